@@ -10,22 +10,28 @@ V :=
 Q := $(if $(V),,@)
 objects := $(BUILD)/objects
 
+ALL_FLAGS := -std=c++20 -Wall -Wextra -fPIC -I. -MMD -MP
 # g++ 12 imagines overruns in its own std::string and in fmt.
-CXXFLAGS := -std=c++20 -O1 -Wall -Wextra -Wno-array-bounds -fPIC -pthread -I. -MMD -MP
+CXXFLAGS := $(ALL_FLAGS) -O1 -Wno-array-bounds -pthread
 # The CPU that oracles are built for; empty: any of its kind.
 MARCH := native
-ORACLE_FLAGS := -std=c++20 -O3 $(if $(MARCH),-march=$(MARCH)) -fopenmp -fPIC -Wall -Wextra -Wno-stringop-overflow -I. -MMD -MP
+ORACLE_FLAGS := $(ALL_FLAGS) -O3 $(if $(MARCH),-march=$(MARCH)) -fopenmp -Wno-stringop-overflow
 TEST_FLAGS := -O0
 LIBRARIES := -lfmt -lcrypto -lseccomp -lgomp -ldl -pthread
 
 sources = $(wildcard $(1)/*.cpp $(1)/*/*.cpp $(1)/*/*/*.cpp)
 objects_of = $(patsubst %.cpp,$(objects)/%.o,$(1))
 
-judge := $(call objects_of,$(foreach part,common io judge model,$(call sources,grader/$(part))))
+# The C++ types of the schemas; manifest.cpp reads lab.json and the datasets with types of its own.
+schemas := $(patsubst grader/model/schema/%.schema.json,%,$(wildcard grader/model/schema/*.schema.json))
+generated := $(patsubst %,$(BUILD)/generated/%.cpp,$(filter-out datasets lab,$(schemas)))
+judge := $(call objects_of,$(foreach part,common io judge model,$(call sources,grader/$(part)))) \
+    $(patsubst $(BUILD)/%.cpp,$(objects)/%.o,$(generated))
 rewriter := $(call objects_of,$(call sources,grader/cpu/rewriter))
 oracles := $(patsubst labs/%/oracle.cpp,$(BUILD)/labs/%/oracle.so,$(wildcard labs/*/oracle.cpp))
 oracle_objects := $(call objects_of,$(wildcard labs/*/oracle.cpp labs/*/show.cpp))
 test_objects := $(call objects_of,$(filter %_test.cpp,$(call sources,tests)))
+tested_runtime := $(call objects_of,grader/cpu/runtime/clock.cpp)
 
 .PHONY: program tests force
 program: $(BUILD)/warplab $(BUILD)/cpu/rewrite $(oracles)
@@ -59,7 +65,7 @@ $(BUILD)/precompiled/labs.h.gch: labs/precompiled.h $(BUILD)/machine
 	@mkdir -p $(@D)
 	$(Q)$(CXX) $(ORACLE_FLAGS) -o $@ $<
 
-$(BUILD)/tests: $(test_objects) $(filter-out %/main.o,$(judge) $(rewriter)) $(BUILD)/test-objects
+$(BUILD)/tests: $(test_objects) $(tested_runtime) $(filter-out %/main.o,$(judge) $(rewriter)) $(BUILD)/test-objects
 	@echo "  link    $@"
 	$(Q)$(CXX) -rdynamic -o $@ $(filter %.o,$^) -lgtest_main -lgmock -lgtest $(LIBRARIES)
 
@@ -67,6 +73,22 @@ $(objects)/%.o: %.cpp $(BUILD)/compiler
 	@echo "  compile $<"
 	@mkdir -p $(@D)
 	$(Q)$(CXX) $(CXXFLAGS) $(PRECOMPILED) -c -o $@ $<
+
+$(objects)/generated/%.o: $(BUILD)/generated/%.cpp $(BUILD)/compiler
+	@echo "  compile $<"
+	@mkdir -p $(@D)
+	$(Q)$(CXX) $(CXXFLAGS) $(PRECOMPILED) -c -o $@ $<
+
+# A file whose text stays the same is left alone, so that nothing is compiled again.
+$(BUILD)/generated/%.written: $(wildcard grader/model/schema/*.json grader/model/schema/*.py)
+	@echo "  write   $(@D)/$*.h"
+	$(Q)python3 -B grader/model/schema/generate.py $* $(@D)
+	$(Q)touch $@
+$(BUILD)/generated/%.h: $(BUILD)/generated/%.written ;
+$(BUILD)/generated/%.cpp: $(BUILD)/generated/%.written ;
+# Before the first compilation, which finds out what includes them.
+$(judge) $(test_objects): | $(generated)
+$(judge) $(test_objects): private CXXFLAGS += -I$(BUILD)
 
 # Headers that take long to read are read once; g++ finds the .gch beside the name it is told to include.
 $(BUILD)/precompiled/%.h.gch: %/precompiled.h $(BUILD)/compiler

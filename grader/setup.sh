@@ -43,6 +43,7 @@ need() { # PACKAGE WHY TEST…
 }
 
 find_missing() { # build|demo|test|soak
+    need make "builds the judge" has make
     need g++ "compiles the judge and, without a GPU, your kernels" has "$CXX"
     need nlohmann-json3-dev "lab descriptions and reports (JSON)" has_header nlohmann/json.hpp
     need libcli11-dev "the judge's command line" has_header CLI/CLI.hpp
@@ -50,9 +51,9 @@ find_missing() { # build|demo|test|soak
     need libssl-dev "hashes of sources and seeds" has_header openssl/evp.h
     need libseccomp-dev "the sandbox's filter of system calls" has_header seccomp.h
     need libstb-dev "reading and writing pictures" has_header stb/stb_image.h
+    need python3 "writes the C++ types of the reports; the journal and make submit" has python3
     [ "$1" = build ] && return
     need bubblewrap "the sandbox that graded code runs in" has bwrap
-    need python3 "the report's HTML page, make submit" has python3
     [ "$1" = demo ] && return
     need libgtest-dev "C++ tests" has_header gtest/gtest.h
     need libgmock-dev "C++ tests" has_header gmock/gmock.h
@@ -74,7 +75,7 @@ has_fuzzer() {
 }
 
 # Without these the rest still works; whoever needs them says so.
-optional=" bubblewrap python3 python3-venv g++-aarch64-linux-gnu qemu-user slurm-wlm munge clang libclang-rt-dev "
+optional=" bubblewrap python3-venv g++-aarch64-linux-gnu qemu-user slurm-wlm munge clang libclang-rt-dev "
 
 required_missing() {
     for package in $missing; do
@@ -86,7 +87,7 @@ check_writable() {
     case $BUILD in *[[:space:]]*) fail "BUILD=$BUILD: a folder without spaces, please (make cannot build in this one)." ;; esac
     mkdir -p "$BUILD" 2>/dev/null && [ -w "$BUILD" ] && return
     fail "Cannot write to the folder $BUILD in $(pwd): is this checkout read-only?" \
-        "Try:  make BUILD=\$HOME/warplab-build WORK=\$HOME/warplab-work ${MAKECMDGOALS:-…}" \
+        "Try:  make BUILD=\$HOME/warplab-build WORK=\$HOME/warplab-work ${WARPLAB_VERB:-…}" \
         "(BUILD is where programs are built, WORK where your own files are.)"
 }
 
@@ -156,12 +157,12 @@ profile bwrap /usr/bin/bwrap flags=(unconfined) {
 END
 }
 
-check_python() { # PURPOSE
-    has python3 || fail "No python3 here, and $1 needs one (3.11 or newer). Try:  apt-get install python3" \
-        "Everything else (start, check, bench, grade …) works without."
-    python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && return
-    fail "python3 is $(python3 -V 2>&1), and $1 needs 3.11 or newer." \
-        "Try:  module load python  on a cluster, or put a newer python3 first in PATH. Everything else works without."
+check_python() { # PURPOSE [MINOR VERSION]
+    minor=${2:-11}
+    has python3 || fail "No python3 here, and $1 needs one (3.$minor or newer). Try:  apt-get install python3"
+    python3 -c "import sys; sys.exit(sys.version_info < (3, $minor))" 2>/dev/null && return
+    fail "python3 is $(python3 -V 2>&1), and $1 needs 3.$minor or newer." \
+        "Try:  module load python  on a cluster, or put a newer python3 first in PATH."
 }
 
 make_venv() { # PURPOSE REQUIREMENTS MARK
@@ -180,11 +181,12 @@ build | demo | test | soak)
     find_missing "$1"
     [ -z "$missing" ] || install_missing
     check_compiler
+    check_python building 9
     [ "$1" = build ] || allow_bwrap
     [ "$1" != soak ] || [ -e "$VENV/soak" ] || make_venv "fuzzing" tests/fuzz/requirements.txt soak
     ;;
 python) check_python "${2:-this}" ;;
 venv) check_writable && make_venv "plots, the journal and tests" grader/requirements.txt ready ;;
-course) check_writable && make_venv "batches of submissions" grader/course/requirements.txt course ;;
+course) check_writable && make_venv "batches of submissions" grader/python/batch/requirements.txt course ;;
 *) fail "usage: sh grader/setup.sh build|demo|test|soak|venv|course|python" ;;
 esac

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "grader/common/text.h"
+#include "grader/judge/lab/explain.h"
 #include "grader/judge/lab/oracle.h"
 #include "grader/judge/lab/show.h"
 #include "grader/model/recipe.h"

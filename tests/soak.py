@@ -11,7 +11,7 @@
 - corpus: all rows of tests/corpus, with the three rates.
 - generated: GENERATED (300) random programs on the CPU backend in each of its modes, compared with an oracle and with
   what a GPU gave, and bugs planted in some of them (tests/differential).
-- batches: batches of submissions (tests/course/soak_batch.py).
+- batches: batches of submissions (tests/python/batch/soak_batch.py).
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def test_thoroughly() -> dict:
         "tests/cpu/check/test_check_mode.py",
         "tests/labs/test_inspect.py",
         "tests/hostile",
-        "tests/course/test_slurm.py",
+        "tests/python/batch/grade/test_slurm.py",
         "tests/cuda12",
         "tests/layout",
     ]
@@ -112,7 +112,7 @@ def fuzz() -> list[dict]:
 
 
 def grade_batches() -> list[dict]:
-    from tests.course.soak_batch import soak
+    from tests.python.batch.soak_batch import soak
 
     return soak()
 

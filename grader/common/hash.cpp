@@ -16,6 +16,8 @@
 #include <memory>
 #include <stdexcept>
 
+#include "grader/common/descriptor.h"
+
 namespace warplab {
 namespace {
 
@@ -52,10 +54,8 @@ bool is_secret(const std::string& text) {
     return text.size() == 64 && std::all_of(text.begin(), text.end(), is_hex);
 }
 
-/// Return the secret in the file; nothing if there is no file.
 std::string read_secret(const fs::path& file) {
     std::string text;
-    if (!fs::exists(file)) return text;
     std::ifstream stream(file, std::ios::binary);
     if (!stream) throw std::runtime_error(fmt::format("{} cannot be read; check whose file it is", file.string()));
     text.assign(std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>());
@@ -82,12 +82,11 @@ std::string random_secret() {
 /// Write the text to a new file next to `file` that only its owner can read. Return its name.
 std::string write_draft(const fs::path& file, const std::string& text) {
     std::string name = file.string() + ".XXXXXX";
-    const int descriptor = ::mkstemp(name.data());
-    if (descriptor < 0) fail_to_write(file);
-    const bool written =
-        ::write(descriptor, text.data(), text.size()) == static_cast<ssize_t>(text.size()) && ::fsync(descriptor) == 0;
+    Descriptor draft(::mkstemp(name.data()));
+    if (!draft) fail_to_write(file);
+    const bool written = ::write(draft.get(), text.data(), text.size()) == static_cast<ssize_t>(text.size()) &&
+                         ::fsync(draft.get()) == 0;
     const int why = errno;
-    ::close(descriptor);
     if (written) return name;
     ::unlink(name.c_str());
     errno = why;
@@ -122,9 +121,9 @@ std::string sha256_file(const fs::path& file) {
     return hash.hex();
 }
 
-std::string course_secret(const fs::path& root, bool create) {
+std::string course_secret(const fs::path& root) {
     const auto file = root / "datasets" / ".secret";
-    if (create && !fs::exists(file)) create_secret(file);
+    if (!fs::exists(file)) create_secret(file);
     return read_secret(file);
 }
 

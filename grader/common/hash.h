@@ -10,9 +10,8 @@ namespace warplab {
 std::string sha256(std::string_view bytes);
 std::string sha256_file(const std::filesystem::path& file);
 
-/// Return the course secret of datasets/.secret (32 random bytes as hex; git ignores it). If it is missing, create it
-/// if `create` is set; otherwise, return an empty text.
-std::string course_secret(const std::filesystem::path& root, bool create);
+/// Return the course secret of datasets/.secret (32 random bytes as hex; git ignores it). Create it if it is missing.
+std::string course_secret(const std::filesystem::path& root);
 
 /// Return a hidden dataset's seed: the first 8 bytes of HMAC-SHA256(secret, "<lab>/<dataset>").
 std::uint64_t hidden_seed(std::string_view secret, std::string_view lab, std::string_view dataset);

@@ -12,6 +12,7 @@ namespace warplab {
 namespace {
 
 constexpr std::size_t most_quoted = 200, most_said = 1000;  // bytes of the parser's text, and of a message
+constexpr int most_levels = 100;  // of nested values: copying a value takes stack for each of its levels
 
 std::string line_and_column(std::string_view text, std::size_t byte) {
     const auto before = text.substr(0, byte == 0 ? 0 : std::min(byte - 1, text.size()));
@@ -44,7 +45,7 @@ std::string escape_pointer(const std::string& key) {
 /// Records the first key that occurs twice in an object. The parser would silently keep only one of the values.
 class DuplicateKeys {
   public:
-    bool operator()(int, Json::parse_event_t event, Json& parsed) {
+    bool operator()(Json::parse_event_t event, Json& parsed) {
         if (event == Json::parse_event_t::object_start) open_.emplace_back();
         if (event == Json::parse_event_t::object_end) open_.pop_back();
         if (event == Json::parse_event_t::key && !open_.back().insert(parsed.get<std::string>()).second)
@@ -65,8 +66,11 @@ JsonError::JsonError(std::string where, const std::string& message)
 Json parse_json(std::string_view text) {
     DuplicateKeys duplicates;
     try {
-        auto document = Json::parse(
-            text, [&](int depth, Json::parse_event_t event, Json& parsed) { return duplicates(depth, event, parsed); });
+        auto document = Json::parse(text, [&](int level, Json::parse_event_t event, Json& parsed) {
+            if (level > most_levels)
+                throw JsonError("", fmt::format("its values are nested in more than {} levels", most_levels));
+            return duplicates(event, parsed);
+        });
         if (!duplicates.first.empty())
             throw JsonError(
                 "", fmt::format("the key \"{}\" stands twice in one object; keep one of them", duplicates.first));

@@ -25,7 +25,7 @@ void use_sanitizer(bool on);
 
 /// With the sanitizer, pass each new finding to `to` immediately. The status page contains the findings too, but can be
 /// overwritten later. Only the first call has an effect, so a student's code cannot replace `to`.
-void tell_findings(void (*to)(const Finding&));
+void tell_findings(void (*to)(const RawFinding&));
 
 /// Declare a buffer to the sanitizer: the part of the memory that a call gets, whether it holds data, and its number
 /// among the judge's buffers. No effect without the sanitizer.

@@ -70,7 +70,7 @@ inline bool receive_request(int socket, Request& request, int* descriptors, int&
     return got == static_cast<ssize_t>(sizeof request) && !(message.msg_flags & (MSG_TRUNC | MSG_CTRUNC));
 }
 
-/// The first field of each packet; the Answer or Finding follows in the same write.
+/// The first field of each packet; the Answer or RawFinding follows in the same write.
 enum class PacketKind : std::uint32_t { answer = 0x57414e53, finding = 0x5746494e };
 
 template <class Content>
@@ -79,7 +79,7 @@ struct Packet {
     std::uint32_t reserved = 0;  // keeps the content aligned to 8 bytes
     Content content;
 };
-static_assert(sizeof(Packet<Answer>) <= PIPE_BUF && sizeof(Packet<Finding>) <= PIPE_BUF, "a write is atomic");
+static_assert(sizeof(Packet<Answer>) <= PIPE_BUF && sizeof(Packet<RawFinding>) <= PIPE_BUF, "a write is atomic");
 
 /// Make the write system call directly: a submission can define a function called write.
 inline long write_directly(int file, const void* bytes, std::size_t count) {

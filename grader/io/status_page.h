@@ -82,7 +82,7 @@ struct FindingSide {
     std::uint32_t writes, atomic;
 };
 
-struct Finding {
+struct RawFinding {
     std::uint32_t kind, space;
     std::uint64_t count;
     FindingSide now, before;                 // before: what a race is with, or where others wait
@@ -99,12 +99,12 @@ struct Finding {
     char kernel[64];
     char detail[112];  // more words
 };
-static_assert(std::has_unique_object_representations_v<Finding>);
+static_assert(std::has_unique_object_representations_v<RawFinding>);
 inline constexpr std::uint32_t most_findings = 48, most_guards = 64;
 inline constexpr std::uint32_t most_notes = most_findings / 2;  // harmless findings leave room for others
 
 /// Adds a finding to a digest of all that a process has sent (FNV-1a).
-inline std::uint64_t add_to_findings(std::uint64_t digest, const Finding& finding) {
+inline std::uint64_t add_to_findings(std::uint64_t digest, const RawFinding& finding) {
     const auto* const bytes = reinterpret_cast<const unsigned char*>(&finding);
     for (std::size_t i = 0; i < sizeof finding; ++i) digest = (digest ^ bytes[i]) * 0x100000001b3u;
     return digest;
@@ -181,7 +181,7 @@ struct StatusPage {
     char detail[512];               // more words, zero-terminated: "96 of 256 threads wait at line 31, 160 returned"
     std::uint32_t early_exits;      // blocks in which threads returned before a barrier others waited at
     std::uint32_t finding_count;
-    Finding findings[most_findings];
+    RawFinding findings[most_findings];
     std::uint32_t guard_count;  // places that read what their threads then update by an atomic, as if (bin < 255) does:
     std::uint64_t guards[most_guards];  // an atomic_race of a plain read with an atomic on such a line is a note
     std::uint32_t place_count;

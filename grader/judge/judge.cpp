@@ -42,7 +42,7 @@ Lab& Judge::lab_for_grading(const std::string& name) {
     Lab& found = labs_.at(name);
     const bool has_hidden = std::any_of(found.datasets.begin(), found.datasets.end(),
                                         [](const Dataset& dataset) { return dataset.uses.hidden; });
-    if (has_hidden) resolve_hidden_seeds(found, course_secret(folders_.root, true));
+    if (has_hidden) resolve_hidden_seeds(found, course_secret(folders_.root));
     return found;
 }
 

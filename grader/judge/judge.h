@@ -14,6 +14,7 @@
 #include "grader/judge/compile/compile.h"
 #include "grader/judge/compile/resources.h"
 #include "grader/judge/lab/show.h"
+#include "grader/judge/options.h"
 #include "grader/judge/sandbox/process.h"
 #include "grader/model/backend.h"
 #include "grader/model/manifest.h"
@@ -21,30 +22,20 @@
 
 namespace warplab {
 
-struct Folders {
-    std::filesystem::path root;  // the project
-    std::filesystem::path build;
-    std::filesystem::path work;  // the student's
-};
-
-/// The judge's work for one verb.
+/// The judge's work for one verb: the options that were typed, and what the verb decides.
 struct Task {
+    Options options = {};
     bool hidden = false;         // include the hidden datasets
     bool own_code = false;       // the user's own code, which may be trusted
     bool measure = false;        // time the code after it has passed
-    bool forced_timing = false;  // also time on the CPU backend
-    bool unscored = false;       // also time datasets that count for nothing
-    double sample_s = 1;         // maximum seconds for a sample
     bool all_compilers = false;  // also ask nvcc, if it is installed
-    std::string dataset;         // run only this dataset, and show the student's own output
-    bool no_cuda_only = false;   // skip the datasets that need a GPU, even on a GPU
     bool check_mode = false;     // run small datasets again and watch every access
     SandboxLevel sandbox = SandboxLevel::none;
-    std::vector<std::string> defines;    // BLOCK=256 … of a sweep
-    bool for_tools = false;              // compile for compute-sanitizer and ncu
-    bool fast = false;                   // CPU backend: compile for timing, without the sanitizer's hooks
-    std::vector<std::string> libraries;  // of a peer
-    std::shared_ptr<Budget> budget;      // of untrusted code
+    std::vector<std::string> defines = {};    // BLOCK=256 … of a sweep
+    bool for_tools = false;                   // compile for compute-sanitizer and ncu
+    bool fast = false;                        // CPU backend: compile for timing, without the sanitizer's hooks
+    std::vector<std::string> libraries = {};  // of a peer
+    std::shared_ptr<Budget> budget = {};      // of untrusted code
 };
 
 /// Receives progress.

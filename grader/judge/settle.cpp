@@ -21,7 +21,7 @@ Failure left_to_gpu(const Failure& failure) {
 Compilation settle_compilation(const Evidence& evidence) {
     Compilation compilation = evidence.compilation;
     compilation.nvcc = evidence.nvcc;
-    const bool compiles = evidence.nvcc.kind == NvccAnswer::Kind::compiles;
+    const bool compiles = evidence.nvcc.answer == NvccAnswer::Answer::compiles;
     if (evidence.refused && compiles && compilation.failure->cause != cause::refused_feature)
         compilation.failure = left_to_gpu(*compilation.failure);
     return compilation;
@@ -56,7 +56,7 @@ StageReport settle(StageReport report, const Stage& stage, const Evidence& evide
     report.compilation = settle_compilation(evidence);
     report.check_mode = evidence.sanitizer;
     report.checks =
-        with_hints(evidence.checks, report.check_mode ? report.check_mode->findings : std::vector<Discovery>());
+        with_hints(evidence.checks, report.check_mode ? report.check_mode->findings : std::vector<Finding>());
     if (evidence.timed.failed) report.checks.push_back(*evidence.timed.failed);
     report.measurements = evidence.timed.measurements;
     report.error = evidence.error ? evidence.error : evidence.timed.error;
@@ -103,8 +103,8 @@ CheckMode settle_sanitizer(const Compilation& compilation) {
     return result;
 }
 
-std::vector<Check> with_hints(std::vector<Check> checks, const std::vector<Discovery>& findings) {
-    const Discovery* const first = first_serious(findings);
+std::vector<Check> with_hints(std::vector<Check> checks, const std::vector<Finding>& findings) {
+    const Finding* const first = first_serious(findings);
     if (!first || first->hint.empty()) return checks;
     const bool strays = first->cause == cause::out_of_bounds && first->line > 0;
     for (Check& check : checks) {

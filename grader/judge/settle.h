@@ -46,6 +46,6 @@ CheckMode settle_sanitizer(const Compilation& compilation);
 
 /// Return the checks with the hint of the first finding, which knows the memory and the line, where the cause depends
 /// on the order of threads or is an out-of-bounds write.
-std::vector<Check> with_hints(std::vector<Check> checks, const std::vector<Discovery>& findings);
+std::vector<Check> with_hints(std::vector<Check> checks, const std::vector<Finding>& findings);
 
 }  // namespace warplab

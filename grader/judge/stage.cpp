@@ -121,7 +121,7 @@ class StageJudge {
 
     bool is_wanted(const Dataset& dataset) const {
         if (!dataset.applies_to(request_.stage)) return false;
-        if (!task_.dataset.empty()) return dataset.name == task_.dataset;
+        if (!task_.options.dataset.empty()) return dataset.name == task_.options.dataset;
         return dataset.uses.check || (dataset.uses.hidden && task_.hidden);
     }
 
@@ -146,7 +146,7 @@ class StageJudge {
                 check_all(run);
             }
         }
-        const bool times = judge_.backend() == Backend::cuda || task_.forced_timing;
+        const bool times = judge_.backend() == Backend::cuda || task_.options.force;
         if (verdict_of(found_.checks) == Verdict::passed && task_.measure && times)
             time_stage(found_.timed, judge_, run, request_.source, task_, listener_);
         run.end_session();
@@ -177,7 +177,8 @@ class StageJudge {
 
     /// Check one dataset, unless an earlier one was `slow`.
     Check check_one(StageRun& run, const Dataset& dataset, std::optional<Check>& slow) {
-        if (task_.no_cuda_only && dataset.uses.cuda_only) return skipped_check(dataset, "--no-cuda-only leaves it out");
+        if (task_.options.no_cuda_only && dataset.uses.cuda_only)
+            return skipped_check(dataset, "--no-cuda-only leaves it out");
         listener_.doing("checking " + dataset.name);
         run.launch_digests.clear();
         if (slow && why_not_here(run, dataset).empty()) return not_run(dataset, *slow);
@@ -272,7 +273,7 @@ StageReport Judge::judge_stage(const Lab& lab, const Stage& stage, const std::fi
     } catch (const std::exception& error) {
         steps.stop(error.what());
     }
-    return settle(std::move(report), stage, steps.found(), task.dataset);
+    return settle(std::move(report), stage, steps.found(), task.options.dataset);
 }
 
 }  // namespace warplab

@@ -11,7 +11,12 @@
 namespace warplab {
 namespace {
 
-constexpr Effort forced_effort{{1, 1}, {1, 1}, 3, 0.3, 6, 3};
+constexpr Effort forced_effort{.rounds = {.fewest = 1, .most = 1},
+                               .of_short_calls = {.fewest = 1, .most = 1},
+                               .samples = 3,
+                               .sample_s = 0.3,
+                               .total_s = 6,
+                               .verify_s = 3};
 
 /// Return the budget of untrusted code for timing, whose samples take up to 40 seconds.
 std::shared_ptr<Budget> timed_budget(const Task& task) {
@@ -67,14 +72,14 @@ Measurement completed(Measurement m, const Dataset& dataset, const Baseline& cpu
 }
 
 std::vector<const Dataset*> timed_datasets(const StageRun& run, const Task& task) {
-    const bool without_cuda_only = run.backend == Backend::cpu || task.no_cuda_only;
+    const bool without_cuda_only = run.backend == Backend::cpu || task.options.no_cuda_only;
     std::vector<const Dataset*> chosen;
     for (const Dataset& dataset : run.lab.datasets) {
-        const bool requested = dataset.name == task.dataset;
+        const bool requested = dataset.name == task.options.dataset;
         if (!dataset.uses.bench || !dataset.applies_to(run.stage)) continue;
-        if (dataset.uses.unscored && !task.unscored && !requested) continue;
+        if (dataset.uses.unscored && !task.options.unscored && !requested) continue;
         if (dataset.uses.cuda_only && without_cuda_only) continue;
-        if (task.dataset.empty() || requested) chosen.push_back(&dataset);
+        if (task.options.dataset.empty() || requested) chosen.push_back(&dataset);
     }
     return chosen;
 }
@@ -82,9 +87,9 @@ std::vector<const Dataset*> timed_datasets(const StageRun& run, const Task& task
 /// Return the effort for each of `count` datasets.
 Effort effort_for(const Task& task, bool on_cpu, std::size_t count) {
     Effort effort = on_cpu ? forced_effort : Effort{};
-    effort.sample_s *= task.sample_s;
-    effort.total_s *= task.sample_s / static_cast<double>(std::max<std::size_t>(count, 1));
-    effort.verify_s = std::max(0.5, effort.verify_s * task.sample_s);
+    effort.sample_s *= task.options.sample_s;
+    effort.total_s *= task.options.sample_s / static_cast<double>(std::max<std::size_t>(count, 1));
+    effort.verify_s = std::max(0.5, effort.verify_s * task.options.sample_s);
     return effort;
 }
 

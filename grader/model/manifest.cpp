@@ -423,11 +423,14 @@ Dataset read_dataset(const JsonNode& node, const Lab& lab, bool hidden) {
     return dataset;
 }
 
-void read_datasets(const JsonNode& document, bool hidden, std::map<std::string, std::string>& names, Lab& lab) {
+enum class Visibility { everyone, hidden };
+
+void read_datasets(const JsonNode& document, Visibility visibility, std::map<std::string, std::string>& names,
+                   Lab& lab) {
     document.require_only({"$schema", "schema", "datasets"});
     require_schema_1(document);
     for (const auto& item : document.at("datasets").items()) {
-        lab.datasets.push_back(read_dataset(item, lab, hidden));
+        lab.datasets.push_back(read_dataset(item, lab, visibility == Visibility::hidden));
         require_new(item.at("name"), lab.datasets.back().name, "the dataset", names);
     }
 }
@@ -569,7 +572,7 @@ Lab parse_lab(std::string_view name, const LabTexts& texts) {
     with_document(manifest, texts.lab, [&](const JsonNode& document) { lab = read_lab(document, name); });
     std::map<std::string, std::string> names;
     with_document(datasets / "public.json", texts.public_datasets, [&](const JsonNode& document) {
-        read_datasets(document, false, names, lab);
+        read_datasets(document, Visibility::everyone, names, lab);
         for (const auto& stage : lab.stages) require_datasets_for(stage, lab, document.at("datasets"));
     });
     with_document(manifest, texts.lab,
@@ -577,7 +580,7 @@ Lab parse_lab(std::string_view name, const LabTexts& texts) {
     for (auto& [dataset, place] : names) place = fmt::format("{} of public.json", place);
     if (texts.hidden)
         with_document(datasets / "hidden.json", *texts.hidden,
-                      [&](const JsonNode& document) { read_datasets(document, true, names, lab); });
+                      [&](const JsonNode& document) { read_datasets(document, Visibility::hidden, names, lab); });
     for (auto& dataset : lab.datasets) dataset.file = datasets / (dataset.uses.hidden ? "hidden.json" : "public.json");
     return lab;
 }

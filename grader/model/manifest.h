@@ -1,6 +1,6 @@
 #pragma once
 // A lab as its files describe it: labs/<lab>/lab.json and datasets/<lab>/{public,hidden}.json.
-// Schemas: lab.schema.json and datasets.schema.json in this folder.
+// Schemas: schema/lab.schema.json and schema/datasets.schema.json.
 
 #include <cstddef>
 #include <cstdint>

@@ -90,7 +90,9 @@ def draw_turns() -> Drawing:
 def draw_times() -> Drawing:
     """Every stage's time beside the source's."""
     datasets = {"timed_walk": "the journal's walk", "timed_uniform": "uniform, 1023 bins"}
-    return draw_ladder("saturating_histogram", datasets, "The time of each of the twelve stages, ours and the journal's")
+    return draw_ladder(
+        "saturating_histogram", datasets, "The time of each of the twelve stages, ours and the journal's"
+    )
 
 
 run(

@@ -1,17 +1,15 @@
-#include "grader/judge/lab/oracle.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <limits>
 #include <map>
-#include <memory>
 #include <numbers>
+#include <optional>
 #include <utility>
 
 #include "grader/common/text.h"
+#include "grader/judge/lab/explain.h"
 #include "grader/model/cause.h"
 #include "grader/model/recipe.h"
 #include "labs/heat_dissipation/pgm.h"
@@ -120,15 +118,9 @@ double update_row(Fields& fields, const double* c, std::size_t i) {
                       fields.next + (i + 1) * fields.pitch, fields.sizes.columns);
 }
 
-double iterate_sequential(Fields& fields, const double* c) {
+double iterate(Fields& fields, const double* c, Execution how) {
     double largest = 0;
-    for (std::size_t i = 0; i < fields.sizes.rows; ++i) largest = std::max(largest, update_row(fields, c, i));
-    return largest;
-}
-
-double iterate_openmp(Fields& fields, const double* c) {
-    double largest = 0;
-#pragma omp parallel for reduction(max : largest)
+#pragma omp parallel for reduction(max : largest) if (how == Execution::openmp)
     for (std::size_t i = 0; i < fields.sizes.rows; ++i) largest = std::max(largest, update_row(fields, c, i));
     return largest;
 }
@@ -143,7 +135,7 @@ Outcome solve(Fields& fields, const Problem& problem, Execution how) {
     const double* c = problem.arrays[conductivity].as<double>().data();
     Outcome outcome;
     while (outcome.iterations < fields.sizes.max_iterations) {
-        outcome.change = (how == Execution::sequential ? iterate_sequential : iterate_openmp)(fields, c);
+        outcome.change = iterate(fields, c, how);
         ++outcome.iterations;
         fields.exchange();
         if (outcome.change < threshold_of(problem)) break;
@@ -228,10 +220,10 @@ heat::Picture read_picture(const Dataset& dataset, const std::string& name) {
 Problem from_pictures(const Dataset& dataset) {
     const heat::Picture hot = read_picture(dataset, "temperature"), conducts = read_picture(dataset, "conductivity");
     if (hot.width != conducts.width || hot.height != conducts.height)
-        throw recipe_error(dataset,
-                           fmt::format("temperature is a picture of {} x {}, conductivity one of {} x {}; they "
-                                       "have to be of one size",
-                                       hot.width, hot.height, conducts.width, conducts.height));
+        throw recipe_error(
+            dataset,
+            fmt::format("temperature is a picture of {} x {}, conductivity one of {} x {}; they have to be of one size",
+                        hot.width, hot.height, conducts.width, conducts.height));
     Problem problem = empty_problem(dataset, hot.height, hot.width, 0);
     const double low = read_number(dataset, "low", 0), high = read_number(dataset, "high", 100);
     const auto cells = problem.arrays[initial].as<double>();
@@ -247,7 +239,7 @@ double find_threshold(const Dataset& dataset, const Problem& problem, std::size_
     const double* c = problem.arrays[conductivity].as<double>().data();
     double least = std::numeric_limits<double>::infinity();
     for (std::size_t done = 1; done <= fields.sizes.max_iterations; ++done) {
-        const double change = iterate_openmp(fields, c);
+        const double change = iterate(fields, c, Execution::openmp);
         fields.exchange();
         const double room = 8 * rounding_bound(static_cast<double>(done));
         if (done >= wanted && least - change > room) return std::isinf(least) ? change + room : (least + change) / 2;
@@ -395,10 +387,7 @@ class Suspicions {
     void suspect_all(const std::string& stage) {
         suspect_end();
         suspect_change();
-        suspect_buffers();
-        suspect_mirror();
-        suspect_halo();
-        suspect_formula();
+        suspect_rules();
         suspect_coverage();
         suspect_lost_maximum();
         suspect_ended_early();
@@ -406,39 +395,37 @@ class Suspicions {
         for (const std::size_t tile : {64, 32, 16}) suspect_tile_edges(tile);
     }
 
-    void suspect(std::string cause, std::string message, std::string hint, Predict predict) {
-        found_.push_back({std::move(cause), std::move(message), std::move(hint), std::move(predict)});
+    void suspect(Mistake mistake, Predict predict) {
+        found_.push_back(
+            {std::move(mistake.cause), std::move(mistake.message), std::move(mistake.hint), std::move(predict)});
     }
 
     /// Iterates by the rules until they end, and takes that for the answer.
-    void suspect(std::string cause, std::string message, std::string hint, const Rules& rules) {
-        suspect(
-            std::move(cause), std::move(message), std::move(hint),
-            [problem = problem_, rules](std::vector<Array>& outputs) { return run_to_end(problem, rules, outputs); });
+    void suspect(Mistake mistake, const Rules& rules) {
+        suspect(std::move(mistake), [problem = problem_, rules](std::vector<Array>& outputs) {
+            return run_to_end(problem, rules, outputs);
+        });
     }
 
-    static bool run_to_end(const Problem& problem, const Rules& rules, std::vector<Array>& outputs) {
+    static double take_largest(const Changes& changes, double) { return changes.largest; }
+
+    static bool run_to_end(const Problem& problem, const Rules& rules, std::vector<Array>& outputs,
+                           double (*measure)(const Changes& changes, double kept) = take_largest) {
         const Sizes sizes = sizes_of(problem);
         if (sizes.max_iterations == 0 || sizes.cells() * sizes.max_iterations > most_explained) return false;
         Mistaken mistaken(problem, rules);
         std::size_t done = 0;
         double change = 0;
-        while (done < sizes.max_iterations) {
-            change = mistaken.iterate().largest;
+        do {
+            change = measure(mistaken.iterate(), change);
             ++done;
-            if (change < threshold_of(problem)) break;
-        }
-        set(outputs, mistaken, mistaken.answer(), static_cast<double>(done), change);
+        } while (done < sizes.max_iterations && !(change < threshold_of(problem)));
+        set(outputs, mistaken, static_cast<double>(done), change);
         return true;
     }
 
-    static void set(std::vector<Array>& outputs, const Mistaken& mistaken, const double* cells, double done,
-                    double change) {
-        mistaken.fields.copy_cells(cells, outputs[field].as<double>().data());
-        set_result(outputs, done, change);
-    }
-
-    static void set_result(std::vector<Array>& outputs, double done, double change) {
+    static void set(std::vector<Array>& outputs, const Mistaken& mistaken, double done, double change) {
+        mistaken.fields.copy_cells(mistaken.answer(), outputs[field].as<double>().data());
         const auto values = outputs[result].as<double>();
         values[iterations_done] = done;
         values[largest_change] = change;
@@ -452,89 +439,85 @@ class Suspicions {
     bool one_call() const { return sizes_.report_every >= sizes_.max_iterations; }
     bool ends_early() const { return done_ < sizes_.max_iterations; }
 
+    /// What is left is whatever the code left in these outputs.
+    Predict take_actual(std::initializer_list<Buffer> outputs_taken) const {
+        return [actuals = actuals_, taken = std::vector<Buffer>(outputs_taken)](std::vector<Array>& outputs) {
+            for (const Buffer one : taken) outputs[one] = actuals[one];
+            return true;
+        };
+    }
+
     void suspect_no_field() {
         if (actual_[iterations_done] != -1) return;
-        suspect("no_field", "The field that was returned is neither current nor next.",
-                "HeatState::field is the one of the two pointers that the answer was written to.",
-                [actual = actuals_](std::vector<Array>& outputs) {
-                    outputs = actual;
-                    return true;
-                });
+        suspect({"no_field", "The field that was returned is neither current nor next.",
+                 "HeatState::field is the one of the two pointers that the answer was written to."},
+                take_actual({field, result}));
     }
 
     /// Right iterations, but another one is the last.
     void suspect_end() {
         if (!one_call() || done_ == 0) return;
         const std::size_t actual = claimed_iterations();
-        const std::string should = fmt::format("It ends after {} iterations, {}.", format_count(done_), why_it_ends());
-        if (actual == done_ + 1) suspect_late(should);
-        if (ends_early()) {
-            suspect_stopped_at(sizes_.max_iterations, "never_converged",
-                               should + " The code went on to the last, although it had converged.",
-                               "Compare the largest change of every iteration with the threshold, and leave the loop.");
-            if (actual > done_) suspect_test_every(actual, should);
-        }
-        if (actual + 1 == done_)
-            suspect_stopped_at(done_ - 1, "one_iteration_missing", should + " The code does one fewer.",
-                               "Begin counting at 0 and go on while fewer than max_iterations are done; the iteration "
-                               "in which all changes are below the threshold counts.");
+        const std::string should =
+            sentence("It ends after {} iterations, {}.", done_,
+                     ends_early() ? sentence("the first in which every change is below {}", threshold_of(problem_))
+                                  : "which is max_iterations");
+        if (Guess guess = name_end(actual, should)) suspect_stopped_at(actual, *guess);
         suspect_other_state(should);
     }
 
-    std::string why_it_ends() const {
-        if (!ends_early()) return "which is max_iterations";
-        return fmt::format("the first in which every change is below {}", threshold_of(problem_));
-    }
-
-    void suspect_late(const std::string& should) {
-        suspect_stopped_at(done_ + 1, "stops_one_late", should + " The code does one more.",
+    Guess name_end(std::size_t actual, const std::string& should) const {
+        if (actual == done_ + 1)
+            return Mistake{"stops_one_late", should + " The code does one more.",
                            "Test the change that this very iteration made, right after it: not that of the one before, "
-                           "and not only when the next one begins.");
-    }
-
-    /// The change is looked at after every k-th iteration only.
-    void suspect_test_every(std::size_t actual, const std::string& should) {
-        for (std::size_t k = 2; k <= 128; ++k) {
-            if ((done_ + k - 1) / k * k != actual) continue;
-            suspect_stopped_at(actual, "tested_every_k_iterations",
-                               fmt::format("{} The code ends after {}: it looks only after every {} iterations, or one "
-                                           "of few such numbers.",
-                                           should, format_count(actual), k),
+                           "and not only when the next one begins."};
+        if (actual + 1 == done_)
+            return Mistake{"one_iteration_missing", should + " The code does one fewer.",
+                           "Begin counting at 0 and go on while fewer than max_iterations are done; the iteration in "
+                           "which all changes are below the threshold counts."};
+        if (ends_early() && actual == sizes_.max_iterations)
+            return Mistake{"never_converged", should + " The code went on to the last, although it had converged.",
+                           "Compare the largest change of every iteration with the threshold, and leave the loop."};
+        for (std::size_t k = 2; k <= 128 && actual > done_; ++k)  // looks at the change after every k-th one only
+            if (ends_early() && (done_ + k - 1) / k * k == actual)
+                return Mistake{"tested_every_k_iterations",
+                               sentence("{} The code ends after {}: it looks only after every {} iterations, or one of "
+                                        "few such numbers.",
+                                        should, actual, k),
                                "The test belongs in every iteration. Where several are done at once, the field of the "
-                               "right one has to be found again: from the last field before it.");
-            return;
-        }
+                               "right one has to be found again: from the last field before it."};
+        return {};
     }
 
-    void suspect_stopped_at(std::size_t last, std::string cause, std::string message, std::string hint) {
-        suspect(std::move(cause), std::move(message), std::move(hint),
-                [problem = problem_, last](std::vector<Array>& outputs) {
-                    if (sizes_of(problem).cells() * last > most_explained) return false;
-                    Mistaken right(problem, {});
-                    double change = 0;
-                    for (std::size_t k = 0; k < last; ++k) change = right.iterate().largest;
-                    set(outputs, right, right.answer(), static_cast<double>(last), change);
-                    return true;
-                });
+    /// The code ends after so many iterations, with the change that it should find then or `change`.
+    void suspect_stopped_at(std::size_t last, Mistake mistake, std::optional<double> change = {}) {
+        suspect(std::move(mistake), [problem = problem_, last, change](std::vector<Array>& outputs) {
+            if (sizes_of(problem).cells() * last > most_explained) return false;
+            Mistaken right(problem, {});
+            double largest = 0;
+            for (std::size_t k = 0; k < last; ++k) largest = right.iterate().largest;
+            set(outputs, right, static_cast<double>(last), change.value_or(largest));
+            return true;
+        });
     }
 
     /// The count is right, but the field is that of another iteration.
     void suspect_other_state(const std::string& should) {
         if (actual_[iterations_done] != answer_[iterations_done]) return;
         if (fits_state(done_ - 1))
-            suspect("buffers_not_swapped",
-                    should + " The field that is returned is that of the iteration before: the other one of the two.",
-                    "What was written last is the answer. If the two are exchanged after each iteration, it is called "
-                    "current then.",
-                    take_actual_field());
+            suspect({"buffers_not_swapped",
+                     should + " The field that is returned is that of the iteration before: the other one of the two.",
+                     "What was written last is the answer. If the two are exchanged after each iteration, it is called "
+                     "current then."},
+                    take_actual({field}));
         for (std::size_t later = 1; later <= most_later && ends_early(); ++later) {
             if (!fits_state(done_ + later)) continue;
-            suspect("field_too_late",
-                    fmt::format("{} That is what is reported, but the field that is returned has seen {} more.", should,
-                                later),
-                    "No later iteration may write to the field of the last one: let it do nothing, or do the last pass "
-                    "again from the field it began with.",
-                    take_actual_field());
+            suspect({"field_too_late",
+                     sentence("{} That is what is reported, but the field that is returned has seen {} more.", should,
+                              later),
+                     "No later iteration may write to the field of the last one: let it do nothing, or do the last "
+                     "pass again from the field it began with."},
+                    take_actual({field}));
             return;
         }
     }
@@ -542,7 +525,7 @@ class Suspicions {
     /// Whether the field that was found is that after so many iterations. Asked for in ascending order.
     bool fits_state(std::size_t iterations) {
         if (sizes_.cells() * iterations > most_explained) return false;
-        if (!states_) states_ = std::make_shared<Mistaken>(problem_, Rules{});
+        if (!states_) states_.emplace(problem_, Rules{});
         for (; state_ < iterations; ++state_) states_->iterate();
         std::vector<double> cells(sizes_.cells());
         states_->fields.copy_cells(states_->answer(), cells.data());
@@ -552,48 +535,32 @@ class Suspicions {
                           [&](double a, double b) { return std::abs(a - b) <= bound; });
     }
 
-    Predict take_actual_field() const {
-        return [found = actuals_[field]](std::vector<Array>& outputs) {
-            outputs[field] = found;
-            return true;
-        };
-    }
-
     /// Something else than the largest change decides, or is reported.
     void suspect_change() {
         if (!one_call() || done_ == 0) return;
-        const auto by = [&](std::string cause, std::string message, std::string hint, auto&& measure) {
-            suspect(std::move(cause), std::move(message), std::move(hint),
-                    [problem = problem_, measure](std::vector<Array>& outputs) {
-                        if (sizes_of(problem).cells() * sizes_of(problem).max_iterations > most_explained) return false;
-                        Mistaken right(problem, {});
-                        double kept = 0;
-                        std::size_t done = 0;
-                        do {
-                            kept = measure(right.iterate(), kept);
-                            ++done;
-                        } while (done < sizes_of(problem).max_iterations && kept >= threshold_of(problem));
-                        set(outputs, right, right.answer(), static_cast<double>(done), kept);
-                        return true;
-                    });
-        };
-        if (cools_too_much_to_be_chance()) {
-            by("change_with_sign", "The largest of new - old is used; a cell that cools by more does not count.",
-               "It is the absolute value that counts: fabs(new - old).",
-               [](const Changes& changes, double) { return changes.with_sign; });
-            by("change_with_sign", "The largest of new - old, or 0, is used; a cell that cools by more does not count.",
-               "It is the absolute value that counts: fabs(new - old).",
-               [](const Changes& changes, double) { return std::max(changes.with_sign, 0.0); });
-        }
-        by("change_not_cleared", "The largest change of all iterations so far is used, not that of this one.",
-           "What the largest change is collected in has to be 0 when an iteration begins.",
-           [](const Changes& changes, double kept) { return std::max(kept, changes.largest); });
-        by("mean_change", "The mean of the changes is used, not the largest.",
-           "Iterations end when every change is below the threshold: when the largest is.",
-           [](const Changes& changes, double) { return changes.mean; });
-        by("one_cell_only", "Only the change of cell (0, 0) is used, not the largest of all.",
-           "The reduction has to reach every cell: look at which values are compared in each of its steps.",
-           [](const Changes& changes, double) { return changes.first_cell; });
+        const bool has_sign = cools_too_much_to_be_chance();
+        const std::string sign_hint = "It is the absolute value that counts: fabs(new - old).";
+        const std::pair<Mistake, double (*)(const Changes& changes, double kept)> measures[] = {
+            {{"change_with_sign", "The largest of new - old is used; a cell that cools by more does not count.",
+              sign_hint},
+             [](const Changes& changes, double) { return changes.with_sign; }},
+            {{"change_with_sign", "The largest of new - old, or 0, is used; a cell that cools by more does not count.",
+              sign_hint},
+             [](const Changes& changes, double) { return std::max(changes.with_sign, 0.0); }},
+            {{"change_not_cleared", "The largest change of all iterations so far is used, not that of this one.",
+              "What the largest change is collected in has to be 0 when an iteration begins."},
+             [](const Changes& changes, double kept) { return std::max(kept, changes.largest); }},
+            {{"mean_change", "The mean of the changes is used, not the largest.",
+              "Iterations end when every change is below the threshold: when the largest is."},
+             [](const Changes& changes, double) { return changes.mean; }},
+            {{"one_cell_only", "Only the change of cell (0, 0) is used, not the largest of all.",
+              "The reduction has to reach every cell: look at which values are compared in each of its steps."},
+             [](const Changes& changes, double) { return changes.first_cell; }}};
+        for (const auto& [mistake, measure] : measures)
+            if (mistake.cause != "change_with_sign" || has_sign)
+                suspect(mistake, [problem = problem_, measure](std::vector<Array>& outputs) {
+                    return run_to_end(problem, {}, outputs, measure);
+                });
     }
 
     /// Whether so many cells change by more than was reported that one that warms were among them if they were lost by
@@ -607,135 +574,106 @@ class Suspicions {
         return std::count_if(changes.begin(), changes.end(), [&](double one) { return -one > least; }) >= enough;
     }
 
-    void suspect_buffers() {
-        Rules rules;
-        rules.exchanges = false;
-        suspect("buffers_not_swapped",
-                "The field has changed as by one iteration only: each iteration begins with the same old field.",
-                "After each iteration current and next change places: std::swap(current, next).", rules);
-        rules = {};
-        rules.in_place = true;
-        suspect("in_place",
-                "New temperatures are made of new ones: a cell's neighbours have changed already when it is computed.",
-                "Read from current alone and write to next alone; then exchange them.", rules);
-    }
-
-    void suspect_mirror() {
-        const std::string wraps = "Columns wrap around: the first and the last are neighbours. ";
-        const std::string hint =
-            "After every iteration column 0 of the padded field repeats the last column of cells, at index columns, "
-            "and "
-            "column columns + 1 the first one, at index 1.";
-        const auto with = [&](Rules::Mirror mirror, const std::string& what) {
-            Rules rules;
-            rules.mirror = mirror;
-            suspect("wrong_mirror", wraps + what, hint, rules);
+    void suspect_rules() {
+        using Mirror = Rules::Mirror;
+        using Conductivity = Rules::Conductivity;
+        const auto mirror = [](const std::string& what) {
+            return Mistake{"wrong_mirror", "Columns wrap around: the first and the last are neighbours. " + what,
+                           "After every iteration column 0 of the padded field repeats the last column of cells, at "
+                           "index columns, and column columns + 1 the first one, at index 1."};
         };
-        with(Rules::Mirror::never, "The mirror columns still hold what they held at the beginning.");
-        with(Rules::Mirror::only_left, "Only the left mirror column is renewed, the right one holds what it held.");
-        with(Rules::Mirror::only_right, "Only the right mirror column is renewed, the left one holds what it held.");
-        with(Rules::Mirror::own_side, "Each mirror column repeats the column beside it, not the one at the other end.");
-        with(Rules::Mirror::of_old_field,
-             "The mirror columns of the field that was read are renewed, not of the new one.");
-        with(Rules::Mirror::late, "The mirror columns are one iteration behind.");
+        const auto halo = [](const std::string& what) {
+            return Mistake{
+                "halo_updated",
+                "The rows above and below " + what + "; they have to stay as they are in the beginning.",
+                "Rows 0 and rows + 1 of the padded field are never written: cells are rows 1 to rows of it."};
+        };
+        const std::pair<Mistake, Rules> mistakes[] = {
+            {{"buffers_not_swapped",
+              "The field has changed as by one iteration only: each iteration begins with the same old field.",
+              "After each iteration current and next change places: std::swap(current, next)."},
+             {.exchanges = false}},
+            {{"in_place",
+              "New temperatures are made of new ones: a cell's neighbours have changed already when it is computed.",
+              "Read from current alone and write to next alone; then exchange them."},
+             {.in_place = true}},
+            {mirror("The mirror columns still hold what they held at the beginning."), {.mirror = Mirror::never}},
+            {mirror("Only the left mirror column is renewed, the right one holds what it held."),
+             {.mirror = Mirror::only_left}},
+            {mirror("Only the right mirror column is renewed, the left one holds what it held."),
+             {.mirror = Mirror::only_right}},
+            {mirror("Each mirror column repeats the column beside it, not the one at the other end."),
+             {.mirror = Mirror::own_side}},
+            {mirror("The mirror columns of the field that was read are renewed, not of the new one."),
+             {.mirror = Mirror::of_old_field}},
+            {mirror("The mirror columns are one iteration behind."), {.mirror = Mirror::late}},
+            {halo("take over the new first and last row in every iteration"), {.halo = Rules::Halo::follows}},
+            {halo("wrap around, like the columns"), {.halo = Rules::Halo::wraps}},
+            {{"weights_exchanged", "The weights of direct and diagonal neighbours are exchanged.",
+              "Direct neighbours, which are nearer, have the larger weight."},
+             {.direct = diagonal_weight, .diagonal = direct_weight}},
+            {{"diagonal_forgotten", "The diagonal neighbours are not in the sum.", ""}, {.diagonal = 0}},
+            {{"weights_equal", "All eight neighbours have the same weight.",
+              "Direct neighbours have direct_weight each, diagonal ones diagonal_weight."},
+             {.direct = 0.125, .diagonal = 0.125}},
+            {{"conductivity_inverted", "c and 1 - c are exchanged.",
+              "c is the share of its own temperature that a cell keeps: with c = 1 it stays as it is."},
+             {.conducts = Conductivity::inverted}},
+            {{"conductivity_ignored", "The conductivity has no influence: as if c were 0.", ""},
+             {.conducts = Conductivity::ignored}},
+            {{"comma_index",
+              "Every cell has the conductivity of its column's cell in the first row: i has no influence.",
+              "In C++17 a[i, j] is a[j]: the comma throws i away. An index into rows is i * columns + j."},
+             {.conducts = Conductivity::first_row}},
+            {{"padded_index", "conductivity is read as if it had mirror columns, at i * (columns + 2) + j.",
+              "Unlike the fields it has no border: cell (i, j) has conductivity[i * columns + j]."},
+             {.conducts = Conductivity::padded}},
+            {{"transposed_index",
+              "Cell (i, j) has the conductivity at index j * rows + i: rows and columns are exchanged.",
+              "Fields lie row after row: cell (i, j) has conductivity[i * columns + j]."},
+             {.conducts = Conductivity::transposed}}};
+        for (const auto& [mistake, rules] : mistakes) suspect(mistake, rules);
         for (const std::size_t block : {1024, 512, 256, 128, 100, 64, 32})
             for (const std::size_t covered : {block, sizes_.rows / block * block})
-                if (covered < sizes_.rows) suspect_mirrored(covered);
+                if (covered < sizes_.rows)
+                    suspect(
+                        {"wrong_mirror",
+                         sentence("Only the first {} of {} rows have their mirror columns renewed.", covered,
+                                  sizes_.rows),
+                         "Every row takes a thread of the kernel that mirrors: (rows + threads - 1) / threads blocks."},
+                        {.rows_mirrored = covered});
     }
 
-    void suspect_mirrored(std::size_t covered) {
-        Rules rules;
-        rules.rows_mirrored = covered;
-        suspect("wrong_mirror",
-                fmt::format("Only the first {} of {} rows have their mirror columns renewed.", format_count(covered),
-                            format_count(sizes_.rows)),
-                "Every row takes a thread of the kernel that mirrors: (rows + threads - 1) / threads blocks.", rules);
-    }
-
-    void suspect_halo() {
-        const std::string hint =
-            "Rows 0 and rows + 1 of the padded field are never written: cells are rows 1 to rows of it.";
-        Rules rules;
-        rules.halo = Rules::Halo::follows;
-        suspect(
-            "halo_updated",
-            "The rows above and below take over the new first and last row in every iteration; they have to stay as "
-            "they are in the beginning.",
-            hint, rules);
-        rules.halo = Rules::Halo::wraps;
-        suspect("halo_updated",
-                "The rows above and below wrap around, like the columns; they have to stay as they are in the "
-                "beginning.",
-                hint, rules);
-    }
-
-    void suspect_formula() {
-        Rules rules;
-        std::swap(rules.direct, rules.diagonal);
-        suspect("weights_exchanged", "The weights of direct and diagonal neighbours are exchanged.",
-                "Direct neighbours, which are nearer, have the larger weight.", rules);
-        rules = {};
-        rules.diagonal = 0;
-        suspect("diagonal_forgotten", "The diagonal neighbours are not in the sum.", "", rules);
-        rules = {};
-        rules.direct = rules.diagonal = 0.125;
-        suspect("weights_equal", "All eight neighbours have the same weight.",
-                "Direct neighbours have direct_weight each, diagonal ones diagonal_weight.", rules);
-        const auto with = [&](Rules::Conductivity conducts, std::string cause, std::string message, std::string hint) {
-            Rules other;
-            other.conducts = conducts;
-            suspect(std::move(cause), std::move(message), std::move(hint), other);
-        };
-        with(Rules::Conductivity::inverted, "conductivity_inverted", "c and 1 - c are exchanged.",
-             "c is the share of its own temperature that a cell keeps: with c = 1 it stays as it is.");
-        with(Rules::Conductivity::ignored, "conductivity_ignored", "The conductivity has no influence: as if c were 0.",
-             "");
-        with(Rules::Conductivity::first_row, "comma_index",
-             "Every cell has the conductivity of its column's cell in the first row: i has no influence.",
-             "In C++17 a[i, j] is a[j]: the comma throws i away. An index into rows is i * columns + j.");
-        with(Rules::Conductivity::padded, "padded_index",
-             "conductivity is read as if it had mirror columns, at i * (columns + 2) + j.",
-             "Unlike the fields it has no border: cell (i, j) has conductivity[i * columns + j].");
-        with(Rules::Conductivity::transposed, "transposed_index",
-             "Cell (i, j) has the conductivity at index j * rows + i: rows and columns are exchanged.",
-             "Fields lie row after row: cell (i, j) has conductivity[i * columns + j].");
-    }
-
-    /// The grid was made for columns x rows.
+    /// The grid was made for columns x rows, or rounded down.
     void suspect_coverage() {
+        const auto up = [](std::size_t count, std::size_t to) { return (count + to - 1) / to * to; };
         for (const std::size_t x : {32, 16, 8, 64, 128, 256, 4, 1})
-            for (const std::size_t y : {8, 32, 16, 4, 1, 2}) {
-                const auto up = [](std::size_t count, std::size_t to) { return (count + to - 1) / to * to; };
-                Rules rules;
-                rules.rows_covered = up(sizes_.columns, x);
-                rules.columns_covered = up(sizes_.rows, y);
-                if (rules.rows_covered >= sizes_.rows && rules.columns_covered >= sizes_.columns) continue;
-                suspect_covered("transposed_index",
-                                "rows and columns are exchanged: blockIdx.x belongs to columns, "
-                                "blockIdx.y to rows",
-                                rules);
-            }
+            for (const std::size_t y : {8, 32, 16, 4, 1, 2})
+                suspect_covered("transposed_index", up(sizes_.columns, x), up(sizes_.rows, y),
+                                "rows and columns are exchanged: blockIdx.x belongs to columns, blockIdx.y to rows");
+        for (const std::size_t x : {32, 16, 8, 64, 128, 256, 4})
+            for (const std::size_t y : {8, 32, 16, 4, 1, 2})
+                suspect_covered("block_size_forgotten", unscaled_end(sizes_.rows, y), unscaled_end(sizes_.columns, x),
+                                "blocks begin blockDim apart: blockIdx.x * blockDim.x + threadIdx.x, and y likewise");
         for (const std::size_t block : {32, 16, 8, 64, 128, 256, 4}) {
-            Rules rules;
-            rules.rows_covered = sizes_.rows / block * block;
-            if (rules.rows_covered != sizes_.rows)
-                suspect_covered("tail_lost", fmt::format("rows / {} rounds down", block), rules);
-            rules = {};
-            rules.columns_covered = sizes_.columns / block * block;
-            if (rules.columns_covered != sizes_.columns)
-                suspect_covered("tail_lost", fmt::format("columns / {} rounds down", block), rules);
+            suspect_covered("tail_lost", sizes_.rows / block * block, sizes_.columns,
+                            sentence("rows / {} rounds down", block));
+            suspect_covered("tail_lost", sizes_.rows, sizes_.columns / block * block,
+                            sentence("columns / {} rounds down", block));
         }
     }
 
-    void suspect_covered(std::string cause, const std::string& why, const Rules& rules) {
-        const std::size_t seen = std::min(sizes_.rows, rules.rows_covered);
-        const std::size_t across = std::min(sizes_.columns, rules.columns_covered);
-        suspect(std::move(cause),
-                fmt::format("Only the first {} of {} rows and the first {} of {} columns ever change: {}.",
-                            format_count(seen), format_count(sizes_.rows), format_count(across),
-                            format_count(sizes_.columns), why),
-                "The grid has (columns + BLOCK_X - 1) / BLOCK_X blocks in x and as many in y as rows need, rounded up.",
-                rules);
+    void suspect_covered(const char* cause, std::size_t rows, std::size_t columns, const std::string& why) {
+        if (rows >= sizes_.rows && columns >= sizes_.columns) return;
+        const auto old = problem_.arrays[initial].as<double>(), found = actuals_[field].as<double>();
+        for (std::size_t k = 0; k < sizes_.cells(); ++k)
+            if (found[k] != old[k] && (k / sizes_.columns >= rows || k % sizes_.columns >= columns)) return;
+        suspect(
+            {cause,
+             sentence("Only the first {} of {} rows and the first {} of {} columns ever change: {}.",
+                      std::min(sizes_.rows, rows), sizes_.rows, std::min(sizes_.columns, columns), sizes_.columns, why),
+             "The grid has (columns + BLOCK_X - 1) / BLOCK_X blocks in x and as many in y as rows need, rounded up."},
+            {.rows_covered = rows, .columns_covered = columns});
     }
 
     /// Field and count are right, and what is given for the largest change is that of some other cell.
@@ -743,12 +681,10 @@ class Suspicions {
         if (done_ == 0 || actual_[iterations_done] != answer_[iterations_done]) return;
         if (!(actual_[largest_change] < answer_[largest_change])) return;
         const std::vector<double> changes = last_changes(done_);
-        suspect("lost_maximum",
-                fmt::format("The field is right, but the largest change is not: {}.", describe_lost_maximum(changes)),
-                lost_maximum_hint(changes), [change = actual_[largest_change]](std::vector<Array>& outputs) {
-                    outputs[result].as<double>()[largest_change] = change;
-                    return true;
-                });
+        suspect({"lost_maximum",
+                 sentence("The field is right, but the largest change is not: {}.", describe_lost_maximum(changes)),
+                 lost_maximum_hint(changes)},
+                take_actual({result}));
     }
 
     /// Where what was found is the largest new - old, that fabs is missing is as likely as that cells are lost.
@@ -786,12 +722,12 @@ class Suspicions {
             if (distance(k) < distance(nearest)) nearest = k;
         }
         const auto name = [&](std::size_t k) {
-            return fmt::format("cell ({}, {})", k / sizes_.columns, k % sizes_.columns);
+            return sentence("cell ({}, {})", k / sizes_.columns, k % sizes_.columns);
         };
         const bool is_a_cells = distance(nearest) <= change_bound();
-        return fmt::format("{} is {}, and {} changes by {}", reported,
-                           is_a_cells ? "the change of " + name(nearest) : std::string("no cell's change"),
-                           name(largest), changes[largest]);
+        return sentence("{} is {}, and {} changes by {}", reported,
+                        is_a_cells ? "the change of " + name(nearest) : std::string("no cell's change"), name(largest),
+                        changes[largest]);
     }
 
     /// The change that was found is too small, or is the threshold, so the iterations end before they should.
@@ -803,33 +739,28 @@ class Suspicions {
         const auto [lowest, highest] = std::minmax_element(changes.begin(), changes.end());
         const double largest = std::max(-*lowest, *highest), threshold = threshold_of(problem_);
         if (std::max(std::abs(largest - threshold), std::abs(found - threshold)) <= change_bound())
-            suspect_ended_at(ended, "threshold_counts",
-                             fmt::format("The code ends after {} of {} iterations, when the largest change is the "
-                                         "threshold, {}.",
-                                         format_count(ended), format_count(done_), threshold),
-                             "Iterations end when every change is below the threshold: < and not <=.");
+            suspect_stopped_at(
+                ended,
+                {"threshold_counts",
+                 sentence("The code ends after {} of {} iterations, when the largest change is the threshold, {}.",
+                          ended, done_, threshold),
+                 "Iterations end when every change is below the threshold: < and not <=."},
+                found);
         else if (found < largest - change_bound())
-            suspect_ended_at(ended, "lost_maximum",
-                             fmt::format("The code ends after {} of {} iterations, as the largest change that it found "
-                                         "is too small: {}.",
-                                         format_count(ended), format_count(done_), describe_lost_maximum(changes)),
-                             lost_maximum_hint(changes));
-    }
-
-    void suspect_ended_at(std::size_t ended, std::string cause, std::string message, std::string hint) {
-        suspect(std::move(cause), std::move(message), std::move(hint),
-                [problem = problem_, ended, change = actual_[largest_change]](std::vector<Array>& outputs) {
-                    Mistaken right(problem, {});
-                    for (std::size_t k = 0; k < ended; ++k) right.iterate();
-                    set(outputs, right, right.answer(), static_cast<double>(ended), change);
-                    return true;
-                });
+            suspect_stopped_at(
+                ended,
+                {"lost_maximum",
+                 sentence(
+                     "The code ends after {} of {} iterations, as the largest change that it found is too small: {}.",
+                     ended, done_, describe_lost_maximum(changes)),
+                 lost_maximum_hint(changes)},
+                found);
     }
 
     /// The field is right, and what is said about it is not: says it by its name. The judge still looks for a race.
     void suspect_result() {
         const auto words = [&](std::size_t which, const char* name) {
-            return fmt::format("HeatState::{} is {}, expected {}", name, actual_[which], answer_[which]);
+            return sentence("HeatState::{} is {}, expected {}", name, actual_[which], answer_[which]);
         };
         const double more = actual_[iterations_done] - answer_[iterations_done];
         const char* off = more == 1 ? ", one too many" : more == -1 ? ", one too few" : "";
@@ -838,19 +769,14 @@ class Suspicions {
         if (!count_is_wrong && !change_is_wrong) return;
         const std::string count = words(iterations_done, "iterations") + off,
                           change = words(largest_change, "largest_change");
-        suspect(
-            cause::wrong_value,
-            fmt::format("The field is right, but what is said about it is not: {}{}{}.", count_is_wrong ? count : "",
-                        count_is_wrong && change_is_wrong ? "; " : "", change_is_wrong ? change : ""),
-            count_is_wrong
-                ? "Every iteration counts that was computed, the last one, too: count it before the test that ends "
-                  "the loop."
-                : "It is the largest fabs(new - old) of all cells in the last iteration. Is it copied from where "
-                  "the kernel wrote it, after the kernel has written it?",
-            [found = actuals_[result]](std::vector<Array>& outputs) {
-                outputs[result] = found;
-                return true;
-            });
+        suspect({cause::wrong_value,
+                 sentence("The field is right, but what is said about it is not: {}{}{}.", count_is_wrong ? count : "",
+                          count_is_wrong && change_is_wrong ? "; " : "", change_is_wrong ? change : ""),
+                 count_is_wrong ? "Every iteration counts that was computed, the last one, too: count it before the "
+                                  "test that ends the loop."
+                                : "It is the largest fabs(new - old) of all cells in the last iteration. Is it copied "
+                                  "from where the kernel wrote it, after the kernel has written it?"},
+                take_actual({result}));
     }
 
     /// All wrong cells lie so near to columns or rows at which tiles meet that only what comes across can be wrong.
@@ -879,15 +805,12 @@ class Suspicions {
         across = across && sizes_.columns > tile && all_edges(columns, sizes_.columns);
         down = down && sizes_.rows > tile && all_edges(rows, sizes_.rows);
         if (!across && !down) return;
-        suspect("tile_edge_wrong",
-                fmt::format("All wrong cells lie where tiles of {} {} meet, at most {} cells from there.", tile,
-                            across ? "columns" : "rows", done_),
-                "Around a tile belong as many more cells on every side as a pass has iterations, the corners included: "
-                "are all of them loaded?",
-                [actual = actuals_](std::vector<Array>& outputs) {
-                    outputs = actual;
-                    return true;
-                });
+        suspect({"tile_edge_wrong",
+                 sentence("All wrong cells lie where tiles of {} {} meet, at most {} cells from there.", tile,
+                          across ? "columns" : "rows", done_),
+                 "Around a tile belong as many more cells on every side as a pass has iterations, the corners "
+                 "included: are all of them loaded?"},
+                take_actual({field, result}));
     }
 
     std::vector<Array> actuals_;
@@ -895,7 +818,7 @@ class Suspicions {
     Sizes sizes_;
     std::span<const double> answer_, actual_;
     std::size_t done_;  // iterations that are right
-    std::shared_ptr<Mistaken> states_;
+    std::optional<Mistaken> states_;
     std::size_t state_ = 0;  // iterations that states_ has done
     std::vector<Hypothesis> found_;
 };

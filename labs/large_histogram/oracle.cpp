@@ -1,5 +1,3 @@
-#include "grader/judge/lab/oracle.h"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <omp.h>
@@ -14,6 +12,7 @@
 #include <numeric>
 
 #include "grader/common/text.h"
+#include "grader/judge/lab/explain.h"
 #include "grader/model/recipe.h"
 
 namespace warplab {
@@ -193,32 +192,31 @@ bool fits_count(std::uint32_t count, std::uint8_t found) {
 }
 
 using Counts = std::vector<std::uint32_t>;  // of all histograms' bins, without a cap
+const Nouns nouns{"values of each histogram", "counted"};
 
-/// Compares the wrong output with what each mistake gives, likelier ones first, until one fits.
+/// Compares the wrong output with what each mistake gives.
 class Explanation {
   public:
     explicit Explanation(const Situation& situation)
-        : shape_(shape_of(situation.problem)),
+        : situation_(situation),
+          shape_(shape_of(situation.problem)),
           values_(situation.problem.arrays[values].as<std::uint32_t>()),
           actual_(situation.actual[bins].as<std::uint8_t>()),
-          before_(situation.before[bins].as<std::uint8_t>()),
-          previous_(situation.previous),
-          may_have_window_(situation.stage.empty() || situation.stage >= first_with_window) {
-        if (actual_.size() + values_.size() > most_explained) return;
-        counts_ = count([](std::size_t, std::size_t, std::uint32_t) { return true; });
+          before_(situation.before[bins].as<std::uint8_t>()) {}
+
+    std::vector<Hypothesis> found() {
+        using E = Explanation;
+        if (actual_.size() + values_.size() > most_explained) return {};
+        counts_ = count([](std::size_t, std::size_t) { return 1; });
         for (std::size_t b = 0; b < counts_.size(); ++b)
             if (!fits_count(counts_[b], actual_[b])) wrong_.push_back(b);
-        if (wrong_.empty() || std::equal(actual_.begin(), actual_.end(), before_.begin())) return;
-        const auto attempts = {&Explanation::try_nothing, &Explanation::try_other_one,   &Explanation::try_not_cleared,
-                               &Explanation::try_mask,    &Explanation::try_cap_too_low, &Explanation::try_carry,
-                               &Explanation::try_twice,   &Explanation::try_bit_shift,   &Explanation::try_tail_lost,
-                               &Explanation::try_stride,  &Explanation::try_share,       &Explanation::try_window,
-                               &Explanation::try_shifted, &Explanation::try_stale,       &Explanation::try_lost};
-        for (const auto attempt : attempts)
-            if (found_.empty()) (this->*attempt)();
+        if (wrong_.empty() || std::equal(actual_.begin(), actual_.end(), before_.begin())) return {};
+        first_ = wrong_.front();
+        return first_fit(situation_, *this,
+                         {&E::try_nothing, &E::try_other_one, &E::try_not_cleared, &E::try_mask, &E::try_cap_too_low,
+                          &E::try_carry, &E::try_twice, &E::try_bit_shift, &E::try_ends, &E::try_components,
+                          &E::try_stride, &E::try_share, &E::try_window, &E::try_shifted, &E::try_stale, &E::try_lost});
     }
-
-    std::vector<Hypothesis> found() && { return std::move(found_); }
 
   private:
     struct Bin {
@@ -231,39 +229,26 @@ class Explanation {
 
     std::string describe(std::size_t b) const {
         const Bin bin = place(b);
-        return fmt::format("histogram {}, row {}, column {}", format_count(bin.histogram), bin.y, bin.x);
+        return sentence("histogram {}, row {}, column {}", bin.histogram, bin.y, bin.x);
     }
 
     std::string say_counted(std::size_t b) const {
-        const std::uint32_t count = counts_[b];
-        return fmt::format("{} is {}, and {} {} into it", describe(b), actual_[b], format_plural(count, "value"),
-                           count == 1 ? "falls" : "fall");
+        return sentence("{} is {}, and {} {} into it", describe(b), actual_[b], format_plural(counts_[b], "value"),
+                        counts_[b] == 1 ? "falls" : "fall");
     }
 
-    /// The judge compares what is predicted with what was found: these were compared here.
-    void explain(std::string cause, std::string message, std::string hint) {
-        found_.push_back({std::move(cause), std::move(message), std::move(hint),
-                          [actual = std::vector(actual_.begin(), actual_.end())](std::vector<Array>& outputs) {
-                              std::copy(actual.begin(), actual.end(), outputs[bins].as<std::uint8_t>().begin());
-                              return true;
-                          }});
-    }
-
-    template <class Keep>
-    Counts count(Keep keep) const {
+    /// Counts value i of histogram h as often as times(h, i) says.
+    template <class Times>
+    Counts count(Times times) const {
         Counts counts(shape_.histograms * shape_.bins());
         for (std::size_t h = 0; h < shape_.histograms; ++h)
-            for (std::size_t i = 0; i < shape_.n; ++i) {
-                const std::uint32_t bin = values_[h * shape_.n + i];
-                if (keep(h, i, bin)) ++counts[h * shape_.bins() + bin];
-            }
+            for (std::size_t i = 0; i < shape_.n; ++i)
+                counts[h * shape_.bins() + values_[h * shape_.n + i]] += static_cast<std::uint32_t>(times(h, i));
         return counts;
     }
 
     bool fits(const Counts& counts) const {
-        for (std::size_t b = 0; b < counts.size(); ++b)
-            if (!fits_count(counts[b], actual_[b])) return false;
-        return true;
+        return std::equal(counts.begin(), counts.end(), actual_.begin(), fits_count);
     }
 
     template <class Test>
@@ -271,12 +256,12 @@ class Explanation {
         return std::all_of(wrong_.begin(), wrong_.end(), test);
     }
 
-    void try_nothing() {
-        if (std::any_of(actual_.begin(), actual_.end(), [](std::uint8_t one) { return one > 0; })) return;
-        explain("nothing_counted", "Every bin is 0: no value is counted at all.",
-                "Does each thread call the function that counts, for its values, and does this write to the bin? "
-                "atomicCAS(word, seen, wanted) writes `wanted` only if the word is still `seen`. Or are the bins "
-                "cleared after the values have been counted?");
+    Guess try_nothing() {
+        if (std::any_of(actual_.begin(), actual_.end(), [](std::uint8_t one) { return one > 0; })) return {};
+        return Mistake{"nothing_counted", "Every bin is 0: no value is counted at all.",
+                       "Does each thread call the function that counts, for its values, and does this write to the "
+                       "bin? atomicCAS(word, seen, wanted) writes `wanted` only if the word is still `seen`. Or are "
+                       "the bins cleared after the values have been counted?"};
     }
 
     /// Bins after this one in the same word.
@@ -287,274 +272,269 @@ class Explanation {
     }
 
     /// Counts are missing only where a later byte of the word has some, by more than chance: that byte is not masked.
-    void try_mask() {
+    Guess try_mask() {
         constexpr double most_chance = 1e-4;
-        if (!all_wrong([&](std::size_t b) { return actual_[b] < counts_[b] && has_later_neighbour(b); })) return;
+        if (!all_wrong([&](std::size_t b) { return actual_[b] < counts_[b] && has_later_neighbour(b); })) return {};
         std::size_t with_later = 0, used = 0;
         for (std::size_t b = 0; b < counts_.size(); ++b) {
             used += counts_[b] > 0;
             with_later += counts_[b] > 0 && has_later_neighbour(b);
         }
         const double share = static_cast<double>(with_later) / static_cast<double>(used);
-        if (std::pow(share, static_cast<double>(wrong_.size())) > most_chance) return;
-        explain("mask_missing",
-                "Counts are missing only in bins that share their word with a later bin that is not empty: " +
-                    say_counted(wrong_.front()) + ".",
-                "After the shift the later bins of the word are still there, above the eight bits of this one: "
-                "seen >> shift & 255 is the bin.");
+        if (std::pow(share, static_cast<double>(wrong_.size())) > most_chance) return {};
+        return Mistake{"mask_missing",
+                       "Counts are missing only in bins that share their word with a later bin that is not empty: " +
+                           say_counted(first_) + ".",
+                       "After the shift the later bins of the word are still there, above the eight bits of this one: "
+                       "seen >> shift & 255 is the bin."};
     }
 
     /// A word that counts its bins 0, 1, 2 and 3 bits apart. Sums that are not small depend on the order of threads.
-    void try_bit_shift() {
+    Guess try_bit_shift() {
         constexpr std::uint32_t small = 64;
         std::size_t found = 0, first = 0;
         for (std::size_t b = 0; b + 3 < counts_.size(); b += 4) {
             const std::uint32_t sum = counts_[b] + 2 * counts_[b + 1] + 4 * counts_[b + 2] + 8 * counts_[b + 3];
             if (sum >= small) continue;
-            if (actual_[b] != sum || actual_[b + 1] || actual_[b + 2] || actual_[b + 3]) return;
+            if (actual_[b] != sum || actual_[b + 1] || actual_[b + 2] || actual_[b + 3]) return {};
             if (sum > counts_[b] && found++ == 0) first = b;
         }
-        if (found == 0) return;
-        explain(
-            "shifted_by_bits",
-            fmt::format("All four bins of a word are counted in its first byte, 1, 2, 4 or 8 for a value: {}, {} into "
-                        "the three bins after it.",
-                        say_counted(first), counts_[first + 1] + counts_[first + 2] + counts_[first + 3]),
-            "A bin has eight bits: bin % 4 counts bytes, so the word is shifted by bin % 4 * 8.");
+        if (found == 0) return {};
+        return Mistake{"shifted_by_bits",
+                       sentence("All four bins of a word are counted in its first byte, 1, 2, 4 or 8 for a value: {}, "
+                                "{} into the three bins after it.",
+                                say_counted(first), counts_[first + 1] + counts_[first + 2] + counts_[first + 3]),
+                       "A bin has eight bits: bin % 4 counts bytes, so the word is shifted by bin % 4 * 8."};
     }
 
     /// Threads of a block take one value each, or go on in steps of more than the block.
-    void try_stride() {
-        if (!all_wrong([&](std::size_t b) { return actual_[b] < capped(counts_[b]); })) return;
-        for (const std::size_t block : {1024, 512, 256, 128, 64, 32})
-            for (const std::size_t blocks : {shape_.histograms, 2 * shape_.histograms, 4 * shape_.histograms,
-                                             8 * shape_.histograms, 16 * shape_.histograms})
-                if (found_.empty() && blocks > 1 && shape_.n > block) try_stride_of(block, block * blocks);
+    Guess try_stride() {
+        if (!all_wrong([&](std::size_t b) { return actual_[b] < capped(counts_[b]); })) return {};
+        for (const std::size_t block : usual_blocks)
+            for (std::size_t blocks = shape_.histograms; blocks <= 16 * shape_.histograms; blocks *= 2) {
+                const Reach part{.end = shape_.n, .period = block * blocks, .run = block};
+                if (blocks == 1 || block >= shape_.n || !fits_reach(part)) continue;
+                if (shape_.n > part.period)
+                    return Mistake{"stride_too_long", describe_part(part, nouns),
+                                   "A thread goes on by the number of threads that count the same histogram, not by "
+                                   "that of all blocks: gridDim.x blocks do not work on one."};
+                return Mistake{
+                    "stride_too_long",
+                    sentence("Of each histogram's {} values only the first {} are counted.", shape_.n, block),
+                    "A block has fewer threads than values: does each thread go on to the value a block's size "
+                    "further, until the end?"};
+            }
+        return {};
     }
 
-    void try_stride_of(std::size_t block, std::size_t step) {
-        if (!fits(count([=](std::size_t, std::size_t i, std::uint32_t) { return i % step < block; }))) return;
-        const bool once = shape_.n <= step;
-        explain("stride_too_long",
-                once ? fmt::format("Of each histogram's {} values only the first {} are counted.",
-                                   format_count(shape_.n), format_count(block))
-                     : fmt::format("Of each histogram's values only {} in {} are counted.", format_count(block),
-                                   format_count(step)),
-                once ? "A block has fewer threads than values: does each thread go on to the value a block's size "
-                       "further, until the end?"
-                     : "A thread goes on by the number of threads that count the same histogram, not by that of all "
-                       "blocks: gridDim.x blocks do not work on one.");
+    bool fits_reach(const Reach& reach) const {
+        return fits(count([&](std::size_t, std::size_t i) { return reach.times_of(i); }));
     }
 
     /// Bins that no value falls into hold what was there before.
-    void try_not_cleared() {
-        std::size_t empty = 0, first = 0;
+    Guess try_not_cleared() {
+        std::size_t empty = 0, first = 0, cleared = 0;
         for (const std::size_t b : wrong_) {
             if (counts_[b] != 0) continue;
-            if (actual_[b] != before_[b]) return;
+            if (actual_[b] != before_[b]) return {};
             if (empty++ == 0) first = b;
         }
-        if (empty == 0) return;
-        std::size_t cleared = 0;
+        if (empty == 0) return {};
         for (std::size_t b = 0; b < counts_.size(); ++b) cleared += counts_[b] == 0 && before_[b] && !actual_[b];
-        explain(
+        return Mistake{
             "not_cleared",
-            fmt::format("{} bins that no value falls into hold what they held before the call, the first {} in {}{}.",
-                        format_count(empty), actual_[first], describe(first), cleared ? "; others are cleared" : ""),
-            cleared ? "Which bins does each block clear, and do these cover the histogram? What one block clears, "
-                      "others may count in only after it."
-                    : "bins holds garbage before the call: set it to 0, in every call, before the first value is "
-                      "counted.");
+            sentence("{} bins that no value falls into hold what they held before the call, the first {} in {}{}.",
+                     empty, actual_[first], describe(first), cleared ? "; others are cleared" : ""),
+            cleared
+                ? "Which bins does each block clear, and do these cover the histogram? What one block clears, others "
+                  "may count in only after it."
+                : "bins holds garbage before the call: set it to 0, in every call, before the first value is counted."};
     }
 
     /// Bytes that went beyond 255: from there, a carry into the next bin of the word, or 0 again.
-    void try_carry() {
-        std::size_t wrapped = 0, carried = 0, first_wrapped = 0, first_carried = 0;
-        if (all_wrong([&](std::size_t b) { return actual_[b] == 0 && counts_[b] % 256 != 0; })) return;  // just lost
+    Guess try_carry() {
+        std::optional<std::size_t> wrapped, carried;
+        if (all_wrong([&](std::size_t b) { return actual_[b] == 0 && counts_[b] % 256 != 0; })) return {};  // just lost
         for (const std::size_t b : wrong_) {
-            if (counts_[b] > 255 && actual_[b] < soft_cap) {
-                if (wrapped++ == 0) first_wrapped = b;
-            } else if (b % 4 && counts_[b - 1] > 255 && actual_[b] > counts_[b]) {
-                if (carried++ == 0) first_carried = b;
-            } else {
-                return;
-            }
+            if (counts_[b] > 255 && actual_[b] < soft_cap)
+                wrapped = wrapped.value_or(b);
+            else if (b % 4 && counts_[b - 1] > 255 && actual_[b] > counts_[b])
+                carried = carried.value_or(b);
+            else
+                return {};
         }
         if (carried)
-            explain(
-                "carry",
-                fmt::format("A full byte has carried into its neighbour: {} is {}, and {} values fall into it; {} fall "
-                            "into the bin before, in the same word.",
-                            describe(first_carried), actual_[first_carried], format_count(counts_[first_carried]),
-                            format_count(counts_[first_carried - 1])),
-                "A byte may never be added to when it holds 255. Between the look at it and the atomicAdd, other "
-                "threads add, too: up to one each of all that are under way.");
-        else if (wrapped)
-            explain("wrapped",
-                    fmt::format("A bin went beyond 255 and began at 0 again: {} is {}, and {} values fall into it.",
-                                describe(first_wrapped), actual_[first_wrapped], format_count(counts_[first_wrapped])),
-                    "A byte holds 255 at most. Leave a bin alone from soft_cap on, whatever other threads do between "
-                    "your look at it and your addition.");
+            return Mistake{"carry",
+                           sentence("A full byte has carried into its neighbour: {} is {}, and {} values fall into it; "
+                                    "{} fall into the bin before, in the same word.",
+                                    describe(*carried), actual_[*carried], counts_[*carried], counts_[*carried - 1]),
+                           "A byte may never be added to when it holds 255. Between the look at it and the atomicAdd, "
+                           "other threads add, too: up to one each of all that are under way."};
+        return Mistake{"wrapped",
+                       sentence("A bin went beyond 255 and began at 0 again: {} is {}, and {} values fall into it.",
+                                describe(*wrapped), actual_[*wrapped], counts_[*wrapped]),
+                       "A byte holds 255 at most. Leave a bin alone from soft_cap on, whatever other threads do "
+                       "between your look at it and your addition."};
     }
 
-    void try_cap_too_low() {
-        const std::uint8_t cap = actual_[wrong_.front()];
-        if (cap >= soft_cap || cap == 0 || wrong_.size() < 2) return;
-        if (!all_wrong([&](std::size_t b) { return actual_[b] == cap && counts_[b] > cap; })) return;
-        if (all_wrong([&](std::size_t b) { return counts_[b] % 256 == cap; })) return;  // began at 0 again
-        if (std::any_of(actual_.begin(), actual_.end(), [&](std::uint8_t one) { return one > cap; })) return;
-        explain("cap_too_low", fmt::format("No bin goes beyond {}: counts are exact up to {}.", cap, soft_cap - 1),
-                "A bin that holds less than soft_cap, 127, takes one more.");
+    Guess try_cap_too_low() {
+        const std::uint8_t cap = actual_[first_];
+        if (cap >= soft_cap || cap == 0 || wrong_.size() < 2) return {};
+        if (!all_wrong([&](std::size_t b) { return actual_[b] == cap && counts_[b] > cap; })) return {};
+        if (all_wrong([&](std::size_t b) { return counts_[b] % 256 == cap; })) return {};  // began at 0 again
+        if (std::any_of(actual_.begin(), actual_.end(), [&](std::uint8_t one) { return one > cap; })) return {};
+        return Mistake{"cap_too_low", sentence("No bin goes beyond {}: counts are exact up to {}.", cap, soft_cap - 1),
+                       "A bin that holds less than soft_cap, 127, takes one more."};
     }
 
-    void try_twice() {
-        if (all_wrong([&](std::size_t b) { return counts_[b] && fits_count(2 * counts_[b], actual_[b]); }))
-            explain("counted_twice",
-                    fmt::format("{} bins hold twice their count, the first {} instead of {} in {}.",
-                                format_count(wrong_.size()), actual_[wrong_.front()], counts_[wrong_.front()],
-                                describe(wrong_.front())),
-                    "Do two threads or two blocks count the same value, or is it counted in shared memory and in the "
-                    "histogram?");
+    Guess try_twice() {
+        if (!all_wrong([&](std::size_t b) { return counts_[b] && fits_count(2 * counts_[b], actual_[b]); })) return {};
+        return Mistake{"counted_twice",
+                       sentence("{} bins hold twice their count, the first {} instead of {} in {}.", wrong_.size(),
+                                actual_[first_], counts_[first_], describe(first_)),
+                       "Do two threads or two blocks count the same value, or is it counted in shared memory and in "
+                       "the histogram?"};
     }
 
     /// Histograms mixed up.
-    void try_other_one() {
-        if (shape_.histograms < 2) return;
+    Guess try_other_one() {
+        if (shape_.histograms < 2) return {};
         const std::size_t all = shape_.bins();
-        Counts together(counts_.size()), first(counts_.size());
+        Counts together(all), first(counts_.size());
         for (std::size_t b = 0; b < counts_.size(); ++b) {
             together[b % all] += counts_[b];
             first[b] = counts_[b % all];
         }
-        if (std::equal(together.begin(), together.begin() + static_cast<long>(all), actual_.begin(), fits_count))
-            explain("one_histogram", "The values of all histograms are counted in the first one.",
-                    "Histogram h begins at bins + h * rows * columns.");
-        else if (fits(first))
-            explain("same_values", "Every histogram is that of the first one's values.",
-                    "The values of histogram h begin at values + h * n.");
+        if (std::equal(together.begin(), together.end(), actual_.begin(), fits_count))
+            return Mistake{"one_histogram", "The values of all histograms are counted in the first one.",
+                           "Histogram h begins at bins + h * rows * columns."};
+        if (!fits(first)) return {};
+        return Mistake{"same_values", "Every histogram is that of the first one's values.",
+                       "The values of histogram h begin at values + h * n."};
     }
 
-    void try_tail_lost() {
+    Guess try_ends() {
         const std::size_t n = shape_.n;
         const auto head = [&](std::size_t h) { return std::min(n, (4 - h * n % 4) % 4); };
-        const auto lost = [&](auto keep, const char* cause, const std::string& message, const char* hint) {
-            if (found_.empty() && fits(count(keep))) explain(cause, message, hint);
-        };
-        lost([&](std::size_t, std::size_t i, std::uint32_t) { return i < n / 4 * 4; }, "vector_tail_lost",
-             fmt::format("Of each histogram's {} values only the first {} are counted: whole vectors of four.",
-                         format_count(n), format_count(n / 4 * 4)),
-             "n need not be a multiple of 4: count the values after the last whole vector one by one.");
-        lost([&](std::size_t h, std::size_t i, std::uint32_t) { return i < head(h) + (n - head(h)) / 4 * 4; },
-             "vector_tail_lost", "The values after each histogram's last whole vector of four are not counted.",
-             "Up to three values are left after the vectors: count them one by one.");
-        lost([&](std::size_t h, std::size_t i, std::uint32_t) { return i >= head(h); }, "head_lost",
-             "The values before each histogram's first aligned vector of four are not counted.",
-             "Where n is no multiple of 4, most histograms begin with up to three values that no vector holds.");
-        for (std::size_t component = 0; component < 4; ++component)
-            lost([&](std::size_t h, std::size_t i, std::uint32_t) { return (h * n + i) % 4 != component; },
-                 "component_forgotten",
-                 fmt::format("One value in four is not counted: number {} of every vector.", component),
-                 "A vector of four has x, y, z and w.");
-        for (const std::size_t block : {1024, 512, 256, 128, 64, 32, 4096, 2048, 8192})
-            if (n >= block)
-                lost([&](std::size_t, std::size_t i, std::uint32_t) { return i < n / block * block; }, "tail_lost",
-                     fmt::format("Of each histogram's {} values only the first {} are counted: {} x {}.",
-                                 format_count(n), format_count(n / block * block), format_count(n / block), block),
-                     "n is no multiple of the block: the last threads' values are left out.");
-        if (n > 1)
-            lost([&](std::size_t, std::size_t i, std::uint32_t) { return i + 1 < n; }, "tail_lost",
-                 "Each histogram's last value is not counted.", "Indices run from 0 to n - 1.");
+        if (Guess guess = guess_tail(n, nouns, [this](const Reach& reach) { return fits_reach(reach); })) return guess;
+        if (fits(count([&](std::size_t h, std::size_t i) { return i < head(h) + (n - head(h)) / 4 * 4; })))
+            return Mistake{"vector_tail_lost",
+                           "The values after each histogram's last whole vector of four are not counted.",
+                           "Up to three values are left after the vectors: count them one by one."};
+        if (!fits(count([&](std::size_t h, std::size_t i) { return i >= head(h); }))) return {};
+        return Mistake{
+            "head_lost", "The values before each histogram's first aligned vector of four are not counted.",
+            "Where n is no multiple of 4, most histograms begin with up to three values that no vector holds."};
     }
 
-    /// The smallest rectangle around the wrong bins of a histogram.
-    struct Box {
-        std::size_t left = ~std::size_t{0}, top = left, right = 0, bottom = 0;
-
-        void add(const Bin& bin) {
-            left = std::min(left, bin.x), right = std::max(right, bin.x);
-            top = std::min(top, bin.y), bottom = std::max(bottom, bin.y);
-        }
-    };
+    Guess try_components() {
+        for (std::size_t k = 0; k < 4; ++k)
+            if (fits(count([&](std::size_t h, std::size_t i) { return (h * shape_.n + i) % 4 != k; })))
+                return Mistake{"component_forgotten",
+                               describe_part({.period = 4, .first = k, .others = true}, {"values", "counted"}),
+                               "A vector of four has x, y, z and w."};
+        return {};
+    }
 
     /// All that is missing, and nothing else is in its place, lies in a rectangle.
-    void try_window() {
-        if (!may_have_window_) return;
-        if (!all_wrong([&](std::size_t b) { return actual_[b] == 0 || actual_[b] == before_[b]; })) return;
-        const std::size_t h = place(wrong_.front()).histogram;
-        Box box;
-        for (const std::size_t b : wrong_)
-            if (place(b).histogram == h) box.add(place(b));
-        std::size_t right_inside = 0, wrong_inside = 0, right_outside = 0;
-        for (std::size_t i = 0; i < shape_.bins(); ++i) {
-            const std::size_t b = h * shape_.bins() + i;
+    Guess try_window() {
+        if (!situation_.stage.empty() && situation_.stage < first_with_window) return {};
+        if (!all_wrong([&](std::size_t b) { return actual_[b] == 0 || actual_[b] == before_[b]; })) return {};
+        const std::size_t h = place(first_).histogram;
+        Bin low = place(first_), high = low;  // corners of the smallest rectangle around this histogram's wrong bins
+        for (const std::size_t b : wrong_) {
             const Bin bin = place(b);
-            const bool inside = bin.x >= box.left && bin.x <= box.right && bin.y >= box.top && bin.y <= box.bottom;
-            const bool right = fits_count(counts_[b], actual_[b]);
-            if (inside && counts_[b]) (right ? right_inside : wrong_inside) += 1;
-            if (!inside && counts_[b]) right_outside += 1;
+            if (bin.histogram != h) continue;
+            low.x = std::min(low.x, bin.x), high.x = std::max(high.x, bin.x);
+            low.y = std::min(low.y, bin.y), high.y = std::max(high.y, bin.y);
         }
-        if (right_inside || wrong_inside < 8 || !right_outside) return;
-        explain(
+        std::size_t right_inside = 0, wrong_inside = 0, outside = 0;
+        for (std::size_t b = h * shape_.bins(); b < (h + 1) * shape_.bins(); ++b) {
+            const Bin bin = place(b);
+            if (counts_[b] == 0) continue;
+            const bool inside = bin.x >= low.x && bin.x <= high.x && bin.y >= low.y && bin.y <= high.y;
+            ++(!inside ? outside : fits_count(counts_[b], actual_[b]) ? right_inside : wrong_inside);
+        }
+        if (right_inside || wrong_inside < 8 || !outside) return {};
+        return Mistake{
             "window_lost",
-            fmt::format("In histogram {}, all counts of rows {} to {}, columns {} to {} are missing, and all others "
-                        "are there.",
-                        format_count(h), box.top, box.bottom, box.left, box.right),
+            sentence(
+                "In histogram {}, all counts of rows {} to {}, columns {} to {} are missing, and all others are there.",
+                h, low.y, high.y, low.x, high.x),
             "What is counted in shared memory has to be written to the histogram when all threads of the block have "
-            "counted.");
+            "counted."};
     }
 
-    using Owner = std::function<std::size_t(std::size_t b)>;
-
     /// Every bin of one block's share is missing.
-    void try_share() {
-        if (wrong_.size() < 2 || !all_wrong([&](std::size_t b) { return actual_[b] == 0; })) return;
-        for (const std::size_t split : {2, 4, 8, 16, 3}) {
-            const std::size_t all = shape_.bins();
-            try_share_of([=](std::size_t b) { return b % all * split / all; }, split,
-                         fmt::format("part {{}} of {} of the bins, counted from 0", split));
-            try_share_of([=, this](std::size_t b) { return place(b).y % split; }, split,
-                         fmt::format("the rows whose number modulo {} is {{}}", split));
-            try_share_of([=](std::size_t b) { return b / 4 % split; }, split,
-                         fmt::format("the words whose number modulo {} is {{}}", split));
-            try_share_of([=](std::size_t b) { return b % split; }, split,
-                         fmt::format("the bins whose number modulo {} is {{}}", split));
-        }
+    Guess try_share() {
+        if (wrong_.size() < 2 || !all_wrong([&](std::size_t b) { return actual_[b] == 0; })) return {};
+        struct Division {
+            const char* words;  // "part {1} of {0} of …"
+            std::size_t (*owner)(const Shape& shape, std::size_t b, std::size_t split);
+        };
+        static constexpr Division divisions[] = {
+            {"part {1} of {0} of the bins, counted from 0",
+             [](const Shape& shape, std::size_t b, std::size_t split) {
+                 return b % shape.bins() * split / shape.bins();
+             }},
+            {"the rows whose number modulo {0} is {1}",
+             [](const Shape& shape, std::size_t b, std::size_t split) {
+                 return b / shape.columns % shape.rows % split;
+             }},
+            {"the words whose number modulo {0} is {1}",
+             [](const Shape&, std::size_t b, std::size_t split) { return b / 4 % split; }},
+            {"the bins whose number modulo {0} is {1}",
+             [](const Shape&, std::size_t b, std::size_t split) { return b % split; }}};
+        for (const std::size_t split : {2, 4, 8, 16, 3})
+            for (const auto& [words, owner] : divisions) {
+                const auto lost = lost_shares(split, [&](std::size_t b) { return owner(shape_, b, split); });
+                if (lost.empty()) continue;
+                return Mistake{
+                    "share_lost",
+                    sentence("Nothing is counted in {}: {} missing.",
+                             fmt::format(fmt::runtime(words), split, fmt::join(lost, ", ")),
+                             lost.size() == 1 ? "one block's share is" : "these blocks' shares are"),
+                    "Is there a block for every share of every histogram, and does each know which share is its own? "
+                    "Or does a block clear others' shares, too, when these may have counted already?"};
+            }
+        return {};
     }
 
     /// Each share is there as a whole, or not at all; where several are missing, by more than chance.
-    void try_share_of(const Owner& owner, std::size_t split, const std::string& which) {
+    template <class Owner>
+    std::vector<std::size_t> lost_shares(std::size_t split, Owner owner) const {
         constexpr std::size_t enough = 16;  // bins that are as the first of their share is
-        if (!found_.empty()) return;
-        std::vector<std::size_t> right(split), missing(split);
+        std::vector<std::size_t> right(split), missing(split), lost;
         for (std::size_t b = 0; b < counts_.size(); ++b)
             if (counts_[b]) ++(actual_[b] ? right : missing)[owner(b)];
-        std::vector<std::string> lost;
         std::size_t there = 0, gone = 0;
         for (std::size_t part = 0; part < split; ++part) {
-            if (right[part] && missing[part]) return;
-            if (missing[part]) lost.push_back(std::to_string(part));
+            if (right[part] && missing[part]) return {};
+            if (missing[part]) lost.push_back(part);
             there += std::max<std::size_t>(right[part], 1) - 1;
             gone += std::max<std::size_t>(missing[part], 1) - 1;
         }
         const bool others_counted = std::any_of(right.begin(), right.end(), [](std::size_t one) { return one > 0; });
-        if (!others_counted || (lost.size() > 1 && std::min(there, gone) < enough)) return;
-        explain("share_lost",
-                fmt::format("Nothing is counted in {}: {} missing.",
-                            fmt::format(fmt::runtime(which), fmt::join(lost, ", ")),
-                            lost.size() == 1 ? "one block's share is" : "these blocks' shares are"),
-                "Is there a block for every share of every histogram, and does each know which share is its own? Or "
-                "does a block clear others' shares, too, when these may have counted already?");
+        if (!others_counted || (lost.size() > 1 && std::min(there, gone) < enough)) return {};
+        return lost;
     }
 
     /// Counts that stand some columns or rows from where they belong.
-    void try_shifted() {
+    Guess try_shifted() {
         for (const long dy : {0L, 1L, -1L, 2L, -2L, 4L, -4L})
             for (const long dx : {16L, -16L, 4L, -4L, 1L, -1L, 2L, -2L, 8L, -8L, 12L, -12L, 0L})
-                if (found_.empty() && (dx || dy)) try_shifted_by(dx, dy);
+                if (const std::size_t moved = dx || dy ? moved_by(dx, dy) : 0)
+                    return Mistake{
+                        "window_misplaced",
+                        sentence("{} bins hold the count of another bin, {} columns and {} rows away, the first in {}.",
+                                 moved, std::abs(dx), std::abs(dy), describe(first_)),
+                        "Counting and writing have to agree on where the window begins."};
+        return {};
     }
 
-    /// Most of the wrong bins hold the count of the bin dx columns and dy rows before them, and the others nothing.
-    void try_shifted_by(long dx, long dy) {
+    /// Return how many of the wrong bins, if it is most of them, hold the count of the bin dx columns and dy rows
+    /// before them, and the others nothing.
+    std::size_t moved_by(long dx, long dy) const {
         const long offset = dy * static_cast<long>(shape_.columns) + dx, all = static_cast<long>(counts_.size());
         std::size_t moved = 0, filled = 0;
         const bool shifted = all_wrong([&](std::size_t b) {
@@ -565,48 +545,37 @@ class Explanation {
             filled += count > 0;
             return true;
         });
-        if (!shifted || filled <= 8 || moved * 4 < wrong_.size() * 3) return;
-        explain("window_misplaced",
-                fmt::format("{} bins hold the count of another bin, {} columns and {} rows away, the first in {}.",
-                            format_count(moved), std::abs(dx), std::abs(dy), describe(wrong_.front())),
-                "Counting and writing have to agree on where the window begins.");
+        return shifted && filled > 8 && moved * 4 >= wrong_.size() * 3 ? moved : 0;
     }
 
-    void try_stale() {
-        if (!previous_) return;
-        const auto earlier = previous_->arrays[bins].as<std::uint8_t>();
-        bool same = earlier.size() == actual_.size();
-        for (std::size_t b = 0; same && b < earlier.size(); ++b) same = fits_count(earlier[b], actual_[b]);
-        if (same)
-            explain("stale_result",
-                    "The histograms are those of the call before, although the values have changed since.",
-                    "Nothing may be kept from one call to the next: count what values holds now.");
+    Guess try_stale() {
+        if (!situation_.previous) return {};
+        const auto earlier = situation_.previous->arrays[bins].as<std::uint8_t>();
+        if (!std::equal(earlier.begin(), earlier.end(), actual_.begin(), actual_.end(), fits_count)) return {};
+        return stale_result("The histograms are those", "the values have");
     }
 
-    void try_lost() {
+    Guess try_lost() {
         std::size_t missing = 0;
         for (const std::size_t b : wrong_) {
-            if (actual_[b] >= capped(counts_[b])) return;
+            if (actual_[b] >= capped(counts_[b])) return {};
             missing += capped(counts_[b]) - actual_[b];
         }
-        explain(
-            "lost_updates",
-            fmt::format("{} of {} values are missing in {}, and none is too many: {}.", format_count(missing),
-                        format_count(shape_.histograms * shape_.n), format_plural(wrong_.size(), "bin"),
-                        say_counted(wrong_.front())),
-            "Is every value looked at, and does a thread whose atomicCAS found another word try again? Is a bin "
-            "cleared after another thread has counted in it, or a list full? Threads that read, add and write without "
-            "an atomic on the whole word lose counts, too.");
+        return Mistake{"lost_updates",
+                       sentence("{} of {} values are missing in {}, and none is too many: {}.", missing,
+                                shape_.histograms * shape_.n, format_plural(wrong_.size(), "bin"), say_counted(first_)),
+                       "Is every value looked at, and does a thread whose atomicCAS found another word try again? Is a "
+                       "bin cleared after another thread has counted in it, or a list full? Threads that read, add and "
+                       "write without an atomic on the whole word lose counts, too."};
     }
 
+    const Situation& situation_;
     Shape shape_;
     std::span<const std::uint32_t> values_;
     std::span<const std::uint8_t> actual_, before_;
-    const Problem* previous_;
-    bool may_have_window_;
     Counts counts_;
     std::vector<std::size_t> wrong_;
-    std::vector<Hypothesis> found_;
+    std::size_t first_ = 0;  // the first of wrong_
 };
 
 class LargeHistogram : public Oracle {

@@ -1,5 +1,3 @@
-#include "grader/judge/lab/oracle.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,6 +7,7 @@
 #include <numeric>
 
 #include "grader/common/text.h"
+#include "grader/judge/lab/explain.h"
 #include "grader/model/recipe.h"
 
 namespace warplab {
@@ -222,7 +221,7 @@ class Pieces {
     std::size_t count() const { return count_; }
 
     /// How often elements are counted that a thread of block `block` takes in its round `round` of `rounds`.
-    using Weight = std::function<unsigned(std::size_t block, std::size_t round, std::size_t rounds)>;
+    using Weight = std::function<std::size_t(std::size_t block, std::size_t round, std::size_t rounds)>;
 
     /// The bins that `blocks` blocks fill which take pieces in turn.
     Bins fill(std::size_t blocks, const Weight& weight) const {
@@ -232,7 +231,7 @@ class Pieces {
                 // Threads from last_ on have no element in the last piece.
                 const std::size_t pieces = count_ - upper, block = p % blocks;
                 const std::size_t rounds = pieces > block ? (pieces - block - 1) / blocks + 1 : 0;
-                const unsigned times = p < pieces ? weight(block, p / blocks, rounds) : 0;
+                const std::size_t times = p < pieces ? weight(block, p / blocks, rounds) : 0;
                 if (times == 0) continue;
                 const auto& own = counts_[2 * p + upper];
                 for (std::size_t b = 0; b < bin_count; ++b) sum[b] += times * own[b];
@@ -245,351 +244,272 @@ class Pieces {
     std::vector<std::array<std::uint32_t, bin_count>> counts_;  // of each piece, below and from last_ on
 };
 
-/// Compares the wrong bins with what each mistake gives, likelier ones first, until one fits.
-class Explanation {
+/// Compares the wrong bins with what each mistake gives.
+class Explanation : Output<std::uint8_t> {
   public:
-    explicit Explanation(const Situation& situation)
-        : shape_(shape_of(situation.problem)),
-          cells_(situation.problem.arrays[input].as<std::uint32_t>()),
-          right_(bins_of(situation.problem.arrays[bins])),
-          actual_(bins_of(situation.actual[bins])),
-          before_(bins_of(situation.before[bins])) {
-        if (actual_ == right_ || shape_.elements() > most_explained) return;
-        counts_ = count_sequential(cells_.data(), shape_);
-        if (situation.previous) {
-            previous_bins_ = bins_of(situation.previous->arrays[bins]);
-            previous_ = count_sequential(situation.previous->arrays[input].as<std::uint32_t>().data(), shape_);
-        }
-        const auto attempts = {&Explanation::try_empty,    &Explanation::try_kept,       &Explanation::try_extremes,
-                               &Explanation::try_overflow, &Explanation::try_cap,        &Explanation::try_padding,
-                               &Explanation::try_end_lost, &Explanation::try_columns,    &Explanation::try_components,
-                               &Explanation::try_position, &Explanation::try_neighbours, &Explanation::try_blocks,
-                               &Explanation::try_full_only};
-        for (const auto attempt : attempts)
-            if (found_.empty()) (this->*attempt)();
-    }
+    Explanation(const Oracle& oracle, const Situation& situation)
+        : Output(oracle, situation, bins),
+          situation_(situation),
+          shape_(shape_of(situation.problem)),
+          n_(shape_.elements()),
+          cells_(situation.problem.arrays[input].as<std::uint32_t>()) {}
 
-    std::vector<Hypothesis> found() && { return std::move(found_); }
+    std::vector<Hypothesis> found() {
+        using E = Explanation;
+        if (wrong == 0 || n_ > most_explained) return {};
+        counts_ = count_sequential(cells_.data(), shape_);
+        return first_fit(situation_, *this,
+                         {&E::try_kept, &E::try_caps, &E::try_padding, &E::try_end_lost, &E::try_columns,
+                          &E::try_components, &E::try_places, &E::try_repeated, &E::try_blocks, &E::try_full_only});
+    }
 
   private:
-    static Bins bins_of(const Array& array) {
-        Bins copy;
-        std::copy_n(array.as<std::uint8_t>().begin(), bin_count, copy.begin());
-        return copy;
-    }
+    bool are(const Bins& found) const { return std::equal(found.begin(), found.end(), actual.begin()); }
+    bool fits(const Counts& counts) const { return are(saturate(counts)); }
 
-    void explain(std::string cause, std::string message, std::string hint) {
-        const auto predict = [actual = actual_](std::vector<Array>& outputs) {
-            std::copy(actual.begin(), actual.end(), outputs[bins].as<std::uint8_t>().begin());
-            return true;
-        };
-        found_.push_back({std::move(cause), std::move(message), std::move(hint), predict});
-    }
-
-    /// Whether bins have these counts, saturated.
-    bool fits(const Counts& counts) const { return found_.empty() && saturate(counts) == actual_; }
-    bool fits(const std::function<std::uint64_t(std::size_t)>& bin) const {
-        if (!found_.empty()) return false;
-        for (std::size_t b = 0; b < bin_count; ++b)
-            if (static_cast<std::uint8_t>(bin(b)) != actual_[b]) return false;
-        return true;
-    }
-
-    std::size_t first_wrong() const {
-        return static_cast<std::size_t>(std::mismatch(right_.begin(), right_.end(), actual_.begin()).first -
-                                        right_.begin());
-    }
+    std::uint32_t value(std::size_t i) const { return cells_[i / shape_.width * shape_.pitch() + i % shape_.width]; }
 
     std::string occurs(std::size_t bin) const {
-        if (counts_[bin] == 0) return fmt::format("bin {}, which never occurs", bin);
-        return fmt::format("bin {}, which occurs {}", bin, format_plural(counts_[bin], "time"));
+        if (counts_[bin] == 0) return sentence("bin {}, which never occurs", bin);
+        return sentence("bin {}, which occurs {}", bin, format_plural(counts_[bin], "time"));
     }
 
-    void try_empty() {
-        if (shape_.elements() == 0 && actual_ == before_)
-            explain("empty_not_written",
-                    "Without elements bins still hold what they held before the call: all are to be 0.",
-                    "Clear the bins before you return early.");
+    static std::uint8_t at_most(std::uint64_t count, std::uint64_t cap) {
+        return static_cast<std::uint8_t>(std::min(count, cap));
     }
 
-    void try_kept() {
-        const std::size_t b = first_wrong();
-        if (previous_bins_ && actual_ == *previous_bins_) {
-            explain("stale_result", "The bins are those of the call before, although the input has changed since.",
-                    "Nothing may be kept from one call to the next: count what the input holds now.");
-            return;
-        }
-        if (previous_ && fits([&](auto i) { return std::min(counts_[i] + (*previous_)[i], bin_full); })) {
-            explain("not_cleared",
-                    fmt::format("The counts of the call before are still in the bins: bin {} holds {} of this call and "
-                                "{} of the one before.",
-                                b, format_count(counts_[b]), format_count((*previous_)[b])),
-                    "Bins must be 0 at the beginning of every call, not only of the first: those in shared memory, in "
-                    "scratch, and totals kept on the device.");
-            return;
-        }
-        const bool stops = fits(
-            [&](auto i) { return std::max<std::uint64_t>(std::min(counts_[i] + before_[i], bin_full), before_[i]); });
-        if (stops || fits([&](auto i) { return counts_[i] + before_[i]; }))
-            explain("not_cleared",
-                    fmt::format("Bins begin with what they held before the call: bin {} held {}, and {} more were "
-                                "counted.",
-                                b, before_[b], format_count(counts_[b])),
-                    "bins holds garbage before the call: set it to 0, in every call, before the first thread counts.");
+    Guess try_kept() {
+        if (n_ == 0 && std::equal(actual.begin(), actual.end(), before.begin()))
+            return empty_not_written("bins", "each count is 0");
+        if (Guess guess = guess_stale(situation_, bins, "The bins are those", "the input has")) return guess;
+        const Problem* call = situation_.previous;
+        const Counts previous =
+            call ? count_sequential(call->arrays[input].as<std::uint32_t>().data(), shape_of(*call)) : Counts{};
+        const Mistake garbage = {
+            "not_cleared",
+            sentence("Bins begin with what they held before the call: bin {} held {}, and {} more were counted.", first,
+                     before[first], counts_[first]),
+            "bins holds garbage before the call: set it to 0, in every call, before the first thread counts."};
+        return match(
+            {{{"not_cleared",
+               sentence("The counts of the call before are still in the bins: bin {} holds {} of this call and {} of "
+                        "the one before.",
+                        first, counts_[first], previous[first]),
+               "Bins must be 0 at the beginning of every call, not only of the first: those in shared memory, in "
+               "scratch, and totals kept on the device."},
+              [&](std::size_t b) { return at_most(counts_[b] + previous[b], bin_full); }},
+             {garbage, [&](std::size_t b) { return std::max(at_most(counts_[b] + before[b], bin_full), before[b]); }},
+             {garbage, [&](std::size_t b) { return static_cast<std::uint8_t>(counts_[b] + before[b]); }}});
     }
 
-    void try_extremes() {
-        const std::size_t b = first_wrong();
-        if (fits([](std::size_t) { return bin_full; }))
-            explain("all_full", fmt::format("Every bin is 255, also {}.", occurs(b)),
-                    "Do counters of 32 bits begin with 0, in every call? scratch and shared memory hold garbage. And "
-                    "nobody may conclude from some bins that are full that all are.");
-        if (fits([](std::size_t) { return 0; }))
-            explain(
-                "nothing_counted", fmt::format("Every bin is 0, also {}.", occurs(b)),
-                "Is the counting kernel launched, do its blocks write their counts where the narrowing kernel reads "
-                "them, and does a thread that has too few elements for a whole step count them one by one?");
+    Guess try_caps() {
+        const std::uint8_t cap = *std::max_element(actual.begin(), actual.end());
+        const auto largest =
+            static_cast<std::size_t>(std::max_element(counts_.begin(), counts_.end()) - counts_.begin());
+        return match(
+            {{{"all_full", sentence("Every bin is 255, also {}.", occurs(first)),
+               "Do counters of 32 bits begin with 0, in every call? scratch and shared memory hold garbage. And nobody "
+               "may conclude from some bins that are full that all are."},
+              [](std::size_t) { return static_cast<std::uint8_t>(bin_full); }},
+             {{"nothing_counted", sentence("Every bin is 0, also {}.", occurs(first)),
+               "Is the counting kernel launched, do its blocks write their counts where the narrowing kernel reads "
+               "them, and does a thread that has too few elements for a whole step count them one by one?"},
+              [](std::size_t) { return std::uint8_t{0}; }},
+             {{"wraps_around",
+               sentence("Bins do not saturate: bin {} occurs {} times and holds {}, which is {} modulo 256.", largest,
+                        counts_[largest], actual[largest], counts_[largest]),
+               "Eight bits go back to 0 after 255. Count in 32 bits and take the smaller of count and 255 before it is "
+               "narrowed; or, alone, count on only below 255."},
+              [&](std::size_t b) { return static_cast<std::uint8_t>(counts_[b]); }},
+             {{"wrong_cap", "Full bins hold 0: they stop at 256, and 256 in 8 bits is 0.",
+               "The most that a bin holds is 255."},
+              [&](std::size_t b) { return at_most(counts_[b], 256); }},
+             {{"wrong_cap", sentence("Bins stop at {}, and are right below.", cap),
+               "The most that a bin holds is 255: is the comparison with < where it should be <=, or with another "
+               "number?"},
+              [&](std::size_t b) { return at_most(counts_[b], cap); }}});
     }
 
-    void try_overflow() {
-        const auto overflowed = std::find_if(counts_.begin(), counts_.end(), [](auto c) { return c > bin_full; });
-        const auto b = static_cast<std::size_t>(overflowed - counts_.begin());
-        if (b < bin_count && fits([&](std::size_t i) { return counts_[i] % 256; }))
-            explain("wraps_around",
-                    fmt::format("Bins do not saturate: bin {} occurs {} times and holds {}, which is {} modulo 256.", b,
-                                format_count(counts_[b]), actual_[b], format_count(counts_[b])),
-                    "Eight bits go back to 0 after 255. Count in 32 bits and take the smaller of count and 255 before "
-                    "it is narrowed; or, alone, count on only below 255.");
-        if (fits([&](std::size_t i) { return std::min<std::uint64_t>(counts_[i], 256); }))
-            explain("wrong_cap", "Full bins hold 0: they stop at 256, and 256 in 8 bits is 0.",
-                    "The most that a bin holds is 255.");
-    }
-
-    void try_cap() {
-        const std::uint64_t cap = *std::max_element(actual_.begin(), actual_.end());
-        if (cap < bin_full && cap > 0 && fits([&](std::size_t i) { return std::min(counts_[i], cap); }))
-            explain("wrong_cap", fmt::format("Bins stop at {}, and are right below.", cap),
-                    "The most that a bin holds is 255: is the comparison with < where it should be <=, or with another "
-                    "number?");
-    }
-
-    /// What the first `columns` of each of the first `rows` rows hold, rows a given distance apart.
-    Counts count_cells(std::size_t columns, std::size_t rows, std::size_t distance) const {
+    /// What the first `columns` of each row hold, rows a given distance apart.
+    Counts count_cells(std::size_t columns, std::size_t distance) const {
         Counts counts{};
-        for (std::size_t y = 0; y < rows; ++y)
-            for (std::size_t x = 0; x < columns; ++x) {
-                const std::size_t at = y * distance + x;
-                if (at < cells_.size() && cells_[at] < bin_count) ++counts[cells_[at]];
-            }
+        for (std::size_t y = 0; y < shape_.height; ++y)
+            for (std::size_t at = y * distance; at < std::min(cells_.size(), y * distance + columns); ++at)
+                if (cells_[at] < bin_count) ++counts[cells_[at]];
         return counts;
     }
 
-    void try_padding() {
-        const std::size_t b = first_wrong(), pitch = shape_.pitch();
-        for (const std::size_t columns : {pitch, shape_.width + 1, (shape_.width + 3) / 4 * 4})
-            if (columns > shape_.width && fits(count_cells(columns, shape_.height, pitch)))
-                explain("padding_counted",
-                        fmt::format("Padding is counted: of every row {} elements, and there are {}. Bin {} holds {} "
-                                    "instead of {}.",
-                                    format_count(columns), format_count(shape_.width), b, actual_[b], right_[b]),
-                        "Rows are pitch elements apart, and only the first width of them count: the padding after them "
-                        "holds anything.");
-        if (fits(count_cells(shape_.width, shape_.height, shape_.width)))
-            explain("wrong_pitch",
-                    fmt::format("Rows are read {} elements apart; they are {} apart.", format_count(shape_.width),
-                                format_count(pitch)),
-                    "Row y begins at input[y * pitch], not at y * width: the padding lies between the rows.");
+    Guess try_padding() {
+        const std::size_t width = shape_.width, pitch = shape_.pitch();
+        for (const std::size_t columns : {pitch, width + 1, (width + 3) / 4 * 4})
+            if (columns > width && fits(count_cells(columns, pitch)))
+                return Mistake{"padding_counted",
+                               sentence("Padding is counted: of every row {} elements, and there are {}. Bin {} holds "
+                                        "{} instead of {}.",
+                                        columns, width, first, actual[first], right[first]),
+                               "Rows are pitch elements apart, and only the first width of them count: the padding "
+                               "after them holds anything."};
+        if (!fits(count_cells(width, width))) return {};
+        return Mistake{"wrong_pitch", sentence("Rows are read {} elements apart; they are {} apart.", width, pitch),
+                       "Row y begins at input[y * pitch], not at y * width: the padding lies between the rows."};
     }
 
     /// Takes elements away from the end, until the bins fit: those that do are between two numbers.
-    void try_end_lost() {
+    Guess try_end_lost() {
         Counts counts = counts_;
-        std::size_t wrong = 0;
-        for (std::size_t b = 0; b < bin_count; ++b) wrong += actual_[b] != right_[b];
+        std::size_t left = wrong, most = 0, least = 0;
         for (std::size_t b = 0; b < bin_count; ++b)
-            if (actual_[b] > right_[b]) return;
-        std::size_t most = 0, least = 0;
-        for (std::size_t n = shape_.elements(); n-- > 0;) {
-            const std::uint32_t v = cells_[n / shape_.width * shape_.pitch() + n % shape_.width];
+            if (actual[b] > right[b]) return {};
+        for (std::size_t n = n_; n-- > 0;) {
+            const std::uint32_t v = value(n);
             if (--counts[v] >= bin_full) continue;
-            if (counts[v] < actual_[v]) break;
-            wrong -= counts[v] == actual_[v];
-            if (wrong > 0) continue;
+            if (counts[v] < actual[v]) break;
+            left -= counts[v] == actual[v];
+            if (left > 0) continue;
             if (most == 0) most = n;
             least = n;
         }
-        if (most > 0) explain_end_lost(least, most);
+        if (most == 0) return {};
+        return name_end_lost(least, most);
     }
 
     /// The number of elements that were counted is one of least … most: after whole steps, where they all fit but the
     /// last, or wherever it was that all bins seemed full.
-    void explain_end_lost(std::size_t least, std::size_t most) {
-        const std::size_t n = shape_.elements();
-        const std::string only = fmt::format(" of {} elements are counted", format_count(n));
-        for (const std::size_t step : {12288, 8192, 6144, 4096, 3072, 2048, 1024, 512, 256, 128, 64, 32, 12, 4}) {
-            const std::size_t counted = most / step * step;
-            if (counted < least || counted == 0 || n - counted >= step) continue;
-            explain("tail_lost",
-                    fmt::format("Only the first {}{} ({} = {} x {}); the {} after the last whole step are lost.",
-                                format_count(counted), only, format_count(counted), format_count(counted / step), step,
-                                format_count(n - counted)),
+    Mistake name_end_lost(std::size_t least, std::size_t most) const {
+        for (const std::size_t step : {12288, 8192, 6144, 4096, 3072, 2048, 1024, 512, 256, 128, 64, 32, 12, 4})
+            if (const std::size_t counted = most / step * step; counted >= std::max(least, n_ - std::min(n_, step - 1)))
+                return {
+                    "tail_lost",
+                    sentence(
+                        "Only the first {} of {} elements are counted ({}); the {} after the last whole step are lost.",
+                        counted, n_, blocks_of(counted, step), n_ - counted),
                     "What is left over after whole steps, slices or blocks is to be counted, too: by a loop of its "
-                    "own, or behind a test of every element's number.");
-            return;
-        }
-        const Counts counts = count_first(most);
-        if (std::all_of(counts.begin(), counts.end(), [](auto c) { return c == 0 || c >= bin_full; }))
-            explain("stopped_early",
-                    fmt::format("Only the first {}{}: up to there all bins that had occurred were full.",
-                                format_count(most), only),
-                    "A value that has not occurred yet may still come: a bin that is 0 is not full.");
-        else
-            explain("tail_lost", fmt::format("Only the first {}{}.", format_count(most), only),
-                    "Which thread takes the last elements?");
-    }
-
-    Counts count_first(std::size_t counted) const {
+                    "own, or behind a test of every element's number."};
         Counts counts{};
-        for (std::size_t i = 0; i < counted; ++i)
-            ++counts[cells_[i / shape_.width * shape_.pitch() + i % shape_.width]];
-        return counts;
+        for (std::size_t i = 0; i < most; ++i) ++counts[value(i)];
+        const std::string only = sentence("Only the first {} of {} elements are counted", most, n_);
+        if (std::any_of(counts.begin(), counts.end(), [](auto c) { return c != 0 && c < bin_full; }))
+            return {"tail_lost", only + ".", "Which thread takes the last elements?"};
+        return {"stopped_early", only + ": up to there all bins that had occurred were full.",
+                "A value that has not occurred yet may still come: a bin that is 0 is not full."};
     }
 
-    void try_columns() {
+    Guess try_columns() {
         for (const std::size_t step : {4, 8, 12, 16, 32, 128, 256, 512, 1024}) {
             const std::size_t columns = shape_.width / step * step;
-            if (columns == 0 || columns == shape_.width) continue;
-            if (fits(count_cells(columns, shape_.height, shape_.pitch())))
-                explain("vector_tail_lost",
-                        fmt::format("Of every row only the first {} of {} elements are counted ({} = {} x {}).",
-                                    format_count(columns), format_count(shape_.width), format_count(columns),
-                                    columns / step, step),
-                        "The last vector or step of a row may be part padding: count its elements that belong to the "
-                        "row.");
+            if (columns != 0 && columns != shape_.width && fits(count_cells(columns, shape_.pitch())))
+                return Mistake{
+                    "vector_tail_lost",
+                    sentence("Of every row only the first {} of {} elements are counted ({}).", columns, shape_.width,
+                             blocks_of(columns, step)),
+                    "The last vector or step of a row may be part padding: count its elements that belong to the row."};
         }
+        return {};
     }
 
-    void try_components() {
-        Counts parts[4] = {};
-        for (std::size_t y = 0; y < shape_.height; ++y)
-            for (std::size_t x = 0; x < shape_.width; ++x) ++parts[x % 4][cells_[y * shape_.pitch() + x]];
-        for (std::size_t k = 0; k < 4; ++k) {
-            if (fits([&](std::size_t b) { return std::min(counts_[b] - parts[k][b], bin_full); }))
-                explain("component_lost", fmt::format("Of every four neighbours in a row number {} is not counted.", k),
-                        "A vector has four components, x, y, z and w: are all four counted?");
-            if (fits(parts[k]))
-                explain("component_lost",
-                        fmt::format("Of every four neighbours in a row only number {} is counted.", k),
-                        "A vector has four components, x, y, z and w: are all four counted?");
-        }
+    Guess try_components() {
+        for (std::size_t k = 0; k < 4; ++k)
+            for (const bool others : {true, false}) {
+                const Reach part{.end = shape_.width, .period = 4, .first = k, .others = others};
+                Counts counts{};
+                for (std::size_t i = 0; i < n_; ++i) counts[value(i)] += part.times_of(i % shape_.width);
+                if (fits(counts))
+                    return Mistake{"component_lost", describe_part(part, {"neighbours in a row", "counted"}),
+                                   "A vector has four components, x, y, z and w: are all four counted?"};
+            }
+        return {};
     }
 
-    void try_position() {
-        Counts counts{};
-        for (std::size_t i = 0; i < shape_.elements(); ++i) ++counts[i % bin_count];
-        if (fits(counts))
-            explain("position_counted",
-                    "Bins count where elements are, not what they are: element i is in bin i % 1024.",
-                    "The bin's number is the element's value: bins[value], not bins[threadIdx.x].");
+    Guess try_places() {
+        const auto shifted = [](const char* where) {
+            return Mistake{"shifted", sentence("Every count is in the bin {} its own.", where),
+                           "Values are 0 to 1023, and so are bins: bin v counts value v."};
+        };
+        return match(
+            {{{"position_counted", "Bins count where elements are, not what they are: element i is in bin i % 1024.",
+               "The bin's number is the element's value: bins[value], not bins[threadIdx.x]."},
+              [&](std::size_t b) {
+                  return at_most(Reach{.end = n_, .period = bin_count, .first = b}.handled(n_), bin_full);
+              }},
+             {shifted("before"), [&](std::size_t b) { return b + 1 < bin_count ? right[b + 1] : actual[b]; }},
+             {shifted("after"), [&](std::size_t b) { return b > 0 ? right[b - 1] : actual[b]; }}});
     }
 
-    void try_neighbours() {
-        for (const int by : {-1, 1}) {
-            const auto shifted = [&](std::size_t b) {
-                const std::size_t from = b - static_cast<std::size_t>(by);
-                return from < bin_count ? std::min(counts_[from], bin_full) : actual_[b];
-            };
-            if (fits(shifted))
-                explain("shifted", fmt::format("Every count is in the bin {} its own.", by < 0 ? "before" : "after"),
-                        "Values are 0 to 1023, and so are bins: bin v counts value v.");
-        }
+    Guess try_repeated() {
+        if (n_ > 1 << 18) return {};
+        const bool none_missing = std::equal(right.begin(), right.end(), actual.begin(), std::less_equal<>());
+        return guess_repeated(n_, {"elements", "counted"}, [&](const Reach& reach) {
+            if (reach.end == n_ && !none_missing) return false;
+            Counts counts{};
+            for (std::size_t i = 0; i < reach.end; ++i) counts[value(i)] += reach.times_of(i);
+            return fits(counts);
+        });
     }
 
     /// Threads that step through the elements by the size of the grid, with a mistake in some of their steps.
-    void try_blocks() {
+    Guess try_blocks() {
         for (const std::size_t block : {1024, 512, 256}) {
-            if ((shape_.elements() + block - 1) / block > Pieces::most) continue;
+            if ((n_ + block - 1) / block > Pieces::most) continue;
             const Pieces pieces(cells_.data(), shape_, block);
-            for (std::size_t blocks = 1; blocks <= pieces.count() && found_.empty(); ++blocks) {
-                for (const std::size_t step : {4, 12, 2, 8, 16}) try_steps(pieces, blocks, step);
-                if (blocks > 1) try_one_block(pieces, blocks, block);
+            for (std::size_t blocks = 1; blocks <= pieces.count(); ++blocks) {
+                for (const std::size_t step : {4, 12, 2, 8, 16})
+                    if (Guess guess = try_steps(pieces, blocks, step)) return guess;
+                for (std::size_t one = 0; one < blocks && blocks > 1; ++one)
+                    if (are(pieces.fill(blocks, [one](auto k, auto, auto) { return k == one; })))
+                        return name_share(n_, block, blocks, one, {"elements", "counted"});
             }
         }
+        return {};
     }
 
-    void try_steps(const Pieces& pieces, std::size_t blocks, std::size_t step) {
-        const auto whole = [step](std::size_t round, std::size_t rounds) { return round < rounds / step * step; };
-        const auto fits_weight = [&](const Pieces::Weight& weight) {
-            return found_.empty() && pieces.fill(blocks, weight) == actual_;
+    Guess try_steps(const Pieces& pieces, std::size_t blocks, std::size_t step) const {
+        // Of `step` rounds in a step, the first `kept` count: `kept` - 1 once, and the last of them `times` times.
+        const auto fits_steps = [&](std::size_t kept, std::size_t times, bool rest) {
+            return are(pieces.fill(blocks, [=](auto, std::size_t round, std::size_t rounds) -> std::size_t {
+                if (round >= rounds / step * step) return rest;
+                return round % step >= kept ? 0 : round % step + 1 == kept ? times : 1;
+            }));
         };
-        if (fits_weight([&](auto, auto round, auto rounds) { return whole(round, rounds) ? 1 : 0; }))
-            explain("tail_lost",
-                    fmt::format("Threads count only whole steps of {} elements: what a thread has left over is lost.",
-                                step),
-                    "After the loop over whole steps, another one is to count what is left, one by one.");
+        const auto wrong_index = [](const std::string& message) {
+            return Mistake{"step_index", message,
+                           "Look at every index of the unrolled step: element k is input[j + k * stride], and its "
+                           "value, nothing added to it, is the bin."};
+        };
+        if (fits_steps(step, 1, false))
+            return Mistake{
+                "tail_lost",
+                sentence("Threads count only whole steps of {} elements: what a thread has left over is lost.", step),
+                "After the loop over whole steps, another one is to count what is left, one by one."};
         for (const std::size_t lost : {1, 2}) {
-            const auto is_lost = [=](auto round, auto rounds) {
-                return whole(round, rounds) && round % step >= step - lost;
-            };
             const std::string which =
-                fmt::format("Of every {} elements that a thread takes in a step the last {} not counted", step,
-                            lost == 1 ? "is" : "two are");
-            const std::string hint =
-                "Look at every index of the unrolled step: element k is input[j + k * stride], and its value, "
-                "nothing added to it, is the bin.";
-            if (fits_weight([&](auto, auto round, auto rounds) { return is_lost(round, rounds) ? 0 : 1; }))
-                explain("step_index", which + ".", hint);
-            if (fits_weight([&](auto, auto round, auto rounds) -> unsigned {
-                    if (is_lost(round, rounds)) return 0;
-                    return whole(round, rounds) && round % step + lost + 1 == step ? static_cast<unsigned>(lost + 1)
-                                                                                   : 1;
-                }))
-                explain("step_index", which + ", and the one before instead of them.", hint);
+                sentence("Of every {} elements that a thread takes in a step the last {} not counted", step,
+                         lost == 1 ? "is" : "two are");
+            if (fits_steps(step - lost, 1, true)) return wrong_index(which + ".");
+            if (fits_steps(step - lost, lost + 1, true))
+                return wrong_index(which + ", and the one before instead of them.");
         }
-        if (fits_weight([&](auto, auto round, auto rounds) -> unsigned {
-                if (!whole(round, rounds)) return 1;
-                return round % step == 0 ? static_cast<unsigned>(step) : 0;
-            }))
-            explain("step_index", fmt::format("Each step counts its first element {} times.", step),
-                    "Element k of the step is input[j + k * stride].");
-    }
-
-    void try_one_block(const Pieces& pieces, std::size_t blocks, std::size_t threads) {
-        for (std::size_t one = 0; one < blocks && found_.empty(); ++one)
-            if (pieces.fill(blocks, [one](auto block, auto, auto) { return block == one ? 1 : 0; }) == actual_)
-                explain("one_block_only",
-                        fmt::format("The bins hold what one block counted, number {} of {} (of {} threads each).", one,
-                                    blocks, threads),
-                        "Every block's counts are to be added to the others', atomically or by a second kernel: "
-                        "storing them overwrites what another block stored.");
+        if (fits_steps(1, step, true))
+            return wrong_index(sentence("Each step counts its first element {} times.", step));
+        return {};
     }
 
     /// Bins below 255 are right, others are not, in whichever way: their sum does not saturate as it should.
-    void try_full_only() {
-        std::size_t full = 0, wrong = 0, example = bin_count;
-        for (std::size_t b = 0; b < bin_count; ++b) {
-            full += right_[b] == bin_full;
-            if (actual_[b] == right_[b]) continue;
-            if (right_[b] < bin_full) return;
-            ++wrong;
-            example = std::min(example, b);
-        }
-        explain("sum_not_saturated",
-                fmt::format("Bins below 255 are right, but of {} that are full {} not: bin {} occurs {} times and "
-                            "holds {}.",
-                            full, wrong == 1 ? "one is" : fmt::format("{} are", wrong), example,
-                            format_count(counts_[example]), actual_[example]),
-                "Partial counts may stop at 255, but their sum goes beyond it: add them up in 32 bits, and only then "
-                "take the smaller of sum and 255. In 8 bits 200 + 100 is 44.");
+    Guess try_full_only() {
+        if (!all_wrong([this](std::size_t b) { return right[b] == bin_full; })) return {};
+        const auto full = static_cast<std::size_t>(std::count(right.begin(), right.end(), bin_full));
+        return Mistake{
+            "sum_not_saturated",
+            sentence("Bins below 255 are right, but of {} that are full {} not: bin {} occurs {} times and holds {}.",
+                     full, wrong == 1 ? "one is" : sentence("{} are", wrong), first, counts_[first], actual[first]),
+            "Partial counts may stop at 255, but their sum goes beyond it: add them up in 32 bits, and only then take "
+            "the smaller of sum and 255. In 8 bits 200 + 100 is 44."};
     }
 
+    const Situation& situation_;
     Shape shape_;
+    std::size_t n_;
     std::span<const std::uint32_t> cells_;
-    Bins right_, actual_, before_;
     Counts counts_{};
-    std::optional<Counts> previous_;
-    std::optional<Bins> previous_bins_;
-    std::vector<Hypothesis> found_;
 };
 
 class SaturatingHistogram : public Oracle {
@@ -624,7 +544,7 @@ class SaturatingHistogram : public Oracle {
     std::size_t window_step() const override { return 4096; }
 
     std::vector<Hypothesis> hypotheses(const Situation& situation) const override {
-        return Explanation(situation).found();
+        return Explanation(*this, situation).found();
     }
 };
 

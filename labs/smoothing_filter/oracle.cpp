@@ -1,15 +1,12 @@
-#include "grader/judge/lab/oracle.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <limits>
 #include <map>
-#include <memory>
 
 #include "grader/common/text.h"
+#include "grader/judge/lab/explain.h"
 #include "grader/model/recipe.h"
 #include "labs/smoothing_filter/filter.h"
 #include "labs/smoothing_filter/picture.h"
@@ -97,109 +94,45 @@ Problem generate_picture(const Dataset& dataset, std::uint64_t seed) {
 // --- what students' mistakes would give ---
 
 constexpr std::size_t most_explained = 1 << 24;  // pixels
-bool same_bits(float a, float b) { return std::bit_cast<std::uint32_t>(a) == std::bit_cast<std::uint32_t>(b); }
-
-constexpr float beyond = std::numeric_limits<float>::quiet_NaN();
+constexpr auto first_with_rows = "04";           // the first stage in which a thread computes several rows
+constexpr float beyond = std::numeric_limits<float>::quiet_NaN();  // read where the image is not
 
 struct Block {
     std::size_t x, y;
 };
-constexpr Block usual_blocks[] = {{16, 16}, {32, 8}, {32, 32}, {8, 8},  {32, 16}, {16, 8},
+constexpr Block usual_shapes[] = {{16, 16}, {32, 8}, {32, 32}, {8, 8},  {32, 16}, {16, 8},
                                   {8, 16},  {8, 32}, {64, 4},  {64, 8}, {64, 16}, {32, 4},
                                   {16, 32}, {64, 2}, {32, 2},  {16, 4}, {4, 4},   {128, 2}};
 
-constexpr auto first_with_rows = "04";  // the first stage in which a thread computes several rows
-
-/// Whether a pixel of the block reads a part of the halo that was left out: row and column of both, in the tile.
+/// Whether the pixel in row i and column j of its block reads a part of the halo that was left out.
 using Missing = std::function<bool(std::size_t i, std::size_t j)>;
 
-/// Lists the mistakes that could have made an output; the judge tries each on every pixel.
-class Explanation {
+/// Compares the wrong pixels with what each mistake gives.
+class Explanation : Output<float> {
   public:
     Explanation(const Oracle& oracle, const Situation& situation)
-        : oracle_(oracle),
-          problem_(situation.problem),
+        : Output(oracle, situation, out),
+          situation_(situation),
           shape_(shape_of(situation.problem)),
           weights_(weights_of(situation.problem)),
           image_(situation.problem.arrays[image].as<float>()),
-          right_(situation.problem.arrays[out].as<float>()),
-          actual_(situation.actual[out].as<float>()),
-          before_(situation.before[out].as<float>()),
-          may_have_rows_(situation.stage.empty() || situation.stage >= first_with_rows) {
-        if (shape_.pixels() > most_explained) return;
-        find_wrong();
-        if (wrong_.empty()) return;
-        try_rows_unwritten();
-        try_out_pitch();
-        try_unwritten();
-        if (std::all_of(wrong_.begin(), wrong_.end(), [&](std::size_t i) { return is_unwritten(i); })) return;
-        try_zeros();
-        try_weights();
-        try_taps();
-        try_indices();
-        try_shifts();
-        try_rows_of_threads();
-        try_transposed();
-        try_other_values(situation.previous);
-        try_halo();
-        try_far_edges();
-    }
+          may_have_rows_(situation.stage.empty() || situation.stage >= first_with_rows) {}
 
-    /// They keep alive what they look at.
-    static std::vector<Hypothesis> of(const Oracle& oracle, const Situation& situation) {
-        const auto explanation = std::make_shared<Explanation>(oracle, situation);
-        std::vector<Hypothesis> found = std::move(explanation->found_);
-        for (Hypothesis& hypothesis : found)
-            hypothesis.predict = [explanation, predict = hypothesis.predict](std::vector<Array>& outputs) {
-                return predict(outputs);
-            };
-        return found;
+    std::vector<Hypothesis> found() {
+        using E = Explanation;
+        if (shape_.pixels() > most_explained || wrong == 0) return {};
+        if (all_wrong([this](std::size_t i) { return is_unwritten(i); }))
+            return first_fit(situation_, *this, {&E::try_unwritten});
+        return first_fit(
+            situation_, *this,
+            {&E::try_unwritten, &E::try_weights, &E::try_scaled, &E::try_taps, &E::try_places, &E::try_shifts,
+             &E::try_transposed, &E::try_values, &E::try_whole_numbers, &E::try_halo, &E::try_far_edges});
     }
 
   private:
-    using Predict = std::function<float(std::size_t x, std::size_t y)>;  // NaN: reads what is not the image
+    using Value = std::function<float(std::size_t i)>;  // of a pixel; NaN: it is made of what is not the image
 
     std::size_t index(std::size_t x, std::size_t y) const { return y * shape_.width + x; }
-    bool fits_at(std::size_t i, float value) const {
-        if (same_bits(value, actual_[i])) return true;
-        if (std::isnan(value)) return std::isnan(actual_[i]) && !holds_what_was_there(i);
-        return oracle_.accepts(problem_, out, i, value, actual_[i]);
-    }
-    bool is_wrong(std::size_t i) const { return !fits_at(i, right_[i]); }
-    bool holds_what_was_there(std::size_t i) const { return same_bits(actual_[i], before_[i]); }
-    bool is_unwritten(std::size_t i) const { return holds_what_was_there(i) && is_wrong(i); }
-
-    void find_wrong() {
-        for (std::size_t i = 0; i < right_.size(); ++i)
-            if (is_wrong(i)) wrong_.push_back(i);
-        const auto sample = [&](std::size_t count, auto&& at) {
-            const std::size_t step = std::max<std::size_t>(1, count / 150);
-            for (std::size_t k = 0; k < count; k += step) samples_.push_back(at(k));
-        };
-        sample(wrong_.size(), [&](std::size_t k) { return wrong_[k]; });
-        sample(right_.size(), [](std::size_t k) { return k; });
-    }
-
-    /// Adds a hypothesis if it gives the output at a few hundred pixels.
-    void suspect(std::string cause, std::string message, std::string hint, const Predict& predict) {
-        bool explains = false;  // a wrong pixel, by more than NaN for NaN
-        for (const std::size_t i : samples_) {
-            const float value = predict(i % shape_.width, i / shape_.width);
-            if (!fits_at(i, value)) return;
-            explains = explains || !std::isnan(value) || same_bits(value, actual_[i]);
-        }
-        if (!explains) return;
-        const auto write = [predict, width = shape_.width, actual = actual_](std::vector<Array>& outputs) {
-            const auto pixels = outputs[out].as<float>();
-#pragma omp parallel for
-            for (std::size_t i = 0; i < pixels.size(); ++i) {
-                const float value = predict(i % width, i / width);
-                pixels[i] = std::isnan(value) && std::isnan(actual[i]) ? actual[i] : value;
-            }
-            return true;
-        };
-        found_.push_back({std::move(cause), std::move(message), std::move(hint), write});
-    }
 
     float pixel(std::int64_t at) const {
         return at >= 0 && at < static_cast<std::int64_t>(image_.size()) ? image_[static_cast<std::size_t>(at)] : beyond;
@@ -210,117 +143,105 @@ class Explanation {
     float sum(Weight&& weight, Place&& place) const {
         float total = 0;
         for (std::size_t r = 0; r < shape_.size; ++r)
-            for (std::size_t c = 0; c < shape_.size; ++c) {
-                const float w = weight(r, c);
-                if (w != 0) total += w * pixel(static_cast<std::int64_t>(place(r, c)));
-            }
+            for (std::size_t c = 0; c < shape_.size; ++c)
+                if (const float w = weight(r, c); w != 0) total += w * pixel(static_cast<std::int64_t>(place(r, c)));
         return total;
     }
 
     /// Right places, wrong weights.
-    Predict with_weights(std::function<float(std::size_t r, std::size_t c)> weight) const {
-        return [this, weight](std::size_t x, std::size_t y) {
+    Value with_weights(std::function<float(std::size_t r, std::size_t c)> weight) const {
+        return [this, weight](std::size_t i) {
+            const std::size_t x = i % shape_.width, y = i / shape_.width;
             return sum(weight, [&](std::size_t r, std::size_t c) { return (y + r) * shape_.pitch() + x + c; });
         };
     }
 
     /// Right weights, wrong places.
-    Predict with_places(
+    Value with_places(
         std::function<std::int64_t(std::int64_t x, std::int64_t y, std::int64_t r, std::int64_t c)> place) const {
-        return [this, place](std::size_t x, std::size_t y) {
-            const auto own = [&](std::size_t r, std::size_t c) { return weights_[r * shape_.size + c]; };
-            return sum(own, [&](std::size_t r, std::size_t c) {
-                return place(static_cast<std::int64_t>(x), static_cast<std::int64_t>(y), static_cast<std::int64_t>(r),
-                             static_cast<std::int64_t>(c));
-            });
+        return [this, place](std::size_t i) {
+            const auto x = static_cast<std::int64_t>(i % shape_.width), y = static_cast<std::int64_t>(i / shape_.width);
+            return sum([&](std::size_t r, std::size_t c) { return weights_[r * shape_.size + c]; },
+                       [&](std::size_t r, std::size_t c) {
+                           return place(x, y, static_cast<std::int64_t>(r), static_cast<std::int64_t>(c));
+                       });
         };
     }
 
     // --- pixels that were never written ---
 
-    void try_unwritten() {
-        if (!is_unwritten(index(shape_.width - 1, shape_.height - 1)) || is_unwritten(0)) return;
+    Guess try_unwritten() {
+        if (Guess guess = try_rows_unwritten()) return guess;
+        if (shape_.pixels() > shape_.pitch() && gives([this](std::size_t i) {  // else nothing but the first row shows
+                const std::size_t row = i / shape_.pitch(), column = i % shape_.pitch();
+                return column < shape_.width ? right[index(column, row)] : before[i];
+            }))
+            return Mistake{
+                "wrong_pitch",
+                sentence("out is written as if its rows were {} pixels apart, as those of image; they are {} apart.",
+                         shape_.pitch(), shape_.width),
+                "out has no rim: pixel (x, y) is at y * width + x, and width + 4 is for image alone."};
+        if (!is_unwritten(right.size() - 1) || is_unwritten(0)) return {};
         std::size_t columns = 0, rows = 0;  // written ones
         while (columns < shape_.width && !is_unwritten(index(columns, 0))) ++columns;
         while (rows < shape_.height && !is_unwritten(index(0, rows))) ++rows;
-        const auto [cause, message, hint] = explain_unwritten(columns, rows);
-        suspect(cause, message, hint, [this, columns, rows](std::size_t x, std::size_t y) {
-            const std::size_t i = index(x, y);
-            return x < columns && y < rows ? right_[i] : before_[i];
-        });
+        if (gives([&](std::size_t i) {
+                return i % shape_.width < columns && i / shape_.width < rows ? right[i] : before[i];
+            }))
+            return name_unwritten(columns, rows);
+        return guess_unwritten({"pixels", "written"});
     }
 
     /// Rows that lie a block apart, and no others.
-    void try_rows_unwritten() {
-        if (is_unwritten(0)) return;
+    Guess try_rows_unwritten() const {
+        if (is_unwritten(0)) return {};
         std::size_t written = 0, period = 0;
         while (written < shape_.height && !is_unwritten(index(0, written))) ++written;
         for (period = written; period < shape_.height && is_unwritten(index(0, period));) ++period;
-        if (period == shape_.height) return;
-        suspect(
-            "rows_left_out",
-            fmt::format("Of every {} rows only the first {} written.", period,
-                        written == 1 ? "is" : fmt::format("{} are", written)),
-            "Has a block threads in y, too? dim3(256) is a single row of threads; dim3(BLOCK_X, BLOCK_Y) has BLOCK_Y "
-            "rows of them.",
-            [this, written, period](std::size_t x, std::size_t y) {
-                return y % period < written ? right_[index(x, y)] : before_[index(x, y)];
-            });
+        if (period == shape_.height ||
+            !gives([&](std::size_t i) { return i / shape_.width % period < written ? right[i] : before[i]; }))
+            return {};
+        return Mistake{"rows_left_out", describe_part({.period = period, .run = written}, {"rows", "written"}),
+                       "Has a block threads in y, too? dim3(256) is a single row of threads; dim3(BLOCK_X, BLOCK_Y) "
+                       "has BLOCK_Y rows of them."};
     }
 
-    void try_out_pitch() {
-        if (shape_.pixels() <= shape_.pitch()) return;  // nothing but the first row shows
-        suspect("wrong_pitch",
-                fmt::format("out is written as if its rows were {} pixels apart, as those of image; they are {} apart.",
-                            format_count(shape_.pitch()), format_count(shape_.width)),
-                "out has no rim: pixel (x, y) is at y * width + x, and width + 4 is for image alone.",
-                [this](std::size_t x, std::size_t y) {
-                    const std::size_t i = index(x, y), row = i / shape_.pitch(), column = i % shape_.pitch();
-                    return column < shape_.width ? right_[index(column, row)] : before_[i];
-                });
-    }
-
-    struct Words {
-        std::string cause, message, hint;
-    };
-
-    Words explain_unwritten(std::size_t columns, std::size_t rows) const {
-        const std::string counts =
-            fmt::format("Only {} x {} of {} x {} pixels are written", format_count(columns), format_count(rows),
-                        format_count(shape_.width), format_count(shape_.height));
-        if (rows == shape_.height && columns == shape_.width / 4 * 4)
+    Mistake name_unwritten(std::size_t columns, std::size_t rows) const {
+        const std::size_t width = shape_.width, height = shape_.height;
+        const std::string counts = sentence("Only {} x {} of {} x {} pixels are written", columns, rows, width, height);
+        if (rows == height && columns == width / 4 * 4)
             return {"vector_tail_lost",
-                    fmt::format("{}: whole groups of four columns. The last {} of every row are left out.", counts,
-                                shape_.width - columns),
+                    sentence("{}: whole groups of four columns. The last {} of every row are left out.", counts,
+                             width - columns),
                     "width need not be a multiple of 4: the last columns are written one by one."};
-        if (columns == shape_.width && may_have_rows_)
-            for (const std::size_t apart : {8, 16, 4, 2})
-                for (const std::size_t each : {4, 2, 8, 16})
-                    if (rows == rows_of_overlapping(apart, apart * each))
-                        return {"blocks_overlap",
-                                fmt::format("{}, as if blocks began {} rows apart, with {} rows each.", counts, apart,
-                                            apart * each),
-                                "Where a thread computes ROWS rows, a block begins at row blockIdx.y * BLOCK_Y * ROWS, "
-                                "and the next one where it ends. Or is the grid too small?"};
-        for (const Block block : usual_blocks) {
-            if (columns == std::min(block.x, shape_.width) && rows == std::min(block.y, shape_.height) &&
-                (columns < shape_.width - block.x || rows < shape_.height - block.y))
-                return {"one_block_only", fmt::format("{}: one block of {} x {}.", counts, block.x, block.y),
+        for (const std::size_t apart : {8, 16, 4, 2})
+            for (const std::size_t each : {4, 2, 8, 16})
+                if (columns == width && may_have_rows_ && rows == rows_of_overlapping(apart, apart * each))
+                    return {"blocks_overlap",
+                            sentence("{}, as if blocks began {} rows apart, with {} rows each.", counts, apart,
+                                     apart * each),
+                            "Where a thread computes ROWS rows, a block begins at row blockIdx.y * BLOCK_Y * ROWS, and "
+                            "the next one where it ends. Or is the grid too small?"};
+        for (const Block block : usual_shapes) {
+            if (columns == std::min(block.x, width) && rows == std::min(block.y, height) &&
+                (columns < width - block.x || rows < height - block.y))
+                return {"one_block_only", sentence("{}: one block of {} x {}.", counts, block.x, block.y),
                         "The pixel's place takes the block's into account: blockIdx.x * blockDim.x + threadIdx.x, and "
                         "y likewise."};
-            const bool x_cut = columns == shape_.width / block.x * block.x && columns != shape_.width;
-            const bool y_cut = rows == shape_.height / block.y * block.y && rows != shape_.height;
-            if ((x_cut && y_cut) || (x_cut && rows == shape_.height) || (y_cut && columns == shape_.width))
+            const bool x_unscaled = columns == unscaled_end(width, block.x),
+                       y_unscaled = rows == unscaled_end(height, block.y);
+            if ((x_unscaled || columns == width) && (y_unscaled || rows == height)) return block_size_forgotten(counts);
+            const bool x_cut = columns == width / block.x * block.x, y_cut = rows == height / block.y * block.y;
+            if ((x_cut || columns == width) && (y_cut || rows == height))
                 return {"blocks_rounded_down",
-                        fmt::format("{}: whole blocks of {} x {}. The rest of the picture has no threads.", counts,
-                                    block.x, block.y),
+                        sentence("{}: whole blocks of {} x {}. The rest of the picture has no threads.", counts,
+                                 block.x, block.y),
                         "Round the number of blocks up in both directions: (width + BLOCK_X - 1) / BLOCK_X, and height "
                         "likewise."};
         }
-        return {
-            "grid_too_small", counts + ".",
-            "Do the blocks cover the picture, across and down, and does each begin where the one before ends? Is the "
-            "guard x < width && y < height?"};
+        return {"grid_too_small", counts + ".",
+                "Do the blocks cover the picture, across and down, and does each begin where the one before ends? Is "
+                "the guard x < width && y < height?"};
     }
 
     /// Rows that the right number of blocks covers when they begin less far apart than they are high.
@@ -330,161 +251,152 @@ class Explanation {
 
     // --- the filter ---
 
-    void try_zeros() {
-        suspect(
-            "all_zero", "Every pixel is 0.",
-            "Are the weights on the device when the kernel runs? An array in __constant__ or __device__ memory holds "
-            "zeros until cudaMemcpyToSymbol has filled it, in a function that is called smoothing_filter_prepare: one "
-            "of another name never runs.",
-            [](std::size_t, std::size_t) { return 0.f; });
-    }
-
-    void try_weights() {
+    Guess try_weights() {
         const std::size_t n = shape_.size;
         const std::vector<double> rings = ring_filter(n);
-        suspect(
-            "filter_ignored",
-            "The output is that of the weights 1, 2 and 3 over their sum, whatever filter the call was given.",
-            "The weights are an argument, and other ones may come: use what filter points to.",
-            with_weights([rings, n](std::size_t r, std::size_t c) { return static_cast<float>(rings[r * n + c]); }));
-        suspect("not_normalised", "The output is that of the weights 1, 2 and 3, not divided by their sum.",
-                "Take the weights from filter: they are divided already, and other ones may come.",
-                with_weights([rings, n](std::size_t r, std::size_t c) {
-                    return static_cast<float>(std::round(rings[r * n + c] / rings[0]));
-                }));
-        try_scaled();
-        suspect(
-            "filter_transposed",
-            "The filter's rows and columns are exchanged: weight (r, c) stands where (c, r) belongs.",
-            "The filter is stored row by row, like the image: filter[r * 5 + c] belongs to the pixel r rows down and "
-            "c columns right.",
-            with_weights([this, n](std::size_t r, std::size_t c) { return weights_[c * n + r]; }));
-        suspect(
-            "filter_flipped", "The filter is turned by half a turn: weight (r, c) stands where (4 - r, 4 - c) belongs.",
-            "The contract's sum takes filter[r * 5 + c] with the pixel r rows down and c columns right; it does not "
-            "mirror the filter, as the textbook's convolution does.",
-            with_weights([this, n](std::size_t r, std::size_t c) { return weights_[n * n - 1 - r * n - c]; }));
-        suspect("filter_flipped", "The filter's columns come in reverse order.",
-                "Weight c belongs to the pixel c columns right.",
-                with_weights([this, n](std::size_t r, std::size_t c) { return weights_[r * n + n - 1 - c]; }));
-        suspect("filter_flipped", "The filter's rows come in reverse order.",
-                "Weight r belongs to the pixel r rows down.",
-                with_weights([this, n](std::size_t r, std::size_t c) { return weights_[(n - 1 - r) * n + c]; }));
+        return match(
+            {{{"all_zero", "Every pixel is 0.",
+               "Are the weights on the device when the kernel runs? An array in __constant__ or __device__ memory "
+               "holds zeros until cudaMemcpyToSymbol has filled it, in a function that is called "
+               "smoothing_filter_prepare: one of another name never runs."},
+              [](std::size_t) { return 0.f; }},
+             {{"filter_ignored",
+               "The output is that of the weights 1, 2 and 3 over their sum, whatever filter the call was given.",
+               "The weights are an argument, and other ones may come: use what filter points to."},
+              with_weights([&](std::size_t r, std::size_t c) { return static_cast<float>(rings[r * n + c]); })},
+             {{"not_normalised", "The output is that of the weights 1, 2 and 3, not divided by their sum.",
+               "Take the weights from filter: they are divided already, and other ones may come."},
+              with_weights([&](std::size_t r, std::size_t c) {
+                  return static_cast<float>(std::round(rings[r * n + c] / rings[0]));
+              })},
+             {{"filter_transposed",
+               "The filter's rows and columns are exchanged: weight (r, c) stands where (c, r) belongs.",
+               "The filter is stored row by row, like the image: filter[r * 5 + c] belongs to the pixel r rows down "
+               "and c columns right."},
+              with_weights([&](std::size_t r, std::size_t c) { return weights_[c * n + r]; })},
+             {{"filter_flipped",
+               "The filter is turned by half a turn: weight (r, c) stands where (4 - r, 4 - c) belongs.",
+               "The contract's sum takes filter[r * 5 + c] with the pixel r rows down and c columns right; it does not "
+               "mirror the filter, as the textbook's convolution does."},
+              with_weights([&](std::size_t r, std::size_t c) { return weights_[n * n - 1 - r * n - c]; })},
+             {{"filter_flipped", "The filter's columns come in reverse order.",
+               "Weight c belongs to the pixel c columns right."},
+              with_weights([&](std::size_t r, std::size_t c) { return weights_[r * n + n - 1 - c]; })},
+             {{"filter_flipped", "The filter's rows come in reverse order.",
+               "Weight r belongs to the pixel r rows down."},
+              with_weights([&](std::size_t r, std::size_t c) { return weights_[(n - 1 - r) * n + c]; })}});
     }
 
     /// Every pixel is the same multiple of the right one.
-    void try_scaled() {
-        const auto is_darker = [&](std::size_t a, std::size_t b) { return std::abs(right_[a]) < std::abs(right_[b]); };
-        const std::size_t i = *std::max_element(wrong_.begin(), wrong_.end(), is_darker);
-        const double ratio = static_cast<double>(actual_[i]) / right_[i];
-        if (!std::isfinite(ratio) || ratio == 0) return;
+    Guess try_scaled() {
+        std::size_t brightest = first;
+        for (std::size_t i = first; i < right.size(); ++i)
+            if (std::abs(right[i]) > std::abs(right[brightest]) && is_wrong(i)) brightest = i;
+        const double ratio = static_cast<double>(actual[brightest]) / right[brightest];
+        if (!std::isfinite(ratio) || ratio == 0) return {};
         const double nearest = ratio > 1 ? std::round(ratio) : 1 / std::round(1 / ratio);
-        if (std::abs(nearest / ratio - 1) > 1e-4) return;
-        const bool larger = nearest > 1;
-        suspect("not_normalised",
-                fmt::format("Every pixel is {} the right one.",
-                            larger ? fmt::format("{:.0f} times", nearest)
-                                   : fmt::format("{:.0f} times smaller than", 1 / nearest)),
-                larger
-                    ? "Weights 1, 2 and 3 have to be divided by their sum, 35; those in filter have been already: use "
-                      "them as they are."
-                    : "The weights in filter add up to 1 already: nothing is to be divided once more.",
-                [this, nearest](std::size_t x, std::size_t y) {
-                    return static_cast<float>(nearest * right_[index(x, y)]);
-                });
+        if (std::abs(nearest / ratio - 1) > 1e-4) return {};
+        if (!gives([&](std::size_t i) { return static_cast<float>(nearest * right[i]); })) return {};
+        if (nearest > 1)
+            return Mistake{"not_normalised", sentence("Every pixel is {:.0f} times the right one.", nearest),
+                           "Weights 1, 2 and 3 have to be divided by their sum, 35; those in filter have been already: "
+                           "use them as they are."};
+        return Mistake{"not_normalised",
+                       sentence("Every pixel is {:.0f} times smaller than the right one.", 1 / nearest),
+                       "The weights in filter add up to 1 already: nothing is to be divided once more."};
     }
 
     /// A loop that begins late or ends early.
-    void try_taps() {
+    Guess try_taps() {
         const std::size_t n = shape_.size;
-        if (n < 2) return;
+        if (n < 2) return {};
         struct Range {
             std::size_t begin, end;
             const char* words;
+            bool has(std::size_t k) const { return k >= begin && k < end; }
         };
         const Range ranges[] = {{0, n, "all"},
                                 {0, n - 1, "not the last"},
                                 {1, n, "not the first"},
                                 {1, n - 1, "neither the first nor the last"}};
         for (const Range& rows : ranges)
-            for (const Range& columns : ranges) {
-                if (rows.end - rows.begin + columns.end - columns.begin == 2 * n) continue;
-                suspect("taps_lost",
-                        fmt::format("Of the filter's rows {} count, and of its columns {}.", rows.words, columns.words),
-                        "Both loops run over all 5: r and c from 0 to 4.",
-                        with_weights([this, n, rows, columns](std::size_t r, std::size_t c) {
-                            const bool counts =
-                                r >= rows.begin && r < rows.end && c >= columns.begin && c < columns.end;
-                            return counts ? weights_[r * n + c] : 0.f;
-                        }));
-            }
+            for (const Range& columns : ranges)
+                if (gives(with_weights([&](std::size_t r, std::size_t c) {
+                        return rows.has(r) && columns.has(c) ? weights_[r * n + c] : 0.f;
+                    })))
+                    return Mistake{
+                        "taps_lost",
+                        sentence("Of the filter's rows {} count, and of its columns {}.", rows.words, columns.words),
+                        "Both loops run over all 5: r and c from 0 to 4."};
+        return {};
     }
 
     // --- places in the image ---
 
-    void try_indices() {
+    Guess try_places() {
         const auto pitch = static_cast<std::int64_t>(shape_.pitch()), width = static_cast<std::int64_t>(shape_.width);
-        suspect("wrong_pitch",
-                fmt::format("The image is read as if its rows were {} pixels apart; they are {} apart, width + 4.",
-                            format_count(shape_.width), format_count(shape_.pitch())),
-                "image is wider than out by the filter's rim: row y begins at y * (width + 4).",
-                with_places([width](auto x, auto y, auto r, auto c) { return (y + r) * width + x + c; }));
-        suspect("comma_index",
-                "Every row of the output is computed from the first rows of the image: the row does not count in the "
-                "index.",
-                "Is there an index such as image[y, x]? In C++ the comma throws y away; write image[y * pitch + x].",
-                with_places([pitch](auto x, auto, auto, auto c) { return x + c; }));
-        suspect("row_forgotten", "Every row of the output is the first one: y does not count in the index.",
-                "Row y + r of image begins at (y + r) * pitch.",
-                with_places([pitch](auto x, auto, auto r, auto c) { return r * pitch + x + c; }));
-        suspect(
-            "comma_index",
-            "Only the filter's column counts in the index, not its row: the same row is read five times.",
-            "Is there an index such as image[r, c]? In C++ the comma throws r away; write out the place in the row.",
-            with_places([pitch](auto x, auto y, auto, auto c) { return y * pitch + x + c; }));
-        for (const Block block : usual_blocks) {
+        if (Guess guess = match(
+                {{{"wrong_pitch",
+                   sentence("The image is read as if its rows were {} pixels apart; they are {} apart, width + 4.",
+                            shape_.width, shape_.pitch()),
+                   "image is wider than out by the filter's rim: row y begins at y * (width + 4)."},
+                  with_places([=](auto x, auto y, auto r, auto c) { return (y + r) * width + x + c; })},
+                 {{"comma_index",
+                   "Every row of the output is computed from the first rows of the image: the row does not count in "
+                   "the index.",
+                   "Is there an index such as image[y, x]? In C++ the comma throws y away; write image[y * pitch + "
+                   "x]."},
+                  with_places([=](auto x, auto, auto, auto c) { return x + c; })},
+                 {{"row_forgotten", "Every row of the output is the first one: y does not count in the index.",
+                   "Row y + r of image begins at (y + r) * pitch."},
+                  with_places([=](auto x, auto, auto r, auto c) { return r * pitch + x + c; })},
+                 {{"comma_index",
+                   "Only the filter's column counts in the index, not its row: the same row is read five times.",
+                   "Is there an index such as image[r, c]? In C++ the comma throws r away; write out the place in the "
+                   "row."},
+                  with_places([=](auto x, auto y, auto, auto c) { return y * pitch + x + c; })}}))
+            return guess;
+        for (const Block block : usual_shapes) {
             const auto bx = static_cast<std::int64_t>(block.x), by = static_cast<std::int64_t>(block.y);
-            suspect("block_index_forgotten",
-                    fmt::format("Every block of {} x {} pixels shows the picture's first one.", bx, by),
-                    "Where a block's tile begins depends on blockIdx.",
-                    with_places(
-                        [pitch, bx, by](auto x, auto y, auto r, auto c) { return (y % by + r) * pitch + x % bx + c; }));
+            if (gives(with_places([=](auto x, auto y, auto r, auto c) { return (y % by + r) * pitch + x % bx + c; })))
+                return Mistake{"block_index_forgotten",
+                               sentence("Every block of {} x {} pixels shows the picture's first one.", bx, by),
+                               "Where a block's tile begins depends on blockIdx."};
         }
+        return {};
     }
 
-    void try_shifts() {
-        const auto pitch = static_cast<std::int64_t>(shape_.pitch());
-        const auto most = static_cast<std::int64_t>(shape_.size) - 1;
+    Guess try_shifts() {
+        const auto pitch = static_cast<std::int64_t>(shape_.pitch()), most = static_cast<std::int64_t>(shape_.size) - 1;
         for (std::int64_t dy = -most; dy <= most; ++dy)
-            for (std::int64_t dx = -most; dx <= most; ++dx) {
-                if (dx == 0 && dy == 0) continue;
-                suspect(
-                    "halo_shifted",
-                    fmt::format("The picture is shifted: every pixel is computed from the place {}.",
-                                shift_words(dx, dy)),
-                    "Pixel (0, 0) of out takes image rows and columns 0 to 4: the two extra pixels on each side are "
-                    "in image already, so nothing is to be added or subtracted for the halo.",
-                    with_places([=](auto x, auto y, auto r, auto c) { return (y + dy + r) * pitch + x + dx + c; }));
-            }
+            for (std::int64_t dx = -most; dx <= most; ++dx)
+                if (gives(
+                        with_places([=](auto x, auto y, auto r, auto c) { return (y + dy + r) * pitch + x + dx + c; })))
+                    return Mistake{
+                        "halo_shifted",
+                        sentence("The picture is shifted: every pixel is computed from the place {}.",
+                                 shift_words(dx, dy)),
+                        "Pixel (0, 0) of out takes image rows and columns 0 to 4: the two extra pixels on each side "
+                        "are in image already, so nothing is to be added or subtracted for the halo."};
+        return try_rows_of_threads();
     }
 
     /// Each thread computes several rows, but takes its rows from where its own number would have them.
-    void try_rows_of_threads() {
+    Guess try_rows_of_threads() const {
         const auto pitch = static_cast<std::int64_t>(shape_.pitch());
         for (const std::int64_t threads : {8, 16, 4, 2})
             for (const std::int64_t rows : {4, 2, 8})
-                suspect(
-                    "thread_rows_overlap",
-                    fmt::format("Threads below each other read rows that are one apart, where each computes {} rows "
-                                "of its own, in blocks of {} rows of threads.",
-                                rows, threads),
-                    "Thread row threadIdx.y begins at row threadIdx.y * ROWS of the tile: is * ROWS there wherever "
-                    "the tile is read?",
-                    with_places([=](auto x, auto y, auto r, auto c) {
+                if (gives(with_places([=](auto x, auto y, auto r, auto c) {
                         const auto height = threads * rows, in_block = y % height;
-                        const auto row = y / height * height + in_block / rows + in_block % rows;
-                        return (row + r) * pitch + x + c;
-                    }));
+                        return (y / height * height + in_block / rows + in_block % rows + r) * pitch + x + c;
+                    })))
+                    return Mistake{"thread_rows_overlap",
+                                   sentence("Threads below each other read rows that are one apart, where each "
+                                            "computes {} rows of its own, in blocks of {} rows of threads.",
+                                            rows, threads),
+                                   "Thread row threadIdx.y begins at row threadIdx.y * ROWS of the tile: is * ROWS "
+                                   "there wherever the tile is read?"};
+        return {};
     }
 
     static std::string shift_words(std::int64_t dx, std::int64_t dy) {
@@ -495,103 +407,96 @@ class Explanation {
         return across + (across.empty() || down.empty() ? "" : " and ") + down + " of its own";
     }
 
-    void try_transposed() {
+    Guess try_transposed() {
         const auto pitch = static_cast<std::int64_t>(shape_.pitch());
-        suspect("transposed", "The image is read with rows and columns exchanged.",
-                "x counts columns and y rows: pixel (x, y) is at y * pitch + x.",
-                with_places([pitch](auto x, auto y, auto r, auto c) { return (x + c) * pitch + y + r; }));
-        if (shape_.height == 1 || shape_.width == 1) return;
-        suspect("transposed",
-                fmt::format("The output is written column by column: pixel (x, y) is at x * {} + y.", shape_.height),
-                "out is stored row by row: pixel (x, y) is at y * width + x.", [this](std::size_t x, std::size_t y) {
-                    const std::size_t i = index(x, y);
-                    return right_[index(i / shape_.height, i % shape_.height)];
-                });
-        if (shape_.height == shape_.width) return;
-        suspect("transposed", "The output holds the picture with rows and columns exchanged.",
-                "x counts columns and y rows: threadIdx.x belongs to x, threadIdx.y to y.",
-                [this](std::size_t x, std::size_t y) {
-                    return x < shape_.height && y < shape_.width ? right_[index(y, x)] : before_[index(x, y)];
-                });
+        const std::size_t width = shape_.width, height = shape_.height;
+        const bool is_flat = width == 1 || height == 1;
+        return match(
+            {{{"transposed", "The image is read with rows and columns exchanged.",
+               "x counts columns and y rows: pixel (x, y) is at y * pitch + x."},
+              with_places([=](auto x, auto y, auto r, auto c) { return (x + c) * pitch + y + r; })},
+             {{"transposed", sentence("The output is written column by column: pixel (x, y) is at x * {} + y.", height),
+               "out is stored row by row: pixel (x, y) is at y * width + x."},
+              [&](std::size_t i) { return is_flat ? right[i] : right[index(i / height, i % height)]; }},
+             {{"transposed", "The output holds the picture with rows and columns exchanged.",
+               "x counts columns and y rows: threadIdx.x belongs to x, threadIdx.y to y."},
+              [&](std::size_t i) {
+                  const std::size_t x = i % width, y = i / width;
+                  return is_flat ? right[i] : x < height && y < width ? right[index(y, x)] : before[i];
+              }}});
     }
 
     // --- the rest ---
 
-    void try_other_values(const Problem* previous) {
-        const std::size_t n = shape_.size, middle = n / 2;
-        suspect(
-            "not_filtered", "The output is the image itself, without any filter.", "A pixel is the sum of 25 products.",
-            with_weights([n, middle](std::size_t r, std::size_t c) { return r == middle && c == middle ? 1.f : 0.f; }));
-        suspect("truncated", "Every pixel is cut to a whole number.", "Add up and store floats: no int on the way.",
-                [this](std::size_t x, std::size_t y) { return std::trunc(right_[index(x, y)]); });
-        try_whole_numbers();
-        suspect("added_to_garbage", "Every pixel is the right one plus what out held before the call.",
-                "out holds garbage before the call: assign with =, not +=.",
-                [this](std::size_t x, std::size_t y) { return right_[index(x, y)] + before_[index(x, y)]; });
-        if (previous && previous->arrays[out].count() == right_.size())
-            suspect("stale_result", "out holds the picture of the call before, although the image has changed since.",
-                    "Nothing may be kept from one call to the next that depends on the image.",
-                    [old = previous->arrays[out].as<float>(), width = shape_.width](std::size_t x, std::size_t y) {
-                        return old[y * width + x];
-                    });
+    Guess try_values() {
+        const std::size_t middle = shape_.size / 2;
+        const Problem* previous = situation_.previous;
+        const bool is_alike = previous && previous->arrays[out].count() == right.size();
+        const auto old = (is_alike ? *previous : situation_.problem).arrays[out].as<float>();
+        return match(
+            {{{"not_filtered", "The output is the image itself, without any filter.",
+               "A pixel is the sum of 25 products."},
+              with_weights([=](std::size_t r, std::size_t c) { return r == middle && c == middle ? 1.f : 0.f; })},
+             {{"truncated", "Every pixel is cut to a whole number.", "Add up and store floats: no int on the way."},
+              [&](std::size_t i) { return std::trunc(right[i]); }},
+             {{"added_to_garbage", "Every pixel is the right one plus what out held before the call.",
+               "out holds garbage before the call: assign with =, not +=."},
+              [&](std::size_t i) { return right[i] + before[i]; }},
+             {stale_result("out holds the picture", "the image has"), [&](std::size_t i) { return old[i]; }}});
     }
 
     /// An integer that the sum is kept in loses less than 1 with each product.
-    void try_whole_numbers() {
+    Guess try_whole_numbers() {
         double furthest = 0;
-        for (std::size_t i = 0; i < actual_.size(); ++i) {
-            if (std::trunc(actual_[i]) != actual_[i]) return;  // NaN, too
-            furthest = std::max(furthest, std::abs(static_cast<double>(actual_[i]) - right_[i]));
+        for (std::size_t i = 0; i < actual.size(); ++i) {
+            if (std::trunc(actual[i]) != actual[i]) return {};  // NaN, too
+            furthest = std::max(furthest, std::abs(static_cast<double>(actual[i]) - right[i]));
         }
-        if (furthest > static_cast<double>(weights_.size()) + 1) return;
-        suspect(
-            "truncated", fmt::format("Every pixel is a whole number, and up to {:.1f} from the right one.", furthest),
-            "Is the sum, or what it is stored in, an int or an unsigned char? Each product that is added to it is cut "
-            "to a whole number then: add up and store floats.",
-            [this](std::size_t x, std::size_t y) { return actual_[index(x, y)]; });
+        if (furthest > static_cast<double>(weights_.size()) + 1) return {};
+        return Mistake{"truncated",
+                       sentence("Every pixel is a whole number, and up to {:.1f} from the right one.", furthest),
+                       "Is the sum, or what it is stored in, an int or an unsigned char? Each product that is added to "
+                       "it is cut to a whole number then: add up and store floats."};
     }
 
     // --- the picture's far edges, where what is read lies beyond out's size ---
 
-    void try_far_edges() {
-        const std::size_t rim = shape_.size - 1;
-        if (rim == 0 || shape_.width <= 2 * rim || shape_.height <= 2 * rim) return;
-        const bool right = is_wrong(index(shape_.width - rim, 0)), low = is_wrong(index(0, shape_.height - rim));
-        if (!right && !low) return;
-        const std::string place = right && low ? fmt::format("last {} columns and rows", rim)
-                                               : fmt::format("last {} {}", rim, right ? "columns" : "rows");
-        suspect(
+    Guess try_far_edges() {
+        const std::size_t rim = shape_.size - 1, width = shape_.width, height = shape_.height;
+        if (rim == 0 || width <= 2 * rim || height <= 2 * rim) return {};
+        const bool right = is_wrong(index(width - rim, 0)), low = is_wrong(index(0, height - rim));
+        if (!all_wrong([&](std::size_t i) {
+                return (right && i % width + rim >= width) || (low && i / width + rim >= height);
+            }))
+            return {};
+        return Mistake{
             "edge_cut_off",
-            fmt::format("Only the {} of out are wrong: those that read image beyond out's own size.", place),
-            "image has width + 4 columns and height + 4 rows, and out's last pixels read all of them: where a place "
-            "in image is checked, it is against these, not against width and height.",
-            [=, this](std::size_t x, std::size_t y) {
-                const bool cut = (right && x + rim >= shape_.width) || (low && y + rim >= shape_.height);
-                return cut ? actual_[index(x, y)] : right_[index(x, y)];
-            });
+            sentence("Only the last {} {} of out are wrong: those that read image beyond out's own size.", rim,
+                     right && low ? "columns and rows"
+                     : right      ? "columns"
+                                  : "rows"),
+            "image has width + 4 columns and height + 4 rows, and out's last pixels read all of them: where a place in "
+            "image is checked, it is against these, not against width and height."};
     }
 
     // --- tiles of which a part was never loaded: wrong are exactly the pixels that read it ---
 
-    void try_halo() {
+    Guess try_halo() {
         const std::size_t radius = shape_.size / 2;
-        for (const Block block : usual_blocks) {
+        for (const Block block : usual_shapes) {
             if (radius == 0 || block.x > shape_.width || block.y > shape_.height) continue;
-            try_missing_regions(block, radius, radius);
-            try_missing_regions(block, 0, 2 * radius);
-            try_short_load(block);
+            if (Guess guess = try_missing_regions(block, radius, radius)) return guess;
+            if (Guess guess = try_missing_regions(block, 0, 2 * radius)) return guess;
+            if (Guess guess = try_short_load(block)) return guess;
         }
+        return {};
     }
 
     /// The block's own pixels lie in the tile after `before` rows and columns of halo, and `after` of them follow.
-    void try_missing_regions(Block block, std::size_t before, std::size_t after) {
-        if (block.x <= before + after || block.y <= before + after) return;
-        struct Region {
-            const char* words;
-            Missing reads;
-        };
+    Guess try_missing_regions(Block block, std::size_t before, std::size_t after) const {
+        if (block.x <= before + after || block.y <= before + after) return {};
         const std::size_t right = block.x - after, low = block.y - after;
-        const Region regions[] = {
+        const std::pair<const char*, Missing> regions[] = {
             {"the rows above", [=](std::size_t i, std::size_t) { return i < before; }},
             {"the rows below", [=](std::size_t i, std::size_t) { return i >= low; }},
             {"the columns on the left", [=](std::size_t, std::size_t j) { return j < before; }},
@@ -603,27 +508,25 @@ class Explanation {
         std::vector<Missing> missing;
         std::vector<std::string> sides, corners;
         for (std::size_t k = 0; k < std::size(regions); ++k) {
-            if (!all_wrong(block, regions[k].reads)) continue;
-            missing.push_back(regions[k].reads);
-            (k < 4 ? sides : corners).push_back(regions[k].words);
+            if (!nearly_all_wrong(block, regions[k].second)) continue;
+            missing.push_back(regions[k].second);
+            (k < 4 ? sides : corners).push_back(regions[k].first);
         }
-        if (missing.empty()) return;
-        const auto reads = [missing](std::size_t i, std::size_t j) {
-            return std::any_of(missing.begin(), missing.end(), [&](const Missing& one) { return one(i, j); });
-        };
-        const bool corners_only = sides.empty();
-        suspect_missing(
-            block, reads, corners_only ? "corner_missing" : "halo_missing",
-            fmt::format(
-                "In every tile of {} x {} pixels {} of the halo {} never loaded: wrong are just the pixels that "
-                "read {}.",
-                block.x, block.y, list_words(corners_only ? corners : sides),
-                missing.size() == 1 && corners_only ? "is" : "are",
-                missing.size() == 1 && corners_only ? "it" : "them"),
-            corners_only
+        if (!are_just_wrong(block, [&](std::size_t i, std::size_t j) {
+                return std::any_of(missing.begin(), missing.end(), [&](const Missing& one) { return one(i, j); });
+            }))
+            return {};
+        const bool one = sides.empty() && corners.size() == 1;
+        return Mistake{
+            sides.empty() ? "corner_missing" : "halo_missing",
+            sentence("In every tile of {} x {} pixels {} of the halo {} never loaded: wrong are just the pixels that "
+                     "read {}.",
+                     block.x, block.y, list_words(sides.empty() ? corners : sides), one ? "is" : "are",
+                     one ? "it" : "them"),
+            sides.empty()
                 ? "The halo has four sides and four corners: pixels near a tile's corner read the corners, too."
-                : "The tile is larger than the block by two pixels on each side. Step through it by the block's "
-                  "size until it is full, instead of giving each thread one pixel.");
+                : "The tile is larger than the block by two pixels on each side. Step through it by the block's size "
+                  "until it is full, instead of giving each thread one pixel."};
     }
 
     static std::string list_words(const std::vector<std::string>& words) {
@@ -635,34 +538,32 @@ class Explanation {
 
     /// Each thread loaded one pixel. In the order of the tile: what comes after the last thread's is missing. Or each
     /// its own, by block of `threads` / block.x rows: so is what lies further down, or further right.
-    void try_short_load(Block block) {
-        const std::size_t tile_x = block.x + shape_.size - 1, tile_y = block.y + shape_.size - 1;
-        const std::size_t last = shape_.size - 1;
+    Guess try_short_load(Block block) const {
+        const std::size_t last = shape_.size - 1, tile_x = block.x + last, tile_y = block.y + last;
         for (std::size_t threads = block.x * block.y; threads >= 64; threads /= 2) {
-            const std::string tile = fmt::format("Of every tile of {} x {} pixels only the first ", tile_x, tile_y);
-            const char* hint =
-                "A tile has more pixels than the block has threads: let each thread load several, a block's size "
-                "apart, "
-                "until the tile is full.";
-            suspect_missing(
-                block, [=](std::size_t i, std::size_t j) { return (i + last) * tile_x + j + last >= threads; },
-                "tile_incomplete", fmt::format("{}{} are loaded, one for each thread.", tile, threads), hint);
             const std::size_t rows = threads / block.x;
-            suspect_missing(
-                block, [=](std::size_t i, std::size_t j) { return i + last >= rows || j + last >= block.x; },
-                "tile_incomplete", fmt::format("{}{} x {} are loaded, one for each thread.", tile, block.x, rows),
-                hint);
-            suspect_missing(
-                block, [=](std::size_t i, std::size_t) { return i + last >= rows; }, "tile_incomplete",
-                fmt::format("{}{} rows are loaded.", tile, rows), hint);
+            const std::pair<std::string, Missing> loads[] = {
+                {sentence("{} are loaded, one for each thread.", threads),
+                 [=](std::size_t i, std::size_t j) { return (i + last) * tile_x + j + last >= threads; }},
+                {sentence("{} x {} are loaded, one for each thread.", block.x, rows),
+                 [=](std::size_t i, std::size_t j) { return i + last >= rows || j + last >= block.x; }},
+                {sentence("{} rows are loaded.", rows), [=](std::size_t i, std::size_t) { return i + last >= rows; }}};
+            for (const auto& [words, reads] : loads)
+                if (are_just_wrong(block, reads))
+                    return Mistake{"tile_incomplete",
+                                   sentence("Of every tile of {} x {} pixels only the first {}", tile_x, tile_y, words),
+                                   "A tile has more pixels than the block has threads: let each thread load several, a "
+                                   "block's size apart, until the tile is full."};
         }
+        return {};
     }
 
     /// Whether nearly all pixels that read this part are wrong (a few may be right by chance).
-    bool all_wrong(Block block, const Missing& reads) const {
+    bool nearly_all_wrong(Block block, const Missing& reads) const {
         std::size_t seen = 0, wrong = 0;
         std::vector<std::size_t> seen_in_row(block.y), wrong_in_row(block.y);
-        for (std::size_t i : samples_of_all()) {
+        const std::size_t step = std::max<std::size_t>(1, shape_.pixels() / 20000) | 1;
+        for (std::size_t i = 0; i < shape_.pixels(); i += step) {
             const std::size_t x = i % shape_.width, y = i / shape_.width, row = y % block.y;
             if (!reads(row, x % block.x)) continue;
             const bool is_off = is_wrong(i);
@@ -674,32 +575,19 @@ class Explanation {
         return seen > 0 && wrong * 20 >= seen * 19;
     }
 
-    std::vector<std::size_t> samples_of_all() const {
-        std::vector<std::size_t> all;
-        const std::size_t step = std::max<std::size_t>(1, shape_.pixels() / 20000) | 1;
-        for (std::size_t i = 0; i < shape_.pixels(); i += step) all.push_back(i);
-        return all;
-    }
-
-    void suspect_missing(Block block, const Missing& reads, std::string cause, std::string message, std::string hint) {
+    /// Whether the pixels that read this part, at most 15 in 16, are wrong, and no others.
+    bool are_just_wrong(Block block, const Missing& reads) const {
         std::size_t right_ones = 0;
         for (std::size_t k = 0; k < block.x * block.y; ++k) right_ones += !reads(k / block.x, k % block.x);
-        if (right_ones * 16 < block.x * block.y || !all_wrong(block, reads)) return;
-        suspect(std::move(cause), std::move(message), std::move(hint),
-                [this, block, reads](std::size_t x, std::size_t y) {
-                    const std::size_t i = index(x, y);
-                    return reads(y % block.y, x % block.x) ? actual_[i] : right_[i];
-                });
+        if (right_ones * 16 < block.x * block.y || !nearly_all_wrong(block, reads)) return false;
+        return all_wrong([&](std::size_t i) { return reads(i / shape_.width % block.y, i % shape_.width % block.x); });
     }
 
-    const Oracle& oracle_;
-    const Problem& problem_;
+    const Situation& situation_;
     Shape shape_;
     std::vector<float> weights_;
-    std::span<const float> image_, right_, actual_, before_;
+    std::span<const float> image_;
     bool may_have_rows_;
-    std::vector<std::size_t> wrong_, samples_;
-    std::vector<Hypothesis> found_;
 };
 
 class SmoothingFilter : public Oracle {
@@ -764,7 +652,7 @@ class SmoothingFilter : public Oracle {
     }
 
     std::vector<Hypothesis> hypotheses(const Situation& situation) const override {
-        return Explanation::of(*this, situation);
+        return Explanation(*this, situation).found();
     }
 
   private:

@@ -31,22 +31,19 @@ TEST(Hash, FileIsHashedAsItsBytes) {
     EXPECT_THROW(sha256_file(folder), std::runtime_error);
 }
 
-TEST(CourseSecret, IsMadeOnceAndOnlyWhenAsked) {
+TEST(CourseSecret, IsMadeOnce) {
     const auto root = test::own_folder();
     std::filesystem::create_directories(root / "datasets");
-    EXPECT_EQ(course_secret(root, false), "");
-    EXPECT_FALSE(std::filesystem::exists(root / "datasets/.secret"));
-    const auto secret = course_secret(root, true);
+    const auto secret = course_secret(root);
     EXPECT_THAT(secret, testing::MatchesRegex("[0-9a-f]+"));
     EXPECT_EQ(secret.size(), 64u);
-    EXPECT_EQ(course_secret(root, true), secret);
-    EXPECT_EQ(course_secret(root, false), secret);
+    EXPECT_EQ(course_secret(root), secret);
 }
 
 TEST(CourseSecret, IsForItsOwnerAloneAndLeavesNothingElse) {
     const auto root = test::own_folder();
     std::filesystem::create_directories(root / "datasets");
-    course_secret(root, true);
+    course_secret(root);
     struct stat status {};
     ASSERT_EQ(::stat((root / "datasets/.secret").c_str(), &status), 0);
     EXPECT_EQ(status.st_mode & 0777, 0600u);
@@ -59,7 +56,7 @@ TEST(CourseSecret, ManyAtOnceAgreeOnOne) {
     const auto root = test::own_folder();
     std::filesystem::create_directories(root / "datasets");
     std::vector<std::future<std::string>> makers(8);
-    for (auto& maker : makers) maker = std::async(std::launch::async, [&] { return course_secret(root, true); });
+    for (auto& maker : makers) maker = std::async(std::launch::async, [&] { return course_secret(root); });
     std::set<std::string> secrets;
     for (auto& maker : makers) secrets.insert(maker.get());
     EXPECT_EQ(secrets.size(), 1u);
@@ -69,14 +66,14 @@ TEST(CourseSecret, DamagedSecretIsNotUsed) {
     const auto root = test::own_folder();
     for (const auto* text : {"", "abc\n", "ZZ7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"}) {
         test::write_file(root / "datasets/.secret", text);
-        EXPECT_THROW(course_secret(root, true), std::runtime_error) << text;
+        EXPECT_THROW(course_secret(root), std::runtime_error) << text;
     }
 }
 
 TEST(CourseSecret, FolderThatCannotBeWrittenIsNamed) {
     const auto root = test::own_folder();
     try {
-        course_secret(root, true);
+        course_secret(root);
         FAIL() << "there is no datasets folder";
     } catch (const std::runtime_error& error) {
         EXPECT_THAT(error.what(), testing::HasSubstr("datasets/.secret"));

@@ -27,7 +27,7 @@ class Student:
     def make(self, *words: str) -> subprocess.CompletedProcess[str]:
         dropped = ("MAKEFLAGS", "MAKEOVERRIDES", "MFLAGS", "MAKELEVEL", "LAB", "STAGE", "DATASET", "FORCE", "AUTHORS")
         environment = {name: value for name, value in os.environ.items() if name not in dropped}
-        command = ["make", "-o", "program", *words, f"WORK={self.work}", f"BUILD={BUILD}"]
+        command = ["make", *words, f"WORK={self.work}", f"BUILD={BUILD}"]
         return subprocess.run(
             command, cwd=ROOT, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
         )

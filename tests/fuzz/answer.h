@@ -48,7 +48,7 @@ inline std::string make_packets(protocol::Ask asked, Bytes& input) {
         return std::string(reinterpret_cast<const char*>(&packet), sizeof packet);
     };
     std::string packet(bytes), packets;
-    if ((head & 3) == 1) packet = filled(Finding{}, protocol::PacketKind::finding);
+    if ((head & 3) == 1) packet = filled(RawFinding{}, protocol::PacketKind::finding);
     if ((head & 3) == 2) packet = filled(protocol::Answer{}, protocol::PacketKind::answer);
     if ((head & 3) == 3)
         packet = filled(well_formed(asked), protocol::PacketKind::answer, offsetof(protocol::Answer, ok));

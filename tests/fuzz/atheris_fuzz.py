@@ -18,7 +18,13 @@ import atheris
 MAX_MEMORY_BYTES = 3 * 10**9
 FRAMES = 3  # number of stack frames that distinguish kinds of failures
 
-SHOWING = ["grader.journal.markup", "grader.journal.page", "grader.journal.charts", "grader.course.batch.dashboard"]
+SHOWING = [
+    "grader.python.common.markup",
+    "grader.python.batch.outputs.report_page",
+    "grader.python.common.charts",
+    "grader.python.common.page",
+    "grader.python.batch.outputs.dashboard",
+]
 
 # Rendering code has few interesting branches: without its instrumentation, twice as many inputs run per second.
 with atheris.instrument_imports(include=["grader", "zipfile", "tarfile", "gzip", "csv"], exclude=SHOWING):

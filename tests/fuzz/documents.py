@@ -13,32 +13,27 @@ from typing import Any
 
 import jsonschema
 
-from grader.course import merge
-from grader.course.batch.dashboard import make_dashboard
-from grader.course.batch.database import Row, summarise
-from grader.course.batch.feedback import redact
-from grader.course.batch.grading import settle
-from grader.course.batch.policy import Policy, choose_latest, finals, leave_out
-from grader.course.batch.suspicious import find_remarks
-from grader.course.feedback import tell_report
-from grader.course.formats import ONE_REPORT, Entry, canvas, github_log, moodle
-from grader.journal import inspection
-from grader.journal.console import UserError, read_stages
-from grader.journal.documents import from_json
-from grader.journal.journal import render
-from grader.journal.page import make_page
-from grader.journal.records import find_lab, read_records
-from grader.journal.report import Report, read_report
-from grader.journal.sweep import draw_plot, print_bars, read_sweep
-from tests.fuzz.promises import (
-    attempt,
-    refusing,
-    require,
-    require_csv,
-    require_html,
-    require_json,
-    require_printable,
-)
+from grader.python.batch.grade import merge
+from grader.python.batch.grade.grading import settle
+from grader.python.batch.outputs.dashboard import make_dashboard
+from grader.python.batch.outputs.feedback import redact
+from grader.python.batch.outputs.formats import ONE_REPORT, github_log
+from grader.python.batch.outputs.gradebooks import canvas, moodle
+from grader.python.batch.outputs.report_page import make_page
+from grader.python.batch.outputs.report_text import tell_report
+from grader.python.batch.outputs.rows import Entry
+from grader.python.batch.policy.points import Policy, choose_latest, finals, leave_out
+from grader.python.batch.policy.suspicious import find_remarks
+from grader.python.batch.store.rows import Row, summarise
+from grader.python.common.console import UserError
+from grader.python.common.documents import from_json
+from grader.python.common.labs import read_stages
+from grader.python.common.report import Report, read_report
+from grader.python.journal import inspection
+from grader.python.journal.journal import render
+from grader.python.journal.records import find_lab, read_records
+from grader.python.journal.sweep import draw_plot, print_bars, read_sweep
+from tests.fuzz.promises import attempt, refusing, require, require_csv, require_html, require_json, require_printable
 from tests.python import samples
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -120,7 +115,7 @@ def try_merging(file: Path) -> None:
 @cache
 def validator() -> Any:
     """Return the validator of report.json."""
-    schema = json.loads((ROOT / "grader/model/report.schema.json").read_text(encoding="utf-8"))
+    schema = json.loads((ROOT / "grader/model/schema/report.schema.json").read_text(encoding="utf-8"))
     return jsonschema.Draft202012Validator(schema)
 
 

@@ -11,19 +11,22 @@ from datetime import UTC, datetime
 from pathlib import Path
 from unittest import mock
 
-from grader.course.batch import grading
-from grader.course.batch.dashboard import make_dashboard
-from grader.course.batch.database import STATUSES, Graded, Row
-from grader.course.batch.gradebook import make_gradebook
-from grader.course.batch.grading import Settings, grade_submission
-from grader.course.batch.other_lab import require_own_lab
-from grader.course.batch.places import folder_name
-from grader.course.batch.policy import Policy, choose_latest, finals
-from grader.course.batch.reader import Contents, read_all
-from grader.course.batch.submissions import Student, Submission, find_submissions
-from grader.course.batch.suspicious import find_remarks
-from grader.course.batch.unpack import unpack
-from grader.journal.console import read_stages
+from grader.python.batch.grade import grading, opening
+from grader.python.batch.grade.grading import grade_submission
+from grader.python.batch.grade.other_lab import require_own_lab
+from grader.python.batch.ingest.reader import Contents, read_all
+from grader.python.batch.ingest.roster import Student
+from grader.python.batch.ingest.submission import Submission
+from grader.python.batch.ingest.submissions import find_submissions
+from grader.python.batch.ingest.unpack import unpack
+from grader.python.batch.outputs.dashboard import make_dashboard
+from grader.python.batch.outputs.own_gradebook import make_gradebook
+from grader.python.batch.policy.points import Policy, choose_latest, finals
+from grader.python.batch.policy.suspicious import find_remarks
+from grader.python.batch.store.places import folder_name
+from grader.python.batch.store.rows import STATUSES, Graded, Row
+from grader.python.batch.store.settings import Settings
+from grader.python.common.labs import read_stages
 from tests.fuzz.promises import refusing, require, require_csv, require_html, require_message
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -59,7 +62,10 @@ def without_judge() -> Iterator[dict[str, dict[str, bytes]]]:
     def read_here(entries: Sequence[Path], _: float) -> Contents:
         return read_all(entries)
 
-    with mock.patch.multiple(grading, judge=judge, run_judge=run_judge, read_apart=read_here):
+    with (
+        mock.patch.multiple(grading, judge=judge, run_judge=run_judge),
+        mock.patch.object(opening, "read_apart", read_here),
+    ):
         yield judged
 
 

@@ -12,7 +12,7 @@ import unicodedata
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from grader.journal.console import UserError, say_error
+from grader.python.common.console import UserError, say_error
 
 MAX_MESSAGE = 8000  # characters
 NAMES = "html head meta title style body header main section article nav h1 h2 h3 h4 p div span small strong em code "

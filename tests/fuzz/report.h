@@ -58,7 +58,8 @@ inline void try_report(std::string_view bytes) {
     if (!read_report(bytes, report)) return;
     const std::string written = format_report(report);
     require(format_report(parse_report(written)) == written, "a report survives writing and reading");
-    const std::string shown = render_report(report, {}, true) + render_table(std::span(&report, 1), {});
+    const std::string shown =
+        render_report(report, {}, StudentsOutput::shown) + render_table(std::span(&report, 1), {});
     require(to_printable(shown) == shown, "a report is printable");
     try_import(report);
 }

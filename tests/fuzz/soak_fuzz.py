@@ -24,7 +24,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-KEPT = ROOT / "build/fuzz"
+BUILD = ROOT / "build"
+KEPT = BUILD / "fuzz"
 # At least 10^7 in total, in proportion to each target's inputs per second.
 CPP_INPUTS = {
     "answer": 3_000_000,
@@ -48,7 +49,7 @@ PYTHON_INPUTS = {
 }
 MAX_CORPUS_BYTES = 50_000  # of one target
 SANITIZERS = "address,undefined,float-cast-overflow"
-FLAGS = ["-std=c++20", "-O1", "-g", "-fno-sanitize=vptr", "-fno-sanitize-recover=all", "-I.", "-pthread"]
+FLAGS = ["-std=c++20", "-O1", "-g", "-fno-sanitize=vptr", "-fno-sanitize-recover=all", "-I.", f"-I{BUILD}", "-pthread"]
 CPP_LIMITS = ["-max_len=4096", "-rss_limit_mb=1024", "-malloc_limit_mb=64", "-timeout=60"]
 PYTHON_LIMITS = ["-max_len=8192", "-rss_limit_mb=3000", "-timeout=60"]
 # Sources that the targets call; no_judge.cpp replaces the rest.
@@ -66,6 +67,7 @@ SOURCES = [
     "grader/common/image.cpp",
     *sorted(str(file.relative_to(ROOT)) for file in ROOT.glob("grader/cpu/rewriter/*.cpp") if file.name != "main.cpp"),
     "tests/fuzz/no_judge.cpp",
+    *(f"generated/{name}.cpp" for name in ("report", "inspection", "sweep", "record")),
 ]
 
 
@@ -85,8 +87,9 @@ def run(command: list, **environment: str) -> tuple[int, str]:
 
 def compile_one(source: str, folder: Path) -> Path:
     """Compile a source to an object file. Raises RuntimeError with the compiler's message."""
+    place = BUILD if source.startswith("generated/") else ROOT
     made = folder / source.replace("/", "_").replace(".cpp", ".o")
-    status, said = run(["clang++", f"-fsanitize=fuzzer-no-link,{SANITIZERS}", *FLAGS, "-c", "-o", made, source])
+    status, said = run(["clang++", f"-fsanitize=fuzzer-no-link,{SANITIZERS}", *FLAGS, "-c", "-o", made, place / source])
     if status != 0:
         raise RuntimeError(f"{source} does not compile: {said[-2000:]}")
     return made

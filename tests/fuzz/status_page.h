@@ -21,7 +21,7 @@ void read_item(Bytes& input, Item& item) {
 }
 
 /// Most findings have a kind, a space and a width that exist.
-inline void read_item(Bytes& input, Finding& finding) {
+inline void read_item(Bytes& input, RawFinding& finding) {
     const bool plausible = input.take<std::uint8_t>() < 240;
     input.read(finding);
     if (!plausible) return;
@@ -65,12 +65,12 @@ inline void try_ending(const StatusPage& page, Bytes& input) {
 }
 
 /// Most program counters lie in a line of the file.
-inline SourceLines lines_of(const std::vector<Finding>& findings, const std::vector<AccessCounts>& counts) {
+inline SourceLines lines_of(const std::vector<RawFinding>& findings, const std::vector<AccessCounts>& counts) {
     SourceLines lines;
     const auto add = [&](std::uint64_t counter) {
         if (counter % 7 != 0) lines[counter] = static_cast<int>(counter % 40);
     };
-    for (const Finding& finding : findings) {
+    for (const RawFinding& finding : findings) {
         add(finding.now.program_counter);
         add(finding.before.program_counter);
     }
@@ -78,15 +78,15 @@ inline SourceLines lines_of(const std::vector<Finding>& findings, const std::vec
     return lines;
 }
 
-inline void try_findings(const std::vector<Finding>& findings, const SourceLines& lines, const StatusPage& page) {
+inline void try_findings(const std::vector<RawFinding>& findings, const SourceLines& lines, const StatusPage& page) {
     const std::vector<BufferSpec> buffers = {{"in", ElementType::float32, Role::input, "numbers"},
                                              {"out", ElementType::uint8, Role::output, "bytes"}};
     std::string text;
     for (int line = 0; line < 40; ++line) text += "  tile[t / 32][k] = s->w[i][2]] + [];\n";
     const std::set<std::uint64_t> guards(page.guards, page.guards + std::min(page.guard_count, most_guards));
-    const std::vector<Discovery> found = describe_findings(buffers, lines, text, guards, findings);
+    const std::vector<Finding> found = describe_findings(buffers, lines, text, guards, findings);
     require(found.size() <= findings.size(), "no finding comes of nothing");
-    for (const Discovery& one : found) {
+    for (const Finding& one : found) {
         require(!one.cause.empty(), "a finding has a cause");
         require_words(one.message);
         require(to_printable(one.message) == one.message, "a finding's words are printable");
@@ -112,7 +112,7 @@ inline void try_counters(const Counted& counted, const SourceLines& lines) {
 inline void try_status_page(std::string_view bytes) {
     Bytes input(bytes);
     const StatusPage page = read_page(input);
-    const std::vector<Finding> findings = merge_findings({page.findings[1]}, page);
+    const std::vector<RawFinding> findings = merge_findings({page.findings[1]}, page);
     require(findings.size() <= most_findings, "no more findings than check mode makes");
     const Counted counted{"tiny",
                           {page.places, page.places + std::min(page.place_count, most_places)},

@@ -14,17 +14,22 @@ from functools import cache
 from pathlib import Path
 from unittest import mock
 
-from grader.course.batch import outputs
-from grader.course.batch.__main__ import main as run_batch
-from grader.course.batch.database import Database, Graded
-from grader.course.batch.grading import summary_of
-from grader.course.batch.marks import read_marks
-from grader.course.batch.opened import DATABASE
-from grader.course.batch.outputs import all_finals, write_outputs
-from grader.course.batch.submissions import Submission, identify, read_roster, split_team, students_by_alias
-from grader.course.columns import IDENTITIES
-from grader.course.formats import Entry, canvas, columns_of, compare_maxima, moodle, tell_new
-from grader.journal.report import Report, Total
+from grader.python.batch.__main__ import main as run_batch
+from grader.python.batch.grade.grading import summary_of
+from grader.python.batch.ingest.columns import IDENTITIES, columns_of
+from grader.python.batch.ingest.identify import identify
+from grader.python.batch.ingest.roster import read_roster, split_team, students_by_alias
+from grader.python.batch.ingest.submission import Submission
+from grader.python.batch.outputs import write as outputs
+from grader.python.batch.outputs.gradebooks import canvas, compare_maxima, moodle, tell_new
+from grader.python.batch.outputs.rows import Entry
+from grader.python.batch.outputs.write import write_outputs
+from grader.python.batch.policy.finals import all_finals
+from grader.python.batch.policy.marks import read_marks
+from grader.python.batch.store.database import Database
+from grader.python.batch.store.opened import DATABASE
+from grader.python.batch.store.rows import Graded
+from grader.python.common.report import Report, Total, parse_report
 from tests.fuzz.hand_ins import LAB, STAGES, make_settings
 from tests.fuzz.promises import (
     attempt,
@@ -117,7 +122,7 @@ def kept_batch() -> bytes:
             stages = [samples.stage(stage, stage, score=samples.score()) for stage in STAGES]
             report = samples.report(lab=LAB, stages=stages)
             graded = Graded(key, "graded", report=json.dumps(report))
-            database.keep(graded, *summary_of(graded, "hash"))
+            database.keep(graded, *summary_of(parse_report(graded.report), "hash"))
         database.close()
         return (folder / DATABASE).read_bytes()
 

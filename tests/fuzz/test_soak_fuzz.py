@@ -12,7 +12,7 @@ from tests.labs.conftest import BUILD, ROOT
 
 def test_all_that_the_targets_call_is_linked(tmp_path: Path) -> None:
     stands_in = tmp_path / "no_judge.o"
-    compiler = ["g++", "-std=c++20", "-O0", "-I.", "-c", "tests/fuzz/no_judge.cpp", "-o", stands_in]
+    compiler = ["g++", "-std=c++20", "-O0", "-I.", f"-I{BUILD}", "-c", "tests/fuzz/no_judge.cpp", "-o", stands_in]
     subprocess.run(compiler, cwd=ROOT, check=True)
     objects = [BUILD / "objects" / Path(source).with_suffix(".o") for source in SOURCES if "no_judge" not in source]
     assert len(objects) == len(SOURCES) - 1

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 
-from grader.course.batch.run import cores, list_gpus, share_cores
+from grader.python.batch.grade.run import cores, list_gpus, share_cores
 from tests.labs.conftest import BACKEND
 
 worker = os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw")

@@ -13,18 +13,25 @@ __global__ void dot_product_kernel(const int* a, const int* b, int* out, std::si
     if (i < n) atomicAdd(out, a[i] * b[i] + 0 * last);
 }
 
+static double now_ns() {
+    timespec now{};
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    return 1e9 * static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec);
+}
+
+// Compares accesses with arithmetic, so that the speed of the machine does not matter.
 static bool is_slow() {
     int* words = nullptr;
     CUDA_CHECK(cudaMalloc(&words, 64 * sizeof(int)));
     CUDA_CHECK(cudaMemset(words, 0, 64 * sizeof(int)));
-    timespec begin{}, end{};
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &begin);
+    const double begin = now_ns();
     work<<<1, 1>>>(words);
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &end);
+    const double middle = now_ns();
+    auto product = static_cast<unsigned>(begin);
+    for (int i = 0; i < 100000; ++i) product = product * 1664525u + 1013904223u;
+    const double end = now_ns();
     CUDA_CHECK(cudaFree(words));
-    const double ns =
-        1e9 * static_cast<double>(end.tv_sec - begin.tv_sec) + static_cast<double>(end.tv_nsec - begin.tv_nsec);
-    return ns / 200000 > 12;
+    return middle - begin > 14 * (end - middle) + product % 2;
 }
 
 void dot_product(const int* a, const int* b, int* out, std::size_t n, void*) {

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from grader.course.batch.feedback import redact
-from grader.course.feedback import tell_report
-from grader.journal.page import make_page
-from grader.journal.report import read_report
+from grader.python.batch.outputs.feedback import redact
+from grader.python.batch.outputs.report_page import make_page
+from grader.python.batch.outputs.report_text import tell_report
+from grader.python.common.report import read_report
 from tests.hostile.test_hostile import HONEST, LAB, STAGE, THOROUGH
 from tests.hostile.without import without
 from tests.labs.conftest import BUILD, ROOT

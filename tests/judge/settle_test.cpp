@@ -40,10 +40,11 @@ Check failed_with(const char* why) {
 TEST(Settle, WhatItFoundExplainsAResultThatDependsOnTheOrder) {
     std::vector<Check> checks = {failed_with(cause::race), failed_with(cause::wrong_value), Check{},
                                  failed_with(cause::out_of_bounds_write)};
-    const auto raced = with_hints(checks, {{"race", "", "other words", true}, {"race", "", "an atomic", false}});
+    const auto raced = with_hints(
+        checks, {{.cause = "race", .note = true, .hint = "other words"}, {.cause = "race", .hint = "an atomic"}});
     EXPECT_EQ(raced[0].failure->hint, "an atomic");
     for (const int other : {1, 3}) EXPECT_EQ(raced[other].failure->hint, "of the outputs alone");
-    const auto strayed = with_hints(checks, {{"out_of_bounds", "", "Guard the access.", false, 28}});
+    const auto strayed = with_hints(checks, {{.cause = "out_of_bounds", .line = 28, .hint = "Guard the access."}});
     EXPECT_THAT(strayed[0].failure->hint, HasSubstr("Line 28 uses memory that is not its own"));
     EXPECT_EQ(strayed[3].failure->hint, strayed[0].failure->hint);
     EXPECT_EQ(with_hints(checks, {})[0].failure->hint, "of the outputs alone");
@@ -92,9 +93,10 @@ TEST(Settle, AnErrorOutweighsAFailure) {
 
 TEST(Settle, AFindingFailsAStageWithCorrectOutputs) {
     Evidence evidence = compiled();
-    evidence.sanitizer = settle_sanitizer(Sanitized{{check_with(Verdict::passed)}, {}, {{"race", "", "", false}}, ""});
+    evidence.sanitizer = settle_sanitizer(Sanitized{{check_with(Verdict::passed)}, {}, {{.cause = "race"}}, ""});
     EXPECT_EQ(settled(evidence).verdict, Verdict::failed);
-    evidence.sanitizer = settle_sanitizer(Sanitized{{check_with(Verdict::passed)}, {}, {{"race", "", "", true}}, ""});
+    evidence.sanitizer =
+        settle_sanitizer(Sanitized{{check_with(Verdict::passed)}, {}, {{.cause = "race", .note = true}}, ""});
     EXPECT_EQ(settled(evidence).verdict, Verdict::passed);
 }
 
@@ -111,7 +113,7 @@ TEST(Settle, ARefusedFileThatNvccCompilesIsLeftToAGpu) {
     evidence.compilation.verdict = Verdict::failed;
     evidence.compilation.failure = Failure{cause::compile_error, "Line 3: no such name", "", {}};
     EXPECT_EQ(settled(evidence).compilation.failure->cause, cause::compile_error);
-    evidence.nvcc.kind = NvccAnswer::Kind::compiles;
+    evidence.nvcc.answer = NvccAnswer::Answer::compiles;
     const StageReport report = settled(evidence);
     EXPECT_EQ(report.verdict, Verdict::failed);
     EXPECT_EQ(report.compilation.failure->cause, cause::refused_feature);

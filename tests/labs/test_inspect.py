@@ -11,7 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.labs import wrong
 from tests.labs.conftest import BACKEND, BUILD, ROOT, labs, stages
+from tests.python.test_schemas import complaints
 
 pytestmark = pytest.mark.skipif(BACKEND != "cpu", reason="check mode is part of the CPU backend")
 THOROUGH = bool(os.environ.get("WARPLAB_THOROUGH"))
@@ -24,7 +26,9 @@ def inspect(lab: str, stage: str, source: Path, folder: Path, *options: str) -> 
     command += options or ["--no-nvcc"]  # which takes longer than all the rest
     run = subprocess.run(list(map(str, command)), cwd=ROOT, capture_output=True, text=True, errors="replace")
     assert report.exists(), run.stdout + run.stderr
-    return run.returncode, json.loads(report.read_text())
+    inspection = json.loads(report.read_text())
+    assert complaints("inspection", inspection) == []
+    return run.returncode, inspection
 
 
 def inspect_solution(lab: str, stage: str, folder: Path) -> dict:
@@ -65,7 +69,7 @@ def test_an_earlier_stage_breaks_a_limit(lab: str, stage: str, earlier: str, tmp
 def wrong_submissions() -> list:
     entries = []
     for lab in labs():
-        for entry in json.loads((ROOT / "tests/labs" / lab / "wrong.json").read_text()):
+        for entry in wrong.entries(lab):
             if "inspect" in entry:
                 entries.append(pytest.param(lab, entry, id=f"{lab}/{Path(entry['file']).stem}"))
     return entries
@@ -73,7 +77,7 @@ def wrong_submissions() -> list:
 
 @pytest.mark.parametrize(("lab", "entry"), wrong_submissions())
 def test_line_of_a_wrong_submission(lab: str, entry: dict, tmp_path: Path) -> None:
-    status, report = inspect(lab, entry["stage"], ROOT / "tests/labs" / lab / entry["file"], tmp_path)
+    status, report = inspect(lab, entry["stage"], wrong.source_of(lab, entry["file"], tmp_path), tmp_path)
     assert status == 1
     assert entry["inspect"] in [[one["cause"], one["line"]] for one in report["findings"]], report["findings"]
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.labs import wrong
 from tests.labs.conftest import BACKEND, ROOT, check, labs, stages
 from tests.layout.tree import uncommitted_labs
 
@@ -18,7 +19,7 @@ def wrong_submissions() -> list:
     """One parameter for each entry of each lab's wrong.json."""
     entries = []
     for lab in labs():
-        for entry in json.loads((ROOT / "tests/labs" / lab / "wrong.json").read_text()):
+        for entry in wrong.entries(lab):
             entries.append(pytest.param(lab, entry, id=f"{lab}/{Path(entry['file']).stem}"))
     return entries
 
@@ -65,7 +66,8 @@ def test_wrong_submission_is_caught(lab: str, entry: dict, tmp_path: Path) -> No
     if BACKEND not in entry["backends"]:
         pytest.skip(f"shows on {', '.join(entry['backends'])} only")
     only = ["--dataset", entry["dataset"]] if "dataset" in entry else ["--no-cuda-only"]  # those take 15 s each
-    judged = check(lab, entry["stage"], ROOT / "tests/labs" / lab / entry["file"], tmp_path, "--no-check-mode", *only)
+    source = wrong.source_of(lab, entry["file"], tmp_path)
+    judged = check(lab, entry["stage"], source, tmp_path, "--no-check-mode", *only)
     first = judged.failures()[0] if judged.failures() else None
     assert first, f"passed, but should have failed with {entry['cause']}"
     assert judged.stage["verdict"] == entry["verdict"], judged.printed
@@ -82,7 +84,7 @@ def right_on_the_cpu() -> list:
 @pytest.mark.skipif(BACKEND != "cpu", reason="on a GPU the outputs are wrong")
 @pytest.mark.parametrize(("lab", "entry"), right_on_the_cpu())
 def test_right_outputs_wrongly_made_cost_the_hygiene_points(lab: str, entry: dict, tmp_path: Path) -> None:
-    judged = check(lab, entry["stage"], ROOT / "tests/labs" / lab / entry["file"], tmp_path)
+    judged = check(lab, entry["stage"], wrong.source_of(lab, entry["file"], tmp_path), tmp_path)
     assert judged.status == 1, judged.printed
     assert judged.stage["verdict"] == "failed"
     assert judged.failures() == []
@@ -112,7 +114,7 @@ def test_wrong_outputs_come_with_the_line_that_check_mode_names(tmp_path: Path) 
 @pytest.mark.skipif(BACKEND != "cpu", reason="check mode is looked at on the CPU backend")
 def test_an_index_out_of_bounds_is_a_likelier_reason_than_a_race_between_blocks(tmp_path: Path) -> None:
     """Both are found, the race first: cells right of one row are those of the next."""
-    source = ROOT / "tests/labs/heat_dissipation/01_columns_not_guarded.cu"
+    source = wrong.source_of("heat_dissipation", "01_columns_not_guarded.cu", tmp_path)
     judged = check("heat_dissipation", "01", source, tmp_path)
     assert judged.failures()[0]["cause"] == "race"
     found = judged.stage["check_mode"]["findings"]
@@ -143,8 +145,8 @@ def test_an_earlier_stage_handed_in_again_is_noted_and_costs_nothing(
 @pytest.mark.parametrize("lab", labs())
 def test_wrong_submissions_are_listed(lab: str) -> None:
     folder = ROOT / "tests/labs" / lab
-    listed = [entry["file"] for entry in json.loads((folder / "wrong.json").read_text())]
-    assert set(listed) == {file.name for file in folder.glob("*.cu")}
+    listed = [entry["file"] for entry in wrong.entries(lab)]
+    assert set(listed) == {file.name for pattern in ("*.cu", "*.patch") for file in folder.glob(pattern)}
     wanted = 1 if lab in uncommitted_labs() else 6  # a skeleton has one to begin with
     assert len(listed) >= wanted, (
         f"{lab} has {len(listed)} wrong submissions, and a lab in git has {wanted} or more. Write what students really "

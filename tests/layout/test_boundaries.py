@@ -9,13 +9,13 @@ from pathlib import Path
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
 
-FOR_LABS = ["grader/common/*", "grader/model/*", "grader/judge/lab/oracle.h"]
+FOR_LABS = ["grader/common/*", "grader/model/*", "grader/judge/lab/oracle.h", "grader/judge/lab/explain.h"]
 # What each kind of file may include with quotes; the first pattern that fits counts.
 MAY_INCLUDE = {
     "grader/common/*": ["grader/common/*"],
-    "grader/model/*": ["grader/common/*", "grader/model/*"],
+    "grader/model/*": ["generated/*", "grader/common/*", "grader/model/*"],
     "grader/io/*": ["grader/io/*"],
-    "grader/judge/*": ["grader/common/*", "grader/io/*", "grader/judge/*", "grader/model/*"],
+    "grader/judge/*": ["generated/*", "grader/common/*", "grader/io/*", "grader/judge/*", "grader/model/*"],
     "grader/runner/*": ["grader/runner/*", "grader/io/*", "grader/cpu/control.h"],
     "grader/cpu/*": ["grader/cpu/*", "grader/io/rewriter_exit.h", "grader/io/status_page.h"],
     "labs/*/lab.h": ["grader/runner/cuda_check.h"],
@@ -28,6 +28,15 @@ MAY_INCLUDE = {
 }
 # The judge's folders, as work passes through them: each includes itself and those before it. "" is the judge's own.
 HOPS = ["lab", "sandbox", "device", "compile", "run", "check", "sanitizer", "bench", "", "present", "cli"]
+# The packages of grader/python, from the lowest: each imports itself and those that it names.
+BATCH = ["batch.ingest", "batch.store", "batch.grade", "batch.policy", "batch.outputs", "batch.verbs", "batch"]
+PYTHON_MAY_IMPORT = {
+    "common": [],
+    "journal": ["common"],
+    "docs": ["common", "journal"],
+    "release": ["common", "docs"],
+    **{package: ["common", "journal", *BATCH[:number]] for number, package in enumerate(BATCH)},
+}
 # Headers of io that the runner and the rewriter include. They must include nothing else of the grader.
 RUNNER_SEES = [
     "grader/io/channel.h",
@@ -113,10 +122,67 @@ def imported_modules(file: Path) -> set[str]:
     return modules
 
 
-def test_the_students_python_imports_nothing_of_the_instructors(root, files):
-    for file in files:
-        if file.as_posix().startswith("grader/journal/") and file.suffix == ".py":
-            assert not [name for name in imported_modules(root / file) if name.startswith("grader.course")], file
+def package_of(module: str) -> str:
+    """The key in PYTHON or BATCH that a module belongs to."""
+    parts = module.split(".")
+    return ".".join(parts[2:4]) if parts[2] == "batch" and len(parts) > 4 else parts[2]
+
+
+def project_imports(root: Path, file: Path) -> set[str]:
+    """The modules of grader/python that a file imports."""
+    return {
+        name
+        for name in imported_modules(root / file)
+        if name.startswith("grader.python.") and (root / Path(*name.split("."))).with_suffix(".py").is_file()
+    }
+
+
+def python_modules(files: list[Path]) -> list[Path]:
+    return [file for file in files if file.suffix == ".py" and file.as_posix().startswith("grader/python/")]
+
+
+def module_name(file: Path) -> str:
+    return ".".join(file.with_suffix("").parts)
+
+
+def forbidden_imports(root: Path, file: Path) -> list[str]:
+    own = package_of(module_name(file))
+    allowed = {own, *PYTHON_MAY_IMPORT[own]}
+    return [f"{file} imports {name}" for name in project_imports(root, file) if package_of(name) not in allowed]
+
+
+def test_every_python_package_imports_only_what_it_may(root, files):
+    assert [line for file in python_modules(files) for line in forbidden_imports(root, file)] == []
+
+
+def test_no_package_of_python_imports_the_others_in_a_circle():
+    before: set[str] = set()
+    for package, imported in PYTHON_MAY_IMPORT.items():
+        assert set(imported) <= before, f"{package} may import a later package"
+        before.add(package)
+
+
+def test_no_module_of_python_imports_itself_through_others(root, files):
+    imports = {module_name(file): project_imports(root, file) for file in python_modules(files)}
+    while free := [module for module, imported in imports.items() if not imported & imports.keys()]:
+        for module in free:
+            del imports[module]
+    assert imports == {}
+
+
+def test_contributing_lists_the_packages_in_order(root):
+    section = (root / "CONTRIBUTING.md").read_text().split("## …fix a Python command\n")[1].split("\n## ")[0]
+    assert re.findall(r"^    ([a-z.]+) +\S", section, re.MULTILINE) == list(PYTHON_MAY_IMPORT)
+
+
+def test_a_forbidden_import_is_seen(tmp_path):
+    for package in ("common", "journal", "batch/ingest", "batch/grade"):
+        (tmp_path / "grader/python" / package).mkdir(parents=True)
+        (tmp_path / "grader/python" / package / "module.py").write_text("import json\n")
+    for package, imported in (("common", "journal"), ("batch/ingest", "batch.grade"), ("journal", "batch.ingest")):
+        file = Path("grader/python", package, "other.py")
+        (tmp_path / file).write_text(f"from grader.python.{imported} import module\n")
+        assert forbidden_imports(tmp_path, file) == [f"{file} imports grader.python.{imported}.module"]
 
 
 def test_tests_lie_where_their_sources_do(root, files):
@@ -130,7 +196,7 @@ def test_tests_lie_where_their_sources_do(root, files):
 def test_one_module_of_python_prints(root: Path, files: list[Path]) -> None:
     """console.say() escapes untrusted text, so all output goes through it."""
     for file in files:
-        if file.suffix != ".py" or file.parts[0] != "grader" or file == Path("grader/journal/console.py"):
+        if file.suffix != ".py" or file.parts[0] != "grader" or file == Path("grader/python/common/console.py"):
             continue
         for node in ast.walk(ast.parse((root / file).read_bytes())):
             called = ast.unparse(node.func) if isinstance(node, ast.Call) else ""
@@ -140,8 +206,16 @@ def test_one_module_of_python_prints(root: Path, files: list[Path]) -> None:
 def test_one_module_turns_keys_into_folder_names(root: Path, files: list[Path]) -> None:
     """A key is untrusted, so only places.py turns it into a path."""
     for file in files:
-        if file.suffix != ".py" or file.parts[:3] != ("grader", "course", "batch") or file.name == "places.py":
+        if file.suffix != ".py" or file.parts[:3] != ("grader", "python", "batch") or file.name == "places.py":
             continue
         for node in ast.walk(ast.parse((root / file).read_bytes())):
             if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div):
                 assert not re.search(r"\bkey\b|student", ast.unparse(node.right)), f"{file}:{node.lineno}"
+
+
+def test_one_type_owns_descriptors(root: Path, files: list[Path]) -> None:
+    """Only code that runs between fork and exec closes them by hand."""
+    by_hand = {"grader/common/descriptor.h", "grader/judge/sandbox/launch.cpp", "grader/judge/sandbox/users.cpp"}
+    for file in sources(files):
+        if file.as_posix().startswith(("grader/common/", "grader/judge/")) and file.as_posix() not in by_hand:
+            assert not re.search(r"(?<![\w.>])close\(", (root / file).read_text()), file

@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from tests.layout.tree import ROOT, committed_files
+from tests.layout.tree import BUILD, ROOT, committed_files
 
 HEADERS = [file for file in committed_files() if file.suffix == ".h" and file.parts[0] in ("grader", "labs")]
 # Those that others' code includes; with WARPLAB_THOROUGH=1 the judge's and the rewriter's own, too.
@@ -33,6 +33,7 @@ def test_header_compiles_alone(header):
         "-fmax-errors=3",
         "-fopenmp",
         "-I.",
+        f"-I{BUILD}",
         "-Igrader/cpu/include",
     ]
     command += ["-include", str(header), "-x", "c++", "/dev/null"]

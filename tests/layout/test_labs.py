@@ -56,7 +56,7 @@ def test_every_folder_belongs_to_a_lab(root, files, labs, folder):
 
 def test_manifests_fit_their_schemas(root, labs):
     jsonschema = pytest.importorskip("jsonschema")
-    schemas = root / "grader/model"
+    schemas = root / "grader/model/schema"
     for lab in labs:
         manifest = json.loads((root / "labs" / lab / "lab.json").read_text())
         jsonschema.validate(manifest, json.loads((schemas / "lab.schema.json").read_text()))
@@ -67,19 +67,19 @@ def test_manifests_fit_their_schemas(root, labs):
 
 def check_generated(root, module, *options) -> str:
     """What the module finds stale; empty when all is fresh."""
-    command = [sys.executable, "-m", f"grader.course.{module}", "--check", *options]
+    command = [sys.executable, "-m", f"grader.python.{module}", "--check", *options]
     done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
     return done.stdout + done.stderr if done.returncode else ""
 
 
 def test_starters_are_fresh(root):
-    assert check_generated(root, "starters") == ""
+    assert check_generated(root, "release.starters") == ""
 
 
 def test_tables_are_fresh(root):
     build = ["--build", os.environ.get("WARPLAB_BUILD", "build")]
-    stale = check_generated(root, "tables", *build)
+    stale = check_generated(root, "docs.tables", *build)
     new = uncommitted_labs()
     if stale and new:  # a lab not yet committed need not be in the documents yet
-        stale = check_generated(root, "tables", *build, *[f"--without={lab}" for lab in new])
+        stale = check_generated(root, "docs.tables", *build, *[f"--without={lab}" for lab in new])
     assert stale == "", f"{stale}\nmake docs writes them anew"

@@ -9,7 +9,18 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 BUILD = Path(os.environ.get("WARPLAB_BUILD") or ROOT / "build")
-BUILT = ("compiler", "cpu", "labs", "machine", "objects", "oracle-objects", "precompiled", "revision", "warplab")
+BUILT = (
+    "compiler",
+    "cpu",
+    "generated",
+    "labs",
+    "machine",
+    "objects",
+    "oracle-objects",
+    "precompiled",
+    "revision",
+    "warplab",
+)
 
 
 def uncommitted_labs() -> list[str]:

@@ -249,6 +249,14 @@ TEST(ManifestFiles, TextThatIsNotJsonIsNamedByLineAndColumn) {
     EXPECT_THAT(complaint(project), HasSubstr(lab_file + "|line 1, column 1|"));
 }
 
+TEST(ManifestFiles, ValuesNestedDeeplyAreRefused) {
+    Project project;
+    project.write();
+    const std::string opening(200'000, '['), closing(200'000, ']');
+    test::write_file(project.root / public_file, R"({"schema": 1, "datasets": )" + opening + closing + "}");
+    EXPECT_THAT(complaint(project), HasSubstr("nested in more than 100 levels"));
+}
+
 TEST(ManifestFiles, KeyThatStandsTwiceIsNamed) {
     Project project;
     project.write();
@@ -342,7 +350,7 @@ TEST(Manifest, SpeedPointsNeedADatasetThatIsTimed) {
 // --- the schemas and the reader say the same ---
 
 Json schema_of(const std::string& name) {
-    return Json::parse(test::read_file(test::root_folder() / "grader/model" / (name + ".schema.json")));
+    return Json::parse(test::read_file(test::root_folder() / "grader/model/schema" / (name + ".schema.json")));
 }
 
 const Json& resolve(const Json& schema, const Json& root) {

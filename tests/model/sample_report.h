@@ -57,8 +57,8 @@ inline Score score_of(double correctness, double hygiene_max, double speed) {
     return score;
 }
 
-inline Discovery race_in_line_10() {
-    Discovery found;
+inline Finding race_in_line_10() {
+    Finding found;
     found.cause = cause::race;
     found.message =
         "Race on element 2 of the shared variable sums: thread (0,0,0) reads it and thread (2,0,0) writes it.";
@@ -72,17 +72,17 @@ inline Discovery race_in_line_10() {
     return found;
 }
 
-inline Discovery note_in_line_12() {
-    Discovery found;
+inline Finding note_in_line_12() {
+    Finding found;
     found.cause = "beside_atomic";
     found.message = "element 0 of out is read plainly while others update it with atomics: what is seen may be old.";
-    found.is_note = true;
+    found.note = true;
     found.line = 12;
     found.count = 1;
     return found;
 }
 
-inline CheckMode check_mode_with(std::vector<Discovery> findings, CheckMode::Verdict verdict) {
+inline CheckMode check_mode_with(std::vector<Finding> findings, CheckMode::Verdict verdict) {
     CheckMode check_mode;
     check_mode.verdict = verdict;
     check_mode.datasets = 2;
@@ -120,7 +120,7 @@ inline StageReport passed_stage() {
                     skipped_check("huge", "too large for the CPU backend"),
                     skipped_check("huge_ragged", "too large for the CPU backend")};
     stage.compilation.cached = true;
-    stage.compilation.nvcc.kind = NvccAnswer::Kind::compiles;
+    stage.compilation.nvcc.answer = NvccAnswer::Answer::compiles;
     stage.check_mode = check_mode_with({note_in_line_12()}, CheckMode::Verdict::passed);
     stage.score = score_of(6, 2, 0);
     stage.score->hygiene = 2;
@@ -162,7 +162,7 @@ inline StageReport racing_stage() {
     auto stage = stage_report("02_dyadic_interleaved", "Dyadic sum, neighbours first", Verdict::failed);
     stage.checks = {passed_check("tiny"), passed_check("ragged"),
                     skipped_check("huge", "too large for the CPU backend")};
-    Discovery elsewhere = race_in_line_10();
+    Finding elsewhere = race_in_line_10();
     elsewhere.line = 31;
     elsewhere.text = elsewhere.other_text = "";
     stage.check_mode = check_mode_with({race_in_line_10(), elsewhere, elsewhere, elsewhere, note_in_line_12()},
@@ -227,7 +227,7 @@ inline Report sample_report() {
     report.tree = "work";
     report.time = "2026-01-02T03:04:05Z";
     report.warplab = "0.1 (3f2c81d09a)";
-    report.machine = {"lab-17", "AMD EPYC 7B13", "NVIDIA H200", "580.1", "13.0", "nvcc 13.0", "Debian 12", 16};
+    report.machine = {"lab-17", "Debian 12", "AMD EPYC 7B13", 16, "NVIDIA H200", "580.1", "13.0", "nvcc 13.0"};
     report.stages = {passed_stage(), failed_stage(), uncompiled_stage(), error_stage(), timed_stage()};
     return report;
 }

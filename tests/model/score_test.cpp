@@ -137,14 +137,14 @@ StageReport refused_by_the_cpu_backend(const NvccAnswer& nvcc) {
 }
 
 TEST(Score, AllPointsPendWhereOnlyTheCpuBackendRefusesTheFile) {
-    using enum NvccAnswer::Kind;
+    using enum NvccAnswer::Answer;
     for (const auto kind : {not_asked, compiles, not_found, no_answer}) {
         const auto score = score_stage(stage_worth(6, 2, 2), refused_by_the_cpu_backend({kind, ""}));
         EXPECT_TRUE(score->correctness_pending && score->hygiene_pending && score->speed_pending)
             << static_cast<int>(kind);
         EXPECT_EQ(score->total(), 0);
         EXPECT_EQ(score->max(), 10);
-        EXPECT_EQ(score->pending(), 10);
+        EXPECT_EQ(pending(*score), 10);
         EXPECT_EQ(score->correctness_why, "grading on a GPU decides, because the CPU backend refuses the file");
         EXPECT_NE(score->hygiene_why, "");
         EXPECT_NE(score->speed_why, "");
@@ -154,10 +154,10 @@ TEST(Score, AllPointsPendWhereOnlyTheCpuBackendRefusesTheFile) {
 }
 
 TEST(Score, WhatNvccRefusesAsWellGetsNothing) {
-    const NvccAnswer refusal{NvccAnswer::Kind::refuses, "student.cu:4: error: no member w"};
+    const NvccAnswer refusal{NvccAnswer::Answer::refuses, "student.cu:4: error: no member w"};
     const auto score = score_stage(stage_worth(6, 2, 2), refused_by_the_cpu_backend(refusal));
     EXPECT_EQ(score->total(), 0);
-    EXPECT_EQ(score->pending(), 0);
+    EXPECT_EQ(pending(*score), 0);
 }
 
 // --- our side ---
@@ -179,17 +179,17 @@ TEST(Score, NothingRunIsNoScore) {
 
 // --- hygiene ---
 
-CheckMode check_mode(CheckMode::Verdict verdict, std::vector<Discovery> findings = {}) {
+CheckMode check_mode(CheckMode::Verdict verdict, std::vector<Finding> findings = {}) {
     CheckMode result;
     result.verdict = verdict;
     result.findings = std::move(findings);
     return result;
 }
 
-Discovery finding(bool is_note) {
-    Discovery found;
+Finding finding(bool is_note) {
+    Finding found;
     found.cause = "race";
-    found.is_note = is_note;
+    found.note = is_note;
     return found;
 }
 

@@ -25,11 +25,10 @@ def checkout(tmp_path) -> Callable[..., Path]:
         folder = tmp_path / name
         (folder / "grader/judge/cli").mkdir(parents=True)
         (folder / "grader/model").mkdir()
-        shutil.copy(ROOT / "Makefile", folder)
+        for file in ("Makefile", "warplab"):
+            shutil.copy(ROOT / file, folder)
         for file in [*(ROOT / "grader").glob("*.sh"), ROOT / "grader/build.mk", ROOT / "grader/requirements.txt"]:
             shutil.copy(file, folder / "grader")
-        (folder / "grader/course").mkdir()
-        shutil.copy(ROOT / "grader/course/course.mk", folder / "grader/course")
         for file in (ROOT / "grader/model").glob("version.*"):
             shutil.copy(file, folder / "grader/model")
         (folder / "grader/precompiled.h").write_text("// nothing, quickly\n")

@@ -1,4 +1,4 @@
-"""The Makefile on awkward machines and with awkward words."""
+"""make and ./warplab on awkward machines and with awkward words."""
 
 from __future__ import annotations
 
@@ -19,19 +19,30 @@ def make(machine):
     return lambda folder, *words, **variables: machine.run("make", *words, cwd=folder, **variables)
 
 
-def test_help_builds_nothing_and_shows_labs_and_stages(checkout, make):
+@pytest.fixture
+def warplab(machine):
+    return lambda folder, *words, **more: machine.run(folder / "warplab", *words, **({"cwd": folder} | more))
+
+
+@pytest.fixture(params=["make", "warplab"])
+def either(request):
+    """Both, for what must be the same."""
+    return request.getfixturevalue(request.param)
+
+
+def test_help_builds_nothing_and_shows_labs_and_stages(checkout, make, warplab):
     folder = checkout()
     said = make(folder)
     assert said.status == 0
     assert said.has("make check LAB=", "sample", "01_first", "Next:")
     assert not (folder / "build").exists()
-    assert make(folder, "help").out == said.out
+    assert make(folder, "help") == warplab(folder) == warplab(folder, "help") == warplab(folder, "--help") == said
 
 
 def test_a_kit_has_no_verbs_for_instructors(checkout, make):
     folder = checkout()
     assert make(folder).has("make demo", "make kit", "Next: make demo, or make start")
-    shutil.rmtree(folder / "grader/course")
+    (folder / "grader/course.sh").unlink()
     said = make(folder)
     assert said.status == 0
     assert not any(word in said.out for word in ("demo", "instructors", "no verb"))
@@ -42,33 +53,96 @@ def test_a_kit_has_no_verbs_for_instructors(checkout, make):
     assert make(folder, "check", "LAB=sample").has("judge: [check] [sample]\n")
 
 
-def test_words_reach_the_judge_as_typed(checkout, make):
+def test_words_reach_the_judge_as_typed(checkout, either):
     folder = checkout("a folder with spaces")
-    said = make(folder, "check", "LAB=a 'b\" $HOME $(shell echo x)", "STAGE=0 2", "DATASET=x; y", "TREE=a b", "FORCE=1")
+    said = either(
+        folder, "check", "LAB=a 'b\" $HOME $(shell echo x)", "STAGE=0 2", "DATASET=x; y", "TREE=a b", "FORCE=1"
+    )
     assert said.status == 0
     words = "[check] [a 'b\" $HOME $(shell echo x)] [0 2] [--dataset] [x; y] [--tree] [a b] [--force]"
     assert said.has(f"judge: {words}\n", "compile grader/judge/cli/main.cpp", "link    build/warplab")
-    assert make(folder, "check", "LAB=sample").out == "judge: [check] [sample]\n"
+    assert either(folder, "check", "LAB=sample").out == "judge: [check] [sample]\n"
+    values = ["$(shell touch made)", "`touch made`", "$$(LAB)", "a\nb\\\n", "\\ \\\\ ", "* [a] ?", 'é\t="', "-x --", ""]
+    for value in values:
+        shown = f" [--source] [{value}]" if value else ""
+        assert either(folder, "check", "LAB=sample", f"SOURCE={value}").out == f"judge: [check] [sample]{shown}\n"
+    assert not (folder / "made").exists()
 
 
-def test_a_clusters_own_variables_mean_nothing(checkout, make):
-    said = make(checkout(), "check", "LAB=sample", WORK="/scratch/me", TREE="oak", FORCE="yes", BUILD="77")
-    assert said.has("judge: [check] [sample]\n")
+def test_a_clusters_own_variables_mean_nothing(checkout, either):
+    own = {"WORK": "/scratch/me", "TREE": "oak", "FORCE": "yes", "BUILD": "77", "OUT": "/out", "CXXFLAGS": "-nonsense"}
+    assert either(checkout(), "check", "LAB=sample", **own).has("judge: [check] [sample]\n")
 
 
-def test_a_lower_case_variable_is_refused(checkout, make):
+def test_an_outer_makes_words_mean_nothing_to_the_program(checkout, warplab):
+    outer = {
+        "MAKEFLAGS": " -j3 -- LAB=other CXX=nonsense",
+        "MAKELEVEL": "1",
+        "MAKEOVERRIDES": "${-*-command-variables-*-}",
+    }
+    assert warplab(checkout(), "check", "sample", **outer).has("judge: [check] [sample]\n")
+
+
+def test_settings_of_the_build_count_when_they_are_typed(checkout, either, machine):
+    machine.program("g++-9", "echo 9.1.0")
     folder = checkout()
-    said = make(folder, "check", "lab=sample")
+    said = either(folder, "check", "LAB=sample", "CXXFLAGS=-DTWO WORDS")
+    assert said.status == 2 and said.has("WORDS: No such file")
+    assert either(folder, "check", "LAB=sample", "CXX=g++-9").has("g++-9 is version 9.1.0")
+
+
+def test_the_judges_status_is_the_programs_and_2_for_make(checkout, make, warplab):
+    folder = checkout()
+    (folder / "grader/judge/cli/main.cpp").write_text("int main(int words, char**) { return words - 2; }\n")
+    for words, status in (("LAB=a",), 1), (("LAB=a", "STAGE=1"), 2):
+        assert warplab(folder, "check", *words).status == status
+        assert make(folder, "check", *words).status == 2
+    assert warplab(folder, "device").status == make(folder, "device").status == 0
+
+
+def test_the_program_takes_fewer_words(checkout, warplab):
+    folder = checkout()
+    expected = "judge: [check] [sample] [02] [--backend] [cpu] [--tree] [a b]\n"
+    assert warplab(folder, "check", "sample", "02", "BACKEND=cpu", "TREE=a b").has(expected)
+    assert warplab(folder, "check", "sample", "02", "BACKEND=cpu", "--tree", "a b").has(expected)
+    assert warplab(folder, "check", "--help").has("judge: [check] [--help]\n")
+    assert warplab(folder, "check", "sample", "02", "03").has("There is no verb 03. Is it part of a value?")
+    assert warplab(folder, "clean", "--help").status == 2 and (folder / "build").exists()
+
+
+def test_the_program_works_from_any_folder(checkout, warplab):
+    folder = checkout()
+    mine = folder / "work/sample/deeper"
+    mine.mkdir(parents=True)
+    (mine / "solutions").mkdir()
+    (folder / "labs/other").mkdir()
+    (folder / "labs/other/lab.json").write_text("{}\n")
+    link = folder.parent / "link"
+    link.symlink_to(folder / "warplab")
+    for cwd in mine, mine.parent:
+        assert warplab(folder, "check", "02", cwd=cwd).has("judge: [check] [sample] [02]\n")
+        assert warplab(folder, "check", cwd=cwd).has("judge: [check] [sample]\n")
+        assert warplab(folder, "check", "other", cwd=cwd).has("judge: [check] [other]\n")
+        words = ("SOURCE=a.cu", "JSON=/b", "TREE=solutions")
+        found = f"judge: [check] [sample] [--tree] [solutions] [--source] [{cwd}/a.cu] [--json] [/b]\n"
+        assert warplab(folder, "check", *words, cwd=cwd).has(found)
+    assert warplab(folder, "check", cwd=folder.parent).status == 2
+    assert warplab(folder, "check", "sample", "TREE=mine", cwd=mine).has(f" [--tree] [{mine}/mine]\n")
+
+
+def test_a_lower_case_variable_is_refused(checkout, either):
+    folder = checkout()
+    said = either(folder, "check", "lab=sample")
     assert said.status == 2
     assert said.has("Write lab= in capitals")
     assert not (folder / "build").exists()
 
 
-def test_a_misspelt_variable_is_refused_with_those_there_are(checkout, make):
+def test_a_misspelt_variable_is_refused_with_those_there_are(checkout, either):
     folder = checkout()
-    said = make(folder, "check", "LAB=sample", "STAG=2")
+    said = either(folder, "check", "LAB=sample", "STAG=2")
     assert said.status == 2
-    assert said.has("STAG= means nothing here. What can be given: LAB STAGE ")
+    assert said.has("STAG= means nothing here. Did you mean STAGE? What can be given: LAB STAGE ")
     assert not (folder / "build").exists()
 
 
@@ -84,20 +158,34 @@ def test_a_value_with_a_blank_is_told_before_a_verb_begins(checkout, make, words
     assert said.status == 2
     stray = next(word for word in words if "=" not in word)
     assert said.has(f"There is no verb {stray}. Is it part of a value? Write that without blanks, as in ")
-    assert len(said.out.splitlines()) == 1
+    assert len(said.out.splitlines()) == 2  # the other is make's own
     assert make(folder, "check", "LAB=sample", "2").has("There is no verb 2. ") and not (folder / "build").exists()
 
 
-def test_a_new_lab_needs_a_name_that_is_not_there_yet(checkout, make):
-    said = make(checkout(), "new-lab")
+def test_the_program_refuses_a_value_with_a_blank_too(checkout, warplab):
+    folder = checkout()
+    assert warplab(folder, "kit", "LABS=sample,", "other:2").has("There is no verb other:2. Is it part of a value?")
+    assert not (folder / "build").exists()
+
+
+@pytest.mark.parametrize("word", ["it's", "a:b", "c%d", "chekc"])
+def test_a_verb_that_does_not_exist_is_named(checkout, either, word):
+    said = either(checkout(), word)
+    assert said.status == 2
+    assert said.has(f"There is no verb {word}.", "Verbs: help start check")
+    assert (" Did you mean check?" in said.out) == (word == "chekc")
+
+
+def test_a_new_lab_needs_a_name_that_is_not_there_yet(checkout, either):
+    said = either(checkout(), "new-lab")
     assert said.status == 2
     assert said.has("Type  make new-lab LAB=NAME,  as in LAB=my_lab")
 
 
 @pytest.mark.parametrize("verb", ["check", "start", "bench", "sweep", "profile", "sanitize", "show", "submit"])
-def test_a_verb_without_its_lab_names_the_labs_and_builds_nothing(checkout, make, verb):
+def test_a_verb_without_its_lab_names_the_labs_and_builds_nothing(checkout, either, verb):
     folder = checkout()
-    said = make(folder, verb)
+    said = either(folder, verb)
     assert said.status == 2
     assert said.has(f"make {verb} LAB=NAME", "sample")
     assert not (folder / "build").exists()
@@ -149,8 +237,11 @@ def test_build_folder_with_spaces_is_refused(checkout, make, tmp_path):
 
 def test_without_python(checkout, make, machine):
     machine.without("python*")
+    machine.program("apt-get", "exit 100")
     folder = checkout()
-    assert make(folder, "check", "LAB=sample").has("judge: [check] [sample]\n")
+    said = make(folder, "check", "LAB=sample")
+    assert said.status == 2
+    assert said.has("Still missing: python3")
     said = make(folder, "submit", "LAB=sample")
     assert said.status == 2
     assert said.has("No python3", "make submit")
@@ -208,27 +299,27 @@ def root_runner(tmp_path):
     return run
 
 
-def test_show_runs_a_labs_script_on_what_the_judge_wrote(checkout, make):
+def test_show_runs_a_labs_script_on_what_the_judge_wrote(checkout, either):
     folder = checkout()
-    said = make(folder, "show", "LAB=sample", "IMAGE=my photo.png", "SET=a=1 b=2")
+    said = either(folder, "show", "LAB=sample", "IMAGE=my photo.png", "SET=a=1 b=2")
     assert said.status == 0
     assert said.has("judge: [show] [sample] [--image] [my photo.png] [--set] [a=1] [b=2]\n")
     (folder / "labs/sample/show.py").write_text("import sys\nprint('draws', sys.argv[1])\n")
-    assert "draws" not in make(folder, "show", "LAB=sample").out  # nothing was written
+    assert "draws" not in either(folder, "show", "LAB=sample").out  # nothing was written
     (folder / "build/show/sample").mkdir(parents=True)
     (folder / "build/show/sample/data.csv").write_text("1\n")
     (folder / ".venv/bin").mkdir(parents=True)
     (folder / ".venv/bin/python").symlink_to(sys.executable)
     (folder / ".venv/ready").touch()
-    assert make(folder, "show", "LAB=sample").has("draws build/show/sample\n")
+    assert either(folder, "show", "LAB=sample").has("draws build/show/sample\n")
 
 
 def test_show_says_when_its_packages_cannot_be_had(checkout, make, machine):
-    machine.program("python3", "exit 1")
+    machine.program("python3", 'case "$*" in -V) echo Python 3.9.2;; *"(3, 11)"*) exit 1;; esac')
     folder = checkout()
     (folder / "labs/sample/show.py").write_text("print('draws')\n")
     (folder / "build/show/sample").mkdir(parents=True)
     (folder / "build/show/sample/data.csv").write_text("1\n")
     said = make(folder, "show", "LAB=sample")
     assert said.status == 2
-    assert said.has("and this needs 3.11 or newer", "Everything else")
+    assert said.has("Python 3.9.2, and this needs 3.11 or newer")

@@ -136,3 +136,22 @@ def test_a_file_that_is_not_there_is_named(everyone, real_machine, words):
     said = judge(run, "check", LAB, "1", *words, work=everyone / "work")
     assert said.status == 2
     assert said.has("There is no", "nowhere")
+
+
+@pytest.mark.parametrize(
+    ("verb", "takes", "takes_not"),
+    [
+        ("check", ["LAB [STAGE]", "LAB TEXT REQUIRED", "--dataset", "--backend"], ["--unscored", "--gpu", "--image"]),
+        ("grade", ["[LAB]", "--unscored", "--upto", "--sample-seconds"], ["--gpu", "--report "]),
+        ("inspect", ["STAGE TEXT REQUIRED", "--gpu"], ["--upto"]),
+        ("show", ["--image", "--set", "--work"], ["--dataset", "--json"]),
+        ("import", ["--report TEXT REQUIRED"], ["LAB TEXT"]),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_each_verb_lists_its_own_options(everyone, real_machine, verb, takes, takes_not):
+    run, _ = real_machine
+    said = run(BUILD / "warplab", verb, "--help", cwd=ROOT)
+    assert said.status == 0
+    assert said.has(*takes)
+    assert [word for word in takes_not if word in said.out] == []

@@ -1,5 +1,5 @@
-# `make bench-backend`: how fast the CPU backend runs kernels and compiles stages. Built in BUILD/bench; the flags are
-# those that grader/judge/compile/toolchain.cpp gives to students' files and to the runtime (tests/layout compares them).
+# `make bench-backend`: how fast the CPU backend runs kernels and compiles stages. Built in BUILD/bench, with the judge's
+# flags.
 
 MAKEFLAGS += --no-builtin-rules --no-print-directory
 .DELETE_ON_ERROR:
@@ -10,16 +10,16 @@ Q := $(if $(V),,@)
 bench := $(BUILD)/bench
 rewrite := $(BUILD)/cpu/rewrite
 
-STUDENT_FLAGS := -std=c++17 -O2 -g1 -gdwarf-4 -fwrapv -fno-strict-aliasing -ffp-contract=off \
-    -ftrivial-auto-var-init=pattern -fno-gnu-unique -pthread -pipe -Wall -Wno-unused -Wno-sign-compare -Wno-unknown-pragmas -fdiagnostics-color=never -fno-diagnostics-show-caret
-FAST_FLAGS := -DWARPLAB_CPU_FAST
-SPLIT_FLAGS := -O3
-RUNTIME_FLAGS := -std=c++20 -O2 -g1 -fwrapv -fno-strict-aliasing -fno-gnu-unique -pthread
+# STUDENT_FLAGS, FAST_FLAGS, SPLIT_FLAGS and RUNTIME_FLAGS.
+include $(bench)/flags.mk
+$(bench)/flags.mk: $(BUILD)/warplab
+	@mkdir -p $(@D); $< flags >$@.new; cmp -s $@.new $@ || cp $@.new $@
 
 runtime := $(patsubst grader/cpu/runtime/%.cpp,$(bench)/%.o,$(wildcard grader/cpu/runtime/*.cpp))
 headers := $(wildcard grader/cpu/include/* grader/cpu/include/*/* grader/cpu/*.h grader/cpu/runtime/*.h)
 precompiled := $(bench)/include/cuda_runtime.h.gch
 
+.DEFAULT_GOAL := bench
 .PHONY: bench run-kernels compile-stages
 bench: run-kernels compile-stages
 
@@ -44,7 +44,7 @@ $(bench)/bench.cpp: grader/cpu/bench/bench.cu $(rewrite)
 	@mkdir -p $(@D)
 	$(Q)$(rewrite) --split $< $@ --name $<
 
-$(bench)/bench.o: $(bench)/bench.cpp $(precompiled)
+$(bench)/bench.o: $(bench)/bench.cpp $(precompiled) $(bench)/flags.mk
 	@echo "  compile grader/cpu/bench/bench.cu"
 	$(Q)$(CXX) $(STUDENT_FLAGS) $(FAST_FLAGS) $(SPLIT_FLAGS) -I$(bench)/include -include cuda_runtime.h -Igrader/cpu/bench -c -o $@ $<
 
@@ -52,12 +52,12 @@ $(bench)/sequential.o: grader/cpu/bench/sequential.cpp
 	@mkdir -p $(@D)
 	$(Q)$(CXX) -std=c++17 -O3 -c -o $@ $<
 
-$(runtime): $(bench)/%.o: grader/cpu/runtime/%.cpp $(headers)
+$(runtime): $(bench)/%.o: grader/cpu/runtime/%.cpp $(headers) $(bench)/flags.mk
 	@echo "  compile $<"
 	@mkdir -p $(@D)
 	$(Q)$(CXX) $(RUNTIME_FLAGS) -I. -c -o $@ $<
 
-$(precompiled): $(headers)
+$(precompiled): $(headers) $(bench)/flags.mk
 	@mkdir -p $(@D)
 	@cp -r grader/cpu/include/. $(@D)
 	$(Q)$(CXX) $(STUDENT_FLAGS) $(FAST_FLAGS) -x c++-header -o $@ $(@:.gch=)

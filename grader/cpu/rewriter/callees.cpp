@@ -3,6 +3,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "grader/cpu/rewriter/declaration.h"
 #include "grader/cpu/rewriter/passes.h"
 
 namespace warplab::rewriter {
@@ -10,7 +11,10 @@ namespace {
 
 class Callees {
   public:
-    explicit Callees(Context& context) : context_(context), code_(context.unit.code) {}
+    explicit Callees(Context& context) : context_(context), code_(context.unit.code) {
+        for (const Token& header : context.unit.includes)
+            uses_barriers_ = uses_barriers_ || header.text.find("barrier>") != std::string_view::npos;
+    }
 
     void refuse() {
         find_names();
@@ -31,7 +35,7 @@ class Callees {
                 functions_.emplace(code_[function.name], code_.text(function.name, function.end));
         }
         for (int i = 0; i < code_.size(); ++i)
-            if (code_.is_identifier(i) && is_variable(i)) hidden_.insert(code_[i]);
+            if (code_.is_identifier(i) && (is_variable(i) || is_member_function(i))) hidden_.insert(code_[i]);
     }
 
     /// Return whether the name looks like a parameter or a variable, as in `void (*fill)(float*)` and
@@ -40,6 +44,22 @@ class Callees {
         const auto before = code_[i - 1], after = code_[i + 1];
         const bool typed = code_.is_identifier(i - 1) || before == "*" || before == "&" || before == ">";
         return typed && (after == ")" || after == "," || after == "=" || after == ";" || after == "{");
+    }
+
+    /// Return whether a member function of this name is declared, as in `void fill();`. Other members call it without
+    /// an object.
+    bool is_member_function(int i) const {
+        static const std::unordered_set<std::string_view> no_types = {"return", "else", "do", "throw", "case", "new"};
+        const auto before = code_[i - 1];
+        const bool typed = (code_.is_identifier(i - 1) && !no_types.count(before)) || before == "*" || before == "&";
+        return typed && code_[i + 1] == "(" && is_in_class(i);
+    }
+
+    bool is_in_class(int i) const {
+        const int brace = code_.block[i];
+        for (int k = statement_begin(code_, brace - 1); brace > 0 && k < brace; ++k)
+            if (code_[k] == "class" || code_[k] == "struct" || code_[k] == "union") return true;
+        return false;
     }
 
     bool stands_alone(int i) const {
@@ -58,11 +78,15 @@ class Callees {
     /// Refuse a call of a kernel. A declaration is not a call: it has a type before the name.
     void refuse_call(int i) {
         if (code_[i + 1] != "(" || !kernels_.count(code_[i]) || functions_.count(code_[i])) return;
+        if (is_barrier_init(i)) return;
         const auto before = code_[i - 1];
         if (before != ";" && before != "{" && before != "}" && before != ")") return;
         add(i, "kernel " + std::string(code_[i]) + " is called without <<<blocks, threads>>>; a launch is written " +
                    std::string(code_[i]) + "<<<blocks, threads>>>(arguments)");
     }
+
+    /// Return whether this is libcu++'s `init(&barrier, threads)`, which argument-dependent lookup finds.
+    bool is_barrier_init(int i) const { return code_[i] == "init" && code_[i + 2] == "&" && uses_barriers_; }
 
     /// Add a problem only at the first place of each name.
     void add(int i, std::string message) {
@@ -73,7 +97,8 @@ class Callees {
     const Stream& code_;
     std::unordered_map<std::string_view, std::string> functions_;
     std::unordered_set<std::string_view> kernels_, said_;
-    std::unordered_set<std::string_view> hidden_;  // by a parameter or a variable, somewhere in the file
+    std::unordered_set<std::string_view> hidden_;  // by a parameter, a variable or a member, somewhere in the file
+    bool uses_barriers_ = false;
 };
 
 }  // namespace

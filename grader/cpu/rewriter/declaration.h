@@ -11,9 +11,9 @@ namespace warplab::rewriter {
 struct Declarator {
     int name_begin, name_end;  // several tokens in a macro (`buffer_##name`)
     int end;                   // of its bounds' tokens
-    bool qualified;            // a member of a class or namespace: Counter::value
-    bool initialised;
-    bool ends_in_unknown_bound;  // name[]
+    bool qualified = false;    // a member of a class or namespace: Counter::value
+    bool initialised = false;
+    bool ends_in_unknown_bound = false;  // name[]
 };
 
 struct Declaration {

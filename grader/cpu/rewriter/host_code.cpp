@@ -5,6 +5,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "grader/cpu/rewriter/calls.h"
 #include "grader/cpu/rewriter/declaration.h"
 #include "grader/cpu/rewriter/passes.h"
 
@@ -47,16 +48,98 @@ bool is_part_of_another(const Stream& stream, int i) {
     return before == "." || before == "->" || before == "::";
 }
 
-/// Return whether a variable or a parameter of this name is declared at `i`: after a type, as in `float x` or
-/// `const float* x`.
-bool is_declared_at(const Stream& stream, int i) {
-    static const Names no_types = {"return", "else", "do", "case", "throw", "goto", "and", "or", "not", "sizeof"};
-    const auto before = stream[i - 1];
-    if (stream.is_identifier(i - 1)) return no_types.count(before) == 0;
-    if (before != "*" && before != "&" && before != ">") return false;
-    static const Names begins = {";", "{", "}", "(", ",", "const", "auto", "unsigned", "struct"};
-    return before == ">" || (stream.is_identifier(i - 2) && begins.count(stream[i - 3]) != 0);
+using Words = Names;
+
+bool is_pointer_word(std::string_view word) {
+    static const Words words = {"*", "&", "&&", "const", "volatile", "__restrict__", "__restrict", "..."};
+    return words.count(word) != 0;
 }
+
+/// Finds the names that functions declare: their parameters and variables, and the members of classes.
+class LocalNames {
+  public:
+    /// `others`: the places where functions and variables of namespaces are declared.
+    LocalNames(const Stream& code, const Qualifiers& qualifiers, const std::unordered_set<int>& others)
+        : code_(code), qualifiers_(qualifiers), others_(others) {}
+
+    Names find() {
+        for (int i = 0; i < code_.size(); ++i) {
+            if (!others_.count(i) && follows_type(i)) names_.insert(code_[i]);
+            if (!code_.at_namespace[i]) {
+                if (begins_statement(i)) add_declared(i);
+                if (code_[i] == "[" && code_[i - 1] == "auto") add_bindings(i);
+            }
+            if (code_[i] == "(" && begins_parameters(i)) add_parameters(i);
+        }
+        return std::move(names_);
+    }
+
+  private:
+    static bool is_no_type(std::string_view word) {
+        static const Words words = {"return", "else",  "do",     "case",   "throw",    "goto",  "and",
+                                    "or",     "not",   "sizeof", "new",    "delete",   "using", "typedef",
+                                    "if",     "while", "for",    "switch", "co_return"};
+        return words.count(word) != 0;
+    }
+
+    /// Return whether a name follows a type at `i`, as in `float x` or `const float* x`.
+    bool follows_type(int i) const {
+        if (!code_.is_identifier(i)) return false;
+        const auto before = code_[i - 1];
+        if (code_.is_identifier(i - 1)) return !is_no_type(before);
+        if (before != "*" && before != "&" && before != ">") return false;
+        static const Words begins = {";", "{", "}", "(", ",", "const", "auto", "unsigned", "struct"};
+        return before == ">" || (code_.is_identifier(i - 2) && begins.count(code_[i - 3]) != 0);
+    }
+
+    bool begins_statement(int i) const {
+        const auto before = code_[i - 1];
+        const bool in_header = before == "(" && (code_[i - 2] == "for" || code_[i - 2] == "if" ||
+                                                 code_[i - 2] == "while" || code_[i - 2] == "switch");
+        return before == ";" || before == "{" || before == "}" || before == ":" || before == ")" || in_header;
+    }
+
+    void add_declared(int i) {
+        if (!code_.is_identifier(i) || is_no_type(code_[i])) return;
+        const Declaration declaration = read_declaration(code_, qualifiers_, i);
+        if (!declaration.understood) return;
+        for (const Declarator& declarator : declaration.declarators) names_.insert(code_[declarator.name_begin]);
+    }
+
+    /// Add the names of `auto [x, y]`.
+    void add_bindings(int open) {
+        for (int i = open + 1; i < code_.match[open]; ++i)
+            if (code_.is_identifier(i)) names_.insert(code_[i]);
+    }
+
+    /// Return whether the parameters of a function or a lambda with a body begin at `open`.
+    bool begins_parameters(int open) const {
+        static const Words after = {"{", "->", "const", "noexcept", "mutable", "override", "final", ":"};
+        const auto before = code_[open - 1];
+        const bool named = code_.is_identifier(open - 1) && !is_no_type(before) && before != "constexpr";
+        const bool is_operator = code_[open - 2] == "operator" || code_[open - 3] == "operator";
+        const bool is_function = named || is_operator || before == "]" || before == ">";
+        return is_function && code_.match[open] > open && after.count(code_[code_.match[open] + 1]) != 0;
+    }
+
+    void add_parameters(int open) {
+        const int close = code_.match[open];
+        for (int i = open + 1; i < close; i = code_.after_group(i)) {
+            const bool of_function = code_[i] == "(" && is_pointer_word(code_[i + 1]);  // int (*f)(int)
+            const int name = of_function ? i + 2 : i;
+            const auto next = code_[name + 1];
+            const bool ends = next == "," || next == "=" || next == "[" || next == ")";
+            if (code_.is_identifier(name) && ends &&
+                (code_.is_identifier(name - 1) || code_[name - 1] == ">" || is_pointer_word(code_[name - 1])))
+                names_.insert(code_[name]);
+        }
+    }
+
+    const Stream& code_;
+    const Qualifiers& qualifiers_;
+    const std::unordered_set<int>& others_;
+    Names names_;
+};
 
 class HostCode {
   public:
@@ -85,8 +168,8 @@ class HostCode {
         for (int i = 0; i < code_.size(); ++i) {
             if (!code_.is_identifier(i)) continue;
             if (code_.at_namespace[i]) find_variables(i);
-            if (!own_.count(i) && is_declared_at(code_, i)) hidden_.insert(code_[i]);
         }
+        hidden_ = LocalNames(code_, context_.qualifiers, own_).find();
         for (const auto name : for_device_) functions_.erase(name);
     }
 
@@ -128,7 +211,8 @@ class HostCode {
 
     void refuse_own(int i) {
         if (is_part_of_another(code_, i) || hidden_.count(code_[i])) return;
-        if (const auto found = functions_.find(code_[i]); found != functions_.end() && is_call(i))
+        const bool of_cuda_too = Calls::is_pure(code_[i]);  // overload resolution chooses, as in nvcc
+        if (const auto found = functions_.find(code_[i]); found != functions_.end() && is_call(i) && !of_cuda_too)
             add(i, std::string(code_[i]) + " is a host function, which device code cannot call; declare it '" +
                        found->second + "'");
         if (const auto found = variables_.find(code_[i]); found != variables_.end() && !is_only_named(i))

@@ -76,9 +76,9 @@ void refuse_wrong_callees(Context& context);
 /// declaration.
 struct Function {
     int begin, name, end;
-    unsigned words;  // Qualifier
-    bool has_body;
-    bool behind_macro;  // a macro that does not mention CUDA; it may contain any qualifier
+    unsigned words = 0;  // Qualifier
+    bool has_body = false;
+    bool behind_macro = false;  // a macro that does not mention CUDA; it may contain any qualifier
 };
 std::vector<Function> find_functions(const Context& context);
 

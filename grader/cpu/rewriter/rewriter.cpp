@@ -23,11 +23,11 @@ std::string normalise(std::string_view source) {
 
 /// Return the reason why the bytes are not source text; empty if they are.
 std::vector<Problem> check_text(std::string_view source) {
-    if (source.size() > largest_source) return {{0, "the file is larger than 1 MB; hand in source code only", false}};
+    if (source.size() > largest_source) return {{0, "the file is larger than 1 MB; hand in source code only"}};
     const auto start = source.substr(0, 2);
-    if (start == "\xFF\xFE" || start == "\xFE\xFF") return {{0, "the file is UTF-16; save it as UTF-8", false}};
+    if (start == "\xFF\xFE" || start == "\xFE\xFF") return {{0, "the file is UTF-16; save it as UTF-8"}};
     if (const auto zero = source.find('\0'); zero != std::string_view::npos) {
-        return {{zero, "the file is not text (it has a zero byte here); save it as UTF-8", false}};
+        return {{zero, "the file is not text (it has a zero byte here); save it as UTF-8"}};
     }
     return {};
 }
@@ -84,6 +84,12 @@ std::string without_control_characters(std::string_view line) {
     return text;
 }
 
+/// Rename #pragma GCC target, so that g++ ignores it as nvcc does for device code: g++ inlines no kernel into the
+/// runtime's functions if their processors differ.
+void ignore_targets(Context& context) {
+    for (const Token& token : context.unit.target_pragmas) context.edits.replace(token, "warplab_cpu");
+}
+
 class Lines {
   public:
     explicit Lines(std::string_view text) {
@@ -114,6 +120,7 @@ Rewritten rewrite(std::string_view source, std::string_view shown_name, Barriers
     const Qualifiers qualifiers(unit);
     Context context{unit, qualifiers, {}, {}, {}, {}};
     choose_architecture(context);
+    ignore_targets(context);
     refuse_unsupported(context);
     refuse_removed(context);
     refuse_host_code(context);

@@ -60,7 +60,9 @@ std::string defining_text(const Stream& stream, const Qualifiers& qualifiers, co
 
 class SharedRewriter {
   public:
-    SharedRewriter(const Stream& stream, Context& context) : stream_(stream), context_(context) {}
+    SharedRewriter(const Stream& stream, Context& context) : stream_(stream), context_(context) {
+        while (first_goto_ < stream.size() && stream[first_goto_] != "goto") ++first_goto_;
+    }
 
     std::vector<SharedName> run() {
         for (int i = 0; i < stream_.size(); ++i) {
@@ -103,7 +105,7 @@ class SharedRewriter {
     /// Rewrite a declaration. Dynamic memory stays extern: as with nvcc, one name has one type in the whole namespace.
     void rewrite(const Declaration& declaration) {
         auto& edits = context_.edits;
-        enclose_in_case(declaration);
+        enclose_before_label(declaration);
         std::string word = declaration.words & q_extern ? "extern" : "typedef";
         for (const int i : declaration.word_tokens) {
             const bool here = context_.qualifiers.of(stream_, i) & q_shared;
@@ -124,21 +126,35 @@ class SharedRewriter {
         }
     }
 
-    /// Put braces around the statements up to the next `case`, because no label may follow the initialised reference.
-    void enclose_in_case(const Declaration& declaration) {
+    /// Put braces around the statements up to the next label, because no jump may pass the initialised reference.
+    void enclose_before_label(const Declaration& declaration) {
         const int block = stream_.block[declaration.begin];
+        if (block < 0 || stream_.match[block] < 0) return;
         const int condition = stream_[block - 1] == ")" ? stream_.match[block - 1] : -1;
-        if (stream_[condition - 1] != "switch" || stream_.match[block] < 0) return;
+        const bool in_switch = stream_[condition - 1] == "switch";
         int& enclosed_until = enclosed_until_[block];
-        if (declaration.begin < enclosed_until) return;
-        for (int i = declaration.end; i < stream_.match[block]; i = stream_.after_group(i)) {
-            if (stream_[i] != "case" && stream_[i] != "default") continue;
+        if (declaration.begin < enclosed_until || !(in_switch || follows_goto(declaration.begin))) return;
+        for (int i = declaration.end; i < stream_.match[block] && budget_ > 0; i = stream_.after_group(i), --budget_) {
+            const bool is_case = in_switch && (stream_[i] == "case" || stream_[i] == "default");
+            if (!is_case && !is_label_of_goto(i, declaration.begin)) continue;
             context_.edits.insert_before(stream_.tokens[declaration.begin], "{");
             context_.edits.insert_before(stream_.tokens[i], "}");
             enclosed_until = i;
             return;
         }
-        enclosed_until = stream_.match[block];
+        if (!follows_goto(stream_.match[block])) enclosed_until = stream_.match[block];
+    }
+
+    bool follows_goto(int i) const { return first_goto_ < i; }
+
+    /// Return whether the label at `i` is the target of a goto before `before`.
+    bool is_label_of_goto(int i, int before) {
+        const auto last = stream_[i - 1];
+        const bool is_label = stream_.is_identifier(i) && stream_[i + 1] == ":" &&
+                              (last == ";" || last == "}" || last == "{" || last == ")" || last == ":");
+        for (int k = first_goto_; is_label && k < before && budget_ > 0; ++k, --budget_)
+            if (stream_[k] == "goto" && stream_[k + 1] == stream_[i]) return true;
+        return false;
     }
 
     /// Return whether the file has already declared this dynamic shared memory. In another branch of an #if, it has
@@ -161,7 +177,9 @@ class SharedRewriter {
     const Stream& stream_;
     Context& context_;
     std::vector<SharedName> names_;
-    std::unordered_map<int, int> enclosed_until_;  // by switch: the case that ends the last braces
+    int first_goto_ = 0;
+    long budget_ = 4'000'000;                      // tokens that may still be examined for labels
+    std::unordered_map<int, int> enclosed_until_;  // by block: the label that ends the last braces
     std::map<std::pair<int, std::string_view>, std::set<int>> in_file_;  // block and name, branches
 };
 

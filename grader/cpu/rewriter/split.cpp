@@ -93,6 +93,11 @@ class KernelSplitter {
         return word != std::string_view::npos && source_.substr(word, 6) == "pragma";
     }
 
+    /// The place of a list of statements in the kernel.
+    struct Place {
+        bool in_loop = false, top = false;
+    };
+
     bool read() {
         auto statements = read_statements(code_, context_.qualifiers, body_ + 1, end_);
         if (!statements) return false;
@@ -102,7 +107,7 @@ class KernelSplitter {
         const auto barriers = std::count_if(code_.tokens.begin() + body_, code_.tokens.begin() + end_,
                                             [](const Token& token) { return waits(token.text); });
         if (barriers != count_barriers(statements_)) return false;
-        if (!variables_.add_parameters(parameters_, end_) || !collect(statements_, end_, false, true)) return false;
+        if (!variables_.add_parameters(parameters_, end_) || !collect(statements_, end_, {.top = true})) return false;
         constexpr std::size_t most_variables = 64;
         if (variables_.all().size() > most_variables) return false;
         variables_.find_changes(body_ + 1, end_);
@@ -128,7 +133,7 @@ class KernelSplitter {
     bool is_trailing(std::size_t i, bool top) const { return top && static_cast<int>(i) > last_barrier_; }
 
     /// Record the variables that more than one region may use.
-    bool collect(const std::vector<Statement>& list, int to, bool in_loop, bool top) {
+    bool collect(const std::vector<Statement>& list, int to, Place place) {
         for (std::size_t i = 0; i < list.size(); ++i) {
             const Statement& statement = list[i];
             if (statement.kind == Statement::declaration) {
@@ -136,8 +141,8 @@ class KernelSplitter {
                 variables_.add(statement.variables, to, shared ? Variable::shared : Variable::local);
             }
             if (statement.shuffle >= 0 && !can_split_shuffle(statement)) return false;
-            if (!is_opened(statement, in_loop, is_trailing(i, top))) continue;
-            if (statement.kind == Statement::whole || !collect_opened(statement, in_loop)) return false;
+            if (!is_opened(statement, place.in_loop, is_trailing(i, place.top))) continue;
+            if (statement.kind == Statement::whole || !collect_opened(statement, place.in_loop)) return false;
         }
         return true;
     }
@@ -155,12 +160,13 @@ class KernelSplitter {
             headers_.push_back({open + 1, close});
         }
         const bool inner_loop = in_loop || statement.kind == Statement::loop;
-        if (statement.kind == Statement::compound) return collect(statement.parts, statement.end, inner_loop, false);
+        if (statement.kind == Statement::compound)
+            return collect(statement.parts, statement.end, {.in_loop = inner_loop});
         for (const Statement& part : statement.parts) {
             const bool compound = part.kind == Statement::compound;
             if (part.kind == Statement::declaration) return false;
-            if (!(compound ? collect(part.parts, part.end, inner_loop, false)
-                           : collect({part}, part.end, inner_loop, false)))
+            if (!(compound ? collect(part.parts, part.end, {.in_loop = inner_loop})
+                           : collect({part}, part.end, {.in_loop = inner_loop})))
                 return false;
         }
         return true;
@@ -231,7 +237,7 @@ class KernelSplitter {
 
     /// Return whether the change at `at` is in a statement such as `half /= 2, k += step;`, which the block can run.
     bool is_uniform_statement(int at) {
-        const Statement* statement = block_statement(statements_, at, false, true);
+        const Statement* statement = block_statement(statements_, at, {.top = true});
         if (!statement || statement->kind != Statement::expression) return false;
         for (int i = statement->begin; i < statement->end; ++i) {
             if (code_[i] == "[" || code_[i] == "->") return false;
@@ -247,13 +253,14 @@ class KernelSplitter {
     }
 
     /// Return the outermost statement around `at` that each thread runs as a whole.
-    const Statement* block_statement(const std::vector<Statement>& list, int at, bool in_loop, bool top) const {
+    const Statement* block_statement(const std::vector<Statement>& list, int at, Place place) const {
         for (std::size_t i = 0; i < list.size(); ++i) {
             const Statement& statement = list[i];
             if (at < statement.begin || at >= statement.end) continue;
-            const bool opened = is_opened(statement, in_loop, is_trailing(i, top));
+            const bool opened = is_opened(statement, place.in_loop, is_trailing(i, place.top));
             if (!opened) return &statement;
-            return block_statement(statement.parts, at, in_loop || statement.kind == Statement::loop, false);
+            return block_statement(statement.parts, at,
+                                   {.in_loop = place.in_loop || statement.kind == Statement::loop});
         }
         return nullptr;
     }
@@ -362,17 +369,17 @@ class KernelSplitter {
 
     bool find_regions() {
         constexpr std::size_t most_regions = 64;
-        return add_regions(statements_, false, true) && !regions_.empty() && regions_.size() <= most_regions;
+        return add_regions(statements_, {.top = true}) && !regions_.empty() && regions_.size() <= most_regions;
     }
 
-    bool add_regions(const std::vector<Statement>& list, bool in_loop, bool top) {
+    bool add_regions(const std::vector<Statement>& list, Place place) {
         bool open = false;
         for (std::size_t i = 0; i < list.size(); ++i) {
-            if (is_opened(list[i], in_loop, is_trailing(i, top)) || is_shared(list[i]) ||
+            if (is_opened(list[i], place.in_loop, is_trailing(i, place.top)) || is_shared(list[i]) ||
                 by_block_.count(list[i].begin)) {
                 open = false;
-                if (!add_opened(list[i], in_loop)) return false;
-            } else if (!add_statement(list[i], open, false, is_between_barriers(list, i, top))) {
+                if (!add_opened(list[i], place.in_loop)) return false;
+            } else if (!add_statement(list[i], open, false, is_between_barriers(list, i, place.top))) {
                 return false;
             }
         }
@@ -456,7 +463,7 @@ class KernelSplitter {
             if (!without_value) return false;
         }
         const bool inner_loop = in_loop || statement.kind == Statement::loop;
-        if (statement.kind == Statement::compound) return add_regions(statement.parts, inner_loop, false);
+        if (statement.kind == Statement::compound) return add_regions(statement.parts, {.in_loop = inner_loop});
         for (const Statement& part : statement.parts) {
             bool open = false;
             const bool opened = is_opened(part, inner_loop, false) || by_block_.count(part.begin);

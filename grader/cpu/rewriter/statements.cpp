@@ -140,7 +140,8 @@ class StatementReader {
             statement.kind = Statement::declaration;
             statement.variables.begin = begin;
             statement.variables.end = at_ - 1;
-            statement.variables.declarators = {{name, name + 1, name + 1, false, true, false}};
+            statement.variables.declarators = {
+                {.name_begin = name, .name_end = name + 1, .end = name + 1, .initialised = true}};
         }
         return true;
     }

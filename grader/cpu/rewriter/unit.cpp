@@ -192,6 +192,9 @@ class Reader {
             unit_.other_directives.push_back(tokens_[begin].begin);
         } else if (live()) {
             unit_.other_directives.push_back(tokens_[begin].begin);
+            const bool has_words = name == "pragma" && rest + 1 < end;
+            if (has_words && tokens_[rest].text == "GCC" && tokens_[rest + 1].text == "target")
+                unit_.target_pragmas.push_back(tokens_[rest]);
         }
     }
 

@@ -32,14 +32,10 @@ struct Mark {
 };
 static_assert(sizeof(Mark) == 16);
 
-/// The accesses of one block that happen before some point.
+/// The accesses of one block that happen before some point: all of the generations before one, and in this generation
+/// those of some threads before a step.
 class Known {
   public:
-    /// All accesses of one thread before this step of this generation.
-    struct Progress {
-        std::uint32_t thread, generation, step;
-    };
-
     bool empty() const { return block_ == 0; }
     std::uint32_t block() const { return block_; }
     bool covers(const Mark& mark) const;
@@ -47,18 +43,23 @@ class Known {
     bool contains(const Known& other) const;
     /// Start with all accesses before a generation.
     void begin(std::uint32_t block, std::uint32_t generation);
-    void add(const Progress& progress);
+    /// Add a thread's accesses before this step of the generation.
+    void add(std::uint32_t thread, std::uint32_t step);
     /// Add the accesses of another Known of the same block. A Known of a different block replaces this one.
     void merge(const Known& other);
+    /// Forget everything, but keep the memory.
     void clear() {
-        if (block_) *this = {};
+        if (block_) begin(0, 0);
     }
 
   private:
-    const Progress* progress_of(std::uint32_t thread) const;
+    /// Provide a step for each thread from `first` on and before `end`.
+    void provide(std::uint32_t first, std::uint32_t end);
+    std::uint32_t end() const { return first_ + static_cast<std::uint32_t>(steps_.size()); }
 
     std::uint32_t block_ = 0, generation_ = 0;
-    std::vector<Progress> threads_;  // by thread; no entry of an earlier generation
+    std::uint32_t first_ = 0;          // the thread of the first step
+    std::vector<std::int32_t> steps_;  // 0: no access of the generation
 };
 
 /// The accesses of many blocks that happen before some point. Copies share their content until they change.

@@ -126,6 +126,7 @@ cudaError_t cudaSetDevice(int device) { return device == 0 ? cudaSuccess : set_e
 cudaError_t cudaSetDeviceFlags(unsigned) { return cudaSuccess; }
 cudaError_t cudaDeviceSynchronize() {
     if (const auto error = warplab_cpu::refuse_device_wait(); error != cudaSuccess) return error;
+    warplab_cpu::hide_left_visible();
     if (observer) timeline.synchronise();
     return cudaSuccess;
 }
@@ -253,6 +254,7 @@ cudaError_t cudaDeviceGetByPCIBusId(int* device, const char* id) {
 }
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
     if (const auto error = warplab_cpu::refuse_wait(stream); error != cudaSuccess) return error;
+    warplab_cpu::hide_left_visible();
     if (observer) timeline.synchronise(stream);
     return cudaSuccess;
 }
@@ -294,6 +296,7 @@ cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, uns
 cudaError_t cudaEventQuery(cudaEvent_t event) {
     if (!event) return set_error(cudaErrorInvalidResourceHandle);
     if (const auto error = warplab_cpu::refuse_wait(event); error != cudaSuccess) return error;
+    warplab_cpu::hide_left_visible();
     if (observer) timeline.synchronise(static_cast<const void*>(event));
     return cudaSuccess;
 }

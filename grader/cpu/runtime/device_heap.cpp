@@ -98,7 +98,8 @@ class DeviceHeap {
         void* memory = mmap(nullptr, all_bytes_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         if (memory == MAP_FAILED) end_with_fault(warplab::Fault::refused, "no memory for the device's heap");
         begin_ = static_cast<char*>(memory);
-        if (observer) observer->memory_begins(begin_, all_bytes_, begin_, all_bytes_, false, 0);
+        if (observer)
+            observer->memory_begins(begin_, all_bytes_, begin_, all_bytes_, {"malloc() in a kernel", false, 0});
     }
 
     std::mutex mutex_;  // without the sanitizer, several OS threads run kernels

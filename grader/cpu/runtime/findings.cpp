@@ -12,8 +12,8 @@
 namespace warplab_cpu {
 namespace {
 
-using warplab::Finding;
 using warplab::FindingKind;
+using warplab::RawFinding;
 
 const char* name_of(FindingKind kind) {
     switch (kind) {
@@ -72,7 +72,7 @@ const char* name_of(FindingKind kind) {
 }
 
 /// Print a finding if there is no judge: one line, immediately, because the program may crash.
-void print(const Finding& f) {
+void print(const RawFinding& f) {
     std::fprintf(stderr,
                  "warplab-finding: %s pc=0x%" PRIx64 " other=0x%" PRIx64
                  " line=%d other_line=%d object=%s kernel=%s %s\n",
@@ -80,7 +80,7 @@ void print(const Finding& f) {
                  f.other_line, f.object, f.kernel, f.detail);
 }
 
-void (*listener)(const Finding&);
+void (*listener)(const RawFinding&);
 std::uint32_t recorded = 0, notes = 0;  // separate from the page's count, which the submission can overwrite
 std::uint64_t digest = 0;               // of all findings that were sent
 
@@ -92,7 +92,7 @@ bool is_harmless(std::uint32_t kind) {
 
 }  // namespace
 
-void record_finding(const Finding& finding, std::uint64_t times) {
+void record_finding(const RawFinding& finding, std::uint64_t times) {
     using Key = std::tuple<std::uint32_t, std::uint64_t, std::uint64_t, std::int32_t, std::int32_t>;
     static auto& seen = *new std::map<Key, std::uint32_t>;
     warplab::StatusPage& page = writable_page();
@@ -105,7 +105,7 @@ void record_finding(const Finding& finding, std::uint64_t times) {
     }
     if (recorded >= warplab::most_findings) return;
     if (is_harmless(finding.kind) && ++notes > warplab::most_notes) return;
-    Finding counted = finding;
+    RawFinding counted = finding;
     counted.count = times;
     page.findings[recorded++] = counted;
     page.finding_count = recorded;
@@ -127,6 +127,6 @@ void record_guard(std::uint64_t program_counter) {
 
 }  // namespace warplab_cpu
 
-void warplab::cpu::tell_findings(void (*to)(const Finding&)) {
+void warplab::cpu::tell_findings(void (*to)(const RawFinding&)) {
     if (!warplab_cpu::listener) warplab_cpu::listener = to;
 }

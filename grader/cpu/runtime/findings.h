@@ -6,7 +6,7 @@
 namespace warplab_cpu {
 
 /// Add a finding. If the same kind was already found at the same places, add to its count instead.
-void record_finding(const warplab::Finding& finding, std::uint64_t times = 1);
+void record_finding(const warplab::RawFinding& finding, std::uint64_t times = 1);
 
 /// Return the number of different findings.
 std::uint32_t recorded_findings();

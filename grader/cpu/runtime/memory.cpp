@@ -8,6 +8,7 @@
 #include <map>
 #include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "grader/cpu/include/warplab_cpu/api.h"
@@ -65,6 +66,8 @@ std::atomic<int64_t> allocated{0};
 std::atomic<uint64_t> to_host{0}, host_limit{~uint64_t{0}};
 bool hiding = false;
 uint32_t round_of_protection = 1;  // increases when all memory is hidden again
+unsigned launches_in_row = 0;      // since the last call that hides all memory
+bool left_visible = false;         // device memory that the last launch used may be visible
 
 uintptr_t number(const volatile void* address) { return reinterpret_cast<uintptr_t>(address); }
 
@@ -139,7 +142,7 @@ void show_expected(Region& region) {
 }
 
 /// Allocate memory between two inaccessible pages, so that a kernel that exceeds its end faults.
-cudaError_t allocate(void** pointer, size_t bytes, Side side, int line) {
+cudaError_t allocate(void** pointer, size_t bytes, Side side, const char* call, int line) {
     if (!pointer) return set_error(cudaErrorInvalidValue);
     const DeviceLock device = lock_device();
     *pointer = nullptr;
@@ -166,7 +169,7 @@ cudaError_t allocate(void** pointer, size_t bytes, Side side, int line) {
         std::lock_guard lock(mutex);
         regions()[number(begin)] = std::move(region);
     }
-    if (observer) observer->memory_begins(begin, bytes, mapping, all, side != Side::device, line);
+    if (observer) observer->memory_begins(begin, bytes, mapping, all, {call, side != Side::device, line});
     *pointer = begin;
     return cudaSuccess;
 }
@@ -269,7 +272,17 @@ bool was_freed(const void* address) {
     return found != freed().end();
 }
 
+void hide_left_visible() {
+    if (!hiding) return;
+    std::lock_guard lock(mutex);
+    launches_in_row = 0;
+    if (!std::exchange(left_visible, false)) return;
+    for (auto& [begin, region] : regions())
+        if (region.side == Side::device) hide(region);
+}
+
 Access::Access(const void* address, size_t bytes) {
+    hide_left_visible();
     std::lock_guard lock(mutex);
     const auto found = find(address);
     if (bytes == 0 || found == regions().end() || found->second.side != Side::device || !hiding ||
@@ -300,12 +313,14 @@ void show_to_kernels() {
 
 void hide_from_host() {
     if (!hiding) return;
+    constexpr unsigned few = 256, launches_per_hiding = 16;  // hiding takes longer than a small grid
     std::lock_guard lock(mutex);
     ++round_of_protection;
+    left_visible = ++launches_in_row > few && launches_in_row % launches_per_hiding != 0;
     for (auto& [begin, region] : regions()) {
         if (region.side == Side::pinned)
             protect(region, PROT_READ | PROT_WRITE);
-        else
+        else if (region.side != Side::device || !left_visible)
             hide(region);
     }
 }
@@ -450,6 +465,7 @@ void unregister_device_memory(void* begin) {
 void hide_device_memory(bool on) {
     std::lock_guard lock(mutex);
     hiding = on;
+    left_visible = false;
     for (auto& [begin, region] : regions()) {
         make_visible(region);
         if (on && region.side == Side::device) hide(region);
@@ -457,6 +473,7 @@ void hide_device_memory(bool on) {
 }
 
 void set_host_limit(uint64_t bytes) {
+    hide_left_visible();
     host_limit = bytes;
     to_host = 0;
 }
@@ -465,18 +482,21 @@ void set_host_limit(uint64_t bytes) {
 
 using namespace warplab_cpu;
 
-cudaError_t cudaMalloc(void** pointer, size_t bytes, Line line) { return allocate(pointer, bytes, Side::device, line); }
+cudaError_t cudaMalloc(void** pointer, size_t bytes, Line line) {
+    return allocate(pointer, bytes, Side::device, "cudaMalloc", line);
+}
 cudaError_t cudaMallocAsync(void** pointer, size_t bytes, cudaStream_t, Line line) {
     return cudaMalloc(pointer, bytes, line);
 }
 cudaError_t cudaMallocManaged(void** pointer, size_t bytes, unsigned, Line line) {
-    return bytes ? allocate(pointer, bytes, Side::managed, line) : set_error(cudaErrorInvalidValue);
+    return bytes ? allocate(pointer, bytes, Side::managed, "cudaMallocManaged", line)
+                 : set_error(cudaErrorInvalidValue);
 }
 cudaError_t cudaMallocHost(void** pointer, size_t bytes, unsigned, Line line) {
-    return allocate(pointer, bytes, Side::pinned, line);
+    return allocate(pointer, bytes, Side::pinned, "cudaMallocHost", line);
 }
 cudaError_t cudaHostAlloc(void** pointer, size_t bytes, unsigned, Line line) {
-    return allocate(pointer, bytes, Side::pinned, line);
+    return allocate(pointer, bytes, Side::pinned, "cudaHostAlloc", line);
 }
 cudaError_t cudaMallocPitch(void** pointer, size_t* pitch, size_t width, size_t height, Line line) {
     if (!pitch) return set_error(cudaErrorInvalidValue);

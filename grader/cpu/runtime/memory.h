@@ -44,9 +44,12 @@ std::vector<Range> memory_of_kernels();
 /// Return whether kernels also have memory from malloc() or new.
 bool has_unlisted_memory();
 
-/// Called around a grid: kernels may access device memory; the host may not (if memory is hidden).
+/// Called around a grid: kernels may access device memory; the host may not (if memory is hidden). After many launches
+/// in a row, hide_from_host() leaves device memory visible between most of them.
 void show_to_kernels();
 void hide_from_host();
+/// Called where the host waits, copies or returns: hide all device memory that launches left visible.
+void hide_left_visible();
 
 /// For a signal handler: return whether the fault was a kernel's first access to hidden memory, or an access to memory
 /// that both sides may use, which is now counted. In both cases, later accesses are allowed.

@@ -18,10 +18,16 @@ struct HeldShadow {
 class Observer {
   public:
     virtual ~Observer() = default;
+    /// The call or function by which a program allocated memory, and its line in the student's file.
+    struct AllocatedBy {
+        const char* call;
+        bool host_writes;  // the host may use the memory, too
+        int line;
+    };
     /// Memory from cudaMalloc and similar functions begins. `mapping` encloses it, with inaccessible pages at both
-    /// ends. `line` is a line of the student's file.
+    /// ends.
     virtual void memory_begins(void* begin, std::size_t bytes, void* mapping, std::size_t mapping_bytes,
-                               bool host_writes, int line) = 0;
+                               const AllocatedBy& by) = 0;
     /// Each `pitch` bytes of the memory are a row of `width` bytes and padding.
     virtual void memory_has_rows(void* begin, std::size_t width, std::size_t pitch) = 0;
     virtual void memory_ends(void* begin) = 0;

@@ -39,11 +39,11 @@ Observer* observer = nullptr;
 namespace {
 
 using warplab::AccessCounts;
-using warplab::Finding;
 using warplab::FindingKind;
 using warplab::FindingSide;
 using warplab::FindingSpace;
 using warplab::MemoryKind;
+using warplab::RawFinding;
 
 constexpr std::size_t word_bytes = 4;
 
@@ -151,7 +151,7 @@ struct Recent {
 /// access.
 struct Pending {
     bool active = false;
-    Finding finding;
+    RawFinding finding;
     std::uintptr_t address = 0;
     unsigned width = 0;
     unsigned char old[16] = {};
@@ -189,8 +189,8 @@ struct FirstArrival {
 
 class Sanitizer final : public Observer {
   public:
-    void memory_begins(void* begin, std::size_t bytes, void* mapping, std::size_t mapping_bytes, bool host_writes,
-                       int line) override;
+    void memory_begins(void* begin, std::size_t bytes, void* mapping, std::size_t mapping_bytes,
+                       const AllocatedBy& by) override;
     void memory_has_rows(void* begin, std::size_t width, std::size_t pitch) override;
     void memory_ends(void* begin) override;
     void memory_renewed(void* begin, std::size_t bytes) override;
@@ -306,7 +306,7 @@ class Sanitizer final : public Observer {
     using Earlier = std::pair<const Work*, const Mark*>;
     template <class Find>
     static Earlier find_unfinished(const History& history, unsigned bytes, bool writes, bool atomic, Find work_of);
-    void record_unfinished(Finding finding, const Earlier& earlier);
+    void record_unfinished(RawFinding finding, const Earlier& earlier);
     void look_for_unfinished(const Object& object, const History& history, const Mark& mark, const Touch& touch);
     void look_for_unfinished_copies(const Object& object, std::uintptr_t begin, std::size_t bytes, bool writes);
     void look_for_unfinished_host(const Object& object, const Touch& touch);
@@ -322,7 +322,7 @@ class Sanitizer final : public Observer {
     void note_shared_access(Object& object, const Touch& touch);
     void report_misaligned_shared();
     void report_leaks();
-    Finding describe(FindingKind kind, const Object* object, const Touch& touch) const;
+    RawFinding describe(FindingKind kind, const Object* object, const Touch& touch) const;
     void record(FindingKind kind, const Object* object, const Touch& touch) {
         record_finding(describe(kind, object, touch));
     }
@@ -346,15 +346,15 @@ class Sanitizer final : public Observer {
     Histories histories_;
     std::size_t variables_known_ = 0;
     bool called_ = false;
-    Finding failed_launch_{};  // kind 0 if there is none, or the program queried its error
+    RawFinding failed_launch_{};  // kind 0 if there is none, or the program queried its error
     Pending pending_;
     // Reads of a word of shared memory that other threads of the block update, by place, until the grid ends; and the
     // places whose threads then update the word, as in if (bin < 255) atomicAdd(&bin, 1).
-    std::map<std::uint32_t, std::pair<Finding, std::uint64_t>> reads_beside_atomics_;
+    std::map<std::uint32_t, std::pair<RawFinding, std::uint64_t>> reads_beside_atomics_;
     std::set<std::uint32_t> guards_;
     // Accesses of this grid that are wider than the alignment of a static shared variable, by the beginning of the
     // variable and the place of the access.
-    std::map<std::pair<std::uintptr_t, std::uint32_t>, Finding> wide_accesses_;
+    std::map<std::pair<std::uintptr_t, std::uint32_t>, RawFinding> wide_accesses_;
     // The last write of each word in this grid by an atomic that is atomic only within its block.
     std::map<std::uintptr_t, Mark> writes_for_one_block_;
     // The last atomic on each word in this grid, with its width, for memory with atomics of two widths.
@@ -477,12 +477,12 @@ void Sanitizer::forget(std::uintptr_t begin, std::size_t bytes) {
 }
 
 void Sanitizer::memory_begins(void* begin, std::size_t bytes, void* mapping, std::size_t mapping_bytes,
-                              bool host_writes, int line) {
+                              const AllocatedBy& by) {
     const std::uintptr_t zone = number(mapping);
     forget(zone, mapping_bytes);  // freed memory at the same place
-    Object object{number(begin), zone, zone + mapping_bytes, bytes, FindingSpace::allocation};
-    object.holds_data = object.hosts_too = host_writes;  // the hooks do not see the host's writes
-    object.line = line;
+    Object object{number(begin), zone, zone + mapping_bytes, bytes, FindingSpace::allocation, by.call};
+    object.holds_data = object.hosts_too = by.host_writes;  // the hooks do not see the host's writes
+    object.line = by.line;
     object.provide_words();
     device_[zone] = object;
 }
@@ -798,8 +798,8 @@ const Object* Sanitizer::nearest(std::uintptr_t address) const {
     return address - object.begin <= std::max(always_near, 8 * object.bytes) ? &object : nullptr;
 }
 
-Finding Sanitizer::describe(FindingKind kind, const Object* object, const Touch& touch) const {
-    Finding finding{};
+RawFinding Sanitizer::describe(FindingKind kind, const Object* object, const Touch& touch) const {
+    RawFinding finding{};
     finding.kind = static_cast<std::uint32_t>(kind);
     finding.now = side_here(touch);
     finding.width = touch.width;
@@ -822,7 +822,7 @@ void Sanitizer::report_race(const Object& object, const Mark& earlier, bool earl
         const bool plain_writes = earlier.atomic ? touch.writes : earlier_writes;
         kind = plain_writes ? FindingKind::atomic_race : FindingKind::beside_atomic;
     }
-    Finding finding = describe(kind, &object, touch);
+    RawFinding finding = describe(kind, &object, touch);
     finding.before.program_counter = earlier.place;
     finding.before.writes = earlier_writes;
     finding.before.atomic = earlier.atomic;
@@ -851,7 +851,7 @@ void Sanitizer::report_race(const Object& object, const Mark& earlier, bool earl
 void Sanitizer::settle() {
     if (!pending_.active) return;
     pending_.active = false;
-    Finding finding = pending_.finding;
+    RawFinding finding = pending_.finding;
     const bool same = std::memcmp(pending_.old, reinterpret_cast<const void*>(pending_.address), pending_.width) == 0;
     if (same) finding.kind = static_cast<std::uint32_t>(FindingKind::same_value);
     record_finding(finding);
@@ -885,7 +885,7 @@ Sanitizer::Earlier Sanitizer::find_unfinished(const History& history, unsigned b
     return {};
 }
 
-void Sanitizer::record_unfinished(Finding finding, const Earlier& earlier) {
+void Sanitizer::record_unfinished(RawFinding finding, const Earlier& earlier) {
     const auto& [work, mark] = earlier;
     finding.before.program_counter = mark->place;
     finding.before.atomic = mark->atomic;
@@ -915,7 +915,7 @@ void Sanitizer::look_for_unfinished_copies(const Object& object, std::uintptr_t 
                 return epoch < running.first_epoch ? timeline.unordered(epoch) : nullptr;
             });
         if (!earlier.first) continue;
-        Finding finding = describe(FindingKind::unfinished, &object, {begin, 1, writes, false, 0});
+        RawFinding finding = describe(FindingKind::unfinished, &object, {begin, 1, writes, false, 0});
         finding.offset = static_cast<std::int64_t>((word - first) * word_bytes + begin - object.begin);
         finding.line = running.line;
         copy_name(finding.kernel, sizeof finding.kernel, running.name.c_str());
@@ -995,7 +995,7 @@ void Sanitizer::look_for_unfinished_async(const Object& object, const Touch& tou
     const AsyncCopy* const to = copy_to(touch);
     const AsyncCopy* const copy = to || !touch.writes ? to : copy_from(touch);
     if (!copy) return;
-    Finding finding = describe(FindingKind::unfinished_async, &object, touch);
+    RawFinding finding = describe(FindingKind::unfinished_async, &object, touch);
     finding.before.program_counter = copy->place;
     finding.before.writes = copy == to;
     record_finding(finding);
@@ -1207,7 +1207,7 @@ void Sanitizer::barrier(std::uint32_t place, int line) {
     if (here != first_arrival_.barrier) {
         first_arrival_ = {here, arrival, side_here(arrival), line};
     } else if (line != first_arrival_.line) {
-        Finding finding = describe(FindingKind::divergent_barrier, nullptr, arrival);
+        RawFinding finding = describe(FindingKind::divergent_barrier, nullptr, arrival);
         finding.before = first_arrival_.side;
         const bool same_thread = std::equal(finding.now.thread, finding.now.thread + 3, finding.before.thread);
         if (!same_thread) record_finding(finding);  // otherwise, it continues alone, as the others have returned
@@ -1216,7 +1216,7 @@ void Sanitizer::barrier(std::uint32_t place, int line) {
 
 void Sanitizer::early_exit() {
     if (!grid_) return;
-    Finding finding = describe(FindingKind::returned_before_barrier, nullptr, first_arrival_.touch);
+    RawFinding finding = describe(FindingKind::returned_before_barrier, nullptr, first_arrival_.touch);
     finding.now = first_arrival_.side;
     finding.threads_missing = block_state.threads - block_state.alive;
     record_finding(finding);
@@ -1268,8 +1268,8 @@ void Sanitizer::look_for_other_width(Object& object, std::size_t first, Touch to
 }
 
 /// Return a finding of the host's code, or of the runtime itself, which knows the line.
-Finding at_line(FindingKind kind, int line, const char* object, const std::string& detail) {
-    Finding finding{};
+RawFinding at_line(FindingKind kind, int line, const char* object, const std::string& detail) {
+    RawFinding finding{};
     finding.kind = static_cast<std::uint32_t>(kind);
     finding.line = line;
     copy_name(finding.object, sizeof finding.object, object);
@@ -1278,7 +1278,7 @@ Finding at_line(FindingKind kind, int line, const char* object, const std::strin
 }
 
 void Sanitizer::wrong(FindingKind kind, int line, const char* function, const std::string& why) {
-    Finding finding = at_line(kind, line, function, why);
+    RawFinding finding = at_line(kind, line, function, why);
     if (grid_) {
         finding.now = side_here({});
         copy_name(finding.kernel, sizeof finding.kernel, grid_->kernel);
@@ -1294,13 +1294,13 @@ void Sanitizer::freed_wrongly(const void* pointer, const char* function, const s
     const Object* const object = find(device_, last_device_, number(pointer));
     const char* const unknown =
         object && object->freed ? "that memory was freed before" : "no allocation of CUDA's gave it";
-    Finding finding = at_line(FindingKind::invalid_free, 0, function, why.empty() ? unknown : why);
+    RawFinding finding = at_line(FindingKind::invalid_free, 0, function, why.empty() ? unknown : why);
     finding.now.program_counter = caller_place(caller);
     record_finding(finding);
 }
 
 void Sanitizer::index_beyond(std::int64_t index, const char* array, std::uint32_t column, std::uint32_t place) {
-    Finding finding = describe(FindingKind::out_of_bounds, nullptr, {0, 0, false, false, place});
+    RawFinding finding = describe(FindingKind::out_of_bounds, nullptr, {0, 0, false, false, place});
     finding.space = static_cast<std::uint32_t>(FindingSpace::declared);
     finding.offset = index;
     finding.width = column;
@@ -1323,7 +1323,7 @@ void Sanitizer::report_failed_launch() {
 void Sanitizer::report_leaks() {
     for (auto& [zone, object] : device_) {
         if (object.line && !object.freed) {
-            Finding finding = at_line(FindingKind::leak, object.line, "", "");
+            RawFinding finding = at_line(FindingKind::leak, object.line, "", "");
             finding.bytes = object.bytes;
             record_finding(finding);
         }

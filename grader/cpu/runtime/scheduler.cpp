@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <functional>
 #include <iterator>
@@ -55,6 +56,7 @@ struct Warp {
 struct Job {
     const Grid* grid;
     uint64_t blocks, chunk;
+    std::chrono::steady_clock::time_point began = std::chrono::steady_clock::now();
     std::atomic<uint64_t> next{0};
     std::atomic<unsigned> running{0}, still{0};  // OS threads that run blocks, and those whose block makes no progress
 };
@@ -942,7 +944,14 @@ void begin_block(Worker& w, const Grid& grid, uint3 block) {
     if (grid.shared_bytes) fill_poison(&dynamic_shared_memory, grid.shared_bytes);
 }
 
-void run_blocks(Job& job) {
+/// Call the pool's helpers if a grid has run for long. Waking them for a short grid, and waiting until they sleep
+/// again, takes longer than its blocks, above all on a machine with other work.
+void call_helpers_if_long(const Job& job) {
+    constexpr std::chrono::microseconds short_grid{200};
+    if (job.next < job.blocks && std::chrono::steady_clock::now() - job.began > short_grid) call_helpers();
+}
+
+void run_blocks(Job& job, bool calls_helpers) {
     Worker& w = this_worker();
     const Grid& grid = *job.grid;
     Block& state = block_state;
@@ -960,6 +969,7 @@ void run_blocks(Job& job) {
             w.left_in_chunk = end - i - 1;
             grid.run_block(grid, w.block);
         }
+        if (calls_helpers) call_helpers_if_long(job);
     }
     block_goes_on(w);
     --job.running;
@@ -1134,10 +1144,8 @@ class Pool {
         job.grid = &grid;
         job.blocks = uint64_t{grid.blocks.x} * grid.blocks.y * grid.blocks.z;
         job.chunk = std::clamp<uint64_t>(job.blocks / ((helpers_ + 1) * 16), 1, 64);
-        const bool small = job.blocks * thread_count(grid.threads) <= 512;  // waking helpers would take longer
         job_to_open_ = observer ? nullptr : &job;
-        if (!small) call_helpers();
-        run_blocks(job);
+        run_blocks(job, true);
         job_to_open_ = nullptr;
         if (job_) close();
     }
@@ -1177,7 +1185,7 @@ class Pool {
                 if (!job) continue;
                 ++inside_;
             }
-            run_blocks(*job);
+            run_blocks(*job, false);
             std::lock_guard lock(mutex_);
             if (--inside_ == 0) all_out_.notify_one();
         }

@@ -45,7 +45,8 @@ std::uint64_t Standstill::digest_of_shared() {
 bool Standstill::is_time_to_look() {
     const auto now = Clock::now();
     if (began_ == Clock::time_point{}) {
-        began_ = next_look_ = now;
+        began_ = now;
+        next_look_ = now + interval;  // a look takes long, and most waits end before it
         seen_.reset();
     }
     return now >= next_look_;
@@ -58,6 +59,6 @@ void Standstill::look(std::uint64_t digest) {
     next_look_ = Clock::now() + interval;
 }
 
-bool Standstill::has_lasted() const { return Clock::now() - began_ >= enough; }
+bool Standstill::has_lasted() const { return seen_ && Clock::now() - began_ >= enough; }
 
 }  // namespace warplab_cpu

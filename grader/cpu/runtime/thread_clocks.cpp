@@ -158,17 +158,15 @@ bool ThreadClocks::is_published(const Mark& mark) const {
     return found != published_.end() && found->second.covers(mark);
 }
 
-/// Return all accesses of the block that happen before the running thread's next step, including its own.
-Known ThreadClocks::known_to(const Instant& at) {
+/// Set `known` to all accesses of the block that happen before the running thread's next step, including its own.
+void ThreadClocks::find_known_to(const Instant& at, Known& known) {
     const Thread& one = running(at);
-    Known known;
     known.begin(block_, generation_);
+    known.merge(one.acquired);
     const unsigned first = at.thread - at.thread % lanes_per_warp;
     const auto& steps = warp(at.thread).steps;
     for (unsigned lane = 0; lane < lanes_per_warp; ++lane)
-        if (const auto step = std::max(one.lanes[lane], steps[lane])) known.add({first + lane, generation_, step});
-    known.merge(one.acquired);
-    return known;
+        if (const auto step = std::max(one.lanes[lane], steps[lane])) known.add(first + lane, step);
 }
 
 void ThreadClocks::fence(const Instant& at, bool of_device) {
@@ -177,7 +175,7 @@ void ThreadClocks::fence(const Instant& at, bool of_device) {
     here.acquired.merge(here.observed);
     here.observed.clear();
     here.lanes[at.thread % lanes_per_warp] = end_step(here.step);
-    here.fenced = known_to(at);
+    find_known_to(at, here.fenced);
     here.has_fence = true;
     if (!of_device) return;
     here.fenced_for_device = here.fenced;
@@ -254,10 +252,12 @@ void ThreadClocks::learn(Thread& here, const BlockClock& others) {
 
 void ThreadClocks::observe(const Instant& at, Word& word) {
     Thread& here = running(at);
-    Signal& signal = word.signals[thread_key(at)];
-    signal.read = word.version;
-    signal.generation = generation_;
-    signal.step = here.step;
+    if (across_blocks_) {
+        Signal& signal = word.signals[thread_key(at)];
+        signal.read = word.version;
+        signal.generation = generation_;
+        signal.step = here.step;
+    }
     if (word.in_block.block() == block_) {
         here.observed.merge(word.in_block);
         learn(here, word.others_in_block);
@@ -270,14 +270,15 @@ void ThreadClocks::observe(const Instant& at, Word& word) {
 
 void ThreadClocks::publish(const Instant& at, Word& word) {
     const Thread& here = running(at);
-    Signal& signal = word.signals[thread_key(at)];
-    signal.published = word.version = ++versions_;
+    word.version = ++versions_;
+    Signal* const signal = across_blocks_ ? &word.signals[thread_key(at)] : nullptr;
+    if (signal) signal->published = word.version;
     if (word.in_block.block() != block_) word.others_in_block = {};
     word.in_block.merge(here.fenced);
     word.others_in_block.merge(here.others);
     if (here.fenced_for_device.empty() && fenced_for_device_.empty()) return;
     word.published.merge(publication(at, here));
-    signal.published_for_device = word.version;
+    if (signal) signal->published_for_device = word.version;
 }
 
 const BlockClock& ThreadClocks::publication(const Instant& at, const Thread& here) {
@@ -285,11 +286,13 @@ const BlockClock& ThreadClocks::publication(const Instant& at, const Thread& her
     const bool same_thread = last.block == block_ && last.generation == generation_ && last.thread == at.thread;
     const bool same_step = last.step == here.step && here.step != Mark::last_step;
     if (same_thread && same_step && last.others.shares(here.others)) return last.clock;
-    Known own = fenced_for_device_;
-    own.merge(here.fenced_for_device);
-    published_[block_].merge(own);
+    Known& published = published_[block_];
+    published.merge(fenced_for_device_);
+    published.merge(here.fenced_for_device);
     last = {block_, generation_, at.thread, here.step, here.others, others_};
     if (!across_blocks_) return last.clock;
+    Known own = fenced_for_device_;
+    own.merge(here.fenced_for_device);
     last.clock.merge(here.others);
     last.clock.merge(own);
     return last.clock;

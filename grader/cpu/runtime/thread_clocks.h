@@ -80,6 +80,7 @@ class ThreadClocks {
     }
     /// Return whether the thread has learnt of an earlier access of another block.
     bool has_learnt(const Instant& at, const Mark& earlier);
+    /// Only for clocks across blocks.
     bool has_read(const Instant& at, std::uintptr_t word, const Mark& earlier);
     /// Return whether the access's block has published it by any word.
     bool is_published(const Mark& mark) const;
@@ -117,7 +118,7 @@ class ThreadClocks {
         BlockClock others_in_block, published;
         std::uint64_t version = 0;  // unique in the grid
         int number = 0;
-        std::unordered_map<std::uint64_t, Signal> signals;  // by thread_key()
+        std::unordered_map<std::uint64_t, Signal> signals;  // by thread_key(); only in clocks across blocks
     };
 
     /// The accesses that a thread publishes for the device until its next fence, or until it learns of other blocks.
@@ -147,7 +148,7 @@ class ThreadClocks {
     void share_fences(const Instant& at, unsigned first, unsigned lanes);
     /// Let a thread know of accesses of other blocks.
     void learn(Thread& here, const BlockClock& others);
-    Known known_to(const Instant& at);
+    void find_known_to(const Instant& at, Known& known);
     void observe(const Instant& at, Word& word);
     void publish(const Instant& at, Word& word);
     const BlockClock& publication(const Instant& at, const Thread& here);

@@ -29,7 +29,7 @@ PairedBenchmark::PairedBenchmark(StageRun& student_run, StageRun* reference_run,
 }
 
 double PairedBenchmark::time_reference_alone(int slots) {
-    start_processes(false);
+    start_processes(Subjects::reference);
     reference->open();
     raise_clocks();
     reference->time_calls(1, -1);  // loads the code
@@ -56,7 +56,7 @@ void PairedBenchmark::begin_round() {
         if (reference) student.exchange_memory(*reference);
     }
     rounds.emplace_back();
-    start_processes(true);
+    start_processes(Subjects::both);
     student.open();
     if (reference && !student.failure) reference->open();
     if (!reference && rounds.size() == 1) student.gap_s = student.time_empty_commands();  // nothing is scored then
@@ -143,16 +143,16 @@ void PairedBenchmark::raise_clocks() {
     if (run_.backend == Backend::cuda) CudaDevice::get().warm_up(0.3);
 }
 
-void PairedBenchmark::start_processes(bool with_student) {
+void PairedBenchmark::start_processes(Subjects subjects) {
     {
         std::optional<Pinned> pinned;
         if (run_.backend == Backend::cuda) pinned.emplace(core_);
-        if (with_student) student.start();
+        if (subjects == Subjects::both) student.start();
         if (reference) reference->start();
     }
     std::future<void> other;
     if (reference) other = std::async(std::launch::async, [this] { reference->wait(); });
-    if (with_student) student.wait();
+    if (subjects == Subjects::both) student.wait();
 }
 
 void PairedBenchmark::end_processes() {

@@ -67,7 +67,8 @@ class PairedBenchmark {
 
     /// Start both at once, because a process takes long to open the GPU; and on one core, which they share in turns,
     /// because the time of a launch differs between cores.
-    void start_processes(bool with_student);
+    enum class Subjects { reference, both };
+    void start_processes(Subjects subjects);
     void end_processes();
     void settle();
 

@@ -38,7 +38,7 @@ void Subject::open() {
     if (failure || open_) return;
     failure = run_.greet().failure;
     if (!failure && !buffers_) allocate();
-    if (!failure) failure = open_buffers(run_, shape_, *buffers_, false);
+    if (!failure) failure = open_buffers(run_, shape_, *buffers_);
     open_ = true;
 }
 
@@ -71,7 +71,7 @@ Array Subject::outputs_for(const OutputSample& seen) {
 double Subject::median_gap_s() const { return gaps_.empty() ? 0 : median(gaps_); }
 
 void Subject::allocate() {
-    const Prepared prepared = prepare(run_, shape_, false);
+    const Prepared prepared = prepare(run_, shape_);
     failure = prepared.failure;
     if (failure) return;
     const auto slots = static_cast<std::uint32_t>(windows_.size());

@@ -15,10 +15,10 @@ namespace warplab {
 /// The judge's knowledge of a call whose outputs were correct.
 struct Evidence {
     const Problem& problem;
-    const std::vector<Array>& before;      // contents of every buffer before the call
-    const std::vector<Array>& after;       // and after it
-    bool host_variant;                     // on host memory: the sanitizer sees only its copies
-    const std::vector<Finding>& findings;  // that this process has sent so far
+    const std::vector<Array>& before;         // contents of every buffer before the call
+    const std::vector<Array>& after;          // and after it
+    bool host_variant;                        // on host memory: the sanitizer sees only its copies
+    const std::vector<RawFinding>& findings;  // that this process has sent so far
 };
 
 /// Return the first reason to doubt that the sanitizer saw the whole call, as a sentence; empty if everything is

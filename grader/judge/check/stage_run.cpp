@@ -42,7 +42,7 @@ void StageRun::end_session() {
     if (!session) return;
     if (tool.empty()) session->kill();  // tools write their output at the end
     const StatusPage page = session->status();
-    const std::vector<Finding> found = session->findings();
+    const std::vector<RawFinding> found = session->findings();
     findings.insert(findings.end(), found.begin(), found.end());
     guards.insert(page.guards, page.guards + std::min(page.guard_count, most_guards));
     if (uncollected) collect_counts();

@@ -33,9 +33,9 @@ struct StageRun {
     std::vector<std::string> environment = {};  // of the runner, NAME=value
     Sanitizer sanitizer = Sanitizer::off;
     std::unique_ptr<Session> session = nullptr;
-    std::string output = {};              // what the ended sessions printed
-    std::vector<Finding> findings = {};   // of the sanitizer in the ended sessions
-    std::set<std::uint64_t> guards = {};  // of the ended sessions; see StatusPage
+    std::string output = {};                // what the ended sessions printed
+    std::vector<RawFinding> findings = {};  // of the sanitizer in the ended sessions
+    std::set<std::uint64_t> guards = {};    // of the ended sessions; see StatusPage
     std::vector<AccessCounts> counts = {};
     std::vector<LaunchCounts> launches = {};
     std::uint64_t calls = 0;                         // of the contract function, in the ended sessions
@@ -73,7 +73,8 @@ struct StageRun {
 
 /// Open `buffers` in the session for problems shaped like `shape`. Returns the failure of the student's prepare
 /// function, if any.
-std::optional<Failure> open_buffers(StageRun& run, const Problem& shape, const Buffers& buffers, bool host_variant);
+std::optional<Failure> open_buffers(StageRun& run, const Problem& shape, const Buffers& buffers,
+                                    bool host_variant = false);
 
 /// The scratch bytes that the student's code requests; a failure if the request is absurd.
 struct Prepared {
@@ -82,7 +83,7 @@ struct Prepared {
     std::optional<Failure> failure;
     bool ours = false;
 };
-Prepared prepare(StageRun& run, const Problem& shape, bool host_variant);
+Prepared prepare(StageRun& run, const Problem& shape, bool host_variant = false);
 
 /// Return the bytes that one call of these sizes may copy from the device to the host.
 std::uint64_t host_bytes_allowed(const StageRun& run, const Problem& problem);

@@ -38,24 +38,24 @@ std::vector<std::string> read_lines(const std::filesystem::path& file) {
     return lines;
 }
 
-void print_discovery(const Discovery& d, const std::string& file) {
+void print_finding(const Finding& d, const std::string& file) {
     const TextStyle style = text_style(STDOUT_FILENO);
     fmt::print("{}:{}: {}\n", to_printable(file), d.line,
-               paint(d.is_note ? "note" : to_printable(d.cause), d.is_note ? Colour::yellow : Colour::red, style));
+               paint(d.note ? "note" : to_printable(d.cause), d.note ? Colour::yellow : Colour::red, style));
     fmt::print("{}{}", wrap(d.message, 4, style.width), render_quotes(d));
     if (!d.hint.empty()) fmt::print("{}", wrap("Hint: " + d.hint, 4, style.width));
     if (d.count > 1) fmt::print("    {} times in all\n", format_count(d.count));
 }
 
-void print_findings(const Inspection& found) {
+void print_findings(const Inspected& found) {
     for (std::size_t i = 0; i < found.findings.size() && i < most_printed; ++i)
-        print_discovery(found.findings[i], found.file);
+        print_finding(found.findings[i], found.file);
     if (found.findings.size() > most_printed) fmt::print("... and {} more\n", found.findings.size() - most_printed);
 }
 
 /// Also report wrong answers that check mode cannot explain; otherwise a report without findings would look like
 /// approval.
-void judge_answers(const std::vector<Check>& checks, Inspection& found) {
+void judge_answers(const std::vector<Check>& checks, Inspected& found) {
     const auto failed = [](const Check& check) { return !check.skipped && check.verdict != Verdict::passed; };
     const auto first = std::find_if(checks.begin(), checks.end(), failed);
     found.passed = first == checks.end();
@@ -68,7 +68,7 @@ void judge_answers(const std::vector<Check>& checks, Inspection& found) {
     if (first->failure) found.wrong_hint = first->failure->hint;
 }
 
-void print_answers(const Inspection& found, bool clean) {
+void print_answers(const Inspected& found, bool clean) {
     const int width = text_style(STDOUT_FILENO).width;
     if (found.passed && clean) fmt::print("No race, no access out of bounds, no memory read before it was written.\n");
     if (found.passed) return;
@@ -174,19 +174,24 @@ void print_traffic(const Counted& all) {
 }
 
 /// Write BUILD/inspect/LAB-STAGE.json, from which the HTML page is made, and a copy to the path in --json.
-void keep(const Inspection& found, const Report& report, const std::filesystem::path& file, const Options& options) {
-    Json json = to_json(found);
-    const std::string text = json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
-    const auto folder = options.build / "inspect";
+void keep(const Inspected& found, const Report& report, const std::filesystem::path& file, const Options& options) {
+    Record result;
+    result.kind = Record::Kind::inspection;
+    result.time = report.time;
+    result.lab = found.lab;
+    result.stage = found.stage;
+    result.inspection = describe_inspection(found);
+    const std::string text = to_json(*result.inspection).dump(1) + "\n";
+    const auto folder = options.folders.build / "inspect";
     std::filesystem::create_directories(folder);
     std::ofstream(folder / (found.lab + "-" + found.stage + ".json")) << text;
     if (!options.json.empty()) std::ofstream(options.json) << text;
     if (!is_work(options) || !options.dataset.empty()) return;
-    json.erase("source");
-    json.erase("lines");
+    result.inspection->source.clear();
+    result.inspection->lines.clear();
     keep_or_say([&] {
-        append_record(options.work, {found.lab, found.stage, sha256_file(file), file}, "inspection", report.time,
-                      {{"inspection", json}});
+        result.source_hash = sha256_file(file);
+        append_record(options.folders.work, result, file);
     });
 }
 
@@ -207,7 +212,7 @@ int say_compilation(const Compilation& compilation, int width) {
     return compilation.verdict == Verdict::failed ? 1 : 2;
 }
 
-void print_all(const Inspection& found, const Stage& stage, const std::string& log) {
+void print_all(const Inspected& found, const Stage& stage, const std::string& log) {
     fmt::print("{}/{} in check mode on {} (cpu backend)\n", found.lab, stage.id,
                format_plural(found.datasets.size(), "dataset"));
     print_findings(found);
@@ -222,22 +227,21 @@ void print_all(const Inspection& found, const Stage& stage, const std::string& l
 }  // namespace
 
 int inspect(const Options& options) {
-    Judge judge({options.root, options.build, options.work}, Backend::cpu);
+    Judge judge(options.folders, Backend::cpu);
     const Lab& lab = judge.lab(options.lab);
     const Stage& stage = lab.stage(options.stage);
     check_names(lab, options, Backend::cpu);
     const Gpu& gpu = options.gpu.empty() ? usual_gpu() : find_gpu(options.gpu);
     if (is_work(options)) start_lab(lab, judge.folders());
     const auto file = options.source.empty() ? judge.source_of(lab, stage, options.tree) : options.source;
-    Task task;
-    const Judge::Ready ready = judge.make_ready(lab, stage, file, task);
+    const Judge::Ready ready = judge.make_ready(lab, stage, file, {});
     if (!ready.run) return say_compilation(ready.compilation, text_style(STDOUT_FILENO).width);
     const Parts parts = parts_for(*ready.run, options);
     if (parts.empty())
         throw UsageError(
             fmt::format("No dataset of {} is small enough for check mode; DATASET=NAME takes any.", lab.name));
     const Sanitized sanitized = run_sanitizer(*ready.run, {parts, file});
-    Inspection found{lab.name, stage.id, file.filename().string(), read_lines(file), gpu};
+    Inspected found{lab.name, stage.id, file.filename().string(), read_lines(file), gpu};
     found.datasets = sanitized.counted;
     found.findings = sanitized.findings;
     judge_answers(with_hints(sanitized.checks, found.findings), found);
@@ -249,7 +253,7 @@ int inspect(const Options& options) {
     if (found.passed) found.limits = compare_with_limits(stage, found.datasets);
     found.lines = summarize_lines(found.counts);
     print_all(found, stage, ready.compilation.log);
-    keep(found, judge.begin_report("inspect", lab, task, options.tree), file, options);
+    keep(found, judge.begin_report("inspect", lab, {}, options.tree), file, options);
     const bool used = std::all_of(found.limits.begin(), found.limits.end(), std::mem_fn(&LimitOutcome::held));
     return !first_serious(found.findings) && found.passed && used ? 0 : 1;
 }

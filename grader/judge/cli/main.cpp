@@ -7,6 +7,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <functional>
+#include <type_traits>
 
 #include "grader/common/nearest.h"
 #include "grader/common/utf8.h"
@@ -19,100 +20,120 @@ namespace {
 using warplab::Options;
 using Verb = std::function<int(const Options&)>;
 
+/// Which of LAB and STAGE a verb takes.
+enum class Takes { nothing, optional_lab, lab, lab_and_stage };
+
 struct Entry {
     const char* name;
     const char* about;
     Verb run;
-    bool takes_lab, needs_lab, needs_stage;
-    bool shows = false;
+    Takes takes = Takes::nothing;
+    const char* without_stage = "all";
 };
 
 const std::vector<Entry>& entries() {
     static const std::vector<Entry> all = {
-        {"list", "The labs, the stages and where you stand in each.", warplab::list_labs, true, false, false},
-        {"start", "Copy a lab's starters into the work folder; never over a file that is there.", warplab::start, true,
-         true, false},
-        {"check", "Compile a stage and check it on the public datasets. Without STAGE: every stage you started.",
-         warplab::check, true, true, false},
-        {"bench", "Check a stage, then time 1000 iterations of it on the GPU.", warplab::bench, true, true, false},
-        {"grade", "Verdicts, causes, points and timing of all stages. Without LAB: of all labs.", warplab::grade, true,
-         false, false},
-        {"compile", "Compile a lab's stages as grade does, and no more: then grade finds them compiled.",
-         warplab::compile_for_grading, true, true, false},
-        {"baselines", "Measure the CPU's times of a lab's datasets, which bench and grade then find measured.",
-         warplab::measure_baselines, true, true, false},
-        {"sweep", "Time a stage over the values of its tunables and say which is best.", warplab::sweep, true, true,
-         true},
-        {"device", "The GPU's limits, what each stage's launches occupy, and what bounds each lab on it.",
-         warplab::show_device, true, false, false},
-        {"profile", "Run a stage under Nsight Compute (and Nsight Systems, where it is).", warplab::profile, true, true,
-         true},
-        {"sanitize", "Run a stage under compute-sanitizer's memcheck, racecheck, initcheck and synccheck.",
-         warplab::sanitize, true, true, true},
-        {"inspect", "Look for races, accesses out of bounds and the like, line by line, without a GPU.",
-         warplab::inspect, true, true, true},
-        {"show", "Pictures and tables of what your code computes, in BUILD/show/LAB, for labs that have some.",
-         warplab::show, true, true, false, true},
-        {"peers", "Time library functions beside the reference solutions, on the GPU.", warplab::peers, true, false,
-         false},
-        {"import", "Add a report that was made elsewhere, as on an instructor's GPU, to the journal.", warplab::import,
-         false, false, false},
-        {"prepare", "Compile ahead what every check links: the runner and the backend.", warplab::prepare_harness,
-         false, false, false},
+        {.name = "list",
+         .about = "The labs, the stages and where you stand in each.",
+         .run = warplab::list_labs,
+         .takes = Takes::optional_lab},
+        {.name = "start",
+         .about = "Copy a lab's starters into the work folder; never over a file that is there.",
+         .run = warplab::start,
+         .takes = Takes::lab},
+        {.name = "check",
+         .about = "Compile a stage and check it on the public datasets. Without STAGE: every stage you started.",
+         .run = warplab::check,
+         .takes = Takes::lab},
+        {.name = "bench",
+         .about = "Check a stage, then time 1000 iterations of it on the GPU.",
+         .run = warplab::bench,
+         .takes = Takes::lab},
+        {.name = "grade",
+         .about = "Verdicts, causes, points and timing of all stages. Without LAB: of all labs.",
+         .run = warplab::grade,
+         .takes = Takes::optional_lab},
+        {.name = "compile",
+         .about = "Compile a lab's stages as grade does, and no more: then grade finds them compiled.",
+         .run = warplab::compile_for_grading,
+         .takes = Takes::lab},
+        {.name = "baselines",
+         .about = "Measure the CPU's times of a lab's datasets, which bench and grade then find measured.",
+         .run = warplab::measure_baselines,
+         .takes = Takes::lab},
+        {.name = "sweep",
+         .about = "Time a stage over the values of its tunables and say which is best.",
+         .run = warplab::sweep,
+         .takes = Takes::lab_and_stage},
+        {.name = "device",
+         .about = "The GPU's limits, what each stage's launches occupy, and what bounds each lab on it.",
+         .run = warplab::show_device,
+         .takes = Takes::optional_lab},
+        {.name = "profile",
+         .about = "Run a stage under Nsight Compute (and Nsight Systems, where it is).",
+         .run = warplab::profile,
+         .takes = Takes::lab_and_stage},
+        {.name = "sanitize",
+         .about = "Run a stage under compute-sanitizer's memcheck, racecheck, initcheck and synccheck.",
+         .run = warplab::sanitize,
+         .takes = Takes::lab_and_stage},
+        {.name = "inspect",
+         .about = "Look for races, accesses out of bounds and the like, line by line, without a GPU.",
+         .run = warplab::inspect,
+         .takes = Takes::lab_and_stage},
+        {.name = "show",
+         .about = "Pictures and tables of what your code computes, in BUILD/show/LAB, for labs that have some.",
+         .run = warplab::show,
+         .takes = Takes::lab,
+         .without_stage = "the last one you started"},
+        {.name = "peers",
+         .about = "Time library functions beside the reference solutions, on the GPU.",
+         .run = warplab::peers,
+         .takes = Takes::optional_lab},
+        {.name = "import",
+         .about = "Add a report that was made elsewhere, as on an instructor's GPU, to the journal.",
+         .run = warplab::import},
+        {.name = "prepare",
+         .about = "Compile ahead what every check links: the runner and the backend.",
+         .run = warplab::prepare_harness},
+        {.name = "flags",
+         .about = "Print the g++ flags for students' files and the runtime on the CPU backend, for make.",
+         .run = warplab::print_flags},
     };
     return all;
 }
 
-void add_judging_options(CLI::App& command, Options& options) {
-    command.add_option("--dataset", options.dataset, "this dataset only; shows the code's own output");
-    command.add_flag("--no-cuda-only", options.no_cuda_only,
-                     "check, grade: skip the datasets that take a GPU, on one too");
-    command.add_flag("--no-check-mode", options.no_check_mode,
-                     "check, bench, grade: leave check mode out; quicker, and hygiene points are pending");
-    command.add_flag("--no-nvcc", options.no_nvcc,
-                     "grade, inspect: do not ask nvcc about the file on the CPU backend; quicker");
-    command.add_option("--json", options.json, "also write the report to this file");
-    command.add_option(
-        "--metrics", options.metrics,
-        "profile: only these metrics of Nsight Compute, with commas between, as CSV of the first launches");
-    command.add_option("--report-dir", options.report_dir,
-                       "grade: write LAB.json into this folder (default: BUILD/report)");
-    command
-        .add_option("--sample-seconds", options.sample_s,
-                    "bench, grade: the longest a timing sample takes; shorter is quicker and less sure")
-        ->check(CLI::Range(0.05, 1.0))
-        ->capture_default_str();
-    command.add_flag("--force", options.force, "time on the CPU backend too; marked as such");
-    command.add_flag("--unsafe", options.unsafe, "grade without a sandbox where none can be had");
+/// Whether a word is in a list of words separated by blanks.
+bool has_word(const char* words, const char* word) {
+    return fmt::format(" {} ", words).find(fmt::format(" {} ", word)) != std::string::npos;
+}
+
+bool takes(const char* verb, const warplab::OptionWords& words) {
+    return (!*words.verbs || has_word(words.verbs, verb)) && !has_word(words.except, verb);
+}
+
+template <typename Field>
+void bind(CLI::App& command, Field& field, const warplab::OptionWords& words) {
+    if constexpr (std::is_same_v<Field, bool>) {
+        command.add_flag(words.name, field, words.about);
+    } else {
+        CLI::Option* option = command.add_option(words.name, field, words.about)->required(words.required);
+        if (words.shows_default) option->capture_default_str();
+        if (words.lowest < words.highest) option->check(CLI::Range(words.lowest, words.highest));
+    }
 }
 
 void add_options(CLI::App& command, const Entry& entry, Options& options) {
-    if (entry.takes_lab) {
-        auto* lab = command.add_option("LAB", options.lab, "the lab's name");
-        if (entry.needs_lab) lab->required();
-        const char* without = entry.needs_stage ? ""
-                              : entry.shows     ? "; without it, the last one you started"
-                                                : "; without it, all";
-        command.add_option("STAGE", options.stage, std::string("a number (2), a slug or a whole id") + without);
+    if (entry.takes != Takes::nothing) {
+        command.add_option("LAB", options.lab, "the lab's name")->required(entry.takes != Takes::optional_lab);
+        const bool needs_stage = entry.takes == Takes::lab_and_stage;
+        command.add_option("STAGE", options.stage,
+                           fmt::format("a number (2), a slug or a whole id{}{}", needs_stage ? "" : "; without it, ",
+                                       needs_stage ? "" : entry.without_stage));
     }
-    if (entry.shows) {
-        command.add_option("--image", options.image, "the picture to work on; without it, the lab's own");
-        command.add_option("--set", options.settings, "NAME=VALUE …: the lab's settings; an unknown name lists them");
-    }
-    if (std::string(entry.name) == "inspect")
-        command.add_option("--gpu", options.gpu, "reckon with this GPU's limits: H200, A100, T4, RTX3080 ...");
-    if (std::string(entry.name) == "grade" || std::string(entry.name) == "compile")
-        command.add_option("--upto", options.upto, "the last stage to grade; without it, all");
-    if (std::string(entry.name) == "grade")
-        command.add_flag("--unscored", options.unscored, "also time the datasets whose times count for no points");
-    if (std::string(entry.name) == "import")
-        command.add_option("--report", options.report, "a report.json")->required();
-    command.add_option("--backend", options.backend, "cuda or cpu; without it, cuda where there is a GPU");
-    command.add_option("--source", options.source, "judge this file as the stage");
-    command.add_option("--tree", options.tree, "work (default), solutions, starter or a folder with the stages' files");
-    command.add_option("--work", options.work, "the student's folder")->capture_default_str();
-    command.add_option("--build", options.build, "where programs and caches are")->capture_default_str();
-    if (!entry.shows) add_judging_options(command, options);
+    options.each([&](auto& field, const warplab::OptionWords& words) {
+        if (takes(entry.name, words)) bind(command, field, words);
+    });
 }
 
 std::string no_such_verb(const std::string& typed) {
@@ -144,7 +165,7 @@ void spin_less(char** arguments) {
 
 int run(const Verb& verb, const Options& options) {
     try {
-        if (!std::filesystem::exists(options.root / "labs"))
+        if (!std::filesystem::exists(options.folders.root / "labs"))
             return complain("There is no folder labs/ here. Run this from the project's own folder.");
         return verb(options);
     } catch (const warplab::ManifestError& error) {
@@ -183,11 +204,11 @@ int main(int argument_count, char** arguments) {
         return app.exit(version);
     } catch (const CLI::RequiredError& error) {
         if (app.get_subcommands().empty()) return complain(no_such_verb(argument_count > 1 ? arguments[1] : ""));
-        return complain(fmt::format("{}. `build/warplab {} --help` tells more.", error.what(),
+        return complain(fmt::format("{}. `./warplab {} --help` tells more.", error.what(),
                                     app.get_subcommands().front()->get_name()));
     } catch (const CLI::ParseError& error) {
-        return complain(fmt::format(
-            "{}. `build/warplab --help` lists the verbs, `build/warplab VERB --help` their options.", error.what()));
+        return complain(fmt::format("{}. `./warplab --help` lists the verbs, `./warplab VERB --help` their options.",
+                                    error.what()));
     }
     return run(chosen->run, options);
 }

@@ -17,12 +17,7 @@
 namespace warplab {
 namespace {
 
-Effort unchecked() {
-    Effort effort;
-    effort.total_s = 20;
-    effort.verify_s = 0;  // a peer may work on another type
-    return effort;
-}
+constexpr Effort unchecked{.total_s = 20, .verify_s = 0};  // a peer may work on another type
 
 std::unique_ptr<StageRun> ready_or_throw(Judge& judge, const Lab& lab, const Stage& stage,
                                          const std::filesystem::path& source, const Task& task) {
@@ -35,11 +30,10 @@ std::unique_ptr<StageRun> ready_or_throw(Judge& judge, const Lab& lab, const Sta
 
 Json time_peer(Judge& judge, const Lab& lab, const Peer& peer, const Dataset& dataset, const Progress& progress) {
     const Stage& stage = lab.stage(peer.stage);
-    Task task, peer_task;
-    peer_task.libraries = peer.libraries;
-    const auto ours = ready_or_throw(judge, lab, stage, judge.source_of(lab, stage, "solutions"), task);
-    const auto theirs = ready_or_throw(judge, lab, stage, lab.folder() / "peers" / (peer.name + ".cu"), peer_task);
-    const Measured measured = measure(*theirs, ours.get(), dataset, judge.bandwidth(), unchecked(), {}, progress);
+    const auto ours = ready_or_throw(judge, lab, stage, judge.source_of(lab, stage, "solutions"), {});
+    const auto theirs =
+        ready_or_throw(judge, lab, stage, lab.folder() / "peers" / (peer.name + ".cu"), {.libraries = peer.libraries});
+    const Measured measured = measure(*theirs, ours.get(), dataset, judge.bandwidth(), unchecked, {}, progress);
     if (measured.failure || measured.error)
         throw std::runtime_error(fmt::format("{} on {}: {}", peer.title, dataset.name,
                                              (measured.failure ? measured.failure : measured.error)->message));
@@ -59,10 +53,9 @@ Json time_peer(Judge& judge, const Lab& lab, const Peer& peer, const Dataset& da
 int peers(const Options& options) {
     if (!why_no_gpu().empty())
         throw UsageError(fmt::format("Peers are timed on a GPU, and there is none: {}.", why_no_gpu()));
-    Judge judge({options.root, options.build, options.work}, Backend::cuda);
+    Judge judge(options.folders, Backend::cuda);
     Json all = Json::object();
-    for (const std::string& name : find_labs(options.root)) {
-        if (!options.lab.empty() && options.lab != name) continue;
+    for (const std::string& name : labs_asked_for(options)) {
         const Lab& lab = judge.lab(name);
         for (const Peer& peer : lab.peers)
             for (const Dataset& dataset : lab.datasets) {
@@ -80,7 +73,7 @@ int peers(const Options& options) {
                            timed["ratio"]["high"].get<double>());
             }
     }
-    const auto file = options.json.empty() ? options.build / "peers.json" : options.json;
+    const auto file = options.json.empty() ? options.folders.build / "peers.json" : options.json;
     std::ofstream(file) << all.dump(1) << "\n";
     return 0;
 }

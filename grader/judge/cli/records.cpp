@@ -12,6 +12,7 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 
+#include "grader/common/descriptor.h"
 #include "grader/common/hash.h"
 #include "grader/model/manifest.h"
 
@@ -19,7 +20,7 @@ namespace warplab {
 namespace fs = std::filesystem;
 namespace {
 
-std::string as_line(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n"; }
+std::string as_line(const Json& json) { return json.dump() + "\n"; }
 
 UsageError cannot_write(const fs::path& file) {
     return UsageError(fmt::format("The journal's records {} cannot be written ({}).", file.string(), strerror(errno)));
@@ -31,26 +32,23 @@ class Records {
     explicit Records(const fs::path& file) : file_(file) {
         std::error_code error;
         fs::create_directories(file.parent_path(), error);
-        number_ = open(file.c_str(), O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC, 0644);
-        if (number_ < 0) throw cannot_write(file);
-        while (flock(number_, LOCK_EX) != 0)
+        locked_ = Descriptor(open(file.c_str(), O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC, 0644));
+        if (!locked_) throw cannot_write(file);
+        while (flock(locked_.get(), LOCK_EX) != 0)
             if (errno != EINTR) break;  // a file system without locks: it is still a single write
         std::ifstream stream(file, std::ios::binary);
         text_.assign(std::istreambuf_iterator<char>(stream), {});
         drop_half_line();
     }
-    ~Records() { close(number_); }
-    Records(const Records&) = delete;
-    Records& operator=(const Records&) = delete;
 
     bool has(const std::string& part) const { return text_.find(part) != std::string::npos; }
 
     void append(std::string lines) {
         if (!text_.empty() && text_.back() != '\n') lines.insert(0, "\n");
-        const ssize_t wrote = write(number_, lines.data(), lines.size());
+        const ssize_t wrote = write(locked_.get(), lines.data(), lines.size());
         if (wrote == static_cast<ssize_t>(lines.size())) return;
         const int why = wrote < 0 ? errno : ENOSPC;
-        if (wrote > 0 && ftruncate(number_, static_cast<off_t>(text_.size())) != 0) errno = why;
+        if (wrote > 0 && ftruncate(locked_.get(), static_cast<off_t>(text_.size())) != 0) errno = why;
         errno = why;
         throw cannot_write(file_);
     }
@@ -60,11 +58,11 @@ class Records {
     void drop_half_line() {
         const std::size_t begin = text_.rfind('\n') + 1;  // 0 if there is none
         if (begin == text_.size() || Json::accept(text_.substr(begin))) return;
-        if (ftruncate(number_, static_cast<off_t>(begin)) == 0) text_.resize(begin);
+        if (ftruncate(locked_.get(), static_cast<off_t>(begin)) == 0) text_.resize(begin);
     }
 
     fs::path file_;
-    int number_;
+    Descriptor locked_;
     std::string text_;  // as it was when the lock was taken
 };
 
@@ -73,64 +71,66 @@ bool has_text(const Records& records, const std::string& hash) {
 }
 
 /// Return the line that keeps the file's text; empty if it is already there or the file has changed since.
-std::string source_line(const Records& records, const RecordedFile& file, const std::string& time) {
-    if (file.hash.empty() || has_text(records, file.hash)) return "";
-    std::ifstream stream(file.source, std::ios::binary);
+std::string source_line(const Records& records, const Record& result, const fs::path& source) {
+    if (result.source_hash.empty() || has_text(records, result.source_hash)) return "";
+    std::ifstream stream(source, std::ios::binary);
     const std::string text(std::istreambuf_iterator<char>(stream), {});
-    if (!stream || sha256(text) != file.hash) return "";
-    return as_line({{"schema", 1},
-                    {"kind", "source"},
-                    {"hash", file.hash},
-                    {"time", time},
-                    {"lab", file.lab},
-                    {"stage", file.stage},
-                    {"file", file.stage + ".cu"},
-                    {"text", text}});
+    if (!stream || sha256(text) != result.source_hash) return "";
+    Record line;
+    line.kind = Record::Kind::source;
+    line.hash = result.source_hash;
+    line.time = result.time;
+    line.lab = result.lab;
+    line.stage = result.stage;
+    line.file = result.stage + ".cu";
+    line.text = text;
+    return as_line(to_json(line));
 }
 
-void append_to(Records& records, const RecordedFile& file, const std::string& kind, const std::string& time,
-               const Json& entry) {
-    Json line = {{"schema", 1},     {"kind", kind},        {"time", time},
-                 {"lab", file.lab}, {"stage", file.stage}, {"source_hash", file.hash}};
-    line.update(entry);
-    records.append(source_line(records, file, time) + as_line(line));
+void append_to(Records& records, const Record& result, const fs::path& source) {
+    records.append(source_line(records, result, source) + as_line(to_json(result)));
 }
 
-Json of_one_stage(const Report& report, const StageReport& stage) {
-    Report one = report;
-    one.stages = {stage};
-    return to_json(one);
+Record record_of(const Report& report, const StageReport& stage) {
+    Record result;
+    result.kind = Record::Kind::report;
+    result.time = report.time;
+    result.lab = report.lab;
+    result.stage = stage.stage;
+    result.source_hash = stage.source_hash;
+    result.verb = report.verb;
+    result.report = report;
+    result.report->stages = {stage};
+    return result;
 }
 
 }  // namespace
 
 fs::path records_file(const fs::path& work, const std::string& lab) { return work / lab / "journal/records.jsonl"; }
 
-void append_record(const fs::path& work, const RecordedFile& file, const std::string& kind, const std::string& time,
-                   const Json& entry) {
-    Records records(records_file(work, file.lab));
-    append_to(records, file, kind, time, entry);
+void append_record(const fs::path& work, const Record& result, const fs::path& source) {
+    Records records(records_file(work, result.lab));
+    append_to(records, result, source);
 }
 
 void record_report(const fs::path& work, const Report& report, const StageReport& stage, const std::string& dataset) {
-    Json entry = {{"verb", report.verb}};
-    if (!dataset.empty()) entry["dataset"] = dataset;
-    entry["report"] = of_one_stage(report, stage);
-    append_record(work, {report.lab, stage.stage, stage.source_hash, stage.source}, "report", report.time, entry);
+    Record result = record_of(report, stage);
+    result.dataset = dataset;
+    append_record(work, result, stage.source);
 }
 
 Imported record_imported(const fs::path& work, const Report& report, const StageReport& stage,
                          const std::string& from) {
     Records records(records_file(work, report.lab));
-    const Json one = of_one_stage(report, stage);
-    std::string body = as_line({{"report", one}});  // {"report":…}
+    Record result = record_of(report, stage);
+    std::string body = as_line({{"report", to_json(*result.report)}});  // {"report":…}
     body = body.substr(1, body.size() - 3);
     if (records.has(body)) return Imported::there_already;
     const fs::path mine = work / report.lab / (stage.stage + ".cu");
     const bool is_mine = fs::is_regular_file(mine) && sha256_file(mine) == stage.source_hash;
     if (!is_mine && !has_text(records, stage.source_hash)) return Imported::not_yours;
-    append_to(records, {report.lab, stage.stage, stage.source_hash, mine}, "report", report.time,
-              {{"verb", report.verb}, {"imported_from", from}, {"report", one}});
+    result.imported_from = from;
+    append_to(records, result, mine);
     return Imported::added;
 }
 

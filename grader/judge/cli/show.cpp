@@ -24,7 +24,7 @@ namespace {
 constexpr std::size_t guard_bytes = 64 << 10;
 
 struct Outcome {
-    std::optional<Failure> failure;
+    std::optional<Failure> failure = std::nullopt;
     bool ended = true;  // the call ended, so the outputs are its own
     bool ours = false;
     double call_s = 0;
@@ -64,11 +64,11 @@ class Caller {
 
     Outcome open(const Problem& problem) {
         if (fits(problem)) return {};
-        const Prepared prepared = prepare(run_, problem, false);
-        if (prepared.failure) return {prepared.failure, false, prepared.ours, 0};
+        const Prepared prepared = prepare(run_, problem);
+        if (prepared.failure) return {.failure = prepared.failure, .ended = false, .ours = prepared.ours};
         buffers_.emplace(run_.device, run_.lab, problem, prepared.scratch_bytes, 1, guard_bytes, Poison::draw(0));
         shape_ = problem;
-        if (auto failure = open_buffers(run_, problem, *buffers_, false)) return {failure, false, false, 0};
+        if (auto failure = open_buffers(run_, problem, *buffers_)) return {.failure = failure, .ended = false};
         return {};
     }
 
@@ -92,7 +92,7 @@ class Caller {
         request.timed = 1;
         request.host_bytes_limit = host_bytes_allowed(run_, problem);
         const Session::Reply reply = run_.runner_session().ask(request, {}, time_limit_s(run_, problem));
-        if (reply.failure) return {reply.failure, false, reply.ours, 0};
+        if (reply.failure) return {.failure = reply.failure, .ended = false, .ours = reply.ours};
         Outcome outcome;
         outcome.call_s = run_.backend == Backend::cuda ? reply.answer.event_s : reply.answer.wall_s;
         if (const auto damage = buffers_->find_damage(0)) outcome.failure = explain_damage(run_.lab, *damage);
@@ -155,7 +155,7 @@ Shown choose_stage(const Judge& judge, const Lab& lab, const Options& options) {
         return {asked, judge.source_of(lab, *asked, "work"), "work", ""};
     const Stage* stage = asked ? asked : &lab.stages.back();
     const fs::path solution = judge.source_of(lab, *stage, "solutions");
-    const std::string mine = (options.work / lab.name / (stage->id + ".cu")).string();
+    const std::string mine = (options.folders.work / lab.name / (stage->id + ".cu")).string();
     if (!fs::exists(solution))
         throw UsageError(
             fmt::format("{} is not started yet, so there is nothing to show. Edit it first; `make check "
@@ -166,7 +166,7 @@ Shown choose_stage(const Judge& judge, const Lab& lab, const Options& options) {
 }
 
 fs::path make_folder(const Options& options, const Lab& lab) {
-    const fs::path folder = options.build / "show" / lab.name;
+    const fs::path folder = options.folders.build / "show" / lab.name;
     std::error_code error;
     fs::remove_all(folder, error);
     fs::create_directories(folder, error);
@@ -185,7 +185,7 @@ int say_failure(const Stage& stage, const Outcome& outcome) {
     report.stage = stage.id;
     report.verdict = outcome.ours ? Verdict::error : Verdict::failed;
     report.error = outcome.failure;
-    print(render_stage(report, text_style(STDOUT_FILENO), false));
+    print(render_stage(report, text_style(STDOUT_FILENO)));
     return outcome.ours ? 2 : 1;
 }
 
@@ -194,7 +194,7 @@ int say_compilation(const Stage& stage, const Compilation& compilation) {
     report.stage = stage.id;
     report.verdict = compilation.verdict;
     report.compilation = compilation;
-    print(render_stage(report, text_style(STDOUT_FILENO), false));
+    print(render_stage(report, text_style(STDOUT_FILENO)));
     return compilation.verdict == Verdict::failed ? 1 : 2;
 }
 
@@ -225,7 +225,7 @@ void list_pictures(const fs::path& folder) {
 }  // namespace
 
 int show(const Options& options) {
-    Judge judge({options.root, options.build, options.work}, choose_backend(options.backend));
+    Judge judge(options.folders, choose_backend(options.backend));
     const Lab& lab = judge.lab(options.lab);
     check_names(lab, options, judge.backend());
     const auto make_show = judge.show_maker(lab);
@@ -235,15 +235,14 @@ int show(const Options& options) {
     const Shown shown = choose_stage(judge, lab, options);
     const TextStyle style = text_style(STDOUT_FILENO);
     if (!shown.note.empty()) print(wrap(shown.note, 0, style.width));
-    const Task task;
-    print(render_heading(judge.begin_report("show", lab, task, shown.tree), style));
+    print(render_heading(judge.begin_report("show", lab, {}, shown.tree), style));
     Console console;
     Listener listener;
     listener.doing = [&](const std::string& what) {
         what.empty() ? console.clear() : console.show(fmt::format("{}/{}: {} …", lab.name, shown.stage->id, what));
     };
     listener.doing("compiling");
-    Judge::Ready ready = judge.make_ready(lab, *shown.stage, shown.source, task);
+    Judge::Ready ready = judge.make_ready(lab, *shown.stage, shown.source, {});
     console.clear();
     if (!ready.run) return say_compilation(*shown.stage, ready.compilation);
     const Outcome outcome = make_calls(*ready.run, *lab_show, listener);

@@ -1,5 +1,5 @@
-// Compiles a stage with every value of its tunables and times each. grader.journal.sweep prints and plots the JSON that
-// it writes, and documents its content; times are seconds for 1000 iterations.
+// Compiles a stage with every value of its tunables and times each. grader.python.journal.sweep plots what it writes
+// (schema/sweep.schema.json).
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -21,7 +21,12 @@
 namespace warplab {
 namespace {
 
-constexpr Effort sweep_effort{{1, 1}, {1, 1}, 5, 0.25, 4, 1};
+constexpr Effort sweep_effort{.rounds = {.fewest = 1, .most = 1},
+                              .of_short_calls = {.fewest = 1, .most = 1},
+                              .samples = 5,
+                              .sample_s = 0.25,
+                              .total_s = 4,
+                              .verify_s = 1};
 constexpr std::size_t full_grid = 40;  // beyond that, one tunable at a time
 
 using Choice = std::vector<std::int64_t>;  // a value for each tunable
@@ -67,19 +72,18 @@ const Dataset& dataset_to_time(const Lab& lab, const Stage& stage, const Options
     throw UsageError(fmt::format("{} has no dataset to time on this backend.", lab.name));
 }
 
-struct Point {
-    Choice choice;
-    double median_s = 0, low_s = 0, high_s = 0, bound_s = 0;
-    std::string failure;
+struct Point : SweepPoint {
+    double bound_s = 0;
 };
 
 Point time_choice(Judge& judge, const Lab& lab, const Stage& stage, const Dataset& dataset, const Choice& choice,
-                  const std::filesystem::path& source, Task task, const Progress& progress) {
-    Point point{choice, 0, 0, 0, 0, ""};
-    task.defines.clear();
-    task.fast = true;
-    for (std::size_t i = 0; i < choice.size(); ++i)
+                  const std::filesystem::path& source, const Progress& progress) {
+    Point point;
+    Task task{.fast = true};
+    for (std::size_t i = 0; i < choice.size(); ++i) {
+        point.defines.emplace_back(stage.tunables[i].macro, choice[i]);
         task.defines.push_back(fmt::format("{}={}", stage.tunables[i].macro, choice[i]));
+    }
     progress("compiling");
     Judge::Ready ready = judge.make_ready(lab, stage, source, task);
     if (!ready.run) {
@@ -106,12 +110,14 @@ std::string choice_text(const Stage& stage, const Choice& choice) {
     return text;
 }
 
-void print_points(const Stage& stage, const std::vector<Point>& points) {
+void print_points(const std::vector<Point>& points) {
     const Point* best = nullptr;
     for (const Point& point : points)
         if (point.failure.empty() && (!best || point.median_s < best->median_s)) best = &point;
     for (const Point& point : points) {
-        const std::string name = choice_text(stage, point.choice);
+        std::string name;
+        for (const auto& [macro, value] : point.defines)
+            name += fmt::format("{}{}={}", name.empty() ? "" : " ", macro, value);
         if (!point.failure.empty())
             fmt::print("  {:<40} {}\n", name, to_printable(point.failure));
         else
@@ -120,37 +126,28 @@ void print_points(const Stage& stage, const std::vector<Point>& points) {
     }
 }
 
-Json to_json(const Report& report, const Stage& stage, const std::string& source_hash, const Dataset& dataset,
-             const std::vector<Point>& points) {
-    Json json = {{"schema", 1},
-                 {"lab", report.lab},
-                 {"stage", stage.id},
-                 {"backend", report.backend},
-                 {"tree", report.tree},
-                 {"source_hash", source_hash},
-                 {"dataset", dataset.name},
-                 {"time", report.time},
-                 {"warplab", report.warplab},
-                 {"gpu", report.machine.gpu},
-                 {"driver", report.machine.driver}};
-    json["bound_s"] = points.empty() ? 0 : points.front().bound_s;
-    json["points"] = Json::array();
-    for (const Point& point : points) {
-        Json defines = Json::object();
-        for (std::size_t i = 0; i < point.choice.size(); ++i) defines[stage.tunables[i].macro] = point.choice[i];
-        json["points"].push_back({{"defines", defines},
-                                  {"median_s", point.median_s},
-                                  {"low_s", point.low_s},
-                                  {"high_s", point.high_s},
-                                  {"failure", point.failure}});
-    }
-    return json;
+Sweep make_sweep(const Report& report, const Stage& stage, const std::string& source_hash, const Dataset& dataset,
+                 const std::vector<Point>& points) {
+    Sweep sweep;
+    sweep.lab = report.lab;
+    sweep.stage = stage.id;
+    sweep.backend = report.backend;
+    sweep.tree = report.tree;
+    sweep.source_hash = source_hash;
+    sweep.dataset = dataset.name;
+    sweep.time = report.time;
+    sweep.warplab = report.warplab;
+    sweep.gpu = report.machine.gpu;
+    sweep.driver = report.machine.driver;
+    sweep.bound_s = points.empty() ? 0 : points.front().bound_s;
+    sweep.points.assign(points.begin(), points.end());
+    return sweep;
 }
 
 }  // namespace
 
 int sweep(const Options& options) {
-    Judge judge({options.root, options.build, options.work}, choose_backend(options.backend));
+    Judge judge(options.folders, choose_backend(options.backend));
     const Lab& lab = judge.lab(options.lab);
     const Stage& stage = lab.stage(options.stage);
     if (stage.tunables.empty())
@@ -174,23 +171,26 @@ int sweep(const Options& options) {
     {
         Console console;
         for (const Choice& choice : choices)
-            points.push_back(
-                time_choice(judge, lab, stage, dataset, choice, source, Task{}, [&](const std::string& what) {
-                    console.show(fmt::format("{} of {}: {}: {} …", points.size() + 1, choices.size(),
-                                             choice_text(stage, choice), what));
-                }));
+            points.push_back(time_choice(judge, lab, stage, dataset, choice, source, [&](const std::string& what) {
+                console.show(fmt::format("{} of {}: {}: {} …", points.size() + 1, choices.size(),
+                                         choice_text(stage, choice), what));
+            }));
     }
-    print_points(stage, points);
+    print_points(points);
     const auto file =
-        options.json.empty() ? options.build / "sweep" / (lab.name + "-" + stage.id + ".json") : options.json;
+        options.json.empty() ? options.folders.build / "sweep" / (lab.name + "-" + stage.id + ".json") : options.json;
     if (file.has_parent_path()) std::filesystem::create_directories(file.parent_path());
-    const Json found = to_json(report, stage, source_hash, dataset, points);
-    std::ofstream(file) << found.dump(2) << "\n";
-    if (is_work(options))
-        keep_or_say([&] {
-            append_record(options.work, {lab.name, stage.id, source_hash, source}, "sweep", report.time,
-                          {{"backend", report.backend}, {"machine", report.machine.to_json()}, {"sweep", found}});
-        });
+    Record result;
+    result.kind = Record::Kind::sweep;
+    result.time = report.time;
+    result.lab = lab.name;
+    result.stage = stage.id;
+    result.source_hash = source_hash;
+    result.backend = report.backend;
+    result.machine = report.machine;
+    result.sweep = make_sweep(report, stage, source_hash, dataset, points);
+    std::ofstream(file) << to_json(*result.sweep).dump(2) << "\n";
+    if (is_work(options)) keep_or_say([&] { append_record(options.folders.work, result, source); });
     return std::all_of(points.begin(), points.end(), [](const Point& p) { return p.failure.empty(); }) ? 0 : 1;
 }
 

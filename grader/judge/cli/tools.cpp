@@ -9,6 +9,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "grader/common/descriptor.h"
 #include "grader/common/text.h"
 #include "grader/common/utf8.h"
 #include "grader/judge/check/check.h"
@@ -51,9 +52,8 @@ class ToolOutput {
   public:
     ToolOutput() : path_(fs::temp_directory_path() / "warplab-tool-XXXXXX") {
         std::string path = path_.string();
-        const int file = mkstemp(path.data());
-        if (file < 0) throw std::runtime_error(fmt::format("no file can be made in {}", path_.parent_path().string()));
-        close(file);
+        if (!Descriptor(mkstemp(path.data())))
+            throw std::runtime_error(fmt::format("no file can be made in {}", path_.parent_path().string()));
         path_ = path;
     }
     ~ToolOutput() {
@@ -80,7 +80,7 @@ struct Setting {
     std::unique_ptr<BufferMemory> memory;
 
     explicit Setting(const Options& options)
-        : judge({options.root, options.build, options.work}, Backend::cuda),
+        : judge(options.folders, Backend::cuda),
           lab(judge.lab(options.lab)),
           stage(lab.stage(options.stage)),
           source(options.source.empty() ? judge.source_of(lab, stage, options.tree) : options.source),
@@ -92,11 +92,12 @@ struct Setting {
 /// Compile the stage for tools and run it on `dataset` under `tool`. Adds to `output` what the program printed, and the
 /// tool's output if it writes to no file.
 Check run_under(Setting& setting, const std::vector<std::string>& tool, const Dataset& dataset, std::string& output) {
-    Task task;
-    task.for_tools = true;
-    Judge::Ready ready = setting.judge.make_ready(setting.lab, setting.stage, setting.source, task);
+    Judge::Ready ready = setting.judge.make_ready(setting.lab, setting.stage, setting.source, {.for_tools = true});
     if (!ready.run) {
-        Check check{dataset.name, false, 0, ready.compilation.verdict, false, "", ready.compilation.failure, 0};
+        Check check;
+        check.dataset = dataset.name;
+        check.verdict = ready.compilation.verdict;
+        check.failure = ready.compilation.failure;
         return check;
     }
     StageRun& plain = *ready.run;
@@ -211,7 +212,7 @@ void print_launches(Judge& judge, const Lab& lab, const std::string& tree) {
     for (const Stage& stage : lab.stages) {
         const fs::path source = judge.source_of(lab, stage, tree);
         if (!fs::exists(source)) continue;
-        Judge::Ready ready = judge.make_ready(lab, stage, source, Task{});
+        Judge::Ready ready = judge.make_ready(lab, stage, source, {});
         if (!ready.run) continue;
         const ToolOutput launches;
         ready.run->environment = {"WARPLAB_LAUNCHES=" + launches.path()};
@@ -281,7 +282,7 @@ int profile(const Options& options) {
     if (nsys.empty()) {
         fmt::print("\nNsight Systems (nsys) is not on this machine, so there is no time line.\n");
     } else {
-        const fs::path folder = fs::absolute(options.build) / "profile";
+        const fs::path folder = fs::absolute(options.folders.build) / "profile";
         fs::create_directories(folder);
         std::string words;
         run_under(setting,
@@ -302,22 +303,21 @@ int show_device(const Options& options) {
             why_no_gpu());
         return 0;
     }
-    Judge judge({options.root, options.build, options.work}, Backend::cuda);
+    Judge judge(options.folders, Backend::cuda);
     print_limits(CudaDevice::get().limits());
     const Bandwidth& bandwidth = judge.bandwidth();
     fmt::print("  measured: copies {}, reads {}, reads from L2 {}\n\nWhat memory allows, if each byte moves once:\n",
                format_bandwidth(bandwidth.copy_bytes_per_s), format_bandwidth(bandwidth.read_bytes_per_s),
                format_bandwidth(bandwidth.l2_bytes_per_s));
-    for (const std::string& name : find_labs(options.root))
-        if (options.lab.empty() || options.lab == name) print_bounds(judge, judge.lab(name));
-    for (const std::string& name : find_labs(options.root)) {
-        if (!options.lab.empty() && options.lab != name) continue;
+    const std::vector<std::string> names = labs_asked_for(options);
+    for (const std::string& name : names) print_bounds(judge, judge.lab(name));
+    for (const std::string& name : names) {
         fmt::print(
             "\nLaunches of {} (blocks x threads, per multiprocessor: resident blocks and share of its threads):\n",
             name);
         std::fflush(stdout);
         print_launches(judge, judge.lab(name),
-                       options.tree.empty() && !fs::exists(options.work / name) ? "solutions" : options.tree);
+                       options.tree.empty() && !fs::exists(options.folders.work / name) ? "solutions" : options.tree);
     }
     return 0;
 }

@@ -26,8 +26,6 @@ namespace warplab {
 namespace fs = std::filesystem;
 namespace {
 
-Folders folders_of(const Options& options) { return {options.root, options.build, options.work}; }
-
 void print(const std::string& text) {
     std::fwrite(text.data(), 1, text.size(), stdout);
     std::fflush(stdout);
@@ -45,7 +43,7 @@ void start_if_needed(const Lab& lab, const Folders& folders) {
 }
 
 int exit_status(const Report& report) {
-    switch (overall(report)) {
+    switch (report.verdict()) {
         case Verdict::passed:
             return 0;
         case Verdict::failed:
@@ -60,7 +58,7 @@ int exit_status(const Report& report) {
 SandboxLevel grading_level(const Options& options) {
     const SandboxSupport& support = sandbox_support();
     if (support.level != SandboxLevel::none || options.unsafe || is_ours(options)) {
-        hide_course(support.level, folders_of(options));
+        hide_course(support.level, options.folders);
         return support.level;
     }
     throw UsageError(
@@ -75,14 +73,15 @@ fs::path source_for(const Judge& judge, const Lab& lab, const Stage& stage, cons
 
 /// Judge the stages one after the other, and show progress in one line on the terminal.
 Report judge_stages(Judge& judge, const std::string& verb, const Lab& lab, const std::vector<const Stage*>& stages,
-                    const Task& task, const Options& options, bool print_stages) {
+                    const Task& task) {
+    const Options& options = task.options;
     Report report =
         judge.begin_report(verb, lab, task, options.source.empty() ? options.tree : options.source.string());
     const TextStyle style = text_style(STDOUT_FILENO);
     print(render_heading(report, style) + render_sandbox_remark(report, style));
     Console console;
     std::future<void> ahead;  // the next stage's compilation, while this one runs
-    const bool may_disturb = judge.backend() == Backend::cpu && !task.forced_timing;
+    const bool may_disturb = judge.backend() == Backend::cpu && !options.force;
     for (std::size_t k = 0; k < stages.size(); ++k) {
         const Stage* stage = stages[k];
         if (ahead.valid()) {
@@ -99,11 +98,11 @@ Report judge_stages(Judge& judge, const std::string& verb, const Lab& lab, const
             judge.judge_stage(lab, *stage, source_for(judge, lab, *stage, options), task, listener));
         console.clear();
         const StageReport& done = report.stages.back();
-        if (print_stages) print(render_stage(done, style, !task.dataset.empty()));
+        print(render_stage(done, style, options.dataset.empty() ? StudentsOutput::hidden : StudentsOutput::shown));
         if (!is_work(options)) continue;
-        keep_or_say([&] { record_report(options.work, report, done, task.dataset); });
+        keep_or_say([&] { record_report(options.folders.work, report, done, options.dataset); });
         // A result of one dataset alone does not determine the student's progress or points.
-        if (task.dataset.empty()) keep_or_say([&] { keep_report(report, done, lab, judge.folders()); });
+        if (options.dataset.empty()) keep_or_say([&] { keep_report(report, done, lab, judge.folders()); });
     }
     if (!options.json.empty()) write_report(report, options.json);
     return report;
@@ -127,18 +126,12 @@ std::vector<const Stage*> stages_for(const Lab& lab, const Options& options, con
 }
 
 Task grading_task(const Options& options) {
-    Task task;
-    task.hidden = true;
-    task.measure = true;
-    task.check_mode = !options.no_check_mode;
-    task.no_cuda_only = options.no_cuda_only;
-    task.forced_timing = options.force;
-    task.unscored = options.unscored;
-    task.sample_s = options.sample_s;
-    task.all_compilers = !options.no_nvcc;
-    task.dataset = options.dataset;
-    task.sandbox = grading_level(options);
-    return task;
+    return {.options = options,
+            .hidden = true,
+            .measure = true,
+            .all_compilers = !options.no_nvcc,
+            .check_mode = !options.no_check_mode,
+            .sandbox = grading_level(options)};
 }
 
 std::vector<const Stage*> stages_to_grade(const Lab& lab, const Options& options) {
@@ -158,7 +151,7 @@ std::string next_after_check(const Report& report, const Options& options) {
     for (const StageReport& stage : report.stages)
         if (first_finding(stage))
             return fmt::format("Next: make inspect LAB={} STAGE={}\n", report.lab, stage.stage.substr(0, 2));
-    if (overall(report) == Verdict::passed && report.backend == "cuda")
+    if (report.verdict() == Verdict::passed && report.backend == "cuda")
         return fmt::format("Next: make bench LAB={} STAGE={}\n", report.lab, last.stage.substr(0, 2));
     return "";
 }
@@ -197,6 +190,10 @@ bool is_work(const Options& options) {
     return options.source.empty() && (options.tree.empty() || options.tree == "work");
 }
 
+std::vector<std::string> labs_asked_for(const Options& options) {
+    return options.lab.empty() ? find_labs(options.folders.root) : std::vector{options.lab};
+}
+
 void keep_or_say(const std::function<void()>& keep) {
     try {
         keep();
@@ -232,12 +229,10 @@ void check_names(const Lab& lab, const Options& options, Backend backend) {
 }
 
 int list_labs(const Options& options) {
-    Judge judge(folders_of(options), Backend::cpu);
-    if (!options.lab.empty()) judge.lab(options.lab);  // throws with the available names
+    Judge judge(options.folders, Backend::cpu);
     LabsNext next;
     std::string first;  // for a student who has started no lab, or finished all started ones
-    for (const std::string& name : find_labs(options.root)) {
-        if (!options.lab.empty() && name != options.lab) continue;
+    for (const std::string& name : labs_asked_for(options)) {
         const LabsNext here = list_lab(judge.lab(name), judge.folders());
         if (first.empty()) first = here.step;
         if (!here.step.empty() && here.edited > next.edited) next = here;
@@ -248,10 +243,10 @@ int list_labs(const Options& options) {
 }
 
 int start(const Options& options) {
-    Judge judge(folders_of(options), Backend::cpu);
+    Judge judge(options.folders, Backend::cpu);
     const Lab& lab = judge.lab(options.lab);
     const auto made = start_lab(lab, judge.folders());
-    const fs::path folder = options.work / lab.name;
+    const fs::path folder = options.folders.work / lab.name;
     if (made.empty()) fmt::print("{} is already complete: nothing was copied and nothing changed.\n", folder.string());
     for (const fs::path& file : made) fmt::print("  {}\n", file.string());
     const fs::path next = made.empty() ? folder / (lab.stages.front().id + ".cu") : made.front();
@@ -261,36 +256,24 @@ int start(const Options& options) {
 }
 
 int check(const Options& options) {
-    Judge judge(folders_of(options), choose_backend(options.backend));
+    Judge judge(options.folders, choose_backend(options.backend));
     const Lab& lab = judge.lab(options.lab);
     check_names(lab, options, judge.backend());
     if (is_work(options)) start_if_needed(lab, judge.folders());
-    Task task;
-    task.own_code = true;
-    task.check_mode = !options.no_check_mode;
-    task.dataset = options.dataset;
-    task.no_cuda_only = options.no_cuda_only;
-    const Report report =
-        judge_stages(judge, "check", lab, stages_for(lab, options, judge.folders()), task, options, true);
+    const Task task{.options = options, .own_code = true, .check_mode = !options.no_check_mode};
+    const Report report = judge_stages(judge, "check", lab, stages_for(lab, options, judge.folders()), task);
     print(next_after_check(report, options));
     return exit_status(report);
 }
 
 int bench(const Options& options) {
-    Judge judge(folders_of(options), choose_backend(options.backend));
+    Judge judge(options.folders, choose_backend(options.backend));
     const Lab& lab = judge.lab(options.lab);
     check_names(lab, options, judge.backend());
     if (is_work(options)) start_if_needed(lab, judge.folders());
-    Task task;
-    task.own_code = true;
-    task.measure = true;
-    task.check_mode = !options.no_check_mode;
-    task.forced_timing = options.force;
-    task.unscored = true;
-    task.sample_s = options.sample_s;
-    task.dataset = options.dataset;
-    const Report report =
-        judge_stages(judge, "bench", lab, stages_for(lab, options, judge.folders()), task, options, true);
+    Task task{.options = options, .own_code = true, .measure = true, .check_mode = !options.no_check_mode};
+    task.options.unscored = true;
+    const Report report = judge_stages(judge, "bench", lab, stages_for(lab, options, judge.folders()), task);
     if (judge.backend() == Backend::cpu)
         fmt::print(
             "{}",
@@ -305,18 +288,17 @@ int bench(const Options& options) {
 }
 
 int grade(const Options& options) {
-    Judge judge(folders_of(options), choose_backend(options.backend));
+    Judge judge(options.folders, choose_backend(options.backend));
     const Task task = grading_task(options);
-    std::vector<std::string> names = {options.lab};
-    if (options.lab.empty()) names = find_labs(options.root);
+    const std::vector<std::string> names = labs_asked_for(options);
     std::vector<Report> reports;
     int status = 0;
-    const fs::path folder = options.report_dir.empty() ? options.build / "report" : options.report_dir;
+    const fs::path folder = options.report_dir.empty() ? options.folders.build / "report" : options.report_dir;
     for (const std::string& name : names) {
         Lab& lab = judge.lab_for_grading(name);
         check_names(lab, options, judge.backend());
         if (is_work(options)) start_if_needed(lab, judge.folders());
-        reports.push_back(judge_stages(judge, "grade", lab, stages_to_grade(lab, options), task, options, true));
+        reports.push_back(judge_stages(judge, "grade", lab, stages_to_grade(lab, options), task));
         write_report(reports.back(), folder / (name + ".json"));
         status = std::max(status, exit_status(reports.back()));
     }
@@ -326,7 +308,7 @@ int grade(const Options& options) {
 }
 
 int compile_for_grading(const Options& options) {
-    Judge judge(folders_of(options), choose_backend(options.backend));
+    Judge judge(options.folders, choose_backend(options.backend));
     const Task task = grading_task(options);
     const Lab& lab = judge.lab(options.lab);
     check_names(lab, options, judge.backend());
@@ -336,7 +318,7 @@ int compile_for_grading(const Options& options) {
 }
 
 int measure_baselines(const Options& options) {
-    Judge judge(folders_of(options), choose_backend(options.backend));
+    Judge judge(options.folders, choose_backend(options.backend));
     const Lab& lab = judge.lab(options.lab);
     for (const Dataset& dataset : lab.datasets)
         if (dataset.uses.bench && !dataset.uses.unscored &&
@@ -346,24 +328,31 @@ int measure_baselines(const Options& options) {
 }
 
 int import(const Options& options) {
-    Judge judge(folders_of(options), Backend::cpu);
+    Judge judge(options.folders, Backend::cpu);
     const Report report = read_report(options.report);
     const Lab& lab = judge.lab(report.lab);
-    const ImportSummary done = import_report(report, lab, options.report, options.work);
+    const ImportSummary done = import_report(report, lab, options.report, options.folders.work);
     print(done.text);
     fmt::print("{} of {} added to {}.\n", done.added, format_plural(report.stages.size(), "stage"),
-               records_file(options.work, lab.name).string());
+               records_file(options.folders.work, lab.name).string());
     if (done.foreign > 0)
         print(wrap(fmt::format("A journal is about your own texts: check the file that was measured (put it into {}) "
                                "before you import what was found about it.",
-                               (options.work / lab.name).string()),
+                               (options.folders.work / lab.name).string()),
                    0, text_style(STDOUT_FILENO).width));
     if (done.added > 0) fmt::print("Next: make journal LAB={}\n", lab.name);
     return done.foreign > 0 ? 1 : 0;
 }
 
+int print_flags(const Options&) {
+    fmt::print("STUDENT_FLAGS := {}\nFAST_FLAGS := {}\nSPLIT_FLAGS := {}\nRUNTIME_FLAGS := {}\n",
+               fmt::join(student_cpu_flags(), " "), fmt::join(fast_cpu_flags(), " "), fmt::join(split_cpu_flags(), " "),
+               fmt::join(harness_flags(Backend::cpu), " "));
+    return 0;
+}
+
 int prepare_harness(const Options& options) {
-    build_harness(options.root, options.build, choose_backend(options.backend));
+    build_harness(options.folders.root, options.folders.build, choose_backend(options.backend));
     return 0;
 }
 

@@ -7,28 +7,12 @@
 #include <string>
 #include <vector>
 
+#include "grader/judge/options.h"
 #include "grader/model/backend.h"
 
 namespace warplab {
 
 struct Lab;
-
-struct Options {
-    std::string lab, stage, dataset;
-    std::string upto;  // grade, compile: the last stage; empty: all
-    std::filesystem::path source;
-    std::string backend;  // empty: the best available
-    std::string tree;     // empty: work
-    std::filesystem::path json, report_dir;
-    std::filesystem::path report;       // import: the report to add to the journal
-    std::filesystem::path image;        // show: the picture to process
-    std::vector<std::string> settings;  // show: NAME=VALUE
-    std::string metrics;                // profile: only these, as CSV
-    std::string gpu;                    // inspect: the GPU whose limits apply
-    bool force = false, unsafe = false, unscored = false, no_cuda_only = false, no_check_mode = false, no_nvcc = false;
-    double sample_s = 1;  // maximum seconds for a sample
-    std::filesystem::path root = ".", build = "build", work = "work";
-};
 
 int list_labs(const Options& options);
 int start(const Options& options);
@@ -46,9 +30,13 @@ int peers(const Options& options);
 int show(const Options& options);
 int import(const Options& options);
 int prepare_harness(const Options& options);
+int print_flags(const Options& options);
 
 /// Whether the student's own files are judged: only then reports are kept and the journal grows.
 bool is_work(const Options& options);
+
+/// Return the lab that was asked for; without one, all labs.
+std::vector<std::string> labs_asked_for(const Options& options);
 
 /// Run `keep`, which saves a result. If it throws UsageError, only print the message: the verdict stands, whether or
 /// not it can be saved.

@@ -70,11 +70,11 @@ fs::path cache_folder(const fs::path& build, SandboxLevel level) {
     return own;
 }
 
-WorkFolder::WorkFolder(const fs::path& cache, bool open_to_all) : cache_(cache) {
+WorkFolder::WorkFolder(const fs::path& cache, Writers writers) : cache_(cache) {
     make_folder(cache, 0711);  // other users cannot list the submissions' programs
     make_folder(cache / "work", 0711);
     path_ = cache / "work" / fmt::format("{:016x}{:016x}", random_number(), random_number());
-    make_folder(path_, open_to_all ? 0777 : 0755);
+    make_folder(path_, writers == Writers::everyone ? 0777 : 0755);
 }
 
 WorkFolder::~WorkFolder() {
@@ -117,13 +117,9 @@ void tidy(const fs::path& cache) {
 
 CacheLock::CacheLock(const fs::path& cache) {
     if (!fs::exists(cache)) make_folder(cache, 0711);
-    file_ = open((cache / "lock").c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0600);
-    if (file_ >= 0) fchmod(file_, 0600);  // any user who can open it could hold the lock
-    if (file_ >= 0) flock(file_, LOCK_EX);
-}
-
-CacheLock::~CacheLock() {
-    if (file_ >= 0) close(file_);
+    file_ = Descriptor(open((cache / "lock").c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0600));
+    if (file_) fchmod(file_.get(), 0600);  // any user who can open it could hold the lock
+    if (file_) flock(file_.get(), LOCK_EX);
 }
 
 }  // namespace warplab::compilation

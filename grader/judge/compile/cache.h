@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "grader/common/descriptor.h"
 #include "grader/judge/sandbox/process.h"
 
 namespace warplab::compilation {
@@ -18,9 +19,10 @@ std::filesystem::path cache_folder(const std::filesystem::path& build, SandboxLe
 /// A new folder for one piece of work; deleted at the end of its scope unless it was published.
 class WorkFolder {
   public:
-    /// `open_to_all`: other users may write in it (a sandboxed compiler is another user); its name cannot be guessed
-    /// and the folder around it cannot be listed.
-    WorkFolder(const std::filesystem::path& cache, bool open_to_all);
+    /// If everyone is a writer (a sandboxed compiler is another user), its name cannot be guessed and the folder around
+    /// it cannot be listed.
+    enum class Writers { judge, everyone };
+    explicit WorkFolder(const std::filesystem::path& cache, Writers writers = Writers::judge);
     ~WorkFolder();
     WorkFolder(const WorkFolder&) = delete;
     WorkFolder& operator=(const WorkFolder&) = delete;
@@ -44,12 +46,9 @@ void tidy(const std::filesystem::path& cache);
 class CacheLock {
   public:
     explicit CacheLock(const std::filesystem::path& cache);
-    ~CacheLock();
-    CacheLock(const CacheLock&) = delete;
-    CacheLock& operator=(const CacheLock&) = delete;
 
   private:
-    int file_;
+    Descriptor file_;
 };
 
 }  // namespace warplab::compilation

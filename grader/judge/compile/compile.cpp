@@ -64,12 +64,11 @@ std::optional<Outcome> read_outcome(const fs::path& folder) {
     return outcome;
 }
 
-Compiled finish(const Outcome& outcome, const fs::path& folder, bool cached) {
+Compiled finish(const Outcome& outcome, const fs::path& folder = {}) {
     Compiled compiled;
     compiled.result.verdict = outcome.verdict;
     compiled.result.failure = outcome.failure;
     compiled.result.log = outcome.log;
-    compiled.result.cached = cached;
     compiled.split = outcome.split;
     compiled.refused = outcome.refused && outcome.verdict == Verdict::failed;
     if (outcome.passed()) compiled.runner = folder / "runner";
@@ -109,26 +108,30 @@ Outcome confirm(Outcome outcome, const Job& job) {
 
 Compiled compile_job(const Job& job) {
     const HandIn hand_in = read_hand_in(job.source, job.lab, job.links());
-    if (hand_in.failure) return finish(failed(*hand_in.failure), {}, false);
+    if (hand_in.failure) return finish(failed(*hand_in.failure));
     const Harness harness = harness_of(job);
     const std::string key = cache_key(job, harness, hand_in.text);
     if (const auto folder = find_cached(job.cache(), key))
-        if (const auto outcome = read_outcome(*folder)) return finish(*outcome, *folder, true);
+        if (const auto outcome = read_outcome(*folder)) {
+            Compiled found = finish(*outcome, *folder);
+            found.result.cached = true;
+            return found;
+        }
 
     Compiler compiler(job, harness, hand_in.text);
     const Outcome outcome = confirm(compiler.make_runner(), job);
-    if (!outcome.keep) return finish(outcome, {}, false);
-    WorkFolder finished(job.cache(), false);
+    if (!outcome.keep) return finish(outcome);
+    WorkFolder finished(job.cache());
     if (outcome.passed()) copy_out(compiler.runner(), finished.path() / "runner");
     write_outcome(outcome, finished.path());
     const fs::path folder = finished.publish(key);
     tidy(job.cache());
-    return finish(outcome, folder, false);
+    return finish(outcome, folder);
 }
 
 /// Throws std::runtime_error if nvcc gives no answer.
 NvccAnswer compile_with_nvcc(const Job& job) {
-    using enum NvccAnswer::Kind;
+    using enum NvccAnswer::Answer;
     if (find_nvcc().empty()) return {not_found, ""};
     const HandIn hand_in = read_hand_in(job.source, job.lab, job.links());
     if (hand_in.failure) return {not_asked, ""};  // compile() reports the failure
@@ -143,7 +146,7 @@ NvccAnswer compile_with_nvcc(const Job& job) {
     const Outcome outcome = compiler.make_checked_object();
     if (!outcome.keep) throw std::runtime_error(outcome.failure->message);
     const std::string log = outcome.passed() ? "" : !outcome.log.empty() ? outcome.log : outcome.failure->message;
-    WorkFolder finished(job.cache(), false);
+    WorkFolder finished(job.cache());
     std::ofstream(finished.path() / "log", std::ios::binary) << log;
     finished.publish(key);
     return {log.empty() ? compiles : refuses, log};
@@ -161,7 +164,7 @@ std::string ask_resources(const Job& job, const std::string& architecture) {
     Compiler compiler(job, harness, hand_in.text);
     const auto says = compiler.report_resources(architecture);
     if (!says) return "";
-    WorkFolder finished(job.cache(), false);
+    WorkFolder finished(job.cache());
     std::ofstream(finished.path() / "says", std::ios::binary) << *says;
     finished.publish(key);
     return *says;
@@ -192,7 +195,7 @@ Compiled compile(const CompileRequest& request) {
         compiled = compile_job(job);
     } catch (const std::exception& problem) {
         const std::string message = fmt::format("The judge cannot compile this file: {}.", problem.what());
-        compiled = finish(confirm(suspect({cause::compile_error, message, "", {}}), job), {}, false);
+        compiled = finish(confirm(suspect({cause::compile_error, message, "", {}}), job));
     }
     compiled.result.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     return compiled;
@@ -205,7 +208,7 @@ std::future<NvccAnswer> ask_nvcc(const CompileRequest& request) {
         try {
             return compile_with_nvcc(job);
         } catch (const std::exception& problem) {
-            return {NvccAnswer::Kind::no_answer, problem.what()};
+            return {NvccAnswer::Answer::no_answer, problem.what()};
         }
     });
 }

@@ -10,6 +10,7 @@
 #include <fstream>
 #include <stdexcept>
 
+#include "grader/common/descriptor.h"
 #include "grader/io/rewriter_exit.h"
 #include "grader/judge/compile/diagnostics.h"
 #include "grader/judge/compile/object_file.h"
@@ -24,21 +25,20 @@ constexpr std::size_t warnings_shown = 5;
 constexpr std::size_t symbol_list_bytes = 8ull << 20;  // printed by nm
 
 /// Open a file that the sandboxed compiler wrote; does not follow a link or open a device in its place.
-int open_left(const fs::path& path, struct stat& file) {
-    const int number = open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-    if (number < 0) return -1;
-    if (fstat(number, &file) == 0 && S_ISREG(file.st_mode) && static_cast<std::uint64_t>(file.st_size) <= written_bytes)
-        return number;
-    close(number);
-    return -1;
+Descriptor open_left(const fs::path& path, struct stat& file) {
+    Descriptor left(open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+    if (left && (fstat(left.get(), &file) != 0 || !S_ISREG(file.st_mode) ||
+                 static_cast<std::uint64_t>(file.st_size) > written_bytes))
+        left.reset();
+    return left;
 }
 
 std::string read_left(const fs::path& path) {
     struct stat file {};
-    const int source = open_left(path, file);
-    std::string text(source >= 0 ? static_cast<std::size_t>(file.st_size) : 0, '\0');
-    const ssize_t got = source >= 0 ? read(source, text.data(), text.size()) : 0;
-    if (source >= 0) close(source);
+    const Descriptor source = open_left(path, file);
+    if (!source) return "";
+    std::string text(static_cast<std::size_t>(file.st_size), '\0');
+    const ssize_t got = read(source.get(), text.data(), text.size());
     text.resize(static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
     return text;
 }
@@ -57,20 +57,21 @@ void add(Words& to, const Words& words) { to.insert(to.end(), words.begin(), wor
 
 void copy_out(const fs::path& from, const fs::path& to) {
     struct stat file {};
-    const int source = open_left(from, file);
-    const int target = source >= 0 ? open(to.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0755) : -1;
+    const Descriptor source = open_left(from, file);
+    const Descriptor target(source ? open(to.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0755) : -1);
     off_t copied = 0;
-    while (target >= 0 && copied < file.st_size &&
-           sendfile(target, source, &copied, static_cast<std::size_t>(file.st_size - copied)) > 0) {
+    while (target && copied < file.st_size &&
+           sendfile(target.get(), source.get(), &copied, static_cast<std::size_t>(file.st_size - copied)) > 0) {
     }
-    const bool done = target >= 0 && copied == file.st_size && fchmod(target, 0755) == 0;
-    if (source >= 0) close(source);
-    if (target >= 0) close(target);
-    if (!done) throw std::runtime_error("the compiled program cannot be copied to " + to.string());
+    if (!target || copied != file.st_size || fchmod(target.get(), 0755) != 0)
+        throw std::runtime_error("the compiled program cannot be copied to " + to.string());
 }
 
 Compiler::Compiler(const Job& job, const Harness& harness, const std::string& text)
-    : job_(job), harness_(harness), text_(text), work_(job.cache(), job.level != SandboxLevel::none) {
+    : job_(job),
+      harness_(harness),
+      text_(text),
+      work_(job.cache(), job.level == SandboxLevel::none ? WorkFolder::Writers::judge : WorkFolder::Writers::everyone) {
     policy_.level = job.level;
     policy_.readable = harness.folders;
     policy_.writable = {work_.path()};

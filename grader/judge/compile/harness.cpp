@@ -229,7 +229,7 @@ Base base_for(const fs::path& root, const fs::path& cache, Backend backend) {
         base.folder = *found;
         return base;
     }
-    WorkFolder work(cache, false);
+    WorkFolder work(cache);
     build_base(root, backend, work.path());
     base.folder = work.publish(name);
     return base;
@@ -282,7 +282,7 @@ fs::path lab_folder(const fs::path& root, const fs::path& cache, Backend backend
                     const Base& base, const std::string& hash) {
     const std::string name = fmt::format("driver-{}-{}-{}", backend_name(backend), lab, hash.substr(0, 16));
     if (const auto found = find_cached(cache, name)) return *found;
-    WorkFolder work(cache, false);
+    WorkFolder work(cache);
     const fs::path sources = root / "labs" / lab;
     for (const auto& file : files_below(sources, "", [](const fs::path& path) { return path.extension() == ".h"; }))
         copy_openly(sources / file, work.path() / "include/labs" / lab / file);
@@ -298,7 +298,7 @@ fs::path rewriter_for(const fs::path& build, const fs::path& cache) {
     if (!fs::exists(built)) throw std::runtime_error(fmt::format("{} is missing: type make program", built.string()));
     const std::string name = "rewriter-" + sha256_file(built).substr(0, 16);
     if (const auto found = find_cached(cache, name)) return *found / "rewrite";
-    WorkFolder work(cache, false);
+    WorkFolder work(cache);
     fs::copy_file(built, work.path() / "rewrite");
     chmod((work.path() / "rewrite").c_str(), 0755);
     return work.publish(name) / "rewrite";

@@ -12,6 +12,8 @@
 #include <fstream>
 #include <string>
 
+#include "grader/common/descriptor.h"
+
 namespace warplab {
 namespace {
 
@@ -19,17 +21,13 @@ namespace {
 class FileRegion : public Region {
   public:
     FileRegion(std::size_t bytes, protocol::Transport transport) : Region(bytes), transport_(transport) {
-        file_ = memfd_create("warplab-buffer", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-        if (file_ < 0 || ftruncate(file_, static_cast<off_t>(bytes)) != 0 ||
-            fcntl(file_, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0)
+        if (!file_ || ftruncate(file_.get(), static_cast<off_t>(bytes)) != 0 ||
+            fcntl(file_.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0)
             fail();
-        memory_ = static_cast<std::byte*>(mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file_, 0));
+        memory_ = static_cast<std::byte*>(mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file_.get(), 0));
         if (memory_ == MAP_FAILED) fail();
     }
-    ~FileRegion() override {
-        munmap(memory_, bytes());
-        close(file_);
-    }
+    ~FileRegion() override { munmap(memory_, bytes()); }
 
     void write(std::size_t offset, const void* from, std::size_t count) override {
         if (count) std::memcpy(memory_ + offset, from, count);
@@ -48,17 +46,15 @@ class FileRegion : public Region {
         buffer.transport = static_cast<std::uint32_t>(transport_);
         buffer.mapped_bytes = bytes();
     }
-    int descriptor() const override { return file_; }
+    int descriptor() const override { return file_.get(); }
 
   private:
     [[noreturn]] void fail() {
-        const std::string why = std::strerror(errno);
-        if (file_ >= 0) close(file_);
-        throw OutOfMemory(fmt::format("cannot make a memory file of {} bytes: {}", bytes(), why));
+        throw OutOfMemory(fmt::format("cannot make a memory file of {} bytes: {}", bytes(), std::strerror(errno)));
     }
 
     protocol::Transport transport_;
-    int file_ = -1;
+    Descriptor file_{memfd_create("warplab-buffer", MFD_CLOEXEC | MFD_ALLOW_SEALING)};
     std::byte* memory_ = nullptr;
 };
 

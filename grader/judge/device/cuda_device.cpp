@@ -9,6 +9,7 @@
 #include <chrono>
 #include <cstring>
 
+#include "grader/common/descriptor.h"
 #include "grader/judge/device/bulk.h"
 #include "grader/judge/device/read_kernel.h"
 #include "grader/model/statistics.h"
@@ -161,7 +162,7 @@ class DeviceRegion : public Region {
         buffer.transport = static_cast<std::uint32_t>(protocol::Transport::device);
         buffer.mapped_bytes = mapped_bytes_;
     }
-    int descriptor() const override { return file_; }
+    int descriptor() const override { return file_.get(); }
     Pointer pointer() const { return pointer_; }
 
   private:
@@ -174,11 +175,13 @@ class DeviceRegion : public Region {
         call("cuMemMap", reserved_, mapped_bytes_, std::size_t{0}, physical_, 0ull);
         pointer_ = reserved_;
         call("cuMemSetAccess", pointer_, mapped_bytes_, &access, std::size_t{1});
-        call("cuMemExportToShareableHandle", static_cast<void*>(&file_), physical_, properties.handles, 0ull);
-        fcntl(file_, F_SETFD, FD_CLOEXEC);
+        int file = -1;
+        call("cuMemExportToShareableHandle", static_cast<void*>(&file), physical_, properties.handles, 0ull);
+        file_ = Descriptor(file);
+        fcntl(file, F_SETFD, FD_CLOEXEC);
     }
     void release() {
-        if (file_ >= 0) close(file_);
+        file_.reset();
         if (pointer_) {
             try_call("cuCtxSynchronize");
             try_call("cuMemUnmap", pointer_, mapped_bytes_);
@@ -190,7 +193,7 @@ class DeviceRegion : public Region {
     std::size_t mapped_bytes_ = 0;
     unsigned long long physical_ = 0;
     Pointer reserved_ = 0, pointer_ = 0;
-    int file_ = -1;
+    Descriptor file_;
 };
 
 std::string find_why_no_device() {

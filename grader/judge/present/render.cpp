@@ -120,7 +120,7 @@ std::string render_line(int number, const std::string& line) {
 }
 
 /// `where`: words before the line's number.
-std::string render_finding(const Discovery& found, const std::string& where, const TextStyle& style) {
+std::string render_finding(const Finding& found, const std::string& where, const TextStyle& style) {
     const std::string place = found.line > 0 ? fmt::format("line {}", found.line) : "somewhere";
     return wrap(where + place + ": " + found.message, 4, style.width) + render_quotes(found);
 }
@@ -130,8 +130,8 @@ std::string render_check_mode(const StageReport& stage, const TextStyle& style) 
     if (outputs_failed(stage) || !first_finding(stage)) return "";
     std::string text = fmt::format("  check mode: {}\n", paint(Verdict::failed, style));
     std::uint64_t count = 0;
-    for (const Discovery& found : stage.check_mode->findings) {
-        if (found.is_note || ++count > most_findings) continue;
+    for (const Finding& found : stage.check_mode->findings) {
+        if (found.note || ++count > most_findings) continue;
         text += render_finding(found, "In ", style);
         if (!found.hint.empty()) text += wrap("Hint: " + found.hint, 4, style.width);
         text += "    Cause: " + to_printable(found.cause) + "\n";
@@ -143,17 +143,17 @@ std::string render_check_mode(const StageReport& stage, const TextStyle& style) 
 }
 
 /// The first finding, or else a note that may also be harmless.
-const Discovery* likely_reason(const StageReport& stage) {
-    const Discovery* const found = first_finding(stage);
+const Finding* likely_reason(const StageReport& stage) {
+    const Finding* const found = first_finding(stage);
     if (found || !stage.check_mode) return found;
-    const std::vector<Discovery>& all = stage.check_mode->findings;
-    const auto note = std::find_if(all.begin(), all.end(), std::mem_fn(&Discovery::matters_if_wrong));
+    const std::vector<Finding>& all = stage.check_mode->findings;
+    const auto note = std::find_if(all.begin(), all.end(), matters_if_wrong);
     return note == all.end() ? nullptr : &*note;
 }
 
 /// Render the line that may be the reason for a wrong output.
 std::string render_likely_reason(const StageReport& stage, const TextStyle& style) {
-    const Discovery* found = likely_reason(stage);
+    const Finding* found = likely_reason(stage);
     return found ? render_finding(*found, "In check mode, ", style) : "";
 }
 
@@ -187,7 +187,7 @@ std::string compare_with_reference(const Measurement& measured) {
 }
 
 std::string compare_with_bound(const Measurement& measured) {
-    const auto share = bound_fraction(measured);
+    const auto share = measured.bound_fraction();
     return share > 0 ? fmt::format("{} of what {} allow", format_share(share),
                                    format_bandwidth(measured.bandwidth_bytes_per_s))
                      : "";
@@ -200,10 +200,9 @@ std::string render_measurement(const Measurement& measured, const TextStyle& sty
     const auto add = [&](const std::string& line) {
         if (!line.empty()) text += wrap(line, 4, style.width);
     };
-    if (speedup(measured.sequential_s, measured) > 0)
+    if (measured.speedup_sequential() > 0)
         add(fmt::format("{} as fast as one CPU core, {} as fast as {} with OpenMP",
-                        format_factor(speedup(measured.sequential_s, measured)),
-                        format_factor(speedup(measured.openmp_s, measured)),
+                        format_factor(measured.speedup_sequential()), format_factor(measured.speedup_openmp()),
                         format_plural(static_cast<std::uint64_t>(measured.openmp_threads), "thread")));
     add(compare_with_reference(measured));
     add(compare_with_bound(measured));
@@ -253,7 +252,7 @@ std::string render_output(const std::string& output) {
 
 }  // namespace
 
-std::string render_quotes(const Discovery& found) {
+std::string render_quotes(const Finding& found) {
     const bool two = found.other_line != found.line;
     return render_line(found.line, found.text) + (two ? render_line(found.other_line, found.other_text) : "");
 }
@@ -277,7 +276,7 @@ std::string render_sandbox_remark(const Report& report, const TextStyle& style) 
     return report.sandbox_remark.empty() ? "" : wrap("Sandbox: " + report.sandbox_remark, 0, style.width);
 }
 
-std::string render_stage(const StageReport& stage, const TextStyle& style, bool output) {
+std::string render_stage(const StageReport& stage, const TextStyle& style, StudentsOutput output) {
     const auto summary = summarise(stage);
     std::string text = fmt::format("{}: {}{}\n", paint(to_printable(stage.stage), Colour::bold, style),
                                    paint(stage.verdict, style), summary.empty() ? "" : " (" + summary + ")");
@@ -287,14 +286,14 @@ std::string render_stage(const StageReport& stage, const TextStyle& style, bool 
     if (stage.error) text += render_failure(*stage.error, 2, style);
     for (const auto& measured : stage.measurements) text += render_measurement(measured, style);
     for (const auto& note : stage.notes) text += wrap("Note: " + note, 2, style.width);
-    if (output) text += render_output(stage.output);
+    if (output == StudentsOutput::shown) text += render_output(stage.output);
     if (stage.verdict == Verdict::error) text += wrap("Not judged; this costs no points.", 2, style.width);
     if (stage.score) text += render_score(*stage.score, style);
     return text;
 }
 
 std::string render_total(const Report& report, const TextStyle& style) {
-    const auto sum = total(report);
+    const auto sum = report.total();
     if (sum.max == 0) return "";
     const auto pending = sum.pending > 0 ? fmt::format(", {} pending", format_points(sum.pending)) : "";
     const auto without =
@@ -304,7 +303,7 @@ std::string render_total(const Report& report, const TextStyle& style) {
                 0, style.width);
 }
 
-std::string render_report(const Report& report, const TextStyle& style, bool output) {
+std::string render_report(const Report& report, const TextStyle& style, StudentsOutput output) {
     std::string text = render_heading(report, style) + render_sandbox_remark(report, style);
     for (const auto& stage : report.stages) text += "\n" + render_stage(stage, style, output);
     const auto sum = render_total(report, style);

@@ -16,17 +16,20 @@ std::string render_sandbox_remark(const Report& report, const TextStyle& style);
 /// Return one line: the lab, the owner of the files, backend and sandbox. Every printout begins with it.
 std::string render_heading(const Report& report, const TextStyle& style);
 
-/// What a student reads about one stage: verdict, the first failure in full, other failures in short, the compiler's
-/// words, timing and points; with `output` also what the student's code printed.
-std::string render_stage(const StageReport& stage, const TextStyle& style, bool output = false);
+enum class StudentsOutput { hidden, shown };
+
+/// Return what a student reads about one stage: verdict, the first failure in full, other failures in short, the
+/// compiler's words, timing and points; if `output` is shown, also what the student's code printed.
+std::string render_stage(const StageReport& stage, const TextStyle& style,
+                         StudentsOutput output = StudentsOutput::hidden);
 
 /// The lines of the student's file that check mode names, as they were quoted.
-std::string render_quotes(const Discovery& found);
+std::string render_quotes(const Finding& found);
 
 /// Return one line: the points of all stages; empty if no points were given.
 std::string render_total(const Report& report, const TextStyle& style);
 
 /// Return the heading, every stage and, if points were given, their sum.
-std::string render_report(const Report& report, const TextStyle& style, bool output = false);
+std::string render_report(const Report& report, const TextStyle& style, StudentsOutput output = StudentsOutput::hidden);
 
 }  // namespace warplab

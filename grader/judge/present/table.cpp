@@ -39,7 +39,7 @@ std::string why_not_passed(const StageReport& stage) {
     for (const auto& check : stage.checks)
         if (!check.skipped && check.verdict != Verdict::passed)
             return (check.failure ? check.failure->cause + " in " : "see ") + check.dataset;
-    const Discovery* found = first_finding(stage);
+    const Finding* found = first_finding(stage);
     return found ? fmt::format("{} in line {}", found->cause, found->line) : "";
 }
 
@@ -47,11 +47,11 @@ void add_timing(const Measurement& measured, Line& line) {
     const auto set = [&](Column column, double value, const std::string& text) {
         if (value > 0) line.cells[column] = text;
     };
-    const auto sequential = speedup(measured.sequential_s, measured), openmp = speedup(measured.openmp_s, measured);
+    const auto sequential = measured.speedup_sequential(), openmp = measured.speedup_openmp();
     set(seconds_column, measured.median_s, format_number(measured.median_s, 4));
     set(core_column, sequential, format_factor(sequential));
     set(openmp_column, openmp, format_factor(openmp));
-    set(bound_column, bound_fraction(measured), format_share(bound_fraction(measured)));
+    set(bound_column, measured.bound_fraction(), format_share(measured.bound_fraction()));
     if (line.remark.empty()) line.remark = measured.limit;
     if (!measured.reference_ratio) return;
     const double ratio = measured.reference_ratio->median;
@@ -60,7 +60,7 @@ void add_timing(const Measurement& measured, Line& line) {
 
 std::string points_cell(const Score& score) {
     return fmt::format("{}/{}{}", format_points(score.total()), format_points(score.max()),
-                       score.pending() > 0 ? "*" : " ");
+                       pending(score) > 0 ? "*" : " ");
 }
 
 /// A stage's line; where several datasets were timed, each has one of its own below.
@@ -131,7 +131,7 @@ std::string render_line(const Line& line, const Layout& layout, const TextStyle&
 
 std::string render_legend(std::span<const Report> reports, const Layout& layout, const TextStyle& style) {
     std::string legend;
-    const auto pending = [](const Report& report) { return total(report).pending > 0; };
+    const auto pending = [](const Report& report) { return report.total().pending > 0; };
     if (std::any_of(reports.begin(), reports.end(), pending)) legend += "*: more points are pending. ";
     if (layout.widths[seconds_column] > 0)
         legend += "seconds: for 1000 iterations. 1 core, OpenMP: times as fast as the CPU. ";

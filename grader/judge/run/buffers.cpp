@@ -44,27 +44,24 @@ std::size_t Buffers::bytes_per_slot(const Problem& shape, std::size_t scratch_by
 Buffers::Buffers(BufferMemory& memory, const Lab& lab, const Problem& shape, std::size_t scratch_bytes,
                  std::uint32_t slots, std::size_t guard_bytes, Poison poison)
     : lab_(lab), slots_(slots), guard_bytes_(guard_bytes), poison_(poison) {
-    const auto add = [&](std::string name, ElementType type, std::size_t count, std::size_t bytes, bool is_input,
-                         std::uint32_t copies) {
-        Part part{nullptr,
-                  std::move(name),
-                  type,
-                  count,
-                  bytes,
-                  stride_of(bytes, guard_bytes),
-                  is_input ? poison.beyond : poison.output,
-                  is_input};
-        if (bytes || guard_bytes) part.region = memory.allocate(guard_bytes + copies * part.stride);
+    const auto add = [&](Part part, std::uint32_t copies) {
+        part.stride = stride_of(part.bytes, guard_bytes);
+        part.pattern = part.is_input ? poison.beyond : poison.output;
+        if (part.bytes || guard_bytes) part.region = memory.allocate(guard_bytes + copies * part.stride);
         if (part.region) part.region->fill(0, part.region->bytes() / 4 * 4, part.pattern);
         parts_.push_back(std::move(part));
     };
     for (std::size_t i = 0; i < shape.arrays.size(); ++i)
-        add(lab.buffers[i].name, shape.arrays[i].type(), shape.arrays[i].count(), shape.arrays[i].bytes(),
-            lab.buffers[i].role == Role::input, slots);
+        add({.name = lab.buffers[i].name,
+             .type = shape.arrays[i].type(),
+             .count = shape.arrays[i].count(),
+             .bytes = shape.arrays[i].bytes(),
+             .is_input = lab.buffers[i].role == Role::input},
+            slots);
     if (scratch_bytes)
-        add("scratch", ElementType::uint8, scratch_bytes, scratch_bytes, false, 1);
+        add({.name = "scratch", .count = scratch_bytes, .bytes = scratch_bytes}, 1);
     else
-        parts_.push_back({nullptr, "scratch", ElementType::uint8, 0, 0, 0, 0, false});
+        parts_.push_back({.name = "scratch"});
 }
 
 void Buffers::describe(protocol::Request& request, std::vector<int>& descriptors) const {

@@ -60,12 +60,12 @@ class Buffers {
 
   private:
     struct Part {
-        std::unique_ptr<Region> region;
         std::string name;
-        ElementType type;
-        std::size_t count, bytes, stride;
-        std::uint32_t pattern;
-        bool is_input;
+        ElementType type = ElementType::uint8;
+        std::size_t count = 0, bytes = 0, stride = 0;
+        std::uint32_t pattern = 0;
+        bool is_input = false;
+        std::unique_ptr<Region> region = nullptr;
     };
     bool lab_is_inout(std::size_t buffer) const;
     std::size_t offset(const Part& part, std::uint32_t slot) const { return guard_bytes_ + slot * part.stride; }

@@ -33,7 +33,7 @@ std::optional<Content> take_content(std::string& bytes) {
 }
 
 /// Whether two findings have the same kind and the same places.
-bool is_same(const Finding& a, const Finding& b) {
+bool is_same(const RawFinding& a, const RawFinding& b) {
     return a.kind == b.kind && a.now.program_counter == b.now.program_counter &&
            a.before.program_counter == b.before.program_counter && a.line == b.line;
 }
@@ -60,7 +60,7 @@ Inbox::Read Inbox::parse(protocol::Ask asked) {
         protocol::PacketKind kind;
         std::memcpy(&kind, bytes_.data(), sizeof kind);
         if (kind == protocol::PacketKind::finding) {
-            const auto finding = take_content<Finding>(bytes_);
+            const auto finding = take_content<RawFinding>(bytes_);
             if (!finding) return Read::nothing;
             if (findings_.size() >= most_findings) return Read::violation;
             findings_.push_back(*finding);
@@ -77,15 +77,15 @@ Inbox::Read Inbox::parse(protocol::Ask asked) {
     return Read::nothing;
 }
 
-std::vector<Finding> merge_findings(std::vector<Finding> sent, const StatusPage& page) {
+std::vector<RawFinding> merge_findings(std::vector<RawFinding> sent, const StatusPage& page) {
     for (std::uint32_t i = 0; i < std::min(page.finding_count, most_findings); ++i) {
-        const Finding& now = page.findings[i];
+        const RawFinding& now = page.findings[i];
         if (i >= sent.size())
             sent.push_back(now);
         else if (is_same(sent[i], now))
             sent[i].count = std::max(sent[i].count, now.count);
     }
-    for (Finding& finding : sent) finding.width = std::max(finding.width, 1u);  // messages divide by it
+    for (RawFinding& finding : sent) finding.width = std::max(finding.width, 1u);  // messages divide by it
     return sent;
 }
 

@@ -18,18 +18,18 @@ class Inbox {
     Read read(int pipe, protocol::Ask asked);
 
     const protocol::Answer& answer() const { return answer_; }
-    const std::vector<Finding>& findings() const { return findings_; }
+    const std::vector<RawFinding>& findings() const { return findings_; }
 
   private:
     Read parse(protocol::Ask asked);
 
     std::string bytes_;  // of an incomplete packet
-    std::vector<Finding> findings_;
+    std::vector<RawFinding> findings_;
     protocol::Answer answer_{};
 };
 
 /// Return the findings in order of arrival, with what the status page adds: further findings, and how often each
 /// occurred.
-std::vector<Finding> merge_findings(std::vector<Finding> sent, const StatusPage& page);
+std::vector<RawFinding> merge_findings(std::vector<RawFinding> sent, const StatusPage& page);
 
 }  // namespace warplab

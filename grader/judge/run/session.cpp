@@ -19,6 +19,8 @@
 namespace warplab {
 namespace {
 
+constexpr double at_a_time_s = 3600;  // longer than any limit
+
 struct Ends {
     Descriptor judge, runner;
 };
@@ -71,16 +73,6 @@ Process start_runner(const std::filesystem::path& runner, const Policy& policy, 
 }
 
 }  // namespace
-
-Descriptor& Descriptor::operator=(Descriptor&& other) noexcept {
-    std::swap(number_, other.number_);
-    return *this;
-}
-Descriptor::~Descriptor() { reset(); }
-void Descriptor::reset() {
-    if (number_ >= 0) close(number_);
-    number_ = -1;
-}
 
 protocol::Request make_request(protocol::Ask ask, const std::vector<std::int64_t>& sizes,
                                const std::vector<double>& reals) {
@@ -146,23 +138,24 @@ Session::Reply Session::ask(protocol::Request request, const std::vector<int>& d
             return died(limit_s, circumstances);
     }
     for (;;) {
-        const Process::Event event = process_.wait_for(limit_s - elapsed(), answers_.get());
+        // The process's own clock ends the wait: it allows for time in which other processes starve the program.
+        const Process::Event event = process_.wait_for(at_a_time_s, answers_.get());
         if (event == Process::Event::readable) {
             const Inbox::Read read = inbox_.read(answers_.get(), request.ask);
             Reply reply{inbox_.answer(), std::nullopt, false, elapsed()};
             if (read == Inbox::Read::nothing) continue;
-            if (read == Inbox::Read::closed) return died(limit_s - elapsed(), circumstances);
+            if (read == Inbox::Read::closed) return died(limit_s, circumstances);
             if (read == Inbox::Read::violation ||
                 reply.answer.seal != protocol::seal_of(key_, ++answers_taken_, reply.answer))
                 return violated(Violation::wrote_to_channel);
             if (!reply.answer.ok) reply.failure = explain_refusal(reply.answer, status(), circumstances);
             return reply;
         }
-        if (event == Process::Event::ended || elapsed() >= limit_s) return died(limit_s, circumstances);
+        if (event == Process::Event::ended) return died(limit_s, circumstances);
     }
 }
 
-std::vector<Finding> Session::findings() {
+std::vector<RawFinding> Session::findings() {
     inbox_.read(answers_.get(), protocol::Ask::quit);
     return merge_findings(inbox_.findings(), status());
 }

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "grader/common/descriptor.h"
 #include "grader/io/protocol.h"
 #include "grader/io/seal.h"
 #include "grader/io/status_page.h"
@@ -16,20 +17,6 @@
 #include "grader/model/report.h"
 
 namespace warplab {
-
-/// A file descriptor that closes itself.
-class Descriptor {
-  public:
-    explicit Descriptor(int number = -1) : number_(number) {}
-    Descriptor(Descriptor&& other) noexcept : number_(other.number_) { other.number_ = -1; }
-    Descriptor& operator=(Descriptor&& other) noexcept;
-    ~Descriptor();
-    int get() const { return number_; }
-    void reset();
-
-  private:
-    int number_;
-};
 
 enum class Sanitizer { off, on };
 
@@ -59,9 +46,9 @@ class Session {
     StatusPage status() const;
     /// Return the findings so far. Each finding was sent when it occurred, so later writes to the status page cannot
     /// retract it.
-    std::vector<Finding> findings();
+    std::vector<RawFinding> findings();
     /// Return the findings that have arrived.
-    const std::vector<Finding>& findings_sent() const { return inbox_.findings(); }
+    const std::vector<RawFinding>& findings_sent() const { return inbox_.findings(); }
     std::string output() const { return process_.output(); }
     /// End the runner immediately: its queued work may be no longer needed.
     void kill();

@@ -16,6 +16,8 @@
 #include <exception>
 #include <thread>
 
+#include "grader/common/descriptor.h"
+
 namespace warplab {
 namespace {
 
@@ -84,11 +86,12 @@ std::optional<std::vector<std::string>> compute_apart(double limit_s,
                                                       const std::function<std::vector<std::string>()>& compute) {
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) != 0) return std::nullopt;
+    const Descriptor read_end(ends[0]);
+    Descriptor write_end(ends[1]);
     const pid_t child = fork();
-    if (child == 0) run_child(ends[1], compute);
-    close(ends[1]);
-    const auto joined = child > 0 ? read_all(ends[0], limit_s) : std::nullopt;
-    close(ends[0]);
+    if (child == 0) run_child(write_end.get(), compute);
+    write_end.reset();
+    const auto joined = child > 0 ? read_all(read_end.get(), limit_s) : std::nullopt;
     if (child < 0) return std::nullopt;
     if (!joined) ::kill(child, SIGKILL);
     int status = 0;

@@ -118,7 +118,7 @@ BubblewrapCommand bubblewrap_command(BubblewrapStyle style, const Words& program
         // An ordinary user may already run more processes than the limit: only processes in the namespace are not
         // counted.
         add(command, {"/usr/bin/prlimit",
-                      fmt::format("--nproc={}", process_limit(policy.limits, user_namespaces_count_apart())), "--"});
+                      fmt::format("--nproc={}", process_limit(policy.limits, counted_in_user_namespace())), "--"});
     }
     add(command, program);
     return made;

@@ -14,6 +14,8 @@
 #include <sstream>
 #include <utility>
 
+#include "grader/common/descriptor.h"
+
 namespace warplab::sandbox {
 namespace {
 namespace fs = std::filesystem;
@@ -23,11 +25,8 @@ constexpr auto judges_own = "warplab-judge";
 const fs::path mounted = "/sys/fs/cgroup";
 
 bool write_value(const fs::path& file, const std::string& value) {
-    const int descriptor = open(file.c_str(), O_WRONLY | O_CLOEXEC);
-    if (descriptor < 0) return false;
-    const bool done = write(descriptor, value.data(), value.size()) == static_cast<ssize_t>(value.size());
-    close(descriptor);
-    return done;
+    const Descriptor opened(open(file.c_str(), O_WRONLY | O_CLOEXEC));
+    return opened && write(opened.get(), value.data(), value.size()) == static_cast<ssize_t>(value.size());
 }
 
 std::string read_text(const fs::path& file) {
@@ -128,14 +127,19 @@ const Parents& parents() {
 struct Setting {
     const char *controller, *version_1, *version_2;
     std::string value;
-    bool required;
+    bool required = true;
 };
 
 std::vector<Setting> settings_for(std::uint64_t memory_bytes, std::uint64_t processes) {
     const std::string bytes = std::to_string(memory_bytes);
-    return {{"memory", "memory.limit_in_bytes", "memory.max", bytes, true},
-            {"memory", "memory.memsw.limit_in_bytes", "memory.swap.max", parents().unified ? "0" : bytes, false},
-            {"pids", "pids.max", "pids.max", std::to_string(processes), true}};
+    return {
+        {.controller = "memory", .version_1 = "memory.limit_in_bytes", .version_2 = "memory.max", .value = bytes},
+        {.controller = "memory",
+         .version_1 = "memory.memsw.limit_in_bytes",
+         .version_2 = "memory.swap.max",
+         .value = parents().unified ? "0" : bytes,
+         .required = false},
+        {.controller = "pids", .version_1 = "pids.max", .version_2 = "pids.max", .value = std::to_string(processes)}};
 }
 
 }  // namespace
@@ -179,9 +183,9 @@ std::optional<ControlGroup> ControlGroup::make(std::uint64_t memory_bytes, std::
         if (std::find(group.folders_.begin(), group.folders_.end(), folder) != group.folders_.end()) continue;
         if (mkdir(folder.c_str(), 0755) != 0) continue;
         group.folders_.push_back(folder);
-        const int join = open((folder / "cgroup.procs").c_str(), O_WRONLY | O_CLOEXEC);
-        if (join < 0) return std::nullopt;
-        group.join_files_.push_back(join);
+        Descriptor join(open((folder / "cgroup.procs").c_str(), O_WRONLY | O_CLOEXEC));
+        if (!join) return std::nullopt;
+        group.join_files_.push_back(std::move(join));
     }
     for (const Setting& setting : settings_for(memory_bytes, processes)) {
         const fs::path folder = group.folder(setting.controller);
@@ -203,10 +207,16 @@ ControlGroup& ControlGroup::operator=(ControlGroup&& other) noexcept {
 }
 
 ControlGroup::~ControlGroup() {
-    for (const int file : join_files_) close(file);
+    join_files_.clear();
     for (const fs::path& folder : folders_)
         for (int attempt = 0; attempt < 50 && rmdir(folder.c_str()) != 0; ++attempt)
             usleep(2000);  // the last processes are still dying
+}
+
+std::vector<int> ControlGroup::join_files() const {
+    std::vector<int> files;
+    for (const Descriptor& file : join_files_) files.push_back(file.get());
+    return files;
 }
 
 /// Empty if this controller has no group.

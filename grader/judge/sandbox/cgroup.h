@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "grader/common/descriptor.h"
+
 namespace warplab::sandbox {
 
 /// The judge's use of control groups on this machine.
@@ -27,7 +29,7 @@ class ControlGroup {
     ~ControlGroup();
 
     /// A cgroup.procs for each hierarchy, open for writing: a process that writes "0" to all of them joins.
-    const std::vector<int>& join_files() const { return join_files_; }
+    std::vector<int> join_files() const;
     bool ran_out() const;                 // the kernel killed a member because the group's memory was used up
     std::optional<double> cpu_s() const;  // so far; nothing if it is not counted
 
@@ -35,7 +37,7 @@ class ControlGroup {
     ControlGroup() = default;
     std::filesystem::path folder(const char* controller) const;
     std::vector<std::filesystem::path> folders_;  // one per hierarchy
-    std::vector<int> join_files_;
+    std::vector<Descriptor> join_files_;
 };
 
 }  // namespace warplab::sandbox

@@ -9,6 +9,8 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "grader/common/descriptor.h"
+
 namespace warplab::sandbox {
 namespace {
 
@@ -40,10 +42,7 @@ Ruleset ruleset_for(int version) {
 std::size_t size_for(int version) { return version >= 6 ? 24 : version >= 4 ? 16 : 8; }
 
 void allow(int ruleset, const std::filesystem::path& path, std::uint64_t access) {
-    const int file = open(path.c_str(), O_PATH | O_CLOEXEC);
-    if (file < 0) return;
-    allow_below(ruleset, file, access);
-    close(file);
+    if (const Descriptor file(open(path.c_str(), O_PATH | O_CLOEXEC)); file) allow_below(ruleset, file.get(), access);
 }
 
 }  // namespace

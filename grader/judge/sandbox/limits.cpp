@@ -20,17 +20,17 @@ rlim_t tasks_now() {
 
 }  // namespace
 
-bool user_namespaces_count_apart() {
+Counted counted_in_user_namespace() {
     utsname system{};
     int major = 0, minor = 0;
     uname(&system);
     std::sscanf(system.release, "%d.%d", &major, &minor);
-    return major > 5 || (major == 5 && minor >= 14);
+    return major > 5 || (major == 5 && minor >= 14) ? Counted::own_processes : Counted::all_processes;
 }
 
-rlim_t process_limit(const Limits& limits, bool own_count) {
+rlim_t process_limit(const Limits& limits, Counted counted) {
     const rlim_t allowed = static_cast<rlim_t>(limits.processes) + std::thread::hardware_concurrency();
-    return own_count ? allowed : allowed + tasks_now();
+    return counted == Counted::own_processes ? allowed : allowed + tasks_now();
 }
 
 std::vector<std::pair<int, rlim_t>> resource_limits(const Limits& limits) {

@@ -11,12 +11,12 @@
 namespace warplab::sandbox {
 
 /// Return the number of processes and threads allowed. It includes one more thread per core, so that thread pools work
-/// on large machines. `own_count`: only the sandbox's own processes count; otherwise all that run on the machine now
-/// are added.
-rlim_t process_limit(const Limits& limits, bool own_count);
+/// on large machines. If the kernel counts all processes of the machine, those that run now are added.
+enum class Counted { own_processes, all_processes };
+rlim_t process_limit(const Limits& limits, Counted counted);
 
-/// Whether the kernel counts a user's processes separately in each user namespace (Linux 5.14).
-bool user_namespaces_count_apart();
+/// Return the processes that the kernel counts in a user namespace: its own since Linux 5.14.
+Counted counted_in_user_namespace();
 
 /// Return all limits except processes and wall-clock time.
 std::vector<std::pair<int, rlim_t>> resource_limits(const Limits& limits);

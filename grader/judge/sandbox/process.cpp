@@ -17,6 +17,7 @@
 #include <cstring>
 #include <stdexcept>
 
+#include "grader/common/descriptor.h"
 #include "grader/judge/sandbox/bubblewrap.h"
 #include "grader/judge/sandbox/cgroup.h"
 #include "grader/judge/sandbox/landlock.h"
@@ -35,32 +36,13 @@ namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 using Words = std::vector<std::string>;
 
-constexpr double starvation_window_s = 0.25;  // the time over which the judge measures whether a process was starved
-constexpr double most_extension = 10;         // multiple of a limit
-
-class File {
-  public:
-    File() = default;
-    explicit File(int number) : number_(number) {}
-    File(File&& other) noexcept { std::swap(number_, other.number_); }
-    File& operator=(File&& other) noexcept {
-        std::swap(number_, other.number_);
-        return *this;
-    }
-    ~File() { reset(); }
-    void reset() {
-        if (number_ >= 0) close(number_);
-        number_ = -1;
-    }
-    int get() const { return number_; }
-    explicit operator bool() const { return number_ >= 0; }
-
-  private:
-    int number_ = -1;
-};
+// The time over which the judge measures whether a process was starved. The kernel counts a thread's wait for a
+// processor only once it ends, so the time must be much longer than such a wait.
+constexpr double starvation_window_s = 1;
+constexpr double most_extension = 10;  // multiple of a limit
 
 struct Pipe {
-    File read_end, write_end;
+    Descriptor read_end, write_end;
 };
 
 Pipe make_pipe() {
@@ -68,12 +50,12 @@ Pipe make_pipe() {
     if (pipe2(ends, O_CLOEXEC) != 0) throw std::runtime_error(fmt::format("cannot make a pipe: {}", strerror(errno)));
     fcntl(ends[0], F_SETFL, O_NONBLOCK);  // the writer's end stays blocking
     fcntl(ends[0], F_SETPIPE_SZ, 1 << 20);
-    return {File(ends[0]), File(ends[1])};
+    return {Descriptor(ends[0]), Descriptor(ends[1])};
 }
 
 /// Make a memory file with these bytes, positioned at its beginning.
-File make_file(const void* bytes, std::size_t count) {
-    File file(memfd_create("sandbox", MFD_CLOEXEC));
+Descriptor make_file(const void* bytes, std::size_t count) {
+    Descriptor file(memfd_create("sandbox", MFD_CLOEXEC));
     if (!file || write(file.get(), bytes, count) != static_cast<ssize_t>(count) || lseek(file.get(), 0, SEEK_SET) != 0)
         throw std::runtime_error(fmt::format("cannot make a memory file: {}", strerror(errno)));
     return file;
@@ -127,12 +109,14 @@ struct Process::State {
     std::string mark;
 
     pid_t child = -1;
-    File ended_file;  // pidfd; absent before Linux 5.3, then the judge polls every 5 ms
-    File output_end, status_end;
-    File own_entry;                       // of /proc; while it is open, the Landlock rule stays valid
+    Descriptor ended_file;  // pidfd; absent before Linux 5.3, then the judge polls every 5 ms
+    Descriptor output_end, status_end;
+    Descriptor own_entry;                 // of /proc; while it is open, the Landlock rule stays valid
     std::uint64_t judges_peak_bytes = 0;  // until the child executes its program, its memory is the judge's
     Clock::time_point started = Clock::now(), deadline = started, latest = started;
-    std::optional<sandbox::ProcessorTime> at_deadline;  // when the window for measuring starvation began
+    Clock::time_point budget_ends = Clock::time_point::max();
+    Clock::time_point window_began;                     // for measuring starvation
+    std::optional<sandbox::ProcessorTime> at_deadline;  // when the window began
     bool collected = true;
     bool deadline_passed = false, flooded = false, budget_spent = false;
     std::uint64_t printed_before = 0;  // before the clock was started
@@ -141,11 +125,11 @@ struct Process::State {
     void start(const Words& argv, const Policy& policy, const std::vector<int>& inherited, const Words& environment,
                const fs::path& working_directory);
     struct Handed {
-        File status, filter, arguments;  // to bubblewrap
+        Descriptor status, filter, arguments;  // to bubblewrap
     };
     Handed enter_namespaces(sandbox::Launch& launch, const Policy& policy, const std::string& working_directory,
                             std::vector<int>& descriptors);
-    File enter_user(sandbox::Launch& launch, const Policy& policy);
+    Descriptor enter_user(sandbox::Launch& launch, const Policy& policy);
     void set_deadline(double wall_s);
 
     bool child_ended() const;
@@ -169,7 +153,7 @@ Process::State::Handed Process::State::enter_namespaces(sandbox::Launch& launch,
     if (geteuid() == 0) {
         user = sandbox::UnusedUser::take(policy.slot);
         if (style == sandbox::BubblewrapStyle::user_first) launch.uid = user->id();
-        launch.limits.emplace_back(RLIMIT_NPROC, sandbox::process_limit(limits, true));
+        launch.limits.emplace_back(RLIMIT_NPROC, sandbox::process_limit(limits, sandbox::Counted::own_processes));
     }
     Pipe status = make_pipe();
     status_end = std::move(status.read_end);
@@ -180,18 +164,19 @@ Process::State::Handed Process::State::enter_namespaces(sandbox::Launch& launch,
     const sandbox::SeccompFilter& filter = sandbox::seccomp_filter(policy.activity, policy.gpu);
     Handed handed{std::move(status.write_end), make_file(filter.data(), filter.size() * sizeof filter[0]),
                   make_file(command.arguments.data(), command.arguments.size())};
-    for (const File* file : {&handed.status, &handed.filter, &handed.arguments}) descriptors.push_back(file->get());
+    for (const Descriptor* file : {&handed.status, &handed.filter, &handed.arguments})
+        descriptors.push_back(file->get());
     launch.argv = command.words;
     launch.working_directory = "/";
     return handed;
 }
 
-File Process::State::enter_user(sandbox::Launch& launch, const Policy& policy) {
+Descriptor Process::State::enter_user(sandbox::Launch& launch, const Policy& policy) {
     if (geteuid() != 0) throw std::runtime_error("only root can run programs under another user id");
     user = sandbox::UnusedUser::take(policy.slot);
     user->kill_all();  // kills the processes that a killed judge left behind
     launch.uid = user->id();
-    launch.limits.emplace_back(RLIMIT_NPROC, sandbox::process_limit(limits, true));
+    launch.limits.emplace_back(RLIMIT_NPROC, sandbox::process_limit(limits, sandbox::Counted::own_processes));
     launch.no_new_privileges = true;
     launch.filter = &sandbox::seccomp_filter(policy.activity, policy.gpu);
     launch.own_proc_access = sandbox::reading();
@@ -206,7 +191,7 @@ File Process::State::enter_user(sandbox::Launch& launch, const Policy& policy) {
         for (const auto& libraries : sandbox::driver_folders()) readable.push_back(libraries);
         launch.own_proc_access |= sandbox::writing();  // the driver sets its threads' names there
     }
-    File ruleset(sandbox::landlock_ruleset(readable, policy.writable, devices));
+    Descriptor ruleset(sandbox::landlock_ruleset(readable, policy.writable, devices));
     // Never start a program with less protection than the level promises.
     if (!ruleset) throw std::runtime_error("cannot make a Landlock ruleset");
     launch.landlock = ruleset.get();
@@ -237,13 +222,13 @@ void Process::State::start(const Words& argv, const Policy& policy, const std::v
     }
     launch.argv[0] = program.string();
 
-    const File input(open("/dev/null", O_RDONLY | O_CLOEXEC));
+    const Descriptor input(open("/dev/null", O_RDONLY | O_CLOEXEC));
     Pipe output = make_pipe();
     std::vector<int> descriptors = {input.get(), output.write_end.get(), output.write_end.get()};
     descriptors.insert(descriptors.end(), inherited.begin(), inherited.end());
 
     Handed handed;
-    File ruleset;
+    Descriptor ruleset;
     sandbox::adopt_orphans();
     if (level != SandboxLevel::uid) {
         mark = sandbox::new_mark();
@@ -254,10 +239,11 @@ void Process::State::start(const Words& argv, const Policy& policy, const std::v
     } else if (level == SandboxLevel::uid) {
         ruleset = enter_user(launch, policy);
     } else {
-        launch.limits.emplace_back(RLIMIT_NPROC, sandbox::process_limit(limits, false));
+        launch.limits.emplace_back(RLIMIT_NPROC, sandbox::process_limit(limits, sandbox::Counted::all_processes));
     }
     if (level != SandboxLevel::none)
-        group = sandbox::ControlGroup::make(limits.memory_bytes, sandbox::process_limit(limits, true));
+        group = sandbox::ControlGroup::make(limits.memory_bytes,
+                                            sandbox::process_limit(limits, sandbox::Counted::own_processes));
     if (group) launch.cgroup_files = group->join_files();
     launch.descriptors = descriptors;
 
@@ -270,8 +256,9 @@ void Process::State::start(const Words& argv, const Policy& policy, const std::v
     if (child < 0) return;
     collected = false;
     output_end = std::move(output.read_end);
-    ended_file = File(static_cast<int>(syscall(SYS_pidfd_open, child, 0)));
-    if (level == SandboxLevel::uid) own_entry = File(open(fmt::format("/proc/{}", child).c_str(), O_PATH | O_CLOEXEC));
+    ended_file = Descriptor(static_cast<int>(syscall(SYS_pidfd_open, child, 0)));
+    if (level == SandboxLevel::uid)
+        own_entry = Descriptor(open(fmt::format("/proc/{}", child).c_str(), O_PATH | O_CLOEXEC));
 }
 
 void Process::State::set_deadline(double wall_s) {
@@ -284,10 +271,12 @@ void Process::State::set_deadline(double wall_s) {
 /// again after each window.
 bool Process::State::may_go_on() {
     if (Clock::now() >= latest || (budget && budget->spent())) return false;
+    const auto time = Clock::now();
     sandbox::ProcessorTime now = sandbox::processor_time(child);
-    const bool starved = !at_deadline || sandbox::was_starved(*at_deadline, now, starvation_window_s);
+    const bool starved = !at_deadline || sandbox::was_starved(*at_deadline, now, seconds_between(window_began, time));
     at_deadline = std::move(now);
-    deadline = after(Clock::now(), starvation_window_s);
+    window_began = time;
+    deadline = after(time, starvation_window_s);
     return starved;
 }
 
@@ -414,13 +403,27 @@ void Process::State::sleep_until(Clock::time_point until, int readable_fd) const
     poll(entries, count, std::max(wait_ms, 0));
 }
 
-/// Charge the budget with the time that the judge waits.
+/// Charge the budget with the time that the judge waits. Time in which other processes starve the child counts only in
+/// part, so that it extends a budget as much as a limit.
 Process::Event Process::State::wait_for(double seconds, int readable_fd) {
-    const auto begin = Clock::now();
-    if (budget && after(begin, budget->wall_left_s()) < latest) latest = after(begin, budget->wall_left_s());
-    const Process::Event event = wait_unbudgeted(seconds, readable_fd);
-    if (budget) budget->charge_wall(seconds_between(begin, Clock::now()));
-    return event;
+    if (!budget) return wait_unbudgeted(seconds, readable_fd);
+    const auto until = after(Clock::now(), seconds);
+    std::optional<sandbox::ProcessorTime> before;  // not measured in the first window, because most waits are short
+    for (;;) {
+        const auto begin = Clock::now();
+        const double left_s = budget->wall_left_s();
+        // Only the end of a window shows how much of it counts, so the budget cannot end within one.
+        budget_ends = before && left_s > 0 ? Clock::time_point::max() : after(begin, left_s);
+        const double window_s = std::min(starvation_window_s, seconds_between(begin, until));
+        const Process::Event event = wait_unbudgeted(window_s, readable_fd);
+        const double passed_s = seconds_between(begin, Clock::now());
+        sandbox::ProcessorTime now;
+        if (event == Process::Event::elapsed) now = sandbox::processor_time(child);
+        const bool starved = before && sandbox::was_starved(*before, now, passed_s);
+        budget->charge_wall(starved ? passed_s / most_extension : passed_s);
+        if (event != Process::Event::elapsed || Clock::now() >= until) return event;
+        before = std::move(now);
+    }
 }
 
 Process::Event Process::State::wait_unbudgeted(double seconds, int readable_fd) {
@@ -443,7 +446,7 @@ Process::Event Process::State::wait_unbudgeted(double seconds, int readable_fd) 
             if (seconds_between(*closed_since, now) > 0.5) return Event::readable;
         }
         flooded = limits.flood_bytes && result.output_bytes - printed_before > limits.flood_bytes;
-        budget_spent = budget && now >= latest && latest < deadline;
+        budget_spent = now >= budget_ends && budget_ends < deadline;
         deadline_passed = !budget_spent && now >= deadline && !may_go_on();
         if (budget_spent || flooded || deadline_passed) {
             kill();
@@ -451,8 +454,9 @@ Process::Event Process::State::wait_unbudgeted(double seconds, int readable_fd) 
         }
         if (now >= until) return Event::elapsed;
         const bool watch = readable_fd >= 0 && packet != Pending::closed;
-        sleep_until(std::min({until, deadline, latest, watch ? until : after(now, closed_since ? 0.05 : 1e6)}),
-                    watch ? readable_fd : -1);
+        sleep_until(
+            std::min({until, deadline, latest, budget_ends, watch ? until : after(now, closed_since ? 0.05 : 1e6)}),
+            watch ? readable_fd : -1);
     }
 }
 

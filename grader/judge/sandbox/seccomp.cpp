@@ -20,6 +20,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include "grader/common/descriptor.h"
+
 namespace warplab::sandbox {
 namespace {
 
@@ -104,14 +106,12 @@ class Builder {
     void refuse(const std::string& names) { add_all(SCMP_ACT_ERRNO(EPERM), names); }
 
     SeccompFilter build() const {
-        const int file = memfd_create("filter", MFD_CLOEXEC);
-        if (file < 0) throw std::runtime_error(fmt::format("cannot make a memory file: {}", std::strerror(errno)));
-        const int exported = seccomp_export_bpf(get(), file);
-        const off_t bytes = lseek(file, 0, SEEK_END);
+        const Descriptor file(memfd_create("filter", MFD_CLOEXEC));
+        if (!file) throw std::runtime_error(fmt::format("cannot make a memory file: {}", std::strerror(errno)));
+        require(seccomp_export_bpf(get(), file.get()), "exporting it");
+        const off_t bytes = lseek(file.get(), 0, SEEK_END);
         SeccompFilter code(static_cast<std::size_t>(bytes) / sizeof(sock_filter));
-        const ssize_t got = pread(file, code.data(), static_cast<std::size_t>(bytes), 0);
-        close(file);
-        require(exported, "exporting it");
+        const ssize_t got = pread(file.get(), code.data(), static_cast<std::size_t>(bytes), 0);
         if (got != bytes || code.empty()) throw std::runtime_error("the filter of system calls cannot be read back");
         return code;
     }

@@ -18,6 +18,8 @@
 #include <string>
 #include <utility>
 
+#include "grader/common/descriptor.h"
+
 namespace warplab::sandbox {
 namespace {
 
@@ -26,18 +28,17 @@ constexpr uid_t first_user = 60706, last_user = 61183;
 
 constexpr const char* lock_folder = "/run/warplab";
 
-/// Return a descriptor that holds the lock; -1 if another process holds it.
-int lock_user(uid_t id) {
+/// Return a descriptor that holds the lock; none if another process holds it.
+Descriptor lock_user(uid_t id) {
     const std::string path = fmt::format("{}/user-{}", lock_folder, id);
     const bool has_folder = mkdir(lock_folder, 0700) == 0 || errno == EEXIST;
-    const int file = has_folder ? open(path.c_str(), O_CREAT | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0600) : -1;
-    if (file < 0)
+    Descriptor file(has_folder ? open(path.c_str(), O_CREAT | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0600) : -1);
+    if (!file)
         throw std::runtime_error(
             fmt::format("cannot make {}, which keeps a sandbox's user from being used twice: {}; make /run writable",
                         path, std::strerror(errno)));
-    if (flock(file, LOCK_EX | LOCK_NB) == 0) return file;
-    close(file);
-    return -1;
+    if (flock(file.get(), LOCK_EX | LOCK_NB) != 0) file.reset();
+    return file;
 }
 
 /// Runs in a separate process: becomes that user permanently and kills all of its processes at once, so that none can
@@ -75,10 +76,7 @@ std::set<uid_t> busy_users() {
 
 void kill_abandoned_processes() {
     for (const uid_t user : busy_users())
-        if (const int lock = lock_user(user); lock >= 0) {
-            kill_processes_of(user);
-            close(lock);
-        }
+        if (const Descriptor lock = lock_user(user); lock) kill_processes_of(user);
 }
 
 /// Runs in a separate process: waits until the judge has ended for any reason, then kills the processes of users that
@@ -117,21 +115,9 @@ UnusedUser UnusedUser::take(int slot) {
     constexpr int count = last_user - first_user + 1;
     for (int i = 0; i < count; ++i) {
         const uid_t id = first_user + static_cast<uid_t>((slot + i) % count);
-        if (const int lock = lock_user(id); lock >= 0) return UnusedUser(id, lock);
+        if (Descriptor lock = lock_user(id); lock) return UnusedUser(id, std::move(lock));
     }
     throw std::runtime_error("all user ids for sandboxes are taken");
-}
-
-UnusedUser::UnusedUser(UnusedUser&& other) noexcept : id_(other.id_), lock_(other.lock_) { other.lock_ = -1; }
-
-UnusedUser& UnusedUser::operator=(UnusedUser&& other) noexcept {
-    std::swap(id_, other.id_);
-    std::swap(lock_, other.lock_);
-    return *this;
-}
-
-UnusedUser::~UnusedUser() {
-    if (lock_ >= 0) close(lock_);
 }
 
 void UnusedUser::kill_all() const { kill_processes_of(id_); }

@@ -3,6 +3,8 @@
 
 #include <sys/types.h>
 
+#include "grader/common/descriptor.h"
+
 namespace warplab::sandbox {
 
 /// A user id that no other program on this machine holds; reserved until this object is destroyed.
@@ -11,9 +13,6 @@ class UnusedUser {
     /// Try base + slot first, then the ids after it. Throws std::runtime_error if all are taken or none can be
     /// reserved.
     static UnusedUser take(int slot);
-    UnusedUser(UnusedUser&& other) noexcept;
-    UnusedUser& operator=(UnusedUser&& other) noexcept;
-    ~UnusedUser();
 
     uid_t id() const { return id_; }
 
@@ -21,9 +20,9 @@ class UnusedUser {
     void kill_all() const;
 
   private:
-    UnusedUser(uid_t id, int lock) : id_(id), lock_(lock) {}
+    UnusedUser(uid_t id, Descriptor lock) : id_(id), lock_(std::move(lock)) {}
     uid_t id_;
-    int lock_;
+    Descriptor lock_;
 };
 
 }  // namespace warplab::sandbox

@@ -35,7 +35,7 @@ struct Elements {
     bool is_scratch = false;
 };
 
-Elements elements_of(const std::vector<BufferSpec>& buffers, const Finding& f) {
+Elements elements_of(const std::vector<BufferSpec>& buffers, const RawFinding& f) {
     const std::string name = clean_name(f.object, sizeof f.object);
     switch (static_cast<FindingSpace>(f.space)) {
         case FindingSpace::buffer:
@@ -44,7 +44,7 @@ Elements elements_of(const std::vector<BufferSpec>& buffers, const Finding& f) {
             return {element_bytes(buffers[f.buffer].type), buffers[f.buffer].name};
         case FindingSpace::allocation:
             return {std::max(1u, f.width),
-                    fmt::format("the {} from cudaMalloc", format_bytes(static_cast<double>(f.bytes)))};
+                    fmt::format("the {} from {}", format_bytes(static_cast<double>(f.bytes)), name)};
         case FindingSpace::variable:
             return {std::max(1u, f.width), "the device variable " + name};
         case FindingSpace::shared:
@@ -65,7 +65,7 @@ struct Touched {
     bool is_one() const { return last <= first; }
 };
 
-Touched touched_by(const std::vector<BufferSpec>& buffers, const Finding& f) {
+Touched touched_by(const std::vector<BufferSpec>& buffers, const RawFinding& f) {
     const Elements elements = elements_of(buffers, f);
     const auto unit = static_cast<std::int64_t>(elements.bytes);
     const auto element_of = [&](std::int64_t offset) { return offset / unit - (offset % unit < 0 ? 1 : 0); };
@@ -73,7 +73,7 @@ Touched touched_by(const std::vector<BufferSpec>& buffers, const Finding& f) {
     return {element_of(f.offset), element_of(f.offset + width - 1), elements.of};
 }
 
-std::string element_at(const std::vector<BufferSpec>& buffers, const Finding& f) {
+std::string element_at(const std::vector<BufferSpec>& buffers, const RawFinding& f) {
     const Touched touched = touched_by(buffers, f);
     if (touched.is_one()) return fmt::format("element {} of {}", touched.first, touched.of);
     return fmt::format("elements {} to {} of {}", touched.first, touched.last, touched.of);
@@ -81,9 +81,9 @@ std::string element_at(const std::vector<BufferSpec>& buffers, const Finding& f)
 
 std::string verb_of(const FindingSide& side) { return side.atomic ? "updates" : side.writes ? "writes" : "reads"; }
 
-std::string object_of(const Finding& f) { return clean_name(f.object, sizeof f.object); }
+std::string object_of(const RawFinding& f) { return clean_name(f.object, sizeof f.object); }
 
-std::string detail_of(const Finding& f) { return clean_name(f.detail, sizeof f.detail); }
+std::string detail_of(const RawFinding& f) { return clean_name(f.detail, sizeof f.detail); }
 
 /// Return the beginning of the "[…]" that ends before `end`; npos if it has no beginning.
 std::size_t bracket_before(const std::string& text, std::size_t end) {
@@ -120,7 +120,7 @@ std::string array_before(const std::string& text, std::uint32_t column) {
 
 /// Describe an index beyond an array. `line` is a line of the student's file. The type is in GCC's format:
 /// 'int [8][32]'.
-Discovery index_beyond(const Finding& f, const std::string& line) {
+Description index_beyond(const RawFinding& f, const std::string& line) {
     std::string type = detail_of(f);
     std::erase(type, '\'');
     const std::string name = array_before(line, f.width);
@@ -133,7 +133,7 @@ Discovery index_beyond(const Finding& f, const std::string& line) {
 }
 
 /// Describe an access far from all memory. `f.offset` is the address.
-Discovery far_from_all(const Finding& f) {
+Description far_from_all(const RawFinding& f) {
     constexpr std::int64_t page_bytes = 4096;
     const auto address = static_cast<std::uint64_t>(f.offset);
     const bool null = f.offset >= 0 && f.offset < page_bytes, never_set = address >> 48 == 0xFEFE;
@@ -148,7 +148,7 @@ Discovery far_from_all(const Finding& f) {
                    "overflow, and what is read past the end of an input is rubbish.)"};
 }
 
-std::string size_hint(const Finding& f, const Elements& elements) {
+std::string size_hint(const RawFinding& f, const Elements& elements) {
     if (f.offset < 0) return "Which index is negative there, and for which thread?";
     if (elements.is_scratch)
         return fmt::format("It has the {} that the stage's _scratch_bytes() asks for: is that enough for these sizes?",
@@ -158,7 +158,7 @@ std::string size_hint(const Finding& f, const Elements& elements) {
     return "Guard the access, e.g. if (i < n), or check the size that was asked for.";
 }
 
-Discovery out_of_bounds(const std::vector<BufferSpec>& buffers, const Finding& f, const std::string& line) {
+Description out_of_bounds(const std::vector<BufferSpec>& buffers, const RawFinding& f, const std::string& line) {
     if (static_cast<FindingSpace>(f.space) == FindingSpace::declared) return index_beyond(f, line);
     if (static_cast<FindingSpace>(f.space) == FindingSpace::none) return far_from_all(f);
     const Elements elements = elements_of(buffers, f);
@@ -169,11 +169,11 @@ Discovery out_of_bounds(const std::vector<BufferSpec>& buffers, const Finding& f
 }
 
 /// Return whether the access would be aligned if the variable were.
-bool is_by_its_variable(const Finding& f) {
+bool is_by_its_variable(const RawFinding& f) {
     return static_cast<FindingSpace>(f.space) == FindingSpace::shared && f.offset % f.width == 0;
 }
 
-Discovery misaligned_variable(const Finding& f, const std::string& of) {
+Description misaligned_variable(const RawFinding& f, const std::string& of) {
     return {cause::misaligned,
             fmt::format("Kernel {} {} {} bytes at byte {} of {}, whose type does not put it at a multiple of {}: {}.",
                         kernel_of(f), verb_of(f.now), f.width, f.offset, of, f.width, who(f.now)),
@@ -182,7 +182,7 @@ Discovery misaligned_variable(const Finding& f, const std::string& of) {
                         of, f.width)};
 }
 
-std::string misaligned_hint(const std::vector<BufferSpec>& buffers, const Finding& f) {
+std::string misaligned_hint(const std::vector<BufferSpec>& buffers, const RawFinding& f) {
     const std::uint64_t element = elements_of(buffers, f).bytes;
     if (f.width == 2 * element || f.width == 4 * element)
         return fmt::format("On a GPU this is an error. A vector of {0} begins where the index is a multiple of {0}.",
@@ -193,12 +193,12 @@ std::string misaligned_hint(const std::vector<BufferSpec>& buffers, const Findin
         f.width);
 }
 
-bool is_in_shared(const Finding& f) {
+bool is_in_shared(const RawFinding& f) {
     const auto space = static_cast<FindingSpace>(f.space);
     return space == FindingSpace::shared || space == FindingSpace::dynamic_shared;
 }
 
-Discovery race(const std::vector<BufferSpec>& buffers, const Finding& f, bool with_atomic) {
+Description race(const std::vector<BufferSpec>& buffers, const RawFinding& f, bool with_atomic) {
     const std::string between = same_block(f) ? "with no barrier between" : "and blocks run in any order";
     const std::string hint =
         f.before.atomic && f.now.atomic && f.other_width
@@ -246,7 +246,7 @@ const char* copy_hint(FindingKind kind) {
 }
 
 /// Describe an access to the destination of a copy that the kernel itself has started, or a write to its source.
-Discovery unfinished_in_kernel(const std::vector<BufferSpec>& buffers, const Finding& f) {
+Description unfinished_in_kernel(const std::vector<BufferSpec>& buffers, const RawFinding& f) {
     return {
         cause::unfinished_work,
         fmt::format("Kernel {} {} {}, {} an asynchronous copy may still {}.", kernel_of(f), verb_of(f.now),
@@ -257,7 +257,7 @@ Discovery unfinished_in_kernel(const std::vector<BufferSpec>& buffers, const Fin
 }
 
 /// Describe an access that nothing orders after earlier work of the device.
-Discovery unfinished(const std::vector<BufferSpec>& buffers, const Finding& f) {
+Description unfinished(const std::vector<BufferSpec>& buffers, const RawFinding& f) {
     const std::string kernel = kernel_of(f), work = detail_of(f);
     const bool by_host = kernel.empty();
     const std::string who_now = by_host ? "The host" : f.now.program_counter ? "Kernel " + kernel : kernel;
@@ -273,7 +273,7 @@ Discovery unfinished(const std::vector<BufferSpec>& buffers, const Finding& f) {
                       "other's stream wait for it (cudaStreamWaitEvent)."};
 }
 
-const char* host_access_hint(const Finding& f) {
+const char* host_access_hint(const RawFinding& f) {
     return static_cast<FindingSpace>(f.space) == FindingSpace::variable
                ? "On a GPU the host's code does not reach a variable of the device's by its name: use "
                  "cudaMemcpyToSymbol or cudaMemcpyFromSymbol."
@@ -282,7 +282,7 @@ const char* host_access_hint(const Finding& f) {
 
 }  // namespace
 
-Discovery describe(const std::vector<BufferSpec>& buffers, const Finding& f, const std::string& line) {
+Description describe(const std::vector<BufferSpec>& buffers, const RawFinding& f, const std::string& line) {
     switch (static_cast<FindingKind>(f.kind)) {
         case FindingKind::out_of_bounds:
             return out_of_bounds(buffers, f, line);
@@ -397,11 +397,11 @@ Discovery describe(const std::vector<BufferSpec>& buffers, const Finding& f, con
     return {};  // only a forged page has such a kind
 }
 
-bool same_block(const Finding& f) { return std::equal(f.now.block, f.now.block + 3, f.before.block); }
+bool same_block(const RawFinding& f) { return std::equal(f.now.block, f.now.block + 3, f.before.block); }
 
-std::string kernel_of(const Finding& f) { return clean_name(f.kernel, sizeof f.kernel); }
+std::string kernel_of(const RawFinding& f) { return clean_name(f.kernel, sizeof f.kernel); }
 
-std::string race_with_itself(const Finding& f) {
+std::string race_with_itself(const RawFinding& f) {
     constexpr auto atomic = "an atomic (atomicAdd for a sum, atomicMax for a maximum)";
     if (f.now.writes && f.before.writes)
         return fmt::format("Many threads write one place: use {}, or let one thread do it.", atomic);
@@ -412,9 +412,9 @@ std::string race_with_itself(const Finding& f) {
     return fmt::format("{} If each has its own, a barrier belongs {}: {}.", many, turns, barrier);
 }
 
-Discovery returned_and_ended(const Discovery& returned) {
-    Discovery note = returned;
-    note.is_note = true;
+Finding returned_and_ended(const Finding& returned) {
+    Finding note = returned;
+    note.note = true;
     note.message += " They have ended, so the others do not wait for them, and the outputs are right.";
     note.hint = "GPUs before Volta (2017) hang here: let all threads come to the barrier, and test afterwards.";
     return note;

@@ -10,18 +10,23 @@
 
 namespace warplab {
 
-/// Return cause, message and hint of a finding; empty for a kind that only a forged page has. `line` is the line of the
+struct Description {
+    std::string cause, message, hint;
+    bool is_note = false;
+};
+
+/// Return the words of a finding; empty for a kind that only a forged page has. `line` is the line of the
 /// student's file. `buffers`: the lab's.
-Discovery describe(const std::vector<BufferSpec>& buffers, const Finding& f, const std::string& line);
+Description describe(const std::vector<BufferSpec>& buffers, const RawFinding& f, const std::string& line);
 
 /// Return the hint for a line whose threads race with each other.
-std::string race_with_itself(const Finding& f);
+std::string race_with_itself(const RawFinding& f);
 
 /// Return a return_before_barrier as a note: since compute capability 7.0, a barrier waits only for threads that have
 /// not ended.
-Discovery returned_and_ended(const Discovery& returned);
+Finding returned_and_ended(const Finding& returned);
 
-std::string kernel_of(const Finding& f);
-bool same_block(const Finding& f);
+std::string kernel_of(const RawFinding& f);
+bool same_block(const RawFinding& f);
 
 }  // namespace warplab

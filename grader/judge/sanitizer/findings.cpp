@@ -31,14 +31,14 @@ SourceLines look_up(const StageRun& run, const std::vector<std::uint64_t>& count
 /// Drop findings that follow from another finding at the same line and add no information. A line with a race may also
 /// read too early, read while an atomic updates, or write a value that is already there. A line with a wrong mask may
 /// also miss a lane. A line with an index beyond its array may access anything there.
-void drop_consequences(std::vector<Discovery>& all) {
+void drop_consequences(std::vector<Finding>& all) {
     std::set<int> racing, masked, beyond;
-    for (const Discovery& d : all) {
+    for (const Finding& d : all) {
         if (d.cause == cause::out_of_bounds) beyond.insert(d.line);
         if (d.cause == cause::race || d.cause == cause::atomic_race) racing.insert({d.line, d.other_line});
         if (d.cause == cause::lane_mask) masked.insert(d.line);
     }
-    std::erase_if(all, [&](const Discovery& d) {
+    std::erase_if(all, [&](const Finding& d) {
         const bool astray = d.cause == cause::race || d.cause == cause::same_value || d.cause == cause::host_memory ||
                             d.cause == cause::unset_constant;
         const bool follows =
@@ -49,15 +49,15 @@ void drop_consequences(std::vector<Discovery>& all) {
     });
 }
 
-bool is_race(const Discovery& d) { return d.cause == cause::race || d.cause == cause::atomic_race; }
+bool is_race(const Finding& d) { return d.cause == cause::race || d.cause == cause::atomic_race; }
 
 /// Sort notes last. If there is an access out of bounds, sort races before the notes, because the access
 /// may have caused all of them.
-void sort_by_likelihood(std::vector<Discovery>& all) {
+void sort_by_likelihood(std::vector<Finding>& all) {
     const bool strays =
         std::any_of(all.begin(), all.end(), [](const auto& d) { return d.cause == cause::out_of_bounds; });
-    const auto rank = [&](const Discovery& d) { return d.is_note ? 2 : strays && is_race(d) ? 1 : 0; };
-    std::stable_sort(all.begin(), all.end(), [&](const Discovery& a, const Discovery& b) { return rank(a) < rank(b); });
+    const auto rank = [&](const Finding& d) { return d.note ? 2 : strays && is_race(d) ? 1 : 0; };
+    std::stable_sort(all.begin(), all.end(), [&](const Finding& a, const Finding& b) { return rank(a) < rank(b); });
 }
 
 std::string quote(const std::string& text, int number) {
@@ -69,11 +69,11 @@ std::string quote(const std::string& text, int number) {
 
 }  // namespace
 
-std::vector<Discovery> explain_findings(const StageRun& run, const std::filesystem::path& source,
-                                        const std::vector<Finding>& findings, bool outputs_right) {
+std::vector<Finding> explain_findings(const StageRun& run, const std::filesystem::path& source,
+                                      const std::vector<RawFinding>& findings, bool outputs_right) {
     if (findings.empty()) return {};
     std::vector<std::uint64_t> counters;
-    for (const Finding& finding : findings)
+    for (const RawFinding& finding : findings)
         for (const FindingSide* side : {&finding.now, &finding.before})
             if (side->program_counter) counters.push_back(side->program_counter);
     counters.insert(counters.end(), run.guards.begin(), run.guards.end());
@@ -81,17 +81,17 @@ std::vector<Discovery> explain_findings(const StageRun& run, const std::filesyst
     const std::string text(std::istreambuf_iterator<char>(stream), {});
     auto all = describe_findings(run.lab.buffers, look_up(run, counters), text, run.guards, findings);
     if (outputs_right) {
-        std::erase_if(all, std::mem_fn(&Discovery::matters_if_wrong));
-        for (Discovery& d : all)
+        std::erase_if(all, matters_if_wrong);
+        for (Finding& d : all)
             if (d.cause == cause::return_before_barrier) d = returned_and_ended(d);
         sort_by_likelihood(all);
     }
     return all;
 }
 
-std::vector<Discovery> describe_findings(const std::vector<BufferSpec>& buffers, const SourceLines& lines,
-                                         const std::string& text, const std::set<std::uint64_t>& guards,
-                                         const std::vector<Finding>& findings) {
+std::vector<Finding> describe_findings(const std::vector<BufferSpec>& buffers, const SourceLines& lines,
+                                       const std::string& text, const std::set<std::uint64_t>& guards,
+                                       const std::vector<RawFinding>& findings) {
     const auto line_of = [&](const FindingSide& side) {
         const auto found = lines.find(side.program_counter);
         return found == lines.end() ? 0 : found->second;
@@ -99,32 +99,36 @@ std::vector<Discovery> describe_findings(const std::vector<BufferSpec>& buffers,
     std::set<int> guard_lines;
     for (const std::uint64_t guard : guards)
         if (lines.contains(guard)) guard_lines.insert(lines.at(guard));
-    std::vector<Discovery> all;
-    for (Finding finding : findings) {
+    std::vector<Finding> all;
+    for (RawFinding finding : findings) {
         const FindingSide& read = finding.now.atomic ? finding.before : finding.now;
         const bool only_reads = finding.kind == static_cast<std::uint32_t>(FindingKind::atomic_race) && !read.writes;
         if (only_reads && guard_lines.contains(line_of(read)))
             finding.kind = static_cast<std::uint32_t>(FindingKind::beside_atomic);
         const int line = finding.line > 0 ? finding.line : line_of(finding.now);
-        Discovery discovery = describe(buffers, finding, compilation::source_line(text, line));
-        if (discovery.message.empty()) continue;
-        discovery.line = line;
-        discovery.other_line = finding.before.program_counter ? line_of(finding.before) : finding.other_line;
-        discovery.text = quote(text, discovery.line);
-        discovery.other_text = quote(text, discovery.other_line);
-        discovery.count = finding.count;
-        discovery.kernel = kernel_of(finding);
-        if (discovery.cause == cause::race && same_block(finding) && discovery.line == discovery.other_line)
-            discovery.hint = race_with_itself(finding);
-        const auto like = std::find_if(all.begin(), all.end(), [&](const Discovery& d) {
-            const bool same = d.line == discovery.line && d.other_line == discovery.other_line;
-            const bool swapped = d.line == discovery.other_line && d.other_line == discovery.line;
-            return d.cause == discovery.cause && (same || swapped);
+        const Description words = describe(buffers, finding, compilation::source_line(text, line));
+        if (words.message.empty()) continue;
+        Finding found;
+        found.cause = words.cause;
+        found.note = words.is_note;
+        found.kernel = kernel_of(finding);
+        found.line = line;
+        found.text = quote(text, line);
+        found.other_line = finding.before.program_counter ? line_of(finding.before) : finding.other_line;
+        found.other_text = quote(text, found.other_line);
+        found.count = finding.count;
+        found.message = words.message;
+        const bool with_itself = found.cause == cause::race && same_block(finding) && found.line == found.other_line;
+        found.hint = with_itself ? race_with_itself(finding) : words.hint;
+        const auto like = std::find_if(all.begin(), all.end(), [&](const Finding& d) {
+            const bool same = d.line == found.line && d.other_line == found.other_line;
+            const bool swapped = d.line == found.other_line && d.other_line == found.line;
+            return d.cause == found.cause && (same || swapped);
         });
         if (like == all.end())
-            all.push_back(discovery);
+            all.push_back(found);
         else
-            like->count += discovery.count;
+            like->count += found.count;
     }
     drop_consequences(all);
     sort_by_likelihood(all);

@@ -1,5 +1,5 @@
 #pragma once
-// Collects the sanitizer's findings: one Discovery for each line and kind, however often it occurred.
+// Collects the sanitizer's findings: one Finding for each line and kind, however often it occurred.
 
 #include <cstdint>
 #include <map>
@@ -31,11 +31,11 @@ std::vector<LineCounts> add_up_counts(const SourceLines& lines, const std::vecto
 
 /// Describe the findings of one compiled file. Their lines are looked up in its debug information, within the sandbox,
 /// and quoted from `source`.
-std::vector<Discovery> explain_findings(const StageRun& run, const std::filesystem::path& source,
-                                        const std::vector<Finding>& findings, bool outputs_right);
+std::vector<Finding> explain_findings(const StageRun& run, const std::filesystem::path& source,
+                                      const std::vector<RawFinding>& findings, bool outputs_right);
 /// Do the same with known lines and the file's text. `buffers`: the lab's; `guards`: those of StatusPage.
-std::vector<Discovery> describe_findings(const std::vector<BufferSpec>& buffers, const SourceLines& lines,
-                                         const std::string& text, const std::set<std::uint64_t>& guards,
-                                         const std::vector<Finding>& findings);
+std::vector<Finding> describe_findings(const std::vector<BufferSpec>& buffers, const SourceLines& lines,
+                                       const std::string& text, const std::set<std::uint64_t>& guards,
+                                       const std::vector<RawFinding>& findings);
 
 }  // namespace warplab

@@ -1,22 +1,22 @@
 #pragma once
-// Everything that the sanitizer reports about a file, and the format in which `make inspect` stores it.
+// Everything that the sanitizer finds in a file, and its inspection, which `make inspect` stores.
 
 #include <string>
 #include <vector>
 
-#include "grader/common/json.h"
+#include "generated/inspection.h"
 #include "grader/judge/sanitizer/counts.h"
 #include "grader/judge/sanitizer/findings.h"
 
 namespace warplab {
 
-struct Inspection {
+struct Inspected {
     std::string lab, stage, file;
     std::vector<std::string> source;  // the file's lines
     const Gpu& gpu;
     std::vector<Counted> datasets = {};
     Counted all = {};
-    std::vector<Discovery> findings = {};
+    std::vector<Finding> findings = {};
     std::vector<LineCounts> counts = {};
     std::vector<KernelShape> kernels = {};
     std::vector<LineSummary> lines = {};
@@ -25,8 +25,7 @@ struct Inspection {
     std::string wrong = {}, wrong_hint = {};  // where the answers are wrong, and what to try
 };
 
-/// The output of `inspect --json`, which grader/journal/inspection.py reads, schema 1; tests/labs/test_inspect.py
-/// checks the keys. "counts" are sums over the requests of all warps that were inspected.
-Json to_json(const Inspection& found);
+/// Describe it in the format that `inspect --json` writes and grader/python/journal/inspection.py reads.
+Inspection describe_inspection(const Inspected& found);
 
 }  // namespace warplab

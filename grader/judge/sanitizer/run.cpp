@@ -151,8 +151,8 @@ Sanitized run_sanitizer(const StageRun& run, const SanitizerTask& task) {
             explain_findings(all.run, task.source, all.run.findings, right), all.run.doubt};
 }
 
-const Discovery* first_serious(const std::vector<Discovery>& findings) {
-    const auto first = std::find_if(findings.begin(), findings.end(), [](const Discovery& d) { return !d.is_note; });
+const Finding* first_serious(const std::vector<Finding>& findings) {
+    const auto first = std::find_if(findings.begin(), findings.end(), [](const Finding& d) { return !d.note; });
     return first == findings.end() ? nullptr : &*first;
 }
 

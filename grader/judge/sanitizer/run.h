@@ -41,7 +41,7 @@ struct SanitizerTask {
 struct Sanitized {
     std::vector<Check> checks;     // of each dataset that ran
     std::vector<Counted> counted;  // of the same datasets
-    std::vector<Discovery> findings;
+    std::vector<Finding> findings;
     std::string doubt;  // the first reason not to trust the findings
 };
 
@@ -49,6 +49,6 @@ struct Sanitized {
 Sanitized run_sanitizer(const StageRun& run, const SanitizerTask& task);
 
 /// Return the first finding that is not a note; null if there is none.
-const Discovery* first_serious(const std::vector<Discovery>& findings);
+const Finding* first_serious(const std::vector<Finding>& findings);
 
 }  // namespace warplab

@@ -1,8 +1,8 @@
 """compute-sanitizer's verdict on every planted mistake of kernels/*.cu, for a table beside check mode's, and on the
 labs' wrong submissions whose line check mode names.
 
-    python3 tests/cpu/check/compare_with_sanitizer.py --json FILE     (needs a GPU, nvcc and compute-sanitizer)
-    … --submissions                                                   (these alone; needs build/warplab, too)
+    python3 -m tests.cpu.check.compare_with_sanitizer --json FILE     (needs a GPU, nvcc and compute-sanitizer)
+    … --submissions                                                        (these alone; needs build/warplab, too)
 
 Each program is compiled with line numbers and runs under memcheck, racecheck, initcheck and synccheck. The JSON has,
 for each program, the kind and the lines that it plants and what each tool said of it: `clean`, `findings` (words,
@@ -24,6 +24,9 @@ import tempfile
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+
+from tests.labs import wrong
+from tests.labs.conftest import labs
 
 KERNELS = Path(__file__).with_name("kernels")
 TOOLS = {
@@ -140,13 +143,15 @@ def judge(nvcc: str, sanitizer: str, kernels: list[Path], folder: Path, workers:
     return rows
 
 
-def submissions(only: list[str]) -> list[dict]:
-    """Entries of the labs' wrong.json in which check mode names a line, whose LAB/FILE has one of these words."""
+def submissions(only: list[str], folder: Path) -> list[dict]:
+    """Return the entries of the labs' wrong.json that name a line for the sanitizer, and whose LAB/FILE contains one of
+    the words. Patches are applied in `folder`."""
     found = []
-    for listed in sorted(ROOT.glob("tests/labs/*/wrong.json")):
-        for entry in json.loads(listed.read_text()):
-            if "inspect" in entry and any(word in f"{listed.parent.name}/{entry['file']}" for word in only):
-                found.append({"lab": listed.parent.name, "source": listed.parent / entry["file"], **entry})
+    for lab in labs():
+        for entry in wrong.entries(lab):
+            if "inspect" in entry and any(word in f"{lab}/{entry['file']}" for word in only):
+                source = wrong.source_of(lab, entry["file"], folder / lab)
+                found.append({"lab": lab, "source": source, **entry})
     return found
 
 
@@ -211,7 +216,7 @@ def sanitize_submissions(only: list[str], folder: Path, workers: int, limit_s: f
         sys.exit("build/warplab is not built: make program")
     end = time.monotonic() + limit_s
     with ThreadPoolExecutor(workers) as pool:
-        return list(pool.map(lambda entry: sanitize_submission(entry, folder, end), submissions(only)))
+        return list(pool.map(lambda entry: sanitize_submission(entry, folder, end), submissions(only, folder)))
 
 
 def in_short(result: dict) -> str:
@@ -254,16 +259,16 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         limits = (options.workers, options.limit_s)
         rows = [] if options.submissions else judge(nvcc, sanitizer, kernels, Path(folder), *limits)
-        labs = sanitize_submissions(options.only, Path(folder), *limits) if options.submissions else []
+        answers = sanitize_submissions(options.only, Path(folder), *limits) if options.submissions else []
     wall_s = round(time.monotonic() - begin, 1)
     report = {"schema": 1, "tool": version(sanitizer), "nvcc": version(nvcc), "wall_s": wall_s, "programs": rows}
-    report["submissions"] = labs
+    report["submissions"] = answers
     options.json.write_text(json.dumps(report, indent=1) + "\n")
     print_table(rows)
-    for row in labs:
+    for row in answers:
         said = {tool: result.get("lines", result["verdict"]) for tool, result in row["tools"].items()}
         print(f"{row['submission']:<44} {row['planted'][0]} {row['planted'][1]} on {row['dataset'] or 'none'}: {said}")
-    print(f"{len(rows)} programs and {len(labs)} submissions in {wall_s} s")
+    print(f"{len(rows)} programs and {len(answers)} submissions in {wall_s} s")
     return 0
 
 

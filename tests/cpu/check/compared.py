@@ -1,7 +1,7 @@
 """Writes COMPARED.md, which compares check mode with NVIDIA's tools, from compared.json.
 
-    python3 tests/cpu/check/compared.py                                      writes COMPARED.md again
-    python3 tests/cpu/check/compared.py --sanitizer A.json --counts B.json   adds new measurements first
+    python3 -m tests.cpu.check.compared                                      writes COMPARED.md again
+    python3 -m tests.cpu.check.compared --sanitizer A.json --counts B.json   adds new measurements first
 
 A.json is from compare_with_sanitizer.py (with --submissions or without), B.json from compare_with_ncu.py. Standard
 library only.
@@ -13,7 +13,10 @@ import argparse
 import hashlib
 import json
 import sys
+import tempfile
 from pathlib import Path
+
+from tests.labs import wrong
 
 FOLDER = Path(__file__).parent
 DATA, DOCUMENT = FOLDER / "compared.json", FOLDER / "COMPARED.md"
@@ -163,9 +166,13 @@ def take_sanitizer(data: dict, report: dict) -> None:
 
 
 def submission_hash(submission: str) -> str:
-    """Of its source, `submission` being LAB/FILE without the ending; empty when it is no longer there."""
-    file = SUBMISSIONS / f"{submission}.cu"
-    return hashlib.sha256(file.read_bytes()).hexdigest() if file.exists() else ""
+    """Return the hash of a submission's source; empty if it no longer exists. `submission` is LAB/FILE without the
+    suffix."""
+    lab, stem = submission.split("/")
+    if not (file := next((SUBMISSIONS / lab).glob(f"{stem}.[cp]*"), None)):
+        return ""
+    with tempfile.TemporaryDirectory() as folder:
+        return hashlib.sha256(wrong.source_of(lab, file.name, Path(folder)).read_bytes()).hexdigest()
 
 
 def keep_answer(result: dict) -> dict:

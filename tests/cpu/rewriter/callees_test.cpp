@@ -40,7 +40,10 @@ TEST(Callees, WhatNvccTakesIsFine) {
              "void k" + body + "void run(void (*k)(float*), float* x) { k<<<1, 32>>>(x); }",
              "void other" + body + "template <class K> void run(K other, float* x) { other<<<1, 32>>>(x); }",
              kernel + "void run(float* x) { auto chosen = k; chosen<<<1, 32>>>(x); }",
-             kernel + "struct Run { void k(float*) {} void all(float* x) { this->k(x); } };"})
+             kernel + "struct Run { void k(float*) {} void all(float* x) { this->k(x); } };",
+             kernel + "class Run { void k() { ::k<<<1, 32>>>(x); } void all() { k(); } float* x; };",
+             "#include <cuda/barrier>\n__global__ void init(int* x) { *x = 0; }\n"
+             "__device__ void f(cuda::barrier<cuda::thread_scope_block>& b) { init(&b, 32); }"})
         EXPECT_THAT(problem_of(source), IsEmpty()) << source;
 }
 

@@ -33,6 +33,10 @@ TEST(HostCode, HostVariableIsNamedWithWhatItNeeds) {
                 HasSubstr("n is a variable of the host"));
     EXPECT_THAT(problem_of("const float table[2] = {1, 2};\n" + in_kernel + "x[0] = table[m]; }"),
                 HasSubstr("table is a variable of the host"));
+    for (const std::string use : {"if (m && n) x[0] = 1;", "while (x[0] && n) x[0] = 0;", "x[0] = m * n;",
+                                  "for (int i = 0; i < n; ++i) x[i] = 1;", "int i = m, j = n;", "n, m;"})
+        EXPECT_THAT(problem_of("int n = 3;\n" + in_kernel + use + " }"), HasSubstr("n is a variable of the host"))
+            << use;
 }
 
 TEST(HostCode, LibrariesHostCodeIsNamedWithWhatToWrite) {
@@ -59,6 +63,17 @@ TEST(HostCode, WhatNvccTakesIsFine) {
              "int n = 3;\ntemplate <int n> __global__ void k(float* x) { x[0] = n; }",
              "int n = 3;\n" + in_kernel + "for (int n = 0; n < m; ++n) x[n] = n; }",
              "float* n;\n" + in_kernel + "const float* n = x; x[0] = n[1]; }",
+             "int n, t;\n" + in_kernel + "int i = 0, t = m; for (int j = 0, n = 4; j < n; ++j) x[i] = t; }",
+             "int n;\n" + in_kernel + "const auto [i, n] = int2{1, 2}; x[i] = n; }",
+             "int f;\ntemplate <class F> __device__ float call(F&& f, float a) { return f(a); }",
+             "float f(float a) { return a; }\n__device__ float call(float (*f)(float), float a) { return f(a); }",
+             "int n;\ntemplate <class... T> __device__ int sum(T... n) { return (n + ...); }",
+             "int n[2];\n__device__ float first(volatile float* n) { return n[0]; }",
+             "int n[2];\n__device__ float first(std::size_t, float const* n) { return n[0]; }",
+             "int n;\nstruct Add { template <class T> __device__ int operator()(T&& n) const { return n + 1; } };",
+             "int n;\n" + in_kernel + "auto f = [](auto&& n) { return n; }; x[0] = f(m); }",
+             "float min(float a, float b, float c) { return std::min(a, std::min(b, c)); }\n" + in_kernel +
+                 "x[0] = min(x[1], x[2]); }",
              "int n = 3;\n" + in_kernel + "x[0] = sizeof(n); }",
              "const float limit = 2;\nconstexpr int two = 2;\n" + in_kernel + "x[two] = limit; }",
              "constexpr int table[2] = {1, 2};\n" + in_kernel + "constexpr int one = table[0]; x[one] = 1; }",

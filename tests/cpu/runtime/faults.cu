@@ -136,6 +136,23 @@ static const std::map<std::string, std::function<void()>> programs = {
         warplab::cpu::hide_device_memory(true);
         memory[3] = 1;
     }},
+    {"host_reads_device_after_many_launches", [] {
+        int* memory = device(64);
+        warplab::cpu::hide_device_memory(true);
+        for (int i = 0; i < 1000; ++i) plain_kernel<<<1, 1>>>(memory);
+        cudaDeviceSynchronize();
+        memory[3] = 1;
+    }},
+    {"copies_after_many_launches", [] {
+        int *memory = device(64), value = 0;
+        warplab::cpu::hide_device_memory(true);
+        for (int i = 0; i < 1000; ++i) {
+            plain_kernel<<<1, 1>>>(memory);
+            if (i % 300 == 299) cudaMemcpy(&value, memory, sizeof value, cudaMemcpyDeviceToHost);
+        }
+        plain_kernel<<<1, 1>>>(memory);
+        if (value != 1) plain_kernel<<<1, 1>>>(nullptr);
+    }},
     {"free_device", [] {
         int* memory = device(4096);
         warplab::cpu::hide_device_memory(true);

@@ -10,17 +10,22 @@ out := $(BUILD)/cpu/runtime-tests
 here := tests/cpu/runtime
 programs := kernels groups libcudacxx cub host arithmetic half graphs faults order split whole
 include_flags := -I$(here) -Igrader/cpu/include -I.
-student_flags := -std=c++17 -O2 -g1 -fwrapv -fno-strict-aliasing -ffp-contract=off \
-    -ftrivial-auto-var-init=pattern -pthread -Wall -Wno-unused -Wno-sign-compare -Wno-unknown-pragmas -Wno-array-bounds -DWARPLAB_CPU_FAST $(include_flags)
-runtime_flags := -std=c++20 -O2 -pthread -Wall -Wextra -I.
-headers := $(wildcard grader/cpu/include/cu*/* grader/cpu/include/cu*/*/*) $(wildcard grader/cpu/*.h grader/cpu/*/*.h grader/cpu/*/*/*.h grader/cpu/*/*/*.inc grader/io/*.h $(here)/*.h)
+# The judge's flags: STUDENT_FLAGS, FAST_FLAGS, SPLIT_FLAGS and RUNTIME_FLAGS.
+include $(out)/flags.mk
+student_flags := $(STUDENT_FLAGS) $(FAST_FLAGS) -Wno-array-bounds $(include_flags)
+runtime_flags := $(RUNTIME_FLAGS) -Wall -Wextra -I.
+headers := $(out)/flags.mk $(wildcard grader/cpu/include/cu*/* grader/cpu/include/cu*/*/*) $(wildcard grader/cpu/*.h grader/cpu/*/*.h grader/cpu/*/*/*.h grader/cpu/*/*/*.inc grader/io/*.h $(here)/*.h)
 runtime := $(patsubst grader/cpu/runtime/%.cpp,%.o,$(wildcard grader/cpu/runtime/*.cpp))
 
+.DEFAULT_GOAL := native
 .PHONY: native cross
 native: $(programs:%=$(out)/native/%)
 cross: $(programs:%=$(out)/cross/%)
 compiler_native := g++
 compiler_cross := aarch64-linux-gnu-g++
+
+$(out)/flags.mk: $(BUILD)/warplab
+	@mkdir -p $(@D); $< flags >$@.new; cmp -s $@.new $@ || cp $@.new $@
 
 $(out)/%.cpp: $(here)/%.cu $(BUILD)/cpu/rewrite
 	@mkdir -p $(@D)
@@ -35,7 +40,7 @@ $(out)/whole.cpp: $(here)/split.cu $(BUILD)/cpu/rewrite
 	@mkdir -p $(@D)
 	@$(BUILD)/cpu/rewrite $< $@ --name $(<F)
 
-$(out)/native/split.o $(out)/cross/split.o: private student_flags += -O3
+$(out)/native/split.o $(out)/cross/split.o: private student_flags += $(SPLIT_FLAGS)
 
 define rules
 $(out)/$(1)/runtime/%.o: grader/cpu/runtime/%.cpp $(headers)

@@ -137,6 +137,8 @@ const Case cases[] = {
     {"host_null", Fault::null_pointer, "", -1, "null pointer", false, "host_null"},
     {"host_reads_device", Fault::segmentation, "", -1, "host code used a pointer to device memory", false,
      "memory[3] = 1"},
+    {"host_reads_device_after_many_launches", Fault::segmentation, "plain_kernel", -1,
+     "host code used a pointer to device memory", false, "memory[3] = 1"},
     {"free_device", Fault::wrong_free, "", -1, "was given to free() or delete: cudaFree frees it", false, "free("},
     {"c_library_reads_device", Fault::segmentation, "", -1, "a pointer to device memory in memcpy(), free()", false,
      "strlen("},
@@ -253,6 +255,11 @@ TEST_F(CpuRuntime, LetsBlocksGoOnThatOnlyCount) {
 
 TEST_F(CpuRuntime, LetsAGridWaitForAHostThread) {
     const Reported reported = run_fault("", native("faults"), "doorbell");
+    EXPECT_EQ(reported.ended.status, 0) << reported.page.detail;
+}
+
+TEST_F(CpuRuntime, CopiesMemoryThatLaunchesLeftVisible) {
+    const Reported reported = run_fault("", native("faults"), "copies_after_many_launches");
     EXPECT_EQ(reported.ended.status, 0) << reported.page.detail;
 }
 

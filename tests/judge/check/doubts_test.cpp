@@ -30,7 +30,7 @@ class Doubts : public testing::Test {
         observed_.written_bytes[output_] = after_[output_].bytes();
     }
 
-    std::string doubt(const std::vector<Finding>& findings = {}, bool host_variant = false) const {
+    std::string doubt(const std::vector<RawFinding>& findings = {}, bool host_variant = false) const {
         return find_doubt(lab_, *oracle_, {problem_, before_, after_, host_variant, findings}, observed_);
     }
 
@@ -45,7 +45,7 @@ class Doubts : public testing::Test {
 TEST_F(Doubts, AcceptConsistentObservations) { EXPECT_EQ(doubt(), ""); }
 
 TEST_F(Doubts, RejectMissingFindings) {
-    const Finding finding{};
+    const RawFinding finding{};
     observed_.finding_count = 2;
     observed_.findings = add_to_findings(add_to_findings(0, finding), finding);
     EXPECT_THAT(doubt({finding}), HasSubstr("2 findings, but 1 arrived"));
@@ -53,7 +53,7 @@ TEST_F(Doubts, RejectMissingFindings) {
 }
 
 TEST_F(Doubts, RejectAlteredFindings) {
-    Finding finding{};
+    RawFinding finding{};
     observed_.finding_count = 1;
     observed_.findings = add_to_findings(0, finding);
     finding.kind = 1000;

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "grader/common/hash.h"
+#include "grader/common/json_node.h"
 #include "grader/model/manifest.h"
 
 namespace warplab {
@@ -25,13 +26,20 @@ class Records : public testing::Test {
     Records() { fs::create_directories(work_ / "dot_product"); }
     ~Records() override { fs::remove_all(work_); }
 
-    RecordedFile write_source(const std::string& text) const {
-        const fs::path source = work_ / "dot_product/01_atomic.cu";
-        std::ofstream(source) << text;
-        return {"dot_product", "01_atomic", sha256(text), source};
+    /// Write the file's text and return a result for it.
+    Record write_source(const std::string& text) const {
+        std::ofstream(source_) << text;
+        Record result;
+        result.kind = Record::Kind::sweep;
+        result.time = "2026-01-02T03:04:05Z";
+        result.lab = "dot_product";
+        result.stage = "01_atomic";
+        result.source_hash = sha256(text);
+        return result;
     }
-    void append(const RecordedFile& file, int number) const {
-        append_record(work_, file, "sweep", "2026-01-02T03:04:05Z", {{"number", number}});
+    void append(Record result, int number) const {
+        result.dataset = std::to_string(number);
+        append_record(work_, result, source_);
     }
     fs::path file() const { return records_file(work_, "dot_product"); }
     /// Every line has to be JSON of its own.
@@ -58,18 +66,18 @@ class Records : public testing::Test {
 
     fs::path work_ = fs::path(testing::TempDir()) /
                      (std::string("records-") + testing::UnitTest::GetInstance()->current_test_info()->name());
+    fs::path source_ = work_ / "dot_product/01_atomic.cu";
 };
 
 TEST_F(Records, KeepEachTextOnce) {
-    const RecordedFile first = write_source("one\n");
+    const Record first = write_source("one\n");
     append(first, 1);
     append(first, 2);
-    const RecordedFile second = write_source("two\xff\n");
+    const Record second = write_source("two\xff\n");
     append(second, 3);
     append(first, 4);  // its text is kept, though the file is another one now
     std::string kinds;
-    for (const Json& line : lines())
-        kinds += line["kind"] == "source" ? "s" : std::to_string(line["number"].get<int>());
+    for (const Json& line : lines()) kinds += line["kind"] == "source" ? "s" : line["dataset"].get<std::string>();
     EXPECT_EQ(kinds, "s12s34");
     EXPECT_EQ(lines()[0]["text"], "one\n");
     EXPECT_EQ(lines()[0]["hash"], lines()[1]["source_hash"]);
@@ -78,35 +86,35 @@ TEST_F(Records, KeepEachTextOnce) {
 }
 
 TEST_F(Records, KeepNoTextThatWasNotJudged) {
-    const RecordedFile judged = write_source("as it was\n");
+    const Record judged = write_source("as it was\n");
     write_source("edited while it was checked\n");
     append(judged, 1);
     ASSERT_EQ(lines().size(), 1u);
-    EXPECT_EQ(lines()[0]["source_hash"], judged.hash);
+    EXPECT_EQ(lines()[0]["source_hash"], judged.source_hash);
 }
 
 TEST_F(Records, HalfALineIsDroppedAndWrittenAgain) {
-    const RecordedFile source = write_source("one\n");
+    const Record source = write_source("one\n");
     append(source, 1);
-    const auto begins = fmt::format(R"({{"schema":1,"kind":"source","hash":"{}","te)", source.hash);
+    const auto begins = fmt::format(R"({{"schema":1,"kind":"source","hash":"{}","te)", source.source_hash);
     std::ofstream(file()) << begins;  // killed while it wrote the first line
     append(source, 2);
     ASSERT_EQ(lines().size(), 2u);
     EXPECT_EQ(lines()[0]["text"], "one\n");
-    EXPECT_EQ(lines()[1]["number"], 2);
+    EXPECT_EQ(lines()[1]["dataset"], "2");
 }
 
 TEST_F(Records, AWholeLineWithoutItsEndIsKept) {
-    const RecordedFile source = write_source("one\n");
+    const Record source = write_source("one\n");
     append(source, 1);
     fs::resize_file(file(), fs::file_size(file()) - 1);
     append(source, 2);
     ASSERT_EQ(lines().size(), 3u);
-    EXPECT_EQ(lines()[1]["number"], 1);
+    EXPECT_EQ(lines()[1]["dataset"], "1");
 }
 
 TEST_F(Records, ManyAtOnceDoNotMix) {
-    const RecordedFile source = write_source(std::string(100'000, 'x'));
+    const Record source = write_source(std::string(100'000, 'x'));
     std::vector<std::thread> threads;
     for (int thread = 0; thread < 8; ++thread)
         threads.emplace_back([&, thread] {
@@ -117,7 +125,7 @@ TEST_F(Records, ManyAtOnceDoNotMix) {
 }
 
 TEST_F(Records, BeingKilledLeavesWholeLines) {
-    const RecordedFile source = write_source(std::string(300'000, 'x'));
+    const Record source = write_source(std::string(300'000, 'x'));
     for (int round = 0; round < 5; ++round) {
         const pid_t child = fork();
         if (child == 0)
@@ -128,14 +136,14 @@ TEST_F(Records, BeingKilledLeavesWholeLines) {
         kill(child, SIGKILL);
         waitpid(child, nullptr, 0);
         append(source, -1);
-        EXPECT_EQ(lines().back()["number"], -1);
+        EXPECT_EQ(lines().back()["dataset"], "-1");
     }
     EXPECT_GE(lines().size(), 6u);  // the source, and ours each round; a child may be killed in its first write
     EXPECT_EQ(lines().front()["text"].get<std::string>().size(), 300'000u);
 }
 
 TEST_F(Records, SayWhyTheyCannotBeWritten) {
-    const RecordedFile source = write_source("one\n");
+    const Record source = write_source("one\n");
     std::ofstream(work_ / "dot_product/journal") << "a file where the folder should be";
     try {
         append(source, 1);
@@ -146,8 +154,8 @@ TEST_F(Records, SayWhyTheyCannotBeWritten) {
 }
 
 TEST_F(Records, AnImportedReportIsAddedOnce) {
-    const RecordedFile mine = write_source("mine\n");
-    const Report first = report("box", mine.hash), second = report("other", mine.hash);
+    const Record mine = write_source("mine\n");
+    const Report first = report("box", mine.source_hash), second = report("other", mine.source_hash);
     EXPECT_EQ(record_imported(work_, first, first.stages[0], "back.json"), Imported::added);
     EXPECT_EQ(record_imported(work_, first, first.stages[0], "back.json"), Imported::there_already);
     write_source("mine, and changed since\n");  // the text is in the records
@@ -162,6 +170,21 @@ TEST_F(Records, AReportOfAnotherTextIsNotImported) {
     const Report other = report("box", sha256("somebody else's\n"));
     EXPECT_EQ(record_imported(work_, other, other.stages[0], "back.json"), Imported::not_yours);
     EXPECT_TRUE(lines().empty());
+}
+
+TEST_F(Records, AreReadAsTheyWereWritten) {
+    Record result = write_source("one\n");
+    result.backend = "cuda";
+    result.machine.gpu = "H200";
+    result.sweep.emplace().points.emplace_back().defines = {{"VECTORS", 4}, {"BLOCK", 256}};
+    append_record(work_, result, source_);
+    const std::vector<Json> written = lines();
+    Record read;
+    from_json(JsonNode(written[1]), read);
+    EXPECT_EQ(to_json(read), written[1]);
+    EXPECT_EQ(read.sweep->points[0].defines, result.sweep->points[0].defines);
+    EXPECT_EQ(kind_name(read.kind), "sweep");
+    EXPECT_FALSE(written[0].contains("machine"));
 }
 
 TEST_F(Records, SayWhichDatasetAlone) {

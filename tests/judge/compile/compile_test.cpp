@@ -624,10 +624,10 @@ TEST_F(CompileTest, NvccIsAskedBesides) {
                          test::build_folder()})
             .get();
     };
-    EXPECT_EQ(ask(right).kind, NvccAnswer::Kind::compiles);
+    EXPECT_EQ(ask(right).answer, NvccAnswer::Answer::compiles);
     for (const char* run : {"compiled", "cached"}) {
         const NvccAnswer answer = ask(right_but("threadIdx.x;", "threadIdx.w;"));
-        EXPECT_EQ(answer.kind, NvccAnswer::Kind::refuses) << run;
+        EXPECT_EQ(answer.answer, NvccAnswer::Answer::refuses) << run;
         EXPECT_THAT(answer.log, AllOf(HasSubstr("hand_in.cu:4"), HasSubstr("threadIdx.w"))) << run;
     }
 }

@@ -17,7 +17,7 @@ using testing::Not;
 TEST(Render, ReportAsApproved) { test::expect_approved("report.txt", render_report(test::sample_report(), {})); }
 
 TEST(Render, ReportOnTheCpuAsApproved) {
-    test::expect_approved("report_cpu.txt", render_report(test::cpu_report(), {}, true));
+    test::expect_approved("report_cpu.txt", render_report(test::cpu_report(), {}, StudentsOutput::shown));
 }
 
 TEST(Render, ReportInColourAsApproved) {
@@ -45,8 +45,7 @@ TEST(Render, WarningsAreToldWhereSomethingIsWrong) {
 
 TEST(Render, NoteThatMayExplainIsALikelyReason) {
     StageReport stage = test::sample_report().stages[1];
-    stage.check_mode->findings = {
-        {.cause = "absent_lane", .message = "the value of lane 31", .hint = "", .is_note = true}};
+    stage.check_mode->findings = {{.cause = "absent_lane", .note = true, .message = "the value of lane 31"}};
     EXPECT_THAT(render_stage(stage, {}), HasSubstr("the value of lane 31"));
     stage.check_mode->findings[0].cause = "unset_constant";
     EXPECT_THAT(render_stage(stage, {}), HasSubstr("the value of lane 31"));
@@ -71,14 +70,14 @@ TEST(Render, NoEscapeSequenceOfAStudentReachesTheTerminal) {
     stage.compilation.log = stage.output = stage.compilation.failure->message = attack;
     report.stages[1].checks[1].failure->place->actual = attack;
     report.stages[1].notes = {attack};
-    for (const auto text : {&Discovery::cause, &Discovery::message, &Discovery::text, &Discovery::other_text})
+    for (const auto text : {&Finding::cause, &Finding::message, &Finding::text, &Finding::other_text})
         report.stages[1].check_mode->findings[0].*text = attack;
     report.stages[4].measurements[0].limit = attack;
     report.stages[4].measurements[0].caveats = {attack};
     report.stages[3].error->cause = attack;
     report.tree = attack;
     const Report reports[] = {report};
-    for (const auto& text : {render_report(report, {}, true), render_table(reports, {})})
+    for (const auto& text : {render_report(report, {}, StudentsOutput::shown), render_table(reports, {})})
         for (const auto* forbidden : {"\033", "\a", "\u009b"}) EXPECT_THAT(text, Not(HasSubstr(forbidden)));
 }
 
@@ -93,9 +92,10 @@ TEST(Render, LongLogsAreCut) {
 }
 
 TEST(Render, OutputIsShownWhenAskedFor) {
-    EXPECT_THAT(render_stage(test::passed_stage(), {}, true), HasSubstr("The program printed:\n    n = 7\n"));
+    EXPECT_THAT(render_stage(test::passed_stage(), {}, StudentsOutput::shown),
+                HasSubstr("The program printed:\n    n = 7\n"));
     EXPECT_THAT(render_stage(test::passed_stage(), {}), Not(HasSubstr("n = 7")));
-    EXPECT_THAT(render_stage(test::timed_stage(), {}, true), HasSubstr("printed nothing"));
+    EXPECT_THAT(render_stage(test::timed_stage(), {}, StudentsOutput::shown), HasSubstr("printed nothing"));
 }
 
 TEST(Render, AStageThatNeedsAGpuHasNoPointsYet) {

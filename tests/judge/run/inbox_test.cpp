@@ -38,9 +38,9 @@ TEST(Inbox, TakesFindingsBeforeTheAnswer) {
     const Pipe pipe;
     Inbox inbox;
     EXPECT_EQ(inbox.read(pipe.judge.get(), protocol::Ask::run), Read::nothing);
-    protocol::send_packet(pipe.runner.get(), PacketKind::finding, Finding{});
+    protocol::send_packet(pipe.runner.get(), PacketKind::finding, RawFinding{});
     EXPECT_EQ(inbox.read(pipe.judge.get(), protocol::Ask::run), Read::nothing);
-    protocol::send_packet(pipe.runner.get(), PacketKind::finding, Finding{});
+    protocol::send_packet(pipe.runner.get(), PacketKind::finding, RawFinding{});
     protocol::send_packet(pipe.runner.get(), PacketKind::answer, good_answer());
     EXPECT_EQ(inbox.read(pipe.judge.get(), protocol::Ask::run), Read::answer);
     EXPECT_EQ(inbox.findings().size(), 2u);

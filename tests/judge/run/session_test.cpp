@@ -2,9 +2,15 @@
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstddef>
+#include <memory>
+#include <utility>
 
 #include "grader/model/cause.h"
 
@@ -13,9 +19,10 @@ namespace {
 
 /// A child that runs a Python program instead of the runner: requests come on descriptor 3, answers go to 5, 4 is the
 /// status page.
-Session child(const std::string& program) {
+Session child(const std::string& program, std::shared_ptr<Budget> budget = nullptr) {
     Policy policy;
     policy.limits.wall_s = 5;
+    policy.budget = std::move(budget);
     return Session("/unused", policy, {"/usr/bin/env", "python3", "-c", "import os, socket, struct, time\n" + program});
 }
 
@@ -63,6 +70,63 @@ TEST(Session, TakesAWellFormedAnswer) {
     EXPECT_TRUE(session.alive());
 }
 
+/// Processes that leave a quarter of a processor to any other process there, each in a session of its own: the kernel
+/// may share the processors among sessions.
+class Neighbours {
+  public:
+    explicit Neighbours(int processor) {
+        for (pid_t& process : processes_) {
+            process = fork();
+            if (process == 0) spin(processor);
+        }
+    }
+    ~Neighbours() {
+        for (const pid_t process : processes_) {
+            kill(process, SIGKILL);
+            waitpid(process, nullptr, 0);
+        }
+    }
+
+  private:
+    [[noreturn]] static void spin(int processor) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        setsid();
+        cpu_set_t one;
+        CPU_ZERO(&one);
+        CPU_SET(processor, &one);
+        sched_setaffinity(0, sizeof one, &one);
+        for (volatile unsigned count = 0;; count = count + 1) {
+        }
+    }
+
+    pid_t processes_[3];
+};
+
+/// Return a program that computes for so long on the processor of its neighbours and then answers.
+std::string computing(double seconds, int processor) {
+    return std::string(answer) +
+           fmt::format(
+               "channel.recv(99999); os.sched_setaffinity(0, [{}]); until = time.process_time() + {}\n"
+               "while time.process_time() < until: pass\nsend(*answer()); time.sleep(5)",
+               processor, seconds);
+}
+
+TEST(Session, GivesAStarvedProgramMoreTime) {
+    const int processor = sched_getcpu();
+    Session session = child(computing(0.5, processor));
+    const Neighbours neighbours(processor);
+    const Session::Reply reply = ask_run(session, 0.5);
+    EXPECT_FALSE(reply.failure) << reply.failure->message;
+}
+
+TEST(Session, StarvationHardlyUsesTheBudget) {
+    const int processor = sched_getcpu();
+    Session session = child(computing(1, processor), std::make_shared<Budget>(2, 100));
+    const Neighbours neighbours(processor);
+    const Session::Reply reply = ask_run(session, 5);
+    EXPECT_FALSE(reply.failure) << reply.failure->message;
+}
+
 TEST(Session, ReportsTheRunnersCudaError) {
     Session session =
         child(std::string(answer) +
@@ -83,7 +147,8 @@ def finding(kind=1, line=7):
 )";
 
 std::string telling_findings(const std::string& program) {
-    return fmt::format("SIZE = {}\nLINE = {}\n", sizeof(Finding), offsetof(Finding, line)) + answer + finding + program;
+    return fmt::format("SIZE = {}\nLINE = {}\n", sizeof(RawFinding), offsetof(RawFinding, line)) + answer + finding +
+           program;
 }
 
 TEST(Session, KeepsWhatCheckModeToldBeforeTheAnswer) {
@@ -91,7 +156,7 @@ TEST(Session, KeepsWhatCheckModeToldBeforeTheAnswer) {
         child(telling_findings("channel.recv(99999); send(*finding()); send(*finding(line=9)); send(*answer())\n"
                                "os.pwrite(4, bytes(os.fstat(4).st_size), 0); time.sleep(5)"));
     ASSERT_FALSE(ask_run(session).failure);
-    const std::vector<Finding> found = session.findings();
+    const std::vector<RawFinding> found = session.findings();
     ASSERT_EQ(found.size(), 2u);
     EXPECT_EQ(found[0].line, 7);
     EXPECT_EQ(found[1].line, 9);

@@ -9,7 +9,7 @@ namespace warplab {
 namespace {
 
 std::string words_for(const std::string& line, std::uint32_t column, const char* type, std::int64_t index) {
-    Finding finding{};
+    RawFinding finding{};
     finding.kind = static_cast<std::uint32_t>(FindingKind::out_of_bounds);
     finding.space = static_cast<std::uint32_t>(FindingSpace::declared);
     finding.offset = index;
@@ -43,8 +43,8 @@ TEST(IndexBeyond, NamesNoArrayWhereTheColumnIsNoIndex) {
     EXPECT_NE(words_for("]] = 1", 2, "'int [8]'", 8).find("of an array, "), std::string::npos);
 }
 
-Discovery far_access(std::uint64_t address) {
-    Finding finding{};
+Finding far_access(std::uint64_t address) {
+    RawFinding finding{};
     finding.kind = static_cast<std::uint32_t>(FindingKind::out_of_bounds);
     finding.offset = static_cast<std::int64_t>(address);
     return describe_findings({}, {}, "", {}, {finding}).front();
@@ -59,7 +59,7 @@ TEST(FarAccess, SaysWhichPointerItWas) {
 }
 
 TEST(OutOfBounds, OfScratchAsksForItsSize) {
-    Finding finding{};
+    RawFinding finding{};
     finding.kind = static_cast<std::uint32_t>(FindingKind::out_of_bounds);
     finding.space = static_cast<std::uint32_t>(FindingSpace::buffer);
     finding.offset = finding.bytes = 16;
@@ -70,8 +70,8 @@ TEST(OutOfBounds, OfScratchAsksForItsSize) {
     EXPECT_NE(hint().find("the 16 bytes that the stage's _scratch_bytes() asks for"), std::string::npos);
 }
 
-Finding finding_of(FindingKind kind, FindingSpace space = FindingSpace::buffer) {
-    Finding finding{};
+RawFinding finding_of(FindingKind kind, FindingSpace space = FindingSpace::buffer) {
+    RawFinding finding{};
     finding.kind = static_cast<std::uint32_t>(kind);
     finding.space = static_cast<std::uint32_t>(space);
     finding.now.program_counter = finding.before.program_counter = 7;
@@ -80,7 +80,7 @@ Finding finding_of(FindingKind kind, FindingSpace space = FindingSpace::buffer) 
     return finding;
 }
 
-Discovery describe_one(const Finding& finding) {
+Finding describe_one(const RawFinding& finding) {
     const std::vector<BufferSpec> buffers = {{"out", ElementType::int32, Role::output, ""}};
     return describe_findings(buffers, {{7, 1}}, "", {}, {finding}).front();
 }
@@ -91,7 +91,7 @@ testing::AssertionResult has(const std::string& text, const std::string& words) 
 }
 
 TEST(OutOfBounds, NamesOneElementWhereItIsOne) {
-    Finding finding = finding_of(FindingKind::out_of_bounds);
+    RawFinding finding = finding_of(FindingKind::out_of_bounds);
     finding.offset = -480;
     EXPECT_TRUE(has(describe_one(finding).message, "element -120 of out"));
     finding.offset = -482;
@@ -101,13 +101,13 @@ TEST(OutOfBounds, NamesOneElementWhereItIsOne) {
 }
 
 TEST(OutOfBounds, OfDynamicSharedMemoryNamesTheLaunchsArgument) {
-    Finding finding = finding_of(FindingKind::out_of_bounds, FindingSpace::dynamic_shared);
+    RawFinding finding = finding_of(FindingKind::out_of_bounds, FindingSpace::dynamic_shared);
     finding.offset = 1024;
     EXPECT_TRUE(has(describe_one(finding).hint, "<<<blocks, threads, bytes>>>"));
 }
 
 TEST(OutOfBounds, CallsAPieceOfScratchByItsName) {
-    Finding finding = finding_of(FindingKind::out_of_bounds);
+    RawFinding finding = finding_of(FindingKind::out_of_bounds);
     finding.buffer = 1;
     finding.offset = 1024;
     EXPECT_TRUE(has(describe_one(finding).message, "element 256 of scratch"));
@@ -116,8 +116,16 @@ TEST(OutOfBounds, CallsAPieceOfScratchByItsName) {
     EXPECT_FALSE(has(describe_one(finding).hint, "_scratch_bytes()"));
 }
 
+TEST(OutOfBounds, NamesTheCallThatAllocatedTheMemory) {
+    RawFinding finding = finding_of(FindingKind::out_of_bounds, FindingSpace::allocation);
+    for (const char* call : {"cudaMalloc", "cudaMallocHost"}) {
+        std::strncpy(finding.object, call, sizeof finding.object - 1);
+        EXPECT_TRUE(has(describe_one(finding).message, std::string(" from ") + call));
+    }
+}
+
 TEST(Misaligned, SpeaksOfAVectorOnlyWhereOneIsUsed) {
-    Finding finding = finding_of(FindingKind::misaligned);
+    RawFinding finding = finding_of(FindingKind::misaligned);
     finding.offset = 1;
     EXPECT_TRUE(has(describe_one(finding).hint, "4 bytes are read and written at multiples of 4"));
     finding.width = 8;
@@ -129,7 +137,7 @@ TEST(Misaligned, SpeaksOfAVectorOnlyWhereOneIsUsed) {
 }
 
 TEST(Misaligned, NamesTheDeclarationOfASharedArray) {
-    Finding finding = finding_of(FindingKind::misaligned, FindingSpace::shared);
+    RawFinding finding = finding_of(FindingKind::misaligned, FindingSpace::shared);
     finding.offset = 8;
     finding.width = 8;
     EXPECT_TRUE(has(describe_one(finding).message, "whose type does not put it at a multiple of 8"));
@@ -137,7 +145,7 @@ TEST(Misaligned, NamesTheDeclarationOfASharedArray) {
 }
 
 TEST(Race, OfALineWithItselfNamesBothBarriersAndTheAtomics) {
-    Finding finding = finding_of(FindingKind::race, FindingSpace::shared);
+    RawFinding finding = finding_of(FindingKind::race, FindingSpace::shared);
     finding.before.writes = 1;
     EXPECT_TRUE(has(describe_one(finding).hint, "__syncthreads(), or __syncwarp() in code for one warp alone"));
     finding.now.writes = 1;
@@ -145,7 +153,7 @@ TEST(Race, OfALineWithItselfNamesBothBarriersAndTheAtomics) {
 }
 
 TEST(Race, InGlobalMemorySaysThatABarrierIsForOneBlock) {
-    Finding finding = finding_of(FindingKind::race);
+    RawFinding finding = finding_of(FindingKind::race);
     finding.before.program_counter = 8;
     finding.before.writes = 1;
     EXPECT_TRUE(has(describe_one(finding).hint, "Where other blocks use it too no barrier helps"));
@@ -154,7 +162,7 @@ TEST(Race, InGlobalMemorySaysThatABarrierIsForOneBlock) {
 }
 
 TEST(Race, OfTwoAtomicsSaysHowTheyDiffer) {
-    Finding finding = finding_of(FindingKind::atomic_race);
+    RawFinding finding = finding_of(FindingKind::atomic_race);
     finding.before.block[0] = 1;
     finding.before.writes = finding.before.atomic = finding.now.writes = finding.now.atomic = 1;
     EXPECT_TRUE(has(describe_one(finding).hint, "one holds within its block only"));
@@ -186,8 +194,8 @@ TEST(Consequences, OfARaceDropWhatIsCalledHarmless) {
 }
 
 TEST(Consequences, OfAnIndexBeyondAnArrayAreDropped) {
-    Finding beyond{}, race{}, elsewhere{};
-    for (Finding* finding : {&beyond, &race, &elsewhere}) finding->line = finding == &elsewhere ? 2 : 1;
+    RawFinding beyond{}, race{}, elsewhere{};
+    for (RawFinding* finding : {&beyond, &race, &elsewhere}) finding->line = finding == &elsewhere ? 2 : 1;
     beyond.kind = static_cast<std::uint32_t>(FindingKind::out_of_bounds);
     race.kind = elsewhere.kind = static_cast<std::uint32_t>(FindingKind::race);
     const auto found = describe_findings({}, {}, "", {}, {race, beyond, elsewhere});
@@ -197,8 +205,8 @@ TEST(Consequences, OfAnIndexBeyondAnArrayAreDropped) {
 }
 
 TEST(Likelihood, AnAccessOutOfBoundsComesBeforeRacesAndNotesLast) {
-    Finding race = finding_of(FindingKind::race), beyond = finding_of(FindingKind::out_of_bounds),
-            note = finding_of(FindingKind::absent_lane);
+    RawFinding race = finding_of(FindingKind::race), beyond = finding_of(FindingKind::out_of_bounds),
+               note = finding_of(FindingKind::absent_lane);
     race.line = 1;
     beyond.line = 2;
     note.line = 3;
@@ -206,7 +214,7 @@ TEST(Likelihood, AnAccessOutOfBoundsComesBeforeRacesAndNotesLast) {
     ASSERT_EQ(found.size(), 3u);
     EXPECT_EQ(found[0].cause, "out_of_bounds");
     EXPECT_EQ(found[1].cause, "race");
-    EXPECT_TRUE(found[2].is_note);
+    EXPECT_TRUE(found[2].note);
 }
 
 }  // namespace

@@ -111,6 +111,16 @@ auto sum_by_blocks(std::size_t block, std::function<void(Products& shared)> tree
     };
 }
 
+/// Every thread of a grid adds the product at the place that `place` gives for its block and its number.
+auto sum_by_grid(std::size_t blocks, std::size_t block, std::size_t (*place)(std::size_t k, std::size_t t)) {
+    return [=](const Products& products) {
+        std::uint32_t sum = 0;
+        for (std::size_t k = 0; k < blocks; ++k)
+            for (std::size_t t = 0; t < block; ++t) sum += products[place(k, t)];
+        return sum;
+    };
+}
+
 void halve(Products& shared, std::size_t end = 0) {
     for (std::size_t half = shared.size() / 2; half > end; half /= 2)
         for (std::size_t t = 0; t < half; ++t) shared[t] += shared[t + half];
@@ -135,9 +145,9 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"LastOfFourLeftOut", 1000, sum_where([](std::size_t i) { return i != 999; }), "last_element_lost", ""},
         Mistake{"NothingAdded", 1000, [](const Products&) { return 0u; }, "nothing_added", "The answer is 0"},
         Mistake{"LastBlockWins", 100000, sum_where([](std::size_t i) { return i >= 99840; }), "one_block_only",
-                "the last block, 390: elements 99,840 to 99,999"},
+                "block 390 of 391, 160 products, 99,840 to 99,999"},
         Mistake{"FirstBlockWins", 1000003, sum_where([](std::size_t i) { return i < 128; }), "one_block_only",
-                "the first block: elements 0 to 127"},
+                "block 0 of 7,813, 128 products, 0 to 127"},
         Mistake{"FixedGrid", 1000003, sum_where([](std::size_t i) { return i < 66048; }), "grid_too_small",
                 "first 66,048 of 1,000,003"},
         Mistake{"FirstLost", 10000, sum_where([](std::size_t i) { return i >= 5120; }), "first_lost", "first 5,120"},
@@ -150,7 +160,7 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"LoopEndsOneEarly", 100000, sum_where([](std::size_t i) { return i % 256 != 255; }),
                 "block_incomplete", "Of every 256 products only the first 255 are in the sum"},
         Mistake{"LoopBeginsAtOne", 100000, sum_where([](std::size_t i) { return i % 256 != 0; }), "block_incomplete",
-                "Of every 256 products the first is left out"},
+                "Of every 256 products the first is not in the sum"},
         Mistake{"OneSharedVariable", 100096, sum_where([](std::size_t i) { return i % 256 == 255; }),
                 "block_incomplete", "Of every 256 products only number 255"},
         Mistake{"TreeStopsEarly", 10000, sum_by_blocks(256, [](Products& shared) { halve(shared, 1); }),
@@ -167,6 +177,20 @@ INSTANTIATE_TEST_SUITE_P(
                 "256 times"},
         Mistake{"TailTwice", 1003, [](const Products& p) { return sum_of(p) + p[1000] + p[1001] + p[1002]; },
                 "tail_twice", "The last 3 products, from 1,000 on"},
+        Mistake{"NoBlockSize", 100000, sum_by_grid(391, 256, [](std::size_t k, std::size_t t) { return k + t; }),
+                "block_size_forgotten", "Only the first 646 products"},
+        Mistake{"NoBlockIndex", 100000, sum_by_grid(391, 256, [](std::size_t, std::size_t t) { return t; }),
+                "block_index_forgotten", "The first 256 products are in the sum 391 times"},
+        Mistake{"StepOfOneBlock", 100000,
+                [](const Products& p) {
+                    std::uint32_t sum = 0;
+                    for (std::size_t k = 0; k < 32; ++k)
+                        for (std::size_t i = 256 * k; i < p.size(); ++i) sum += p[i];
+                    return sum;
+                },
+                "counted_too_often", "up to 32 times"},
+        Mistake{"StrideTooLong", 100003, sum_where([](std::size_t i) { return i % 16384 < 8192; }), "stride_too_long",
+                "Of every 16,384 products only the first 8,192"},
         Mistake{"Saturated", 1000, [](const Products&) { return 0x7fffffffu; }, "saturated", "2147483647"},
         Mistake{"SlotsNotSet", 1000,
                 [](const Products& p) {

@@ -153,9 +153,9 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"BlocksRoundedDown", "random", 100000, where([](std::size_t i) { return i < 99840; }), "tail_lost",
                 "99,840 = 390 x 256"},
         Mistake{"VectorsOnly", "random", 100013, where([](std::size_t i) { return i < 100012; }), "vector_tail_lost",
-                "whole groups of 4. The last one is left out"},
+                "25,003 whole vectors of four. The 1 after them is lost"},
         Mistake{"VectorsOf16Only", "random", 100013, where([](std::size_t i) { return i < 100000; }),
-                "vector_tail_lost", "whole groups of 16. The last 13 are left out"},
+                "vector_tail_lost", "6,250 whole vectors of 16. The 13 after them are lost"},
         Mistake{"LastPixel", "random", 100000, where([](std::size_t i) { return i != 99999; }), "last_pixel_lost", ""},
         Mistake{"Nothing", "random", 1000, where([](std::size_t) { return false; }), "nothing_counted", "All bins are 0"},
         Mistake{"FirstBlock", "random", 100000, where([](std::size_t i) { return i < 256; }), "one_block_only", ""},
@@ -179,6 +179,18 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"BlockIndexForgotten", "random", 10007,
                 [](const Pixels& p) { return count_by(p, [](std::size_t i) { return i < 256 ? 40 : 0; }); },
                 "block_index_forgotten", "The first 256 pixels are counted 40 times"},
+        Mistake{"NoBlockSize", "random", 100003,
+                [](const Pixels& p) {
+                    return count_by(p, [](std::size_t i) {  // 391 blocks of 256 threads
+                        return i < 646 ? std::min<std::size_t>({i + 1, 646 - i, 256}) : 0;
+                    });
+                },
+                "block_size_forgotten", "Only the first 646 pixels"},
+        Mistake{"StepOfOneBlock", "random", 100003,
+                [](const Pixels& p) {
+                    return count_by(p, [](std::size_t i) { return std::min<std::size_t>(i / 256 + 1, 32); });
+                },
+                "counted_too_often", "up to 32 times"},
         Mistake{"ByPosition", "random", 100003,
                 [](const Pixels& p) {
                     Counts counts(256);
@@ -190,7 +202,7 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"Signed", "random", 10007, valued([](std::uint8_t v) { return v ^ 128; }), "wrong_bin", "signed"},
         Mistake{"SevenBits", "random", 10007, valued([](std::uint8_t v) { return v & 127; }), "wrong_bin", "seven bits"},
         Mistake{"OnlyFirstByte", "random", 10007, where([](std::size_t i) { return i % 4 == 0 || i >= 10004; }),
-                "bytes_lost", "Of every 4 pixels only number 0 is counted"},
+                "bytes_lost", "Of every 4 pixels only the first is counted"},
         Mistake{"FourthWordLost", "random", 10007, where([](std::size_t i) { return i % 16 < 12 || i >= 10000; }),
                 "bytes_lost", "Of every 16 pixels numbers 12 to 15 are not counted"},
         Mistake{"ByteTwice", "random", 10007,

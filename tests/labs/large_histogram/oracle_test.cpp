@@ -282,7 +282,8 @@ TEST(LargeHistogramOracle, ExplainsLostTails) {
     EXPECT_EQ(without([](std::size_t h, std::size_t i) { return i < (4 - h * 1003 % 4) % 4; })->cause, "head_lost");
     EXPECT_THAT(without([](std::size_t, std::size_t i) { return i >= 768; })->message, HasSubstr("3 x 256"));
     EXPECT_THAT(without([](std::size_t, std::size_t i) { return i % 384 >= 128; })->message,
-                HasSubstr("only 128 in 384 are counted"));
+                HasSubstr("Of every 384 values of each histogram only the first 128 are counted"));
+    EXPECT_EQ(without([](std::size_t, std::size_t i) { return i >= 4 + 256 - 1; })->cause, "block_size_forgotten");
     EXPECT_EQ(without([](std::size_t h, std::size_t i) { return (h * 1003 + i) % 4 == 2; })->cause,
               "component_forgotten");
 }

@@ -221,7 +221,11 @@ INSTANTIATE_TEST_SUITE_P(
                 }),
                 "step_index", "counts its first element 4 times"},
         Mistake{"OneBlock", count_times([](auto i, auto) { return i / 1024 % 7 == 5; }), "one_block_only",
-                "number 5 of 7"},
+                "block 5 of 7"},
+        Mistake{"NoBlockSize", count_times([](auto i, auto) -> std::uint64_t {  // 99 blocks of 1024 threads
+                    return i < 1122 ? std::min<std::uint64_t>({i + 1, 1122 - i, 99}) : 0;
+                }),
+                "block_size_forgotten", "Only the first 1,122 elements"},
         Mistake{"Position",
                 [](const Problem& problem) {
                     Counts counts(bin_count);

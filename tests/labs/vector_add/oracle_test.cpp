@@ -119,12 +119,16 @@ INSTANTIATE_TEST_SUITE_P(
                 "Only the first 16,384 of 1,000,003"},
         Mistake{"NoBlockIndex", 100000, add_while([](std::size_t i) { return i < 256; }), "one_block_only",
                 "one block's worth"},
+        Mistake{"NoBlockSize", 100000, add_while([](std::size_t i) { return i < 391 + 256 - 1; }),
+                "block_size_forgotten", "Only the first 646 of 100,000"},
+        Mistake{"QuarterOfTheBytes", 100003, add_while([](std::size_t i) { return i < 25000; }), "bytes_not_elements",
+                "exactly a quarter"},
         Mistake{"LastElementLeftOut", 1022, add_while([](std::size_t i) { return i + 1 < 1022; }), "last_element_lost",
                 "1,021 of 1,022"},
         Mistake{"StepTwiceTheThreads", 100000, add_while([](std::size_t i) { return i % 8192 < 4096; }),
-                "steps_too_far", "From element 4,096 on, 4,096 of every 8,192"},
+                "steps_too_far", "Of every 8,192 elements only the first 4,096 are written"},
         Mistake{"ForgottenComponent", 4096, add_while([](std::size_t i) { return i % 4 != 3; }), "component_lost",
-                "From element 3 on, 1 of every 4"},
+                "Of every 4 elements only the first 3 are written"},
         Mistake{"TailFromTheStart", 1003,
                 [](auto x, auto y, auto sums) {
                     for (std::size_t i = 0; i < 1000; ++i) sums[i] = x[i] + y[i];

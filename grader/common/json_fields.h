@@ -1,0 +1,146 @@
+#pragma once
+// Conversions between JSON and the plain types of fields, for the types that grader/model/schema/generate.py writes.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "grader/common/json_node.h"
+#include "grader/common/utf8.h"
+
+namespace warplab {
+
+template <class T>
+concept Enum = std::is_enum_v<T>;
+
+/// Bytes that are not UTF-8 (a compiler that quotes a Latin-1 file) become U+FFFD.
+inline Json to_json(const std::string& text) { return to_valid_utf8(text); }
+inline Json to_json(bool value) { return value; }
+inline Json to_json(int value) { return value; }
+inline Json to_json(std::uint64_t value) { return value; }
+/// JSON has no NaN and no infinity, so they are words.
+inline Json to_json(double value) {
+    if (std::isnan(value)) return "nan";
+    if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
+    return value;
+}
+template <Enum E>
+Json to_json(E value) {
+    return names_of(value).at(static_cast<std::size_t>(value));
+}
+template <class T>
+Json to_json(const std::optional<T>& value) {
+    return value ? to_json(*value) : Json();
+}
+template <class T>
+Json to_json(const std::vector<T>& values) {
+    auto list = Json::array();
+    for (const auto& value : values) list.push_back(to_json(value));
+    return list;
+}
+
+/// Write integers by name, in order.
+inline Json to_json(const std::vector<std::pair<std::string, std::int64_t>>& integers) {
+    auto object = Json::object();
+    for (const auto& [name, value] : integers) object[name] = value;
+    return object;
+}
+
+inline void require_at_most(const JsonNode& node, std::size_t found, std::size_t most, const char* units) {
+    if (found > most)
+        node.fail(
+            fmt::format("{} {} exceed the limit of {}; no program of the kit writes that much", found, units, most));
+}
+
+/// Read text and make it harmless, so that code that prints it cannot change a terminal.
+inline void from_json(const JsonNode& node, std::string& field) {
+    constexpr std::size_t most_bytes = 1'000'000;  // a compiler's log is the longest text
+    const auto text = node.text();
+    require_at_most(node, text.size(), most_bytes, "bytes of text");
+    field = to_harmless(text);
+}
+
+inline void from_json(const JsonNode& node, bool& field) { field = node.boolean(); }
+
+inline void from_json(const JsonNode& node, std::uint64_t& field) { field = node.natural(); }
+
+template <class T>
+void require_between(const JsonNode& node, T value, T least, T most) {
+    if (value < least || value > most) node.fail(fmt::format("{} is not between {} and {}", value, least, most));
+}
+
+inline void from_json(const JsonNode& node, int& field, int least = std::numeric_limits<int>::min(),
+                      int most = std::numeric_limits<int>::max()) {
+    const auto value = node.integer();
+    require_between<std::int64_t>(node, value, least, most);
+    field = static_cast<int>(value);
+}
+
+inline void from_json(const JsonNode& node, std::vector<std::pair<std::string, std::int64_t>>& field) {
+    node.require_object();
+    field.clear();
+    for (const auto& [name, value] : node.value().items())
+        field.emplace_back(to_harmless(name), node.at(name).integer());
+}
+
+inline void from_json(const JsonNode& node, double& field, double least, double most) {
+    field = node.number();
+    require_between(node, field, least, most);
+}
+
+/// Bounds of a number that may be a word, because it is not finite.
+struct OrWord {
+    double least, most;
+};
+inline void from_json(const JsonNode& node, double& field, OrWord bounds) {
+    if (!node.value().is_string()) return from_json(node, field, bounds.least, bounds.most);
+    const auto word = node.text();
+    if (word == "nan")
+        field = std::numeric_limits<double>::quiet_NaN();
+    else if (word == "inf")
+        field = std::numeric_limits<double>::infinity();
+    else if (word == "-inf")
+        field = -std::numeric_limits<double>::infinity();
+    else
+        node.fail(fmt::format("expected a number, \"nan\", \"inf\" or \"-inf\", found \"{}\"", word));
+}
+
+template <Enum E>
+void from_json(const JsonNode& node, E& field) {
+    const auto word = node.text();
+    const auto names = names_of(field);
+    const auto found = std::find(names.begin(), names.end(), word);
+    if (found == names.end())
+        node.fail(fmt::format("\"{}\" is not valid here; expected one of {}", word, fmt::join(names, ", ")));
+    field = static_cast<E>(found - names.begin());
+}
+
+/// Read the value of an optional field; `bounds` are those of the value.
+template <class T, class... Bounds>
+void from_json(const JsonNode& node, std::optional<T>& field, Bounds... bounds) {
+    from_json(node, field.emplace(), bounds...);
+}
+
+struct AtMost {
+    std::size_t items;
+};
+/// Read a list; `bounds` are those of each item.
+template <class T, class... Bounds>
+void from_json(const JsonNode& node, std::vector<T>& field, AtMost most, Bounds... bounds) {
+    field.clear();
+    const auto items = node.items();
+    require_at_most(node, items.size(), most.items, "items");
+    for (const auto& item : items) from_json(item, field.emplace_back(), bounds...);
+}
+
+}  // namespace warplab

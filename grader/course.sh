@@ -1,0 +1,125 @@
+# The instructors' verbs: a part of ./warplab, but not of a students' kit.
+
+verbs="$verbs demo test new-lab starters docs example-journal results counters peers soak bench-backend kit export \
+gradescope autolab batch course"
+names="$names LABS FORMAT OUTPUT SUBMISSIONS OUT ROSTER EXECUTOR"
+paths="$paths OUTPUT SUBMISSIONS OUT ROSTER"
+
+# The verbs of a whole batch run in the caller's folder: ./warplab course status DIR
+if [ "$1" = course ]; then
+    shift
+    cd -- "$here" && exec "$root/grader/warplab-course" "$@"
+fi
+
+help_instructors() {
+    cat <<'END'
+
+For instructors; more in grader/python/release/RELEASES.md and, for developers, CONTRIBUTING.md:
+  make demo                          grade every reference solution: shows that all works here (builds first)
+  make kit [LABS=…] [UPTO=stage]     the students' archive, without solutions; LABS=one,other:2 cuts one lab
+  make batch LAB=… SUBMISSIONS=…     grade a folder of submissions, or the zip that Canvas or Moodle gives;
+                                     OUT=… is where gradebook and feedback go, ROSTER=… says who is who,
+                                     UPTO=… how far the students' kit went
+  make export REPORT=… FORMAT=…      a report as gradescope, autolab, github, prairielearn, canvas or moodle reads it
+  make gradescope LAB=…              an autograder for Gradescope; make autolab LAB=… one for Autolab
+  make test                          all tests of this project
+END
+}
+
+need_course_packages() {
+    need_packages
+    [ "$VENV/course" -nt grader/python/batch/requirements.txt ] && [ ! "$VENV/ready" -nt "$VENV/course" ] ||
+        sh grader/setup.sh course || exit 2
+}
+
+# What build/report and build/sweep measured on a GPU (and build/peers.json of libraries) becomes
+# handouts/results/<gpu>.json.
+results() { # [OPTION …]
+    before= # an option for the first file
+    for file in "$BUILD"/report/*.json --sweeps "$BUILD"/sweep/*.json --peers "$BUILD"/peers.json; do
+        case $file in
+        --*) before=$file ;;
+        *) [ ! -e "$file" ] || { set -- "$@" $before "$file" && before=; } ;;
+        esac
+    done
+    python "make results" grader.python.docs.results "$@"
+}
+
+instructors_verb() { # [OPTION …]
+    case $verb in gradescope | autolab | batch) need_lab "$@" ;; esac
+    case $verb in
+    demo)
+        sh grader/setup.sh demo || exit 2
+        unset LAB STAGE DATASET SOURCE FORCE UNSAFE JSON
+        TREE=solutions
+        judge grade --no-check-mode --no-nvcc --report-dir "$BUILD/report" "$@"
+        status=$?
+        python "the HTML page" grader.python.batch.outputs.report_page "$BUILD/report"
+        exit $status
+        ;;
+    test)
+        sh grader/setup.sh test || exit 2
+        build program tests
+        need_course_packages
+        python3 tests/run.py
+        ;;
+    new-lab)
+        [ -n "$LAB$*" ] || fail "What is it to be called? Type  make new-lab LAB=NAME,  as in LAB=my_lab"
+        python "make new-lab" grader.python.release.new_lab ${LAB:+"$LAB"} "$@"
+        ;;
+    starters) python "make starters" grader.python.release.starters "$@" ;;
+    docs)
+        build program
+        python "make docs" grader.python.docs.tables --build "$BUILD" "$@" || exit
+        for draw in handouts/pictures/*.py; do python3 -B "$draw" || exit 2; done
+        ;;
+    results) results "$@" ;;
+    example-journal) # handouts/example-journal from the records and notes in it
+        python "make example-journal" grader.python.journal.journal --folder handouts/example-journal --beside-source "$@"
+        ;;
+    counters) # what the sanitizer counts of every solution becomes handouts/counters.json; needs no GPU
+        build program
+        python "make counters" grader.python.docs.counters ${LAB:+"$LAB"} --build "$BUILD" "$@"
+        ;;
+    peers)
+        unset BACKEND DATASET TREE SOURCE FORCE UNSAFE
+        JSON=$BUILD/peers.json
+        judge peers "$@"
+        ;;
+    soak) # tests that take too long for make test; SECONDS_EACH=600: each part takes ten minutes; FUZZ_SCALE=10: ten
+        # times as many inputs
+        build program
+        need_course_packages
+        sh grader/setup.sh soak || echo "Continuing without the missing tools." >&2
+        "$VENV/bin/python" tests/soak.py
+        ;;
+    bench-backend)
+        build program
+        make --no-print-directory -j"$jobs" -f grader/cpu/bench/bench.mk BUILD="$BUILD"
+        ;;
+    kit) # LABS=one,other:2 (or LAB=one) and UPTO=3 leave the rest out
+        python "make kit" grader.python.release.kit --labs "${LABS:-$LAB}" --upto "$UPTO" "$@"
+        ;;
+    export)
+        [ -n "$REPORT$*" ] && [ -n "$FORMAT$*" ] ||
+            fail "Type  make export REPORT=build/report/LAB.json FORMAT=gradescope [OUTPUT=FILE]"
+        python "make export" grader.python.batch.outputs.export ${REPORT:+"$REPORT"} ${FORMAT:+--format "$FORMAT"} \
+            ${OUTPUT:+--output "$OUTPUT"} "$@"
+        ;;
+    gradescope | autolab) # UNSAFE=1: for a system without a sandbox, and without hidden datasets
+        [ "$verb" = gradescope ] || build program
+        python "make $verb" grader.python.release.services "$verb" ${LAB:+"$LAB"} ${UPTO:+--upto "$UPTO"} \
+            ${UNSAFE:+--unsafe} --build "$BUILD" "$@"
+        ;;
+    batch) # a folder or archive of submissions, graded and reported: BATCH.md
+        [ -n "$SUBMISSIONS$*" ] && [ -n "$OUT$*" ] ||
+            fail "Type  make batch LAB=NAME SUBMISSIONS=folder-or-zip OUT=folder"
+        build program
+        need_course_packages
+        "$VENV/bin/python" -m grader.python.batch grade ${SUBMISSIONS:+"$SUBMISSIONS"} ${LAB:+--lab "$LAB"} \
+            ${OUT:+--out "$OUT"} --build "$BUILD" ${ROSTER:+--roster "$ROSTER"} ${BACKEND:+--backend "$BACKEND"} \
+            ${STAGE:+--stage "$STAGE"} ${UPTO:+--upto "$UPTO"} ${UNSAFE:+--unsafe} \
+            ${EXECUTOR:+--executor "$EXECUTOR"} "$@"
+        ;;
+    esac
+}

@@ -1,1 +1,0 @@
-"""Tools for instructors only: they make and check the course's files."""

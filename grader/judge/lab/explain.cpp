@@ -1,0 +1,267 @@
+#include "grader/judge/lab/explain.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+
+#include "grader/common/text.h"
+
+namespace warplab {
+namespace {
+
+/// Blocks, and what a block handles whose threads take several elements each.
+constexpr std::size_t usual_steps[] = {256, 128, 512, 1024, 64, 32, 2048, 4096, 8192, 16384};
+
+std::size_t divide_up(std::size_t n, std::size_t by) { return (n + by - 1) / by; }
+
+/// The block for which only the last, partial one is lost; 0 if there is none. Of small blocks, a vector is likelier;
+/// of a few large steps, a grid that is too small.
+std::size_t whole_blocks(std::size_t n, std::size_t kept) {
+    for (const std::size_t block : usual_steps)
+        if (kept == n / block * block && (block >= 128 || n - kept > 3) && (block <= 1024 || kept / block >= 8))
+            return block;
+    return 0;
+}
+
+std::size_t whole_vectors(std::size_t n, std::size_t kept, const Nouns& nouns) {
+    for (std::size_t vector = 4; vector <= nouns.longest_vector; vector *= 2)
+        if (kept == n / vector * vector) return vector;
+    return 0;
+}
+
+constexpr std::size_t int_end = std::size_t{1} << 31;
+
+Mistake int_overflow(const std::string& counts) {
+    return {"int_overflow", counts + ": an int ends at 2^31 - 1, and so does an index or a count that is one.",
+            "Use std::size_t for n and for the index, and widen before you multiply: std::size_t{blockIdx.x} * "
+            "blockDim.x + threadIdx.x."};
+}
+
+}  // namespace
+
+Hypothesis confirmed(const Situation& situation, Mistake mistake) {
+    const auto predict = [actual = situation.actual](std::vector<Array>& outputs) {
+        outputs = actual;
+        return true;
+    };
+    return {std::move(mistake.cause), std::move(mistake.message), std::move(mistake.hint), predict};
+}
+
+std::vector<Hypothesis> first_fit(const Situation& situation, std::initializer_list<std::function<Guess()>> attempts) {
+    for (const auto& attempt : attempts)
+        if (Guess guess = attempt()) return {confirmed(situation, std::move(*guess))};
+    return {};
+}
+
+// --- elements and the threads that handle them ---
+
+std::size_t Reach::times_of(std::size_t i) const {
+    const bool inside = i >= begin && i < end && (i - begin) % period - first < run;
+    if (inside == others) return 0;
+    std::size_t most = times;
+    if (rise) most = std::min(most, i / rise + 1);
+    if (falls) most = std::min(most, end - i);
+    return most;
+}
+
+std::size_t Reach::handled(std::size_t n) const {
+    const std::size_t all = std::min(end, n) - std::min(begin, n);
+    if (falls) return times * (all + 1 - times);
+    std::size_t sum = 0;
+    if (rise) {
+        for (std::size_t k = 0; k < times && k * rise < all; ++k) sum += all - k * rise;
+        return sum;
+    }
+    sum = all / period * run + std::clamp(all % period, first, first + run) - first;
+    return times * (others ? n - sum : sum);
+}
+
+std::string blocks_of(std::size_t count, std::size_t block) {
+    return sentence("{} = {} x {}", count, count / block, std::to_string(block));
+}
+
+std::size_t unscaled_end(std::size_t n, std::size_t block) { return n > block ? divide_up(n, block) + block - 1 : 0; }
+
+Mistake block_size_forgotten(const std::string& counts) {
+    return {"block_size_forgotten", counts + ": as many as blocks + threads in a block - 1.",
+            "blockIdx.x + threadIdx.x ends there. Blocks begin blockDim.x elements apart: blockIdx.x * blockDim.x + "
+            "threadIdx.x."};
+}
+
+std::string name_numbers(std::size_t first, std::size_t run) {
+    if (first == 0) return run == 1 ? "the first" : "the first " + format_count(run);
+    return run == 1 ? sentence("number {}", first) : sentence("numbers {} to {}", first, first + run - 1);
+}
+
+std::string describe_part(const Reach& part, const Nouns& nouns) {
+    return sentence("Of every {} {}{} {}{} {}{}.", part.period, nouns.elements,
+                    part.begin ? sentence(" from number {} on", part.begin) : "", part.others ? "" : "only ",
+                    name_numbers(part.first, part.run), part.run == 1 ? "is " : "are ",
+                    (part.others ? "not " : "") + nouns.done);
+}
+
+Mistake name_prefix(std::size_t n, std::size_t kept, const Nouns& nouns) {
+    const std::size_t lost = n - kept;
+    const std::string counts = sentence("Only the first {} of {} {} {}", kept, n, nouns.elements, nouns.are_done(kept));
+    if (kept == int_end) return int_overflow(counts);
+    const std::size_t block = whole_blocks(n, kept), vector = whole_vectors(n, kept, nouns);
+    if (block && !(vector && (block < 128 || nouns.longest_vector > 4)))
+        return {"tail_lost",
+                sentence("{} ({}): {} / {} rounds down, and the last {} {} no thread.", counts, blocks_of(kept, block),
+                         n, std::to_string(block), lost, lost == 1 ? "has" : "have"),
+                fmt::format("Round the number of blocks up, (n + {}) / {}, and let threads past the end do nothing.",
+                            block - 1, block)};
+    if (vector)
+        return {"vector_tail_lost",
+                sentence("{}: {} whole vectors of {}. The {} after them {} lost.", counts, kept / vector,
+                         vector == 4 ? "four" : std::to_string(vector), lost, lost == 1 ? "is" : "are"),
+                sentence("n need not be a multiple of {}: handle the last n % {} one by one.", vector, vector)};
+    if (kept >= 32 && kept <= 1024 && std::has_single_bit(kept))
+        return {"one_block_only", counts + ": one block's worth.",
+                "Does the index contain blockIdx.x * blockDim.x, and does the grid have more than one block?"};
+    if (lost == 1)
+        return {nouns.last_lost, counts + ": the last one is left out.",
+                "Indices run from 0 to n - 1: is the guard i < n, and not i < n - 1?"};
+    for (const std::size_t one : usual_blocks)
+        if (kept == unscaled_end(n, one)) return block_size_forgotten(counts);
+    if (kept == n / 4)
+        return {"bytes_not_elements", counts + ": exactly a quarter.",
+                "cudaMemcpy and cudaMemset count bytes, and a float or an int has four: n * sizeof(float)."};
+    return {"grid_too_small",
+            kept % 32 ? counts + "." : sentence("{}: {} threads, each for one, are all there are.", counts, kept),
+            "Either launch a thread for each of them, or let each thread loop on: i += gridDim.x * blockDim.x."};
+}
+
+Mistake name_share(std::size_t n, std::size_t block, std::size_t blocks, std::size_t k, const Nouns& nouns) {
+    const Reach share{.end = n, .period = block * blocks, .first = k * block, .run = block};
+    const std::size_t count = share.handled(n);
+    const bool has_stride = block * blocks < n;
+    return {
+        "one_block_only",
+        sentence("Only one block's {} are {}: those of block {} of {}, {} {}{}.", nouns.elements, nouns.done, k, blocks,
+                 count, nouns.elements, has_stride ? "" : sentence(", {} to {}", k * block, k * block + count - 1)),
+        "Blocks overwrite each other's result, at the same time and in any order: let every block add its own with "
+        "atomicAdd, to what is set to 0 before the launch."};
+}
+
+Guess guess_tail(std::size_t n, const Nouns& nouns, const Fits& fits) {
+    std::vector<std::size_t> candidates;
+    for (std::size_t vector = 4; vector <= nouns.longest_vector; vector *= 2) candidates.push_back(n / vector * vector);
+    for (const std::size_t block : usual_steps) candidates.push_back(n / block * block);
+    candidates.insert(candidates.end(), {n - 1, n / 4, int_end});
+    for (const std::size_t block : usual_blocks) candidates.push_back(unscaled_end(n, block));
+    for (const std::size_t kept : candidates)
+        if (kept > 0 && kept < n && fits(prefix(kept))) return name_prefix(n, kept, nouns);
+    return {};
+}
+
+Guess guess_share(std::size_t n, const Nouns& nouns, const Fits& fits, bool strides) {
+    constexpr std::size_t most_blocks = 4096;
+    for (const std::size_t block : usual_blocks) {
+        if (block < 128 && n <= 1024) continue;  // rather a warp of one block
+        const std::size_t pieces = divide_up(n, block);
+        const auto is_all = [&](std::size_t blocks, std::size_t k) {
+            return fits({.end = n, .period = block * blocks, .first = k * block, .run = block});
+        };
+        for (std::size_t k = pieces; pieces > 1 && k-- > 0;)
+            if (is_all(pieces, k)) return name_share(n, block, pieces, k, nouns);
+        for (std::size_t blocks = strides ? std::min(pieces, most_blocks) : 0; blocks > 1; --blocks)
+            for (const std::size_t k : {blocks - 1, std::size_t{0}, blocks / 2})
+                if (is_all(blocks, k)) return name_share(n, block, blocks, k, nouns);
+    }
+    return {};
+}
+
+Guess guess_repeated(std::size_t n, const Nouns& nouns, const Fits& fits) {
+    constexpr std::size_t most_blocks = 2048;
+    for (const std::size_t block : usual_blocks)
+        for (std::size_t blocks = std::min(divide_up(n, block), most_blocks); blocks > 1; --blocks) {
+            const std::size_t reached = blocks + block - 1, most = std::min(block, blocks);
+            if (fits({.end = block, .times = blocks}))
+                return Mistake{
+                    "block_index_forgotten",
+                    sentence("The first {} {} are {} {} times, and no others.", block, nouns.elements, nouns.done,
+                             blocks),
+                    "Which element a thread takes depends on its block: blockIdx.x * blockDim.x + threadIdx.x."};
+            if (reached <= n && fits({.end = reached, .times = most, .rise = 1, .falls = true}))
+                return block_size_forgotten(sentence("Only the first {} {} are {}, most of them {} times", reached,
+                                                     nouns.elements, nouns.done, most));
+            if (fits({.end = n, .times = blocks, .rise = block}))
+                return Mistake{
+                    "counted_too_often",
+                    sentence("Only the first {0} {1} are {2} once, the next {0} twice, and so on, up to {3} times: the "
+                             "loop of each of {3} blocks steps by one block.",
+                             block, nouns.elements, nouns.done, blocks),
+                    "The step of the loop is the number of threads of the grid: i += gridDim.x * blockDim.x."};
+        }
+    return {};
+}
+
+Guess guess_long_stride(std::size_t n, const Nouns& nouns, const Fits& fits) {
+    constexpr std::size_t most_blocks = 2048;
+    for (const std::size_t block : usual_blocks)
+        for (std::size_t blocks = 1; blocks <= most_blocks && block * blocks < n; ++blocks)
+            for (const std::size_t times : {2, 4, 8})
+                if (const Reach part{.end = n, .period = times * block * blocks, .run = block * blocks}; fits(part))
+                    return Mistake{
+                        "stride_too_long", describe_part(part, nouns),
+                        "The step of the loop is the number of threads of the grid: i += gridDim.x * blockDim.x."};
+    return {};
+}
+
+Guess guess_unwritten(std::size_t n, const Nouns& nouns, const std::function<bool(std::size_t i)>& is_unwritten,
+                      const Fits& gives) {
+    const auto next = [&](std::size_t i, bool wanted) {
+        while (i < n && is_unwritten(i) != wanted) ++i;
+        return i;
+    };
+    const std::size_t first = next(0, true), end = next(first, false), again = next(end, true);
+    if (first == n) return {};
+    if (first == 0 && end == n)
+        return n > int_end ? int_overflow("No element is " + nouns.done)
+                           : Mistake{"never_written",
+                                     "No element is " + nouns.done + ": all hold what they held before the call.",
+                                     "Is the kernel launched, and does it write to the output?"};
+    if (gives(prefix(first))) return name_prefix(n, first, nouns);
+    const std::size_t period = again - first, run = end - first;
+    Reach written{.end = n, .period = period, .first = first, .run = run, .others = true};
+    if (first >= period) written.begin = first, written.first = 0;
+    if (again == n || !gives(written)) return {};
+    if (first + run == period) written = {.end = n, .period = period, .run = first};
+    if (period == 4)
+        return Mistake{"component_lost", describe_part(written, nouns),
+                       "A vector has four components, x, y, z and w: are all four handled and stored?"};
+    return Mistake{"steps_too_far", describe_part(written, nouns),
+                   "The loop steps over elements that no thread takes: its step is the number of threads of the grid, "
+                   "gridDim.x * blockDim.x."};
+}
+
+Mistake tail_twice(std::size_t n, std::size_t begin, const Nouns& nouns) {
+    return {"tail_twice",
+            begin + 1 == n
+                ? sentence("Of {} {} the last one is {} twice.", n, nouns.elements, nouns.done)
+                : sentence("The last {} {}, from {} on, are {} twice.", n - begin, nouns.elements, begin, nouns.done),
+            "What is left after the whole vectors or blocks is handled by one thread each, once."};
+}
+
+Mistake empty_not_written(const std::string& output, const std::string& why) {
+    return {"empty_not_written",
+            sentence("Without elements {} still holds what it held before the call: {}, and has to be written.", output,
+                     why),
+            sentence("Set {} to 0 before you return early.", output)};
+}
+
+Mistake stale_result(const std::string& what, const std::string& inputs) {
+    return {"stale_result", sentence("{} of the call before, although {} changed since.", what, inputs),
+            "Keep nothing from one call to the next that depends on the inputs: compute from what they hold now."};
+}
+
+Guess guess_stale(const Situation& situation, std::size_t output, const std::string& what, const std::string& inputs) {
+    if (!situation.previous) return {};
+    const Array &old = situation.previous->arrays[output], &actual = situation.actual[output];
+    if (old.bytes() != actual.bytes() || std::memcmp(old.data(), actual.data(), actual.bytes()) != 0) return {};
+    return stale_result(what, inputs);
+}
+
+}  // namespace warplab

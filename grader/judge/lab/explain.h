@@ -1,0 +1,258 @@
+#pragma once
+// Mistakes that several labs share, each as data plus a small function. A lab's oracle lists attempts, likelier ones
+// first: each compares the output with what a mistake gives, and returns the mistake if they are equal.
+
+#include <fmt/format.h>
+
+#include <concepts>
+#include <cstdint>
+#include <cstring>
+#include <functional>
+#include <initializer_list>
+#include <optional>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "grader/common/text.h"
+#include "grader/judge/lab/oracle.h"
+
+namespace warplab {
+
+template <class T>
+using Printed = std::conditional_t<std::unsigned_integral<T>, std::string, T>;
+
+/// fmt::format, with separators in unsigned numbers: "1,048,576".
+template <class... Values>
+std::string sentence(fmt::format_string<Printed<Values>...> text, const Values&... values) {
+    const auto print = []<class T>(const T& value) -> Printed<T> {
+        if constexpr (std::unsigned_integral<T>)
+            return format_count(value);
+        else
+            return value;
+    };
+    return fmt::format(text, print(values)...);
+}
+
+/// The words of a hypothesis (oracle.h says what each is).
+struct Mistake {
+    std::string cause, message, hint;
+};
+
+/// A mistake that gives exactly the actual output; nothing if the attempt does not fit.
+using Guess = std::optional<Mistake>;
+
+/// The hypothesis of a mistake that an oracle has compared with the whole output: it predicts what was found.
+Hypothesis confirmed(const Situation& situation, Mistake mistake);
+
+/// The first attempt that fits, as Oracle::hypotheses returns it.
+std::vector<Hypothesis> first_fit(const Situation& situation, std::initializer_list<std::function<Guess()>> attempts);
+
+/// The same for attempts that share data: `explanation` holds it.
+template <class Explanation>
+std::vector<Hypothesis> first_fit(const Situation& situation, Explanation& explanation,
+                                  std::initializer_list<Guess (Explanation::*)()> attempts) {
+    for (const auto attempt : attempts)
+        if (Guess guess = (explanation.*attempt)()) return {confirmed(situation, std::move(*guess))};
+    return {};
+}
+
+/// A mistake, and the output that it gives: one value, or all bins.
+template <class Output>
+struct Outcome {
+    Output output;
+    Mistake mistake;
+};
+
+template <class Output>
+Guess match(const Output& actual, std::initializer_list<Outcome<Output>> outcomes) {
+    for (const auto& [output, mistake] : outcomes)
+        if (output == actual) return mistake;
+    return {};
+}
+
+/// The index of the first element that differs; the number of elements if none does.
+template <class Values>
+std::size_t first_wrong(const Values& right, const Values& actual) {
+    std::size_t i = 0;
+    while (i < actual.size() && right[i] == actual[i]) ++i;
+    return i;
+}
+
+// --- elements and the threads that handle them ---
+
+/// Sizes of blocks that students choose, likelier ones first.
+constexpr std::size_t usual_blocks[] = {256, 128, 512, 1024, 64, 32};
+
+/// A lab's words: "Only the first 99,840 of 100,000 products are in the sum".
+struct Nouns {
+    std::string elements = "elements", done = "written";
+    std::size_t longest_vector = 4;  // elements
+    std::string last_lost = "last_element_lost";
+
+    std::string are_done(std::size_t count) const { return (count == 1 ? "is " : "are ") + done; }
+};
+
+/// Elements that threads handle, and how often: those of [begin, end) whose distance from begin, modulo `period`, is in
+/// [first, first + run); or, with `others`, all elements of 0 … n - 1 but those.
+struct Reach {
+    std::size_t begin = 0, end = 0, period = 1, first = 0, run = 1;
+    bool others = false;
+    std::size_t times = 1;  // at most
+    std::size_t rise = 0;   // > 0: element i at most i / rise + 1 times
+    bool falls = false;     // element i at most end - i times
+
+    std::size_t times_of(std::size_t i) const;
+    std::size_t handled(std::size_t n) const;  // the sum of times_of over all n elements, without a loop over them
+};
+
+/// The elements from the first one on that are handled.
+inline Reach prefix(std::size_t kept) { return {.end = kept}; }
+
+/// Whether a mistake that handles these elements gives the actual output.
+using Fits = std::function<bool(const Reach&)>;
+
+/// "390 blocks of 256" in numbers: "99,840 = 390 x 256".
+std::string blocks_of(std::size_t count, std::size_t block);
+
+/// "the first 32", "number 3", "numbers 8 to 15".
+std::string name_numbers(std::size_t first, std::size_t run);
+
+/// "Of every 256 products only the first 32 are in the sum."
+std::string describe_part(const Reach& part, const Nouns& nouns);
+
+/// Where `blockIdx.x + threadIdx.x` ends, for n elements and blocks of this size; 0 if that is no mistake.
+std::size_t unscaled_end(std::size_t n, std::size_t block);
+
+/// The index leaves out blockDim.x. `counts`: what is handled, without a full stop.
+Mistake block_size_forgotten(const std::string& counts);
+
+/// The mistake if only the first `kept` > 0 of n elements are handled: a tail is lost, or the grid is too small.
+Mistake name_prefix(std::size_t n, std::size_t kept, const Nouns& nouns);
+
+/// The mistake if only one block's elements are handled, number k of a grid of `blocks`.
+Mistake name_share(std::size_t n, std::size_t block, std::size_t blocks, std::size_t k, const Nouns& nouns);
+
+/// The end is lost: after whole blocks or vectors, after a quarter of the bytes, or nearly all.
+Guess guess_tail(std::size_t n, const Nouns& nouns, const Fits& fits);
+
+/// One block's elements are all there is. `strides`: blocks may also go on by the size of the grid.
+Guess guess_share(std::size_t n, const Nouns& nouns, const Fits& fits, bool strides);
+
+/// Elements that are handled several times: the index or the step of a loop leaves out a factor.
+Guess guess_repeated(std::size_t n, const Nouns& nouns, const Fits& fits);
+
+/// Loops that step too far: by a multiple of the number of threads.
+Guess guess_long_stride(std::size_t n, const Nouns& nouns, const Fits& fits);
+
+/// The elements from `begin` on are handled twice.
+Mistake tail_twice(std::size_t n, std::size_t begin, const Nouns& nouns);
+
+// --- outputs of which each element has a value of its own ---
+
+/// A mistake, and what it gives for element i; NaN if it reads what is no input.
+template <class T>
+struct Formula {
+    Mistake mistake;
+    std::function<T(std::size_t i)> value;
+};
+
+/// Elements that no thread wrote are all from one on, or lie at regular distances. `gives`: whether the output is that
+/// of a mistake that writes just these elements.
+Guess guess_unwritten(std::size_t n, const Nouns& nouns, const std::function<bool(std::size_t i)>& is_unwritten,
+                      const Fits& gives);
+
+/// One output, compared element by element, as exactly as the oracle accepts them.
+template <class T>
+class Output {
+  public:
+    Output(const Oracle& oracle, const Situation& situation, std::size_t buffer)
+        : right(situation.problem.arrays[buffer].as<T>()),
+          actual(situation.actual[buffer].as<T>()),
+          before(situation.before[buffer].as<T>()),
+          oracle_(oracle),
+          situation_(situation),
+          buffer_(buffer) {
+        std::size_t stride = 1;
+        for (std::size_t i = 0; i < actual.size(); ++i) {
+            if (!is_wrong(i)) continue;
+            if (wrong++ == 0) first = i;
+            if (wrong % stride == 0) samples_.push_back(i);
+            if (samples_.size() < 2 * enough) continue;
+            for (std::size_t k = 0; k < enough; ++k) samples_[k] = samples_[2 * k];
+            samples_.resize(enough);
+            stride *= 2;
+        }
+        for (std::size_t i = 0; i < actual.size(); i += actual.size() / enough + 1) samples_.push_back(i);
+    }
+
+    bool fits(std::size_t i, T value) const {
+        if (same(value, actual[i])) return true;
+        if (value != value) return actual[i] != actual[i] && !same(actual[i], before[i]);  // NaN
+        return oracle_.accepts(situation_.problem, buffer_, i, value, actual[i]);
+    }
+    bool is_wrong(std::size_t i) const { return !fits(i, right[i]); }
+    bool is_unwritten(std::size_t i) const { return same(actual[i], before[i]) && is_wrong(i); }
+
+    template <class Test>
+    bool all_wrong(Test test) const {
+        for (std::size_t i = first; i < actual.size(); ++i)
+            if (!test(i) && is_wrong(i)) return false;
+        return wrong > 0;
+    }
+
+    /// Whether value(i) fits every element: first a few hundred, which rule most mistakes out.
+    template <class Value>
+    bool gives(const Value& value) const {
+        bool explains = false;  // a wrong element, by more than NaN for NaN
+        for (const std::size_t i : samples_) {
+            const T one = value(i);
+            if (!fits(i, one)) return false;
+            explains = explains || one == one || same(one, actual[i]);
+        }
+        for (std::size_t i = 0; explains && i < actual.size(); ++i)
+            if (!fits(i, value(i))) return false;
+        return explains;
+    }
+
+    Guess match(const std::vector<Formula<T>>& formulas) const {
+        for (const auto& [mistake, value] : formulas)
+            if (gives(value)) return mistake;
+        return {};
+    }
+
+    Guess guess_unwritten(const Nouns& nouns) const {
+        return warplab::guess_unwritten(
+            actual.size(), nouns, [this](std::size_t i) { return is_unwritten(i); },
+            [this](const Reach& written) {
+                return gives([&](std::size_t i) { return written.times_of(i) ? right[i] : before[i]; });
+            });
+    }
+
+    const std::span<const T> right, actual, before;
+    std::size_t wrong = 0, first = 0;  // how many elements are wrong, and the first of them
+
+  private:
+    static constexpr std::size_t enough = 150;
+    static bool same(const T& a, const T& b) { return std::memcmp(&a, &b, sizeof(T)) == 0; }
+
+    const Oracle& oracle_;
+    const Situation& situation_;
+    std::size_t buffer_;
+    std::vector<std::size_t> samples_;
+};
+
+// --- outputs that hold what they held before the call ---
+
+/// n = 0, and `output` is not written; it should be, because "the sum of nothing is 0".
+Mistake empty_not_written(const std::string& output, const std::string& why);
+
+/// "The answer is that" of the call before, although "a and b have" changed.
+Mistake stale_result(const std::string& what, const std::string& inputs);
+
+/// The output is, bit for bit, that of the call before.
+Guess guess_stale(const Situation& situation, std::size_t output, const std::string& what, const std::string& inputs);
+
+}  // namespace warplab

@@ -1,0 +1,87 @@
+#pragma once
+// The options of `warplab VERB …`. An option is a field here and its line in Options::each(): nothing else lists them.
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace warplab {
+
+struct Folders {
+    std::filesystem::path root = ".";  // the project
+    std::filesystem::path build = "build";
+    std::filesystem::path work = "work";  // the student's
+};
+
+/// How the command line describes an option.
+struct OptionWords {
+    const char* name;
+    const char* about;
+    const char* verbs = "";  // that take it, separated by blanks; empty: all
+    const char* except = "";
+    bool required = false, shows_default = false;
+    double lowest = 0, highest = 0;  // of a number
+};
+
+struct Options {
+    std::string lab, stage;  // positional
+    std::string dataset, backend, tree, upto, metrics, gpu;
+    std::filesystem::path source, json, report_dir, report, image;
+    std::vector<std::string> settings;
+    bool force = false, unsafe = false, unscored = false, no_cuda_only = false, no_check_mode = false, no_nvcc = false;
+    double sample_s = 1;
+    Folders folders;
+
+    /// Call `bind(field, words)` for each option that is not positional. The Makefile's program passes what was typed
+    /// to several verbs, so verbs also take options that mean nothing to them.
+    template <typename Bind>
+    void each(Bind bind) {
+        bind(image, {.name = "--image", .about = "the picture to work on; without it, the lab's own", .verbs = "show"});
+        bind(settings, {.name = "--set",
+                        .about = "NAME=VALUE …: the lab's settings; an unknown name lists them",
+                        .verbs = "show"});
+        bind(gpu, {.name = "--gpu", .about = "use this GPU's limits: H200, A100, T4, RTX3080 ...", .verbs = "inspect"});
+        bind(upto, {.name = "--upto", .about = "the last stage to grade; without it, all", .verbs = "grade compile"});
+        bind(unscored, {.name = "--unscored",
+                        .about = "also time the datasets whose times count for no points",
+                        .verbs = "grade"});
+        bind(report, {.name = "--report", .about = "a report.json", .verbs = "import", .required = true});
+        bind(backend, {.name = "--backend", .about = "cuda or cpu; without it, cuda where there is a GPU"});
+        bind(source, {.name = "--source", .about = "judge this file as the stage"});
+        bind(tree,
+             {.name = "--tree", .about = "work (default), solutions, starter or a folder with the stages' files"});
+        bind(folders.work, {.name = "--work", .about = "the student's folder", .shows_default = true});
+        bind(folders.build, {.name = "--build", .about = "where programs and caches are", .shows_default = true});
+        bind(dataset,
+             {.name = "--dataset", .about = "this dataset only; shows the code's own output", .except = "show"});
+        bind(no_cuda_only, {.name = "--no-cuda-only",
+                            .about = "check, bench, grade: skip the datasets that need a GPU, also on a GPU",
+                            .except = "show"});
+        bind(no_check_mode,
+             {.name = "--no-check-mode",
+              .about = "check, bench, grade: leave check mode out; quicker, and hygiene points are pending",
+              .except = "show"});
+        bind(no_nvcc, {.name = "--no-nvcc",
+                       .about = "grade, inspect: do not ask nvcc about the file on the CPU backend; quicker",
+                       .except = "show"});
+        bind(json, {.name = "--json", .about = "also write the report to this file", .except = "show"});
+        bind(metrics,
+             {.name = "--metrics",
+              .about = "profile: only these metrics of Nsight Compute, with commas between, as CSV of the first "
+                       "launches",
+              .except = "show"});
+        bind(report_dir, {.name = "--report-dir",
+                          .about = "grade: write LAB.json into this folder (default: BUILD/report)",
+                          .except = "show"});
+        bind(sample_s, {.name = "--sample-seconds",
+                        .about = "bench, grade: the longest a timing sample takes; shorter is quicker and less sure",
+                        .except = "show",
+                        .shows_default = true,
+                        .lowest = 0.05,
+                        .highest = 1});
+        bind(force, {.name = "--force", .about = "time on the CPU backend too; marked as such", .except = "show"});
+        bind(unsafe, {.name = "--unsafe", .about = "grade without a sandbox where none can be had", .except = "show"});
+    }
+};
+
+}  // namespace warplab

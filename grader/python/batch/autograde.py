@@ -1,0 +1,97 @@
+"""Grades one submission on a course system's machine, without a GPU, and writes what that system reads.
+
+python3 -m grader.python.batch.autograde LAB SUBMISSION… --format gradescope|autolab [--output FILE]
+
+SUBMISSION is what was handed in: a folder or files, an archive of `make submit` or the stages' .cu files. The scripts
+in services/ call this. What is not the student's fault ends with exit status 2 and without a result, so that the
+course system says that grading failed. If the judge fails on a submission and grades the reference next, the submission
+is the cause and gets 0 points.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from grader.python.batch.grade.grading import MINIMUM_S, grade_submission
+from grader.python.batch.grade.judge import Running
+from grader.python.batch.grade.reference import accuse, is_reference_graded
+from grader.python.batch.ingest.submission import Submission
+from grader.python.batch.outputs.formats import ONE_REPORT
+from grader.python.batch.store.settings import Settings
+from grader.python.common.console import UserError, make_parser, run_command, write_document
+from grader.python.common.labs import choose_labs, read_stages
+from grader.python.common.markup import show_text
+
+STUDENTS_FAULT = ("nothing_to_grade", "archive_refused", "judge_crashed")
+TIME_LIMIT_S = 560  # Gradescope stops after ten minutes
+SHARE = 0.8  # of that time is the submission's; the rest is the reference's, if the judge fails on the submission
+
+
+def refuse(wanted: str, stages: Sequence[str], why: str) -> str:
+    """Return the result for a submission that cannot be graded."""
+    told = show_text(why)
+    if wanted == "gradescope":
+        return json.dumps({"score": 0, "output": told, "output_format": "text", "visibility": "visible"}) + "\n"
+    return f"  {told}\n{json.dumps({'scores': dict.fromkeys(stages, 0)})}\n"
+
+
+def grade(settings: Settings, submission: Sequence[Path], wanted: str) -> str:
+    """Return the result for the course system. Raises UserError if the kit is at fault."""
+    handed_in = Submission("submission", entries=list(submission))
+    bounded, end_s = replace(settings, timeout_s=SHARE * settings.timeout_s), time.monotonic() + settings.timeout_s
+    graded = grade_submission(handed_in, bounded)
+    if graded.was_killed:
+        left_s = SHARE * (end_s - time.monotonic())
+        graded = grade_submission(handed_in, replace(settings, timeout_s=max(left_s, MINIMUM_S)))
+    if graded.judge_failure:
+        rest = replace(settings, timeout_s=max(end_s - time.monotonic(), MINIMUM_S))
+        graded = accuse(graded) if is_reference_graded(rest, Running(), {}) else graded
+    if graded.status in STUDENTS_FAULT:
+        opened = "What was handed in is not opened. " if graded.status == "archive_refused" else ""
+        return refuse(wanted, settings.stages, opened + graded.detail)
+    if not graded.judged:
+        raise UserError(f"Not graded, and no fault of the submission's: {graded.detail}")
+    return ONE_REPORT[wanted](graded.judged)
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Grade and write the result. Return 0 for any points; run_command turns an internal error into exit status 2."""
+    parser = make_parser("python3 -m grader.python.batch.autograde", __doc__)
+    parser.add_argument("lab", metavar="LAB")
+    parser.add_argument("submission", nargs="+", type=Path, metavar="SUBMISSION")
+    parser.add_argument("--format", required=True, choices=["gradescope", "autolab"])
+    parser.add_argument("--output", type=Path, help="the file to write (default: the terminal)")
+    parser.add_argument("--unsafe", action="store_true", help="grade even where there is no sandbox")
+    parser.add_argument("--seconds", type=float, default=TIME_LIMIT_S, help="give up then (default: %(default)s)")
+    options = parser.parse_args(arguments)
+    root = Path.cwd()
+    (lab,) = choose_labs(root, [options.lab])
+    stages = tuple(read_stages(root, lab))
+    submission = [file.absolute() for file in options.submission]
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        folder.chmod(0o755)  # the graded code runs as another user
+        settings = Settings(
+            lab,
+            stages,
+            root,
+            root / "build",
+            folder,
+            "cpu",
+            nvcc=False,
+            unsafe=options.unsafe,
+            timeout_s=options.seconds,
+        )
+        text = grade(settings, submission, options.format)
+    write_document(text, options.output)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(run_command(main))

@@ -1,0 +1,1 @@
+"""Runs the judge on hand-ins, on this machine or on a cluster."""

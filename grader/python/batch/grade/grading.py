@@ -1,0 +1,194 @@
+"""Grade one submission: open it, give its stages to `build/warplab grade`, and describe the result.
+
+This module computes no points: they are the report's. Whatever a submission does, grade_submission returns one Graded
+with one of the fixed statuses; only a full disk and an interruption end the batch.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from grader.python.batch.grade.journals import JOURNAL, keep_journal, render_journal
+from grader.python.batch.grade.judge import (
+    TIMED_OUT,
+    Running,
+    StoppedError,
+    hide_folders,
+    read_judged,
+    run_judge,
+    tell_failure,
+)
+from grader.python.batch.grade.opening import MOST_WORDS, Opened, describe_error, open_submission
+from grader.python.batch.grade.tree import MARK, write_tree
+from grader.python.batch.ingest.disk import DiskFullError, raise_if_full
+from grader.python.batch.ingest.submission import Submission
+from grader.python.batch.store.places import place_of
+from grader.python.batch.store.rows import Graded, Stage, summarise
+from grader.python.batch.store.settings import Settings
+from grader.python.common.markup import show_text
+from grader.python.common.report import Failure, Report, StageReport
+from grader.python.journal.journal import RENDERING_S
+
+ATTEMPTS = 2  # if our side breaks
+MINIMUM_S = 1.0  # minimum time for a judge to report an error
+TIME_OUTS = ("timeout", "compile_timeout")
+
+
+def grade_submission(
+    submission: Submission,
+    settings: Settings,
+    running: Running | None = None,
+    environment: dict[str, str] | None = None,
+    opened: Opened | None = None,
+) -> Graded:
+    """Grade one submission, which may be open already, within settings.timeout_s. Raises only DiskFullError and
+    StoppedError."""
+    work = Work(settings, running or Running(), environment or {})
+    graded = Graded(submission.key, "judge_error", fingerprint=submission.fingerprint)
+    try:
+        opened = opened or open_submission(submission, settings)
+        graded.status, graded.detail, graded.notes = opened.status, opened.detail, opened.notes
+        graded.was_killed = opened.was_killed
+        if opened.journal is not None:  # the copy has other contents; a batch that is killed here must not use it
+            (place_of(settings.folder, "submissions", submission.key) / MARK).unlink(missing_ok=True)
+        graded.notes += add_journal(opened.journal, submission.key, work)  # replaces an earlier journal
+        if opened.picked:
+            judge(opened.picked, submission, work, graded)
+    except (DiskFullError, StoppedError):
+        raise
+    except Exception as error:
+        if isinstance(error, OSError):
+            raise_if_full(settings.folder, error)
+        graded.status, graded.detail = "judge_error", describe_error(error)
+    graded.notes = list(dict.fromkeys(graded.notes))
+    graded.wall_s = work.spent_s()
+    return graded
+
+
+@dataclass
+class Work:
+    """The state of grading one hand-in: its settings, the running judges, and its remaining time."""
+
+    settings: Settings
+    running: Running
+    environment: dict[str, str]
+    begin: float = field(default_factory=lambda: time.monotonic())
+
+    def spent_s(self) -> float:
+        """Return the seconds since it began."""
+        return time.monotonic() - self.begin
+
+    def bounded(self, most_s: float) -> Settings:
+        """Return settings whose time limit is the remaining time, but at most `most_s` seconds."""
+        return replace(self.settings, timeout_s=max(min(most_s, self.settings.timeout_s - self.spent_s()), MINIMUM_S))
+
+
+def add_journal(files: dict[str, bytes] | None, key: str, work: Work) -> list[str]:
+    """Keep a submission's journal, unless it is None, and render it next to the feedback. Return remarks; a journal
+    does not change points. Raises DiskFullError and StoppedError."""
+    settings = work.settings
+    kept = place_of(settings.folder, "journals", key)
+    page = place_of(settings.folder, "feedback", key) / JOURNAL
+    bounded = work.bounded(2 * RENDERING_S)
+    try:
+        remarks = [] if files is None else keep_journal(files, settings.lab, settings.stages, kept)
+        return remarks + render_journal(
+            kept,
+            page,
+            settings.root,
+            settings.lab,
+            lambda command, more: run_judge(command, bounded, work.running, more),
+        )
+    except (DiskFullError, StoppedError):
+        raise
+    except Exception as error:
+        if isinstance(error, OSError):
+            raise_if_full(settings.folder, error)
+        return ["The journal could not be saved."]
+
+
+def judge(picked: dict[str, bytes], submission: Submission, work: Work, graded: Graded) -> None:
+    """Run the judge, and fill in `graded`. If our side broke without a timeout, run it once more in the remaining
+    time."""
+    settings = work.settings
+    folder = place_of(settings.folder, "submissions", submission.key)
+    tree = write_tree(folder, settings.lab, picked, submission.fingerprint)
+    for _ in range(ATTEMPTS):
+        bounded = work.bounded(settings.timeout_s)
+        status, words = run_judge(settings.command(tree, folder), bounded, work.running, work.environment)
+        graded.report, graded.judged = read_judged(folder / f"{settings.lab}.json", status)
+        if found := graded.judged:
+            graded.judge_failure = ""
+            graded.status, graded.detail = settle(found, len(picked) < len(settings.wanted()))
+            graded.detail = hide_folders(graded.detail, [f"{tree}/{settings.lab}", *settings.folders()])
+            graded.timed_out = has_time_out(found)
+        else:
+            graded.judge_failure = tell_failure(status, settings.timeout_s)
+            graded.timed_out = status == TIMED_OUT
+            own_words = words[-MOST_WORDS:] if status >= 0 and not graded.timed_out else ""
+            graded.status, graded.detail = "judge_error", own_words or graded.judge_failure
+        raise_if_full(settings.folder)
+        if graded.status != "judge_error" or graded.timed_out:
+            break
+    graded.detail = show_text(graded.detail)
+    missing = [stage for stage in settings.wanted() if stage not in picked]
+    if missing:
+        graded.notes.append(f"Not handed in: {', '.join(missing)}")
+
+
+def has_time_out(report: Report) -> bool:
+    """Return whether a stage timed out, which hand-ins that are graded at the same time may have caused."""
+    failures = [
+        failure
+        for stage in report.stages
+        for failure in (stage.error, stage.compilation.failure, *(check.failure for check in stage.checks))
+    ]
+    return any(failure is not None and failure.cause in TIME_OUTS for failure in failures)
+
+
+def settle(report: Report, missing: bool) -> tuple[str, str]:
+    """Return the status that a report means, and the reason."""
+    errors = [stage for stage in report.stages if stage.verdict == "error"]
+    for stage in errors:
+        if stage.error and stage.error.cause == "implausible_timing":
+            return "needs_review", f"{stage.stage}: {stage.error.message}"
+    for stage in errors:
+        failures = [stage.error, stage.compilation.failure, *(check.failure for check in stage.checks)]
+        words = next((failure.message for failure in failures if failure), "an error without a reason")
+        return "judge_error", f"{stage.stage}: {words}"[:MOST_WORDS]
+    if not report.stages:
+        return "judge_error", "The report has no stage."
+    handed_in = [stage for stage in report.stages if not has_cause(stage.compilation.failure, "missing_file")]
+    if handed_in and all(cannot_compile(stage) for stage in handed_in):
+        failure = handed_in[0].compilation.failure
+        return "did_not_compile", failure.message[:MOST_WORDS] if failure else ""
+    return ("missing_stages" if missing else "graded"), ""
+
+
+def cannot_compile(stage: StageReport) -> bool:
+    """Return whether no compiler accepts the file. If a GPU's compiler may accept it, its correctness is pending."""
+    pending = stage.score is not None and stage.score.correctness_pending
+    return stage.compilation.verdict == "failed" and not pending
+
+
+def has_cause(failure: Failure | None, cause: str) -> bool:
+    return failure is not None and failure.cause == cause
+
+
+def summary_of(report: Report | None, lab_hash: str) -> tuple[dict[str, Any], list[Stage]]:
+    """Return the values of a report that the database keeps in addition to the report; none without a report."""
+    if report is None:
+        return {}, []
+    summary = {
+        "points": report.total.points,
+        "most": report.total.max,
+        "pending": report.total.pending,
+        "time": report.time,
+        "warplab": report.warplab,
+        "lab_hash": lab_hash,
+        "backend": report.backend,
+        "sandbox": report.sandbox,
+    }
+    return summary, [summarise(stage) for stage in report.stages]

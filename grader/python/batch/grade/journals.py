@@ -1,0 +1,74 @@
+"""Keep students' journals: records and notes are stored in journals/<name>/, and the page is rendered from them.
+
+The page in a hand-in is never used, because it may contain anything. If a part cannot be kept or rendered, the
+submission gets a remark and loses no points.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path, PurePosixPath
+
+from grader.python.batch.ingest.apart import python_path
+from grader.python.batch.ingest.archive import RECORDS, is_journal
+from grader.python.journal.journal import RENDERING_S
+from grader.python.journal.notes import MOST_BYTES as MOST_NOTE_BYTES
+from grader.python.journal.submit import MOST_JOURNAL_BYTES
+
+MOST_NOTES = 100
+MOST_PAGE_BYTES = 20_000_000
+MOST_MEMORY_BYTES = 2_000_000_000
+JOURNAL = "journal.html"
+
+Run = Callable[[Sequence[str], dict[str, str]], tuple[int, str]]  # (command, environment): (exit status, stderr)
+
+
+def pick_journal(files: dict[str, bytes], lab: str, stages: Sequence[str]) -> tuple[dict[str, bytes], list[str]]:
+    """Return the records and notes by their plain names, and remarks on those that are left out."""
+    note = re.compile(rf"(?:{'|'.join(map(re.escape, stages))})(?:-\d{{1,4}})?\.md")
+    named = [name for name in files if is_journal(name)]
+    named = [name for name in named if PurePosixPath(name).name == RECORDS or note.fullmatch(PurePosixPath(name).name)]
+    folders = sorted(
+        {PurePosixPath(name).parent for name in named}, key=lambda one: (lab not in one.parts, len(one.parts), one)
+    )
+    names = sorted(name for name in named if PurePosixPath(name).parent == folders[0])[: MOST_NOTES + 1]
+    picked, remarks = {}, []
+    for path in map(PurePosixPath, names):
+        content = files[str(path)]
+        if len(content) <= (MOST_JOURNAL_BYTES if path.name == RECORDS else MOST_NOTE_BYTES):
+            picked[path.name] = content
+        else:
+            remarks.append(f"The journal's {path.name} is too large and was left out.")
+    return picked, remarks
+
+
+def keep_journal(files: dict[str, bytes], lab: str, stages: Sequence[str], kept: Path) -> list[str]:
+    """Write a submission's journal to the folder `kept`, in place of an earlier one. Return remarks. Raises OSError."""
+    shutil.rmtree(kept, ignore_errors=True)
+    picked, remarks = pick_journal(files, lab, stages)
+    for name, content in picked.items():
+        kept.mkdir(parents=True, exist_ok=True)
+        (kept / name).write_bytes(content)
+    return remarks
+
+
+def render_journal(kept: Path, page: Path, root: Path, lab: str, run: Run) -> list[str]:
+    """Render the page from the journal that was kept. This runs in a separate process, because a student may write
+    records that take all memory or endless time to render. Return remarks. Raises OSError."""
+    page.unlink(missing_ok=True)
+    if not kept.is_dir():
+        return []
+    limits = [f"--as={MOST_MEMORY_BYTES}", f"--cpu={RENDERING_S}", f"--fsize={MOST_PAGE_BYTES}"]
+    command = ["prlimit", *limits] if shutil.which("prlimit") else []
+    command += [sys.executable, "-m", "grader.python.journal.journal", lab, "--folder", str(kept), "--root", str(root)]
+    status, words = run(command, {"PYTHONPATH": python_path()})
+    if status != 0:
+        said = words.replace(f"{kept}/", "").splitlines()[-1:]
+        why = said[0][-200:] if said and status == 2 else "it takes too much time or memory"
+        return [f"The journal could not be rendered: {why}"]
+    page.parent.mkdir(parents=True, exist_ok=True)
+    (kept / JOURNAL).replace(page)
+    return []

@@ -1,0 +1,124 @@
+"""Takes points that are pending in one report of a submission from another one, such as a GPU's.
+
+python3 -m grader.python.batch.grade.merge REPORT OTHER [--output FILE]
+
+REPORT was written first, say without a GPU; OTHER later, of the same files. Correctness points that are decided in
+REPORT stay.
+"""
+
+from __future__ import annotations
+
+import copy
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from grader.python.common.console import UserError, make_parser, read_json, run_command, write_document
+from grader.python.common.documents import show_json
+from grader.python.common.report import read_report
+
+Json = dict[str, Any]
+# The part of a report that is taken together with the points of a kind.
+COMES_ALONG = {"hygiene": "check_mode", "speed": "measurements"}
+KINDS = ("correctness", *COMES_ALONG)
+
+
+def read_complete(file: Path) -> Json:
+    """Return a report as JSON with every known key. Raises UserError naming the file."""
+    known = asdict(read_report(file))
+    completed: Json = complete(read_json(file), known)
+    return completed
+
+
+def complete(content: Any, known: Any) -> Any:
+    """Return JSON with the values of read_report: missing keys get their default, unknown ones stay."""
+    if isinstance(known, dict) and isinstance(content, dict):
+        return {**content, **{key: complete(content.get(key, value), value) for key, value in known.items()}}
+    if isinstance(known, list):
+        return [complete(*pair) for pair in zip(content, known, strict=True)]
+    return known
+
+
+def merge_reports(report: Json, other: Json) -> Json:
+    """Return the first report, with its pending points and its stages without a score taken from the other one.
+
+    Both are reports as JSON. Raises UserError if they are about different labs or different sources.
+    """
+    if report["lab"] != other["lab"]:
+        raise UserError(f"One report is about {report['lab']}, the other one about {other['lab']}.")
+    merged = copy.deepcopy(report)
+    others = {stage["stage"]: stage for stage in other["stages"]}
+    for number, stage in enumerate(merged["stages"]):
+        if stage["stage"] in others:
+            merged["stages"][number] = merge_stages(stage, others[stage["stage"]])
+    merged["total"] = sum_points(merged["stages"])
+    verdicts = [stage["verdict"] for stage in merged["stages"]]
+    merged["verdict"] = next((verdict for verdict in ("failed", "error") if verdict in verdicts), "passed")
+    merged["machine"] = {key: value or other["machine"].get(key, "") for key, value in report["machine"].items()}
+    return merged
+
+
+def merge_stages(stage: Json, other: Json) -> Json:
+    """Merge one stage. Raises UserError if the sources differ."""
+    if stage["source_hash"] != other["source_hash"]:
+        raise UserError(
+            f"{stage['stage']}: the reports are about different sources ({stage['source_hash'][:12]} and "
+            f"{other['source_hash'][:12]}), so no points can be taken from one to the other. Grade the same files."
+        )
+    if other["score"] is None:
+        return stage
+    if stage["score"] is None or decides(other, stage, "correctness"):
+        return copy.deepcopy(other)
+    merged = copy.deepcopy(stage)
+    for kind, along in COMES_ALONG.items():
+        if decides(other, stage, kind):
+            for key in (kind, f"{kind}_pending", f"{kind}_why"):
+                merged["score"][key] = other["score"][key]
+            merged[along] = copy.deepcopy(other[along])
+    merged["score"]["total"] = sum(merged["score"][kind] for kind in KINDS)
+    failed = other["verdict"] == "failed" and not is_pending(other["score"], "correctness")
+    if stage["verdict"] == "passed" and failed:
+        merged["verdict"] = "failed"
+        merged["notes"] = [*stage["notes"], "It passed when it was graded first, and failed where the rest was graded."]
+    return merged
+
+
+def decides(other: Json, stage: Json, kind: str) -> bool:
+    """Return whether the points of a kind are pending in a stage and decided in the other; both have a score."""
+    return is_pending(stage["score"], kind) and not is_pending(other["score"], kind)
+
+
+def is_pending(score: Json, kind: str) -> bool:
+    """Return whether the points of a kind are pending. Reports of earlier versions do not contain this for
+    correctness."""
+    return bool(score.get(f"{kind}_pending"))
+
+
+def sum_points(stages: Sequence[Json]) -> Json:
+    """Return a report's `total`: sums over the stages that have a score."""
+    scores = [stage["score"] for stage in stages if stage["score"] is not None]
+    return {
+        "points": sum(score["total"] for score in scores),
+        "max": sum(score["max"] for score in scores),
+        "pending": sum(score[f"{kind}_max"] for score in scores for kind in KINDS if is_pending(score, kind)),
+        "without_score": len(stages) - len(scores),
+    }
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Merge the reports. The exit status is 2 if they do not belong together."""
+    parser = make_parser("python3 -m grader.python.batch.grade.merge", __doc__)
+    parser.add_argument("report", type=Path, metavar="REPORT", help="the first report, with points pending")
+    parser.add_argument("other", type=Path, metavar="OTHER", help="a later one of the same files, say from a GPU")
+    parser.add_argument("--output", type=Path, help="the file to write (default: the terminal)")
+    options = parser.parse_args(arguments)
+    merged = merge_reports(read_complete(options.report), read_complete(options.other))
+    text = show_json(merged)
+    write_document(text, options.output)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(run_command(main))

@@ -1,0 +1,130 @@
+"""Open a hand-in, and choose the files to grade, without running anything."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+
+from grader.python.batch.grade.tree import has_fingerprint
+from grader.python.batch.ingest.archive import RefusedError, is_archive, is_folder
+from grader.python.batch.ingest.contents import pick_journal_files, pick_stages, show_path
+from grader.python.batch.ingest.names import file_name
+from grader.python.batch.ingest.notes import make_note
+from grader.python.batch.ingest.reader import Contents, KilledError, read_apart
+from grader.python.batch.ingest.submission import Submission
+from grader.python.batch.store.places import place_of
+from grader.python.batch.store.settings import Settings
+from grader.python.common.labs import find_labs, read_stages
+from grader.python.common.markup import show_text
+from grader.python.common.units import name_some
+
+MOST_WORDS = 500
+MOST_REFUSED = 3  # unreadable parts of a hand-in that the notes name
+
+
+def why_nothing(files: Sequence[str], settings: Settings, empty: bool) -> str:
+    """Return the reason why none of these files is graded."""
+    sources = list_sources(files)
+    stage = f"{settings.wanted()[0]}.cu"
+    if empty:
+        return f"It is empty: there is no file in it. Hand in files such as {stage}."
+    why = f"No file is called as a stage of {settings.lab}, such as {stage}."
+    if other := find_other_lab(sources, settings):
+        why = f"This is of the lab {other}, not {settings.lab}."
+    named = list(map(show_path, sources + sorted(filter(is_archive, files))))
+    return why + (f" It holds {name_some(named)}." if sources else "")
+
+
+def list_sources(files: Sequence[str]) -> list[str]:
+    """Return the names of files with code, sorted."""
+    return sorted(name for name in files if name.endswith((".cu", ".cpp")))
+
+
+def tell_how_to_choose(stages: Sequence[str], entries: Sequence[Path]) -> list[str]:
+    """Return a note on stages with several files, if no time shows which file is the newest."""
+    if not stages:
+        return []
+    folder = entries[0] if is_folder(entries[0]) else entries[0].parent
+    how = f"delete the others from {folder}"
+    if len(entries) == 1 and not is_folder(entries[0]):
+        how = f"replace {entries[0]} by it"
+    return [make_note("to_choose", f" {how}, and repeat the command. Stages: {name_some(stages)}.")]
+
+
+def find_other_lab(names: Sequence[str], settings: Settings) -> str:
+    """Return another lab that has a stage with the name of one of these files; empty if there is none."""
+    stems = {PurePosixPath(file_name(name)).stem.casefold() for name in names}
+    others = [lab for lab in find_labs(settings.root) if lab != settings.lab]
+    return next((lab for lab in others if stems & set(map(str.casefold, read_stages(settings.root, lab)))), "")
+
+
+@dataclass
+class Opened:
+    """A hand-in's contents: the names of all files, and the journal's and the stages' files. The journal is None if the
+    batch has it already. If nothing can be judged, `status` and `detail` give the reason."""
+
+    files: list[str] = field(default_factory=list)
+    journal: dict[str, bytes] | None = field(default_factory=dict)
+    picked: dict[str, bytes] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+    status: str = ""
+    detail: str = ""
+    was_killed: bool = False  # whether another process killed the one that read it
+
+    def size(self) -> int:
+        """Return the number of bytes of its contents."""
+        return sum(map(len, (*self.picked.values(), *(self.journal or {}).values())))
+
+
+def open_submission(submission: Submission, settings: Settings) -> Opened:
+    """Read a hand-in and choose the files to grade, without running anything. If its contents were graded before, use
+    the batch's own copy, because the hand-in may have been removed or changed. Raises only interruptions: every hand-in
+    gets a status or files to judge."""
+    opened = Opened()
+    try:
+        if submission.graded_notes is not None and (copy := read_copy(submission, settings)):
+            return Opened(journal=None, picked=copy, notes=list(submission.graded_notes))
+        contents = read_apart(submission.entries, settings.timeout_s)
+        opened.files = [file.name for file in contents.files]
+        opened.journal = pick_journal_files(contents.files, settings.lab)
+        opened.picked, opened.notes, ties = pick_stages(contents.files, settings.lab, settings.wanted())
+        opened.notes += tell_how_to_choose(ties, submission.entries)
+        if not opened.picked:
+            opened.status, opened.detail = judge_nothing(opened, contents, settings)
+        opened.notes += [f"{show_path(name)} was not read: {why}" for name, why in contents.refused[:MOST_REFUSED]]
+    except RefusedError as refused:
+        return Opened(status="archive_refused", detail=describe_refusal(refused))
+    except Exception as error:
+        was_killed = isinstance(error, KilledError)
+        return Opened(journal=None, status="judge_error", detail=describe_error(error), was_killed=was_killed)
+    return opened
+
+
+def read_copy(submission: Submission, settings: Settings) -> dict[str, bytes]:
+    """Return the files that were graded before, by stage. Return none if they are of other contents, for example after
+    a batch was killed. Raises OSError."""
+    folder = place_of(settings.folder, "submissions", submission.key)
+    if not has_fingerprint(folder, submission.fingerprint):
+        return {}
+    tree = folder / settings.lab
+    files = {stage: tree / f"{stage}.cu" for stage in settings.wanted()}
+    return {stage: file.read_bytes() for stage, file in files.items() if file.is_file()}
+
+
+def judge_nothing(opened: Opened, contents: Contents, settings: Settings) -> tuple[str, str]:
+    """Return the status of a hand-in without a stage's file, and the reason."""
+    if contents.refused and not list_sources(opened.files):
+        return "archive_refused", describe_refusal(contents.refused.pop(0)[1])
+    return "nothing_to_grade", why_nothing(opened.files, settings, contents.is_empty and not contents.files)
+
+
+def describe_refusal(refused: RefusedError) -> str:
+    """Return a sentence that says why a file or archive was not read."""
+    why = str(refused)
+    return why[0].upper() + why[1:]
+
+
+def describe_error(error: Exception) -> str:
+    """Describe a failure on our side for the instructor."""
+    return show_text(f"{type(error).__name__}: {error}")[:MOST_WORDS]

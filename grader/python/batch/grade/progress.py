@@ -1,0 +1,98 @@
+"""Show a batch's progress: one live line on a terminal, otherwise a line per submission."""
+
+from __future__ import annotations
+
+import sys
+from collections import deque
+from statistics import fmean
+
+from grader.python.batch.store.rows import OURS, Graded, in_words
+from grader.python.common.console import say
+from grader.python.common.markup import show_text
+
+FINE = ("graded", "missing_stages")
+LATELY = 20  # number of recent submissions whose durations predict the remaining time
+
+
+def show_duration(seconds: float) -> str:
+    """Return a rounded duration: 40 s, 12 min, 3 h 5 min."""
+    if seconds < 100:
+        return f"{seconds:.0f} s"
+    minutes = round(seconds / 60)
+    return f"{minutes} min" if minutes < 100 else f"{minutes // 60} h {minutes % 60} min"
+
+
+class Progress:
+    """Counts graded submissions and prints the counts. Use it in a with statement. `at_once`: how many submissions are
+    graded in parallel; 0 if unknown."""
+
+    def __init__(self, total: int, before: int, at_once: int):
+        self.total, self.before, self.at_once = total, before, at_once
+        self.done = self.failed = self.ours = 0
+        self.lately_s: deque[float] = deque(maxlen=LATELY)
+
+    def __enter__(self) -> Progress:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        return None
+
+    def add(self, graded: Graded) -> None:
+        """Count a graded submission and print it."""
+        self.done += 1
+        self.ours += graded.status in OURS
+        self.failed += graded.status not in (*FINE, *OURS)
+        if graded.status in FINE:  # a refusal takes no time and predicts nothing about the others
+            self.lately_s.append(graded.wall_s)
+        self.say(graded)
+
+    def left(self) -> str:
+        """Return how many are left, and the approximate time if it can be predicted."""
+        queue = self.total - self.done
+        running = min(self.at_once, queue)
+        if not running or not self.lately_s:
+            return f"{queue} left"
+        whole = queue - running / 2  # running ones are half done, on average
+        return f"{queue} left, about {show_duration(fmean(self.lately_s) * whole / running)}"
+
+    def counts(self) -> str:
+        """Return the counts as text: done, failed, our faults, left."""
+        ours = f", {self.ours} our fault" if self.ours else ""
+        return f"{self.before + self.done} done, {self.failed} not graded{ours}, {self.left()}"
+
+    def say(self, graded: Graded) -> None:
+        detail = f" ({graded.detail.splitlines()[0][:100]})" if graded.detail else ""
+        say(f"{graded.key}: {in_words(graded.status)}{detail}, {graded.wall_s:.1f} s; {self.counts()}", flush=True)
+
+
+class LiveProgress(Progress):
+    """Shows the counts in one line that changes, and failures above it."""
+
+    def __enter__(self) -> Progress:
+        from rich.progress import BarColumn, TextColumn
+        from rich.progress import Progress as Bar
+
+        self.bar = Bar(BarColumn(), TextColumn("{task.description}"))
+        self.task = self.bar.add_task(self.counts(), total=self.before + self.total, completed=self.before)
+        self.bar.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.bar.stop()
+
+    def say(self, graded: Graded) -> None:
+        from rich.markup import escape
+
+        self.bar.update(self.task, advance=1, description=self.counts())
+        if graded.status not in FINE:
+            line = f"{graded.key}: {in_words(graded.status)}. {graded.detail.partition(chr(10))[0][:120]}"
+            self.bar.console.print(escape(show_text(line)))
+
+
+def make_progress(total: int, before: int, at_once: int) -> Progress:
+    """Return a live progress line if stdout is a terminal and rich is installed, otherwise a line per submission."""
+    try:
+        import rich  # noqa: F401
+    except ImportError:
+        return Progress(total, before, at_once)
+    return (LiveProgress if sys.stdout.isatty() else Progress)(total, before, at_once)

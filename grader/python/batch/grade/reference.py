@@ -1,0 +1,52 @@
+"""Attributes a failure of the judge: if it fails on the hand-in again, and grades the lab's reference before and after,
+on the same machine and with the same options, the hand-in is the cause, else our side. So no hand-in can choose the
+status `judge_error`, which costs no points, and no fault that passes, or of one node, costs anybody points."""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+from grader.python.batch.grade.judge import Running, read_judged, run_judge
+from grader.python.batch.store.rows import Graded
+from grader.python.batch.store.settings import Settings
+
+TREES = ("solutions", "starter")  # the first that has all stages is the reference
+CAUSED_BY_IT = (
+    "The same judge grades the reference with the same options, so something in these files causes it. Look for "
+    "accesses outside of arrays, endless loops and code that writes to memory that is not its own, and correct them. "
+    "If there is none, ask the instructor to look at the files."
+)
+
+
+def accuse(failed: Graded) -> Graded:
+    """Return the status of a hand-in on which the judge failed twice, and with it the reason."""
+    why = f"{failed.judge_failure} {CAUSED_BY_IT}"
+    return replace(failed, status="judge_crashed", detail=why, report="", judged=None)
+
+
+def is_reference_graded(settings: Settings, running: Running, environment: dict[str, str]) -> bool:
+    """Return whether the judge grades the reference of the batch's stages, without any error. Raises StoppedError."""
+    folder = settings.folder / "reference"
+    tree = find_reference(settings)
+    if not tree:
+        return False
+    try:
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir()
+        status, _ = run_judge(settings.command(tree, folder), settings, running, environment)
+        _, report = read_judged(folder / f"{settings.lab}.json", status)
+    except OSError:
+        return False
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    return report is not None and bool(report.stages) and all(stage.verdict != "error" for stage in report.stages)
+
+
+def find_reference(settings: Settings) -> Path | None:
+    """Return the folder of labs with the solutions, or with the starters if there are no solutions; None if there is
+    neither."""
+    names = [f"{settings.lab}/{stage}.cu" for stage in settings.wanted()]
+    trees = [settings.root / tree for tree in TREES]
+    return next((tree for tree in trees if all((tree / name).is_file() for name in names)), None)

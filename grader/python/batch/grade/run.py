@@ -1,0 +1,256 @@
+"""Run a batch: grade submissions in parallel, and handle interruptions.
+
+Threads grade submissions by waiting for judges; only the main thread writes the database, in one transaction per
+submission. On the CPU backend, as many judges run as there are cores. On GPUs, one judge at a time uses each GPU, on a
+share of the cores; the next submissions are compiled ahead on the other cores, so that nothing disturbs the timing.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import shutil
+import subprocess
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from contextlib import AbstractContextManager, closing, contextmanager
+from dataclasses import replace
+from pathlib import Path
+from queue import SimpleQueue
+
+from grader.python.batch.grade.grading import grade_submission, summary_of
+from grader.python.batch.grade.judge import Running, run_judge
+from grader.python.batch.grade.merge import merge_reports
+from grader.python.batch.grade.opening import Opened, describe_error, open_submission
+from grader.python.batch.grade.progress import make_progress
+from grader.python.batch.grade.reference import accuse, is_reference_graded
+from grader.python.batch.grade.tree import write_tree
+from grader.python.batch.ingest.disk import DiskFullError
+from grader.python.batch.ingest.submission import Submission
+from grader.python.batch.store.database import Database
+from grader.python.batch.store.places import place_of
+from grader.python.batch.store.rows import Graded
+from grader.python.batch.store.settings import Settings
+from grader.python.common.console import UserError
+from grader.python.common.report import parse_report
+
+CORES_FOR_TIMING = 2
+MOST_WAITING_BYTES = 1_000_000  # of an opened hand-in that waits for a GPU; hundreds may wait
+THREADS_A_JUDGE = 4  # on the CPU backend, if several judges share the machine
+
+Submit = Callable[[Submission], "Future[Graded]"]
+Results = Callable[[Sequence[Submission]], "Generator[Graded, None, None]"]
+
+
+@contextmanager
+def only_one(folder: Path) -> Iterator[None]:
+    """Lock a batch's folder, so that two batches never run in it. Raises UserError if another one does."""
+    folder.mkdir(parents=True, exist_ok=True)
+    folder.chmod(0o700)  # it holds students' work and points
+    with (folder / "lock").open("w") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise UserError(f"{folder}: another batch is running here. Wait for it, or say another OUT.") from None
+        yield
+
+
+def cores() -> list[int]:
+    """Return the cores that this process may use."""
+    return sorted(os.sched_getaffinity(0))
+
+
+def list_gpus() -> list[str]:
+    """Return a value of CUDA_VISIBLE_DEVICES for each GPU."""
+    given = os.environ.get("CUDA_VISIBLE_DEVICES", "")
+    if given:
+        return given.split(",")
+    try:
+        listed = subprocess.run(
+            ["nvidia-smi", "--query-gpu=uuid", "--format=csv,noheader"], capture_output=True, text=True, timeout=60
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return []
+    return listed.stdout.split() if listed.returncode == 0 else []
+
+
+def judges_at_once(backend: str, jobs: int) -> int:
+    """Return how many submissions grade_here() grades in parallel."""
+    return (len(list_gpus()) if backend == "cuda" else 0) or jobs
+
+
+def run_batch(database: Database, settings: Settings, lab_hash: str, results: Results, at_once: int) -> None:
+    """Grade all submissions that wait, and store each result when it arrives. Raises KeyboardInterrupt and
+    DiskFullError after every judge has ended. `at_once`: how many submissions are graded in parallel; 0 if unknown."""
+    waiting = database.waiting()
+    counts = database.counts()
+    before = sum(counts.values()) - counts.get("not_submitted", 0) - len(waiting)
+    with make_progress(len(waiting), before, at_once) as progress, closing(results(waiting)) as graded_ones:
+        for graded in graded_ones:
+            keep(database, graded, lab_hash)
+            progress.add(graded)
+
+
+def grade_here(
+    waiting: Sequence[Submission], settings: Settings, backend: str, jobs: int
+) -> Generator[Graded, None, None]:
+    """Grade on this machine and yield results as they finish. A submission that timed out next to others, on which the
+    judge failed, or whose reader was killed, is graded again at the end, alone, and that result counts. Before one is
+    accused of the judge's failures, the judge fails twice on it, and grades the reference before and after."""
+    running = Running()
+    gpus = list_gpus() if backend == "cuda" else []
+    if gpus:  # measure the CPU baselines first, because each judge has only a share of the cores
+        run_judge(settings.program("baselines", settings.lab), settings, running, {})
+    workers = make_gpu_workers(settings, running, gpus) if gpus else make_workers(settings, running, jobs)
+    alone = len(waiting) == 1 or (jobs == 1 and not gpus)
+    by_key = {submission.key: submission for submission in waiting}
+    environment = {"CUDA_VISIBLE_DEVICES": gpus[0]} if gpus else {}
+    suspects, again, failed = set(), [], []
+    for graded in grade_all(waiting, workers, running):
+        if graded.was_killed or graded.judge_failure or (graded.timed_out and not alone):
+            again.append(by_key[graded.key])
+            suspects |= {graded.key} if graded.judge_failure else set()
+        else:
+            yield graded
+    works = True
+    while again:
+        works = works and (not suspects or is_reference_graded(settings, running, environment))
+        trying, again = again, []
+        for graded in grade_all(trying, make_workers(settings, running, 1, environment), running):
+            if not graded.judge_failure:
+                yield graded
+            elif graded.key in suspects:
+                failed.append(graded)
+            else:
+                suspects.add(graded.key)
+                again.append(by_key[graded.key])
+    works = works and bool(failed) and is_reference_graded(settings, running, environment)
+    yield from map(accuse, failed) if works else failed
+
+
+def grade_all(
+    waiting: Sequence[Submission], workers: AbstractContextManager[Submit], running: Running
+) -> Generator[Graded, None, None]:
+    """Grade with these workers, and yield results as they finish. On an exception, stop all judges."""
+    with workers as submit:
+        futures = [submit(submission) for submission in waiting]
+        try:
+            for future in as_completed(futures):
+                yield future.result()
+        except BaseException:
+            running.stop()
+            for future in futures:
+                future.cancel()
+            raise
+
+
+def keep(database: Database, graded: Graded, lab_hash: str) -> None:
+    """Store one result; if only pending points were requested, it completes the earlier report. If a result cannot be
+    stored, that submission alone becomes a judge_error."""
+    try:
+        earlier = database.report_to_complete(graded.key)
+        if earlier and graded.report:
+            graded.report = json.dumps(merge_reports(json.loads(earlier), json.loads(graded.report)))
+            graded.judged = parse_report(graded.report)
+        summary, stages = summary_of(graded.judged, lab_hash)
+        database.keep(graded, summary, stages)
+    except DiskFullError:
+        raise
+    except Exception as error:
+        broken = replace(graded, status="judge_error", detail=describe_error(error), report="", judged=None)
+        database.keep(broken, {}, [])
+
+
+@contextmanager
+def make_workers(
+    settings: Settings, running: Running, jobs: int, environment: Mapping[str, str] | None = None
+) -> Iterator[Submit]:
+    """Yield a function that submits untimed judges to run in parallel, each on its own cores if there are enough."""
+    threads = os.environ.get("WARPLAB_THREADS") or str(min(len(cores()), THREADS_A_JUDGE))
+    more = {**(environment or {}), **({"WARPLAB_THREADS": threads} if jobs > 1 else {})}
+    free: SimpleQueue[list[int]] = SimpleQueue()
+    for share in split_cores(cores(), jobs):
+        free.put(share)
+
+    def grade(submission: Submission) -> Graded:
+        share = free.get()
+        try:
+            os.sched_setaffinity(0, share)  # for this thread and the judge that it starts
+            return grade_submission(submission, settings, running, more)
+        finally:
+            free.put(share)
+
+    with ThreadPoolExecutor(jobs) as pool:
+        yield lambda submission: pool.submit(grade, submission)
+
+
+def split_cores(of_all: list[int], jobs: int) -> list[list[int]]:
+    """Return cores for each judge: disjoint shares, or all cores for each if there are too few."""
+    each = len(of_all) // jobs
+    return [of_all[number * each : (number + 1) * each] if each else of_all for number in range(jobs)]
+
+
+def share_cores(of_all: list[int], gpus: int) -> tuple[list[list[int]], list[int]]:
+    """Return the cores for each GPU's judge, half of all cores in total, and the cores left for compiling. A judge's
+    threads wait by spinning, which takes time from other programs on the same cores. If there are too few cores, judges
+    use all of them."""
+    each = max(CORES_FOR_TIMING, len(of_all) // (2 * gpus))
+    if each * gpus > len(of_all):
+        return [of_all] * gpus, of_all[CORES_FOR_TIMING:]
+    shares = [of_all[number * each : (number + 1) * each] for number in range(gpus)]
+    return shares, of_all[gpus * each :]
+
+
+@contextmanager
+def make_gpu_workers(settings: Settings, running: Running, gpus: Sequence[str]) -> Iterator[Submit]:
+    """Yield a function that submits judges, one at a time on each GPU with its share of the cores, and compiles ahead
+    on the other cores."""
+    shares, spare = share_cores(cores(), len(gpus))
+    free: SimpleQueue[tuple[str, list[int]]] = SimpleQueue()
+    for place in zip(gpus, shares, strict=True):
+        free.put(place)
+
+    def grade(submission: Submission, compiled: Future[Opened | None] | None) -> Graded:
+        # If compiling ahead failed, the judge compiles and reports.
+        opened = compiled.result() if compiled and not compiled.exception() else None
+        gpu, share = place = free.get()
+        try:
+            os.sched_setaffinity(0, share)  # for this thread and the judge that it starts
+            return grade_submission(submission, settings, running, {"CUDA_VISIBLE_DEVICES": gpu}, opened)
+        finally:
+            free.put(place)
+
+    with ThreadPoolExecutor(len(spare) or 1) as compilers, ThreadPoolExecutor(len(gpus)) as judges:
+
+        def submit(submission: Submission) -> Future[Graded]:
+            compiled = compilers.submit(compile_ahead, submission, settings, running, spare) if spare else None
+            return judges.submit(grade, submission, compiled)
+
+        try:
+            yield submit
+        except BaseException:
+            compilers.shutdown(wait=False, cancel_futures=True)
+            raise
+
+
+def compile_ahead(submission: Submission, settings: Settings, running: Running, spare: Sequence[int]) -> Opened | None:
+    """Compile a submission's programs into the judge's cache. Return its contents, which may wait long for a GPU; None
+    if they are too large for that, or if the process that read them was killed."""
+    opened = open_submission(submission, settings)
+    if opened.picked:
+        compile_picked(opened.picked, submission, settings, running, spare)
+    return opened if opened.size() <= MOST_WAITING_BYTES and opened.status != "judge_error" else None
+
+
+def compile_picked(
+    picked: dict[str, bytes], submission: Submission, settings: Settings, running: Running, spare: Sequence[int]
+) -> None:
+    """Compile the files of stages on the spare cores."""
+    folder = place_of(settings.folder, "ahead", submission.key)
+    try:
+        tree = write_tree(folder, settings.lab, picked)
+        pinned = ["taskset", "-c", ",".join(map(str, spare))]
+        run_judge([*pinned, *settings.command(tree, folder, verb="compile")], settings, running, {})
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)

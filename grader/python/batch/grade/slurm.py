@@ -1,0 +1,233 @@
+"""Grade a batch on a cluster: job arrays through submitit, one task per submission, GPUs by --gres.
+
+The batch's folder, the project and its build are on a file system that all nodes can access. Each task writes its
+result next to its log in OUT/slurm. This process collects the results in the database; after a batch was killed, it
+also collects the results that the tasks wrote in the meantime. squeue, which needs no accounting database, shows
+whether a task is still alive. A task that ended without a result (its node was lost, or its time was over) is submitted
+again.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import subprocess
+import time
+from collections.abc import Callable, Generator, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from grader.python.batch.grade.grading import grade_submission
+from grader.python.batch.grade.judge import Running, try_judge
+from grader.python.batch.grade.reference import accuse, is_reference_graded
+from grader.python.batch.ingest.disk import DiskFullError
+from grader.python.batch.ingest.submission import Submission
+from grader.python.batch.store.database import Database
+from grader.python.batch.store.rows import Graded
+from grader.python.batch.store.settings import Settings
+from grader.python.common.console import UserError
+from grader.python.common.report import Report
+
+MOST_TASKS = 1000  # of one array: Slurm's default limit, which its administrator can change
+ATTEMPTS = 3
+POLL_S = 2.0
+GRACE_S = 10.0  # for a result to appear on a slow file system after its task has ended
+
+
+class Cluster:
+    """The cluster to which tasks are submitted. `parameters`: sbatch's options by name."""
+
+    def __init__(self, settings: Settings, parameters: dict[str, str]):
+        try:
+            import submitit
+        except ImportError:
+            raise UserError("--executor slurm needs submitit. Install it: sh grader/setup.sh course") from None
+        self.folder = settings.folder / "slurm"
+        try:
+            self.executor = submitit.SlurmExecutor(self.folder)
+        except RuntimeError as error:
+            raise UserError(f"There is no Slurm here: {error}") from None
+        self.job_class = submitit.SlurmJob
+        minutes = int(settings.timeout_s * ATTEMPTS / 60) + 5  # confirm_on_node() judges three times
+        own = {name: parameters[name] for name in ("partition", "gres", "account", "qos", "mem") if name in parameters}
+        more = {name: value for name, value in parameters.items() if name not in (*own, "time", "cpus-per-task")}
+        self.executor.update_parameters(
+            job_name=f"warplab-{settings.lab}",
+            time=int(parameters.get("time", minutes)),
+            cpus_per_task=int(parameters.get("cpus-per-task", 1)),
+            additional_parameters=more,
+            use_srun=False,
+            **own,
+        )
+        os.environ["PYTHONPATH"] = str(settings.root)  # tasks inherit it
+
+    def submit(self, function: Callable[..., Any], tasks: Sequence[tuple[Any, ...]]) -> list[Any]:
+        """Submit the tasks as one array, and return the jobs. Raises UserError with sbatch's message."""
+        try:
+            with self.executor.batch():
+                return [self.executor.submit(function, *arguments) for arguments in tasks]
+        except Exception as error:
+            raise UserError(f"Slurm takes no jobs: {error}") from None
+
+    def job(self, job_id: str) -> Any:
+        """Return a job that was submitted before."""
+        return self.job_class(self.folder, job_id)
+
+    def alive(self, jobs: Sequence[Any]) -> set[str]:
+        """Return the ids of the jobs that wait or run. Raises OSError if the controller does not answer."""
+        if not jobs:
+            return set()
+        arrays = sorted({job.job_id.partition("_")[0] for job in jobs})
+        found: set[str] = set()
+        for array in arrays:
+            listed = subprocess.run(
+                ["squeue", "-h", "-r", "-o", "%i", "-j", array], capture_output=True, text=True, timeout=60
+            )
+            if listed.returncode != 0 and "Invalid job id" not in listed.stderr:
+                raise OSError(listed.stderr.strip())
+            found.update(listed.stdout.split())
+        return found
+
+    def cancel(self, jobs: Sequence[Any]) -> None:
+        arrays = sorted({job.job_id.partition("_")[0] for job in jobs})
+        if arrays:
+            with contextlib.suppress(OSError):
+                subprocess.run(["scancel", *arrays], capture_output=True, timeout=60, check=False)
+
+
+def grade_on_node(submission: Submission, settings: Settings) -> Graded | str:
+    """Run one task and return its result, or a message if the disk is full and the whole batch must stop."""
+    os.umask(0o077)  # as in the batch itself
+    try:
+        return grade_submission(submission, settings)
+    except DiskFullError as error:
+        return str(error)
+
+
+def confirm_on_node(submission: Submission, settings: Settings) -> Graded | str:
+    """Run one task for a submission on which the judge failed before: grade the reference, the submission, and if the
+    judge fails again, the reference. The node is the same, so a broken node accuses nobody."""
+    os.umask(0o077)
+    works = is_reference_graded(settings, Running(), {})
+    graded = grade_on_node(submission, settings)
+    if isinstance(graded, str) or not graded.judge_failure:
+        return graded
+    return accuse(graded) if works and is_reference_graded(settings, Running(), {}) else graded
+
+
+def try_on_node(settings: Settings) -> Report | str:
+    """Run the trial before a batch, and return its report or an error message."""
+    try:
+        return try_judge(settings)
+    except UserError as error:
+        return str(error)
+
+
+def try_by_slurm(settings: Settings, parameters: dict[str, str]) -> Report:
+    """Grade an empty folder on a node, and return the report. Raises UserError."""
+    cluster = Cluster(settings, parameters)
+    (job,) = cluster.submit(try_on_node, [(settings,)])
+    for _, outcome in wait_for(cluster, {"trial": job}):
+        if isinstance(outcome, Report):
+            return outcome
+        raise UserError(outcome or f"The trial ended without a result. Its log is in {cluster.folder}.")
+    raise AssertionError("wait_for yields every job once")
+
+
+def grade_by_slurm(
+    waiting: Sequence[Submission], settings: Settings, database: Database, parameters: dict[str, str]
+) -> Generator[Graded, None, None]:
+    """Grade all submissions that wait, and yield results as they finish; continue the jobs that an earlier run
+    submitted."""
+    cluster = Cluster(settings, parameters)
+    by_key = {submission.key: submission for submission in waiting}
+    earlier = database.fact("slurm_jobs") or {}
+    jobs = {key: cluster.job(job_id) for key, job_id in earlier.items() if key in by_key}
+    attempts = dict.fromkeys(jobs, 1)
+    again = [key for key in by_key if key not in jobs]
+    suspects: set[str] = set()
+    try:
+        while again or jobs:
+            for function, chosen in ((grade_on_node, set(again) - suspects), (confirm_on_node, set(again) & suspects)):
+                submit_all(cluster, database, function, settings, [by_key[key] for key in again if key in chosen], jobs)
+            for key in again:
+                attempts[key] = attempts.get(key, 0) + 1
+            again = []
+            for key, outcome in wait_for(cluster, dict(jobs)):
+                job = jobs.pop(key)
+                last = attempts[key] >= ATTEMPTS
+                if is_result(outcome, by_key[key]) and (last or not is_doubtful(outcome)):
+                    yield outcome
+                elif isinstance(outcome, str) and outcome:
+                    raise DiskFullError(outcome)
+                elif not last:
+                    again.append(key)
+                    suspects |= {key} if is_result(outcome, by_key[key]) and outcome.judge_failure else set()
+                else:
+                    why = f"No result after {ATTEMPTS} tasks: {why_no_result(job)}. Logs: slurm/"
+                    yield Graded(key, "judge_error", why, fingerprint=by_key[key].fingerprint)
+        database.set_facts(slurm_jobs={})
+    except BaseException:
+        cluster.cancel(list(jobs.values()))
+        raise
+
+
+def is_doubtful(graded: Graded) -> bool:
+    """Return whether another task may give a different result: the reader was killed, or the judge failed."""
+    return graded.was_killed or bool(graded.judge_failure and graded.status != "judge_crashed")
+
+
+def is_result(outcome: Any, submission: Submission) -> bool:
+    """Return whether a task returned the result of these contents."""
+    return isinstance(outcome, Graded) and outcome.fingerprint == submission.fingerprint
+
+
+def submit_all(
+    cluster: Cluster,
+    database: Database,
+    function: Callable[..., Graded | str],
+    settings: Settings,
+    submissions: Sequence[Submission],
+    jobs: dict[str, Any],
+) -> None:
+    """Submit arrays, and store their ids before anything else happens."""
+    for first in range(0, len(submissions), MOST_TASKS):
+        part = submissions[first : first + MOST_TASKS]
+        submitted = cluster.submit(function, [(submission, settings) for submission in part])
+        jobs |= {submission.key: job for submission, job in zip(part, submitted, strict=True)}
+        database.set_facts(slurm_jobs={key: job.job_id for key, job in jobs.items()})
+
+
+def wait_for(cluster: Cluster, jobs: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+    """Yield each job's key and the result of its task, or None if the task ended without a result."""
+    ended: dict[str, float] = {}  # the time at which a task was first found to have ended
+    while jobs:
+        for key, job in list(jobs.items()):
+            if Path(job.paths.result_pickle).exists():
+                del jobs[key]
+                yield key, read_result(job)
+        with contextlib.suppress(OSError, subprocess.TimeoutExpired):  # the controller may be unavailable for a while
+            alive = cluster.alive(list(jobs.values()))
+            for key, job in list(jobs.items()):
+                if job.job_id in alive:
+                    ended.pop(key, None)
+                elif time.monotonic() - ended.setdefault(key, time.monotonic()) > GRACE_S:
+                    del jobs[key]
+                    yield key, None
+        time.sleep(POLL_S if jobs else 0)
+
+
+def why_no_result(job: Any) -> str:
+    """Return the reason why a task ended without a result, from its log. The log may be on a node that was lost."""
+    with contextlib.suppress(OSError):
+        if "DUE TO TIME LIMIT" in Path(job.paths.stderr).read_text(errors="replace"):
+            return "the last reached Slurm's time limit; --slurm time=MINUTES sets it"
+    return "nodes were lost, or tasks were cancelled"
+
+
+def read_result(job: Any) -> Any:
+    """Return a task's result, or None if the task raised an exception."""
+    try:
+        return job.result()
+    except Exception:
+        return None

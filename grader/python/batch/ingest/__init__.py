@@ -1,0 +1,1 @@
+"""Reads hand-ins: archives, names, the roster."""

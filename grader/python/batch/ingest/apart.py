@@ -1,0 +1,13 @@
+"""The environment of a module of the project that runs as a process of its own, under limits."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+PROJECT = Path(__file__).resolve().parents[4]
+
+
+def python_path() -> str:
+    """Return the value of PYTHONPATH with which Python finds the project from any folder."""
+    return os.pathsep.join(filter(None, [str(PROJECT), os.environ.get("PYTHONPATH")]))

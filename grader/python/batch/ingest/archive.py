@@ -1,0 +1,341 @@
+"""Read untrusted archives.
+
+Archives are read in memory and within bounds, and a name in an archive never becomes a path: a submission is a
+dictionary of names and bytes, and only the files of stages are written to disk. If bytes make a reader raise any
+exception, it becomes a RefusedError for that hand-in (`refusing_damage`). The same rule holds for archives and folders
+(folders.py): a file that no grade needs is not read and causes no refusal; if a file cannot be read, only that file is
+refused.
+"""
+
+from __future__ import annotations
+
+import bz2
+import calendar
+import contextlib
+import gzip
+import io
+import lzma
+import re
+import stat
+import zipfile
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path, PurePosixPath
+from typing import Literal
+
+from grader.python.batch.ingest import tar
+from grader.python.batch.ingest.names import original_name, says_student
+from grader.python.batch.ingest.times import past_time
+
+MOST_ARCHIVE_BYTES = 20_000_000
+MOST_BYTES = 64_000_000  # of all unpacked files of a kind
+MOST_FILE_BYTES = 10_000_000
+MOST_FILES = 2000  # of a kind
+MOST_ENTRIES = 100_000  # of an archive or a folder, ignored ones included
+MOST_INFLATED = 300_000_000  # bytes of a tar, ignored files included
+CHUNK_BYTES = 1_000_000
+MOST_NAME = 300  # characters
+XZ_MEMORY_BYTES = 128_000_000
+NO_ZIP_TIME = (1980, 1, 1, 0, 0, 0)  # the time in a zip without times
+RECORDS = "records.jsonl"  # a journal's measurements
+MANIFEST = "manifest.json"  # of `make submit`
+ZIP_END_BYTES = 70_000  # the end of a zip, which holds the directory's end and a comment of maximum length
+ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tbz2", ".tbz", ".tar.xz", ".txz")
+OTHER_ARCHIVES = {b"7z\xbc\xaf\x27\x1c": "7-Zip", b"Rar!": "RAR", b"\x28\xb5\x2f\xfd": "Zstandard"}
+# Python's zipfile reads other compression methods without a bound on the unpacked size.
+ZIP_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+MEANINGS = {
+    "too_large": "it is larger than can be read",
+    "too_many_files": "it holds more files than a lab has",
+    "bomb": "unpacked it would be too large",
+    "overlap": "several of its files use the same bytes",
+    "traversal": "a name in it leads out of its folder",
+    "link": "it holds a link",
+    "device": "it holds something that is neither a file nor a folder",
+    "bad_name": "a name in it is not UTF-8, or too long",
+    "name_clash": "two names in it are the same, or differ in upper and lower case alone",
+    "encrypted": "it is encrypted",
+    "empty": "there is nothing in the file",
+    "truncated": "its end is missing",
+    "damaged": "it is damaged",
+    "unknown_method": "its compression method is not supported; use zip with deflate",
+    "too_deep": "its folders are nested too deeply",
+    "unknown_format": "it is neither a zip nor a tar archive",
+    "unreadable": "it cannot be read",
+    "too_slow": "reading it takes too much time or memory",
+}
+Kind = Literal["code", "archive", "other", "ignored"]
+
+
+class RefusedError(Exception):
+    """The reason why a submission is not opened, as the end of a sentence. `reason` is a key of MEANINGS."""
+
+    def __init__(self, reason: str, detail: str = ""):
+        super().__init__(f"{MEANINGS[reason]}{f' ({detail})' if detail else ''}.")
+        self.reason, self.detail = reason, detail
+
+
+@dataclass(frozen=True)
+class Member:
+    """A file that was read. `time_s` is the time of its last change, in seconds since 1970 (a zip has no zone: UTC is
+    assumed); 0 if it is unknown."""
+
+    name: str
+    content: bytes
+    time_s: float
+
+
+@dataclass(frozen=True)
+class Part:
+    """A file of an archive or a folder, not read yet. Ignored parts are not read, checked or counted. `check` raises
+    RefusedError if the part is not a plain file; `open` raises OSError, and other errors for damaged archives."""
+
+    name: str
+    size: int  # in bytes
+    time_s: float  # of its last change, in seconds since 1970; 0 if it is unknown
+    kind: Kind
+    check: Callable[[], None]
+    open: Callable[[], AbstractContextManager[tar.Stream]]
+
+
+def is_archive(name: str) -> bool:
+    """Return whether a file's name is that of an archive of any kind."""
+    return original_name(name).lower().endswith((*ARCHIVES, ".7z", ".rar", ".gz", ".zst"))
+
+
+def kind_of_file(path: str) -> Kind:
+    """Return the kind of a file by its path in a submission. Each kind has its own bounds, so that other files, however
+    many, cannot displace the code. Hidden files, and files that no grade and no message needs, are ignored."""
+    path = path.replace("\\", "/")
+    name = original_name(path.rpartition("/")[2]).lower()
+    if has_hidden_part(path):
+        return "ignored"
+    if name.endswith(".cu"):
+        return "code"
+    if is_archive(name):
+        return "archive"
+    return "other" if name.endswith(".cpp") or name == MANIFEST or is_journal(path) else "ignored"
+
+
+def has_hidden_part(path: str) -> bool:
+    """Return whether a file, or a folder on its path, is hidden."""
+    return any(is_hidden(part) for part in path.replace("\\", "/").split("/") if part not in (".", ".."))
+
+
+def is_folder(path: Path) -> bool:
+    """Return whether the path is a folder and not a link to one."""
+    return path.is_dir() and not path.is_symlink()
+
+
+def list_members(data: bytes) -> Iterator[Part]:
+    """Yield all files of an archive. Read each one before the next. Raises RefusedError if the next one cannot be
+    found."""
+    if not data:
+        raise RefusedError("empty")
+    with refusing_damage():
+        yield from list_zip(data) if data.startswith(b"PK") else list_tar(Bounded(inflate(data)))
+
+
+def read_part(part: Part, name: str) -> Member:
+    """Read a plain file, and return it under the name `name`. Raises RefusedError if it cannot be read or is too
+    large."""
+    with refusing_damage():
+        most = most_bytes(part.kind)
+        content = b""
+        if part.size <= most:
+            with part.open() as stream:
+                content = stream.read(most + 1)
+        if max(part.size, len(content)) > most:
+            raise RefusedError("too_large", f"at most {most // 10**6} MB, enough for what `make submit` packs")
+        return Member(name, content, past_time(part.time_s))
+
+
+@contextlib.contextmanager
+def refusing_damage() -> Iterator[None]:
+    """Convert every exception from reading an archive to RefusedError.
+
+    Wrap only the reading of untrusted bytes with it: it converts every exception, so that no list of the exceptions
+    that readers may raise has to be complete.
+    """
+    try:
+        yield
+    except RefusedError:
+        raise
+    except EOFError:
+        raise RefusedError("truncated") from None
+    except MemoryError:
+        raise RefusedError("too_slow") from None
+    except OSError as error:
+        raise RefusedError("unreadable" if error.errno else "damaged", error.strerror or "") from None
+    except Exception:
+        raise RefusedError("damaged") from None
+
+
+def zip_time(entry: zipfile.ZipInfo) -> float:
+    """Return an entry's time, 0 if it has no valid one."""
+    try:
+        return 0.0 if entry.date_time == NO_ZIP_TIME else calendar.timegm(entry.date_time)
+    except (ValueError, OverflowError):
+        return 0.0
+
+
+def plain_name(name: str) -> str:
+    """Return a member's name with forward slashes. Raises RefusedError if the name is absolute, contains .., is too
+    long, or has characters that are not text."""
+    name = name.replace("\\", "/")
+    if len(name) > MOST_NAME or any(ord(c) < 32 or 0xD800 <= ord(c) <= 0xDFFF for c in name):
+        raise RefusedError("bad_name", show(name))
+    parts = name.split("/")
+    if name.startswith("/") or ".." in parts or (len(parts[0]) == 2 and parts[0][1] == ":"):
+        raise RefusedError("traversal", show(name))
+    return "/".join(part for part in parts if part not in ("", "."))
+
+
+def as_text(name: str) -> str:
+    """Return a name with a substitute for each byte that is not UTF-8; older programs write such names."""
+    return re.sub("[\ud800-\udfff]", "\N{REPLACEMENT CHARACTER}", name)
+
+
+def show(name: str) -> str:
+    """Escape an untrusted name for a message."""
+    return name[:80].encode("unicode_escape", "backslashreplace").decode()
+
+
+def most_bytes(kind: Kind) -> int:
+    """Return the maximum size in bytes of a file of this kind."""
+    return MOST_ARCHIVE_BYTES if kind == "archive" else MOST_FILE_BYTES
+
+
+def list_zip(data: bytes) -> Iterator[Part]:
+    """Yield the files of a zip archive in its order. Raises RefusedError if the archive is invalid."""
+    require_end(data[-ZIP_END_BYTES:])
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        files = [entry for entry in archive.infolist() if not entry.is_dir()]
+        if len(files) > MOST_ENTRIES:
+            raise RefusedError("too_many_files", f"at most {MOST_ENTRIES}")
+        require_no_overlap([entry for entry in files if kind_of_file(entry.filename) != "ignored"], len(data))
+        for entry in files:
+            check, read = partial(check_zip_entry, entry), partial(archive.open, entry)
+            yield Part(entry.filename, entry.file_size, zip_time(entry), kind_of_file(entry.filename), check, read)
+
+
+def require_end(end: bytes) -> None:
+    """Raise RefusedError if a zip archive's last bytes do not contain the end of its directory."""
+    if b"PK\x05\x06" not in end:
+        raise RefusedError("truncated")
+
+
+def require_no_overlap(entries: Iterable[zipfile.ZipInfo], size: int) -> None:
+    """Raise RefusedError if the members of a zip archive of `size` bytes hold more compressed bytes than the archive.
+
+    Members that share their bytes take time for each member, even if they yield no output. Without them, the time to
+    read an archive is linear in its size.
+    """
+    if sum(entry.compress_size for entry in entries) > size:
+        raise RefusedError("overlap")
+
+
+def check_zip_entry(entry: zipfile.ZipInfo) -> None:
+    """Raise RefusedError if an entry is not a plain file or folder, is encrypted, or has an unsupported compression
+    method."""
+    kind = stat.S_IFMT(entry.external_attr >> 16)
+    if kind == stat.S_IFLNK:
+        raise RefusedError("link", show(entry.filename))
+    if kind not in (0, stat.S_IFREG, stat.S_IFDIR):
+        raise RefusedError("device", show(entry.filename))
+    if entry.flag_bits & 0x1:
+        raise RefusedError("encrypted")
+    if entry.compress_type not in ZIP_METHODS:
+        raise RefusedError("unknown_method", show(entry.filename))
+
+
+def inflate(data: bytes) -> tar.Stream:
+    """Return a stream of the tar in a file, which may be compressed. Raises RefusedError if the file has an unsupported
+    format."""
+    for magic, name in OTHER_ARCHIVES.items():
+        if data.startswith(magic):
+            raise RefusedError("unknown_format", f"it is {name}; hand in a .zip or a .tar.gz")
+    if data.startswith(b"\x1f\x8b"):
+        return gzip.GzipFile(fileobj=io.BytesIO(data))
+    if data.startswith(b"BZh"):
+        return bz2.BZ2File(io.BytesIO(data))
+    if data.startswith(b"\xfd7zXZ\x00"):
+        return io.BufferedReader(Xz(data))
+    if data[257:262] != b"ustar":
+        raise RefusedError("unknown_format" if data.strip(b"\0") else "damaged")
+    return io.BytesIO(data)
+
+
+class Xz(io.RawIOBase):
+    """The content of an xz file, read within a memory limit, because the file itself states how much memory it
+    takes."""
+
+    def __init__(self, data: bytes):
+        self.data, self.decompressor = data, lzma.LZMADecompressor(memlimit=XZ_MEMORY_BYTES)
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
+        """Fill the buffer and return the number of bytes, 0 at the end. Raises RefusedError if the data is damaged or
+        takes too much memory, EOFError if its end is missing."""
+        if self.decompressor.eof:
+            return 0
+        try:
+            content = self.decompressor.decompress(self.data, len(buffer))
+        except lzma.LZMAError as error:
+            raise RefusedError("bomb" if "limit" in str(error) else "damaged") from None
+        self.data = b""
+        if not content and not self.decompressor.eof:
+            raise EOFError
+        buffer[: len(content)] = content
+        return len(content)
+
+
+class Bounded:
+    """A stream of at most MOST_INFLATED bytes, ignored files included."""
+
+    def __init__(self, stream: tar.Stream):
+        self.stream, self.left = stream, MOST_INFLATED
+
+    def read(self, size: int, /) -> bytes:
+        """Return the next bytes. Raises RefusedError after MOST_INFLATED bytes."""
+        data = self.stream.read(size)
+        self.left -= len(data)
+        if self.left < 0:
+            raise RefusedError("bomb", f"at most {MOST_INFLATED // 10**6} MB")
+        return data
+
+
+def list_tar(stream: Bounded) -> Iterator[Part]:
+    """Yield the files of a tar archive in its order. Raises RefusedError if it has too many members."""
+    for number, (member, content) in enumerate(tar.read_members(stream), 1):
+        if number > MOST_ENTRIES:
+            raise RefusedError("too_many_files", f"at most {MOST_ENTRIES}")
+        if not member.is_folder():
+            check, read = partial(check_tar_member, member), partial(contextlib.nullcontext, content)
+            yield Part(member.name, member.size, member.time_s, kind_of_file(member.name), check, read)
+    while stream.read(CHUNK_BYTES):  # read on to the end, where the checksum is
+        pass
+
+
+def check_tar_member(member: tar.Member) -> None:
+    """Raise RefusedError if a member is not a plain file or folder."""
+    if member.is_link():
+        raise RefusedError("link", show(member.name))
+    if not (member.is_folder() or member.is_file()):
+        raise RefusedError("device", show(member.name))
+
+
+def is_hidden(name: str) -> bool:
+    """Return whether a name is one that the operating system creates; students do not hand in such files. A course
+    system's name may begin with a dot, too, because it begins with the name of a person or a group, such as .NET."""
+    return name.startswith((".", "__MACOSX")) and (name.startswith("._") or not says_student(name))
+
+
+def is_journal(name: str) -> bool:
+    """Return whether a file may belong to a journal, by its path in a submission."""
+    path = PurePosixPath(name)
+    return path.parent.name == "journal" and (path.name == RECORDS or path.suffix == ".md")

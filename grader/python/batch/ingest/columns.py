@@ -1,0 +1,233 @@
+"""Read the tables that say who is who: rosters, gradebooks of Canvas and Moodle, files of points."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+from grader.python.batch.ingest.called import compose
+from grader.python.common.console import UserError
+from grader.python.common.markup import show_text
+
+MAXIMUM = "maximum grade"  # Moodle's column, in lower case
+# Titles, as plain_title() returns them, of columns that identify the student of a row in a roster, a gradebook or a
+# file of points. The first id is a student's key.
+IDS = ("id", "studentid", "idnumber", "identifier", "sisuserid", "sisloginid", "login", "username", "email")
+IDS += ("emailaddress", "canvasid", "moodleid", "matriculationnumber")
+NAMES = ("name", "student", "studentname", "fullname")
+FIRST_NAMES, LAST_NAMES = ("firstname", "givenname"), ("lastname", "surname", "familyname")
+IDENTITIES = (*IDS, *NAMES, *FIRST_NAMES, *LAST_NAMES)
+NOTHING = ("", "-", "n/a")  # cells without an id
+MOST_RUNNING_DIGITS = 4  # of numbers that a course assigns to its students consecutively
+MOST_CELL = 300  # characters that are read of a cell
+IDENTIFIER, PARTICIPANT = "Identifier", "Participant "
+IDENTIFIED = re.compile(rf"{PARTICIPANT}[1-9]\d{{0,18}}|", re.ASCII)
+ROW_START = re.compile(rf'^(?="{PARTICIPANT}[1-9]\d{{0,18}}",)', re.ASCII | re.MULTILINE)
+# A text in quotes, and the pairs of quotes in it. PHP does not double a quote that follows a backslash.
+PHP_TEXT, CSV_TEXT = r'(?:[^"\\]++|\\++"?+|"")*+', '(?:[^"]++|"")*+'
+PHP_PAIR, CSV_PAIR = re.compile(r'\\++"?+|""'), re.compile('""')
+PHP, CSV = (PHP_TEXT, PHP_PAIR), (CSV_TEXT, CSV_PAIR)
+TWO_MEANINGS = '\\"'  # PHP and RFC 4180 differ only in how they read this
+# Namespaces of ids. A number means different students in different ones.
+CANVAS_NUMBER, MOODLE_NUMBER, OWN_ID, ANY_ID = "canvas", "moodle", "own", "any"
+NUMBERS = (CANVAS_NUMBER, MOODLE_NUMBER)  # of course systems
+MOODLE = ("identifier", "full name", "first name", "username", "email address", "id number", MAXIMUM)
+Identifier = tuple[str, str]  # the namespace of an id, and the id in lower case
+ASSIGNMENT = re.compile(r"(?P<title>.+) \(\d+\)", re.DOTALL)  # with Canvas's number
+
+
+@dataclass(frozen=True)
+class Person:
+    """The student of a row: ids with their cells, the student's key first, and the name, which may be empty."""
+
+    ids: list[tuple[Identifier, str]]
+    name: str
+
+
+def read_person(header: Sequence[str], row: Sequence[str]) -> Person:
+    """Return the student that a row of a roster, a gradebook or a file of points belongs to."""
+    cells = cells_by_title(header, row)
+    of_canvas = {"student", "id"} <= set(map(plain_title, header))
+    is_whole = "section" in map(plain_title, header)  # Canvas wrote this file; no person did
+    ids = []
+    for column in IDS:
+        if (cell := cells.get(column, "")).casefold() in NOTHING:
+            continue
+        one = identify_cell(column, cell, of_canvas)
+        ids.append((one, cell.removeprefix(PARTICIPANT)))
+        if one[0] == CANVAS_NUMBER and column == "id" and not is_whole:  # it may be the course's own id
+            ids.append(((OWN_ID, one[1]), cell))
+    return Person(ids, read_name(cells))
+
+
+def cells_by_title(header: Sequence[str], row: Sequence[str]) -> dict[str, str]:
+    """Return a row's non-empty cells by their columns' plain titles; the first of several counts. Only the beginning of
+    a cell is read, because students type some cells and composing takes time quadratic in the length."""
+    cells: dict[str, str] = {}
+    for title, cell in zip(header, row, strict=False):
+        if text := compose(cell.strip()[:MOST_CELL]):
+            cells.setdefault(plain_title(title), text)
+    return cells
+
+
+def read_name(cells: Mapping[str, str]) -> str:
+    """Return the name in one column or in two; empty if there is none."""
+    whole = next((cells[column] for column in NAMES if column in cells), "")
+    parts = [next((cells[one] for one in columns if one in cells), "") for columns in (FIRST_NAMES, LAST_NAMES)]
+    return whole or " ".join(filter(None, parts))
+
+
+def identify_cell(column: str, cell: str, of_canvas: bool = False) -> Identifier:
+    """Return the id in a cell, with its namespace, which follows from the column's plain title. The numbers of course
+    systems consist of digits; any other id is the course's own. `of_canvas`: the columns are of Canvas's gradebook."""
+    value = cell.removeprefix(PARTICIPANT).casefold()
+    if column == "moodleid" or (column == "identifier" and cell.startswith(PARTICIPANT)):
+        return MOODLE_NUMBER if value.isdecimal() else OWN_ID, value
+    is_canvas = column == "canvasid" or (column == "id" and of_canvas)
+    return CANVAS_NUMBER if is_canvas and value.isdecimal() else OWN_ID, value
+
+
+def is_own_number(one: Identifier) -> bool:
+    """Return whether an id is a number of the course's own, which another list may give to another student."""
+    return one[0] == OWN_ID and one[1].isdecimal()
+
+
+def is_running_number(one: Identifier) -> bool:
+    """Return whether an id is a number that another list very likely gives to another student."""
+    return is_own_number(one) and len(one[1]) <= MOST_RUNNING_DIGITS
+
+
+def plain_title(title: str) -> str:
+    """Return the letters of a column's title in lower case; an empty string for any assignment of Canvas."""
+    return "" if ASSIGNMENT.fullmatch(title.strip()) else re.sub(r"[^a-z]", "", title.casefold())
+
+
+def columns_of(header: Sequence[str], names: Collection[str]) -> list[int]:
+    """Return the positions of the columns with these plain titles."""
+    return [at for at, title in enumerate(header) if plain_title(title) in names]
+
+
+def read_rows(text: str) -> list[tuple[int, list[str]]]:
+    """Return the rows of a CSV file with cells in them, each with the number of its last line. Raises UserError.
+
+    Students type some cells of a course system's table, so a cell may be as long as the file.
+    """
+    csv.field_size_limit(max(len(text), csv.field_size_limit()))
+    text = text.removeprefix("\ufeff")
+    separator = separator_of(text)
+    if is_worksheet(text):
+        rows = read_worksheet(text)
+    elif TWO_MEANINGS not in text or not (rows := read_lines(text, separator)):
+        lines = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
+        try:
+            rows = [(lines.line_num, row) for row in lines if row]
+        except csv.Error as error:
+            raise UserError(f"Line {lines.line_num} cannot be read as CSV: {error}.") from None
+    require_identifiers(rows)
+    return rows
+
+
+def is_worksheet(text: str) -> bool:
+    """Return whether a text begins like a grading worksheet from Moodle's PHP that no spreadsheet has saved."""
+    header, _, rest = text.partition("\n")
+    cells = read_cells(header.rstrip("\r"), CSV)
+    return cells[:1] == [IDENTIFIER] and header.rstrip("\r") == quote_as_php(cells) and bool(ROW_START.match(rest))
+
+
+def quote_as_php(cells: Sequence[str]) -> str:
+    """Return cells as PHP's fputcsv writes them: it quotes cells with blanks. The cells contain no quotes."""
+    return ",".join(f'"{cell}"' if re.search(r"[\s,\\]", cell) else cell for cell in cells)
+
+
+def read_worksheet(text: str) -> list[tuple[int, list[str]]]:
+    """Read a worksheet that Moodle's PHP wrote.
+
+    PHP doubles a quote in a cell, except after a backslash. Therefore, no text in a cell has a line that begins with
+    one quote and "Participant 7": each such line begins a row, and all text that a student types stays in the student's
+    row.
+    """
+    header, _, rest = text.partition("\n")
+    titles = read_cells(header.rstrip("\r"), CSV)
+    rows, line = [(1, titles)], 1
+    for record in ROW_START.split(rest)[1:]:
+        line += record.count("\n")
+        rows.append((line, read_record(record.rstrip("\r\n"), len(titles))))
+    return rows
+
+
+def read_record(record: str, width: int) -> list[str]:
+    """Return a row's cells. Some texts have two meanings, because PHP does not double each quote. Then the number of
+    columns decides. If it does not, only the cells before such a text are read, and the others are empty."""
+    cells = read_cells(record, PHP)
+    if len(cells) != width and len(as_csv := read_cells(record, CSV)) == width:
+        cells = as_csv
+    return cells[:width] + [""] * (width - len(cells))
+
+
+def read_lines(text: str, separator: str) -> list[tuple[int, list[str]]]:
+    """Read a table with one line per row, such as a list of participants that Moodle's PHP wrote.
+
+    No text in a cell can change another line, even if it can be read in two ways: for each line, the number of columns
+    decides, and a line that fits neither way is cut. Return no rows if another line has a different number of columns,
+    because then cells may contain line breaks.
+    """
+    rows: list[tuple[int, list[str]]] = []
+    for number, line in enumerate(text.split("\n"), 1):
+        record = line.rstrip("\r")
+        if not record:
+            continue
+        cells = read_cells(record, CSV, separator)
+        width = len(rows[0][1]) if rows else len(cells)
+        if len(cells) != width:
+            cells = read_cells(record, PHP, separator)
+        if "\r" in record or (len(cells) != width and TWO_MEANINGS not in record):
+            return []
+        rows.append((number, cells[:width] + [""] * (width - len(cells))))
+    return rows
+
+
+def read_cells(record: str, way: tuple[str, re.Pattern[str]], separator: str = ",") -> list[str]:
+    """Return the cells of a row, up to one that is neither quoted nor plain. `way`: PHP's way to quote a text, or that
+    of RFC 4180."""
+    quoted_text, pair = way
+    cell = re.compile(rf'(?:"({quoted_text})"|([^"{separator}]*+))(?={separator}|\Z)')
+    cells, at = [], 0
+    while at <= len(record) and (found := cell.match(record, at)):
+        quoted, plain = found.groups()
+        cells.append(plain if quoted is None else pair.sub(lambda one: '"' if one[0] == '""' else one[0], quoted))
+        at = found.end() + 1
+    return cells
+
+
+def require_identifiers(rows: Sequence[tuple[int, Sequence[str]]]) -> None:
+    """Raise UserError if the identifiers of Moodle's worksheet are German, invalid or repeated. The last two mean that
+    text in a cell was read as a row."""
+    header = rows[0][1] if rows else []
+    if any(row[0].startswith("Teilnehmer/in") for _, row in rows[1:2]):
+        raise UserError(
+            "This is a grading worksheet of Moodle's with German headers. Set your language in Moodle to English, "
+            "download the worksheet again, and import it in English, too."
+        )
+    if IDENTIFIER not in header:
+        return
+    at = header.index(IDENTIFIER)
+    cells = [(line, row[at] if at < len(row) else "") for line, row in rows[1:]]
+    if not any(cell.startswith(PARTICIPANT) for _, cell in cells):
+        return
+    seen: set[str] = set()
+    for line, cell in cells:
+        if not IDENTIFIED.fullmatch(cell) or cell in seen:
+            why = "occurs twice" if cell in seen else "is not one of Moodle's identifiers"
+            raise UserError(
+                f"Line {line}: '{show_text(cell[:40])}' {why}. A text that a student typed may have broken the table: "
+                "download the worksheet again, and do not open it in a spreadsheet before."
+            )
+        seen.add(cell)
+
+
+def separator_of(text: str) -> str:
+    """Return the separator of a CSV file, chosen by its first line: a German Excel saves semicolons."""
+    return max(",;\t", key=text.partition("\n")[0].count)

@@ -1,0 +1,25 @@
+"""Notice a full disk, so that no submission is blamed for it."""
+
+from __future__ import annotations
+
+import errno
+import shutil
+from pathlib import Path
+
+from grader.python.common.console import UserError
+
+LEAST_FREE_BYTES = 64_000_000
+
+
+def raise_if_full(folder: Path, error: OSError | None = None) -> None:
+    """Raise DiskFullError if the disk is full, so that no submission is blamed for it."""
+    full = error is not None and error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+    if full or shutil.disk_usage(folder).free < LEAST_FREE_BYTES:
+        raise DiskFullError(
+            f"{folder}: the disk is full. All that was graded before is kept: make room, then give the same command "
+            "again."
+        )
+
+
+class DiskFullError(UserError):
+    """The disk is full: the batch stops, and everything written so far is kept."""

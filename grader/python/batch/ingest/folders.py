@@ -1,0 +1,118 @@
+"""List and open the files in a hand-in's folder, which students may still change. Only `open_below` opens them; it
+follows no links."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import stat
+from collections import deque
+from collections.abc import Iterator
+from functools import partial
+from itertools import islice
+from pathlib import Path
+from typing import IO
+
+from grader.python.batch.ingest.archive import (
+    MOST_ENTRIES,
+    MOST_NAME,
+    Kind,
+    Part,
+    RefusedError,
+    is_hidden,
+    kind_of_file,
+    show,
+)
+from grader.python.batch.ingest.times import past_time
+
+NEVER_FOLLOW = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+
+
+def list_parts(entry: Path) -> list[Part]:
+    """List the files in a hand-in that is a folder, archives last and newer files first. If the hand-in is a file,
+    return that file; it is never ignored. Raises OSError."""
+    status = entry.lstat()
+    if not stat.S_ISDIR(status.st_mode):
+        return [make_part(entry, "", status)]
+    return sorted(walk(entry), key=lambda part: (part.kind == "archive", -past_time(part.time_s)))
+
+
+def walk(folder: Path) -> Iterator[Part]:
+    """Yield all files in a folder, except hidden ones; files at its top come first. If a folder cannot be read, yield
+    it as a part whose check raises the error.
+
+    Open folders one path component at a time and follow no links, because students may still change them.
+    """
+    waiting, left = deque([""]), MOST_ENTRIES
+    while waiting and left > 0:
+        inside = waiting.popleft()
+        left -= inside.count("/") + 1  # opening it takes as many steps
+        try:
+            if len(inside) > MOST_NAME:
+                raise RefusedError("too_deep")
+            found = list_folder(folder, inside, left)
+        except (OSError, RefusedError) as error:
+            yield Part(inside or folder.name, 0, 0, "other", partial(raise_again, error), contextlib.nullcontext)
+            continue
+        left -= len(found)
+        for name, status in found:
+            if stat.S_ISDIR(status.st_mode):
+                waiting.append(name)
+            else:
+                yield make_part(folder, name, status)
+    if left <= 0:
+        too_many = RefusedError("too_many_files", f"at most {MOST_ENTRIES}")
+        yield Part(folder.name, 0, 0, "other", partial(raise_again, too_many), contextlib.nullcontext)
+
+
+def list_folder(folder: Path, inside: str, most: int) -> list[tuple[str, os.stat_result]]:
+    """Return at most `most` entries of a folder below another, each with its path from there and its status. Raises
+    OSError."""
+    found = []
+    with open_below(folder, inside, os.O_DIRECTORY) as descriptor, os.scandir(descriptor) as listed:
+        for entry in islice((entry for entry in listed if not is_hidden(entry.name)), max(most, 0)):
+            with contextlib.suppress(FileNotFoundError):  # it was removed in the meantime
+                found.append((f"{inside}/{entry.name}".lstrip("/"), entry.stat(follow_symlinks=False)))
+    return sorted(found)
+
+
+@contextlib.contextmanager
+def open_below(folder: Path, name: str, flags: int = 0) -> Iterator[int]:
+    """Open a path below a folder, or the folder or file itself if the path is empty. Raises OSError if any component of
+    the path is a link, even if a student replaces it by one at this moment."""
+    *around, last = [str(folder), *(name.split("/") if name else [])]
+    descriptor = None
+    with contextlib.ExitStack() as opened:
+        for part, more in [*((part, os.O_DIRECTORY) for part in around), (last, flags)]:
+            descriptor = os.open(part, NEVER_FOLLOW | more, dir_fd=descriptor)
+            opened.callback(os.close, descriptor)
+        assert descriptor is not None
+        yield descriptor
+
+
+def make_part(folder: Path, name: str, status: os.stat_result) -> Part:
+    """Return a file of a folder; if the name is empty, the hand-in is the file itself."""
+    called = name or folder.name
+    kind: Kind = kind_of_file(called)
+    if kind == "ignored" and not name:
+        kind = "other"
+    check = partial(require_file, called, status.st_mode)
+    return Part(called, status.st_size, status.st_mtime, kind, check, partial(open_file, folder, name))
+
+
+def require_file(name: str, mode: int) -> None:
+    """Raise RefusedError if a mode is not that of a regular file: other kinds may block, or cannot be opened."""
+    if not stat.S_ISREG(mode):
+        raise RefusedError("link" if stat.S_ISLNK(mode) else "device", show(name))
+
+
+@contextlib.contextmanager
+def open_file(folder: Path, name: str) -> Iterator[IO[bytes]]:
+    """Open a regular file. Raises RefusedError if it is of another kind, OSError if it cannot be opened."""
+    with open_below(folder, name) as descriptor, open(descriptor, "rb", closefd=False) as stream:
+        require_file(name, os.fstat(descriptor).st_mode)
+        yield stream
+
+
+def raise_again(error: Exception) -> None:
+    raise error

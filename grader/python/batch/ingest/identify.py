@@ -1,0 +1,182 @@
+"""Identify the students of submissions by the roster."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from grader.python.batch.ingest.called import as_claimed
+from grader.python.batch.ingest.entries import HOW_TO_TELL
+from grader.python.batch.ingest.notes import kind_of, make_note
+from grader.python.batch.ingest.roster import (
+    Student,
+    alias_key,
+    has_name,
+    ids_by_form,
+    may_be_called,
+    names_of_one,
+    split_team,
+    squeezed_names,
+    students_as_written,
+    students_by_alias,
+)
+from grader.python.batch.ingest.submission import Earlier, Submission
+
+HOW_TO_DECIDE = "Ask these students who worked together, and decide with `override` or `points`."
+HOW_TO_AGREE = "If both names mean one person, write this name into the roster, and repeat the command."
+HOW_TO_NUMBER = "Use a roster with this assignment's numbers: for Moodle, its grading worksheet."
+FEW = 2  # names that differ, among students whose numbers agree
+
+
+def identify(found: Sequence[Submission], roster: Sequence[Student], earlier: Sequence[Earlier] = ()) -> None:
+    """Identify submissions by the roster: by id or number first, then by name if the name is unambiguous; then credit
+    partners."""
+    identify_by_number([one for one in found if one.of_system and not one.claim], roster)
+    known, written = students_by_alias(roster), students_as_written(roster)
+    for submission in found:
+        if not submission.of_system and not submission.claim:
+            ids = written if submission.written else known
+            team = [ids[alias_key(part)] for part in split_team(submission.key, set(ids))]
+            assign(submission, team, certain=True)
+    current = {one.called for one in found} | {one.key for one in found if one.own}
+    earlier = [one for one in earlier if not {one.called, one.key} & current]
+    unknown = [one for one in found if not one.own and "other_name" not in map(kind_of, one.notes)]
+    identify_by_name(unknown, found, roster, earlier)
+    if roster:
+        for submission in found:
+            submission.notes += [] if submission.own else [make_note("not_on_roster")]
+    credit_partners(found, roster, earlier)
+    note_rivals(found, earlier)
+
+
+def identify_by_number(found: Sequence[Submission], roster: Sequence[Student]) -> None:
+    """Assign submissions to students by the course system's numbers, unless the names differ.
+
+    If most names differ, the roster's numbers belong to a different assignment, or the download's belong to teams; then
+    no number counts. Other ids of the roster may be running numbers, so they count only for a student with the
+    submission's name.
+    """
+    numbers = {number: student for student in roster for number in student.numbers}
+    pairs = [(one, numbers[one.key], one.name) for one in found if one.key in numbers]
+    names = squeezed_names(roster)
+    agreed = [may_be_called(student, name, names) for _, student, name in pairs]
+    differing = [pair for pair, fits in zip(pairs, agreed, strict=True) if fits is False]
+    misfit = len(differing) > max(FEW, agreed.count(True))
+    for (submission, student, name), fits in zip(pairs, agreed, strict=True):
+        if misfit:
+            submission.claim = student.id if has_name(student, name) else ""
+        elif fits is False:
+            submission.notes.append(make_note("other_name", f" {tell_names(submission, student)} {HOW_TO_AGREE}"))
+        else:
+            assign(submission, [student], certain=True)
+    if misfit:
+        rest = f" for {len(differing)} of {len(pairs)} the names differ, such as: {tell_names(*differing[0][:2])}"
+        differing[0][0].notes.append(make_note("other_numbers", f"{rest} {HOW_TO_NUMBER}"))
+    known = students_by_alias(roster)
+    for submission in found:
+        if submission.key not in numbers and has_name(known.get(alias_key(submission.key)), submission.name):
+            submission.claim = submission.key
+
+
+def tell_names(submission: Submission, student: Student) -> str:
+    """Return a sentence with both names of a number: the roster's and the hand-in's."""
+    return f"{submission.called} is {student.name} on the roster, and {submission.name} here."
+
+
+def assign(submission: Submission, team: Sequence[Student], certain: bool) -> None:
+    """Assign a submission to these students, if there are any."""
+    if not team:
+        return
+    submission.own, submission.certain = tuple(dict.fromkeys(student.id for student in team)), certain
+    submission.key, submission.members = "+".join(submission.own), list(submission.own)
+    submission.name = ", ".join(student.name or student.id for student in team)
+    if times := [student.handed_in for student in team if student.handed_in]:
+        submission.handed_in, submission.known_by = max(times), "the roster"
+
+
+def identify_by_name(
+    unknown: Sequence[Submission], found: Sequence[Submission], roster: Sequence[Student], earlier: Sequence[Earlier]
+) -> None:
+    """Assign a submission to the student whose name it has, but only if no other submission belongs to that student or
+    has that name, because students choose their names. Other submissions stay separate, with a remark for the
+    instructor."""
+    claims = claimed_students(unknown, roster)
+    owners = {member: one.called or one.key for one in earlier for member in one.own}
+    owners |= {member: one.called for one in found for member in one.own}
+    rivals = Counter(student.id for _, student in claims)
+    numbers = {number for student in roster for number in student.numbers}
+    for submission, student in claims:
+        if rivals[student.id] == 1 and student.id not in owners:
+            number = f"{submission.called} with that name" if submission.called in numbers else submission.called
+            rest = f" {number}: found by the name, {submission.name}."
+            submission.notes.append(make_note("found_by_name", rest))
+            assign(submission, [student], certain=False)
+            continue
+        others = [one.called for one, other in claims if other is student and one is not submission]
+        others += [owners[student.id]] if student.id in owners else []
+        rest = (
+            f" {submission.called} is called {submission.name}, and so is {student.id} of the roster, but "
+            f"{' and '.join(sorted(others))} may belong to that student, too. {HOW_TO_TELL}"
+        )
+        submission.notes.append(make_note("same_name", rest))
+
+
+def claimed_students(found: Sequence[Submission], roster: Sequence[Student]) -> list[tuple[Submission, Student]]:
+    """Return each submission with the one student of the roster, if any, whose name it has."""
+    named, known = names_of_one(roster), students_by_alias(roster)
+    return [
+        (one, known[alias_key(one.claim)]) if one.claim else (one, named[name])
+        for one in found
+        for name in ([""] if one.claim else as_claimed(one.name))
+        if one.claim or name in named
+    ]
+
+
+def credit_partners(found: Sequence[Submission], roster: Sequence[Student], earlier: Sequence[Earlier]) -> None:
+    """Add the partners in an archive's name, unless they have, or had earlier, a hand-in of their own. If only a name
+    links such a hand-in to them, policy.rank() decides, so that nobody can replace another student's work."""
+    known, forms = students_as_written(roster), ids_by_form(roster)
+    named = {name: student for name, student in names_of_one(roster).items() if name not in forms}
+    present = {member for one in (*found, *earlier) for member in one.own}
+    certain = {member for one in (*found, *earlier) if one.certain for member in one.own}
+    for submission in found:
+        team = [known.get(alias_key(part)) or named[alias_key(part)]
+                for part in split_team(submission.team, known.keys() | named.keys())]  # fmt: skip
+        if known and submission.team and not team:
+            submission.notes.append(
+                f"Its name says {submission.team}, and not each of these is one student of the roster."
+            )
+        if team and not {student.id for student in team} & set(submission.own):
+            said = " and ".join(student.id for student in team)
+            rest = f" {said}, and not {submission.key}, who handed it in."
+            submission.notes.append(make_note("names_others", rest))
+            continue
+        for student in team:
+            if student.id in submission.members:
+                continue
+            if student.id in present:
+                submission.notes.append(f"Its name says {student.id}, too, who handed in something else.")
+            if student.id not in certain:
+                submission.members.append(student.id)
+                submission.name += f", {student.name or student.id}"
+        if len(submission.members) > 1:
+            submission.notes.append(f"For {' and '.join(submission.members)}, as its name says.")
+
+
+def note_rivals(found: Sequence[Submission], earlier: Sequence[Earlier]) -> None:
+    """Add a remark for the instructor to hand-ins of different teams that may belong to one student: several name that
+    student as a partner, or one does and another has the student's name."""
+    claims: dict[str, list[Submission | Earlier]] = {}
+    for one in (*found, *earlier):
+        for member in one.members if one.own else ():
+            claims.setdefault(member, []).append(one)
+    certain = {member for one in (*found, *earlier) if one.certain for member in one.own}
+    for student, rivals in claims.items():
+        teams, owners = {frozenset(one.members) for one in rivals}, {tuple(one.own) for one in rivals}
+        if student in certain or len(teams) == 1 or len(owners) == 1:
+            continue
+        others = " and ".join(sorted(one.key if one.key != student else one.called for one in rivals))
+        rest = f" {others} may be of {student}, and the one with the most points counts. {HOW_TO_DECIDE}"
+        for one in rivals:
+            if isinstance(one, Submission):
+                one.notes.append(make_note("rivals", rest))

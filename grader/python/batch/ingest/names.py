@@ -1,0 +1,170 @@
+"""Read the names that course systems give to hand-ins.
+
+lovelaceada_LATE_1234_567890_FILE                      Canvas
+anon_aB3xY_567890_FILE                                 Canvas, anonymous assignment
+Ada Lovelace_123_assignsubmission_file_FILE            Moodle, a folder or a file
+
+Students choose the first and the last part, so some names can be read in several ways.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+from grader.python.batch.ingest.called import compose
+
+MOODLE_MARK = re.compile(r"_(?P<id>\d+)_assignsubmission_(?P<kind>file|onlinetext)_?")
+CANVAS_MARK = re.compile(r"_(?=(?P<id>[1-9]\d*)_(?P<attempt>[1-9]\d*)_)")  # the marks may overlap
+CANVAS_NAME = re.compile(r"[^\s.-]+")  # Canvas removes all other characters
+ANONYMOUS = re.compile(r"(?:LATE_)?(?P<id>anon_[A-Za-z0-9]{5})_(?P<attempt>[1-9]\d*)_(?P<file>.+)", re.DOTALL)
+STAGE_DIGITS = 2  # of the number that begins a stage's file name
+STAGE_FILE = re.compile(r"\d\d_")
+LATE = "_LATE"
+MOST_CHARACTERS = 1000  # file systems allow 255 bytes
+# Additions by Canvas, browsers and desktops to a file's name, before or after its ending: -1, (1), - Copy.
+ADDITION = r"(?:-\d{1,4}|[ +_]?\(\d{1,4}\)|[ +_-]{1,3}(?:copy|kopie|copie|copia)(?:[ +_]?\(?\d{1,4}\)?)?)"
+ADDED = re.compile(rf"{ADDITION}$", re.I)
+TEXT = re.compile(r"\.txt$", re.I)  # desktops add it to files that look like text
+ENDING = re.compile(r"\.(?:cu|zip|tgz|tbz2?|txz|7z|rar|tar|gz|bz2|xz|zst)$", re.I)
+MOST_ADDED = 5
+MOST_ADDITION = 40  # characters of an addition or an ending
+SUBMITTED = re.compile(  # a browser may unpack it, or add to its name
+    r"(?P<lab>\w+)-(?P<ids>.+)-(?P<time>\d{4}-\d\d-\d\d-\d{6})"
+    rf"{ADDITION}{{0,3}}(?:\.tar{ADDITION}{{0,3}}(?:\.gz)?|\.tgz){ADDITION}{{0,3}}(?:\.zip)?",
+    re.DOTALL | re.IGNORECASE,
+)
+UNPRINTABLE = ("Cc", "Cf", "Cs", "Zl", "Zp")
+
+
+@dataclass(frozen=True)
+class Reading:
+    """One way to read a course system's name. `id` is the system's own."""
+
+    name: str
+    id: str
+    file: str
+    attempt: int = 0
+    late: bool = False
+    of_moodle: bool = False
+    typed: bool = False  # text in Moodle's page, not a file
+
+
+System = Callable[[str], list[Reading]]
+
+
+def read_canvas(name: str) -> list[Reading]:
+    """Return each way in which Canvas could have made a name, in the order of the ids in it."""
+    if len(name) > MOST_CHARACTERS:
+        return []
+    readings = [Reading("", match["id"], match["file"], int(match["attempt"]))] if (
+        match := ANONYMOUS.fullmatch(name)
+    ) else []  # fmt: skip
+    for mark in CANVAS_MARK.finditer(name):
+        student, file = name[: mark.start()], name[mark.end("attempt") + 1 :]
+        late = student.endswith(LATE)
+        student = student.removesuffix(LATE)
+        if CANVAS_NAME.fullmatch(student) and file:
+            readings.append(Reading(student, mark["id"], file, int(mark["attempt"]), late))
+    return [one for one in readings if len(str(one.attempt)) > STAGE_DIGITS] or readings[:1]
+
+
+def read_moodle(name: str) -> list[Reading]:
+    """Return each way in which Moodle could have made a name, in the order of the ids in it."""
+    return [
+        Reading(name[: mark.start()], mark["id"], name[mark.end() :], of_moodle=True, typed=mark["kind"] != "file")
+        for mark in MOODLE_MARK.finditer(name)
+        if mark.start() and len(name) <= MOST_CHARACTERS
+    ]
+
+
+SYSTEMS: tuple[System, ...] = (read_canvas, read_moodle)
+
+
+def choose_systems(names: Sequence[str]) -> Sequence[System]:
+    """Return the course systems that can have made all names of a download; all systems if none can, as for a folder
+    that a person put together."""
+    return [system for system in SYSTEMS if all(map(system, names))] or SYSTEMS
+
+
+def list_readings(name: str, systems: Sequence[System] = SYSTEMS) -> list[Reading]:
+    """Return each way in which these systems could have made a name."""
+    return [reading for system in systems for reading in system(name)]
+
+
+def says_student(name: str) -> bool:
+    """Return whether a course system could have made a name."""
+    return bool(list_readings(name))
+
+
+def file_name(name: str) -> str:
+    """Return a file's own name, without additions by course systems and browsers."""
+    base = PurePosixPath(name).name
+    files = [reading.file for reading in list_readings(base) if reading.file]
+    if files:
+        base = next((file for file in files if STAGE_FILE.match(file)), files[0])
+    return original_name(base)
+
+
+def original_name(name: str) -> str:
+    """Return the name of a stage's file or of an archive without additions by browsers and desktops."""
+    bare = strip(name, (ADDED, TEXT))
+    ending = ENDING.search(bare, max(0, len(bare) - MOST_ADDITION))
+    if not ending:
+        return name
+    stem = strip(bare[: ending.start()], (ADDED,))
+    if stem.lower().endswith(".tar"):
+        return f"{strip(stem[:-4], (ADDED,))}{stem[-4:]}{ending[0]}"
+    return f"{stem}{ending[0]}"
+
+
+def strip(text: str, added: Sequence[re.Pattern[str]]) -> str:
+    """Return a text without additions at its end, of which there may be several."""
+    for _ in range(MOST_ADDED):
+        text = text.rstrip(" +")
+        first = max(0, len(text) - MOST_ADDITION)
+        found = next(filter(None, (one.search(text, first) for one in added)), None)
+        if not found:
+            break
+        text = text[: found.start()]
+    return text
+
+
+def read_system_name(name: str) -> dict[str, str] | None:
+    """Return the student's name and id and the file name, from a name that Canvas or Moodle wrote."""
+    readings = [reading for reading in list_readings(name) if not reading.typed]
+    return {"name": readings[0].name, "id": readings[0].id, "file": readings[0].file} if readings else None
+
+
+def lab_in_name(path: Path) -> str:
+    """Return the lab that `make submit` wrote into an archive's name; empty if the name contains none."""
+    name = show_name(path)
+    if match := read_system_name(name):
+        name = match["file"]
+    match = SUBMITTED.fullmatch(name)
+    return match["lab"].lower() if match else ""
+
+
+def says_whose(name: str) -> bool:
+    """Return whether a course system or `make submit` gave a file or folder its name."""
+    return says_student(name) or bool(SUBMITTED.fullmatch(name))
+
+
+def show_name(path: Path) -> str:
+    """Return a file's name as printable text: letters are composed (macOS decomposes them), and bytes that are not
+    UTF-8, invisible characters and lookalikes of ASCII are escaped."""
+    return compose("".join(c.encode("unicode_escape").decode() if is_deceptive(c) else c for c in path.name))
+
+
+def is_deceptive(character: str) -> bool:
+    """Return whether a character is invisible or becomes ASCII when composed, such as the Kelvin sign."""
+    becomes_ascii = not character.isascii() and compose(character).isascii()
+    return becomes_ascii or unicodedata.category(character) in UNPRINTABLE
+
+
+def strip_archive(name: str) -> str:
+    """Return a name without an archive's file extension."""
+    return re.sub(r"(\.tar)?\.\w+$", "", name) or name

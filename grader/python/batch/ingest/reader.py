@@ -1,0 +1,271 @@
+"""Read all files of one hand-in: files, folders, archives, and archives in these.
+
+    python3 -m grader.python.batch.ingest.reader CPU_S < HAND_IN
+
+reads a JSON list of paths, and prints JSON and all files' bytes.
+
+Some bytes take much time or memory to read, in ways that nobody can foresee. Therefore, `read_apart` runs this program
+in a separate process with limits for one hand-in. The program lists parts that cannot be read, and still reads all
+other files.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import math
+import os
+import resource
+import signal
+import stat
+import subprocess
+import sys
+import threading
+import time
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from grader.python.batch.ingest.apart import python_path
+from grader.python.batch.ingest.archive import (
+    MOST_BYTES,
+    MOST_FILES,
+    MOST_NAME,
+    Kind,
+    Member,
+    Part,
+    RefusedError,
+    as_text,
+    has_hidden_part,
+    is_archive,
+    list_members,
+    most_bytes,
+    plain_name,
+    read_part,
+)
+from grader.python.batch.ingest.folders import list_parts
+
+MOST_LEVELS = 2  # of archives in archives; deeper archives are not opened
+READING_S = 20  # of processor time: the largest hand-in takes about 5
+WAITING = 10  # multiple of the processor time that may pass on a busy machine
+MOST_MEMORY_BYTES = 1_500_000_000
+MOST_ARCHIVES = 100  # opened archives of one hand-in
+MOST_REFUSED = 100  # parts whose names are kept; the feedback lists a few
+MOST_ANSWER_BYTES = 3 * MOST_BYTES + 50_000_000  # all files of three kinds, and their names
+CHUNK_BYTES = 1_000_000
+# Signals of crashes, which a hand-in may cause: Python itself can crash when it reaches its memory limit.
+CRASHES = (signal.SIGABRT, signal.SIGBUS, signal.SIGFPE, signal.SIGILL, signal.SIGSEGV, signal.SIGSYS, signal.SIGTRAP)
+
+
+class KilledError(Exception):
+    """Another process, or the kernel for lack of memory, killed the process that read a hand-in; the student is not at
+    fault."""
+
+
+@dataclass(frozen=True)
+class File(Member):
+    """A file of a hand-in. `places` are the names of the entry and of the archives around the file, outermost
+    first; `name` begins with as many of them as distinguish it from others."""
+
+    places: tuple[str, ...]
+
+
+@dataclass
+class Contents:
+    """A hand-in's files, and the name of each part that cannot be read, with the reason. It is empty if the hand-in
+    contains only folders and archives; files that are not read count as contents."""
+
+    files: list[File] = field(default_factory=list)
+    refused: list[tuple[str, RefusedError]] = field(default_factory=list)
+    is_empty: bool = True
+
+
+def read_apart(entries: Sequence[Path], limit_s: float) -> Contents:
+    """Read a hand-in in a separate process within READING_S or `limit_s` seconds. Raises RefusedError if that is not
+    enough or the process fails or crashes; OSError if the process also fails without a hand-in; KilledError if another
+    process kills it."""
+    cpu_s = max(1, int(min(limit_s, READING_S)))
+    status, data = run_reader(entries, cpu_s)
+    if status == 0:
+        return parse(data)
+    has_crashed = -status in CRASHES
+    if status < 0 and status != -signal.SIGXCPU and not has_crashed:
+        raise KilledError(f"The reader of hand-ins was killed (signal {-status}). Is there enough memory?")
+    if (status > 0 or has_crashed) and run_reader([], cpu_s)[0] != 0:
+        raise OSError(f"the reader of hand-ins ended with status {status}")
+    raise RefusedError("too_slow")
+
+
+def run_reader(entries: Sequence[Path], cpu_s: int) -> tuple[int, bytes]:
+    """Return the exit status of the process that reads a hand-in, and its output. The status is -SIGXCPU if it took too
+    long or wrote more than MOST_ANSWER_BYTES, and negative for other signals."""
+    process = subprocess.Popen(
+        [sys.executable, "-S", "-P", "-m", "grader.python.batch.ingest.reader", str(cpu_s)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        env={**os.environ, "PYTHONPATH": python_path()},
+    )
+    timer = threading.Timer(cpu_s * WAITING, end, [process])
+    timer.start()
+    try:
+        data = exchange(process, json.dumps([str(entry) for entry in entries]).encode())
+        return process.wait(), data
+    finally:
+        timer.cancel()
+        process.kill()
+        process.wait()
+
+
+def end(process: subprocess.Popen[bytes]) -> None:
+    """End a process that exceeds a limit with the same signal as the system does after its processor time."""
+    process.send_signal(signal.SIGXCPU)
+
+
+def exchange(process: subprocess.Popen[bytes], question: bytes) -> bytes:
+    """Write to a process and read its output. End it if the output exceeds MOST_ANSWER_BYTES."""
+    assert process.stdin and process.stdout
+    with process.stdout, contextlib.suppress(BrokenPipeError):
+        with process.stdin:
+            process.stdin.write(question)
+        chunks, left = [], MOST_ANSWER_BYTES
+        while chunk := process.stdout.read(CHUNK_BYTES):
+            left -= len(chunk)
+            if left < 0:
+                end(process)
+                return b""
+            chunks.append(chunk)
+        return b"".join(chunks)
+    return b""
+
+
+def parse(data: bytes) -> Contents:
+    """Parse the output of the process. Raises OSError if the reader itself failed."""
+    header, _, rest = data.partition(b"\n")
+    listed = json.loads(header)
+    if listed["error"]:
+        raise OSError(listed["error"])
+    contents = Contents([], [(name, RefusedError(*why)) for name, *why in listed["refused"]], listed["is_empty"])
+    at = 0
+    for name, size, time_s, places in listed["files"]:
+        contents.files.append(File(name, rest[at : at + size], time_s, tuple(places)))
+        at += size
+    return contents
+
+
+def read_all(entries: Sequence[Path], cpu_s: float = READING_S) -> Contents:
+    """Read a hand-in within the bounds of one archive, the last entry first. After half of `cpu_s` seconds of processor
+    time, open no further archive. Raises OSError if an entry no longer exists, which is not the student's fault."""
+    reader = Reader(len(entries) > 1, time.process_time() + cpu_s / 2)
+    for entry in reversed(entries):
+        is_folder = stat.S_ISDIR(entry.lstat().st_mode)
+        with reader.refusing(entry.name):
+            reader.read_parts(list_parts(entry), (entry.name,) if is_folder else ())
+    return reader.contents
+
+
+class Budget:
+    """Counts the files of a kind, and their bytes, whether they are added, opened or refused."""
+
+    def __init__(self) -> None:
+        self.files = self.bytes = 0
+
+    def add_file(self) -> None:
+        """Count one file. Raises RefusedError if it is one too many."""
+        self.files += 1
+        if self.files > MOST_FILES:
+            raise RefusedError("too_many_files", f"at most {MOST_FILES}")
+
+    def require_room(self, size: int) -> None:
+        """Raise RefusedError if `size` more bytes are too many."""
+        if self.bytes + size > MOST_BYTES:
+            raise RefusedError("bomb", f"at most {MOST_BYTES // 10**6} MB")
+
+
+class Reader:
+    """Collects files within the bounds of one hand-in. `several`: each name begins with the name of its entry. `end_s`:
+    the processor time after which archives are refused, so that an archive cannot prevent the reading of other
+    files."""
+
+    def __init__(self, several: bool, end_s: float = math.inf):
+        self.contents = Contents()
+        self.several, self.archives, self.end_s = several, 0, end_s
+        self.budgets: defaultdict[Kind, Budget] = defaultdict(Budget)
+
+    @contextlib.contextmanager
+    def refusing(self, name: str) -> Iterator[None]:
+        """Add a part to the refused ones if it cannot be read for any reason."""
+        try:
+            yield
+        except (RefusedError, OSError) as error:
+            refused = RefusedError("unreadable", error.strerror or "") if isinstance(error, OSError) else error
+            if len(self.contents.refused) < MOST_REFUSED:
+                self.contents.refused.append((name[:MOST_NAME], refused))
+
+    def read_parts(self, parts: Iterable[Part], places: tuple[str, ...], level: int = 0) -> None:
+        """Read the files of a folder, or of an archive that lies in `level` - 1 others. Raises RefusedError if the next
+        file of an archive cannot be found."""
+        for part in parts:
+            self.contents.is_empty &= is_archive(part.name) or has_hidden_part(part.name)
+            if level and time.process_time() > self.end_s:
+                raise RefusedError("too_slow")
+            if part.kind != "ignored":
+                with self.refusing("/".join((*places[1:], part.name))):
+                    self.read_part(part, places, level)
+
+    def read_part(self, part: Part, places: tuple[str, ...], level: int) -> None:
+        """Read one file. Raises RefusedError, OSError."""
+        part.check()
+        name = plain_name(as_text(part.name)) if places else part.name
+        budget = self.budgets[part.kind]
+        budget.add_file()
+        budget.require_room(min(part.size, most_bytes(part.kind)))
+        member = read_part(part, name)
+        budget.bytes += len(member.content)
+        if part.kind == "archive" and level <= MOST_LEVELS:
+            self.read_archive(member.content, (*places, name), level)
+        else:
+            self.add(member, places)
+
+    def read_archive(self, data: bytes, places: tuple[str, ...], level: int) -> None:
+        """Read an archive that lies in `level` others. If a part fails, keep none of its files. Raises RefusedError."""
+        if time.process_time() > self.end_s:
+            raise RefusedError("too_slow")
+        self.archives += 1
+        if self.archives > MOST_ARCHIVES:
+            raise RefusedError("too_many_files", f"at most {MOST_ARCHIVES} archives")
+        before = len(self.contents.files)
+        try:
+            self.read_parts(list_members(data), places, level + 1)
+        except RefusedError:
+            del self.contents.files[before:]
+            raise
+
+    def add(self, member: Member, places: tuple[str, ...]) -> None:
+        """Add a file that was read."""
+        name = "/".join((*(places if self.several else places[1:]), member.name))
+        self.contents.files.append(File(name, member.content, member.time_s, places or (name,)))
+
+
+def main() -> None:
+    """Read the hand-in that standard input names, within limits. Any failure ends the process with an exit status."""
+    entries = [Path(name) for name in json.load(sys.stdin)]
+    cpu_s = int(sys.argv[1])
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    resource.setrlimit(resource.RLIMIT_CPU, (cpu_s, cpu_s + 1))  # SIGXCPU, before the system kills it
+    resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY_BYTES, MOST_MEMORY_BYTES))
+    try:
+        contents, error = read_all(entries, cpu_s), ""
+    except OSError as broken:
+        contents, error = Contents(), str(broken)
+    files = [(file.name, len(file.content), file.time_s, file.places) for file in contents.files]
+    refused = [(name, refused.reason, refused.detail) for name, refused in contents.refused]
+    header = json.dumps({"error": error, "files": files, "refused": refused, "is_empty": contents.is_empty})
+    sys.stdout.buffer.write(header.encode() + b"\n")
+    for file in contents.files:
+        sys.stdout.buffer.write(file.content)
+
+
+if __name__ == "__main__":
+    main()

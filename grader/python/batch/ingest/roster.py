@@ -1,0 +1,162 @@
+"""Read a roster, and find its students by their ids and names."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence, Set
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from grader.python.batch.ingest.called import agree, spellings, words_of
+from grader.python.batch.ingest.columns import (
+    IDS,
+    NOTHING,
+    NUMBERS,
+    Identifier,
+    cells_by_title,
+    columns_of,
+    read_person,
+    read_rows,
+)
+from grader.python.batch.ingest.times import parse_zoned_time, show_time
+from grader.python.common.console import UserError, read_text
+from grader.python.journal.submit import name_part
+
+TIMES = ("handedin", "submitted", "submittedat")
+
+
+@dataclass
+class Student:
+    """A line of the roster."""
+
+    id: str
+    name: str = ""
+    aliases: set[str] = field(default_factory=set)
+    handed_in: str = ""
+    numbers: set[str] = field(default_factory=set)  # of course systems, as they write them into names
+    ids: set[Identifier] = field(default_factory=set)  # all of them, with their namespaces
+
+
+def has_name(student: Student | None, name: str) -> bool:
+    """Return whether this is the student's name; the order of words, spaces and underscores are ignored."""
+    return student is not None and squeeze(name) in set(map(squeeze, spellings(student.name)))
+
+
+def squeeze(name: str) -> str:
+    """Return the letters, digits and marks of a name, case folded."""
+    return "".join(words_of(name)).replace("_", "")
+
+
+def may_be_called(student: Student, name: str, roster_names: Set[str]) -> bool | None:
+    """Return whether a course system's name can be that of the student with its number; None if they cannot be
+    compared. Another student's name cannot. `roster_names`: squeezed_names() of the roster."""
+    agreed = agree(student.name, name)
+    if not agreed or has_name(student, name):
+        return agreed
+    return squeeze(name) not in roster_names
+
+
+def squeezed_names(roster: Sequence[Student]) -> set[str]:
+    """Return all spellings of all students' names, as has_name() compares them."""
+    return {squeeze(name) for student in roster for name in spellings(student.name)}
+
+
+def alias_key(alias: str) -> str:
+    """Return the key of an id: ASCII case is ignored; other letters stay, because folding could confuse two ids."""
+    return alias.lower() if alias.isascii() else alias
+
+
+def students_by_alias(roster: Sequence[Student]) -> dict[str, Student]:
+    """Return the students by each of their ids."""
+    return {alias_key(alias): student for student in roster for alias in student.aliases}
+
+
+def ids_by_form(roster: Sequence[Student]) -> dict[str, set[str]]:
+    """Return the students by each form in which `make submit` writes their ids into a name. Forms of several ids may be
+    the same."""
+    forms: dict[str, set[str]] = {}
+    for student in roster:
+        for alias in student.aliases:
+            forms.setdefault(alias_key(name_part(alias)), set()).add(student.id)
+    return forms
+
+
+def students_as_written(roster: Sequence[Student]) -> dict[str, Student]:
+    """Return the students by each of their ids in the form that `make submit` writes into a name, if it is unique."""
+    by_id = {student.id: student for student in roster}
+    return {form: by_id[min(ids)] for form, ids in ids_by_form(roster).items() if len(ids) == 1}
+
+
+def names_of_one(roster: Sequence[Student]) -> dict[str, Student]:
+    """Return the students by each spelling of their names, without spellings that several students share."""
+    called = Counter(name for student in roster for name in set(spellings(student.name)))
+    return {name: student for student in roster for name in spellings(student.name) if called[name] == 1}
+
+
+def split_team(key: str, known: Set[str]) -> list[str]:
+    """Return the ids that `make submit` joined with '-' if all of them are known, else none; ids may contain a '-'."""
+    parts = key.split("-")
+    teams: list[list[str]] = [
+        [] for _ in range(len(parts) + 1)
+    ]  # ids in all parts from that index on; empty if a part is unknown
+    for start in reversed(range(len(parts))):
+        for end in range(len(parts), start, -1):
+            one = "-".join(parts[start:end])
+            if alias_key(one) in known and (end == len(parts) or teams[end]):
+                teams[start] = [one, *teams[end]]
+                break
+    return teams[0]
+
+
+def read_roster(file: Path) -> list[Student]:
+    """Return the students in a CSV file with a column id (or a course system's name for it) and a column name. Raises
+    UserError."""
+    header, lines = read_table(file)
+    if not columns_of(header, IDS):
+        raise UserError(f"{file}: no column id. Its first line names the columns: id, name, and also login, email …")
+    roster: dict[str, Student] = {}
+    lines_of: dict[str, int] = {}
+    for number, line in lines:
+        try:
+            student = read_student(header, line)
+        except UserError as error:
+            raise UserError(f"{file}:{number}: {error}") from None
+        if student is None:
+            continue
+        if student.id in roster:
+            raise UserError(f"{file}:{number}: the id {student.id} is there twice.")
+        roster[student.id] = student
+        for alias in sorted(student.aliases):
+            line_of_it = lines_of.setdefault(alias.casefold(), number)
+            if line_of_it != number:
+                raise UserError(f"{file}:{number}: {alias} is in line {line_of_it} too, and can be one student only.")
+    return list(roster.values())
+
+
+def read_table(file: Path) -> tuple[list[str], list[tuple[int, list[str]]]]:
+    """Return the titles of a CSV file's columns, and its other lines with their numbers. Raises UserError."""
+    if file.is_file() and is_spreadsheet(file):
+        raise UserError(f"{file} is a spreadsheet. Save it as CSV (UTF-8) and give that.")
+    try:
+        rows = read_rows(read_text(file))
+    except UserError as error:
+        raise UserError(f"{file}: {error}") from None
+    return rows[0][1] if rows else [], rows[1:]
+
+
+def is_spreadsheet(file: Path) -> bool:
+    """Return whether a file is an .xlsx or .ods, which are zip archives."""
+    with file.open("rb") as stream:
+        return stream.read(2) == b"PK"
+
+
+def read_student(header: Sequence[str], line: Sequence[str]) -> Student | None:
+    """Return the student in one line; None if the line has no id, like Canvas's second line. Raises UserError."""
+    person, cells = read_person(header, line), cells_by_title(header, line)
+    if not person.ids:
+        return None
+    times = [parse_zoned_time(cells[column]) for column in TIMES if cells.get(column, "") not in NOTHING]
+    handed_in = show_time(max(times)) if times else ""
+    words = [word for _, word in person.ids]
+    numbers = {word for (kind, _), word in person.ids if kind in NUMBERS}
+    return Student(words[0], person.name, set(words), handed_in, numbers, {one for one, _ in person.ids})

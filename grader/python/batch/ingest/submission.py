@@ -1,0 +1,52 @@
+"""A hand-in, as the other modules of a batch know it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+FILE_DATE = "the file's date"
+DOUBTED_DATE = "the file's date, since another time is invalid or in the future"
+FILE_DATES = (FILE_DATE, DOUBTED_DATE)
+ANOTHER = " (another)"  # added to a key that another submission has
+
+
+@dataclass
+class Submission:
+    """A hand-in of one student or team. `handed_in` is its time, ISO 8601 in UTC; `known_by` names the origin of that
+    time."""
+
+    key: str
+    name: str = ""
+    entries: list[Path] = field(default_factory=list)
+    members: list[str] = field(default_factory=list)
+    handed_in: str = ""
+    known_by: str = ""
+    notes: list[str] = field(default_factory=list)
+    fingerprint: str = ""  # of what was handed in
+    team: str = ""  # ids in the name of an archive that a course system took in
+    called: str = ""  # its key if no roster identifies the student
+    written: bool = False  # whether `make submit` wrote the key; it replaces some characters of ids
+    own: tuple[str, ...] = ()  # roster ids in its name, without credited partners
+    claim: str = ""  # the likely roster id, if the name can be read in several ways
+    of_system: bool = False  # whether the key is a course system's number
+    certain: bool = False  # whether an id or number identifies the student; students can choose names
+    graded_notes: list[str] | None = None  # of the previous grading, if the same contents are graded again
+
+
+@dataclass(frozen=True)
+class Earlier:
+    """A submission of an earlier download. `called` is its key without a roster."""
+
+    key: str
+    called: str
+    members: Sequence[str]
+    own: Sequence[str]  # members without credited partners
+    certain: bool = True  # as a Submission's
+
+
+def order_by_time(handed_in: str, known_by: str) -> tuple[bool, str]:
+    """Return the sort key for the latest of several submissions: a time in the future, which a student can write into
+    a name or a file, sorts first."""
+    return known_by != DOUBTED_DATE, handed_in

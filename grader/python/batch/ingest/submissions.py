@@ -1,0 +1,150 @@
+"""Find the submissions in a folder: one for each student or team, with its time and its key."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Mapping, Sequence, Set
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+
+from grader.python.batch.ingest.archive import MOST_BYTES, Part, most_bytes
+from grader.python.batch.ingest.entries import Entry, attempt, list_entries, separate_forms, separate_names
+from grader.python.batch.ingest.folders import list_parts
+from grader.python.batch.ingest.identify import identify
+from grader.python.batch.ingest.names import show_name
+from grader.python.batch.ingest.roster import Student, students_by_alias
+from grader.python.batch.ingest.submission import ANOTHER, DOUBTED_DATE, FILE_DATE, Earlier, Submission, order_by_time
+from grader.python.batch.ingest.times import CLOCKS_DIFFER, show_time
+
+MOST_STEPS = 20_000  # names on the paths of files whose contents are hashed
+NO_SUCH_DATE = "Its file's date is in the future, so others of the same student count before it."
+UNREADABLE = "unreadable"  # fingerprint of unreadable hand-ins
+
+
+def find_submissions(
+    folder: Path, lab: str, roster: Sequence[Student], out: Path | None = None, earlier: Sequence[Earlier] = ()
+) -> tuple[list[Submission], list[str]]:
+    """Return all submissions of a lab, sorted by key, and a sentence about each other entry.
+
+    The batch's own folder, `out`, may be among the entries. `earlier`: submissions of earlier downloads; a new
+    submission never displaces one of them because of a name.
+    """
+    entries, strangers = list_entries(folder, lab, roster, out)
+    separate_names([entry for entry in entries if entry.of_system], students_by_alias(roster))
+    separate_forms([entry for entry in entries if entry.written], roster)
+    by_key: dict[tuple[str, bool, str], list[Entry]] = {}  # one key may be written by different means
+    for entry in entries:
+        if not entry.typed:
+            by_key.setdefault((entry.key, entry.written, entry.claim), []).append(entry)
+    keys = {key for key, *_ in by_key}
+    typed = {entry.key: entry.name for entry in entries if entry.typed and entry.key not in keys}
+    strangers += [f"{name} typed something into Moodle, and handed in no file." for name in typed.values()]
+    found = [make_submission(key, entries) for (key, *_), entries in by_key.items()]
+    identify(found, roster, earlier)
+    ids = {student.id for student in roster}
+    return sorted(give_keys(merge_same(found), earlier, ids), key=lambda submission: submission.key), strangers
+
+
+def make_submission(key: str, entries: list[Entry]) -> Submission:
+    """Return a submission with all entries, and the time of the latest."""
+    used = choose_entries(entries)
+    submission = Submission(key, used[-1].name, [entry.path for entry in used], [key], team=used[-1].team, called=key)
+    submission.written, submission.claim = used[-1].written, used[-1].claim
+    submission.of_system = used[-1].of_system
+    submission.notes += dict.fromkeys(entry.note for entry in used if entry.note)
+    submission.notes += [entry.doubt for entry in entries if entry.doubt]
+    if any(entry.late for entry in used):
+        submission.notes.append("Canvas calls it late.")
+    time = used[-1].time
+    if time:
+        submission.handed_in, submission.known_by = show_time(time), "the archive's name"
+    else:
+        date_by_files(submission, doubted=any(entry.doubt for entry in used))
+    submission.fingerprint = attempt(lambda: fingerprint(submission.entries), UNREADABLE)
+    return submission
+
+
+def date_by_files(submission: Submission, doubted: bool) -> None:
+    """Set a submission's time to its newest file's date, or to today if that lies in the future."""
+    newest = attempt(lambda: find_newest_date(submission.entries), 0.0)
+    now = datetime.now(UTC)
+    in_future = newest > (now + CLOCKS_DIFFER).timestamp()
+    submission.handed_in = show_time(now if in_future else datetime.fromtimestamp(max(newest, 0.0), UTC))
+    submission.notes += [NO_SUCH_DATE] if in_future else []
+    submission.known_by = DOUBTED_DATE if in_future or doubted else FILE_DATE
+
+
+def find_newest_date(entries: Sequence[Path]) -> float:
+    """Return the time of the last change of code or an archive, else of any file, else of the empty folder, in seconds
+    since 1970. A folder's own time does not depend on changes to the files in it, and a journal grows without new
+    code. Raises OSError."""
+    parts = [part for entry in entries for part in list_parts(entry)]
+    code = [part.time_s for part in parts if part.kind in ("code", "archive")]
+    return max(code or [part.time_s for part in parts] or [entry.lstat().st_mtime for entry in entries])
+
+
+def choose_entries(entries: list[Entry]) -> list[Entry]:
+    """Return the readable entries, the newest last, because the newest file of each stage counts; all entries if none
+    is readable."""
+    readable = [entry for entry in entries if entry.is_readable()]
+    return sorted(readable or entries, key=Entry.order)
+
+
+def fingerprint(entries: Sequence[Path]) -> str:
+    """Return a hash of the names and contents of all files that are not ignored. Once it has read as much as one
+    hand-in may have, it hashes sizes and times instead of contents, so that no student's files delay the others."""
+    digest, bytes_left, steps_left = hashlib.sha256(), MOST_BYTES, MOST_STEPS
+    for entry in entries:
+        for part in sorted((part for part in list_parts(entry) if part.kind != "ignored"), key=lambda part: part.name):
+            may_be_read = part.size <= most_bytes(part.kind)
+            bytes_left -= part.size if may_be_read else 0
+            steps_left -= part.name.count("/") + 1
+            reads = may_be_read and bytes_left >= 0 and steps_left >= 0
+            content = attempt(partial(hash_content, part), bytes(32)) if reads else hash_date(part)
+            digest.update(os.fsencode(part.name) + b"\0" + content)
+    return digest.hexdigest()
+
+
+def hash_content(part: Part) -> bytes:
+    """Return 32 bytes, so that no content can be mistaken for the next file's name. Raises RefusedError, OSError."""
+    part.check()
+    with part.open() as stream:
+        return hashlib.sha256(stream.read(part.size)).digest()
+
+
+def hash_date(part: Part) -> bytes:
+    """Return 32 bytes that change with a file's size or time."""
+    return hashlib.sha256(f"{part.size} {part.time_s}".encode()).digest()
+
+
+def merge_same(found: Sequence[Submission]) -> list[Submission]:
+    """Keep one submission per team of the roster, the latest: two names on disk may belong to one student."""
+    merged: dict[tuple[str, ...], Submission] = {}
+    for submission in sorted(found, key=lambda one: order_by_time(one.handed_in, one.known_by)):
+        whose = ("roster", *submission.own) if submission.own else ("name", submission.called)
+        if earlier := merged.get(whose):
+            names = ", ".join(map(show_name, earlier.entries))
+            submission.notes.append(f"Not used, because a later one is there: {names}")
+        merged[whose] = submission
+    return list(merged.values())
+
+
+def give_keys(found: Sequence[Submission], earlier: Sequence[Earlier], ids: Set[str]) -> Sequence[Submission]:
+    """Give each submission a unique key, those on the roster first, because ids and names may hold any character. A
+    student who is not on the roster gets neither an id of the roster nor the key of another's earlier submission, and
+    counts only under that unique key."""
+    taken: set[str] = set()
+    owners = {one.key: one.called for one in earlier}
+    for submission in sorted(found, key=lambda one: (not one.own, one.own, one.called)):
+        while submission.key in taken or (not submission.own and is_of_another(submission, owners, ids)):
+            submission.key += ANOTHER
+        submission.members = submission.members if submission.own else [submission.key]
+        taken.add(submission.key)
+    return found
+
+
+def is_of_another(submission: Submission, owners: Mapping[str, str], ids: Set[str]) -> bool:
+    """Return whether a submission's key is an id of the roster, or the key of another student's earlier submission."""
+    return submission.key in ids or owners.get(submission.key, submission.called) != submission.called

@@ -1,0 +1,53 @@
+"""Times of hand-ins and due dates: ISO 8601 in UTC."""
+
+from __future__ import annotations
+
+import time
+from datetime import UTC, datetime, timedelta
+
+from grader.python.common.console import UserError
+
+FIRST_TIME = datetime(2000, 1, 1, tzinfo=UTC)  # earlier times are invalid
+CLOCKS_DIFFER = timedelta(days=1)  # maximum clock difference, time zones included; later times lie in the future
+
+
+def parse_time(text: str) -> datetime:
+    """Parse an ISO 8601 time; without a zone it is UTC. Raises UserError if it is invalid."""
+    try:
+        time = datetime.fromisoformat(text)
+    except ValueError:
+        raise UserError(f"{text!r} is no time. Write it like 2026-11-21T23:59+01:00.") from None
+    return time if time.tzinfo else time.replace(tzinfo=UTC)
+
+
+def parse_zoned_time(text: str) -> datetime:
+    """Parse an ISO 8601 time that an instructor typed. The zone is required, because one hour can make a hand-in late.
+    Raises UserError."""
+    time = parse_time(text)
+    if datetime.fromisoformat(text).tzinfo is None:
+        raise UserError(f"{text!r} says no time zone. Write it like 2026-11-21T23:59+01:00, or with Z for UTC.")
+    return time
+
+
+def show_time(time: datetime) -> str:
+    """Return the time as ISO 8601 in UTC."""
+    return time.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def past_time(time_s: float) -> float:
+    """Return a time, or 0 if it lies in the future."""
+    return time_s if 0 < time_s <= time.time() + CLOCKS_DIFFER.total_seconds() else 0.0
+
+
+def read_time(text: str) -> datetime | None:
+    """Return the time in an archive's name; None if it is invalid or in the future."""
+    try:
+        time = datetime.strptime(text, "%Y-%m-%d-%H%M%S").replace(tzinfo=UTC)
+    except ValueError:
+        return None
+    return time if FIRST_TIME <= time <= datetime.now(UTC) + CLOCKS_DIFFER else None
+
+
+def now() -> str:
+    """Return the current time, ISO 8601 in UTC."""
+    return show_time(datetime.now(UTC))

@@ -1,0 +1,371 @@
+"""Unpack an archive with all hand-ins, as a course system makes it, into the batch's own folder, once.
+
+    OUT/handed-in/<hash of the archive>/files/           a folder of submissions
+    OUT/handed-in/<hash of the archive>/left_out.json    sentences about files that were not unpacked
+
+The archive's contents are the students'. One student's hand-in does not affect the others: a file that cannot be
+unpacked is left out; of a hand-in that is too large, the rest is left out; and archives inside stay packed, to be
+opened one by one later. The whole archive is refused if the download itself is damaged or encrypted, or is one
+student's own.
+"""
+
+from __future__ import annotations
+
+import bz2
+import contextlib
+import errno
+import gzip
+import hashlib
+import io
+import json
+import lzma
+import os
+import shutil
+import time
+import zipfile
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Set
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import IO, Any
+
+from grader.python.batch.ingest import tar
+from grader.python.batch.ingest.archive import (
+    MANIFEST,
+    MOST_FILES,
+    ZIP_END_BYTES,
+    Kind,
+    RefusedError,
+    check_tar_member,
+    check_zip_entry,
+    is_archive,
+    is_hidden,
+    kind_of_file,
+    plain_name,
+    refusing_damage,
+    require_end,
+    require_no_overlap,
+    show,
+)
+from grader.python.batch.ingest.disk import raise_if_full
+from grader.python.batch.ingest.names import read_system_name, says_whose
+from grader.python.common.console import UserError, read_json, say
+
+FOLDER = "handed-in"
+MOST_HAND_INS = 200_000  # hundreds of students with some hundred loose files each
+MOST_HAND_IN_BYTES = 200_000_000  # ten times the largest archive that is read
+MOST_PART_BYTES = 255  # of a name, on Linux's file systems
+START_BYTES = 300  # enough to identify an archive's kind
+CHUNK_BYTES = 1_000_000
+LATEST_S = 2**32
+COMPRESSED: dict[bytes, Callable[[Any], Any]] = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ": lzma.open}
+OWN_PARTS = ("journal", "reports", "starter", "work")  # folders of one student's work
+# Reasons that concern only one hand-in.
+OF_ONE = ("link", "device", "traversal", "bad_name", "name_clash", "too_large", "too_many_files", "unknown_method")
+NAME_ERRORS = (errno.ENAMETOOLONG, errno.EINVAL, errno.EILSEQ, errno.ENOTDIR, errno.EISDIR, errno.EEXIST)
+ADVICE = {
+    "encrypted": "Unpack it with its password, and give the folder.",
+    "unknown_format": "SUBMISSIONS is a folder of hand-ins, or a zip or tar archive of them.",
+    "bomb": "Unpack it, and give the folder.",
+}
+Counted = tuple[str, Kind]  # the files that a bound counts together: of one kind, in one hand-in
+AGAIN = "Download it again; or unpack it, and give the folder."
+
+
+@dataclass
+class Member:
+    """A file or folder in an archive. `check` raises RefusedError if it is neither."""
+
+    name: str
+    is_folder: bool
+    time_s: float
+    check: Callable[[], None]
+    open: Callable[[], tar.Stream]
+
+
+@dataclass
+class Unpacked:
+    """The files written so far, below `folder`."""
+
+    folder: Path
+    depth: int = 1  # parts of a name that identify the hand-in
+    hand_ins: set[str] = field(default_factory=set)
+    members: Counter[Counted] = field(default_factory=Counter)
+    bytes: Counter[Counted] = field(default_factory=Counter)
+    left_out: dict[tuple[str, str], str] = field(default_factory=dict)  # a sentence by hand-in and reason
+
+
+def unpack(file: Path, out: Path, lab: str) -> tuple[Path, list[str]]:
+    """Unpack an archive, and return the folder of submissions in the batch's folder and a sentence about each hand-in
+    of which a part was left out. An archive that was unpacked before is not unpacked again. Raises UserError,
+    OSError."""
+    with file.open("rb") as stream:
+        require_archive(file, stream.read(START_BYTES))
+        stream.seek(0)
+        place = out / FOLDER / hashlib.file_digest(stream, "sha256").hexdigest()[:16]
+    if not place.is_dir():
+        say(f"Unpacking {file} to {place} …", flush=True)
+        part = place.with_suffix(".part")
+        shutil.rmtree(part, ignore_errors=True)
+        try:
+            unpack_whole(file, part, lab)
+            part.rename(place)  # last: an interrupted unpacking starts again
+        except RefusedError as refused:
+            raise advise(file, refused) from None
+        except OSError as error:
+            raise_if_full(out, error)
+            raise
+        finally:
+            shutil.rmtree(part, ignore_errors=True)
+    return find_hand_ins(place / "files", lab), read_json(place / "left_out.json")
+
+
+def require_archive(file: Path, start: bytes) -> None:
+    """Raise UserError if a file's first bytes are not those of an archive."""
+    if not start:
+        raise advise(file, RefusedError("empty"))
+    if not start.startswith((b"PK", *COMPRESSED)) and start[257:262] != b"ustar":
+        raise advise(file, RefusedError("unknown_format"))
+
+
+def advise(file: Path, refused: RefusedError) -> UserError:
+    """Return an error with the reason why an archive of all hand-ins is not unpacked, and what to try."""
+    return UserError(f"{file}: {refused} {ADVICE.get(refused.reason, AGAIN)}")
+
+
+def unpack_whole(file: Path, part: Path, lab: str) -> None:
+    """Write files/ and left_out.json. Raises RefusedError, UserError, OSError."""
+    unpacked = Unpacked(part / "files")
+    unpacked.folder.mkdir(parents=True)
+    with file.open("rb") as stream:
+        unpacked.depth = hand_in_depth(read_members(stream))
+        for member in read_members(stream):
+            take(member, unpacked)
+    tops = list(unpacked.folder.iterdir())
+    tops += stand_in(unpacked, {top.name for top in tops})
+    if not tops:
+        raise UserError(f"{file}: there is no file in it. {AGAIN}")
+    if example := find_own(find_hand_ins(unpacked.folder, lab), lab):
+        raise UserError(
+            f"{file}: looks like what one student handed in, with {example} at its top. SUBMISSIONS is an archive of "
+            "everybody's, or a folder: put this one into a folder, and give that."
+        )
+    sentences = [f"{file.name}: {sentence}" for sentence in unpacked.left_out.values()]
+    (part / "left_out.json").write_text(json.dumps(sentences), encoding="utf-8")
+
+
+def hand_in_depth(members: Iterable[Member]) -> int:
+    """Return how many parts of a name identify a file's hand-in: one, or two if the first part is a folder that holds
+    all hand-ins. Raises RefusedError."""
+    tops = {top for member in members if (top := top_of(member)) and not is_hidden(top)}
+    return 1 if len(tops) != 1 or says_whose(next(iter(tops))) else 2
+
+
+def top_of(member: Member) -> str:
+    """Return the first part of a member's name; nothing if it is not unpacked."""
+    try:
+        member.check()
+        return checked_name(member.name).partition("/")[0]
+    except RefusedError:
+        return ""
+
+
+def split_name(name: str) -> list[str]:
+    """Return the parts of a member's name."""
+    return [part for part in name.replace("\\", "/").split("/") if part not in ("", ".")]
+
+
+def stand_in(unpacked: Unpacked, tops: Set[str]) -> list[Path]:
+    """Make an empty folder for each hand-in without unpacked files, so that it gets a status, too. Return the
+    folders."""
+    numbers = {match["id"] for top in tops if (match := read_system_name(top))}
+    made = []
+    for hand_in, _ in unpacked.left_out:
+        match = read_system_name(hand_in)
+        is_whole = match or is_archive(hand_in) or "." not in hand_in  # not a loose file without a student
+        if "/" in hand_in or hand_in in tops or not is_whole or (match and match["id"] in numbers):
+            continue
+        with contextlib.suppress(RefusedError):  # not a valid name for a folder
+            folder = unpacked.folder / checked_name(hand_in)
+            make_folder(folder)
+            made.append(folder)
+    return list(dict.fromkeys(made))
+
+
+def read_members(stream: IO[bytes]) -> Iterator[Member]:
+    """Yield the members of an archive with all hand-ins. Raises RefusedError if it cannot be read."""
+    stream.seek(0)
+    start = stream.read(START_BYTES)
+    with refusing_damage():
+        yield from read_zip(stream) if start.startswith(b"PK") else read_tar(stream, start)
+
+
+def read_zip(stream: IO[bytes]) -> Iterator[Member]:
+    """Yield the members of a zip archive in its order."""
+    size = stream.seek(0, io.SEEK_END)
+    stream.seek(max(0, size - ZIP_END_BYTES))
+    require_end(stream.read())
+    with zipfile.ZipFile(stream) as archive:
+        require_no_overlap(archive.infolist(), size)
+        for entry in archive.infolist():
+            check = partial(check_zip_entry, entry)
+            yield Member(entry.filename, entry.is_dir(), zip_time_s(entry), check, partial(archive.open, entry))
+
+
+def zip_time_s(entry: zipfile.ZipInfo) -> float:
+    """Return an entry's time in seconds since 1970, 0 if it has none."""
+    try:
+        return time.mktime((*entry.date_time, 0, 0, -1))
+    except (OverflowError, ValueError):
+        return 0.0
+
+
+def read_tar(stream: IO[bytes], start: bytes) -> Iterator[Member]:
+    """Yield the members of a tar archive in its order. `start`: its first bytes."""
+    stream.seek(0)
+    openers = [opener for magic, opener in COMPRESSED.items() if start.startswith(magic)]
+    for member, content in tar.read_members(openers[0](stream) if openers else stream):
+        check = partial(check_tar_member, member)
+        yield Member(member.name, member.is_folder(), member.time_s, check, partial(take_content, content))
+
+
+def take_content(content: tar.Content) -> tar.Content:
+    """Return the content unchanged: a tar yields it with each member."""
+    return content
+
+
+def take(member: Member, unpacked: Unpacked) -> None:
+    """Write a member to the path that its name gives, or record why it is left out. A file that no grade needs takes no
+    room from the others, and needs no remark. Raises OSError, and RefusedError if the whole archive is refused."""
+    parts = split_name(member.name)
+    of_system = bool(parts) and says_whose(parts[0])
+    hand_in = "/".join(parts[: unpacked.depth])
+    kind = kind_of_file("/".join(parts))
+    needed = len(parts) <= unpacked.depth or kind != "ignored"
+    counted = (hand_in, kind)
+    try:
+        if len(parts) > 1 and (of_system or not needed):  # the student gets a folder even if it is refused
+            make_folder(unpacked.folder / checked_name(parts[0] if of_system else hand_in))
+        count_member(counted, unpacked)
+        member.check()
+        write_member(member, counted, unpacked)
+    except RefusedError as refused:
+        if refused.reason not in OF_ONE:
+            raise
+        if needed:
+            unpacked.left_out.setdefault((hand_in, refused.reason), f"not everything was unpacked; {refused}")
+
+
+def write_member(member: Member, counted: Counted, unpacked: Unpacked) -> None:
+    """Write a file or make a folder. Raises RefusedError, also if the file system rejects the name; OSError."""
+    target = unpacked.folder / checked_name(member.name)
+    try:
+        make_folder(target if member.is_folder else target.parent)
+        if not member.is_folder:
+            write_file(member, target, counted, unpacked)
+    except OSError as error:
+        if error.errno not in NAME_ERRORS:
+            raise
+        raise RefusedError("bad_name", show(member.name)) from None
+
+
+def count_member(counted: Counted, unpacked: Unpacked) -> None:
+    """Count a member. Raises RefusedError if its hand-in has too many members of its kind, or if there are too many
+    hand-ins."""
+    unpacked.members[counted] += 1
+    unpacked.hand_ins.add(counted[0])
+    if unpacked.members[counted] > 2 * MOST_FILES:
+        raise RefusedError("too_many_files", f"at most {2 * MOST_FILES}, in {show(counted[0])}")
+    if len(unpacked.hand_ins) > MOST_HAND_INS:
+        raise RefusedError("bomb", f"at most {MOST_HAND_INS} hand-ins")
+
+
+def checked_name(name: str) -> str:
+    """Return a member's name as a relative path that can be written. Raises RefusedError if it cannot be."""
+    name = plain_name(name)
+    if any(len(os.fsencode(part)) > MOST_PART_BYTES for part in name.split("/")):
+        raise RefusedError("bad_name", show(name))
+    return name
+
+
+def make_folder(folder: Path) -> None:
+    """Make a folder if it does not exist. Raises RefusedError if a file has its name."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except (FileExistsError, NotADirectoryError):
+        raise RefusedError("name_clash", show(folder.name)) from None
+
+
+def write_file(member: Member, target: Path, counted: Counted, unpacked: Unpacked) -> None:
+    """Write a file with its date, up to the size limit of its hand-in. Raises RefusedError, OSError."""
+    left = MOST_HAND_IN_BYTES - unpacked.bytes[counted]
+    too_large = RefusedError(
+        "too_large", f"{show(member.name)}, with at most {MOST_HAND_IN_BYTES // 10**6} MB a hand-in"
+    )
+    if not left:
+        raise too_large
+    with refusing_damage():
+        stream = member.open()
+    with open_new(target) as file:
+        while chunk := read_chunk(stream, min(left + 1, CHUNK_BYTES)):
+            file.write(chunk[:left])
+            if len(chunk) > left:
+                unpacked.bytes[counted] = MOST_HAND_IN_BYTES
+                raise too_large
+            left -= len(chunk)
+    unpacked.bytes[counted] = MOST_HAND_IN_BYTES - left
+    date = min(max(0, member.time_s), LATEST_S)
+    os.utime(target, (date, date))
+
+
+def read_chunk(stream: tar.Stream, size: int) -> bytes:
+    """Return the next bytes. Raises RefusedError."""
+    with refusing_damage():
+        return stream.read(size)
+
+
+def open_new(target: Path) -> IO[bytes]:
+    """Create a file. Raises RefusedError if its name is taken, OSError."""
+    try:
+        return target.open("xb")
+    except FileExistsError:
+        raise RefusedError("name_clash", show(target.name)) from None
+
+
+def visible(folder: Path) -> list[Path]:
+    """Return the contents of a folder, without files that operating systems create."""
+    return [path for path in folder.iterdir() if not is_hidden(path.name)]
+
+
+def find_hand_ins(folder: Path, lab: str) -> Path:
+    """Return the folder itself, or the only folder in it if that one contains hand-ins: a name by a course system or
+    `make submit`, or two archives or folders that are not parts of one student's work. Other files do not matter."""
+    tops = visible(folder)
+    if len(tops) != 1 or not tops[0].is_dir() or says_whose(tops[0].name):
+        return folder
+    inside = visible(tops[0])
+    parts = (lab, *OWN_PARTS)
+    whole = [path for path in inside if path.name not in parts and (path.is_dir() or is_archive(path.name))]
+    return tops[0] if len(whole) > 1 or any(says_whose(path.name) for path in inside) else folder
+
+
+def find_own(folder: Path, lab: str) -> str:
+    """Return a name at the top of the archive that only one student's own archive has; empty if there is none."""
+    tops = sorted(visible(folder))
+    if any(says_whose(top.name) for top in tops):
+        return ""
+    folders = [top for top in tops if top.name == lab or (top / MANIFEST).is_file()]
+    files = [top for top in tops if top.name == MANIFEST or top.name.endswith(".cu")]
+    others = [top for top in tops if top not in folders and (top.is_dir() or is_archive(top.name))]
+    if others:  # one student's files must not make the archive look like a single hand-in
+        return ""
+    return next(iter([f"{top.name}/" for top in folders] + [top.name for top in files]), "")
+
+
+def forget(out: Path, used: Iterable[Path]) -> None:
+    """Remove unpacked files of earlier downloads, unless one of these paths leads there."""
+    used = list(used)
+    for place in (out / FOLDER).iterdir() if (out / FOLDER).is_dir() else ():
+        if not any(path.is_relative_to(place) for path in used):
+            shutil.rmtree(place, ignore_errors=True)

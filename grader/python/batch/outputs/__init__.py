@@ -1,0 +1,1 @@
+"""Writes gradebooks, feedback, the page and exports."""

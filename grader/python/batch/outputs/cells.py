@@ -1,0 +1,88 @@
+"""Read and write CSV that spreadsheets and course systems open without running a formula in it."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+import unicodedata
+from collections.abc import Sequence
+
+from grader.python.batch.ingest.columns import read_rows
+from grader.python.batch.outputs.formats import Rows
+from grader.python.common.console import UserError
+from grader.python.common.markup import show_text
+
+NUMBER = re.compile(r"[-+]?\d+([.,]\d+)?", re.ASCII)
+# Text that a reader may skip before a cell's first character. It always matches, so its time is linear in the text.
+CELL_START = re.compile(r"(?:^|[;\t\n])[;\s\"\u200c\u200d]*+(?=(\S?))")
+SEPARATORS = ";\t\n"
+BEHIND_REFERENCE = re.compile(r"(?<=;)[^\w&;<]+")
+BACKSLASH_AT_QUOTE = re.compile(r'\\(?="|\Z)')
+JOINED = re.compile(r"[^\u200c\u200d]+")  # words of Persian or Sinhala, and emoji, contain joiners
+FORMULA_SIGNS = ("=", "+", "-", "@", "\N{MINUS SIGN}")
+
+
+def defuse(cell: str, is_first: bool = False) -> str:
+    """Return a cell that no spreadsheet interprets as a formula, without unprintable characters. `is_first`: the
+    cell begins a line.
+
+    A German Excel splits a comma-separated file at semicolons, and then quotes do not protect a cell. So a formula may
+    begin after any separator or line break, with any number of quotes and blanks before its sign; and the first cell
+    of a line continues with the next ones, so that it is not a number. Full-width signs count as their ASCII
+    equivalents.
+    """
+    text = JOINED.sub(lambda part: show_text(part[0]), cell)
+    if not is_first and (text == "-" or NUMBER.fullmatch(text)):
+        return text
+    return CELL_START.sub(defuse_start, text)
+
+
+def defuse_start(found: re.Match[str]) -> str:
+    """Insert an apostrophe after the last separator if a formula would begin there."""
+    at = max(found[0].rfind(separator) for separator in SEPARATORS) + 1
+    return f"{found[0][:at]}'{found[0][at:]}" if begins_formula(found[1]) else found[0]
+
+
+def begins_formula(character: str) -> bool:
+    """Return whether a spreadsheet may interpret a cell that begins with it as a formula."""
+    return unicodedata.normalize("NFKC", character).startswith(FORMULA_SIGNS)
+
+
+def write_csv(rows: Sequence[Sequence[str]]) -> str:
+    """Return rows as CSV with commas, as Canvas and Moodle accept it, with every cell defused."""
+    return encode_csv([[defuse(cell, at == 0) for at, cell in enumerate(row)] for row in rows])
+
+
+def encode_csv(rows: Sequence[Sequence[str]]) -> str:
+    """Encode rows so that Moodle, whose reader is PHP's, and readers of RFC 4180 agree.
+
+    In PHP, a quote after a backslash does not end a cell and is not doubled. Therefore, this adds a space between a
+    backslash and a quote, and after a backslash at a cell's end.
+    """
+    text = io.StringIO()
+    csv.writer(text).writerows([[BACKSLASH_AT_QUOTE.sub(r"\\ ", cell) for cell in row] for row in rows])
+    return text.getvalue()
+
+
+def read_csv(text: str) -> Rows:
+    """Read an exported gradebook. Raises UserError."""
+    try:
+        rows = read_rows(text)
+    except UserError as error:
+        raise UserError(f"The gradebook: {error}") from None
+    if not rows:
+        raise UserError("The gradebook is empty.")
+    return [trim(row, len(rows[0][1]), line) for line, row in rows]
+
+
+def trim(row: list[str], width: int, line: int) -> list[str]:
+    """Return a line with as many cells as the first one. Raises UserError if that would drop a value."""
+    if any(cell.strip() for cell in row[width:]):
+        raise UserError(f"Line {line} of the gradebook has more cells than its first line. Export it again.")
+    return row[:width] + [""] * (width - len(row))
+
+
+def mark_of(text: str) -> str:
+    """Return the byte order mark if the text begins with one. Without it, Excel garbles umlauts."""
+    return "\ufeff" if text.startswith("\ufeff") else ""

@@ -1,0 +1,142 @@
+"""The columns of gradebooks exported from Canvas and Moodle: how to choose one, and its maximum points.
+
+Canvas's importer accepts grades above an assignment's points (as more than 100%), never changes an existing
+assignment's points, and ignores the columns that it computes itself (canvas-lms: gradebook_importer.rb,
+process_gradebook_upload). Moodle's worksheet importer silently skips grades above the maximum, but imports their
+feedback (moodle: mod/assign/feedback/offline/locallib.php).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from grader.python.batch.ingest.columns import ASSIGNMENT, IDENTITIES, IDS, MAXIMUM, MOODLE, plain_title, read_person
+from grader.python.common.console import UserError
+from grader.python.common.units import show_points
+
+POSSIBLE = "Points Possible"  # first cell of Canvas's row of maximum points
+COMPUTED = tuple(f"{kind} {what}" for kind in ("Current", "Final") for what in ("Score", "Grade", "Points"))
+COMPUTED += ("Override Score", "Override Grade", "Override Status")
+CANVAS = ("Student", "ID")  # every gradebook of Canvas has these columns
+# The columns of Moodle's worksheet that its importer reads, or that identify a row's student.
+IMPORTED = (*IDS, "fullname", "grade", "maximumgrade", "lastmodifiedgrade", "feedbackcomments")
+
+
+def require_canvas(header: Sequence[str]) -> None:
+    """Raise UserError if the table is not a gradebook of Canvas."""
+    if set(CANVAS) <= set(header):
+        return
+    named = [name for name in header if name.strip().lower() in MOODLE]
+    found = ", ".join(named or header[:8])
+    guess = " It seems to be Moodle's: give --format moodle, or the file that Canvas exports." if named else ""
+    raise UserError(f"No gradebook of Canvas's, which has columns {' and '.join(CANVAS)}: {found}.{guess}")
+
+
+def require_not_canvas(header: Sequence[str]) -> None:
+    """Raise UserError if the table is a gradebook of Canvas, which Moodle would not accept."""
+    if set(CANVAS) <= set(header):
+        raise UserError(
+            f"The gradebook seems to be Canvas's: it has columns {' and '.join(CANVAS)}. Give --format canvas, or "
+            "Moodle's grading worksheet."
+        )
+
+
+def require_assignment(title: str) -> None:
+    """Raise UserError if Canvas would not accept a column with this title as an assignment."""
+    plain = title.partition(" (")[0].strip().lower()
+    if any(words in title or words.lower() == plain for words in COMPUTED):
+        raise UserError(f"Canvas ignores a column called '{title}'. Give the assignment's own title.")
+    if plain_title(title) in (*IDENTITIES, "section"):
+        raise UserError(f"The column '{title}' says who a student is. Give the assignment's own title.")
+
+
+def list_assignments(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Return the columns of Canvas's gradebook that can be filled in."""
+    return [
+        name
+        for name in rows[0]
+        if ASSIGNMENT.fullmatch(name) and not is_computed(name) and "read only" not in points_cell(rows, name)
+    ]
+
+
+def is_computed(title: str) -> bool:
+    """Return whether Canvas computes the column, also for a group of assignments or for unposted grades."""
+    return any(words in title for words in COMPUTED)
+
+
+def choose_column(rows: Sequence[Sequence[str]], title: str) -> str:
+    """Return the column with this name, or the assignment with this title without Canvas's number. For a new
+    assignment, return the title itself. Raises UserError."""
+    if title in rows[0] and "read only" not in points_cell(rows, title):
+        return title
+    assignments = list_assignments(rows)
+    called = [name for name in assignments if name.rpartition(" (")[0].casefold() == title.strip().casefold()]
+    if len(called) == 1:
+        return called[0]
+    if called or title in rows[0] or ASSIGNMENT.fullmatch(title):
+        raise UserError(f"No assignment's column is '{title}'. {name_columns(called or assignments)}")
+    return title
+
+
+def name_columns(assignments: Sequence[str]) -> str:
+    """List the valid values of --title."""
+    return f"--title names one that is there: {', '.join(assignments)}" if assignments else "It holds no assignment."
+
+
+def points_cell(rows: Sequence[Sequence[str]], column: str) -> str:
+    """Return a column's cell in Canvas's row of maximum points; '' if there is no such row."""
+    at = rows[0].index(column)
+    return next((row[at].strip() for row in rows[1:] if is_points_row(rows[0], row)), "")
+
+
+def is_points_row(header: Sequence[str], row: Sequence[str]) -> bool:
+    """Return whether a row is Canvas's row of maximum points. A student with that name has an id."""
+    return row[0].strip() == POSSIBLE and not read_person(header, row).ids
+
+
+def read_number(cell: str) -> float | None:
+    """Parse a number, also with a decimal comma; return None if the cell is not a number."""
+    text = cell.strip().replace(",", ".")
+    return float(text) if re.fullmatch(r"\d+(\.\d*)?", text) else None
+
+
+def maximum_column(header: Sequence[str]) -> str:
+    """Return the title of Moodle's maximum column, whose capitals differ between worksheets; '' if there is none."""
+    return next((name for name in header if name.strip().casefold() == MAXIMUM), "")
+
+
+def maximum_of(rows: Sequence[Sequence[str]], column: str) -> float | None:
+    """Return the maximum in Canvas or Moodle for a column; None if the file does not contain it."""
+    if maximum := maximum_column(rows[0]):
+        at = rows[0].index(maximum)
+        return min((most for row in rows[1:] if (most := read_number(row[at])) is not None), default=None)
+    return read_number(points_cell(rows, column)) if column in rows[0] else None
+
+
+def compare_with_canvas(column: str, theirs: float, ours: float) -> list[str]:
+    """State what to do if the points of Canvas's assignment differ from ours."""
+    if abs(theirs - ours) < 0.005:
+        return []
+    return [
+        f"The column '{column}' is of {show_points(theirs)} points in Canvas, and these are of {show_points(ours)}. An "
+        f"import does not change that: set the assignment's points to {show_points(ours)} in Canvas, too, or its "
+        "percentages are wrong."
+    ]
+
+
+def compare_with_moodle(column: str, theirs: float, ours: float, above: Sequence[str]) -> list[str]:
+    """State what to do if Moodle's maximum, in that column, differs from ours. `above` are the students whose grades
+    exceed Moodle's maximum."""
+    said = []
+    if abs(theirs - ours) >= 0.005:
+        said.append(
+            f"The column '{column}' says {show_points(theirs)}, and these points are of {show_points(ours)}. Set the "
+            f"assignment's maximum grade to {show_points(ours)} in Moodle before the import."
+        )
+    if above:
+        said.append(
+            f"Moodle leaves out grades above its maximum, {show_points(theirs)}, though not their feedback: "
+            f"{', '.join(above)}."
+        )
+    return said

@@ -1,0 +1,280 @@
+"""Write report.html: the whole batch on one page that loads no other file. Its one script searches and sorts the table.
+
+The page shows what the database holds and computes no points.
+"""
+
+from __future__ import annotations
+
+import hmac
+import math
+import statistics
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
+
+from grader.python.batch.grade.journals import JOURNAL
+from grader.python.batch.policy.points import Final
+from grader.python.batch.policy.suspicious import SLOW, Remark
+from grader.python.batch.store.places import folder_name
+from grader.python.batch.store.rows import OURS, STATUSES, Row, Stage, in_words
+from grader.python.common.markup import Child, Html, join, tag
+from grader.python.common.page import make_document
+from grader.python.common.units import NONE, plural, show_points, show_seconds
+
+HERE = Path(__file__).parent
+BINS = 20
+ROW_HEIGHT = 30
+FIRST_REMARKS, MOST_REMARKS = 12, 50
+LEADERS = 20
+MARKS = {"passed": "\N{CHECK MARK}", "failed": "\N{MULTIPLICATION X}", "error": "!"}
+ADJECTIVES = "amber brave calm deft eager fair glad hardy ivory jolly keen lucid merry noble olive proud quiet rapid "
+ADJECTIVES += "sunny tidy urban vivid witty young"
+ANIMALS = "adder badger crane dingo egret ferret gecko heron ibis jackal koala lynx marten newt otter puffin quail "
+ANIMALS += "raven stoat tapir urchin viper wombat yak"
+
+
+def make_dashboard(
+    title: str, facts: Sequence[str], rows: Sequence[Row], finals: Sequence[Final], remarks: Sequence[Remark],
+    stages: Sequence[str], secret: str, notes: Sequence[str] = (), journals: Collection[str] = (),
+) -> str:  # fmt: skip
+    """Return the page. `notes`: sentences about what could not be examined, and why; `journals`: keys of the
+    submissions with a page for the journal."""
+    script = (HERE / "dashboard.js").read_text(encoding="utf-8")
+    style = (HERE / "dashboard.css").read_text(encoding="utf-8")
+    body = join(
+        make_header(title, facts, rows),
+        make_remarks(remarks, notes, {row.key: row.name for row in rows}),
+        make_distribution(finals),
+        make_times(rows, stages),
+        make_table(finals, stages, journals),
+        make_leaderboard(rows, stages, secret),
+    )
+    return make_document(title, body, style, script=script)
+
+
+def make_header(title: str, facts: Sequence[str], rows: Sequence[Row]) -> Html:
+    """Return the page's header: how many submissions have each status, failures on our side first."""
+    counts = Counter(row.status for row in rows)
+    items = []
+    for status in ["", *STATUSES]:
+        words = join(tag("strong", counts[status]), f" {in_words(status)}")
+        kind = "ours" if status in OURS else None
+        if counts[status]:
+            items.append(tag("li", words, title=STATUSES.get(status), class_=kind))
+    return tag(
+        "header", tag("h1", title), tag("p", count_all(rows), class_="lead"), tag("ul", *items, class_="counts"),
+        tag("p", " \N{MIDDLE DOT} ".join(facts), class_="caption"),
+    )  # fmt: skip
+
+
+def count_all(rows: Sequence[Row]) -> str:
+    """Return the number of submissions; also the number of students if it differs, because of teams or students who
+    handed nothing in."""
+    handed_in = [row for row in rows if row.status != "not_submitted"]
+    everyone, present = members_of(rows), members_of(handed_in)
+    lead = plural(len(handed_in), "submission")
+    if len(everyone) == len(handed_in):
+        return lead
+    return f"{lead} by {f'{len(present)} of ' if present != everyone else ''}{plural(len(everyone), 'student')}"
+
+
+def members_of(rows: Sequence[Row]) -> set[str]:
+    return {member for row in rows for member in row.members}
+
+
+def make_remarks(remarks: Sequence[Remark], notes: Sequence[str], names: Mapping[str, str]) -> Html:
+    """Return the section that shows what to look at first."""
+    said = [tag("p", note, class_="note") for note in notes]
+    if not remarks:
+        return tag("section", tag("h2", "Look at these first"), *said, tag("p", "Nothing stands out."))
+    listed = first_of_each_rank(remarks)
+    shown, rest = listed[:FIRST_REMARKS], listed[FIRST_REMARKS:]
+    more = None
+    if rest:
+        left_out = len(remarks) - len(listed)
+        words = f"{len(rest)} more" + (f", and {left_out} that are not listed" if left_out > 0 else "")
+        more = tag("details", tag("summary", words), make_remarks_table(rest, names))
+    caption = tag("p", "These are hints, not verdicts; no points depend on them.", class_="caption")
+    return tag("section", tag("h2", "Look at these first"), *said, make_remarks_table(shown, names), more, caption)
+
+
+def first_of_each_rank(remarks: Sequence[Remark]) -> list[Remark]:
+    """Return at most MOST_REMARKS of each rank, so that many remarks of one rank hide no remark of another."""
+    counts: Counter[int] = Counter()
+    listed = []
+    for remark in remarks:
+        counts[remark.rank] += 1
+        if counts[remark.rank] <= MOST_REMARKS:
+            listed.append(remark)
+    return listed
+
+
+def make_remarks_table(remarks: Sequence[Remark], names: Mapping[str, str]) -> Html:
+    titles = [tag("th", name, scope="col") for name in ("Submission", "Name", "Stage", "What", "")]
+    lines = []
+    for remark in remarks:
+        cells = (link(remark.key), names.get(remark.key, ""), remark.stage, remark.what, remark.detail)
+        lines.append(tag("tr", *(tag("td", cell) for cell in cells)))
+    return tag("div", tag("table", tag("thead", tag("tr", *titles)), tag("tbody", *lines)), class_="wide")
+
+
+def link(key: str) -> Html:
+    """Return a link to a submission's feedback."""
+    return tag("a", key, href=f"feedback/{folder_name(key)}/index.html")
+
+
+def make_distribution(finals: Sequence[Final]) -> Html | None:
+    """Return a histogram of the points of the students who handed something in, or None if there are no points."""
+    present = [final for final in finals if final.row.status != "not_submitted"]
+    shares = [final.points / final.most for final in present if final.points is not None and final.most > 0]
+    if not shares:
+        return None
+    bins = Counter(min(max(int(share * BINS), 0), BINS - 1) for share in shares)
+    tallest = max(bins.values())
+    bars = []
+    for index in range(BINS):
+        height = 120 * bins[index] / tallest
+        words = f"{100 * index // BINS} to {100 * (index + 1) // BINS}%: {plural(bins[index], 'student')}"
+        bar = tag("rect", x=f"{100 * index / BINS + 0.3}%", width=f"{100 / BINS - 0.6}%", y=f"{130 - height:.1f}",
+                  height=f"{height:.1f}", class_="bar")  # fmt: skip
+        bars.append(tag("g", tag("title", words), bar))
+    ticks = [
+        tag("text", f"{percent}%", x=f"{percent}%", y=148,
+            text_anchor={0: "start", 100: "end"}.get(percent, "middle"))
+        for percent in (0, 25, 50, 75, 100)
+    ]  # fmt: skip
+    middle = statistics.median(shares)
+    label = f"{plural(len(shares), 'student')}; the median is {middle:.0%} of the points"
+    if absent := len(finals) - len(present):
+        label += f"; without {plural(absent, 'student')} who handed nothing in"
+    line = tag("line", x1="0", x2="100%", y1=130.5, y2=130.5, class_="axis")
+    picture = tag("svg", *bars, line, *ticks, width="100%", height=154, role="img", aria_label=label)
+    return tag("section", tag("h2", "Points"), tag("figure", picture, tag("figcaption", label, ".")))
+
+
+def make_times(rows: Sequence[Row], stages: Sequence[str]) -> Html:
+    """Return a plot for each stage of the times divided by their bound, all on the same logarithmic axis."""
+    timed = {stage: [found for row in rows for found in row.stages if found.stage == stage and found.time_s
+                     and found.bound_s] for stage in stages}  # fmt: skip
+    factors = [
+        found.time_s / found.bound_s for each in timed.values() for found in each if found.time_s and found.bound_s
+    ]
+    if not factors:
+        return tag("section", tag("h2", "Time against bound"), tag("p", "Nothing was timed; times need a GPU."))
+    low, high = min(0.8, *factors), max(2.0, *factors) * 1.05
+    figures = [draw_stage(stage, found, low, high) for stage, found in timed.items() if found]
+    caption = (
+        f"Each dot is one submission's time, as a multiple of what memory allows a straightforward kernel (line: 1); "
+        f"the axis is logarithmic, from {low:.2g} to {high:.3g}. Red: more than {SLOW} times the reference's time."
+    )
+    return tag("section", tag("h2", "Time against bound"), *figures, tag("p", caption, class_="caption"))
+
+
+def draw_stage(stage: str, found: Sequence[Stage], low: float, high: float) -> Html:
+    """Return the plot of one stage, with a dot for each submission."""
+
+    def across(factor: float) -> str:
+        return f"{100 * math.log(factor / low) / math.log(high / low):.2f}%"
+
+    dots = []
+    for one in found:
+        if not one.time_s or not one.bound_s:
+            continue
+        slow = one.ratio is not None and one.ratio >= SLOW
+        dots.append(tag("circle", cx=across(one.time_s / one.bound_s), cy=ROW_HEIGHT / 2, r=4,
+                        class_="slow" if slow else "dot"))  # fmt: skip
+    bound = tag("line", x1=across(1), x2=across(1), y1=2, y2=ROW_HEIGHT - 2, class_="bound")
+    times = sorted(one.time_s for one in found if one.time_s)
+    label = f"{stage}: {plural(len(times), 'time')} from {show_seconds(times[0])} to {show_seconds(times[-1])}"
+    picture = tag("svg", *dots, bound, width="100%", height=ROW_HEIGHT, role="img", aria_label=label)
+    return tag("figure", tag("figcaption", label), picture)
+
+
+def make_table(finals: Sequence[Final], stages: Sequence[str], journals: Collection[str]) -> Html:
+    """Return the table with one row per student, which the script searches and sorts."""
+    columns = [("Student", ""), ("Name", ""), ("Status", ""), ("Points", "number"), ("Pending", "number"),
+               ("Late", "number"), *((stage[:2], "number") for stage in stages), ("Remarks", "")]  # fmt: skip
+    titles = dict(zip((stage[:2] for stage in stages), stages, strict=True))
+    head = [
+        tag("th", tag("button", name, type="button", title=titles.get(name)), scope="col", class_=kind or None)
+        for name, kind in columns
+    ]
+    body = [make_line(final, stages, final.row.key in journals) for final in finals]
+    tools = tag(
+        "div",
+        tag("label", tag("input", type="search", id="search", placeholder="id, name, status, cause …",
+                         aria_label="Search")),
+        tag("span", id="shown", aria_live="polite"), class_="tools",
+    )  # fmt: skip
+    table = tag("table", tag("thead", tag("tr", *head)), tag("tbody", *body), id="submissions")
+    return tag("section", tag("h2", "Submissions"), tools, tag("div", table, class_="wide"))
+
+
+def make_line(final: Final, stages: Sequence[str], has_journal: bool) -> Html:
+    """Return one student's row of the table."""
+    row = final.row
+    by_stage = {stage.stage: stage for stage in row.stages}
+    points = NONE if final.points is None else f"{show_points(final.points)} / {show_points(final.most)}"
+    remarks = [row.detail, *row.notes, f"Set by hand: {final.override}" if final.override else ""]
+    folder = f"feedback/{folder_name(row.key)}"
+    journal = tag("a", "journal", href=f"{folder}/{JOURNAL}") if has_journal else None
+    words = " \N{MIDDLE DOT} ".join(remark for remark in remarks if remark)[:300]
+    has_feedback = row.status not in ("", "not_submitted")
+    student = tag("a", final.student, href=f"{folder}/index.html") if has_feedback else final.student
+    return tag(
+        "tr",
+        tag("th", student, scope="row"),
+        tag("td", final.name),
+        tag("td", in_words(row.status), class_=row.status or None),
+        value_cell(points, -1 if final.points is None else final.points),
+        value_cell(show_points(final.pending) if final.pending else NONE, final.pending),
+        value_cell(plural(final.days_late, "day") if final.days_late else NONE, final.days_late),
+        *(stage_cell(by_stage.get(stage)) for stage in stages),
+        tag("td", words or None, " \N{MIDDLE DOT} " if words and journal else None, journal),
+    )
+
+
+def value_cell(shown: Child, value: float) -> Html:
+    """Return a cell that is sorted by a number."""
+    return tag("td", shown, data_value=f"{value:.6g}", class_="number")
+
+
+def stage_cell(stage: Stage | None) -> Html:
+    """Return a cell with a stage's points, coloured and marked by its verdict; the tooltip has the cause and the
+    time."""
+    if stage is None:
+        return tag("td", NONE, data_value="-1", class_="number")
+    points = show_points(stage.points) if stage.points is not None else NONE
+    pending = f"{show_points(stage.pending)} pending" if stage.pending else ""
+    words = [stage.verdict, stage.cause, pending, show_seconds(stage.time_s) if stage.time_s else ""]
+    mark = MARKS.get(stage.verdict, "")
+    value = -1 if stage.points is None else stage.points
+    title = ", ".join(word for word in words if word)
+    return tag("td", f"{points} {mark}", data_value=f"{value:.6g}", class_=f"number {stage.verdict}", title=title)
+
+
+def pseudonym(secret: str, key: str) -> str:
+    """Return a name that stays the same in this batch and does not identify the submission."""
+    digest = hmac.digest(secret.encode(), key.encode("utf-8", "surrogateescape"), "sha256")
+    adjectives, animals = ADJECTIVES.split(), ANIMALS.split()
+    return f"{adjectives[digest[0] % len(adjectives)]} {animals[digest[1] % len(animals)]} {digest[2] % 100:02}"
+
+
+def make_leaderboard(rows: Sequence[Row], stages: Sequence[str], secret: str) -> Html | None:
+    """Return a list of the fastest submissions of each stage under pseudonyms, which students may see; None if nothing
+    was timed."""
+    lists = []
+    for stage in stages:
+        times = sorted(
+            (found.time_s, pseudonym(secret, row.key))
+            for row in rows for found in row.stages
+            if found.stage == stage and found.verdict == "passed" and found.time_s
+        )[:LEADERS]  # fmt: skip
+        if times:
+            items = [tag("li", f"{name}: ", show_seconds(time)) for time, name in times]
+            lists.append(join(tag("h3", stage), tag("ol", *items)))
+    if not lists:
+        return None
+    return tag(
+        "section", tag("h2", "Leaderboard"), tag("p", "By pseudonym; fit to be shown.", class_="caption"), *lists
+    )

@@ -1,0 +1,93 @@
+"""Writes reports for other systems: Gradescope, Autolab, GitHub Classroom, PrairieLearn, Canvas, Moodle.
+
+python3 -m grader.python.batch.outputs.export REPORT… --format FORMAT [--output FILE]    (make export REPORT=… FORMAT=…)
+
+A report is a file of `build/warplab grade`. For a gradebook (canvas, moodle) it is NAME=FILE, where the system knows
+the student by NAME; a file alone is about the student that it is named after. RELEASES.md says more.
+"""
+
+from __future__ import annotations
+
+import argparse
+import secrets
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from grader.python.batch.outputs.formats import ONE_REPORT, github_log
+from grader.python.batch.outputs.gradebooks import GRADEBOOKS, canvas, compare_maxima, moodle, tell_new
+from grader.python.batch.outputs.rows import Entry
+from grader.python.common.console import UserError, make_parser, read_text, run_command, say_error, write_document
+from grader.python.common.report import Report, read_report
+
+
+def read_entry(word: str) -> Entry:
+    """Parse NAME=FILE or FILE and read the report. Raises UserError."""
+    name, separator, file = word.partition("=")
+    if separator and not Path(word).exists():
+        return Entry(name, read_report(Path(file)))
+    return Entry(Path(word).stem, read_report(Path(word)))
+
+
+def export_one(report: Report, wanted: str, output: Path | None) -> None:
+    """Write one report's file. With an output file, print GitHub's log to the terminal too."""
+    write_document(ONE_REPORT[wanted](report), output)
+    if wanted == "github" and output:
+        write_document(github_log(report, secrets.token_hex(16)))
+
+
+def export_gradebook(entries: Sequence[Entry], wanted: str, options: argparse.Namespace) -> int:
+    """Write a gradebook and warn about students missing from it, points that are not final, and a different maximum.
+    Return exit status 1 if a student is missing or the maximum differs."""
+    gradebook = read_text(options.gradebook) if options.gradebook else ""
+    if wanted == "canvas":
+        text, unknown = canvas(entries, gradebook, options.title)
+        for sentence in tell_new(entries, gradebook, options.title):
+            say_error(sentence)
+    else:
+        text, unknown = moodle(entries, gradebook)
+    write_document(text, options.output)
+    misfits = compare_maxima(entries, wanted, gradebook, options.title)
+    for sentence in [*remarks(entries, unknown), *misfits]:
+        say_error(sentence)
+    return 1 if unknown or misfits else 0
+
+
+def remarks(entries: Sequence[Entry], unknown: Sequence[str]) -> list[str]:
+    """Return the warnings for the person who imports the gradebook."""
+    pending = [entry.student for entry in entries if entry.report.total.pending]
+    broken = [entry.student for entry in entries if entry.report.total.without_score]
+    sentences = (
+        [
+            "Not in the gradebook, not alone in one row of it, or under a different name there, and left out: "
+            f"{', '.join(unknown)}."
+        ]
+        if unknown
+        else []
+    )
+    if pending:
+        sentences.append(f"Points are pending, so these are not final: {', '.join(pending)}.")
+    if broken:
+        sentences.append(f"Not everything could be judged, so there is no grade: {', '.join(broken)}.")
+    return sentences
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Export the reports. Return exit status 1 if a student is not in the gradebook or its maximum differs."""
+    parser = make_parser("python3 -m grader.python.batch.outputs.export", __doc__)
+    parser.add_argument("reports", nargs="+", metavar="REPORT", help="a report, or NAME=REPORT for a gradebook")
+    parser.add_argument("--format", required=True, choices=[*ONE_REPORT, *GRADEBOOKS])
+    parser.add_argument("--output", type=Path, help="the file to write (default: the terminal)")
+    parser.add_argument("--gradebook", type=Path, help="canvas, moodle: the exported gradebook to fill in")
+    parser.add_argument("--title", default="", help="canvas: the assignment's column, e.g. 'Dot product (1234)'")
+    options = parser.parse_args(arguments)
+    if options.format in GRADEBOOKS:
+        return export_gradebook([read_entry(word) for word in options.reports], options.format, options)
+    if len(options.reports) != 1:
+        raise UserError(f"{options.format} takes one report at a time, and {len(options.reports)} were given.")
+    export_one(read_report(Path(options.reports[0])), options.format, options.output)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(run_command(main))

@@ -1,0 +1,184 @@
+"""Write a student's feedback: a page, the same as text, and report.json, without the data of hidden datasets.
+
+Of a hidden dataset, a student sees that it exists, its verdict, its weight, and the cause with its hint. If hidden
+datasets ran, the program's output is left out, because the program may have printed their data. The instructor's paths
+are left out, too.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path, PurePath
+from typing import Any
+
+from grader.python.batch.grade.journals import JOURNAL
+from grader.python.batch.grade.judge import hide_folders
+from grader.python.batch.ingest.notes import is_for_instructor
+from grader.python.batch.ingest.times import parse_time
+from grader.python.batch.outputs.report_page import make_page
+from grader.python.batch.outputs.report_text import hide_names, tell_report
+from grader.python.batch.policy.points import Final, leave_out
+from grader.python.batch.store.database import Database
+from grader.python.batch.store.opened import kept_settings
+from grader.python.batch.store.rows import STATUSES, Row
+from grader.python.common.console import write_atomically
+from grader.python.common.documents import from_json
+from grader.python.common.markup import Html, join, show_text, tag
+from grader.python.common.page import make_document
+from grader.python.common.report import Report
+from grader.python.common.units import plural, show_points
+
+
+def redact(report: dict[str, Any], folders: Sequence[str] = ()) -> dict[str, Any]:
+    """Return report.json for its student. `folders`: the instructor's, which are removed from all texts."""
+    made = change_texts(report, lambda text: hide_folders(text, [report["tree"], *folders]))
+    names = [check["dataset"] for stage in made["stages"] for check in stage["checks"] if check["hidden"]]
+    new_names = {name: f"hidden {number}" for number, name in enumerate(dict.fromkeys(names), 1)}
+    made["tree"], made["machine"] = "handed in", {**made["machine"], "host": ""}
+    for stage in made["stages"]:
+        stage["source"] = PurePath(stage["source"]).name
+        if any(check["hidden"] for check in stage["checks"]):
+            stage["output"] = ""
+        for check in stage["checks"]:
+            redact_check(check, new_names)
+        if stage.get("error"):
+            stage["error"] = {
+                **stage["error"],
+                "place": None,
+                "message": hide_names(stage["error"]["message"], new_names),
+            }
+        for measurement in stage["measurements"]:
+            measurement["dataset"] = hide_names(measurement["dataset"], new_names)
+        stage["notes"] = [hide_names(note, new_names) for note in stage["notes"]]
+    return made
+
+
+def change_texts(value: Any, change: Callable[[str], str]) -> Any:
+    """Return a copy of a JSON value with every text changed."""
+    if isinstance(value, str):
+        return change(value)
+    if isinstance(value, list):
+        return [change_texts(each, change) for each in value]
+    if isinstance(value, dict):
+        return {key: change_texts(each, change) for key, each in value.items()}
+    return value
+
+
+def redact_check(check: dict[str, Any], new_names: dict[str, str]) -> None:
+    """Keep only those parts of a hidden dataset's result that reveal nothing of its contents. Even its time and the
+    numbers in its hint may reveal them, because code can make these depend on them."""
+    failure = check["failure"]
+    if check["hidden"]:
+        shown = {name: check[name] for name in ("hidden", "points", "verdict", "skipped", "empty")}
+        blocked_by = check.get("blocked_by", "")
+        shown |= {"dataset": new_names[check["dataset"]], "failure": None, "wall_s": 0, "skipped_why": ""}
+        shown["blocked_by"] = new_names.get(blocked_by, blocked_by)
+        if failure:
+            why = "Not run, because of what happened before." if blocked_by else "A dataset that is not shown fails."
+            shown["failure"] = {"cause": failure["cause"], "message": why, "hint": "", "place": None}
+        if check["skipped_why"]:
+            shown["skipped_why"] = "It was not run here."
+        check.clear()
+        check.update(shown)
+        return
+    if check.get("blocked_by"):
+        check["blocked_by"] = new_names.get(check["blocked_by"], check["blocked_by"])
+    if failure:
+        failure["message"] = hide_names(failure["message"], new_names)
+
+
+def write_feedback(target: Path, database: Database, row: Row, finals: list[Final]) -> None:
+    """Write index.html, feedback.txt and report.json of a submission to the folder `target`. Without a grade, there is
+    no report.json."""
+    remarks, sums = describe_submission(row, finals), sum_up(finals)
+    said = list(map(show_text, [*remarks, *sums]))
+    below = join(*(tag("p", remark, class_="note") for remark in remarks), link_journal(target))
+    if row.grade is None:
+        (target / "report.json").unlink(missing_ok=True)  # of an earlier hand-in
+        write_atomically(target / "feedback.txt", "\n".join([*said, ""]))
+        write_atomically(target / "index.html", make_remarks_page(sums, below))
+        return
+    redacted = redact(json.loads(database.report(row.grade)), kept_settings(database).folders())
+    report = leave_out(from_json(Report, redacted, ""), finals[0].without)
+    write_atomically(target / "report.json", json.dumps(redacted, indent=1) + "\n")
+    opening = [*said, "", *(["The code:", ""] if sums else [])] if said else []
+    write_atomically(target / "feedback.txt", "\n".join([*opening, tell_report(report)]))
+    write_atomically(target / "index.html", make_page([report], more=below, sums=sums))
+
+
+def describe_submission(row: Row, finals: list[Final]) -> list[str]:
+    """Return the remarks before a report: why there is none, lateness, and decisions by hand. A decision for one member
+    of a team concerns only that member, but all members read the same remarks, so the remarks leave it out."""
+    about = STATUSES.get(row.status, "to be graded again: the points are those of before")
+    remarks = [about[0].upper() + about[1:] + "."] if row.status != "graded" else []
+    if row.status not in ("", "graded", "missing_stages", "judge_error") and row.detail:
+        remarks.append(row.detail)
+    remarks += [note for note in row.notes if not is_for_instructor(note)]
+    remarks += [words for final in finals for words in tell_use(final)]
+    decided = [decisions(final) for final in finals if final.counts]
+    remarks += [words for words in decided[0] if all(words in others for others in decided)] if decided else []
+    if any(words != decided[0] for words in decided):
+        remarks.append("Something was decided for one of you alone; it stands in the gradebook.")
+    return remarks
+
+
+def link_journal(target: Path) -> Html | None:
+    """Return a link to the journal in a feedback's folder, or None if there is none."""
+    if not (target / JOURNAL).is_file():
+        return None
+    return tag("p", tag("a", "The journal", href=JOURNAL), ", made anew of the records and notes handed in.")
+
+
+def make_remarks_page(sums: list[str], below: Html) -> str:
+    """Return the page of a submission without a report."""
+    leads = [tag("p", lead, class_="lead") for lead in sums or ["Not graded"]]
+    return make_document("Not graded", join(tag("header", tag("h1", "Lab report"), *leads), below))
+
+
+def tell_use(final: Final) -> list[str]:
+    """Return a sentence on which of a student's several submissions counts."""
+    if not final.counts:
+        return [f"For {final.student}, {'another' if final.by_points else 'a later'} submission counts instead."]
+    why = "has at least as many points" if final.by_points else "is later"
+    return [f"Not used, because this one {why}: {', '.join(final.unused)}"] if final.unused else []
+
+
+def decisions(final: Final) -> list[str]:
+    """Return sentences on lateness, points given by hand and overrides for one student."""
+    words = [f"Not counted, for anybody: {' and '.join(final.without)} points."] if final.without else []
+    words += tell_late(final)
+    words += [tell_item(item, most, final.given.get(item)) for item, most in sorted(final.items.items())]
+    if final.override:
+        words.append("Points were set by hand.")  # gradebook.csv has the reason
+    return [said for said in words if said]
+
+
+def tell_late(final: Final) -> list[str]:
+    """Return a sentence with the time of the hand-in, the due date, and the cost of lateness, if it is late. Both times
+    are in the due date's own time zone."""
+    if not final.days_late or not final.due:
+        return []
+    handed_in = parse_time(final.row.handed_in).astimezone(final.due.tzinfo)
+    at, due = (f"{time:%Y-%m-%d %H:%M:%S}" for time in (handed_in, final.due))
+    return [
+        f"Handed in {plural(final.days_late, 'day')} late, where each day begun counts: at {at}, as "
+        f"{final.row.known_by} says, and due at {due} ({final.due:%Z}). {show_points(final.penalty)} points less."
+    ]
+
+
+def tell_item(item: str, most: float, given: float | None) -> str:
+    """Return a sentence on points given by hand; empty for a bonus that was not given."""
+    if given is None:
+        return f"{item}: no points yet, of {show_points(most)}." if most else ""
+    return f"{item}: {show_points(given)} {f'of {show_points(most)} ' if most else ''}points."
+
+
+def sum_up(finals: list[Final]) -> list[str]:
+    """Return a sentence with the total for all students of the hand-in if it can differ from the report's, and is the
+    same for all."""
+    counted = [final for final in finals if final.counts and final.points is not None]
+    if not any(decisions(final) or final.row.grade is None for final in counted):
+        return []
+    sums = {f"Together {show_points(final.points or 0)} of {show_points(final.most)} points" for final in counted}
+    return [f"{sums.pop()} for {' and '.join(final.student for final in counted)}"] if len(sums) == 1 else []

@@ -1,0 +1,201 @@
+"""Convert one report to the formats of Gradescope, Autolab, GitHub Classroom and PrairieLearn.
+
+No score is recomputed, no hidden dataset is named, and pending points are stated.
+
+If no stage of a report could be judged, there are no points to write: Gradescope and Autolab get no result, so that
+they report that grading failed; GitHub and PrairieLearn get their own status for it; a gradebook gets an empty cell.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import math
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from grader.python.batch.outputs.report_text import hidden_names, hide_names, tell_report, tell_stage, tell_total
+from grader.python.common.console import UserError
+from grader.python.common.documents import show_json, show_texts
+from grader.python.common.markup import show_text
+from grader.python.common.report import Report, StageReport
+from grader.python.common.units import show_points
+
+MOST_BYTES = 16_000  # of one stage's text; PrairieLearn accepts 1 MiB in total
+
+
+def clip(text: str, most_bytes: int = MOST_BYTES) -> str:
+    """Return printable text of at most `most_bytes` of UTF-8, before the remark that it was shortened."""
+    shown = show_text(text)
+    encoded = shown.encode()
+    if len(encoded) <= most_bytes:
+        return shown
+    return encoded[:most_bytes].decode(errors="ignore") + "\n... (shortened)"
+
+
+def points(value: float) -> float:
+    """Round points to two decimals, as all texts show them."""
+    return round(value, 2) if math.isfinite(value) else 0.0
+
+
+def require_points(report: Report) -> None:
+    """Raise UserError if no stage has a score: that is not the student's fault, so 0 points would be wrong."""
+    if any(stage.score for stage in report.stages):
+        return
+    whys = [stage.error.message for stage in report.stages if stage.error]
+    raise UserError(f"{report.lab}: no stage could be judged, so there are no points to write. {' '.join(whys[:1])}")
+
+
+def name_of(stage: StageReport) -> str:
+    """Return a stage's name as students see it."""
+    return clip(f"{stage.stage}: {stage.title}" if stage.title else stage.stage, 200)
+
+
+def gradescope(report: Report) -> str:
+    """Return results.json with a test for each stage. Pending points are in the texts, but not in the score."""
+    require_points(report)
+    tests, hidden = [], hidden_names(report)
+    for number, stage in enumerate(report.stages, start=1):
+        test: dict[str, Any] = {"name": name_of(stage), "number": str(number), "visibility": "visible"}
+        if stage.score:
+            test |= {"score": points(stage.score.total), "max_score": points(stage.score.max)}
+            test["status"] = "passed" if stage.verdict == "passed" else "failed"
+        tests.append(test | {"output": clip(tell_stage(stage, hidden)), "output_format": "text"})
+    return show_json(
+        {
+            "score": points(report.total.points),
+            "output": tell_total(report),
+            "output_format": "text",
+            "visibility": "visible",
+            "tests": tests,
+            "extra_data": {
+                "lab": report.lab,
+                "warplab": report.warplab,
+                "sandbox": report.sandbox,
+                "pending": points(report.total.pending),
+                "source_hashes": {stage.stage: stage.source_hash for stage in report.stages},
+            },
+        }
+    )
+
+
+def autolab(report: Report) -> str:
+    """Return the text, a line for Autolab's table of tests, and a last line with the scores: a problem for each
+    stage."""
+    require_points(report)
+    text = "".join(f"  {line}\n" for line in tell_report(report).splitlines())
+    tests: dict[str, dict[str, Any]] = {}
+    hidden = hidden_names(report)
+    for stage in report.stages:
+        checks = [check for check in stage.checks if not check.hidden and not check.skipped]
+        tests[stage.stage] = {
+            check.dataset: {
+                "passed": check.verdict == "passed",
+                "hint": space_colons(clip(hide_names(check.failure.message, hidden), 500)) if check.failure else "",
+            }
+            for check in checks
+        } or {"compiles": {"passed": stage.compilation.verdict == "passed", "hint": ""}}
+    scores = {stage.stage: points(stage.score.total) for stage in report.stages if stage.score}
+    presentation = {"_presentation": "semantic", "stages": list(tests), **tests}
+    return f"{text}{json.dumps(show_texts(presentation))}\n{json.dumps(show_texts({'scores': scores}))}\n"
+
+
+def space_colons(text: str) -> str:
+    """Put a space before colons, because Autolab takes `word:` inside a string for a key."""
+    return re.sub(r"(?<![\s:]):", " :", text)
+
+
+def github(report: Report) -> str:
+    """Return the `result` of an autograding step: base64 of JSON with one test for each whole point. The tests have
+    equal weight, so the counts of tests and of points agree. Pending points are omitted from both."""
+    hidden = hidden_names(report)
+    tests = [test for stage in report.stages for test in github_tests(stage, hidden)]
+    if all(test["status"] == "error" for test in tests):
+        status = "error"
+    else:
+        status = "pass" if all(test["status"] == "pass" for test in tests) else "fail"
+    content = {"version": 1, "status": status, "max_score": sum(test["score_max"] for test in tests), "tests": tests}
+    for test in tests:
+        del test["score_max"]
+    return base64.b64encode(json.dumps(show_texts(content)).encode()).decode() + "\n"
+
+
+def github_tests(stage: StageReport, hidden: Mapping[str, str]) -> list[dict[str, Any]]:
+    """Return a test for each decided point of a stage. If the stage has no score or all its points are pending, return
+    one test with the status error."""
+    about = {"test_code": "", "filename": f"{stage.stage}.cu", "line_no": 0, "duration": 0}
+    text = clip(tell_stage(stage, hidden))
+    decided = round(stage.score.max - stage.score.pending) if stage.score else 0
+    if not stage.score or (stage.score.pending and not decided):
+        return [{"name": name_of(stage), "status": "error", "score": 0, "score_max": 0, "message": text} | about]
+    reached = min(round(stage.score.total), decided)
+    return [
+        {
+            "name": f"{name_of(stage)}, point {number} of {decided}",
+            "status": "pass" if number <= reached else "fail",
+            "score": int(number <= reached),
+            "score_max": 1,
+            "message": text if number == 1 else "",
+        }
+        | about
+        for number in range(1, decided + 1)
+    ]
+
+
+def github_log(report: Report, token: str) -> str:
+    """Return the text for an action's log. Between the lines with the token, the runner ignores commands in it."""
+    return f"::stop-commands::{token}\n{tell_report(report).replace(token, '')}::{token}::\n"
+
+
+def prairielearn(report: Report) -> str:
+    """Return results.json with all tests and points; not gradable if nothing could be judged."""
+    if not any(stage.score for stage in report.stages):
+        return show_json(
+            {"gradable": False, "message": tell_total(report), "format_errors": [clip(tell_report(report))]}
+        )
+    most = min(MOST_BYTES, 900_000 // max(len(report.stages), 1))
+    tests, hidden = [], hidden_names(report)
+    for stage in report.stages:
+        got, of = (points(stage.score.total), points(stage.score.max)) if stage.score else (0, 0)
+        message = (
+            f"{show_points(stage.score.pending)} points are pending" if stage.score and stage.score.pending else ""
+        )
+        tests.append(
+            {
+                "name": name_of(stage),
+                "description": clip(stage.title, 200),
+                "points": got,
+                "max_points": of,
+                "message": message,
+                "output": clip(tell_stage(stage, hidden), most),
+            }
+        )
+    share = report.total.points / report.total.max if report.total.max else 0
+    return show_json(
+        {
+            "gradable": True,
+            "score": round(min(max(share, 0), 1), 6),
+            "message": tell_total(report),
+            "output": "",
+            "images": [],
+            "tests": tests,
+        }
+    )
+
+
+Rows = list[list[str]]
+
+
+def grade_of(report: Report) -> str:
+    """Return a gradebook's cell: the points so far. It is empty if a stage could not be judged, because the student
+    must not lose points for that."""
+    return "" if report.total.without_score or not report.total.max else show_points(points(report.total.points))
+
+
+ONE_REPORT: dict[str, Callable[[Report], str]] = {
+    "gradescope": gradescope,
+    "autolab": autolab,
+    "github": github,
+    "prairielearn": prairielearn,
+}

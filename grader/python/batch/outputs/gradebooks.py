@@ -1,0 +1,198 @@
+"""Fill in the gradebooks of Canvas and Moodle."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping, Sequence
+
+from grader.python.batch.ingest.columns import IDENTITIES, columns_of
+from grader.python.batch.outputs.cells import BEHIND_REFERENCE, defuse, encode_csv, mark_of, read_csv, write_csv
+from grader.python.batch.outputs.columns import (
+    IMPORTED,
+    choose_column,
+    compare_with_canvas,
+    compare_with_moodle,
+    is_points_row,
+    list_assignments,
+    maximum_column,
+    maximum_of,
+    name_columns,
+    require_assignment,
+    require_canvas,
+    require_not_canvas,
+)
+from grader.python.batch.outputs.formats import Rows, clip, grade_of, points
+from grader.python.batch.outputs.report_text import tell_report
+from grader.python.batch.outputs.rows import Entry, find_rows
+from grader.python.common.console import UserError
+from grader.python.common.markup import show_text
+from grader.python.common.units import show_points
+
+
+def canvas(entries: Sequence[Entry], gradebook: str = "", title: str = "") -> tuple[str, list[str]]:
+    """Return a gradebook for import into Canvas, and the students without a row of their own in it.
+
+    `title` is the assignment's column, `Dot product (1234)` with Canvas's number. `gradebook` is the text of an
+    exported gradebook, whose rows identify the students; without it, students are identified by their login. An
+    assignment's points in the gradebook stay unchanged. Raises UserError.
+    """
+    title = title or check_same_lab(entries)
+    require_assignment(title)
+    most = most_of(entries)
+    grades = {entry.student: grade_of(entry.report) for entry in check_students(entries)}
+    header = ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", title]
+    possible = ["    Points Possible", "", "", "", "", show_points(most)]
+    if not gradebook:
+        return write_csv(
+            [header, possible, *([student, "", "", student, "", grade] for student, grade in grades.items())]
+        ), []
+    rows = read_canvas(gradebook)
+    title = choose_column(rows, title)
+    columns = {title: lambda student: grades[student]}
+    found = fill(rows, entries, columns, keep=("EX",), first={title: show_points(most)})
+    for row in rows[1:]:
+        for at in columns_of(rows[0], IDENTITIES):  # students type their names; other cells stay unchanged
+            row[at] = defuse(row[at], at == 0)
+    return mark_of(gradebook) + encode_csv(rows), unknown_of(entries, found)
+
+
+def unknown_of(entries: Sequence[Entry], found: Collection[str]) -> list[str]:
+    """Return the students without a row of their own."""
+    return sorted({entry.student for entry in entries} - set(found))
+
+
+def read_canvas(gradebook: str) -> Rows:
+    """Read a gradebook. Raises UserError if it is not a gradebook of Canvas."""
+    rows = read_csv(gradebook)
+    require_canvas(rows[0])
+    return rows
+
+
+def most_of(entries: Sequence[Entry]) -> float:
+    return max((entry.report.total.max for entry in entries), default=0.0)
+
+
+def tell_new(entries: Sequence[Entry], gradebook: str, title: str) -> list[str]:
+    """Warn if Canvas will create a new assignment because it does not know the column. Raises UserError."""
+    if not gradebook:
+        return []
+    rows = read_canvas(gradebook)
+    column = choose_column(rows, title or check_same_lab(entries))
+    if column in rows[0]:
+        return []
+    return [
+        f"Canvas has no column '{column}' yet, and makes an assignment of it. {name_columns(list_assignments(rows))}"
+    ]
+
+
+def compare_maxima(entries: Sequence[Entry], wanted: str, gradebook: str, title: str = "") -> list[str]:
+    """State what to do if the exported gradebook's maximum differs from the reports'. Raises UserError."""
+    if not gradebook or not entries:
+        return []
+    rows, ours = read_csv(gradebook), most_of(entries)
+    column = choose_column(rows, title or check_same_lab(entries)) if wanted == "canvas" else "Grade"
+    theirs = maximum_of(rows, column)
+    if theirs is None:
+        return []
+    if wanted == "canvas":
+        return compare_with_canvas(column, theirs, ours)
+    above = [
+        entry.student for entry in entries if points(entry.report.total.points) > theirs and grade_of(entry.report)
+    ]
+    return compare_with_moodle(maximum_column(rows[0]), theirs, ours, above)
+
+
+def moodle(entries: Sequence[Entry], gradebook: str = "") -> tuple[str, list[str]]:
+    """Return grades and feedback for Moodle, and the students without a row of their own in its list.
+
+    `gradebook` is the text of a grading worksheet or a participants' list. Only students in it get a row, because one
+    unknown user aborts an import. Other students' rows and columns that Moodle does not import are omitted, so an
+    import does not change these. Without `gradebook`, students are identified by their user name. Raises UserError.
+    """
+    check_same_lab(entries)
+    grades = {entry.student: grade_of(entry.report) for entry in check_students(entries)}
+    feedback = {
+        entry.student: to_html(clip("\n".join([*entry.remarks, tell_report(entry.report)]))) for entry in entries
+    }
+    if not gradebook:
+        rows = [[student, grades[student], feedback[student]] for student in grades]
+        return write_csv([["username", "Grade", "Feedback comments"], *rows]), []
+    columns: dict[str, Callable[[str], str]] = {
+        "Grade": lambda student: grades[student],
+        "Feedback comments": lambda student: feedback[student],
+    }
+    rows = read_csv(gradebook)
+    require_not_canvas(rows[0])
+    found = fill(rows, entries, columns)
+    kept = columns_of(rows[0], IMPORTED)
+    filled = [[row[at] for at in kept] for row in rows if row is rows[0] or any(row is one for one in found.values())]
+    return mark_of(gradebook) + write_csv(filled), unknown_of(entries, found)
+
+
+def to_html(text: str) -> str:
+    """Return text as HTML, as Moodle stores imported comments: with its line breaks, and its markup escaped.
+
+    Each reference ends with a semicolon, and defuse() would change a sign after it, as in `&lt;=`. Therefore, such
+    signs become references, too, and so do backslashes, which are special in PHP's reader.
+    """
+    escaped = html.escape(text.rstrip("\n")).replace("\\", "&#92;").replace("\n", "<br>")
+    return BEHIND_REFERENCE.sub(lambda signs: re.sub(r"\S", lambda sign: f"&#{ord(sign[0])};", signs[0]), escaped)
+
+
+def check_same_lab(entries: Sequence[Entry]) -> str:
+    """Return the lab that all reports are about. Raises UserError if there is not exactly one."""
+    labs = sorted({entry.report.lab for entry in entries})
+    if len(labs) != 1:
+        raise UserError(
+            f"One gradebook's column is about one lab; these reports are about {', '.join(labs) or 'none'}."
+        )
+    return labs[0]
+
+
+def check_students(entries: Sequence[Entry]) -> Sequence[Entry]:
+    """Return the entries. Raises UserError if a student has two reports."""
+    students = [entry.student for entry in entries]
+    twice = sorted(student for student, count in Counter(students).items() if count > 1)
+    if twice:
+        raise UserError(f"More than one report: {', '.join(map(show_text, twice))}. Which one counts?")
+    return entries
+
+
+def fill(
+    rows: Rows,
+    entries: Sequence[Entry],
+    columns: Mapping[str, Callable[[str], str]],
+    keep: Sequence[str] = (),
+    first: Mapping[str, str] | None = None,
+) -> dict[str, list[str]]:
+    """Fill in columns for the students of `entries`, add missing columns, and return each student's row.
+
+    `first` contains cells for Canvas's row of maximum points, used where that row's cell is empty. Cells whose text is
+    in `keep`, such as EX, stay. Raises UserError.
+    """
+    header = rows[0]
+    for column in columns:
+        if column not in header:
+            for row in rows:
+                row.append("")
+            header[-1] = column
+    if not columns_of(header, IDENTITIES):
+        raise UserError(f"No column of the gradebook says who a row is about: {', '.join(header[:8])}.")
+    people = []
+    for row in rows[1:]:
+        if first and is_points_row(header, row):
+            for column, cell in first.items():
+                row[header.index(column)] = row[header.index(column)].strip() or cell
+        else:
+            people.append(row)
+    found = find_rows(header, people, entries)
+    for student, row in found.items():
+        for column, write in columns.items():
+            if row[header.index(column)] not in keep:
+                row[header.index(column)] = write(student)
+    return found
+
+
+GRADEBOOKS = ("canvas", "moodle")

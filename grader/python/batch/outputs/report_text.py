@@ -1,0 +1,169 @@
+"""The feedback on a report for a student: plain text without the names and the data of hidden datasets."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import PurePath
+
+from grader.python.common.markup import show_text
+from grader.python.common.report import Check, Failure, Report, Score, StageReport
+from grader.python.common.units import plural, show_factor, show_points, show_seconds
+
+MOST_LINES = 40  # of a compiler's log
+MOST_COLUMNS = 400
+MOST_FINDINGS = 5
+A_HIDDEN_DATASET = "a hidden dataset"
+
+
+def hidden_names(report: Report) -> dict[str, str]:
+    """Return the names of the hidden datasets that were checked, each with its replacement."""
+    checks = [check for stage in report.stages for check in stage.checks]
+    return {check.dataset: A_HIDDEN_DATASET for check in checks if check.hidden and check.dataset}
+
+
+def tell_stage(stage: StageReport, hidden: Mapping[str, str]) -> str:
+    """Return a stage's verdict, reasons and points as lines, without the names in `hidden`. The output of the student's
+    code is never included: on a hidden dataset, it may contain the data."""
+    lines = [f"{stage.stage}: {stage.verdict}"]
+    if stage.error:
+        lines += [*tell_failure(stage.error), "Not judged; this costs no points."]
+    if stage.compilation.failure:
+        lines += tell_failure(stage.compilation.failure)
+        lines += tell_log(stage.compilation.log)
+    lines += tell_checks([check for check in stage.checks if not check.hidden])
+    lines += tell_hidden([check for check in stage.checks if check.hidden])
+    lines += tell_findings(stage)
+    lines += tell_time(stage)
+    if stage.score:
+        lines += tell_score(stage.score)
+    text = "\n".join(lines)
+    if stage.source:
+        text = text.replace(stage.source, PurePath(stage.source).name)
+    return hide_names(text, hidden)
+
+
+def hide_names(text: str, names: Mapping[str, str]) -> str:
+    """Return the text as it is shown, with the names of hidden datasets replaced.
+
+    A name is one word, so each word of the text is looked up once, for any number of names. Invisible characters, such
+    as a colour's escape sequence, do not split a name.
+    """
+    return re.sub(r"\w+", lambda found: names.get(found[0], found[0]), show_text(text))
+
+
+def tell_failure(failure: Failure) -> list[str]:
+    """Return the message, the first wrong element, the hint and the cause."""
+    lines = [failure.message]
+    if failure.place:
+        place = failure.place
+        lines.append(f"{place.buffer}[{place.index:,}]: expected {place.expected}, got {place.actual}")
+    if failure.hint:
+        lines.append(f"Hint: {failure.hint}")
+    return [*lines, f"Cause: {failure.cause}"]
+
+
+def tell_log(log: str) -> list[str]:
+    """Return the beginning of the compiler's log."""
+    lines = [line[:MOST_COLUMNS] for line in log.splitlines()]
+    more = [f"... and {plural(len(lines) - MOST_LINES, 'more line')}"] if len(lines) > MOST_LINES else []
+    return [*lines[:MOST_LINES], *more]
+
+
+def tell_checks(checks: Sequence[Check]) -> list[str]:
+    """Report the number of public datasets that passed, the first that did not, and the others with their causes."""
+    ran = [check for check in checks if not check.skipped]
+    bad = [check for check in ran if check.verdict != "passed"]
+    lines = [f"{len(ran) - len(bad)} of {plural(len(ran), 'public dataset')} passed"] if ran else []
+    if bad:
+        lines += [f"{bad[0].dataset}: {bad[0].verdict}", *(tell_failure(bad[0].failure) if bad[0].failure else [])]
+    lines += tell_others(bad)
+    skipped = [check.dataset for check in checks if check.skipped]
+    if skipped:
+        lines.append(f"Not run here: {', '.join(skipped)}")
+    return lines
+
+
+def tell_others(bad: Sequence[Check]) -> list[str]:
+    """List the failed datasets except the first by their causes, then explain each cause that differs from the first
+    one's."""
+    by_cause: dict[str, list[Check]] = {}
+    for check in bad:
+        by_cause.setdefault(check.failure.cause if check.failure else "", []).append(check)
+    names = {cause: ", ".join(one.dataset for one in checks if one is not bad[0]) for cause, checks in by_cause.items()}
+    said = [f"{words} ({cause})" if cause else words for cause, words in names.items() if words]
+    lines = [f"Not passed either: {'; '.join(said)}"] if said else []
+    for first in [checks[0] for checks in by_cause.values()][1 : 1 + MOST_FINDINGS]:
+        if first.failure:
+            lines.append(f"{first.dataset}: {first.failure.message}"[:MOST_COLUMNS])
+            lines += [f"Hint: {first.failure.hint}"[:MOST_COLUMNS]] if first.failure.hint else []
+    return lines
+
+
+def tell_hidden(checks: Sequence[Check]) -> list[str]:
+    """Report the number of hidden datasets that passed, and the causes of the other failures."""
+    ran = [check for check in checks if not check.skipped]
+    bad = [check for check in ran if check.verdict != "passed"]
+    causes = sorted({check.failure.cause for check in bad if check.failure and check.failure.cause})
+    if not ran:
+        return []
+    shown = f" ({', '.join(causes)})" if causes else ""
+    return [f"{len(ran) - len(bad)} of {plural(len(ran), 'hidden dataset')} passed{shown}"]
+
+
+def tell_findings(stage: StageReport) -> list[str]:
+    """Return the sanitizer's findings by line."""
+    findings = [one for one in stage.check_mode.findings if one.explains] if stage.check_mode else []
+    lines = []
+    for finding in findings[:MOST_FINDINGS]:
+        place = f"line {finding.line}: " if finding.line else ""
+        lines.append(f"In check mode, {place}{finding.message}")
+        lines += [f"Hint: {finding.hint}"] if finding.hint else []
+    more = len(findings) - MOST_FINDINGS
+    return lines + ([f"... and {plural(more, 'more finding')}: make inspect shows all"] if more > 0 else [])
+
+
+def tell_time(stage: StageReport) -> list[str]:
+    """Return one line with the time on the dataset that represents the stage."""
+    timed = stage.main_measurement
+    if not timed or not timed.median_s:
+        return []
+    beside = f", {show_factor(timed.over_reference)} the reference's time" if timed.over_reference else ""
+    return [f"{timed.dataset}: {show_seconds(timed.median_s)} for {timed.iterations} iterations{beside}"]
+
+
+def tell_score(score: Score) -> list[str]:
+    """Return the points by kind, the reasons for missing points, and the kinds that are pending."""
+    kinds = []
+    for name in ("correctness", "hygiene", "speed"):
+        most = getattr(score, f"{name}_max")
+        pending = getattr(score, f"{name}_pending")
+        if most:
+            kinds.append(
+                f"{name} pending" if pending else f"{name} {show_points(getattr(score, name))} of {show_points(most)}"
+            )
+    lines = [f"Points: {show_points(score.total)} of {show_points(score.max)} ({', '.join(kinds)})"]
+    for name in ("correctness", "hygiene", "speed"):
+        if why := getattr(score, f"{name}_why"):
+            lines.append(f"{name}: {why}")
+    return lines
+
+
+def tell_total(report: Report) -> str:
+    """Return one or two sentences: points so far, pending points, stages that could not be judged."""
+    total = report.total
+    text = f"{report.lab}: {show_points(total.points)} of {show_points(total.max)} points"
+    if total.pending:
+        text += f" so far; {show_points(total.pending)} are pending: they are decided later, on a GPU or in check mode"
+    if total.without_score:
+        text += (
+            f". {plural(total.without_score, 'stage')} could not be judged, which is no fault of yours and costs no "
+            "points: grading is to be repeated"
+        )
+    return show_text(f"{text}.")
+
+
+def tell_report(report: Report) -> str:
+    """Return the feedback on the whole report as plain text."""
+    hidden = hidden_names(report)
+    return "\n\n".join([*(tell_stage(stage, hidden) for stage in report.stages), tell_total(report)]) + "\n"

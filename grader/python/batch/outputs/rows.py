@@ -1,0 +1,224 @@
+"""Find each student's row in a gradebook: by an id of the same namespace, otherwise by the name.
+
+A number means different students in different namespaces: Canvas's, Moodle's and the course's own. Therefore, ids are
+compared only within a namespace, and names only with names. If an id matches, the name must match as well.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+from grader.python.batch.ingest.called import agree, as_claimed, spellings, words_of
+from grader.python.batch.ingest.columns import (
+    ANY_ID,
+    CANVAS_NUMBER,
+    MOODLE_NUMBER,
+    NUMBERS,
+    OWN_ID,
+    PARTICIPANT,
+    Identifier,
+    is_own_number,
+    is_running_number,
+    read_person,
+)
+from grader.python.common.console import UserError
+from grader.python.common.markup import show_text
+from grader.python.common.report import Report
+
+MOST_CONTRADICTIONS = 20  # listed in a message
+HOW_TO_AGREE = (
+    "If both names mean one student, write the gradebook's name into the roster. If the numbers are another "
+    "assignment's, use a roster with this gradebook's (for Moodle, its grading worksheet). Then repeat the grade "
+    "command."
+)
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One student's report, with the name and the ids that a gradebook may have for the student; `remarks` come before
+    the feedback. Without `ids`, the course system knows the student as `student`, in any column. A stranger is not on
+    the roster, and gets no row."""
+
+    student: str
+    report: Report
+    remarks: Sequence[str] = ()
+    name: str = ""
+    ids: Collection[Identifier] = ()
+    is_stranger: bool = False
+
+    def identifiers(self) -> set[Identifier]:
+        """Return all ids; the namespace of the only one may be unknown."""
+        return set(self.ids) or {(ANY_ID, self.student.casefold())}
+
+    def called(self) -> set[str]:
+        """Return all spellings of the name. If it is unknown, several words that identify the student are the name."""
+        return set(spellings(self.name or (self.student if " " in self.student.strip() else "")))
+
+
+@dataclass(frozen=True)
+class Line:
+    """A row of a gradebook, and its student's ids and name."""
+
+    row: list[str]
+    ids: set[Identifier]
+    name: str
+
+    def called(self) -> set[str]:
+        """Return the lookup keys of the name."""
+        return set(as_claimed(self.name))
+
+
+Claims = list[tuple[Line, set[str]]]  # lines, and the students to whom each may belong
+
+
+def find_rows(header: Sequence[str], rows: Sequence[list[str]], entries: Sequence[Entry]) -> dict[str, list[str]]:
+    """Return each student's row.
+
+    A student who fits two rows, or a row that another student fits as well, gets none; the other students keep theirs.
+    By name, a row with additional words fits too, because students choose their names. A row with a stranger's id, or
+    with a name that contradicts its id, belongs to no student. Raises UserError if at least half of the rows with known
+    ids contradict their names: then the ids belong to another assignment.
+    """
+    lines, contradicted = leave_out_contradictions([read_line(header, row) for row in rows], entries)
+    claims = claim_by_id(lines, entries)
+    found = choose(claims)
+    tried = {student for _, named in claims for student in named} | contradicted
+    by_name = claim_by_name([line for line, named in claims if not named], entries)
+    tried |= find_rivals([line for line, named in by_name if not named], entries)
+    found |= choose([(line, named - tried) for line, named in by_name])
+    return {
+        entry.student: found[entry.student] for entry in entries if entry.student in found and not entry.is_stranger
+    }
+
+
+def read_line(header: Sequence[str], row: list[str]) -> Line:
+    """Read the cells that identify a row's student."""
+    person = read_person(header, row)
+    return Line(row, {one for one, _ in person.ids}, person.name)
+
+
+def choose(claims: Claims) -> dict[str, list[str]]:
+    """Return the row of each student who has one row alone."""
+    count = Counter(student for _, named in claims for student in named)
+    return {min(named): line.row for line, named in claims if len(named) == 1 and count[min(named)] == 1}
+
+
+def pair_by_id(lines: Sequence[Line], entries: Sequence[Entry]) -> list[tuple[Line, list[tuple[Identifier, Entry]]]]:
+    """Return each line with the students who have one of its ids, and that id."""
+    known: dict[Identifier, list[Entry]] = {}
+    for entry in entries:
+        for one in entry.identifiers():
+            known.setdefault(one, []).append(entry)
+    return [
+        (
+            line,
+            [
+                (one, entry)
+                for one in line.ids
+                for key in look_ups(one)
+                for entry in known.get(key, ())
+                if counts(key, line, entry)
+            ],
+        )
+        for line in lines
+    ]
+
+
+def counts(one: Identifier, line: Line, entry: Entry) -> bool:
+    """Return whether a line's id may identify a student. A running number does only if there are two names to compare,
+    and a number that may be Canvas's only if they agree."""
+    if one[0] == OWN_ID and (CANVAS_NUMBER, one[1]) in line.ids:
+        return agree(entry.name, line.name) is True
+    return not is_running_number(one) or agree(entry.name, line.name) is not None
+
+
+def look_ups(one: Identifier) -> list[Identifier]:
+    """Return an id, and the forms of it that a student without a known namespace may have."""
+    kind, value = one
+    return [one, (ANY_ID, value), *([(ANY_ID, f"{PARTICIPANT.casefold()}{value}")] if kind == MOODLE_NUMBER else [])]
+
+
+def leave_out_contradictions(lines: Sequence[Line], entries: Sequence[Entry]) -> tuple[list[Line], set[str]]:
+    """Return the lines without those that have a student's id and a different name, and these students. For a number,
+    another student's exact name is different, too, even if words are missing in one of them."""
+    in_batch = {name for entry in entries for name in entry.called()}
+    in_book = {name for line in lines for name in line.called()}
+    kept, students, contradictions = [], set(), []
+    pairs_of_lines = pair_by_id(lines, [entry for entry in entries if not entry.is_stranger])
+    for line, pairs in pairs_of_lines:
+        different = []
+        for one, entry in pairs:
+            agreed = agree(entry.name, line.name)
+            is_number = one[0] in NUMBERS or is_own_number(one)
+            is_exact = bool(entry.called() & line.called())
+            is_another = bool(entry.called() & in_book or line.called() & in_batch)
+            if agreed is False or (is_number and agreed and not is_exact and is_another):
+                different.append(tell_contradiction(*one, entry, line))
+                students.add(entry.student)
+        if different:
+            contradictions.append(different[0])
+        else:
+            kept.append(line)
+    if contradictions and 2 * len(contradictions) >= sum(bool(pairs) for _, pairs in pairs_of_lines):
+        named = "; ".join(contradictions[:MOST_CONTRADICTIONS])
+        more = len(contradictions) - MOST_CONTRADICTIONS
+        raise UserError(
+            f"Nothing was exported, because rows of the gradebook have a student's id and a different name: {named}"
+            f"{f'; and {more} more' if more > 0 else ''}. {HOW_TO_AGREE}"
+        )
+    return kept, students
+
+
+def tell_contradiction(kind: str, value: str, entry: Entry, line: Line) -> str:
+    """Return both names of an id."""
+    prefix = PARTICIPANT if kind == MOODLE_NUMBER else ""
+    return show_text(f"{prefix}{value} is {line.name} in the gradebook, and {entry.name} in the batch")
+
+
+def claim_by_id(lines: Sequence[Line], entries: Sequence[Entry]) -> Claims:
+    """Return the students who have a line's ids. A line with a stranger's id may also belong to the student with its
+    name, unless another row has that student's id."""
+    claims = [(line, {entry.student for _, entry in pairs}) for line, pairs in pair_by_id(lines, entries)]
+    strangers = {entry.student for entry in entries if entry.is_stranger}
+    found = {student for _, named in claims for student in named}
+    contested = []
+    for (line, named), (_, by_name) in zip(claims, claim_by_name(lines, entries), strict=True):
+        named = named - strangers or named
+        contested.append((line, named | (by_name - found) if named and named <= strangers else named))
+    return contested
+
+
+def claim_by_name(lines: Sequence[Line], entries: Sequence[Entry]) -> Claims:
+    """Return the students of the batch with a line's name that no other has. Canvas has one number for each student,
+    so a different number is a different student."""
+    owners: dict[str, list[Entry]] = {}
+    for entry in entries:
+        for name in () if entry.is_stranger else entry.called():
+            owners.setdefault(name, []).append(entry)
+    claims = []
+    for line in lines:
+        named = [owners[name][0] for name in line.called() if len(owners.get(name, ())) == 1]
+        claims.append((line, {entry.student for entry in named if not has_other_number(entry, line)}))
+    return claims
+
+
+def find_rivals(lines: Sequence[Line], entries: Sequence[Entry]) -> set[str]:
+    """Return the students who may be meant by a row of no student's exact name, such as one with a middle name."""
+    by_word: dict[str, list[Entry]] = {}
+    for entry in entries:
+        for word in set(words_of(entry.name)):
+            by_word.setdefault(word, []).append(entry)
+    return {
+        entry.student
+        for line in lines
+        for entry in {one.student: one for word in words_of(line.name) for one in by_word.get(word, ())}.values()
+        if agree(entry.name, line.name) and not has_other_number(entry, line)
+    }
+
+
+def has_other_number(entry: Entry, line: Line) -> bool:
+    """Return whether the student's number in Canvas and the line's are both known and differ."""
+    ours, theirs = ({one for one in ids if one[0] == CANVAS_NUMBER} for ids in (entry.identifiers(), line.ids))
+    return bool(ours and theirs and not ours & theirs)

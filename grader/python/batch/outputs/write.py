@@ -1,0 +1,153 @@
+"""Write all outputs of a batch: gradebook.csv, feedback/ and report.html."""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import astuple
+from pathlib import Path
+
+from grader.python.batch.grade.journals import JOURNAL
+from grader.python.batch.grade.opening import describe_error
+from grader.python.batch.outputs.dashboard import make_dashboard
+from grader.python.batch.outputs.feedback import write_feedback
+from grader.python.batch.outputs.own_gradebook import make_gradebook
+from grader.python.batch.policy.alike import Alike, TooMuchError, find_alike
+from grader.python.batch.policy.finals import points_of, rows_that_count
+from grader.python.batch.policy.points import Final, Policy, choose_latest, finals, read_policy, tell_policy
+from grader.python.batch.policy.suspicious import find_remarks
+from grader.python.batch.store.database import Database
+from grader.python.batch.store.places import folder_name, place_of
+from grader.python.batch.store.rows import Row
+from grader.python.batch.store.settings import Settings
+from grader.python.common.console import UserError, write_atomically
+
+
+def write_outputs(database: Database, settings: Settings) -> Path:
+    """Write all outputs, and return the path of the page."""
+    decided, policy = database.fact("decided"), read_policy(database)
+    rows, lab_points = rows_that_count(database, policy), points_of(settings, policy)
+    by_key = {row.key: finals(row, policy, lab_points) for row in rows}
+    everyone = choose_latest(final for row in rows for final in by_key[row.key])
+    names = database.fact("names") or {}
+    for final in everyone:
+        final.name = names.get(final.student, final.name)
+    without = []
+    for row in rows:
+        if row.status not in ("", "not_submitted"):
+            without += try_feedback(place_of(settings.folder, "feedback", row.key), database, row, by_key[row.key])
+    without += share_feedback(settings.folder / "feedback", database, rows, everyone, by_key)
+    gradebook = make_gradebook(everyone, policy.items(), settings.wanted())
+    write_atomically(settings.folder / "gradebook.csv", gradebook)
+    alike, notes = compare(database, rows, settings)
+    notes += without
+    notes += [f"Left out of the batch: {sentence}" for sentence in database.fact("left_out") or []]
+    title = f"{settings.lab}: batch"
+    file = settings.folder / "report.html"
+    remarks = find_remarks(rows, alike)
+    secret = database.fact("secret") or ""
+    facts = describe(database, policy)
+    journals = {row.key for row in rows if (place_of(settings.folder, "feedback", row.key) / JOURNAL).is_file()}
+    page = make_dashboard(title, facts, rows, everyone, remarks, settings.wanted(), secret, notes, journals)
+    write_atomically(file, page)
+    database.set_facts(shown=decided)
+    return file
+
+
+def try_feedback(folder: Path, database: Database, row: Row, finals: list[Final]) -> list[str]:
+    """Write feedback; return a sentence for the instructor if the report cannot be rendered. Raises UserError if the
+    feedback cannot be written."""
+    try:
+        write_feedback(folder, database, row, finals)
+    except (UserError, OSError):
+        raise
+    except Exception as error:
+        shutil.rmtree(folder, ignore_errors=True)  # left by an earlier grading
+        return [f"{row.key} has no feedback: {describe_error(error)}"]
+    return []
+
+
+def share_feedback(
+    folder: Path,
+    database: Database,
+    rows: Sequence[Row],
+    everyone: Sequence[Final],
+    by_key: Mapping[str, list[Final]],
+) -> list[str]:
+    """Write the feedback of a submission also for each partner without a folder of their own, as long as they are
+    partners; the journal stays with the submission. A student whose own submission is replaced by another one also gets
+    that one's feedback. Return the sentences of try_feedback()."""
+    own = {
+        folder_name(row.key)
+        for row in rows
+        if row.status != "not_submitted" and (row.is_certain() or any(final.counts for final in by_key[row.key]))
+    }
+    present = [final for final in everyone if final.row.status != "not_submitted"]
+    shared = {name: final.row for final in present if (name := folder_name(final.student)) not in own}
+    for name in set(database.fact("shared") or []) - shared.keys() - own:
+        shutil.rmtree(folder / name, ignore_errors=True)
+    database.set_facts(shared=sorted(shared))
+    return [
+        sentence
+        for name, row in shared.items()
+        if row.status
+        for sentence in try_feedback(folder / name, database, row, by_key[row.key])
+    ]
+
+
+def describe(database: Database, policy: Policy) -> list[str]:
+    """Return how the batch was graded, and the decisions that concern all students."""
+    facts = [("Warplab", "warplab"), ("backend", "backend"), ("sandbox", "sandbox")]
+    known = [f"{name} {value}" for name, fact in facts if (value := database.fact(fact))]
+    return known + tell_policy(policy)
+
+
+def compare(database: Database, rows: list[Row], settings: Settings) -> tuple[list[Alike], list[str]]:
+    """Return the pairs of similar submissions, and sentences about files that were not compared. A failure stops no
+    other output. Results are stored and used again until a stage's files change, because the comparison takes most of
+    the time of the outputs."""
+    kept, pairs, notes = database.fact("alike") or {}, [], []
+    for stage in settings.wanted():
+        starter = settings.root / "starter" / settings.lab / f"{stage}.cu"
+        files = list(files_of(rows, settings, stage))
+        compared = hash_files([("", starter), *files])
+        if kept.get(stage, {}).get("of") != compared:
+            try:
+                found, left_out = find_alike(stage, starter, files)
+            except (ImportError, OSError):
+                return [], ["Nobody looked who is much alike: copydetect does not run here (make batch installs it)."]
+            except TooMuchError:
+                found, left_out = [], None
+            kept[stage] = {"of": compared, "pairs": [astuple(pair) for pair in found], "left_out": left_out}
+            database.set_facts(alike=kept)  # now: after an interruption, the same comparison would start again
+        pairs += [Alike(*pair) for pair in kept[stage]["pairs"]]
+        notes += tell_left_out(stage, kept[stage].get("left_out", []))
+    return pairs, notes
+
+
+def tell_left_out(stage: str, keys: Sequence[str] | None) -> list[str]:
+    """Return a sentence about the files of a stage that were not compared completely: those of `keys`, or all if it is
+    None."""
+    if keys is None:
+        return [f"{stage}: the files were not compared, because many of them take too much time or memory."]
+    if not keys:
+        return []
+    why = "because they are too long or take too much time or memory"
+    return [f"{stage}: files not compared completely, {why}: {', '.join(keys)}."]
+
+
+def hash_files(files: Iterable[tuple[str, Path]]) -> str:
+    whole = hashlib.sha256()
+    for name, file in files:
+        contents = file.read_bytes() if file.is_file() else b""
+        whole.update(f"{name}\0{hashlib.sha256(contents).hexdigest()}\n".encode("utf-8", "backslashreplace"))
+    return whole.hexdigest()
+
+
+def files_of(rows: list[Row], settings: Settings, stage: str) -> Iterator[tuple[str, Path]]:
+    """Yield each submission's key and its file of a stage, as it was graded."""
+    for row in rows:
+        file = place_of(settings.folder, "submissions", row.key) / settings.lab / f"{stage}.cu"
+        if file.is_file():
+            yield row.key, file

@@ -1,0 +1,1 @@
+"""Decides what counts: due dates, points by hand, similarity."""

@@ -1,0 +1,196 @@
+"""Find submissions with similar files by copydetect's fingerprints; the starter and the lab's header count as
+boilerplate.
+
+Only pairs that share rare fingerprints are compared, so that a course of thousands takes seconds. The result only
+suggests which submissions to look at, because there are few ways to write a short stage.
+
+    python3 -m grader.python.batch.policy.alike STARTER < FILES
+
+prints each file's fingerprints, as find_alike() reads them.
+
+The regular expressions of copydetect's lexer may take exponential time on a student's code. Therefore, the fingerprints
+are computed in a separate process, whose limits the kernel enforces.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import re
+import resource
+import secrets
+import subprocess
+import sys
+import time
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+from grader.python.batch.ingest.apart import python_path
+
+NOISE, WINDOW = 25, 4  # characters of a fingerprint; how many fingerprints are thinned out to one
+LEAST_FINGERPRINTS = 8  # a student's own code must be more than a line or two
+ALIKE = 0.9
+COMMON = 20  # a fingerprint that more files share is not evidence about a pair
+MOST_CHARACTERS = 30_000  # of code, without comments
+MOST_PAIRS = 200
+FILE_S = 3  # of processor time; an honest file takes a tenth of a second
+MOST_MEMORY_BYTES = 2_000_000_000
+MOST_STOPPED = 10  # files of a stage that take too much time or memory; with as many, the stage is not compared
+
+CONTINUED = re.compile(r"\\[^\S\n]*+\n")
+# A literal or a comment. Nothing in it backtracks, so it takes time linear in the text.
+LITERAL = r'"(?:[^"\\\n]|\\.)*+"?|\'(?:[^\'\\\n]|\\.)*+\'?'
+COMMENT = re.compile(rf"(?P<literal>{LITERAL})|//[^\n]*+|/\*(?:[^*]|\*(?!/))*+(?:\*/)?")
+
+
+@dataclass(frozen=True)
+class Alike:
+    """Two submissions with similar files of one stage. `share`: how much of the smaller file is in the other one."""
+
+    stage: str
+    one: str
+    other: str
+    share: float
+
+
+@dataclass(frozen=True)
+class Fingerprints:
+    """The hashes of a file's code. `is_cut`: they cover only its first MOST_CHARACTERS."""
+
+    hashes: frozenset[int] = frozenset()
+    is_cut: bool = False
+
+
+class TooMuchError(Exception):
+    """Many files take too much time or memory."""
+
+
+def find_alike(stage: str, starter: Path, files: Sequence[tuple[str, Path]]) -> tuple[list[Alike], list[str]]:
+    """Return pairs of (key, file) that are much alike, most alike first, and the keys of files that are not compared
+    completely, because they are too long or take too much time or memory. Raises ImportError if copydetect does not
+    run, and TooMuchError."""
+    made, stopped = fingerprint_all(starter, [file for _, file in files])
+    left_out = [key for at, (key, _) in enumerate(files) if at in stopped or made[at].is_cut]
+    same: dict[frozenset[int], list[str]] = defaultdict(list)
+    for (key, _), one in zip(files, made, strict=True):
+        if len(one.hashes) >= LEAST_FINGERPRINTS:
+            same[one.hashes].append(key)
+    pairs = [Alike(stage, keys[0], other, 1.0) for keys in same.values() for other in keys[1:]]
+    prints = {keys[0]: hashes for hashes, keys in same.items()}
+    for one, other in candidates(prints):
+        share = len(prints[one] & prints[other]) / min(len(prints[one]), len(prints[other]))
+        if share >= ALIKE:
+            pairs.append(Alike(stage, one, other, share))
+    pairs.sort(key=lambda pair: (-pair.share, pair.one, pair.other))
+    return pairs[:MOST_PAIRS], left_out
+
+
+def fingerprint_all(starter: Path, files: Sequence[Path]) -> tuple[list[Fingerprints], list[int]]:
+    """Return each file's fingerprints without the starter's, and the indices of the files that took too much time or
+    memory and have none.
+
+    If a process ends before its last file, the file that it was reading stopped it; another process continues after
+    that file. Raises as find_alike() does.
+    """
+    seed = str(secrets.randbelow(2**32))  # the same in all processes, because fingerprints are Python's hashes
+    made: list[Fingerprints] = []
+    stopped: list[int] = []
+    while True:
+        made += start_fingerprinting(starter, files[len(made) :], seed)
+        if len(made) == len(files):
+            return made, stopped
+        stopped.append(len(made))
+        made.append(Fingerprints())
+        if len(stopped) == MOST_STOPPED:
+            raise TooMuchError
+
+
+def start_fingerprinting(starter: Path, files: Sequence[Path], seed: str) -> list[Fingerprints]:
+    """Return the fingerprints of the first files, up to one that takes too much time or memory. Raises ImportError if
+    copydetect does not run."""
+    limited = {"PYTHONPATH": python_path(), "PYTHONHASHSEED": seed, "OPENBLAS_NUM_THREADS": "1"}
+    done = subprocess.run(
+        [sys.executable, "-P", "-m", "grader.python.batch.policy.alike", str(starter)],
+        input=json.dumps([str(file) for file in files]).encode(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        env={**os.environ, **limited},
+    )
+    lines = done.stdout.splitlines(keepends=True)
+    if not lines:
+        raise ImportError("copydetect")
+    read = [json.loads(line) for line in lines[1:] if line.endswith(b"\n")]
+    return [Fingerprints(frozenset(hashes), is_cut) for hashes, is_cut in read]
+
+
+def print_fingerprints(starter: Path) -> None:
+    """Print a line for the starter, then one for each file that standard input names: a JSON list of its hashes and
+    whether the file is cut. The kernel kills the process if a file takes too long."""
+    import numpy
+    from copydetect import CodeFingerprint
+
+    files = [Path(name) for name in json.load(sys.stdin)]
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY_BYTES, MOST_MEMORY_BYTES))
+    boilerplate: Any = []
+    if starter.is_file():
+        boilerplate = numpy.array(list(fingerprint(CodeFingerprint, starter, []).hashes))
+    write_line(Fingerprints())
+    for file in files:
+        allow_processor_time(FILE_S)
+        write_line(fingerprint(CodeFingerprint, file, boilerplate))
+
+
+def write_line(made: Fingerprints) -> None:
+    """Send a file's fingerprints to the process that started this one."""
+    sys.stdout.buffer.write(json.dumps([sorted(made.hashes), made.is_cut]).encode() + b"\n")
+    sys.stdout.buffer.flush()
+
+
+def allow_processor_time(more_s: int) -> None:
+    """Let this process continue for at least this long, and at most a second longer."""
+    _, hard = resource.getrlimit(resource.RLIMIT_CPU)
+    resource.setrlimit(resource.RLIMIT_CPU, (int(time.process_time()) + 1 + more_s, hard))
+
+
+def fingerprint(make: Any, file: Path, boilerplate: Any) -> Fingerprints:
+    """Return the hashes of a file, or none if it cannot be read as code. Raises MemoryError."""
+    try:
+        text = simplify(file.read_bytes().decode("utf-8", "replace"))  # before the text is cut: comments may be long
+        code = io.StringIO(text[:MOST_CHARACTERS])
+        made = make(f"{file.stem}.cu", NOISE, WINDOW, boilerplate, language="cuda", fp=code)
+        return Fingerprints(frozenset(map(int, made.hashes)), len(text) > MOST_CHARACTERS)
+    except MemoryError:
+        raise
+    except Exception:  # any text may fail: similarity is only a hint
+        return Fingerprints()
+
+
+def simplify(text: str) -> str:
+    """Return code without continued lines, comments and needless blanks, which can slow the lexer down."""
+    whole = CONTINUED.sub("", text.replace("\r\n", "\n"))
+    without_comments = COMMENT.sub(lambda found: found["literal"] or " ", whole)
+    lines = (" ".join(line.split()) for line in without_comments.splitlines())
+    return "".join(f"{line}\n" for line in lines if line)
+
+
+def candidates(prints: dict[str, frozenset[int]]) -> Sequence[tuple[str, str]]:
+    """Return the pairs of keys that share a rare fingerprint."""
+    owners: dict[int, list[str]] = defaultdict(list)
+    for key, hashes in prints.items():
+        for one in hashes:
+            owners[one].append(key)
+    shared: Counter[tuple[str, str]] = Counter()
+    for keys in owners.values():
+        if 1 < len(keys) <= COMMON:
+            shared.update(combinations(sorted(keys), 2))
+    return list(shared)
+
+
+if __name__ == "__main__":
+    print_fingerprints(Path(sys.argv[1]))

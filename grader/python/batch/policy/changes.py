@@ -1,0 +1,37 @@
+"""Describe how a regrade changed the students' points."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from grader.python.batch.policy.points import Final
+from grader.python.common.units import plural, show_points
+
+MOST_LINES = 20
+
+
+def tell_changes(before: Sequence[Final], now: Sequence[Final], keys: Collection[str]) -> list[str]:
+    """Return a line for each student whose points differ, and a line with the number of students whose points are the
+    same. `keys`: the submissions that were to be graded again; those that still wait are left out."""
+    earlier = {final.student: tell_points(final) for final in before}
+    graded = [final for final in now if final.row.key in keys and final.row.status not in ("", "not_submitted")]
+    lines = [
+        f"{final.student}: {earlier[final.student]} before, {tell_points(final)} now"
+        for final in graded
+        if earlier[final.student] != tell_points(final)
+    ]
+    more = len(lines) - MOST_LINES
+    same = sum(final.points is not None and earlier[final.student] == tell_points(final) for final in graded)
+    return [
+        *lines[:MOST_LINES],
+        *([f"and {more} more"] if more > 0 else []),
+        *([f"The points are the same for {plural(same, 'student')}."] if same else []),
+    ]
+
+
+def tell_points(final: Final) -> str:
+    """Return a student's points, such as "12 points and 8 pending", or "no points yet" if our side broke."""
+    if final.points is None:
+        return "no points yet"
+    pending = f" and {show_points(final.pending)} pending" if final.pending else ""
+    return f"{show_points(final.points)} points{pending}"

@@ -1,0 +1,112 @@
+"""List what an instructor should look at first, and why. This is not an accusation and changes no points."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import median
+
+from grader.python.batch.grade.progress import show_duration
+from grader.python.batch.ingest.notes import IN_DOUBT, kind_of
+from grader.python.batch.policy.alike import Alike
+from grader.python.batch.store.rows import Row, Stage
+
+FULL_MARK = 1.2  # multiple of the reference's time up to which a stage gets all speed points
+NEAR = 0.01
+SLOW = 10  # minimum multiple of the reference's time
+LONG_S, LONG_TIMES = 60, 5  # minimum seconds of a slow hand-in, and its minimum multiple of the median
+
+
+@dataclass(frozen=True)
+class Remark:
+    """One thing to look at; a smaller rank comes first."""
+
+    rank: int
+    key: str
+    stage: str
+    what: str
+    detail: str = ""
+
+
+def find_remarks(rows: Sequence[Row], alike: Sequence[Alike]) -> list[Remark]:
+    """Return all remarks, the most serious first."""
+    remarks = [remark for row in rows for remark in look_at(row)]
+    remarks += same_files(rows)
+    remarks += [Remark(4, row.key, "", "took long", show_duration(row.wall_s)) for row in took_long(rows)]
+    hashes = {(row.key, stage.stage): stage.source_hash for row in rows for stage in row.stages}
+    for pair in alike:
+        one, other = (hashes.get((key, pair.stage), "") for key in (pair.one, pair.other))
+        if not one or one != other:  # same_files() reports identical files
+            share = f"{pair.share:.0%} of it is in {pair.other}'s"
+            remarks.append(Remark(6, pair.one, pair.stage, "much alike", share))
+    return sorted(remarks, key=lambda remark: (remark.rank, remark.key, remark.stage))
+
+
+def took_long(rows: Sequence[Row]) -> list[Row]:
+    """Return the hand-ins that took far longer to grade than the others, the longest first."""
+    times = [row.wall_s for row in rows if row.wall_s]
+    limit_s = max(LONG_S, LONG_TIMES * median(times)) if times else LONG_S
+    return sorted((row for row in rows if row.wall_s >= limit_s), key=lambda row: -row.wall_s)
+
+
+def look_at(row: Row) -> list[Remark]:
+    remarks = []
+    if row.status == "judge_error":
+        remarks.append(Remark(0, row.key, "", "our fault", row.detail))
+    if row.status == "judge_crashed":
+        remarks.append(Remark(0, row.key, "", "crashes the judge", row.detail))
+    if row.status == "archive_refused":
+        remarks.append(Remark(1, row.key, "", "not opened", row.detail))
+    if row.status == "nothing_to_grade":
+        remarks.append(Remark(1, row.key, "", "nothing to grade", row.detail))
+    choices = [note for note in row.notes if kind_of(note) == "to_choose"]
+    remarks += [Remark(1, row.key, "", "several files of one stage", note) for note in choices]
+    names_others = [note for note in row.notes if kind_of(note) == "names_others"]
+    remarks += [Remark(1, row.key, "", "names others", note) for note in names_others]
+    in_doubt = [note for note in row.notes if kind_of(note) in IN_DOUBT]
+    remarks += [Remark(1, row.key, "", "student not identified", note) for note in in_doubt]
+    if row.sandbox == "none":
+        remarks.append(Remark(3, row.key, "", "graded without a sandbox"))
+    for stage in row.stages:
+        remarks += look_at_stage(row.key, stage)
+    by_hash: dict[str, list[str]] = defaultdict(list)
+    for stage in row.stages:
+        if stage.source_hash and stage.cause != "missing_file":
+            by_hash[stage.source_hash].append(stage.stage)
+    for stages in by_hash.values():
+        if len(stages) > 1:
+            remarks.append(Remark(5, row.key, stages[0], "the same file as another stage", ", ".join(stages[1:])))
+    return remarks
+
+
+def look_at_stage(key: str, stage: Stage) -> list[Remark]:
+    if stage.cause == "implausible_timing":
+        return [Remark(2, key, stage.stage, "implausible timing", "faster than its data can be moved")]
+    remarks = []
+    ratio, low, high = stage.ratio, stage.ratio_low, stage.ratio_high
+    if stage.cause in ("protocol", "timed_output_wrong", "kept_state"):
+        remarks.append(Remark(3, key, stage.stage, stage.cause.replace("_", " ")))
+    if ratio is None or low is None or high is None:
+        return remarks
+    if ratio >= SLOW:
+        remarks.append(Remark(4, key, stage.stage, "slow", f"{ratio:.3g} times the reference's time"))
+    if stage.ambiguous:
+        remarks.append(Remark(7, key, stage.stage, "unstable", f"between {low:.4g} and {high:.4g} of the reference's"))
+    if low <= FULL_MARK <= high or abs(ratio / FULL_MARK - 1) < NEAR:
+        remarks.append(Remark(8, key, stage.stage, "near the mark", f"{ratio:.4g}; up to {FULL_MARK} is full points"))
+    return remarks
+
+
+def same_files(rows: Sequence[Row]) -> list[Remark]:
+    """Return a remark for each file that several submissions contain byte for byte."""
+    owners: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for row in rows:
+        for stage in row.stages:
+            if stage.source_hash and stage.cause not in ("missing_file", "empty_file"):
+                owners[stage.stage, stage.source_hash].append(row.key)
+    return [
+        Remark(5, keys[0], stage, "the same file as others", f"{', '.join(keys[1:6])}{' …' * (len(keys) > 6)}")
+        for (stage, _), keys in owners.items()
+        if len(keys) > 1
+    ]

@@ -1,0 +1,1 @@
+"""Keeps a batch: its database and its folders."""

@@ -1,0 +1,67 @@
+"""Convert the databases of earlier batches, including their folders."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+from grader.python.batch.ingest.names import read_canvas, read_moodle
+from grader.python.batch.ingest.notes import guess_kinds
+from grader.python.batch.store.places import move_folders
+from grader.python.batch.store.sqlite import SqliteFile
+
+SCHEMA = 5
+
+
+def convert(database: SqliteFile, schema: int) -> None:
+    """Convert an earlier batch, including its folders."""
+    if schema == 1:
+        convert_notes(database)
+    if schema <= 2:
+        move_folders(database.file.resolve().parent, [key for (key,) in database.query("SELECT key FROM submissions")])
+    columns = [name for _, name, *_ in database.query("PRAGMA table_info(submissions)")]
+    if "called" not in columns:
+        convert_names(database)
+    if "pending_alone" not in columns:
+        convert_reasons(database)
+    database.set_facts(schema=SCHEMA)  # last: if killed earlier, it is repeated
+
+
+def convert_notes(database: SqliteFile) -> None:
+    """Convert schema 1, which kept all notes in one column: they stay until the submission is graded again."""
+    folder = Path(database.fact("submissions") or "").absolute()  # paths in it were kept as typed
+    with database.transaction() as connection:
+        connection.execute("ALTER TABLE submissions ADD COLUMN graded_notes TEXT NOT NULL DEFAULT '[]'")
+        connection.execute("UPDATE submissions SET graded_notes = notes")
+        for key, entries in connection.execute("SELECT key, entries FROM submissions").fetchall():
+            paths = [str(folder / Path(entry).name) for entry in json.loads(entries)]
+            connection.execute("UPDATE submissions SET entries = ? WHERE key = ?", [json.dumps(paths), key])
+        connection.execute("UPDATE facts SET value = '2' WHERE name = 'schema'")
+
+
+def convert_names(database: SqliteFile) -> None:
+    """Convert schema 3, which had neither kinds of notes nor `called`."""
+    with database.transaction() as connection:
+        connection.execute("ALTER TABLE submissions ADD COLUMN called TEXT NOT NULL DEFAULT ''")
+        for key, entries, notes, graded in connection.execute(
+            "SELECT key, entries, notes, graded_notes FROM submissions"
+        ).fetchall():
+            connection.execute(
+                "UPDATE submissions SET called = ?, notes = ?, graded_notes = ? WHERE key = ?",
+                [guess_called(key, json.loads(entries)), guess_kinds(notes), guess_kinds(graded), key],
+            )
+
+
+def convert_reasons(database: SqliteFile) -> None:
+    """Convert schema 4, in which only the reason showed that only pending points are graded."""
+    with database.transaction() as connection:
+        connection.execute("ALTER TABLE submissions ADD COLUMN pending_alone INTEGER NOT NULL DEFAULT 0")
+        connection.execute("UPDATE submissions SET pending_alone = reason LIKE 'points were pending%'")
+
+
+def guess_called(key: str, entries: Sequence[str]) -> str:
+    """Return the key that an earlier batch's submission has without a roster."""
+    names = [part for entry in entries for part in (Path(entry).name, Path(entry).parent.name)]
+    ids = {reading.id for name in names for reading in (read_moodle(name) or read_canvas(name))[:1]}
+    return ids.pop() if len(ids) == 1 else key

@@ -1,0 +1,346 @@
+"""Store a batch in batch.sqlite: every submission with its one status, and all grades that it ever got.
+
+Each change is one transaction (SQLite, WAL), so a batch that is killed at any moment continues after the last finished
+submission. Tables:
+
+    facts         the batch's lab, options, due date, late policy, and a secret for pseudonyms
+    submissions   one row per student or team; `status` is empty while it waits to be graded; `notes` concern its name
+                  and the roster, `graded_notes` the contents, as the last grading found them; `called` is the key if
+                  no roster identifies the student, such as the course system's number
+    grades        one row per grading, newest last; `reason` states why it was graded again; `lab_hash` is the hash of
+                  the lab, followed by + and the grader's hash, which earlier batches do not have
+    stages        one row per stage of a grade: the values of report.json that tables and plots need
+    extensions, points, overrides   the instructor's additions, with the reason; the newest counts
+"""
+
+from __future__ import annotations
+
+import json
+import zlib
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence, Set
+from pathlib import Path
+from typing import Any
+
+from grader.python.batch.ingest.notes import has_kind, read_notes, write_notes
+from grader.python.batch.ingest.submission import ANOTHER, FILE_DATE, Earlier, Submission
+from grader.python.batch.store.conversions import SCHEMA, convert
+from grader.python.batch.store.rows import STATUSES, Graded, Row, Stage, join_notes, own_members
+from grader.python.batch.store.sqlite import SqliteFile, write_facts
+from grader.python.common.console import UserError
+
+TABLES = """
+CREATE TABLE IF NOT EXISTS facts (name TEXT PRIMARY KEY, value TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS submissions (
+    key TEXT PRIMARY KEY, name TEXT NOT NULL, members TEXT NOT NULL, entries TEXT NOT NULL, handed_in TEXT NOT NULL,
+    known_by TEXT NOT NULL, fingerprint TEXT NOT NULL, notes TEXT NOT NULL, status TEXT NOT NULL DEFAULT '',
+    detail TEXT NOT NULL DEFAULT '', wall_s REAL NOT NULL DEFAULT 0, reason TEXT NOT NULL DEFAULT '', grade INTEGER,
+    graded_notes TEXT NOT NULL DEFAULT '[]', called TEXT NOT NULL DEFAULT '',
+    pending_alone INTEGER NOT NULL DEFAULT 0);
+CREATE TABLE IF NOT EXISTS grades (
+    id INTEGER PRIMARY KEY, key TEXT NOT NULL REFERENCES submissions, status TEXT NOT NULL, points REAL NOT NULL,
+    most REAL NOT NULL, pending REAL NOT NULL, time TEXT NOT NULL, warplab TEXT NOT NULL, lab_hash TEXT NOT NULL,
+    fingerprint TEXT NOT NULL, backend TEXT NOT NULL, sandbox TEXT NOT NULL, reason TEXT NOT NULL,
+    report BLOB NOT NULL);
+CREATE INDEX IF NOT EXISTS grades_by_key ON grades (key);
+CREATE TABLE IF NOT EXISTS stages (
+    grade INTEGER NOT NULL REFERENCES grades, stage TEXT NOT NULL, verdict TEXT NOT NULL, cause TEXT NOT NULL,
+    source_hash TEXT NOT NULL, points REAL, most REAL, pending REAL, time_s REAL, bound_s REAL, ratio REAL,
+    ratio_low REAL, ratio_high REAL, ambiguous INTEGER NOT NULL, PRIMARY KEY (grade, stage)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS extensions (
+    id INTEGER PRIMARY KEY, student TEXT NOT NULL, until TEXT NOT NULL, reason TEXT NOT NULL, time TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS points (
+    id INTEGER PRIMARY KEY, student TEXT NOT NULL, item TEXT NOT NULL, points REAL NOT NULL, most REAL NOT NULL,
+    reason TEXT NOT NULL, time TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS overrides (
+    id INTEGER PRIMARY KEY, student TEXT NOT NULL, points REAL NOT NULL, reason TEXT NOT NULL, time TEXT NOT NULL);
+"""
+# For each table: the columns whose values identify the decision that a newer one replaces, the condition under which a
+# decision only takes back an earlier one, and the SQL expressions for its name and its content.
+DECISIONS = (
+    ("extensions", "student", "until = ''", "'extension'", "'until ' || until"),
+    ("points", "student, item", "points < 0", "item", "item || printf(' %g of %g', points, most)"),
+    ("overrides", "student", "points < 0", "'override'", "printf('set to %g points', points)"),
+)
+
+
+def file_names(entries: Iterable[str | Path]) -> tuple[str, ...]:
+    """Return the names of the files or folders of a submission, without their folders."""
+    return tuple(Path(entry).name for entry in entries)
+
+
+class Database(SqliteFile):
+    """The database of one batch."""
+
+    def __init__(self, file: Path):
+        super().__init__(file, TABLES)
+        schema = self.fact("schema")
+        if schema is None:
+            self.set_facts(schema=SCHEMA)
+        elif schema in range(1, SCHEMA):
+            convert(self, schema)
+        elif schema != SCHEMA:
+            raise UserError(f"{file}: schema {schema}; this version reads schema {SCHEMA}.")
+
+    def find_renamed(self, submissions: Sequence[Submission]) -> list[tuple[str, Submission]]:
+        """Return the old keys of submissions that the roster now identifies differently, each with the new submission.
+
+        The two belong together if the course system has the same name for both or, if it has none, only these two have
+        the same files; and the old key is gone. Submissions missing from the new roster keep their keys.
+        """
+        rows = self.query("SELECT key, called, entries, fingerprint FROM submissions WHERE status != 'not_submitted'")
+        now, taken = {one.key for one in submissions}, {key for key, *_ in rows}
+        called, files = defaultdict(list), defaultdict(list)
+        for key, name, entries, known in rows:
+            if key not in now:
+                called[name].append(key)
+                files[file_names(json.loads(entries)), known].append((key, name))
+        names = {one.called for one in submissions}
+        contents = Counter((file_names(one.entries), one.fingerprint) for one in submissions)
+        renamed: dict[str, Submission] = {}
+        for one in submissions:
+            if not one.own or one.key in taken:
+                continue
+            same = (file_names(one.entries), one.fingerprint)
+            by_files = files[same] if contents[same] == 1 else []
+            by_files = [key for key, _ in by_files] if all(name not in names for _, name in by_files) else []
+            old = called[one.called] or by_files
+            if len(old) == 1:
+                renamed.setdefault(old[0], one)
+        return list(renamed.items())
+
+    def earlier(self) -> list[Earlier]:
+        """Return all submissions handed in so far."""
+        rows = self.query("SELECT key, called, members, notes FROM submissions WHERE status != 'not_submitted'")
+        found = []
+        for key, called, text, kept in rows:
+            members, notes = json.loads(text), read_notes(kept)
+            own = [] if has_kind(notes, "not_on_roster") else own_members(key, members)
+            found.append(Earlier(key, called, members, own, not has_kind(notes, "found_by_name")))
+        return found
+
+    def separate_strangers(self, ids: Set[str]) -> None:
+        """Give new keys to submissions of students who are not on the roster, if the keys are among the roster's `ids`.
+
+        The fact `renamed` maps the old keys to the new ones. Decisions for a student of the previous roster stay with
+        that student.
+        """
+        rows = self.query("SELECT key, members, notes FROM submissions WHERE status != 'not_submitted'")
+        taken, before = {key for key, *_ in rows} | ids, set(self.fact("names") or {})
+        renamed = {}
+        for key, _, notes in rows:
+            if key in ids and has_kind(read_notes(notes), "not_on_roster"):
+                new = key + ANOTHER
+                while new in taken:
+                    new += ANOTHER
+                taken.add(new)
+                renamed[key] = new
+        others = {member for key, members, _ in rows if key not in renamed for member in json.loads(members)}
+        with self.transaction() as connection:
+            for old, new in renamed.items():
+                connection.execute(
+                    "UPDATE submissions SET key = ?, members = ? WHERE key = ?", [new, json.dumps([new]), old]
+                )
+                connection.execute("UPDATE grades SET key = ? WHERE key = ?", [new, old])
+                for table in ("extensions", "points", "overrides") if old not in others | before else ():
+                    connection.execute(f"UPDATE {table} SET student = ? WHERE student = ?", [new, old])
+            write_facts(connection, renamed=renamed)
+
+    def rename(self, old: str, one: Submission, on_roster: Set[str]) -> None:
+        """Give a submission its new key; the fact `renamed` then maps the old key to it. Decisions for a single student
+        move to the new id, unless the roster still has that student under the old id."""
+        ((text,),) = self.query("SELECT members FROM submissions WHERE key = ?", [old])
+        members = json.loads(text)
+        with self.transaction() as connection:
+            connection.execute("DELETE FROM submissions WHERE key = ?", [one.key])  # as not submitted
+            connection.execute(
+                "UPDATE submissions SET key = ?, members = ?, notes = ? WHERE key = ?",
+                [one.key, json.dumps(one.members), write_notes(one.notes), old],
+            )
+            connection.execute("UPDATE grades SET key = ? WHERE key = ?", [one.key, old])
+            alone = len(members) == len(one.members) == 1 and members[0] not in on_roster
+            for table in ("extensions", "points", "overrides") if alone else ():
+                connection.execute(f"UPDATE {table} SET student = ? WHERE student = ?", [one.members[0], members[0]])
+            write_facts(connection, renamed={old: one.key})
+
+    def enter(self, submissions: Iterable[Submission]) -> None:
+        """Add new submissions; put those with changed contents back in the queue.
+
+        The values that follow from names and the roster are updated for all, because other students' hand-ins may have
+        changed them. If the time is a file's date and the contents are unchanged, the earlier date stays, because a
+        newer one comes from another download.
+        """
+        old = dict(self.query("SELECT key, fingerprint FROM submissions"))
+        with self.transaction() as connection:
+            for one in submissions:
+                values = [one.key, one.name, json.dumps(one.members), json.dumps(self.write_paths(one.entries))]
+                values += [one.handed_in, one.known_by, one.fingerprint, write_notes(one.notes), one.called]
+                connection.execute(
+                    "INSERT INTO submissions (key, name, members, entries, handed_in, known_by, fingerprint, notes,"
+                    " called) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (key) DO UPDATE SET name = excluded.name,"
+                    " members = excluded.members, entries = excluded.entries, handed_in ="
+                    " iif(fingerprint = excluded.fingerprint AND known_by = ? AND excluded.known_by = ?,"
+                    " min(handed_in, excluded.handed_in), excluded.handed_in),"
+                    " known_by = excluded.known_by, fingerprint = excluded.fingerprint, notes = excluded.notes,"
+                    " called = excluded.called",
+                    [*values, FILE_DATE, FILE_DATE],
+                )
+                if old.get(one.key, one.fingerprint) != one.fingerprint:
+                    connection.execute(
+                        "UPDATE submissions SET graded_notes = '[]', status = '', reason = 'handed in again',"
+                        " pending_alone = 0"
+                        " WHERE key = ?",
+                        [one.key],
+                    )
+
+    def enter_absent(self, students: Iterable[tuple[str, str]]) -> None:
+        """Enter students (id, name) who handed nothing in, and remove those who have done so since."""
+        present = {member for (text,) in self.query("SELECT members FROM submissions WHERE status != 'not_submitted'")
+                   for member in json.loads(text)}  # fmt: skip
+        with self.transaction() as connection:
+            connection.execute("DELETE FROM submissions WHERE status = 'not_submitted'")
+            for student, name in students:
+                if student not in present:
+                    connection.execute(
+                        "INSERT INTO submissions (key, name, members, entries, handed_in, known_by, fingerprint, notes,"
+                        " status) VALUES (?, ?, ?, '[]', '', '', '', '[]', 'not_submitted')",
+                        [student, name, json.dumps([student])],
+                    )
+
+    def write_paths(self, entries: Sequence[Path]) -> list[str]:
+        """Return paths as the database keeps them: relative to the batch's folder if they are in it, because it may be
+        moved; else absolute."""
+        folder, paths = self.file.resolve().parent, [entry.absolute() for entry in entries]
+        return [str(path.relative_to(folder) if path.is_relative_to(folder) else path) for path in paths]
+
+    def read_paths(self, entries: str) -> list[Path]:
+        """Return the paths that write_paths() wrote."""
+        return [self.file.resolve().parent / entry for entry in json.loads(entries)]
+
+    def entries(self) -> list[Path]:
+        """Return the paths of all files and folders that were handed in."""
+        return [
+            path for (entries,) in self.query("SELECT entries FROM submissions") for path in self.read_paths(entries)
+        ]
+
+    def waiting(self) -> list[Submission]:
+        """Return the submissions that are still to be graded, by key."""
+        rows = self.query(
+            "SELECT s.key, s.name, s.entries, s.members, s.handed_in, s.known_by, s.notes, s.fingerprint,"
+            " iif(EXISTS (SELECT 1 FROM grades g WHERE g.key = s.key AND g.fingerprint = s.fingerprint),"
+            " s.graded_notes, 'null') FROM submissions s WHERE s.status = '' ORDER BY s.key"
+        )
+        return [
+            Submission(key, name, self.read_paths(entries), json.loads(members), handed_in, known_by,
+                       read_notes(notes), fingerprint,
+                       graded_notes=None if graded == "null" else read_notes(graded))
+            for key, name, entries, members, handed_in, known_by, notes, fingerprint, graded in rows
+        ]  # fmt: skip
+
+    def keep(self, graded: Graded, summary: dict[str, Any], stages: Sequence[Stage]) -> None:
+        """Write a grade and the submission's status in one transaction. Without a report, an earlier grade of the same
+        contents stays, unless the submission caused that and was graded completely. `summary`: the columns of grades
+        that come from the report."""
+        with self.transaction() as connection:
+            ((reason,),) = connection.execute("SELECT reason FROM submissions WHERE key = ?", [graded.key]).fetchall()
+            number = None
+            if graded.report:
+                number = connection.execute(
+                    "INSERT INTO grades (key, status, points, most, pending, time, warplab, lab_hash, fingerprint,"
+                    " backend, sandbox, reason, report) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                    [graded.key, graded.status, summary["points"], summary["most"], summary["pending"],
+                     summary["time"], summary["warplab"], summary["lab_hash"], graded.fingerprint,
+                     summary["backend"], summary["sandbox"], reason, zlib.compress(graded.report.encode())],
+                ).lastrowid  # fmt: skip
+                connection.executemany(
+                    "INSERT INTO stages VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                    [(number, *vars(stage).values()) for stage in stages],
+                )
+            connection.execute(
+                "UPDATE submissions SET status = ?, detail = ?, wall_s = ?, graded_notes = ?, reason = '',"
+                " pending_alone = 0, grade = coalesce(?, (SELECT id FROM grades WHERE id = submissions.grade AND"
+                " grades.fingerprint = submissions.fingerprint AND (pending_alone OR ? != 'judge_crashed')))"
+                " WHERE key = ?",
+                [graded.status, graded.detail, graded.wall_s, write_notes(graded.notes), number, graded.status,
+                 graded.key],
+            )  # fmt: skip
+
+    def grade_again(self, keys: Sequence[str], reason: str, pending_alone: bool = False) -> int:
+        """Put submissions back in the queue, for their pending points only or completely, and return their number.
+        Earlier grades stay."""
+        with self.transaction() as connection:
+            connection.execute("DELETE FROM facts WHERE name = 'slurm_jobs'")  # their results are outdated
+            return sum(
+                connection.execute(
+                    "UPDATE submissions SET status = '', reason = ?, pending_alone = ?"
+                    " WHERE key = ? AND status != 'not_submitted'",
+                    [reason, pending_alone, key],
+                ).rowcount
+                for key in keys
+            )
+
+    def rows(self) -> list[Row]:
+        """Return all submissions, sorted by status and key: those that wait first, then failures on our side."""
+        found = self.query(
+            "SELECT s.key, s.name, s.members, s.handed_in, s.known_by, s.notes, s.graded_notes, s.status, s.detail,"
+            " s.wall_s, s.grade, g.points, g.most, g.pending, g.time, g.backend, g.sandbox, g.status"
+            " FROM submissions s LEFT JOIN grades g ON g.id = s.grade"
+        )
+        rows = [
+            Row(key, name, json.loads(members), handed_in, known_by, join_notes(notes, graded), status, detail,
+                wall_s, grade, *(value for value in rest if value is not None), graded_as=graded_as or "")
+            for key, name, members, handed_in, known_by, notes, graded, status, detail, wall_s, grade, *rest, graded_as
+            in found
+        ]  # fmt: skip
+        self.add_stages(rows)
+        order = {status: index for index, status in enumerate(["", *STATUSES])}
+        return sorted(rows, key=lambda row: (order.get(row.status, 0), row.key))
+
+    def add_stages(self, rows: Sequence[Row]) -> None:
+        by_grade = {row.grade: row for row in rows if row.grade is not None}
+        columns = "grade, stage, verdict, cause, source_hash, points, most, pending, time_s, bound_s, ratio, ratio_low"
+        for number, *values, ambiguous in self.query(
+            f"SELECT {columns}, ratio_high, ambiguous FROM stages ORDER BY grade, stage"
+        ):
+            if number in by_grade:
+                by_grade[number].stages.append(Stage(*values, bool(ambiguous)))
+
+    def report(self, grade: int) -> str:
+        """Return report.json of a grade, as the judge wrote it."""
+        ((packed,),) = self.query("SELECT report FROM grades WHERE id = ?", [grade])
+        return zlib.decompress(packed).decode()
+
+    def report_to_complete(self, key: str) -> str:
+        """Return the report whose pending points are being graded; empty if everything is graded again."""
+        rows = self.query(
+            "SELECT g.id FROM submissions s JOIN grades g ON g.key = s.key AND g.fingerprint = s.fingerprint"
+            " WHERE s.key = ? AND s.pending_alone ORDER BY g.id DESC LIMIT 1",
+            [key],
+        )
+        return self.report(rows[0][0]) if rows else ""
+
+    def counts(self) -> dict[str, int]:
+        """Return the number of submissions of each status, in the order of STATUSES; '' (waiting) is first."""
+        found = dict(self.query("SELECT status, COUNT(*) FROM submissions GROUP BY status"))
+        return {status: found[status] for status in ["", *STATUSES] if status in found}
+
+    def insert(self, table: str, lines: Sequence[Mapping[str, Any]]) -> None:
+        """Add lines of the same columns to extensions, points or overrides, in one transaction."""
+        with self.transaction() as connection:
+            for line in lines:
+                places = ", ".join("?" * len(line))
+                connection.execute(f"INSERT INTO {table} ({', '.join(line)}) VALUES ({places})", list(line.values()))
+
+    def decisions(self) -> list[tuple[bool, str, str, str, str]]:
+        """Return all manual decisions, those in force first, then the oldest first. Each row has: whether it is in
+        force, time, student, decision, reason."""
+        tables = [
+            f"SELECT {undo} AS undo, lead({undo}) OVER (PARTITION BY {of} ORDER BY id) AS undone, time, student,"
+            f" iif({undo}, {name} || ' taken back', {what}) AS what, reason FROM {table}"
+            for table, of, undo, name, what in DECISIONS
+        ]
+        return self.query(
+            "SELECT NOT undo AND undone IS NULL AS holds, time, student,"
+            " what || iif(undo OR undone IS NULL, '', iif(undone, ', undone', ', replaced')), reason"
+            f" FROM ({' UNION ALL '.join(tables)}) ORDER BY holds DESC, time"
+        )

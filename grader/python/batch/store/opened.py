@@ -1,0 +1,26 @@
+"""Open an existing batch, and read its settings."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from grader.python.batch.store.database import Database
+from grader.python.batch.store.settings import Settings
+from grader.python.common.console import UserError
+
+DATABASE = "batch.sqlite"
+
+
+def open_batch(folder: Path) -> Database:
+    """Return the database of an existing batch. Raises UserError if there is none."""
+    if not (folder / DATABASE).is_file():
+        raise UserError(f"{folder}: no {DATABASE} in it. A batch begins with: warplab-course grade")
+    return Database(folder / DATABASE)
+
+
+def kept_settings(database: Database) -> Settings:
+    """Return the settings that the batch was graded with; its folder is the current one."""
+    kept = database.fact("settings")
+    folders = {name: Path(kept[name]) for name in ("root", "build")}
+    folders["folder"] = database.file.resolve().parent
+    return Settings(**{**kept, **folders, "stages": tuple(kept["stages"])})

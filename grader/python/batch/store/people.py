@@ -1,0 +1,134 @@
+"""Find the students of a batch by the ids and names that an instructor typed."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping, Sequence, Set
+from pathlib import Path
+
+from grader.python.batch.ingest.called import as_claimed, compose
+from grader.python.batch.ingest.columns import CANVAS_NUMBER, NUMBERS, Identifier
+from grader.python.batch.ingest.roster import Student, may_be_called, names_of_one, read_roster, squeezed_names
+from grader.python.batch.store.database import Database
+from grader.python.common.console import UserError
+from grader.python.common.markup import show_text
+
+
+class People:
+    """Finds the students of a batch by the cells of a file of points. Ids count only in their own namespace, and only
+    if the names agree, because a number may be from another list."""
+
+    def __init__(self, database: Database):
+        rows, roster = database.rows(), roster_of(database)
+        members = {member for row in rows for member in row.members}
+        self.strangers = members - {student.id for student in roster}
+        self.names = {row.members[0]: row.name for row in rows if len(row.members) == 1}
+        self.names |= {student.id: student.name for student in roster}
+        self.roster_names = squeezed_names(roster)
+        self.by_name = {name: student.id for name, student in names_of_one(roster).items()}
+        self.by_number = {one: student.id for student in roster for one in student.ids if one[0] in NUMBERS}
+        self.by_id = self.by_name | {value: student.id for student in roster for kind, value in student.ids
+                                     if kind not in NUMBERS}  # fmt: skip
+        self.by_id |= {student.id.casefold(): student.id for student in roster}
+
+    def find(self, ids: Sequence[tuple[Identifier, str]], name: str) -> str:
+        """Return the student with these ids, or with that name if there are none. Raises UserError if nobody fits, or
+        if the ids or the name belong to different students."""
+        numbers = {word: student for one, word in ids if one[0] in NUMBERS and (student := self.find_number(one))}
+        unsure = {
+            word for (kind, _), word in ids if kind == CANVAS_NUMBER and not self.fits(word, name)
+        } | numbers.keys()
+        words = [word for (kind, _), word in ids if kind not in NUMBERS and word not in unsure][:1]
+        found = [*numbers.values(), *(self.pick(word, self.by_id) for word in words)]
+        if not found:
+            found = [self.pick(name or ids[0][1], self.by_name)]
+        if len(set(found)) > 1:
+            raise UserError(f"The ids in this line are of different students: {', '.join(dict.fromkeys(found))}.")
+        self.require_name(found[0], name)
+        return found[0]
+
+    def fits(self, word: str, name: str) -> bool:
+        """Return whether the roster has an id, and the name belongs to that student."""
+        student = self.by_id.get(word.casefold(), "")
+        return may_be_called(Student(student, self.names.get(student, "")), name, self.roster_names) is True
+
+    def find_number(self, one: Identifier) -> str:
+        """Return the student with a course system's number; empty if there is none."""
+        return self.by_number.get(one, one[1] if one[1] in self.strangers else "")
+
+    def pick(self, word: str, known: Mapping[str, str]) -> str:
+        """Return the student or stranger with that word for an id or a name. Raises UserError."""
+        word = compose(word)
+        named = {known[key] for key in (word.casefold(), *as_claimed(word)) if key in known}
+        return pick_student(word, self.strangers | named, known)
+
+    def require_name(self, student: str, name: str) -> None:
+        """Raise UserError if the name in a line cannot be the student's."""
+        known = self.names.get(student, "")
+        if may_be_called(Student(student, known), name, self.roster_names) is False:
+            raise UserError(
+                f"The id is of {known}, and the name is {show_text(name)}. Correct the line, or the name on the roster."
+            )
+
+
+def pick_student(student: str, members: Set[str], ids: Mapping[str, str]) -> str:
+    """Return the key of the student with this name, preferably one on the roster. `ids`: the roster's ids, by every
+    name. Raises UserError if nobody has the name, or if both a student on the roster and a stranger have it."""
+    known = (ids[name] for name in (student.casefold(), *as_claimed(student)) if name in ids)
+    called = next(known, "")
+    strangers = members - set(ids.values())
+    word = str if student == called else str.casefold  # a whole id identifies one student
+    alike = [one for one in strangers if word(one) == word(student)]
+    if called and alike:
+        raise UserError(
+            f"{student} may mean {called}, who is on the roster, or {', '.join(sorted(alike))}, who is not. For the "
+            f"first, write the id {called}. For the other, add that student to the roster and repeat the grade command."
+        )
+    called = called or (student if student in members else "")
+    if called not in members:
+        near = difflib.get_close_matches(student, sorted(members | ids.keys()), cutoff=0.7)
+        like = f" Is it {' or '.join(near)}?" if near else ""
+        raise UserError(
+            f"Nobody here is called {student}.{like} Give an id of gradebook.csv, or a name or e-mail of the roster."
+        )
+    return called
+
+
+def find_key(database: Database, student: str) -> str:
+    """Return the key of the submission of a student or team. Raises UserError if there is none."""
+    rows = database.rows()
+    if any(student == row.key and student not in row.members for row in rows):  # a team
+        return student
+    called = find_student(database, student)
+    return next(row.key for own in (True, False) for row in rows if called in (row.own() if own else row.members))
+
+
+def find_student(database: Database, student: str) -> str:
+    """Return the id of a student who is given by it or by another name on the roster. Raises UserError."""
+    members = {member for row in database.rows() for member in row.members}
+    return pick_student(compose(student), members, roster_ids(database))
+
+
+def roster_of(database: Database) -> list[Student]:
+    """Return the students of the roster; none if the batch has no roster. Raises UserError."""
+    file = roster_file(database)
+    return read_roster(file) if file else []
+
+
+def roster_file(database: Database) -> Path | None:
+    """Return the path of the batch's roster, or None if it has none. Raises UserError if the file no longer exists:
+    without it, hand-ins would get different keys, and decisions and exports would omit students."""
+    kept = database.fact("roster")
+    if kept and not Path(kept).is_file():
+        raise UserError(
+            f"The batch's roster is no longer there: {kept}. Put it back, or repeat the grade command with "
+            "ROSTER=FILE (--roster FILE). To grade without a roster, add --no-roster to that command."
+        )
+    return Path(kept) if kept else None
+
+
+def roster_ids(database: Database) -> dict[str, str]:
+    """Return the students' ids by each of their other names on the roster."""
+    roster = roster_of(database)
+    known = {name: student.id for name, student in names_of_one(roster).items()}
+    return known | {alias.casefold(): student.id for student in roster for alias in student.aliases}

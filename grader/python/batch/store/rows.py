@@ -1,0 +1,133 @@
+"""The rows of a batch's database: submissions with their status, their grades and stages."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from grader.python.batch.ingest.notes import has_kind, read_notes
+from grader.python.common.report import Report, StageReport
+
+# Every submission has exactly one of these. Failures on our side come first, and cost nobody points; next, those that
+# an instructor should look at.
+STATUSES = {
+    "judge_error": "our side broke: no points are lost; grade it again",
+    "judge_crashed": "the judge crashes or does not end on it, and grades the reference: no points; have a look",
+    "needs_review": "timed faster than is physically possible: have a look",
+    "archive_refused": "the archive was not opened: it is damaged, unsafe, or of a kind that is not read",
+    "nothing_to_grade": "no file of this lab is in it",
+    "did_not_compile": "no stage compiles",
+    "missing_stages": "graded; some stages were not handed in",
+    "graded": "graded, all stages",
+    "not_submitted": "on the roster, and nothing was handed in",
+}
+OURS = ("judge_error",)
+HAS_POINTS = ("needs_review", "did_not_compile", "missing_stages", "graded")
+
+
+@dataclass
+class Stage:
+    """The values of a stage that tables and plots need. Times are in seconds, None if nothing was timed."""
+
+    stage: str
+    verdict: str
+    cause: str
+    source_hash: str
+    points: float | None
+    most: float | None
+    pending: float | None
+    time_s: float | None
+    bound_s: float | None
+    ratio: float | None
+    ratio_low: float | None
+    ratio_high: float | None
+    ambiguous: bool
+
+
+@dataclass
+class Row:
+    """A submission with its newest grade, without the report."""
+
+    key: str
+    name: str
+    members: list[str]
+    handed_in: str
+    known_by: str
+    notes: list[str]
+    status: str
+    detail: str
+    wall_s: float
+    grade: int | None = None
+    points: float = 0
+    most: float = 0
+    pending: float = 0
+    time: str = ""
+    backend: str = ""
+    sandbox: str = ""
+    stages: list[Stage] = field(default_factory=list)
+    graded_as: str = ""  # the grade's own status: an earlier one, if nothing was judged since
+
+    def own(self) -> list[str]:
+        """Return the members without credited partners."""
+        return own_members(self.key, self.members)
+
+    def is_certain(self) -> bool:
+        """Return whether an id or a number identifies the student; students can choose names."""
+        return not has_kind(self.notes, "found_by_name")
+
+
+@dataclass
+class Graded:
+    """The result of grading a submission; `report` is report.json as it was written, empty if there is none."""
+
+    key: str
+    status: str
+    detail: str = ""
+    report: str = ""
+    judged: Report | None = None  # the same, parsed
+    notes: list[str] = field(default_factory=list)
+    wall_s: float = 0
+    fingerprint: str = ""
+    timed_out: bool = False  # possibly because of a neighbour, if several were graded at once
+    was_killed: bool = False  # while it was read, possibly because memory was short
+    judge_failure: str = ""  # how the judge ended, if it gave no valid report
+
+
+def in_words(status: str) -> str:
+    """Return a status as people read it; an empty status means waiting."""
+    return status.replace("_", " ") or "waiting"
+
+
+def summarise(stage: StageReport) -> Stage:
+    """Return the values of one stage of a report that the database keeps."""
+    measured = stage.main_measurement
+    failures = [stage.error, stage.compilation.failure, *(check.failure for check in stage.checks)]
+    findings = [one.cause for one in stage.check_mode.findings if not one.note] if stage.check_mode else []
+    causes = [failure.cause for failure in failures if failure] + findings
+    interval = measured.reference_ratio if measured else None
+    return Stage(
+        stage.stage,
+        stage.verdict,
+        causes[0] if causes and stage.verdict != "passed" else "",
+        stage.source_hash,
+        stage.score.total if stage.score else None,
+        stage.score.max if stage.score else None,
+        stage.score.pending if stage.score else None,
+        measured.median_s if measured else None,
+        measured.bound_s if measured else None,
+        interval.median if interval else None,
+        interval.low if interval else None,
+        interval.high if interval else None,
+        bool(measured and measured.ambiguous),
+    )
+
+
+def join_notes(*notes: str) -> list[str]:
+    """Join lists of notes in the database's format into one list without repetitions."""
+    return list(dict.fromkeys(note for kept in notes for note in read_notes(kept)))
+
+
+def own_members(key: str, members: Sequence[str]) -> list[str]:
+    """Return the members whose ids form a submission's key; the others are credited partners."""
+    counts = [count for count in range(1, len(members)) if "+".join(members[:count]) == key]
+    return list(members[: counts[0]] if counts else members)

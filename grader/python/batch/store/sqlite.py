@@ -1,0 +1,76 @@
+"""An SQLite file with one table of facts, whose errors are messages."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import sqlite3
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from grader.python.batch.ingest.disk import DiskFullError
+from grader.python.common.console import UserError
+
+
+class SqliteFile:
+    """A connection to a file. Each change is one transaction. Call all methods from one thread."""
+
+    def __init__(self, file: Path, tables: str):
+        self.file = file
+        with self.reporting():
+            self.connection = sqlite3.connect(file, isolation_level=None)
+            self.connection.execute("PRAGMA journal_mode = WAL")
+            self.connection.execute("PRAGMA synchronous = NORMAL")  # a killed process loses nothing
+            self.connection.executescript(tables)
+
+    def close(self) -> None:
+        """Close the connection, which merges the write-ahead log into the file."""
+        self.connection.close()
+
+    @contextlib.contextmanager
+    def reporting(self) -> Iterator[None]:
+        """Convert SQLite's errors to one message. Raises DiskFullError if the disk is full, else UserError."""
+        try:
+            yield
+        except sqlite3.Error as error:
+            if "full" in str(error) or "disk I/O" in str(error):
+                raise DiskFullError(
+                    f"{self.file}: no room to write ({error}). All that was graded before is kept: make room, then "
+                    "give the same command again."
+                ) from None
+            raise UserError(f"{self.file}: {error}. Is it a batch's database, and writable?") from None
+
+    @contextlib.contextmanager
+    def transaction(self) -> Iterator[sqlite3.Connection]:
+        """Run the body in a transaction, which is rolled back after any exception."""
+        with self.reporting():
+            self.connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield self.connection
+                self.connection.execute("COMMIT")
+            except BaseException:
+                with contextlib.suppress(sqlite3.Error):
+                    self.connection.execute("ROLLBACK")
+                raise
+
+    def query(self, text: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        """Return the rows of one statement."""
+        with self.reporting():
+            return self.connection.execute(text, values).fetchall()
+
+    def fact(self, name: str) -> Any:
+        """Return a fact, or None if there is none of that name."""
+        rows = self.query("SELECT value FROM facts WHERE name = ?", [name])
+        return json.loads(rows[0][0]) if rows else None
+
+    def set_facts(self, **facts: Any) -> None:
+        """Write facts in one transaction and replace earlier values."""
+        with self.transaction() as connection:
+            write_facts(connection, **facts)
+
+
+def write_facts(connection: sqlite3.Connection, **facts: Any) -> None:
+    """Write facts and replace those with the same names."""
+    for name, value in facts.items():
+        connection.execute("INSERT OR REPLACE INTO facts VALUES (?, ?)", [name, json.dumps(value)])

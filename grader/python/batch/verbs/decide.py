@@ -1,0 +1,267 @@
+"""Enter the instructor's decisions: dates, points by hand, overrides. The database keeps each with its reason."""
+
+from __future__ import annotations
+
+import argparse
+import math
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from grader.python.batch.ingest.submission import FILE_DATES
+from grader.python.batch.ingest.times import now, parse_zoned_time
+from grader.python.batch.outputs.own_gradebook import columns_around
+from grader.python.batch.policy.finals import all_finals, points_of
+from grader.python.batch.policy.marks import Mark, read_marks
+from grader.python.batch.policy.points import (
+    DUE_FACTS,
+    UNDONE,
+    UNDONE_TIME,
+    Final,
+    read_policy,
+    tell_lateness,
+    tell_policy,
+)
+from grader.python.batch.store.database import Database
+from grader.python.batch.store.opened import kept_settings, open_batch
+from grader.python.batch.store.people import People, find_student
+from grader.python.common.console import UserError, say
+from grader.python.common.units import plural, show_points
+
+KINDS = ("speed", "hygiene")  # the kinds of points that a course may leave out
+
+
+def due(options: argparse.Namespace) -> int:
+    """Set the due date and the cost of lateness, or a part of them; print what is in force and how many students are
+    late."""
+    database = open_batch(options.folder)
+    said = read_due(options)
+    if options.undo:
+        undo_due(database, said)
+    else:
+        if not said:
+            raise UserError("Say what to decide: --at, --percent-per-day, --most-days or others; or --undo.")
+        if "due" not in said and not database.fact("due"):
+            raise UserError("There is no due date yet: say --at, too.")
+        database.set_facts(**said)
+    policy, everyone = read_policy(database), all_finals(database, kept_settings(database))
+    late = sum(final.days_late > 0 for final in everyone)
+    say(f"{tell_lateness(policy)} {late} of {len(everyone)} are late.")
+    if unknown := sum(final.row.known_by in FILE_DATES for final in everyone if policy.due and not policy.trust_dates):
+        say(f"{unknown} have only a file's date, which may be the download's: to count it, use --trust-file-dates.")
+    say_report(database)
+    return 0
+
+
+def read_due(options: argparse.Namespace) -> dict[str, Any]:
+    """Return the options of the command line as facts. Raises UserError if one is out of range."""
+    require_between("--percent-per-day", options.percent_per_day or 0, 0, 100)
+    require_between("--most-days", options.most_days or 0, 0)
+    require_between("--grace-minutes", options.grace_minutes or 0, 0)
+    typed = {
+        "due": parse_zoned_time(options.at).isoformat() if options.at else None,
+        "grace_minutes": options.grace_minutes,
+        "percent_per_day": options.percent_per_day,
+        "most_days": options.most_days,
+        "trust_dates": options.trust_file_dates,
+    }
+    return {name: value for name, value in typed.items() if value is not None}
+
+
+def undo_due(database: Database, said: Mapping[str, Any]) -> None:
+    """Remove the due date and all settings that depend on it. Raises UserError if there is no due date, or other
+    options are given."""
+    if said:
+        raise UserError("--undo takes back the date and what lateness costs: leave the other options out.")
+    if not database.fact("due"):
+        raise UserError("There is no due date to take back.")
+    database.set_facts(**dict.fromkeys(DUE_FACTS))
+
+
+def without(options: argparse.Namespace) -> int:
+    """Leave out kinds of points for all students, from their points and from the maximum; with --undo, count them
+    again."""
+    database = open_batch(options.folder)
+    if options.undo and not database.fact("without"):
+        raise UserError("Nothing is left out that could be counted again.")
+    database.set_facts(without=sorted({*(database.fact("without") or []), *options.kind}) if options.kind else [])
+    policy, settings = read_policy(database), kept_settings(database)
+    say(*(tell_policy(replace(policy, due=None)) or ["All kinds of points count."]), end=" ")
+    say(f"{settings.lab} is of {show_points(points_of(settings, policy))} points, without those by hand.")
+    above = [final.student for final in all_finals(database, settings) if final.override and exceeds(final)]
+    if above:
+        say(f"Points set by hand exceed that for: {', '.join(above)}.")
+    say_report(database)
+    return 0
+
+
+def exceeds(final: Final) -> bool:
+    """Return whether a student's points exceed the maximum."""
+    return final.points is not None and final.points > final.most
+
+
+def extend(options: argparse.Namespace) -> int:
+    """Give students more time, or take an extension back."""
+    if options.undo:
+        return decide(options, "extensions", until=UNDONE_TIME, reason=options.reason)
+    until = parse_zoned_time(options.until)
+    due = open_batch(options.folder).fact("due")
+    if due and until < parse_zoned_time(due):
+        raise UserError(f"--until {options.until} is before the due date, {due}.")
+    return decide(options, "extensions", until=until.isoformat(), reason=options.reason)
+
+
+def points(options: argparse.Namespace) -> int:
+    """Give points by hand, for example for the journal, or take them back."""
+    if options.file:
+        return points_from_file(options)
+    require_student_and_reason(options)
+    if options.undo:
+        return decide(options, "points", item=options.item, points=UNDONE, most=0, reason=options.reason)
+    require_most(options)
+    require_item(options)
+    require_between("--points", options.points, 0, options.of or math.inf)  # with --of 0, the points are a bonus
+    database = open_batch(options.folder)
+    require_same_most(database, options, {find_student(database, student) for student in options.student})
+    values = {"item": options.item, "points": options.points, "most": options.of, "reason": options.reason}
+    return decide(options, "points", **values)
+
+
+def points_from_file(options: argparse.Namespace) -> int:
+    """Give each student the points in a line of a file. If one line is invalid, no student gets points."""
+    if options.undo or options.points is not None:
+        raise UserError("--from: the file has the points; leave --points and --undo out.")
+    require_most(options)
+    require_item(options)
+    database = open_batch(options.folder)
+    marks = read_marks(options.file, options.of or math.inf)
+    students = find_marked(database, marks)
+    require_same_most(database, options, set(students))
+    reasons = [mark.reason or options.reason or options.file.name for mark in marks]
+    given = {"time": now(), "item": options.item, "most": options.of}
+    database.insert(
+        "points",
+        [
+            given | {"student": student, "points": mark.points, "reason": reason}
+            for student, mark, reason in zip(students, marks, reasons, strict=True)
+        ],
+    )
+    everyone = all_finals(database, kept_settings(database))
+    have = sum(options.item in final.given for final in everyone)
+    marked = f"{options.item}: {plural(len(marks), 'student')} marked by {options.file.name}"
+    say(f"{marked}; {have} of {len(everyone)} have points for it now.")
+    say_partners(everyone, students, options.item)
+    say_report(database)
+    return 0
+
+
+def find_marked(database: Database, marks: Sequence[Mark]) -> list[str]:
+    """Return the id of each line's student. Raises UserError with the line if no student matches, or a student has
+    several lines."""
+    people = People(database)
+    places: dict[str, str] = {}
+    for mark in marks:
+        try:
+            student = people.find(mark.ids, mark.name)
+        except UserError as error:
+            raise UserError(f"{mark.place}: {error}") from None
+        if student in places:
+            raise UserError(f"{mark.place}: {student} is in {places[student]} too.")
+        places[student] = mark.place
+    return list(places)
+
+
+def require_student_and_reason(options: argparse.Namespace) -> None:
+    """Raise UserError if the reason or the points are missing."""
+    if not options.reason:
+        raise UserError("--reason: say why, for whoever asks later.")
+    if not options.undo and options.points is None:
+        raise UserError("--points: say how many; or --undo takes back what was given before.")
+
+
+def require_most(options: argparse.Namespace) -> None:
+    """Raise UserError if the maximum is missing or negative."""
+    if options.of is None:
+        raise UserError("--of: say how many points there are for it at most; 0 for a bonus.")
+    require_between("--of", options.of, 0)
+
+
+def require_item(options: argparse.Namespace) -> None:
+    """Raise UserError if the item is blank, or gradebook.csv has another column of that name."""
+    taken = columns_around(kept_settings(open_batch(options.folder)).stages)
+    if not options.item.strip():
+        raise UserError("--item: it is empty. Say what the points are for, such as journal.")
+    if options.item.strip().casefold() in [name for names in taken for name in names]:
+        raise UserError(f"--item {options.item}: gradebook.csv has a column of that name. Say another one.")
+
+
+def require_same_most(database: Database, options: argparse.Namespace, students: Collection[str]) -> None:
+    """Raise UserError if other students have points for the item with another maximum."""
+    given = read_policy(database).points.items()
+    others = {items[options.item][1] for who, items in given if who not in students and options.item in items}
+    if others - {options.of}:
+        raise UserError(f"--of {show_points(options.of)}: {options.item} is of {show_points(max(others))} for others.")
+
+
+def override(options: argparse.Namespace) -> int:
+    """Replace students' points, or take the replacement back."""
+    if options.undo:
+        return decide(options, "overrides", points=UNDONE, reason=options.reason)
+    database = open_batch(options.folder)
+    students = {find_student(database, student) for student in options.student}
+    chosen = [final for final in all_finals(database, kept_settings(database)) if final.student in students]
+    require_between("--points", options.points, 0, min(final.most for final in chosen))
+    return decide(options, "overrides", points=options.points, reason=options.reason)
+
+
+def decide(options: argparse.Namespace, table: str, **values: Any) -> int:
+    """Enter the same decision for all named students, or for none if one is unknown; print the points that they have
+    now."""
+    database = open_batch(options.folder)
+    students = [find_student(database, student) for student in options.student]
+    if options.undo:
+        require_decided(database, table, students, values.get("item", ""))
+    database.insert(table, [{"student": student, "time": now()} | values for student in students])
+    everyone = all_finals(database, kept_settings(database))
+    for final in everyone:
+        if final.student in students:
+            late = f", {plural(final.days_late, 'day')} late" if final.days_late else ""
+            hides = ", set by hand: nothing else counts" if final.override else ""
+            say(f"{final.student}: {show_points(final.points or 0)} of {show_points(final.most)} points{late}{hides}")
+    if table == "points" and not options.undo:
+        say_partners(everyone, students, options.item)
+    say_report(database)
+    return 0
+
+
+def say_partners(everyone: Sequence[Final], students: Collection[str], item: str) -> None:
+    """Print the students without points for the item whose partners in the same hand-in have some."""
+    keys = {final.row.key for final in everyone if final.student in students}
+    without = [final.student for final in everyone if final.row.key in keys and item not in final.given]
+    if without:
+        say(f"Partners of the same hand-in without points for {item}: {', '.join(without)}. Give them points, too?")
+
+
+def require_decided(database: Database, table: str, students: Sequence[str], item: str) -> None:
+    """Raise UserError with the students for whom there is no decision to take back."""
+    policy = read_policy(database)
+    given = {student for student, items in policy.points.items() if item in items}
+    decided = {"extensions": policy.extensions, "points": given, "overrides": policy.overrides}[table]
+    if without := [student for student in students if student not in decided]:
+        what = {"extensions": "extension", "points": f"points for {item}", "overrides": "override"}[table]
+        items = f" Points were given for: {', '.join(policy.items()) or 'nothing'}." if item else ""
+        raise UserError(f"{', '.join(without)}: no {what} to take back.{items} Nothing was changed.")
+
+
+def require_between(name: str, value: float, least: float, most: float = math.inf) -> None:
+    """Raise UserError if a value is out of range, infinite or not a number."""
+    if not least <= value <= most or math.isinf(value):
+        upper = f" to {show_points(most)}" if math.isfinite(most) else " or more"
+        raise UserError(f"{name} {show_points(value)}: give {show_points(least)}{upper}.")
+
+
+def say_report(database: Database) -> None:
+    """Record that a decision was made, and print the command that updates the outputs; until then, they show the
+    earlier state."""
+    database.set_facts(decided=(database.fact("decided") or 0) + 1)
+    say(f"To update gradebook, feedback and page: warplab-course report {database.file.parent}")

@@ -1,0 +1,69 @@
+"""Write a gradebook for Canvas or Moodle with the final points."""
+
+from __future__ import annotations
+
+import argparse
+
+from grader.python.batch.ingest.columns import NUMBERS, OWN_ID, Identifier
+from grader.python.batch.ingest.submission import ANOTHER
+from grader.python.batch.outputs.export import export_gradebook
+from grader.python.batch.outputs.feedback import describe_submission, sum_up
+from grader.python.batch.outputs.rows import Entry
+from grader.python.batch.policy.finals import all_finals
+from grader.python.batch.policy.points import Final, leave_out
+from grader.python.batch.store.database import Database
+from grader.python.batch.store.opened import kept_settings, open_batch
+from grader.python.batch.store.people import roster_of
+from grader.python.batch.store.settings import Settings
+from grader.python.common.console import UserError, say_error
+from grader.python.common.report import Report, Total, parse_report
+
+
+def export(options: argparse.Namespace) -> int:
+    """Write a gradebook with the final points. Return the exit status: 1 if a student is not in the course's gradebook
+    or roster, or if the maximum in the gradebook differs."""
+    database = open_batch(options.folder)
+    settings = kept_settings(database)
+    decided = [final for final in all_finals(database, settings) if is_decided(final)]
+    roster = {student.id: student for student in roster_of(database)}
+    strangers = {final.student for final in decided if roster and final.student not in roster}
+    entries = [
+        Entry(
+            f"{final.student} (not on the roster)" if final.student in strangers else final.student,
+            report_of(database, settings, final),
+            [*describe_submission(final.row, [final]), *sum_up([final])],
+            roster[final.student].name if final.student in roster else final.row.name,
+            roster[final.student].ids if final.student in roster else ids_without_roster(final),
+            final.student in strangers,
+        )
+        for final in decided
+        if options.gradebook or final.student not in strangers  # a gradebook has no row for strangers
+    ]
+    if options.output and options.output.resolve().parent == options.folder.resolve():
+        raise UserError(f"{options.output}: among the batch's own files. Say an --output elsewhere.")
+    if waiting := [final.student for final in decided if not final.row.status]:
+        say_error(f"To be graded again, with the points of before: {', '.join(waiting)}.")
+    return max(export_gradebook(entries, options.format, options), int(bool(strangers)))
+
+
+def ids_without_roster(final: Final) -> set[Identifier]:
+    """Return the course system's identifiers for a student who is not on a roster. If the hand-in has a student's name,
+    a course system named it, and a number is that system's; the student chose any other key."""
+    key = final.student.removesuffix(ANOTHER)
+    of_system = bool(final.row.name) and key.isdecimal()
+    return {(kind, key.casefold()) for kind in (NUMBERS if of_system else (OWN_ID,))}
+
+
+def is_decided(final: Final) -> bool:
+    """Return whether a student has final points. A student who handed nothing in has none, except points given by
+    hand."""
+    by_hand = bool(final.override or final.given)
+    return final.points is not None and (final.row.status != "not_submitted" or by_hand)
+
+
+def report_of(database: Database, settings: Settings, final: Final) -> Report:
+    """Return a report with the final points as its total. If nothing was judged, the report has no stages."""
+    judged = parse_report(database.report(final.row.grade)) if final.row.grade else Report(lab=settings.lab)
+    found = leave_out(judged, final.without)
+    found.total = Total(final.points or 0, final.most, final.pending)
+    return found

@@ -1,0 +1,252 @@
+"""Grade the submissions of a folder or archive that are new to the batch."""
+
+from __future__ import annotations
+
+import argparse
+import secrets
+import shutil
+from collections.abc import Sequence, Set
+from dataclasses import asdict
+from pathlib import Path
+
+from grader.python.batch.grade.judge import try_judge
+from grader.python.batch.grade.other_lab import require_own_lab
+from grader.python.batch.grade.progress import show_duration
+from grader.python.batch.grade.run import Results, grade_here, judges_at_once, only_one, run_batch
+from grader.python.batch.grade.slurm import grade_by_slurm, try_by_slurm
+from grader.python.batch.grade.versions import hash_judging
+from grader.python.batch.ingest.notes import IN_DOUBT, NOT_ON_ROSTER, kind_of
+from grader.python.batch.ingest.roster import Student, read_roster
+from grader.python.batch.ingest.submission import Earlier, Submission
+from grader.python.batch.ingest.submissions import find_submissions
+from grader.python.batch.ingest.unpack import forget, unpack
+from grader.python.batch.outputs.write import write_outputs
+from grader.python.batch.policy.suspicious import took_long
+from grader.python.batch.store.database import Database
+from grader.python.batch.store.opened import DATABASE
+from grader.python.batch.store.people import roster_file
+from grader.python.batch.store.places import KEPT, place_of
+from grader.python.batch.store.rows import in_words
+from grader.python.batch.store.settings import Settings
+from grader.python.common.console import UserError, say, say_error
+from grader.python.common.labs import choose_labs, find_stage, read_stages
+from grader.python.common.report import Report
+
+MOST_LONG = 5  # slowest hand-ins that are listed
+
+
+def grade(options: argparse.Namespace) -> int:
+    """Register the submissions of a folder or archive, and grade those that wait."""
+    (lab,) = choose_labs(options.root, [options.lab])
+    options.roster = options.roster or (None if options.no_roster else kept_roster(options.out))
+    roster = read_roster(options.roster) if options.roster else []
+    settings = make_settings(options, lab)
+    require_folders(options)
+    with only_one(options.out):
+        folder, strangers = open_submissions(options.submissions, settings)
+        separate_strangers(options.out, {student.id for student in roster})
+        found, more = find_submissions(folder, lab, roster, options.out, read_earlier(options.out))
+        strangers += more
+        require_own_lab(options.submissions, folder, found, settings)
+        say_found(options.submissions, found, strangers, roster)
+        database = Database(options.out / DATABASE)
+        note_settings(database, settings, options)
+        database.set_facts(left_out=strangers)
+        rename(database, settings.folder, found, {student.id for student in roster})
+        say_gone({submission.key for submission in found}, database)
+        database.enter(found)
+        if not database.fact("slurm_jobs"):  # the tasks of a job may still read them
+            forget(settings.folder, [folder, *database.entries()])
+        if roster:
+            database.enter_absent([(student.id, student.name) for student in roster])
+            database.set_facts(names={student.id: student.name for student in roster if student.name})
+        return grade_waiting(database, settings, options)
+
+
+def open_submissions(submissions: Path, settings: Settings) -> tuple[Path, list[str]]:
+    """If the submissions are an archive, unpack them. Return their folder, and sentences about files that were left
+    out."""
+    return unpack(submissions, settings.folder, settings.lab) if submissions.is_file() else (submissions, [])
+
+
+def say_found(
+    submissions: Path, found: Sequence[Submission], left_out: Sequence[str], roster: Sequence[Student]
+) -> None:
+    """Print which entries are left out, which students are in doubt, and which are not on the roster. Raises UserError
+    if there is neither a submission nor a roster."""
+    for sentence in left_out:
+        say_error(f"Left out: {sentence}")
+    for note in dict.fromkeys(note for one in found for note in one.notes if kind_of(note) in IN_DOUBT):
+        say_error(note)
+    say_strange([submission for submission in found if NOT_ON_ROSTER in submission.notes])
+    if not found and not roster:
+        raise UserError(f"{submissions}: no submission in it. BATCH.md says how they may be called.")
+
+
+def kept_roster(folder: Path) -> Path | None:
+    """Return the roster of the previous run, or None if there is none."""
+    file = roster_file(Database(folder / DATABASE)) if (folder / DATABASE).is_file() else None
+    if file:
+        say(f"Roster: {file}, as before.")
+    return file
+
+
+def read_earlier(folder: Path) -> list[Earlier]:
+    """Return the submissions that are already in the batch."""
+    return Database(folder / DATABASE).earlier() if (folder / DATABASE).is_file() else []
+
+
+def say_strange(strange: Sequence[Submission]) -> None:
+    """Print which submissions are not on the roster, with the names in their files' names, and what to do."""
+    named = [f"{one.key} ({one.name})" if one.name not in ("", one.key) else one.key for one in strange]
+    if named:
+        say_error(
+            f"Not on the roster: {', '.join(named)}. Where they are, under another id, a column such as Canvas ID or "
+            "Moodle ID says so: give the roster that, and the same command."
+        )
+
+
+def separate_strangers(folder: Path, ids: Set[str]) -> None:
+    """Give earlier submissions of strangers keys that differ from all ids of the roster, and rename their folders."""
+    if not (folder / DATABASE).is_file():
+        return
+    database = Database(folder / DATABASE)
+    move_renamed(database, folder)
+    database.separate_strangers(ids)
+    move_renamed(database, folder)
+
+
+def move_renamed(database: Database, folder: Path) -> None:
+    """Move the folders of renamed submissions, also of those that a killed batch did not move. A folder at a new place
+    is a leftover, because no other submission has that key."""
+    for old, new in (database.fact("renamed") or {}).items():
+        for part in KEPT:
+            source, target = place_of(folder, part, old), place_of(folder, part, new)
+            if source.is_dir():
+                shutil.rmtree(target, ignore_errors=True)
+                source.rename(target)
+    database.set_facts(renamed={})
+
+
+def rename(database: Database, folder: Path, found: Sequence[Submission], on_roster: Set[str]) -> None:
+    """Rename submissions that a better roster identifies, and move their folders."""
+    for old, one in database.find_renamed(found):
+        database.rename(old, one, on_roster)
+        move_renamed(database, folder)
+        say(f"{old} is {one.key} now, according to the roster.")
+
+
+def require_folders(options: argparse.Namespace) -> None:
+    """Raise UserError if SUBMISSIONS does not exist, or if OUT is a file, holds files that are not a batch's, or is the
+    same folder as SUBMISSIONS."""
+    if not options.submissions.exists():
+        raise UserError(
+            f"There is no {options.submissions}. SUBMISSIONS is a folder of hand-ins, or an archive of them."
+        )
+    if options.out.is_file():
+        raise UserError(f"{options.out} is a file. OUT is the batch's folder, made when it is not there.")
+    begun = ("lock", DATABASE)
+    others = [file.name for file in options.out.iterdir()] if options.out.is_dir() else []
+    if others and not set(others) & set(begun):
+        raise UserError(
+            f"{options.out} holds other things, such as {min(others)}. OUT is a folder for the batch alone."
+        )
+    if options.out.resolve() == options.submissions.resolve():
+        raise UserError(f"{options.out}: SUBMISSIONS and OUT are the same folder. Say another OUT.")
+
+
+def say_gone(found: set[str], database: Database) -> None:
+    """Print which earlier submissions are no longer there. They stay in the batch as they were graded."""
+    rows = database.query("SELECT key FROM submissions WHERE status != 'not_submitted' ORDER BY key")
+    if gone := [key for (key,) in rows if key not in found]:
+        say_error(f"No longer among the submissions, and kept as graded: {', '.join(gone)}")
+
+
+def grade_waiting(
+    database: Database, settings: Settings, options: argparse.Namespace, trial: Report | None = None
+) -> int:
+    """Grade the submissions that wait, and print the state of the batch. Return the exit status: 1 if our side broke,
+    130 if interrupted."""
+    if database.waiting():
+        trial = trial or try_judging(settings, options)
+        database.set_facts(warplab=trial.warplab, backend=trial.backend, sandbox=trial.sandbox)
+        try:
+            results = choose_executor(database, settings, trial.backend, options)
+            at_once = 0 if options.executor == "slurm" else judges_at_once(trial.backend, options.jobs)
+            run_batch(database, settings, hash_judging(settings.root, settings.lab), results, at_once)
+        except KeyboardInterrupt:
+            say_error(f"Interrupted. {describe(database)}. The same command goes on.")
+            return 130
+    if long := took_long(database.rows())[:MOST_LONG]:
+        say(f"Took long: {', '.join(f'{row.key} ({show_duration(row.wall_s)})' for row in long)}")
+    say(f"{describe(database)}. Writing gradebook, feedback and page …", flush=True)
+    say(write_outputs(database, settings))
+    return 1 if "judge_error" in database.counts() else 0
+
+
+def try_judging(settings: Settings, options: argparse.Namespace) -> Report:
+    """Return the report of a trial run of the judge where it will run. Raises UserError if the judge does not work
+    there."""
+    if options.executor == "slurm":
+        return try_by_slurm(settings, slurm_parameters(options))
+    return try_judge(settings)
+
+
+def choose_executor(database: Database, settings: Settings, backend: str, options: argparse.Namespace) -> Results:
+    """Return the function that grades: on this machine, or on a cluster."""
+    if options.executor == "slurm":
+        return lambda waiting: grade_by_slurm(waiting, settings, database, slurm_parameters(options))
+    return lambda waiting: grade_here(waiting, settings, backend, options.jobs)
+
+
+def slurm_parameters(options: argparse.Namespace) -> dict[str, str]:
+    """Return the options for sbatch by name. Raises UserError if one has no value."""
+    for text in options.slurm:
+        if "=" not in text:
+            raise UserError(f"--slurm {text}: write NAME=VALUE, as in --slurm partition=gpu.")
+    return dict(text.lstrip("-").split("=", 1) for text in options.slurm)
+
+
+def describe(database: Database) -> str:
+    """Return how many submissions have each status."""
+    counts = database.counts()
+    return ", ".join(f"{count} {in_words(status)}" for status, count in counts.items()) or "No submissions"
+
+
+def make_settings(options: argparse.Namespace, lab: str) -> Settings:
+    """Return the settings from the command line. Their folders are absolute, because the judge runs in the project's
+    folder."""
+    stages = tuple(read_stages(options.root, lab))
+    return Settings(
+        lab,
+        stages,
+        options.root.resolve(),
+        (options.build or options.root / "build").resolve(),
+        options.out.resolve(),
+        options.backend,
+        find_stage(lab, stages, options.stage),
+        not options.no_check_mode,
+        not options.no_nvcc,
+        options.unsafe,
+        options.timeout_s,
+        options.sample_seconds,
+        find_stage(lab, stages, options.upto),
+    )
+
+
+def note_settings(database: Database, settings: Settings, options: argparse.Namespace) -> None:
+    """Store the settings for `regrade`. Raises UserError if the batch is of another lab or of other stages."""
+    before = database.fact("settings") or {}
+    for name, here in (("lab", settings.lab), ("stage", settings.stage), ("upto", settings.upto)):
+        if before and before.get(name, "") != here:
+            held = before.get(name, "")
+            on = f"{name.upper()}={held} (--{name} {held})" if held else f"leaving {name.upper()} (--{name}) out"
+            raise UserError(
+                f"{settings.folder}: holds a batch of {name} {held or 'all'}. To go on with it: {on}. For another "
+                "batch, say another OUT."
+            )
+    kept = {name: str(value) if isinstance(value, Path) else value for name, value in asdict(settings).items()}
+    roster = str(options.roster.resolve()) if options.roster else ""
+    database.set_facts(settings=kept, submissions=str(options.submissions.resolve()), roster=roster)
+    if database.fact("secret") is None:
+        database.set_facts(secret=secrets.token_hex(16))

@@ -1,0 +1,63 @@
+"""Grade submissions again, and keep the old scores with the reason."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import replace
+
+from grader.python.batch.grade.judge import try_judge
+from grader.python.batch.grade.run import only_one
+from grader.python.batch.grade.versions import hash_judging, is_stale, require_built
+from grader.python.batch.policy.changes import tell_changes
+from grader.python.batch.policy.finals import all_finals
+from grader.python.batch.store.database import Database
+from grader.python.batch.store.opened import kept_settings, open_batch
+from grader.python.batch.store.people import find_key
+from grader.python.batch.store.settings import Settings
+from grader.python.batch.verbs.grade import grade_waiting, move_renamed, try_judging
+from grader.python.common.console import say
+
+
+def regrade(options: argparse.Namespace) -> int:
+    """Grade some submissions again, and store the reason."""
+    with only_one(options.folder):
+        database = open_batch(options.folder)
+        move_renamed(database, options.folder)
+        settings = kept_settings(database)
+        if options.backend:
+            settings = replace(settings, backend=options.backend)
+        if options.pending:
+            settings = replace(settings, check_mode=True)
+        keys, reason = choose_regraded(database, settings, options)
+        trial = try_judging(settings, options) if keys else None
+        before = all_finals(database, settings)
+        whole_reason = f"{reason}: {options.reason}" if options.reason else reason
+        count = database.grade_again(keys, whole_reason, pending_alone=options.pending)
+        say(f"{count} to regrade ({reason})")
+        if absent := len(set(keys)) - count:
+            say(f"{absent} of the requested students handed in nothing.")
+        exit_status = grade_waiting(database, settings, options, trial)
+        for line in tell_changes(before, all_finals(database, settings), set(keys)):
+            say(line)
+        return exit_status
+
+
+def choose_regraded(database: Database, settings: Settings, options: argparse.Namespace) -> tuple[list[str], str]:
+    """Return the keys of the submissions to grade again, and the reason. Raises UserError if a student is not in the
+    batch, or if the program is older than its sources."""
+    if options.changed:
+        version, judging = try_judge(settings).warplab, hash_judging(settings.root, settings.lab)
+        require_built(settings)
+        grades = database.query(
+            "SELECT s.key, g.lab_hash, g.warplab FROM submissions s JOIN grades g ON g.id = s.grade ORDER BY s.key"
+        )
+        stale = [key for key, kept, kept_version in grades if is_stale(kept, kept_version, judging, version)]
+        return stale, f"lab or grader changed (now {version})"
+    rows = database.rows()
+    if options.all:
+        return [row.key for row in rows], "all again"
+    if options.pending:
+        return [row.key for row in rows if row.pending], "points were pending"
+    if options.errors:
+        return [row.key for row in rows if row.status in ("judge_error", "judge_crashed")], "the judge had failed"
+    return [find_key(database, student) for student in options.student], "asked for"

@@ -1,0 +1,1 @@
+"""What the other packages share: console, documents, reports, and building blocks of pages."""

@@ -1,0 +1,50 @@
+"""Find labs and their stages."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from grader.python.common.console import UserError, read_json
+
+
+def find_labs(root: Path) -> list[str]:
+    """Return the names of all labs, sorted: the folders of labs/ that contain a lab.json."""
+    return sorted(manifest.parent.name for manifest in (root / "labs").glob("*/lab.json"))
+
+
+def choose_labs(root: Path, wanted: Sequence[str]) -> list[str]:
+    """Return the named labs, or all labs if none is named. Raises UserError with the choices if a name is unknown."""
+    labs = find_labs(root)
+    for name in wanted:
+        if name not in labs:
+            raise UserError(f"No lab is called {name!r}. Labs: {', '.join(labs) or 'none'}.")
+    return list(wanted) or labs
+
+
+def read_manifest(root: Path, lab: str) -> dict[str, Any]:
+    """Return the content of a lab's lab.json. Raises UserError."""
+    content: dict[str, Any] = read_json(root / "labs" / lab / "lab.json")
+    return content
+
+
+def read_stages(root: Path, lab: str) -> dict[str, str]:
+    """Return a lab's stages and their titles, in order. Raises UserError if lab.json cannot be read."""
+    try:
+        return {str(stage["id"]): str(stage.get("title", stage["id"])) for stage in read_manifest(root, lab)["stages"]}
+    except (KeyError, TypeError, AttributeError):
+        raise UserError(f"{root / 'labs' / lab / 'lab.json'}: no list of stages with ids.") from None
+
+
+def find_stage(lab: str, stages: Sequence[str], typed: str) -> str:
+    """Return the id of the stage typed as its id, number or slug; '' if nothing was typed. Raises UserError."""
+    found = [stage for stage in stages if is_called(stage, typed)]
+    if typed and not found:
+        raise UserError(f"{lab} has no stage {typed}. Its stages: {', '.join(stages)}")
+    return found[0] if typed else ""
+
+
+def is_called(stage: str, typed: str) -> bool:
+    """Return whether `typed` is the stage's id, number or slug."""
+    return typed in (stage, stage[:2], stage[:2].lstrip("0"), stage[3:])

@@ -1,0 +1,83 @@
+"""Dataclasses of the types in the schemas of grader/model/schema. They are made when a module is imported, so they
+always agree with the schema."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from typing import Annotated, Any
+
+from grader.model.schema.definitions import REQUIRED, Field, Type, find_type
+from grader.python.common.documents import AtMost, Between, OneOf
+
+PLAIN = {
+    "text": str,
+    "flag": bool,
+    "integer": int,
+    "natural": int,
+    "number": float,
+    "number_or_word": float,
+    "integers_by_name": dict[str, int],
+}
+MOST_INTEGER = 2**31 - 1
+made: dict[tuple[str, str], type] = {}  # by schema and name
+
+
+def defined_by(schema: str, name: str = "") -> Callable[[type], Any]:
+    """Make a class with properties the dataclass of a schema's root, or of one of its $defs."""
+    return lambda cls: define(find_type(schema, name), cls)
+
+
+def type_of(schema: str, name: str = "") -> Any:
+    """Return the dataclass of a schema's root, or of one of its $defs."""
+    return make(find_type(schema, name))
+
+
+def words_of(schema: str, key: str) -> list[str]:
+    """Return the words that a key of a schema's root may have."""
+    return next(field.of.words for field in find_type(schema).fields if field.key == key)
+
+
+def make(one: Type) -> Any:
+    return made.get((one.schema, one.name)) or define(one, type(one.name, (), {}))
+
+
+def define(one: Type, cls: Any) -> Any:
+    if (one.schema, one.name) in made:
+        raise TypeError(f"{one.name} has been made already: import the module that gives it properties first.")
+    fields = [field for field in one.fields if not field.internal]
+    cls.__doc__ = one.about
+    if cls.__module__ == __name__ and one.schema == "report":
+        cls.__module__ = "grader.python.common.report"  # where pickle finds it
+    cls.__annotations__ = {field.key: annotation(field) for field in fields}
+    for field in fields:
+        required = field.default is REQUIRED and not field.derived
+        setattr(cls, field.key, dataclasses.field(metadata={"required": required}, default_factory=initial(field)))
+    made[one.schema, one.name] = dataclasses.dataclass(cls)
+    return cls
+
+
+def annotation(field: Field) -> Any:
+    item: Any = make(field.of) if field.kind == "object" else PLAIN.get(field.kind, str)
+    if field.kind == "enum":
+        item = Annotated[str, OneOf(tuple(field.of.words))]
+    elif field.kind in ("integer", "number") and field.least is not None:
+        item = Annotated[item, Between(field.least, MOST_INTEGER if field.most is None else field.most)]
+    if field.is_list:
+        return Annotated[list[item], AtMost(field.most_items)] if field.most_items else list[item]
+    return item | None if field.nullable else item
+
+
+def initial(field: Field) -> Callable[[], Any]:
+    """Return a function that returns the value of a field whose key is missing."""
+    if field.is_list:
+        return list
+    if field.nullable:
+        return lambda: None
+    if field.kind == "object":
+        return make(field.of)
+    if field.default is not REQUIRED and field.kind != "integers_by_name":
+        return lambda: field.default
+    if field.kind == "enum":
+        return lambda: field.of.initial
+    return PLAIN[field.kind] if field.least != field.most else lambda: field.least

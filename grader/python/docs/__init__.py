@@ -1,0 +1,1 @@
+"""What generates the documents: tables, results, counters and rates."""

@@ -1,0 +1,514 @@
+"""Writes the marked blocks in README.md and handouts/*.md anew, from what they are about.
+
+python3 -m grader.python.docs.tables            writes the blocks that are stale
+python3 -m grader.python.docs.tables --check    says which block, and which measured stage, is stale, and exits 1
+
+A block is all between its marker and the next `<!-- end -->`, each alone on its line:
+
+    <!-- table: labs -->             every lab: title, stages, points
+    <!-- table: contract LAB -->     the lab's buffers, from labs/LAB/lab.json
+    <!-- table: stages LAB -->       its stages, from the same
+    <!-- table: results LAB -->      what was measured, from handouts/results/*.json (grader/python/docs/results.py)
+    <!-- table: rates LAB -->        the same as amounts per second, beside the source's (grader/python/docs/rates.py)
+    <!-- table: counters LAB -->     what check mode counts of its solutions, from handouts/counters.json
+    <!-- table: source LAB -->       the figures of the lab's source, from labs/LAB/source.json, with ours beside them
+    <!-- table: sweep LAB STAGE -->  a stage's times for every choice of its tunables, from handouts/results/*.json
+    <!-- help: VERB -->              what build/warplab VERB --help says; VERB warplab: build/warplab --help
+
+labs/LAB/source.json, schema 1:
+
+    {"schema": 1, "machine": "GTX 480", "iterations": what its times are for, "columns": ["Kernel", …] of its figures,
+     "ours": [keys of OURS below],
+     "rows": [{"stage": …, "dataset": …, "figures": ["0.016 s", …], "scale": 64, "part_of": another dataset}]}
+
+A stage or dataset that the source does not have gets a row without figures. Where a stage is timed on a part of the
+source's dataset, "scale" (usual: 1) says how many times as long the whole takes, and "part_of" which dataset of ours
+is the whole. Where all its times are for one of several parts of an iteration, "part" names it and "parts" says how
+many there are.
+
+A measured or swept stage is stale when its solution is no longer the one that was measured.
+"""
+
+from __future__ import annotations
+
+import difflib
+import hashlib
+import math
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from grader.python.common.console import (
+    UserError,
+    make_parser,
+    read_json,
+    read_text,
+    run_command,
+    say,
+    write_atomically,
+)
+from grader.python.common.labs import choose_labs, find_labs, read_manifest
+from grader.python.common.report import Measurement
+from grader.python.common.units import (
+    NONE,
+    show_bandwidth,
+    show_factor,
+    show_number,
+    show_points,
+    show_seconds,
+    show_share,
+)
+from grader.python.docs.counters import FILE as COUNTERS_FILE
+from grader.python.docs.counters import Counters, read_counters
+from grader.python.docs.rates import make_rates
+from grader.python.docs.results import Peer, Results, SweepResult, read_results
+from grader.python.journal.inspection import COUNTERS
+from grader.python.journal.sweep import Point
+
+END = "<!-- end -->"
+TYPES = {"float32": "float", "float64": "double", "int32": "int", "uint32": "unsigned", "uint8": "unsigned char"}
+
+
+@dataclass(frozen=True)
+class Sources:
+    """The places from which the blocks take their contents."""
+
+    root: Path
+    build: Path
+    without: Sequence[str] = ()  # labs to omit
+
+    def labs(self) -> list[str]:
+        return [lab for lab in find_labs(self.root) if lab not in self.without]
+
+    def manifest(self, lab: str) -> dict[str, Any]:
+        """Read labs/LAB/lab.json. Raises UserError."""
+        choose_labs(self.root, [lab])
+        return read_manifest(self.root, lab)
+
+    def results(self) -> dict[Path, Results]:
+        """Read all results files; return them by path from the root. Raises UserError."""
+        files = sorted((self.root / "handouts/results").glob("*.json"))
+        return {file.relative_to(self.root): read_results(file) for file in files}
+
+    def counters(self) -> Counters:
+        """Read handouts/counters.json. Raises UserError."""
+        return read_counters(self.root / COUNTERS_FILE)
+
+
+def make_labs(sources: Sources) -> list[str]:
+    rows = []
+    for lab in sources.labs():
+        manifest = sources.manifest(lab)
+        points = show_points(manifest["points"])
+        rows.append([f"[{lab}](handouts/{lab}.md)", manifest["about"], str(len(manifest["stages"])), points])
+    return make_table(["Lab", "Topic", "Stages>", "Points>"], rows)
+
+
+def make_contract(sources: Sources, lab: str) -> list[str]:
+    """Make a row for each buffer of a lab, in the order of its function's arguments."""
+    rows = []
+    for buffer in sources.manifest(lab)["buffers"]:
+        pointer = f"{'const ' if buffer['role'] == 'input' else ''}{TYPES.get(buffer['type'], buffer['type'])}*"
+        role = {"inout": "input and output"}.get(buffer["role"], buffer["role"])
+        rows.append([f"`{buffer['name']}`", f"`{pointer}`", role, buffer["about"]])
+    return make_table(["Buffer", "Type", "Role", "Holds"], rows)
+
+
+def make_stages(sources: Sources, lab: str) -> list[str]:
+    rows = []
+    for stage in sources.manifest(lab)["stages"]:
+        points = show_points(sum(stage["points"].values()))
+        rows.append([f"`{stage['id']}`", stage["title"], stage["idea"], points])
+    return make_table(["Stage", "Title", "Idea", "Points>"], rows)
+
+
+def make_results(sources: Sources, lab: str) -> list[str]:
+    """Make a sentence and a table for each GPU: a row for each stage and dataset, then the libraries."""
+    manifest = sources.manifest(lab)
+    iterations = int(manifest.get("benchmark", {}).get("iterations", 1000))
+    lines: list[str] = []
+    for results in sources.results().values():
+        rows = []
+        for stage in (stage["id"] for stage in manifest["stages"]):
+            result = results.stages.get(f"{lab}/{stage}")
+            rows += [measured_row(stage, measurement) for measurement in (result.measurements if result else [])]
+        if not rows:
+            continue
+        rows.sort(key=lambda row: row[1])  # by dataset; stable, so stages stay in order
+        rows += [peer_row(peer, iterations) for peer in results.peers.get(lab, [])]
+        names = ["Stage", "Dataset", "Time>", "GB/s>", "Of bound>", "vs 1 core>", "vs all cores>", "Limited by"]
+        lines += [describe_machine(results, lab, iterations), "", *make_table(names, rows), ""]
+    return lines[:-1] if lines else ["Not measured yet."]
+
+
+@dataclass(frozen=True)
+class Ours:
+    """A measurement, scaled to the iterations of the figures in source.json."""
+
+    measured: Measurement
+    share: float  # ratio to the measured iterations, times the row's scale
+    calls: float  # among the measured iterations
+    transfers: float  # number for the iterations of source.json; the measured ones are as many as calls
+    before: Ours | None  # the row above, unless a new list of stages begins
+
+    def kernel(self) -> str:
+        return show_seconds(self.kernel_s())
+
+    def kernel_s(self) -> float:
+        return self.measured.median_s * self.share
+
+    def step(self) -> str:
+        return show_factor(self.before.kernel_s() / self.kernel_s() if self.before and self.kernel_s() else None)
+
+    def bound(self) -> str:
+        return show_share(self.measured.bound_fraction)
+
+    def transfer(self) -> str:
+        return show_seconds(self.transfer_s())
+
+    def total(self) -> str:
+        return show_seconds(self.total_s())
+
+    def speedup(self) -> str:
+        return show_factor(self.measured.speedup_sequential)
+
+    def speedup_openmp(self) -> str:
+        return show_factor(self.measured.speedup_openmp)
+
+    def speedup_total(self) -> str:
+        return show_factor(self.measured.sequential_s * self.share / self.total_s() if self.total_s() else None)
+
+    def gflops(self) -> str:
+        rate = self.measured.flops * self.calls / self.measured.median_s if self.measured.median_s else None
+        return show_number(rate / 1e9) if rate else NONE
+
+    def transfer_s(self) -> float:
+        return self.measured.transfer_s * self.transfers / self.calls
+
+    def total_s(self) -> float:
+        return self.measured.median_s * self.share + self.transfer_s()
+
+
+OURS: dict[str, tuple[str, Callable[[Ours], str]]] = {
+    "kernel": ("kernels", Ours.kernel),
+    "step": ("vs the row above", Ours.step),
+    "bound": ("of bound", Ours.bound),
+    "transfer": ("transfer", Ours.transfer),
+    "total": ("with transfer", Ours.total),
+    "speedup": ("vs 1 core", Ours.speedup),
+    "speedup_openmp": ("vs all cores", Ours.speedup_openmp),
+    "speedup_total": ("vs 1 core, with transfer", Ours.speedup_total),
+    "gflops": ("GFLOP/s", Ours.gflops),
+}
+
+
+def make_source(sources: Sources, lab: str) -> list[str]:
+    """Make a row for each row of source.json: its figures, and the measurements of each of our GPUs."""
+    benchmark = sources.manifest(lab).get("benchmark", {})
+    source = read_json(sources.root / "labs" / lab / "source.json")
+    gpus = [
+        results for results in sources.results().values() if any(key.startswith(f"{lab}/") for key in results.stages)
+    ]
+    names = ["Stage", "Dataset", *(f"{source['machine']}: {name}>" for name in source["columns"])]
+    names += [f"{results.gpu}: {OURS[key][0]}>" for results in gpus for key in source["ours"]]
+    iterations, per_call = int(source["iterations"]), int(benchmark.get("iterations_per_call", 1))
+    ours = [find_ours(results, lab, source["rows"], iterations, per_call) for results in gpus]
+    rows = []
+    for number, row in enumerate(source["rows"]):
+        figures = row.get("figures") or [NONE] * len(source["columns"])
+        cells = [f"`{row['stage']}`", row["dataset"], *figures]
+        for found in ours:
+            one = found[number]
+            cells += [OURS[key][1](one) if one else NONE for key in source["ours"]]
+        rows.append(cells)
+    return make_table(names, rows)
+
+
+def find_ours(
+    results: Results, lab: str, rows: Sequence[dict[str, Any]], iterations: int, per_call: int
+) -> list[Ours | None]:
+    """Return our measurement of each row's stage and dataset; None if there is none."""
+    found: list[Ours | None] = []
+    for number, row in enumerate(rows):
+        goes_on = number > 0 and rows[number - 1]["stage"] < row["stage"]
+        stage = results.stages.get(f"{lab}/{row['stage']}")
+        measured = next((one for one in (stage.measurements if stage else []) if one.dataset == row["dataset"]), None)
+        if measured is None:
+            found.append(None)
+            continue
+        scale = row.get("scale", 1)
+        share, calls = scale * iterations / measured.iterations, measured.iterations / per_call
+        # A solver that is stopped early still transfers its data there and back once.
+        transfers = scale * max(1.0, iterations / per_call)
+        found.append(Ours(measured, share, calls, transfers, found[-1] if goes_on else None))
+    return found
+
+
+def make_counters(sources: Sources, lab: str) -> list[str]:
+    """Make a row for each stage: the sanitizer's counts for its solution; those with a limit are bold."""
+    rows, dataset = [], ""
+    for stage in sources.manifest(lab)["stages"]:
+        counted = sources.counters().stages.get(f"{lab}/{stage['id']}")
+        if counted is None:
+            continue
+        dataset = counted.dataset
+        limited = {limit["counter"]: limit["at_most"] for limit in stage.get("counters", [])}
+        cells = []
+        for name, (_, show) in COUNTERS.items():
+            value, most = counted.counters.get(name), limited.get(name)
+            text = show(value) if value else NONE
+            cells.append(
+                text if most is None else f"**{show(value) if value else 0}**, at most {show(most) if most else 0}"
+            )
+        rows.append([f"`{stage['id']}`", *cells])
+    if not rows:
+        return ["Not counted yet."]
+    names = ["Stage", *(f"{name}>" for name, _ in COUNTERS.values())]
+    shown = [number for number in range(len(names)) if any(row[number] != NONE for row in rows)]
+    table = make_table([names[number] for number in shown], [[row[number] for number in shown] for row in rows])
+    return [
+        f"`make inspect` on dataset {dataset}, for each stage's reference solution. "
+        "Bold: the stage has a limit for this count.",
+        "",
+        *table,
+    ]
+
+
+def make_rates_table(sources: Sources, lab: str) -> list[str]:
+    """Make the amounts per second of source.json and of each GPU; see rates.py."""
+    per_call = int(sources.manifest(lab).get("benchmark", {}).get("iterations_per_call", 1))
+    rates, source = (read_json(sources.root / "labs" / lab / f"{name}.json") for name in ("rates", "source"))
+    return make_table(*make_rates(rates, source, lab, per_call, sources.results()))
+
+
+def make_sweep(sources: Sources, lab: str, stage: str) -> list[str]:
+    """Make a sentence and a table for each GPU that swept the stage.
+
+    The table is a grid if every combination was timed, or else a list. Times are relative to the best, which is bold
+    and in seconds.
+    """
+    stages = {one["id"]: one for one in sources.manifest(lab)["stages"]}
+    if stage not in stages:
+        raise UserError(f"{lab} has no stage '{stage}'. Stages: {', '.join(stages)}.")
+    usual = {tunable["macro"]: tunable["usual"] for tunable in stages[stage].get("tunables", [])}
+    lines: list[str] = []
+    for results in sources.results().values():
+        if not (swept := results.sweeps.get(f"{lab}/{stage}")):
+            continue
+        best = min(point.median_s for point in swept.points if not point.failure)
+        combinations = math.prod(len({point.defines[macro] for point in swept.points}) for macro in usual)
+        is_grid = len(usual) > 1 and len(swept.points) == combinations
+        table = make_grid(list(usual), swept, best) if is_grid else make_list(list(usual), swept, best)
+        lines += [describe_sweep(results, swept, usual), "", *table, ""]
+    return lines[:-1] if lines else ["Not measured yet."]
+
+
+def describe_sweep(results: Results, swept: SweepResult, usual: dict[str, int]) -> str:
+    """Return the sentence above a sweep's table: the machine, the dataset, and the solution's default choice."""
+    choice = next((point.name for point in swept.points if point.defines == usual), "")
+    own = f" The reference solution uses `{choice}`." if choice else ""
+    return (
+        f"{results.gpu}, {swept.dataset}, revision {swept.revision}: the best time is in seconds for "
+        f"{swept.iterations} iterations; the other times are multiples of it.{own}"
+    )
+
+
+def make_grid(macros: Sequence[str], swept: SweepResult, best: float) -> list[str]:
+    """Make a column for each value of the last macro and a row for each choice of the others."""
+    *down, across = macros
+    times = {tuple(point.defines[macro] for macro in macros): show_point(point, best) for point in swept.points}
+    columns = sorted({choice[-1] for choice in times})
+    names = [f"`{macro}`>" for macro in down] + [f"`{across}` {value}>" for value in columns]
+    lines = sorted({choice[:-1] for choice in times})
+    return make_table(names, [[*map(str, line), *(times[*line, value] for value in columns)] for line in lines])
+
+
+def make_list(macros: Sequence[str], swept: SweepResult, best: float) -> list[str]:
+    """Make a row for each choice, the fastest first."""
+    points = sorted(swept.points, key=lambda point: (bool(point.failure), point.median_s))
+    rows = [[*(str(point.defines[macro]) for macro in macros), show_point(point, best)] for point in points]
+    return make_table([*(f"`{macro}`>" for macro in macros), "Time>"], rows)
+
+
+def show_point(point: Point, best: float) -> str:
+    """Format a choice's time as a multiple of the best time; format the best time in seconds."""
+    if point.failure:
+        return NONE
+    return f"**{show_seconds(best)}**" if point.median_s == best else show_factor(point.median_s / best)
+
+
+def describe_machine(results: Results, lab: str, iterations: int) -> str:
+    """Return the sentence above a results table."""
+    stages = [result for name, result in results.stages.items() if name.startswith(f"{lab}/")]
+    revisions = ", ".join(sorted({result.revision for result in stages}))
+    day = max((result.time[:10] for result in stages), default="")
+    cpu = f"; CPU: {results.cpu}, {results.cpu_cores} cores" if results.cpu else ""
+    cuda = f", CUDA {results.cuda}" if results.cuda else ""
+    return (
+        f"{results.gpu}, driver {results.driver}{cuda}{cpu}; revision {revisions}, {day}. "
+        f"Time: seconds for {iterations} iterations, kernels only. "
+        "Of bound: memory-bandwidth bound divided by time."
+    )
+
+
+def measured_row(stage: str, measurement: Measurement) -> list[str]:
+    """Return one measurement's row. Its GB/s are the bytes of the bound divided by the time."""
+    share = measurement.bound_fraction
+    return [
+        f"`{stage}`",
+        measurement.dataset,
+        show_seconds(measurement.median_s),
+        show_bandwidth(share * measurement.bandwidth_bytes_per_s).removesuffix("\N{NO-BREAK SPACE}GB/s"),
+        show_share(share),
+        show_factor(measurement.speedup_sequential),
+        show_factor(measurement.speedup_openmp),
+        measurement.limit or NONE,
+    ]
+
+
+def peer_row(peer: Peer, iterations: int) -> list[str]:
+    """Return a library's row, scaled to our iterations."""
+    return [peer.name, peer.dataset, show_seconds(peer.median_s * iterations / peer.iterations), *[NONE] * 5]
+
+
+def make_help(sources: Sources, verb: str) -> list[str]:
+    """Return a verb's help as a code block. Raises UserError if the program is not built or lacks the verb."""
+    program = sources.build / "warplab"
+    arguments = [] if verb == "warplab" else [verb]
+    try:
+        done = subprocess.run(
+            [str(program.absolute()), *arguments, "--help"],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=20,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        raise UserError(f"{program} cannot be run, and the documents quote its help. Build it: make program") from None
+    if done.returncode != 0:
+        raise UserError(f"{program} {verb} --help: {done.stderr.strip() or 'failed'}")
+    return ["```text", *(line.rstrip() for line in done.stdout.strip().splitlines()), "```"]
+
+
+def make_table(names: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+    """Make a Markdown table; a name that ends in '>' is a column of numbers."""
+    rule = ["--:" if name.endswith(">") else "---" for name in names]
+    lines = [[name.removesuffix(">") for name in names], rule, *rows]
+    return [f"| {' | '.join(cell.replace('|', '&#124;').replace(chr(10), ' ') for cell in line)} |" for line in lines]
+
+
+TABLES: dict[str, Callable[[Sources, str], list[str]]] = {
+    "contract": make_contract,
+    "stages": make_stages,
+    "results": make_results,
+    "source": make_source,
+    "rates": make_rates_table,
+    "counters": make_counters,
+}
+
+
+def make_block(sources: Sources, marker: str) -> list[str] | None:
+    """Return the lines that belong below a marker; None if the line is not a marker. Raises UserError."""
+    words = marker.removeprefix("<!--").removesuffix("-->").split()
+    if not marker.startswith("<!--") or not marker.endswith("-->") or not words or words[0] not in ("table:", "help:"):
+        return None
+    if words[0] == "help:" and len(words) == 2:
+        return make_help(sources, words[1])
+    if words == ["table:", "labs"]:
+        return make_labs(sources)
+    if len(words) == 4 and words[:2] == ["table:", "sweep"]:
+        return make_sweep(sources, *words[2:])
+    if len(words) == 3 and words[0] == "table:" and words[1] in TABLES:
+        return TABLES[words[1]](sources, words[2])
+    kinds = ", ".join(["labs", *(f"{kind} LAB" for kind in TABLES), "sweep LAB STAGE"])
+    raise UserError(f"'{marker}' is no block. There are 'table:' with {kinds}, and 'help: VERB'.")
+
+
+def renew(sources: Sources, text: str, file: Path) -> str:
+    """Return a document with its blocks regenerated. Raises UserError with file and line."""
+    lines = text.split("\n")
+    kept: list[str] = []
+    at = 0
+    while at < len(lines):
+        kept.append(lines[at])
+        try:
+            block = make_block(sources, lines[at].strip())
+        except UserError as error:
+            raise UserError(f"{file}:{at + 1}: {error}") from None
+        except (KeyError, TypeError, AttributeError) as error:
+            raise UserError(f"{file}:{at + 1}: the lab's lab.json lacks what this table shows: {error}") from None
+        if block is not None:
+            kept += block
+            at = find_end(lines, at, file)
+            kept.append(lines[at])
+        elif lines[at].strip() == END:
+            raise UserError(f"{file}:{at + 1}: '{END}' without a block before it.")
+        at += 1
+    return "\n".join(kept)
+
+
+def find_end(lines: Sequence[str], start: int, file: Path) -> int:
+    """Return the index of the line that ends a block. Raises UserError with file and line."""
+    for index in range(start + 1, len(lines)):
+        text = lines[index].strip()
+        if text == END:
+            return index
+        if text.startswith(("<!-- table:", "<!-- help:")):
+            break
+    raise UserError(f"{file}:{start + 1}: this block has no '{END}' after it.")
+
+
+def find_documents(sources: Sources) -> list[Path]:
+    """Return README.md and the handouts, relative to the root."""
+    found = [sources.root / "README.md", *sorted((sources.root / "handouts").glob("*.md"))]
+    return [file.relative_to(sources.root) for file in found if file.is_file() and file.stem not in sources.without]
+
+
+def find_stale_results(sources: Sources) -> Iterator[str]:
+    """Yield a sentence for each measured or counted stage whose solution has changed or is missing."""
+    for name, counted in sources.counters().stages.items():
+        solution = sources.root / "solutions" / f"{name}.cu"
+        if not solution.is_file() or hashlib.sha256(solution.read_bytes()).hexdigest() != counted.source_hash:
+            yield f"{COUNTERS_FILE}: solutions/{name}.cu has changed since it was counted. Count again: make counters"
+    for file, results in sources.results().items():
+        for name, result in [*results.stages.items(), *results.sweeps.items()]:
+            solution = Path("solutions") / f"{name}.cu"
+            if not (sources.root / solution).is_file():
+                yield f"{file}: {name} was measured, but there is no {solution}."
+            elif hashlib.sha256((sources.root / solution).read_bytes()).hexdigest() != result.source_hash:
+                yield f"{file}: {solution} was changed since it was measured. Measure again: make results"
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Write or check the blocks. Return 1 if --check finds a stale block, or if a measured stage is stale."""
+    parser = make_parser("python3 -m grader.python.docs.tables", __doc__, root=True)
+    parser.add_argument("--check", action="store_true", help="write nothing; say what is stale and exit 1")
+    parser.add_argument("--build", type=Path, help="where warplab is built (default: build in the project's folder)")
+    parser.add_argument("--without", metavar="LAB", action="append", default=[], help="as if there were no such lab")
+    options = parser.parse_args(arguments)
+    sources = Sources(options.root, options.build or options.root / "build", options.without)
+    stale = list(find_stale_results(sources))
+    for sentence in stale:
+        say(sentence)
+    for file in find_documents(sources):
+        found = read_text(sources.root / file)
+        wanted = renew(sources, found, file)
+        if wanted == found:
+            continue
+        if options.check:
+            stale.append(str(file))
+            differences = difflib.unified_diff(found.splitlines(), wanted.splitlines(), f"{file} (found)", "(wanted)")
+            say(f"{file}: stale. Make it again: make docs", *differences, sep="\n")
+        else:
+            write_atomically(sources.root / file, wanted)
+            say(f"{file}: written")
+    return 1 if stale else 0
+
+
+if __name__ == "__main__":
+    sys.exit(run_command(main))

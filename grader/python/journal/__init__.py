@@ -1,0 +1,1 @@
+"""The students' verbs: notes, the lab journal, sweeps, inspections and submission."""

@@ -1,0 +1,166 @@
+"""Makes a lab's journal of what was recorded and noted: journal.html and journal.md, and journal.pdf when asked.
+
+python3 -m grader.python.journal.journal LAB [--pdf]    (make journal LAB=… [PDF=1])
+
+Reads work/<lab>/journal/records.jsonl, which every check, bench, sweep and inspect on work/ adds to, and the notes
+beside it. The same folder gives the same journal, byte for byte.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from grader.python.common.console import (
+    UserError,
+    make_parser,
+    read_json,
+    run_command,
+    say,
+    say_error,
+    write_atomically,
+)
+from grader.python.common.labs import choose_labs
+from grader.python.journal.markdown import make_markdown
+from grader.python.journal.optimisations import Journal, Version, read_journal
+from grader.python.journal.page import TYPES, Picture, make_page
+from grader.python.journal.records import find_lab
+from grader.python.journal.words import read_source, tell_result
+
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "microsoft-edge")
+PRINTING_S = 120
+RENDERING_S = 60  # of processor time
+MOST_PICTURES, MOST_PICTURE_BYTES = 6, 1_000_000
+
+
+@dataclass
+class Rendered:
+    """A journal in both formats, its result in one sentence, and messages about skipped parts."""
+
+    page: str
+    markdown: str
+    result: str
+    problems: list[str] = field(default_factory=list)
+
+
+def render(
+    root: Path,
+    lab: str,
+    folder: Path,
+    pictures: tuple[list[Picture], str] = ([], ""),
+    beside_source: bool = False,
+    files: Path | None = None,
+) -> Rendered:
+    """Make a lab's journal from its folder. Raises UserError.
+
+    `pictures` is the result of find_pictures. `files` is the folder of the stages' files; if given, the journal lists
+    those that changed since they were last judged.
+    """
+    journal = read_journal(root, lab, folder)
+    journal.problems += find_changed(journal, files) if files else []
+    source = read_source(read_json(root / "labs" / lab / "source.json")) if beside_source else None
+    page = make_page(journal, source, *pictures)
+    return Rendered(page, make_markdown(journal, source), tell_result(journal), journal.problems)
+
+
+def find_changed(journal: Journal, files: Path) -> list[str]:
+    """Return a sentence for each stage whose file differs from the version that was judged last."""
+    latest: dict[str, Version] = {}
+    for optimisation in journal.optimisations:
+        for version in optimisation.versions:
+            other = latest.get(optimisation.stage)
+            if other is None or version.records[-1].when >= other.records[-1].when:
+                latest[optimisation.stage] = version
+    return [
+        f"{stage}.cu is not the text that was judged last, which stands here. Judge it: "
+        f"make check LAB={journal.lab} STAGE={stage[:2]}"
+        for stage, version in sorted(latest.items())
+        if (file := files / f"{stage}.cu").is_file()
+        and hashlib.sha256(file.read_bytes()).hexdigest() != version.source_hash
+    ]
+
+
+def find_pictures(build: Path, work: Path, lab: str) -> tuple[list[Picture], str]:
+    """Return the pictures of the last `make show`, and a remark on those omitted.
+
+    A picture is omitted if it is older than the student's files, too large, or one too many.
+    """
+    files = sorted(file for file in (build / "show" / lab).glob("*") if file.suffix.lower() in TYPES and file.is_file())
+    changed = max((file.stat().st_mtime_ns for file in (work / lab).glob("*.cu")), default=0)
+    fresh = [file for file in files if file.stat().st_mtime_ns >= changed]
+    small = [file for file in fresh if file.stat().st_size <= MOST_PICTURE_BYTES][:MOST_PICTURES]
+    remark = ""
+    if files and not fresh:
+        remark = f"The pictures of make show are older than your files. Draw them anew: make show LAB={lab}"
+    elif len(small) < len(files):
+        names = ", ".join(file.name for file in files if file not in small)
+        remark = f"Left out, for they are too large, too many or older than your files: {names}"
+    return [Picture(file.name, file.read_bytes()) for file in small], remark
+
+
+def print_page(page: Path, output: Path) -> None:
+    """Print a page to PDF with a browser. Raises UserError if no browser is installed or printing fails."""
+    browser = next((path for name in BROWSERS if (path := shutil.which(name))), None)
+    if browser is None:
+        raise UserError(
+            f"No PDF: there is none of {', '.join(BROWSERS)} to print with. Install chromium, or open {page} in a "
+            "browser and print it to a file."
+        )
+    output.unlink(missing_ok=True)
+    with tempfile.TemporaryDirectory() as profile:
+        command = [browser, "--headless", "--disable-gpu", f"--user-data-dir={profile}", "--no-pdf-header-footer"]
+        command += ["--no-sandbox"] if os.geteuid() == 0 else []  # needed to start a browser as root
+        command += [f"--print-to-pdf={output.absolute()}", page.absolute().as_uri()]
+        try:
+            done = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=PRINTING_S)
+        except subprocess.TimeoutExpired:
+            raise UserError(f"No PDF: {browser} did not finish within {PRINTING_S} s.") from None
+    if not output.exists():
+        said = done.stderr.strip().splitlines()[-1:] or [f"exit status {done.returncode}"]
+        raise UserError(f"No PDF: {browser} could not print {page}: {said[0]}")
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Make the journal and print its path; print skipped parts to stderr.
+
+    Skipped parts do not change the exit status: a machine that dies can leave a damaged line.
+    """
+    parser = make_parser("make journal", __doc__, root=True)
+    parser.add_argument("lab", metavar="LAB", nargs="?", help="left out: the one that FOLDER's records are about")
+    parser.add_argument("--pdf", action="store_true", help="print the page to journal.pdf, too (or PDF=1)")
+    parser.add_argument("--folder", type=Path, help="where records and notes are (default: WORK/LAB/journal)")
+    parser.add_argument("--beside-source", action="store_true", help="show the figures of labs/LAB/source.json, too")
+    parser.add_argument("--work", type=Path, default=Path("work"), help="where your files are (default: work)")
+    parser.add_argument("--build", type=Path, default=Path("build"), help="where make show leaves its pictures")
+    options = parser.parse_args(arguments)
+    if not options.lab and not options.folder:
+        raise UserError("Which lab? Type  make journal LAB=NAME")
+    (lab,) = choose_labs(options.root, [options.lab or find_lab(options.folder / "records.jsonl")])
+    folder: Path = options.folder or options.work / lab / "journal"
+    if not options.folder and not folder.is_dir():
+        say(f"Nothing is recorded yet, so there is no journal. Begin with: make check LAB={lab} STAGE=01")
+        return 0
+    pictures = ([], "") if options.folder else find_pictures(options.build, options.work, lab)
+    files = None if options.folder else options.work / lab
+    rendered = render(options.root, lab, folder, pictures, options.beside_source, files)
+    page = folder / "journal.html"
+    write_atomically(page, rendered.page)
+    write_atomically(folder / "journal.md", rendered.markdown)
+    for problem in rendered.problems:
+        say_error(problem)
+    say(f"{rendered.result}.\nJournal: {page}, and as Markdown: {folder / 'journal.md'}")
+    if options.pdf:
+        print_page(page, folder / "journal.pdf")
+        say(f"PDF: {folder / 'journal.pdf'}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(run_command(main, most_s=RENDERING_S))

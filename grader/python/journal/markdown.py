@@ -1,0 +1,163 @@
+"""The lab journal as Markdown: the same words and figures as the page, without plots."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from grader.python.common.markup import show_text
+from grader.python.common.units import plural, show_seconds
+from grader.python.journal.difference import compare_texts
+from grader.python.journal.optimisations import Journal, Optimisation, Timeline
+from grader.python.journal.words import (
+    MOST_TRIES,
+    NOT_MEASURED,
+    Source,
+    choose_counts,
+    compared_names,
+    compared_values,
+    counter_columns,
+    name_place,
+    tell_beyond,
+    tell_bound,
+    tell_change,
+    tell_columns,
+    tell_counters,
+    tell_cpu,
+    tell_cpu_drift,
+    tell_facts,
+    tell_later,
+    tell_measured,
+    tell_noise,
+    tell_others,
+    tell_result,
+    tell_samples,
+    tell_state,
+    tell_tries,
+    tell_way,
+    without_bound,
+)
+
+
+def make_markdown(journal: Journal, source: Source | None) -> str:
+    blocks = [f"# {journal.title}: lab journal", f"{tell_result(journal)}."]
+    facts = [f"- {name}: {value}" for name, value in tell_facts(journal)]
+    blocks += ["\n".join(facts)] if facts else []
+    blocks += [f"> {problem}" for problem in journal.problems]
+    blocks += list(speeds(journal, journal.main, source))
+    before = None
+    for number, optimisation in enumerate(journal.shown, 1):
+        blocks += list(one_optimisation(journal, number, optimisation, before))
+        before = optimisation
+    if journal.unfinished:
+        items = [f"- `{one.id}`: {one.versions[-1].verdict or 'not checked'}" for one in journal.unfinished]
+        blocks += ["## Begun, not passed yet", "\n".join(items)]
+    for timelines in list(journal.timelines.values())[1:]:
+        blocks += [
+            f"## Also measured: {name_place(timelines)}",
+            "Another machine's times: compared among themselves, not with those above.",
+        ]
+        blocks += [block for timeline in timelines for block in summary(journal, timeline, None)]
+    if journal.main and len(journal.main.rows) > 1:
+        blocks += ["## How this was decided", tell_noise(journal.main)]
+    return show_text("\n\n".join(blocks)) + "\n"
+
+
+def speeds(journal: Journal, timeline: Timeline | None, source: Source | None) -> Iterator[str]:
+    """Yield the bound, the CPU reference and the table of a place."""
+    yield "## Maximum possible speed"
+    if timeline is None:
+        yield NOT_MEASURED
+        return
+    bound = tell_bound(journal, timeline)
+    yield "\n".join(f"- **{value}** {words}" for value, words in bound) if bound else without_bound(timeline)
+    if beyond := tell_beyond(timeline):
+        yield beyond
+    if timeline.place.is_gpu:
+        yield "## CPU reference"
+        yield "\n".join(f"- **{value}** {words}" for value, words in tell_cpu(timeline)) or NOT_MEASURED
+        if drift := tell_cpu_drift(timeline):
+            yield drift
+    yield "## Every optimisation"
+    yield from summary(journal, timeline, source)
+
+
+def summary(journal: Journal, timeline: Timeline, source: Source | None) -> Iterator[str]:
+    """Yield a table with one line per optimisation, and the meaning of its columns."""
+    names = ["Optimisation", "Time", *compared_names(timeline, source)]
+    rows = [
+        [f"`{row.optimisation.id}`", show_seconds(row.time_s), *compared_values(timeline, row, source)]
+        for row in timeline.rows
+    ]
+    yield make_table(names, rows)
+    yield tell_columns(timeline, source)
+
+
+def one_optimisation(
+    journal: Journal, number: int, optimisation: Optimisation, before: Optimisation | None
+) -> Iterator[str]:
+    timeline = journal.main
+    place = timeline.place if timeline else None
+    chosen, measured = optimisation.chosen(place), journal.measured(optimisation)
+    yield f"## {number}. {optimisation.name} (`{optimisation.id}`)"
+    if optimisation.note:
+        for title, text in optimisation.note.written:
+            yield f"### {title}\n\n{text}" if title else text
+        if optimisation.note.missing:
+            yield f"Not written yet: {', '.join(optimisation.note.missing)}."
+    if measured:
+        among, row = measured
+        yield "### Speedup"
+        yield f"**{show_seconds(row.time_s)}** {tell_measured(row)}. {tell_change(among, row)}".rstrip()
+        yield f"{plural(len(row.measurement.samples_s), 'sample')}. {tell_samples(row)}."
+        others = tell_others(journal, among, row)
+        if others:
+            yield make_table(["Also timed", "Time", "vs 1 core", "Of bound"], others)
+        if later := tell_later(optimisation, chosen):
+            yield later
+    else:
+        yield tell_state(journal, optimisation, chosen)
+    counts = choose_counts(before.inspection(place) if before else None, optimisation.inspection(place))
+    if counts and (rows := tell_counters(*counts)):
+        yield f"### Counters on {counts[1].dataset}"
+        yield make_table(*counter_columns(counts[0], before.id if before else "", rows))
+    if tries := tell_tries(optimisation, chosen, timeline):
+        yield f"### {plural(len(tries), 'version')} tried and given up"
+        yield make_table(["When (UTC)", "Version", "Time", "vs the one kept"], tries[-MOST_TRIES:])
+    if way := tell_way(optimisation):
+        yield way
+    yield from changed(journal, optimisation, before)
+
+
+def changed(journal: Journal, optimisation: Optimisation, before: Optimisation | None) -> Iterator[str]:
+    """Yield the code of the first optimisation, or the changes of a later one."""
+    place = journal.main.place if journal.main else None
+    chosen = optimisation.chosen(place)
+    last = before.chosen(place) if before else None
+    if chosen is None:
+        return
+    text = journal.sources.get(chosen.source_hash)
+    if last is None or before is None:
+        if text:
+            yield f"### The code\n\n{fence(text, 'cuda')}"
+        return
+    difference = compare_texts(journal.sources.get(last.source_hash), text)
+    yield f"### What changed against `{before.id}`"
+    if difference.lines:
+        yield fence("\n".join(difference.lines), "diff")
+    if difference.remark:
+        yield difference.remark
+
+
+def fence(text: str, language: str) -> str:
+    """Return a fenced code block. The fence is longer than any run of backticks in the text."""
+    longest = max((len(run) for run in re.findall(r"`+", text)), default=0)
+    marks = "`" * max(3, longest + 1)
+    return f"{marks}{language}\n{text.rstrip()}\n{marks}"
+
+
+def make_table(names: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Return a table; the first column is left-aligned, the others right-aligned."""
+    marks = ["---", *["--:"] * (len(names) - 1)]
+    lines = [[cell.replace("|", "\\|").replace("\n", " ") for cell in line] for line in (names, marks, *rows)]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)

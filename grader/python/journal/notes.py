@@ -1,0 +1,218 @@
+"""A student's own words on each optimisation: work/<lab>/journal/<stage>.md, <stage>-2.md …
+
+python3 -m grader.python.journal.notes LAB STAGE [--new]    (make note LAB=… STAGE=… [NEW=1])
+
+An optimisation is a stage, or with NEW=1 a further step within one. The note's first line says when it was begun:
+what is recorded from then on belongs to it. A note that exists is never written over, and no further one is made while
+the last one is empty and nothing belongs to it.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+
+from grader.python.common.console import UserError, explain_os_error, make_parser, run_command, say
+from grader.python.common.labs import choose_labs, read_stages
+from grader.python.journal.records import parse_time, read_records
+
+PROMPTS = {
+    "Goal": "What is to become right, or faster, and by which idea?",
+    "What speedup do I expect, and why": "A number, from the bytes, the accesses or the threads. Before you measure.",
+    "Difficulties": "What went wrong, and how did you find out?",
+    "Hours": "A number.",
+    "What I learnt": "Was it as fast as you expected? If not, what did you overlook? What was given up?",
+}
+BEGUN = re.compile(r"<!--\s*begun\s+(\S+?):?(?:\s[^>]*)?-->")
+COMMENT, COMMENT_END = "<!--", "-->"
+MOST_HASHES = 6  # per heading
+FENCE = re.compile(r"^\s*(```|~~~)")
+HOURS = re.compile(r"(\d+(?:[.,]\d+)?)\s*(?:h|hrs?|hours?)?\.?", re.IGNORECASE)
+MOST_BYTES = 200_000
+
+
+@dataclass
+class Note:
+    """A student's note, split by heading. `begun` is None if the first line contains no valid time."""
+
+    file: str
+    stage: str
+    number: int = 1
+    begun: datetime | None = None
+    sections: list[tuple[str, str]] = field(default_factory=list)
+    shortened: bool = False
+
+    @property
+    def written(self) -> list[tuple[str, str]]:
+        return [(title, text) for title, text in self.sections if text]
+
+    @property
+    def missing(self) -> list[str]:
+        """Return the prompts without an answer."""
+        answered = [title for title, _ in self.written]
+        return [title for title in PROMPTS if title not in answered]
+
+    @property
+    def hours(self) -> float | None:
+        """Return the hours; None if the answer is not just a number."""
+        match = HOURS.fullmatch(dict(self.sections).get("Hours", "").strip())
+        return float(match[1].replace(",", ".")) if match else None
+
+
+def parse_note(file: str, stage: str, number: int, text: str) -> Note:
+    """Split a note at its headings; text before the first heading has an empty title."""
+    begun = BEGUN.match(text.lstrip("\ufeff \n"))
+    note = Note(file, stage, number)
+    if begun:
+        try:
+            note.begun = parse_time(begun[1])
+        except ValueError:
+            note.begun = None
+    title, lines, fenced = "", [], False
+    for line in [*strip_comments(text).splitlines(), "# "]:
+        fenced ^= bool(FENCE.match(line))
+        heading = read_heading(line) if not fenced or line == "# " else None
+        if heading is None:
+            lines.append(line)
+            continue
+        words = "\n".join(lines).strip()
+        if title or words:
+            note.sections.append((title, words))
+        title, lines = heading, []
+    return note
+
+
+def strip_comments(text: str) -> str:
+    """Return the text without comments, in time linear in its length. An unclosed comment counts as text."""
+    kept, at = [], 0
+    while (begin := text.find(COMMENT, at)) >= 0 and (end := text.find(COMMENT_END, begin + len(COMMENT))) >= 0:
+        kept.append(text[at:begin])
+        at = end + len(COMMENT_END)
+    return "".join([*kept, text[at:]])
+
+
+def read_heading(line: str) -> str | None:
+    """Return the title in a heading such as `## Goal ##`, in time linear in its length; None for another line."""
+    rest = line.lstrip("#")
+    if not 1 <= len(line) - len(rest) <= MOST_HASHES or not rest[:1].isspace():
+        return None
+    return rest.strip().rstrip("#").rstrip()
+
+
+def name_note(stage: str, number: int) -> str:
+    """Return the file's name: 02_one_block.md, 02_one_block-2.md."""
+    return f"{stage}.md" if number == 1 else f"{stage}-{number}.md"
+
+
+def read_notes(folder: Path, stages: Sequence[str]) -> list[Note]:
+    """Return all notes on the stages, in stage order. Raises UserError if one cannot be read."""
+    return [read_note(file, stage, number) for stage in stages for number, file in find_notes(folder, stage)]
+
+
+def read_note(file: Path, stage: str, number: int) -> Note:
+    """Read one note, at most MOST_BYTES of it. Raises UserError if it cannot be read."""
+    try:
+        with file.open("rb") as stream:
+            content = stream.read(MOST_BYTES + 1)
+    except OSError as error:
+        raise UserError(explain_os_error(error)) from None
+    note = parse_note(file.name, stage, number, content[:MOST_BYTES].decode("utf-8", "replace"))
+    note.shortened = len(content) > MOST_BYTES
+    return note
+
+
+def find_notes(folder: Path, stage: str) -> list[tuple[int, Path]]:
+    """Return a stage's notes, sorted by number."""
+    pattern = re.compile(rf"{re.escape(stage)}(?:-(\d{{1,4}}))?\.md")
+    found = [(pattern.fullmatch(file.name), file) for file in folder.glob(f"{stage}*.md") if file.is_file()]
+    return sorted((int(match[1] or 1), file) for match, file in found if match)
+
+
+def create_note(folder: Path, stage: str, title: str, new: bool, now: datetime) -> Path:
+    """Return the stage's last note. If there is none, or if `new`, create the next one. Raises UserError."""
+    notes = find_notes(folder, stage)
+    if notes and not new:
+        return notes[-1][1]
+    number = notes[-1][0] + 1 if notes else 1
+    file = folder / name_note(stage, number)
+    begun = f"<!-- begun {now:%Y-%m-%dT%H:%M:%SZ}: what is recorded from then on belongs to this note -->"
+    name = title if number == 1 else f"{title}, step {number}"
+    prompts = [f"## {prompt}\n\n<!-- {hint} -->\n" for prompt, hint in PROMPTS.items()]
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with file.open("x", encoding="utf-8") as stream:
+            stream.write("\n".join([begun, f"<!-- {name} -->\n", *prompts]))
+    except OSError as error:
+        raise UserError(explain_os_error(error)) from None
+    return file
+
+
+def find_unused(folder: Path, lab: str, stage: str) -> Path | None:
+    """Return the stage's last note if it has no text and no record belongs to it. Raises UserError."""
+    notes = find_notes(folder, stage)
+    if not notes:
+        return None
+    number, file = notes[-1]
+    note = read_note(file, stage, number)
+    records = [record for record in read_records(folder / "records.jsonl", lab).entries if record.stage == stage]
+    if number > 1:  # older records belong to the first note
+        records = [record for record in records if note.begun and record.when >= note.begun]
+    return None if note.written or records else file
+
+
+def choose_stage(stages: dict[str, str], wanted: str, lab: str) -> str:
+    """Return the stage with this id, number or slug, as the judge accepts it. Raises UserError with the choices."""
+    for stage in stages:
+        number, _, slug = stage.partition("_")
+        if wanted in (stage, slug) or re.fullmatch("0*" + number.lstrip("0"), wanted):
+            return stage
+    asked = f"No stage of {lab} is called {wanted!r}." if wanted else "A note is about one stage."
+    raise UserError(f"{asked} Type  make note LAB={lab} STAGE=…,  with one of: {', '.join(stages)}")
+
+
+def open_editor(file: Path) -> bool:
+    """Open the file in the student's editor. Return False if there is no editor or no terminal, or if the editor fails.
+
+    Raises UserError if the editor cannot be started.
+    """
+    editor = os.environ.get("VISUAL") or os.environ.get("EDITOR") or ""
+    if not editor.strip() or not sys.stdin or not sys.stdin.isatty():
+        return False
+    try:
+        done = subprocess.run([*shlex.split(editor), str(file)], check=False)
+    except (OSError, ValueError) as error:
+        raise UserError(f"The editor {editor!r} cannot be started ({error}). The note is {file}.") from None
+    return done.returncode == 0
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Create and open a note, and print its path."""
+    parser = make_parser("make note", __doc__, root=True)
+    parser.add_argument("lab", metavar="LAB")
+    parser.add_argument("stage", metavar="STAGE", nargs="?", default="")
+    parser.add_argument("--new", action="store_true", help="begin a further optimisation within the stage (or NEW=1)")
+    parser.add_argument("--work", type=Path, default=Path("work"), help="where your files are (default: work)")
+    options = parser.parse_args(arguments)
+    (lab,) = choose_labs(options.root, [options.lab])
+    stages = read_stages(options.root, lab)
+    stage = choose_stage(stages, options.stage, lab)
+    folder = options.work / lab / "journal"
+    unused = find_unused(folder, lab, stage) if options.new else None
+    if unused:
+        say(f"No further note: {unused} is still empty, and nothing has been recorded since. Use that note.")
+    file = unused or create_note(folder, stage, stages[stage], options.new, datetime.now(UTC))
+    if not open_editor(file):
+        say(f"Your note: {file}")
+    say(f"The journal with it: make journal LAB={lab}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(run_command(main))

@@ -1,0 +1,148 @@
+"""Packs the students' archive: what they need to write, check and hand in, and nothing that tells the answers.
+
+python3 -m grader.python.release.kit [--labs LAB,LAB:STAGE] [--upto STAGE]    (make kit [LABS=…] [UPTO=…])
+
+The archive is dist/warplab-<version>.tar.gz; every byte of it follows from the commit (and what was changed since).
+Only files that git tracks get in. It is not written when a line of a solution, a hidden dataset's name or the course's
+secret is found in it. A solution's lines that are in its starter are no secret, nor are trivial ones, nor those listed
+in solutions/<lab>/shown.txt because the handout or the oracle shows them on purpose.
+
+The oracle, which computes the right answers on the CPU, goes along as source: without it nothing can be checked, and
+how to compute the answer on a CPU is in the handout and the contract anyway.
+"""
+
+from __future__ import annotations
+
+import gzip
+import re
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from grader.python.common.console import UserError, make_parser, read_json, run_command, say
+from grader.python.common.console import write_atomically as write
+from grader.python.common.labs import choose_labs, read_manifest
+from grader.python.common.units import plural
+from grader.python.release.cut import CutSources, cut_datasets, cut_handout, cut_labs, show_json, stage_ids
+from grader.python.release.leaks import refuse_leaks
+from grader.python.release.pack import (
+    HIDDEN,
+    OF_A_LAB,
+    REVISION,
+    Files,
+    commit_time,
+    is_one_of,
+    list_tracked,
+    pack_tar,
+    revision,
+    version,
+)
+from grader.python.release.readme import add_pictures, drop_dangling_links, make_readme
+
+GRADER = ["grader/*", "labs/precompiled.h"]
+INSTRUCTORS_PYTHON = ["grader/python/docs/*", "grader/python/release/*", "grader/python/batch/*"]
+NOT_FOR_STUDENTS = [
+    "grader/course.sh",
+    "grader/warplab-course",
+    *INSTRUCTORS_PYTHON,
+    "grader/cpu/bench/*",
+    "datasets/*/*.py",
+]
+OF_ALL_LABS = ["Makefile", "warplab", "LICENSE", ".gitignore", ".clang-format", ".editorconfig", *GRADER]
+SANDBOX = "grader/judge/sandbox/SANDBOX.md"
+DECEPTIONS = "### Remaining gaps of the sanitizer"
+
+
+def collect_kit(sources: CutSources) -> Files:
+    """Return the archive's files. Raises UserError."""
+    root, labs = sources.root, sources.labs()
+    tracked = list_tracked(root)
+    for lab in labs:
+        if f"labs/{lab}/lab.json" not in tracked:
+            raise UserError(f"labs/{lab}/lab.json is not in git, and only what git tracks is packed. Commit the lab.")
+    names = [
+        name
+        for name in tracked
+        if is_one_of(name, OF_ALL_LABS + OF_A_LAB, labs) and not is_one_of(name, [*NOT_FOR_STUDENTS, HIDDEN], labs)
+    ]
+    files = {name: (root / name).read_bytes() for name in names}
+    files[REVISION] = f"{revision(root)}\n".encode()
+    for lab in labs:
+        cut_lab(sources, lab, files)
+    files["README.md"] = make_readme(sources, files).encode()
+    if SANDBOX in files:
+        files[SANDBOX] = leave_deceptions_out(files[SANDBOX].decode()).encode()
+    add_pictures(root, tracked, files)
+    for name in [name for name in files if name.endswith(".md")]:
+        files[name] = drop_dangling_links(name, files).encode()
+    return files
+
+
+def leave_deceptions_out(text: str) -> str:
+    """Return the page on the sandbox without the list of programs that deceive the sanitizer. Raises UserError."""
+    kept, count = re.subn(rf"\n{re.escape(DECEPTIONS)}\n.*?(?=\n## |\Z)", "", text, flags=re.DOTALL)
+    if count != 1 or re.search(r"\bopen_\w+\.cu", kept):
+        raise UserError(f"{SANDBOX}: programs that deceive the sanitizer belong below '{DECEPTIONS}', and only there.")
+    return kept
+
+
+def cut_lab(sources: CutSources, lab: str, files: Files) -> None:
+    """Add a lab's handout, and remove the stages that are not in its manifest."""
+    handout = f"handouts/{lab}.md"
+    files[handout] = cut_handout(sources, lab).encode()
+    leave_stages_out(sources, lab, files)
+
+
+def leave_stages_out(sources: CutSources, lab: str, files: Files) -> None:
+    """Remove stages that are not in the manifest from lab.json, the datasets and the starters in `files`."""
+    kept = stage_ids(sources.manifest(lab))
+    if sources.manifest(lab) == read_manifest(sources.root, lab):
+        return
+    files[f"labs/{lab}/lab.json"] = show_json(sources.manifest(lab)).encode()
+    for recipes in {f"datasets/{lab}/public.json", HIDDEN.replace("*", lab)} & files.keys():
+        files[recipes] = show_json(cut_datasets(read_json(sources.root / recipes), kept)).encode()
+    for name in list(files):
+        if name.startswith(f"starter/{lab}/") and Path(name).stem not in kept:
+            del files[name]
+
+
+def split_labs(typed: str) -> dict[str, str]:
+    """Parse labs such as `one,other:2` into each lab's last stage; '' if none is given. Raises UserError."""
+    labs: dict[str, str] = {}
+    for word in re.findall(r"[^\s,]+", typed):
+        lab, colon, last = word.partition(":")
+        if lab in labs:
+            raise UserError(f"LABS={typed} names {lab} twice. Name it once, with its last stage: {lab}:2")
+        if colon and not last:
+            raise UserError(f"LABS={typed} has a colon with no stage behind it. Write {lab}:2, or {lab} for all.")
+        labs[lab] = last
+    return labs
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Pack the kit. The exit status is 2 if students would see an answer, or if a lab or stage does not exist."""
+    parser = make_parser("make kit", __doc__, root=True)
+    parser.add_argument("--labs", default="", metavar="LAB,LAB:STAGE", help="these labs only, each up to a stage")
+    parser.add_argument("--upto", default="", metavar="STAGE", help="the last stage of labs for which none is said")
+    parser.add_argument("--output", type=Path, help="the archive (default: dist/warplab-<version>.tar.gz)")
+    options = parser.parse_args(arguments)
+    root: Path = options.root
+    typed = split_labs(options.labs)
+    labs = {lab: typed.get(lab, "") for lab in choose_labs(root, list(typed))}
+    sources = cut_labs(root, labs, options.upto.strip())
+    files = collect_kit(sources)
+    refuse_leaks(root, files)
+    name = f"warplab-{version(root)}"
+    output = options.output or root / "dist" / f"{name}.tar.gz"
+    packed = gzip.compress(pack_tar(files, name, commit_time(root)), mtime=0)
+    write(output, packed)
+    stages = {lab: len(stage_ids(sources.manifest(lab))) for lab in sources.labs()}
+    say(
+        f"{output}: {', '.join(f'{lab}:{count}' for lab, count in stages.items())}; "
+        f"{plural(sum(stages.values()), 'stage')}, {len(files)} files, {len(packed) / 1e6:.1f} MB"
+    )
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(run_command(main))

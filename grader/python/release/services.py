@@ -1,0 +1,166 @@
+"""Packs the grader and one lab for a course system that grades each submission by itself, on machines without a GPU.
+
+python3 -m grader.python.release.services gradescope|autolab LAB [--upto STAGE] [--unsafe]
+(make gradescope LAB=… [UPTO=…])
+
+Gradescope gets dist/gradescope-<lab>.zip, with setup.sh and run_autograder at its root. Autolab gets
+dist/autolab-<lab>.tar, with the two files that it asks for: autograde-Makefile and autograde.tar. RELEASES.md says how
+to use them. With them go the hidden datasets, the course's secret, from which their numbers derive, and the starters,
+which are the reference there, but no solution.
+
+Graded code runs in a sandbox there, or not at all. With --unsafe (UNSAFE=1) it runs where there is none, too; as it
+could read them, the hidden datasets, the secret and the starters then stay at home.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import secrets
+import subprocess
+import sys
+import time
+import zipfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from grader.python.common.console import UserError, make_parser, read_text, run_command, say, write_atomically
+from grader.python.common.labs import choose_labs
+from grader.python.common.units import show_points
+from grader.python.release.cut import cut_labs
+from grader.python.release.kit import leave_stages_out
+from grader.python.release.pack import (
+    HIDDEN,
+    OF_A_LAB,
+    REVISION,
+    Files,
+    commit_time,
+    is_one_of,
+    list_tracked,
+    mode_of,
+    pack_tar,
+    revision,
+)
+
+GRADER = ["grader/*", "labs/precompiled.h", "LICENSE"]
+NOT_NEEDED = ["grader/python/docs/*", "grader/python/release/*", "grader/cpu/bench/*", "*.md"]
+STARTERS = "starter/*"  # the reference that decides whether a file or a tool is at fault
+SECRET = Path("datasets/.secret")
+TEMPLATES = Path(__file__).with_suffix("")
+
+
+def collect_grader(root: Path, lab: str, unsafe: bool, upto: str) -> Files:
+    """Return the files that grading a lab up to a stage needs. Raises UserError."""
+    left_out = NOT_NEEDED + ([HIDDEN, STARTERS] if unsafe else [])
+    files = {
+        name: (root / name).read_bytes()
+        for name in list_tracked(root)
+        if is_one_of(name, GRADER + OF_A_LAB, [lab]) and not is_one_of(name, left_out, [lab])
+    }
+    if f"labs/{lab}/lab.json" not in files:
+        raise UserError(f"labs/{lab}/lab.json is not in git, and only what git tracks is packed. Commit the lab.")
+    leave_stages_out(cut_labs(root, {lab: upto}), lab, files)
+    files[REVISION] = f"{revision(root)}\n".encode()
+    if not unsafe:
+        files[str(SECRET)] = read_secret(root).encode()
+    return files
+
+
+def read_secret(root: Path) -> str:
+    """Return the course's secret. If it is missing, create it as the judge does. Raises UserError."""
+    file = root / SECRET
+    try:
+        descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except FileExistsError:
+        return read_text(file)
+    except OSError as error:
+        raise UserError(f"Cannot write {file}: {error.strerror}.") from None
+    with os.fdopen(descriptor, "w") as stream:
+        stream.write(f"{secrets.token_hex(32)}\n")
+    say(f"Created {file}, the secret of the hidden datasets: keep it, and use the same file wherever you grade.")
+    return read_text(file)
+
+
+def fill_template(name: str, lab: str, unsafe: bool) -> bytes:
+    """Return a script for the course system."""
+    text = read_text(TEMPLATES / name).replace("@lab@", lab)
+    return text.replace(" @options@", " --unsafe" if unsafe else "").encode()
+
+
+def make_gradescope(root: Path, lab: str, unsafe: bool, upto: str) -> bytes:
+    """Return a zip file with setup.sh and run_autograder at its root. Raises UserError."""
+    files = collect_grader(root, lab, unsafe, upto)
+    for name in ("setup.sh", "run_autograder"):
+        files[name] = fill_template(name, lab, unsafe)
+    packed = io.BytesIO()
+    date = time.gmtime(commit_time(root))[:6]
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in sorted(files.items()):
+            entry = zipfile.ZipInfo(name, date)
+            entry.create_system = 3  # Unix, so that the modes below apply
+            entry.external_attr = mode_of(name, content) << 16
+            entry.compress_type = zipfile.ZIP_DEFLATED
+            archive.writestr(entry, content)
+    return packed.getvalue()
+
+
+def make_autolab(root: Path, lab: str, unsafe: bool, upto: str, build: Path) -> bytes:
+    """Return a tar with autograde-Makefile and autograde.tar, which contains the built programs. Raises UserError."""
+    files = collect_grader(root, lab, unsafe, upto)
+    files["run_autolab"] = fill_template("run_autolab", lab, unsafe)
+    oracle = f"labs/{lab}/oracle.so"
+    portable = build / "portable"
+    command = ["make", "-f", "grader/build.mk", f"BUILD={portable}", "MARCH=", f"{portable}/{oracle}"]
+    done = subprocess.run(command, cwd=root, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, check=False)
+    if done.returncode != 0:
+        raise UserError(f"The oracle could not be built: {done.stderr.strip()[-500:]}")
+    for program in ("warplab", "cpu/rewrite"):
+        files[f"build/{program}"] = (build / program).read_bytes()
+    files[f"build/{oracle}"] = (portable / oracle).read_bytes()
+    moment = commit_time(root)
+    inner = pack_tar(files, "warplab", moment)
+    return pack_tar(
+        {"autograde-Makefile": fill_template("autograde-Makefile", lab, unsafe), "autograde.tar": inner}, "", moment
+    )
+
+
+def tell_points(root: Path, lab: str, upto: str) -> str:
+    """State the points that can be reached without a GPU. Raises UserError."""
+    points = [stage["points"] for stage in cut_labs(root, {lab: upto}).manifest(lab)["stages"]]
+    most = sum(sum(kinds.values()) for kinds in points)
+    without_speed = most - sum(kinds["speed"] for kinds in points)
+    return (
+        f"Without a GPU {show_points(without_speed)} of {show_points(most)} points can be had, as speed stays pending: "
+        f"set the assignment's points to {show_points(without_speed)}, or merge a GPU's report later."
+    )
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Write the archive. The exit status is 2 if it cannot be packed."""
+    parser = make_parser("python3 -m grader.python.release.services", __doc__, root=True)
+    parser.add_argument("system", choices=["gradescope", "autolab"])
+    parser.add_argument("lab", metavar="LAB")
+    parser.add_argument(
+        "--unsafe", action="store_true", help="grade where there is no sandbox; no hidden datasets then"
+    )
+    parser.add_argument("--upto", default="", metavar="STAGE", help="the last stage: its number or id")
+    parser.add_argument("--output", type=Path, help="the archive (default: dist/<system>-<lab>.zip or .tar)")
+    parser.add_argument("--build", type=Path, default=Path("build"), help="where warplab is built (default: build)")
+    options = parser.parse_args(arguments)
+    root: Path = options.root
+    (lab,) = choose_labs(root, [options.lab])
+    if options.system == "gradescope":
+        packed = make_gradescope(root, lab, options.unsafe, options.upto.strip())
+    else:
+        packed = make_autolab(root, lab, options.unsafe, options.upto.strip(), options.build)
+    ending = "zip" if options.system == "gradescope" else "tar"
+    output = options.output or root / "dist" / f"{options.system}-{lab}.{ending}"
+    write_atomically(output, packed)
+    hidden = "without hidden datasets" if options.unsafe else "with the hidden datasets: keep it to yourself"
+    say(f"{output}: {len(packed) / 1e6:.1f} MB, {hidden}")
+    say(tell_points(root, lab, options.upto.strip()))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(run_command(main))

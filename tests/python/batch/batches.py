@@ -1,0 +1,180 @@
+"""A fake course for tests of the batch: one lab with two stages, and a judge that grades by words in the source."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from grader.python.batch.store.database import Database
+from tests.python import samples
+from tests.python.support import ROOT
+
+LAB = "lab"
+STAGES = ("01_first", "02_second")
+
+# Writes to the file `log` next to it when it begins and ends, so that tests can count how often it graded a submission.
+JUDGE = """#!/usr/bin/env python3
+import hashlib, json, os, shutil, signal, sys, time
+from pathlib import Path
+arguments = sys.argv[1:]
+if arguments[0] == "baselines":
+    open(Path(__file__).parent / "log", "a").write("baselines of lab\\n")
+    sys.exit()
+tree = Path(arguments[arguments.index("--tree") + 1])
+reports = Path(arguments[arguments.index("--report-dir") + 1])
+here = Path(__file__).parent
+key = "/".join(tree.parts[-2:])
+log = open(here / "log", "a", buffering=1)
+log.write(f"begin {arguments[0]} {key}\\n")
+gpu = os.environ.get("CUDA_VISIBLE_DEVICES", "")
+if gpu and arguments[0] == "grade":
+    if (here / f"gpu {gpu}").exists():
+        log.write(f"clash {gpu}\\n")
+    (here / f"gpu {gpu}").mkdir(exist_ok=True)
+report = json.loads((here / "report.json").read_text())
+report["warplab"] = (here / "version").read_text().strip()
+verdicts = []
+for stage in report["stages"]:
+    file = tree / "lab" / (stage["stage"] + ".cu")
+    text = file.read_text(errors="replace") if file.exists() else "missing"
+    stage["source"] = str(file)
+    stage["source_hash"] = hashlib.sha256(text.encode()).hexdigest()
+    if "sleep" in text:
+        time.sleep(float(text.partition("sleep ")[2].split()[0]))
+    if "fill the disk" in text and not (here / "mended").exists():
+        (reports / "filler").write_bytes(bytes(10_000_000))
+    if "break the judge" in text and not (here / "mended").exists():
+        (here / "broken").touch()
+        sys.exit("The judge broke.")
+    if "crash" in text and not (here / "mended").exists():
+        os.kill(os.getpid(), signal.SIGFPE)
+    if "mend the judge" in text:
+        (here / "mended").touch()
+    if "works once" in text:
+        if (here / "worked").exists():
+            os.kill(os.getpid(), signal.SIGFPE)
+        (here / "worked").touch()
+    if "garbage" in text:
+        (reports / "lab.json").write_text('{"stages": [1')
+        sys.exit(1)
+    for cause in ("missing", "compile_error"):
+        if cause in text:
+            failure = {"cause": cause.replace("missing", "missing_file"), "message": cause, "hint": "", "place": None}
+            stage["compilation"] |= {"verdict": "failed", "failure": failure}
+            stage["verdict"], stage["checks"] = "failed", []
+            stage["score"] |= {"correctness": 0, "total": 0}
+    if "implausible" in text:
+        stage["verdict"] = "error"
+        stage["error"] = {"cause": "implausible_timing", "message": "Too fast.", "hint": "", "place": None}
+        stage["score"] = None
+    verdicts.append(stage["verdict"])
+scores = [stage["score"] for stage in report["stages"] if stage["score"]]
+report["total"]["points"] = sum(score["total"] for score in scores)
+file = reports / "lab.json"
+file.with_suffix(".new").write_text(json.dumps(report))
+file.with_suffix(".new").rename(file)
+if gpu and arguments[0] == "grade":
+    shutil.rmtree(here / f"gpu {gpu}", ignore_errors=True)  # every node of a cluster has its own GPU 0
+    log.write(f"timed {gpu} {key}\\n")
+log.write(f"end {arguments[0]} {key}\\n")
+sys.exit(1 if "failed" in verdicts else 2 if "error" in verdicts else 0)
+"""
+
+
+class Course:
+    """A course's folder, its hand-ins in `handed_in`, and the batch in `out`."""
+
+    def __init__(self, folder: Path):
+        self.root, self.handed_in, self.out = folder / "course", folder / "handed in", folder / "out"
+        self.build = self.root / "build"
+        (self.root / "labs" / LAB).mkdir(parents=True)
+        (self.root / "starter" / LAB).mkdir(parents=True)
+        self.build.mkdir()
+        self.handed_in.mkdir()
+        stages = [{"id": stage, "points": {"correctness": 6, "hygiene": 2, "speed": 2}} for stage in STAGES]
+        (self.root / "labs" / LAB / "lab.json").write_text(json.dumps({"points": 20, "stages": stages}))
+        made = [samples.stage(stage, stage, score=samples.score(speed=0, speed_pending=True)) for stage in STAGES]
+        report = samples.report(lab=LAB, backend="cpu", stages=made)
+        (self.build / "report.json").write_text(json.dumps(report))
+        (self.build / "warplab").write_text(JUDGE)
+        (self.build / "warplab").chmod(0o755)
+        self.set_version("0.1 (one)")
+        (self.build / "log").touch()
+
+    def set_version(self, version: str) -> None:
+        (self.build / "version").write_text(version)
+
+    def hand_in(self, student: str, *texts: str) -> Path:
+        """Hand in a plain folder with the files of the first stages, and return it."""
+        folder = self.handed_in / student
+        folder.mkdir(parents=True, exist_ok=True)
+        for stage, text in zip(STAGES, texts, strict=False):
+            (folder / f"{stage}.cu").write_text(f"// {student}\n{text}\n", errors="surrogateescape")
+        return folder
+
+    def add_reference(self, *texts: str) -> None:
+        """The solutions of both stages."""
+        folder = self.root / "solutions" / LAB
+        folder.mkdir(parents=True, exist_ok=True)
+        for stage, text in zip(STAGES, texts, strict=True):
+            (folder / f"{stage}.cu").write_text(text)
+
+    def command(self, *words: str | Path) -> list[str]:
+        return [sys.executable, "-m", "grader.python.batch", *map(str, words)]
+
+    def grade_command(self, *more: str | Path) -> list[str]:
+        words = ["--lab", LAB, "--out", self.out, "--root", self.root, "--build", self.build, "--jobs", "2"]
+        return self.command("grade", self.handed_in, *words, "--backend", "cpu", *more)
+
+    def run(self, command: list[str]) -> subprocess.CompletedProcess[str]:
+        done = subprocess.run(
+            command, cwd=ROOT, env=environment(), stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=900
+        )
+        assert "Traceback" not in done.stderr, done.stderr
+        return done
+
+    def grade(self, *more: str | Path) -> subprocess.CompletedProcess[str]:
+        return self.run(self.grade_command(*more))
+
+    def verb(self, verb: str, *more: str | Path) -> subprocess.CompletedProcess[str]:
+        return self.run(self.command(verb, self.out, *more))
+
+    def database(self) -> Database:
+        return Database(self.out / "batch.sqlite")
+
+    def statuses(self) -> dict[str, str]:
+        return {row.key: row.status for row in self.database().rows()}
+
+    def log(self, what: str) -> list[str]:
+        """Return the keys in the order in which the judge began or ended them, without trials."""
+        lines = [line.split(maxsplit=2) for line in (self.build / "log").read_text().splitlines()]
+        keys = [words[2].partition("/")[2] for words in lines if words[0] == what]
+        return [key for key in keys if key != "trial"]
+
+    def start(self) -> subprocess.Popen[bytes]:
+        nowhere = subprocess.DEVNULL
+        command = self.grade_command()
+        return subprocess.Popen(
+            command, cwd=ROOT, env=environment(), stdin=nowhere, stdout=nowhere, stderr=subprocess.PIPE
+        )
+
+    def wait_for(self, key: str, process: subprocess.Popen[bytes]) -> None:
+        """Wait until the judge has begun with a submission, or the process has ended."""
+        while key not in self.log("begin") and process.poll() is None:
+            time.sleep(0.02)
+
+    def kill(self, process: subprocess.Popen[bytes], number: int = signal.SIGKILL) -> int:
+        """Send a signal to a process, and return its exit status."""
+        process.send_signal(number)
+        _, said = process.communicate(timeout=60)
+        assert b"Traceback" not in said, said.decode()
+        return process.returncode
+
+
+def environment() -> dict[str, str]:
+    return {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONDONTWRITEBYTECODE": "1"}

@@ -1,0 +1,143 @@
+"""Journals in a batch are kept, rendered again and linked; invalid contents result only in a remark."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import tarfile
+from pathlib import Path
+
+import pytest
+
+from grader.python.batch.grade.journals import keep_journal, pick_journal, render_journal
+from grader.python.batch.ingest.reader import read_all
+from grader.python.journal.notes import MOST_BYTES as MOST_NOTE_BYTES
+from grader.python.journal.submit import MOST_JOURNAL_BYTES
+from tests.python.batch.batches import LAB, STAGES, Course
+from tests.python.journal import journals
+from tests.python.pages import Reader
+
+SCRIPT = "<script>alert(1)</script>"
+
+
+def records(*lines: journals.Json) -> bytes:
+    return "".join(json.dumps(line | {"lab": LAB}) + "\n" for line in lines).encode()
+
+
+def hand_in_archive(course: Course, student: str, files: dict[str, bytes]) -> None:
+    """Hand in an archive with both stages, as `make submit` packs it."""
+    whole = {f"{stage}.cu": b"fine" for stage in STAGES} | files
+    with tarfile.open(course.handed_in / f"{LAB}-{student}-2026-11-21-040506.tar.gz", "w:gz") as archive:
+        for name, content in whole.items():
+            entry = tarfile.TarInfo(f"{LAB}/{name}")
+            entry.size = len(content)
+            archive.addfile(entry, io.BytesIO(content))
+
+
+def test_a_journal_is_kept_rendered_and_linked(course: Course) -> None:
+    timed = journals.report(1, STAGES[0], "x", 0.0614)
+    hand_in_archive(
+        course,
+        "al1",
+        {
+            "journal/records.jsonl": records(timed),
+            f"journal/{STAGES[0]}.md": b"# Goal\nHalve the steps.\n",
+            "journal/journal.html": b"their own",
+            "journal/other.md": b"no note",
+        },
+    )
+    course.hand_in("at2", "fine", "fine")
+    course.grade()
+    kept = course.out / "journals" / "al1"
+    assert sorted(file.name for file in kept.iterdir()) == [f"{STAGES[0]}.md", "journal.md", "records.jsonl"]
+    page = (course.out / "feedback/al1/journal.html").read_text()
+    assert "Halve the steps." in page
+    assert "0.06140" in page
+    assert "their own" not in page
+    dashboard = (course.out / "report.html").read_text()
+    assert dashboard.count('href="feedback/al1/journal.html"') == 1
+    assert "at2/journal.html" not in dashboard
+    assert 'href="journal.html"' in (course.out / "feedback/al1/index.html").read_text()
+    assert "journal.html" not in (course.out / "feedback/at2/index.html").read_text()
+    (course.handed_in / "al1.zip").write_bytes(b"PK")  # handed in again, damaged
+    (course.handed_in / f"{LAB}-al1-2026-11-21-040506.tar.gz").unlink()
+    course.grade()
+    assert not (course.out / "feedback/al1/journal.html").exists()
+    assert not kept.exists()
+
+
+def test_a_hostile_journal_is_text(course: Course) -> None:
+    bad = journals.report(1, STAGES[0], SCRIPT, verdict="failed", imported_from=SCRIPT)
+    bad["report"]["machine"]["gpu"] = SCRIPT
+    timed = journals.elsewhere(journals.report(2, STAGES[0], "y", 0.1), gpu=SCRIPT, host=SCRIPT)
+    hand_in_archive(
+        course,
+        "al1",
+        {
+            "journal/records.jsonl": records(journals.source(1, STAGES[0], SCRIPT), bad, timed)
+            + b'{"a": ' + b"[" * 100_000 + b"\n\xff\xfe\n",
+            f"journal/{STAGES[0]}.md": f"# {SCRIPT}\n{SCRIPT}\n\n| {SCRIPT} |\n".encode(),
+            "journal/journal.html": SCRIPT.encode(),
+        },
+    )  # fmt: skip
+    course.grade()
+    assert course.statuses() == {"al1": "graded"}
+    page = (course.out / "feedback/al1/journal.html").read_text()
+    assert "<script" not in page
+    assert SCRIPT in Reader(page).text
+    assert "is skipped" in page
+
+
+def test_a_journal_that_cannot_be_rendered_is_a_remark(course: Course) -> None:
+    long = journals.report(1, STAGES[0], "x", 0.1)
+    other = journals.report(2, STAGES[1], "y", 0.1)
+    for line in (long, other):  # the page compares each earlier sample with each later one
+        line["report"]["stages"][0]["measurements"][0]["samples_s"] = [0.1] * 10_000
+    hand_in_archive(course, "al1", {"journal/records.jsonl": records(long, other)})
+    course.grade()
+    (row,) = course.database().rows()
+    assert row.status == "graded"
+    assert row.notes == ["The journal could not be rendered: it takes too much time or memory"]
+    assert row.notes[0] in (course.out / "feedback/al1/feedback.txt").read_text()
+    assert "journal.html" not in (course.out / "report.html").read_text()
+
+
+def test_one_journal_is_picked_and_nothing_larger_than_make_submit_packs() -> None:
+    files = {
+        "x/other/journal/records.jsonl": b"other",
+        f"x/{LAB}/journal/records.jsonl": b" " * (MOST_JOURNAL_BYTES + 1),
+        f"x/{LAB}/journal/{STAGES[0]}.md": b"first",
+        f"x/{LAB}/journal/{STAGES[0]}-2.md": b" " * (MOST_NOTE_BYTES + 1),
+        f"x/{LAB}/journal/{STAGES[0]}-x.md": b"none",
+        f"x/{LAB}/{STAGES[1]}.md": b"none",
+    }
+    picked, remarks = pick_journal(files, LAB, STAGES)
+    assert picked == {f"{STAGES[0]}.md": b"first"}
+    assert [remark.split()[2] for remark in remarks] == [f"{STAGES[0]}-2.md", "records.jsonl"]
+    assert pick_journal({}, LAB, STAGES) == ({}, [])
+
+
+def test_why_it_cannot_be_rendered_names_no_folder_of_the_instructor(tmp_path: Path) -> None:
+    keep_journal({"journal/records.jsonl": b"x"}, LAB, STAGES, tmp_path / "kept")
+    said = f"Warning\n{tmp_path}/kept/records.jsonl: cannot be read"
+    remarks = render_journal(tmp_path / "kept", tmp_path / "page.html", tmp_path, LAB, lambda *_: (2, said))
+    assert remarks == ["The journal could not be rendered: records.jsonl: cannot be read"]
+
+
+@pytest.mark.parametrize("kind", ["link", "pipe", "huge"])
+def test_a_journal_in_a_folder_is_read_and_costs_nothing_if_it_cannot_be(tmp_path: Path, kind: str) -> None:
+    folder = tmp_path / LAB / "journal"
+    folder.mkdir(parents=True)
+    (folder / f"{STAGES[0]}.md").write_text("words")
+    odd = folder / "records.jsonl"
+    if kind == "link":
+        odd.symlink_to("/etc/hostname")
+    elif kind == "pipe":
+        os.mkfifo(odd)
+    else:
+        odd.touch()
+        os.truncate(odd, 10_000_001)
+    assert [(file.name, file.content) for file in read_all([tmp_path]).files] == [
+        (f"{LAB}/journal/{STAGES[0]}.md", b"words")
+    ]

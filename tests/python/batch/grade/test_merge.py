@@ -1,0 +1,158 @@
+"""Points that are pending in the first report come from a later one."""
+
+from __future__ import annotations
+
+import copy
+import json
+from typing import Any
+
+import pytest
+
+from grader.python.batch.grade.merge import merge_reports, sum_points
+from grader.python.common.console import UserError
+from tests.python import samples
+from tests.python.support import run_module
+
+Json = dict[str, Any]
+NAME, TITLE = "01_one_thread_per_element", "One thread per element"
+PENDING = {"speed": 0, "speed_pending": True, "speed_why": "not timed"}
+CLEAN = {"hygiene": 2, "hygiene_pending": False, "hygiene_why": ""}
+CHECKED = {"verdict": "passed", "remark": "", "datasets": 3, "wall_s": 1, "findings": []}
+
+
+def make(backend: str, *stages: Json) -> Json:
+    return samples.report(lab="add", backend=backend, stages=list(stages))
+
+
+def cpu() -> Json:
+    return make("cpu", samples.stage(NAME, TITLE, score=samples.score(**PENDING, **CLEAN), check_mode=CHECKED))
+
+
+def gpu(**changes: Any) -> Json:
+    return make("cuda", samples.stage(NAME, TITLE, measurements=[samples.measurement()]) | changes)
+
+
+def test_pending_speed_comes_from_the_gpu_and_hygiene_stays():
+    first, second = cpu(), gpu()
+    before = copy.deepcopy((first, second))
+    merged = merge_reports(first, second)
+    assert (first, second) == before
+    (stage,) = merged["stages"]
+    assert (stage["score"]["speed"], stage["score"]["speed_pending"]) == (1.83, False)
+    assert (stage["score"]["hygiene"], stage["check_mode"]) == (2, CHECKED)
+    assert stage["measurements"] == second["stages"][0]["measurements"]
+    assert stage["score"]["total"] == pytest.approx(6 + 2 + 1.83)
+    assert merged["total"] == {"points": pytest.approx(9.83), "max": 10, "pending": 0, "without_score": 0}
+    assert merged["backend"] == "cpu" and merged["verdict"] == "passed"
+
+
+def test_either_order_gives_the_same_points():
+    assert merge_reports(cpu(), gpu())["total"] == merge_reports(gpu(), cpu())["total"]
+
+
+def test_what_is_decided_stays():
+    failed = samples.score(correctness=1, speed=0, speed_why="no points until every dataset passes", **CLEAN)
+    first = make("cpu", samples.stage(NAME, TITLE, verdict="failed", score=failed))
+    assert merge_reports(first, gpu())["stages"] == first["stages"]
+
+
+def test_a_failure_on_the_gpu_alone_is_told():
+    second = gpu(verdict="failed", score=samples.score(correctness=4, speed=0, speed_why="no points until all pass"))
+    merged = merge_reports(cpu(), second)
+    (stage,) = merged["stages"]
+    assert (merged["verdict"], stage["verdict"]) == ("failed", "failed")
+    assert (stage["score"]["correctness"], stage["score"]["speed"], stage["score"]["speed_pending"]) == (6, 0, False)
+    assert "failed where the rest was graded" in stage["notes"][-1]
+
+
+def test_a_stage_without_a_score_is_taken_from_the_other():
+    broken = make("cpu", samples.stage(NAME, TITLE, verdict="error", score=None))
+    assert merge_reports(broken, gpu())["stages"] == gpu()["stages"]
+    assert merge_reports(cpu(), make("cuda", broken["stages"][0]))["stages"] == cpu()["stages"]
+
+
+@pytest.mark.parametrize("verdict", ["passed", "failed"])
+def test_the_gpu_decides_about_a_stage_that_the_cpu_backend_refused(verdict: str):
+    second = gpu(verdict=verdict, score=samples.score(correctness=6 if verdict == "passed" else 0, **CLEAN))
+    refused = make("cpu", samples.refused_stage(NAME, TITLE))
+    assert refused["total"] == {"points": 0, "max": 10, "pending": 10, "without_score": 0}
+    merged = merge_reports(refused, second)
+    assert merged["stages"] == second["stages"]
+    assert (merged["verdict"], merged["total"]) == (verdict, second["total"])
+    assert merge_reports(second, refused)["stages"] == second["stages"]
+
+
+def test_a_report_without_correctness_pending_is_merged():
+    first = cpu()
+    del first["stages"][0]["score"]["correctness_pending"]
+    assert merge_reports(first, gpu())["total"] == merge_reports(cpu(), gpu())["total"]
+
+
+def test_a_stage_that_the_other_lacks_stays_pending():
+    merged = merge_reports(cpu(), make("cuda"))
+    assert merged["stages"] == cpu()["stages"] and merged["total"]["pending"] == 2
+
+
+def test_other_sources_are_refused():
+    with pytest.raises(UserError, match=r"different sources \(5f2a5f2a5f2a and 77ab"):
+        merge_reports(cpu(), gpu(source_hash="77ab" * 16))
+
+
+def test_other_labs_are_refused():
+    with pytest.raises(UserError, match="about add, the other one about dot"):
+        merge_reports(cpu(), samples.report())
+
+
+def test_sums_are_the_judges():
+    for made in (samples.report(), samples.cpu_report()):
+        assert sum_points(made["stages"]) == made["total"]
+
+
+def test_the_command(tmp_path):
+    (first := tmp_path / "cpu.json").write_text(json.dumps(cpu()))
+    (second := tmp_path / "gpu.json").write_text(json.dumps(gpu()))
+    said = run_module("grader.python.batch.grade.merge", first, second, "--output", tmp_path / "merged.json")
+    assert said.returncode == 0, said.stderr
+    assert json.loads((tmp_path / "merged.json").read_text()) == merge_reports(cpu(), gpu())
+    second.write_text(json.dumps(gpu(source_hash="77ab" * 16)))
+    said = run_module("grader.python.batch.grade.merge", first, second)
+    assert (said.returncode, said.stdout) == (2, "") and "different sources" in said.stderr
+
+
+def test_the_command_completes_what_a_report_lacks(tmp_path):
+    (first := tmp_path / "cpu.json").write_text(json.dumps(cpu()))
+    score = {"correctness": 1, "correctness_max": 2, "speed": "nan"}
+    bare = {"schema": 1, "verb": "grade", "lab": cpu()["lab"], "backend": "cpu", "stages": []}
+    bare["stages"].append(
+        {"stage": "01_a", "verdict": "passed", "score": score, "compilation": {"verdict": "passed", "nvcc": "ok"}}
+    )
+    (second := tmp_path / "bare.json").write_text(json.dumps(bare))
+    for files in ((first, second), (second, first), (second, second)):
+        said = run_module("grader.python.batch.grade.merge", *files)
+        assert said.returncode == 0, said.stderr
+        assert json.loads(said.stdout)["lab"] == bare["lab"]
+    assert json.loads(said.stdout)["stages"][0]["score"]["speed"] == 0
+
+
+def test_no_raw_characters_are_printed_not_even_from_unknown_keys(tmp_path):
+    report = samples.report() | {"\u202ekey\x1b[31m": ["\u009b31m", float("inf")]}
+    report["stages"][0]["title"] = "\u202etitle\x1b]0;x\x07"
+    (file := tmp_path / "report.json").write_text(json.dumps(report))
+    said = run_module("grader.python.batch.grade.merge", file, file)
+    assert said.returncode == 0 and json.loads(said.stdout)["lab"] == report["lab"]
+    assert not set(said.stdout) & set("\u202e\x1b\x07\u009b") and "Infinity" not in said.stdout
+
+
+def test_a_byte_order_mark_is_skipped(tmp_path):
+    (file := tmp_path / "report.json").write_text("\ufeff" + json.dumps(samples.report()))
+    assert run_module("grader.python.batch.grade.merge", file, file).returncode == 0
+
+
+def test_a_number_with_too_many_digits_is_reported(tmp_path):
+    text = json.dumps(samples.report() | {"unknown": 1234567}).replace("1234567", "9" * 5000)
+    (file := tmp_path / "report.json").write_text(text)
+    said = run_module("grader.python.batch.grade.merge", file, file)
+    assert said.returncode == 2
+    assert (
+        said.stderr == f"{file}: cannot be read as JSON: a number in it has 5,000 digits, more than the limit of 40.\n"
+    )

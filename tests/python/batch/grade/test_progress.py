@@ -1,0 +1,44 @@
+"""grader/python/batch/grade/progress.py and judges_at_once(): the predicted remaining time of a batch."""
+
+from __future__ import annotations
+
+import pytest
+
+from grader.python.batch.grade.progress import Progress
+from grader.python.batch.grade.run import judges_at_once
+from grader.python.batch.store.rows import Graded
+
+
+def after(progress: Progress, *graded: tuple[str, float]) -> str:
+    """Return the text on the remaining time after these statuses and durations in s."""
+    for status, wall_s in graded:
+        progress.add(Graded("al1", status, wall_s=wall_s))
+    return progress.left()
+
+
+def test_quick_refusals_say_nothing_about_the_others() -> None:
+    progress = Progress(20, 0, 2)
+    assert after(progress) == "20 left"
+    assert after(progress, *[("archive_refused", 0.01)] * 4, *[("did_not_compile", 0.5)] * 4) == "12 left"
+    assert after(progress, ("graded", 20)) == "11 left, about 2 min"  # (11 - 2 / 2) * 20 s / 2
+    assert after(progress, ("nothing_to_grade", 0)) == "10 left, about 90 s"
+
+
+def test_one_at_a_time_falls_to_nothing_at_the_end_alone() -> None:
+    progress = Progress(20, 8, 1)
+    assert after(progress, *[("graded", 20)] * 10) == "10 left, about 3 min"
+    assert after(progress, *[("graded", 20)] * 9) == "1 left, about 10 s"
+    assert after(progress, ("graded", 20)) == "0 left"
+
+
+def test_what_was_graded_lately_counts() -> None:
+    assert after(Progress(100, 0, 1), *[("graded", 1)] * 30, *[("missing_stages", 40)] * 20) == "50 left, about 33 min"
+
+
+def test_of_a_cluster_nobody_knows_how_many_run() -> None:
+    assert after(Progress(20, 0, 0), ("graded", 20)) == "19 left"
+
+
+def test_a_gpu_grades_one_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "0,1")
+    assert (judges_at_once("cuda", 16), judges_at_once("cpu", 16)) == (2, 16)

@@ -1,0 +1,156 @@
+"""A judge that fails on a submission and grades the reference: the submission is the cause and has no points."""
+
+from __future__ import annotations
+
+import csv
+import json
+import shutil
+import signal
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from grader.python.batch import autograde
+from grader.python.batch.grade.judge import Running, run_judge
+from grader.python.batch.grade.reference import accuse
+from grader.python.batch.store.rows import Graded
+from grader.python.batch.store.settings import Settings
+from grader.python.common.console import UserError
+from tests.python.batch.batches import LAB, STAGES, Course
+
+
+def points(course: Course) -> dict[str, str]:
+    """What gradebook.csv says of each student."""
+    lines = csv.DictReader((course.out / "gradebook.csv").read_text().splitlines())
+    return {line["id"]: line["points"] for line in lines}
+
+
+@pytest.mark.parametrize("folder", ["solutions", "starter"])
+def test_a_failure_that_the_reference_does_not_cause_costs_points(course: Course, folder: str) -> None:
+    course.add_reference("fine", "fine")
+    if folder == "starter":
+        shutil.rmtree(course.root / "starter")
+        (course.root / "solutions").rename(course.root / "starter")
+    course.hand_in("al1", "fine", "fine")
+    course.hand_in("mal2", "fine", "crash")
+    course.hand_in("mal3", "garbage", "fine")
+    course.hand_in("mal4", "sleep 300", "fine")
+    done = course.grade("--timeout-s", "4")
+    assert done.returncode == 0, done.stdout + done.stderr
+    cheats = ("mal2", "mal3", "mal4")
+    assert course.statuses() == {**dict.fromkeys(cheats, "judge_crashed"), "al1": "graded"}
+    assert points(course) == {**dict.fromkeys(cheats, "0"), "al1": "12"}
+    log = course.log("begin")
+    assert log.count(folder) == 2 and log[-1] == folder and "mal2" in log[log.index(folder) : -1]
+    assert not (course.out / "reference").exists()
+    exported = course.out.with_name("canvas.csv")
+    course.verb("export", "--format", "canvas", "--output", exported)
+    assert {line.split(",")[0]: line.rsplit(",", 1)[1] for line in exported.read_text().splitlines()[2:]} == {
+        **dict.fromkeys(cheats, "0"), "al1": "12",
+    }  # fmt: skip
+    said = course.verb("status").stdout
+    for how in ("crashed (signal 8: Floating", "wrote no valid report (exit status 1)", "did not end within 4 s"):
+        assert f"judge crashed: The judge {how}" in said
+    first_remark = (course.out / "report.html").read_text().partition("Look at these first")[2].partition("<td>")[2]
+    assert "mal2" in first_remark[:60] and "crashes the judge" in first_remark[:400]
+    told = (course.out / "feedback/mal2/feedback.txt").read_text()
+    assert "grades the reference" in told and "ask the instructor" in told and str(course.root) not in told
+
+
+@pytest.mark.parametrize("broken", ["crash", "garbage", "implausible", "sleep 300"])
+def test_a_failure_that_the_reference_causes_too_costs_nothing(course: Course, broken: str) -> None:
+    course.add_reference("fine", broken)
+    course.hand_in("al1", "crash", "fine")
+    done = course.grade("--timeout-s", "2")
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert course.statuses() == {"al1": "judge_error"} and points(course) == {"al1": ""}
+
+
+def test_without_a_reference_a_failure_costs_nothing(course: Course) -> None:
+    course.hand_in("al1", "crash", "fine")
+    course.grade()
+    assert course.statuses() == {"al1": "judge_error"} and points(course) == {"al1": ""}
+
+
+def test_a_failure_that_passes_costs_nothing(course: Course) -> None:
+    course.add_reference("mend the judge", "fine")
+    course.hand_in("al1", "crash", "fine")
+    done = course.grade()
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert course.statuses() == {"al1": "graded"} and points(course) == {"al1": "12"}
+
+
+def test_a_machine_that_breaks_before_the_second_try_accuses_nobody(course: Course) -> None:
+    course.add_reference("works once", "fine")
+    course.hand_in("al1", "crash", "fine")
+    assert course.grade().returncode == 1
+    assert course.statuses() == {"al1": "judge_error"} and points(course) == {"al1": ""}
+
+
+def test_the_feedback_of_an_accused_submission_begins_with_the_failure() -> None:
+    accused = accuse(Graded("al1", "judge_error", judge_failure="It crashed.", report="{}"))
+    assert (accused.status, accused.report) == ("judge_crashed", "") and accused.detail.startswith("It crashed. ")
+
+
+def test_a_judge_that_crashes_in_a_regrade_keeps_only_decided_points_of_pending_ones(course: Course) -> None:
+    course.add_reference("fine", "fine")
+    (course.build / "mended").touch()
+    course.hand_in("al1", "crash", "fine")
+    course.grade()
+    assert points(course) == {"al1": "12"}
+    (course.build / "mended").unlink()
+    assert "The points are the same" in course.verb("regrade", "--pending", "--backend", "cpu").stdout
+    assert course.statuses() == {"al1": "judge_crashed"} and points(course) == {"al1": "12"}
+    assert "12 points and 8 pending before, 0 points now" in course.verb("regrade", "--all").stdout
+    assert course.statuses() == {"al1": "judge_crashed"} and points(course) == {"al1": "0"}
+    (course.build / "mended").touch()
+    shutil.rmtree(course.handed_in)
+    assert course.verb("regrade", "--errors").returncode == 0
+    assert course.statuses() == {"al1": "graded"} and points(course) == {"al1": "12"}
+
+
+def test_an_interruption_while_the_reference_is_graded_decides_nothing(course: Course) -> None:
+    course.add_reference("sleep 300", "fine")
+    course.hand_in("al1", "crash", "fine")
+    process = course.start()
+    course.wait_for("solutions", process)
+    assert course.kill(process, signal.SIGINT) == 130
+    assert course.statuses() == {"al1": ""}
+    course.add_reference("fine", "fine")
+    assert course.grade().returncode == 0
+    assert course.statuses() == {"al1": "judge_crashed"}
+
+
+def test_an_interruption_ends_the_judge_that_the_same_thread_waits_for(
+    course: Course, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started: list[subprocess.Popen[bytes]] = []
+
+    def interrupt(process: subprocess.Popen[bytes], *_: object, **__: object) -> None:
+        started.append(process)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(subprocess.Popen, "communicate", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        run_judge(["sleep", "300"], Settings(LAB, STAGES, course.root, course.build, course.out, ""), Running(), {})
+    assert started[0].wait(timeout=60) == -signal.SIGKILL
+
+
+@pytest.mark.parametrize("text", ["crash", "garbage", "sleep 300"])
+def test_an_autograder_gives_no_points_for_a_failure_that_the_reference_does_not_cause(
+    course: Course, tmp_path: Path, text: str
+) -> None:
+    settings = Settings(LAB, STAGES, course.root, course.build, tmp_path, "cpu", timeout_s=5)
+    handed_in = [course.hand_in("al1", text, "fine")]
+    with pytest.raises(UserError, match="no fault of the submission's"):
+        autograde.grade(settings, handed_in, "gradescope")
+    course.add_reference("fine", "fine")
+    result = json.loads(autograde.grade(settings, handed_in, "gradescope"))
+    assert result["score"] == 0 and "grades the reference" in result["output"]
+    scores = autograde.grade(settings, handed_in, "autolab").splitlines()[-1]
+    assert json.loads(scores) == {"scores": dict.fromkeys(STAGES, 0)}
+    course.add_reference("fine", "crash")
+    with pytest.raises(UserError, match="no fault of the submission's"):
+        autograde.grade(replace(settings, timeout_s=2), handed_in, "gradescope")

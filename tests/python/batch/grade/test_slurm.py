@@ -1,0 +1,146 @@
+"""Grading by Slurm, with a real controller and real nodes; see cluster.py."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.python.batch.batches import ROOT, Course, environment
+from tests.python.batch.cluster import Slurm, why_not
+
+pytest.importorskip("submitit")
+pytestmark = pytest.mark.skipif(bool(why_not()), reason=why_not())
+
+
+@pytest.fixture(scope="module")
+def slurm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Slurm]:
+    with Slurm(tmp_path_factory.mktemp("slurm")) as cluster:
+        before = dict(os.environ)
+        os.environ |= cluster.environment
+        yield cluster
+        os.environ.clear()
+        os.environ.update(before)
+
+
+BY_SLURM = ("--executor", "slurm", "--slurm", "gres=gpu:1")
+
+
+def wait_until(done, seconds: float = 120) -> None:
+    end = time.monotonic() + seconds
+    while not done():
+        assert time.monotonic() < end
+        time.sleep(0.1)
+
+
+def start(course: Course) -> subprocess.Popen[str]:
+    command = course.grade_command(*BY_SLURM)
+    return subprocess.Popen(
+        command, cwd=ROOT, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    )
+
+
+def test_an_array_is_graded_and_gathered(slurm: Slurm, course: Course) -> None:
+    for number in range(6):
+        course.hand_in(f"s{number}", "compile_error" if number == 3 else "fine", "fine")
+    done = course.grade(*BY_SLURM)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert course.statuses() == {f"s{number}": "graded" for number in range(6)}
+    assert sorted(course.log("end")) == [f"s{number}" for number in range(6)]
+    assert len(list((course.out / "slurm").glob("*_result.pkl"))) == 7  # six submissions and the trial
+    assert course.verb("regrade", "--student", "s1", *BY_SLURM).returncode == 0
+    assert course.log("end").count("s1") == 2  # graded again, not collected again
+
+
+def test_a_submission_that_crashes_the_judge_has_no_points(slurm: Slurm, course: Course) -> None:
+    course.hand_in("s0", "crash", "fine")
+    course.hand_in("s1", "fine", "fine")
+    course.add_reference("fine", "fine")
+    done = course.grade(*BY_SLURM)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert course.statuses() == {"s0": "judge_crashed", "s1": "graded"}
+    assert course.log("end").count("solutions") == 2  # before and after the second task of s0, on its node
+
+
+def test_a_killed_batch_gathers_what_its_tasks_did_meanwhile(slurm: Slurm, course: Course) -> None:
+    for number in range(3):
+        course.hand_in(f"s{number}", "sleep 2", "fine")
+    process = start(course)
+    wait_until(lambda: course.log("begin"))
+    process.kill()
+    process.communicate()
+    wait_until(lambda: len(course.log("end")) == 3)
+    assert course.grade(*BY_SLURM).returncode == 0
+    assert sorted(course.log("begin")) == ["s0", "s1", "s2"]
+    assert set(course.statuses().values()) == {"graded"}
+
+
+def test_an_interruption_cancels_the_tasks(slurm: Slurm, course: Course) -> None:
+    course.hand_in("s0", "sleep 300", "fine")
+    process = start(course)
+    wait_until(lambda: course.log("begin"))
+    process.send_signal(signal.SIGINT)
+    said, _ = process.communicate(timeout=60)
+    assert process.returncode == 130, said
+    wait_until(lambda: not slurm.running_on())
+
+
+def test_a_lost_node_and_a_vanished_task_are_graded_again(slurm: Slurm, course: Course) -> None:
+    for number in range(4):
+        course.hand_in(f"s{number}", "fine" if number > 1 else "sleep 8", "fine")
+    process = start(course)
+    wait_until(lambda: slurm.running_on().get("n1") == "RUNNING" and len(course.log("begin")) == 2)
+    slurm.lose("n1")
+    said, _ = process.communicate(timeout=200)
+    assert process.returncode == 0, said
+    assert course.statuses() == {f"s{number}": "graded" for number in range(4)}
+    begun = course.log("begin")
+    assert len(begun) > 4  # the lost task began twice
+    assert sorted(course.log("end")) == [f"s{number}" for number in range(4)]
+    graded = course.database().query("SELECT COUNT(*) FROM grades")
+    assert graded == [(4,)]
+
+
+def test_a_cancelled_task_is_submitted_again(slurm: Slurm, course: Course) -> None:
+    course.hand_in("s0", "sleep 5", "fine")
+    process = start(course)
+    wait_until(lambda: course.log("begin"))
+    (job,) = slurm.ask("squeue", "-h", "-o", "%i", "-t", "R").split()
+    slurm.ask("scancel", job)
+    said, _ = process.communicate(timeout=120)
+    assert process.returncode == 0, said
+    assert course.log("begin") == ["s0", "s0"]
+    assert course.statuses() == {"s0": "graded"}
+
+
+@pytest.mark.skipif(not os.environ.get("WARPLAB_THOROUGH"), reason="takes minutes: WARPLAB_THOROUGH=1")
+def test_a_task_whose_time_is_over_is_ours_to_blame_in_the_end(slurm: Slurm, course: Course) -> None:
+    course.hand_in("s0", "sleep 600", "fine")
+    course.hand_in("s1", "fine", "fine")
+    said = course.grade(*BY_SLURM, "--slurm", "time=1")
+    assert said.returncode == 1, said.stdout + said.stderr
+    assert len(list((course.out / "slurm").glob("*_submission.sh"))) == 4  # the trial, both students, s0 twice more
+    assert course.statuses() == {"s0": "judge_error", "s1": "graded"}
+    assert "Slurm's time limit; --slurm time=MINUTES" in course.verb("status").stdout
+    assert not slurm.running_on()
+
+
+def test_a_wrong_parameter_is_one_clear_message(slurm: Slurm, course: Course) -> None:
+    course.hand_in("s0", "fine", "fine")
+    said = course.grade("--executor", "slurm", "--slurm", "partition=nowhere")
+    assert said.returncode == 2
+    assert "Slurm takes no jobs" in said.stderr
+    said = course.grade("--executor", "slurm", "--slurm", "nowhere")
+    assert said.returncode == 2
+    assert "write NAME=VALUE" in said.stderr
+
+
+def test_the_cluster_leaves_nothing_behind(tmp_path: Path) -> None:
+    with Slurm(tmp_path / "slurm") as cluster:
+        pids = [process.pid for process in cluster.processes.values()]
+    assert not any(Path(f"/proc/{pid}").exists() for pid in pids)

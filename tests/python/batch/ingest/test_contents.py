@@ -1,0 +1,421 @@
+"""reader.py and contents.py: everything in a hand-in is read, and the newest file of each stage counts."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import lzma
+import os
+import socket
+import tarfile
+import zipfile
+from calendar import timegm
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from grader.python.batch.grade.opening import Opened, open_submission
+from grader.python.batch.ingest import contents, folders, reader, submissions
+from grader.python.batch.ingest.archive import MOST_FILES, RefusedError
+from grader.python.batch.ingest.contents import pick_journal_files, pick_stages
+from grader.python.batch.ingest.notes import is_for_instructor
+from grader.python.batch.ingest.reader import Contents, File, read_all, read_apart
+from grader.python.batch.ingest.submissions import find_submissions
+from grader.python.batch.store.settings import Settings
+from tests.python.batch.ingest.test_archive import GOOD, make_zip
+
+STAGES = ("01_first", "02_second")
+FIRST, SECOND = "01_first.cu", "02_second.cu"
+SETTINGS = Settings("lab", STAGES, Path(__file__).resolve().parents[4], Path(), Path(), "cpu")
+OLD, NEW, LATER = (2025, 11, 20, 10, 0, 0), (2025, 11, 20, 12, 0, 0), (2025, 11, 20, 14, 0, 0)
+UNKNOWN, FUTURE = (1980, 1, 1, 0, 0, 0), (2099, 1, 1, 0, 0, 0)
+RAR = b"Rar!\x1a\7\0"
+Time = tuple[int, int, int, int, int, int]
+
+
+def pack(files: Mapping[str, bytes], time: Time = OLD) -> bytes:
+    return make_zip(*((zipfile.ZipInfo(name, time), content) for name, content in files.items()))
+
+
+def pack_tar(files: Mapping[str, bytes], time: Time = OLD) -> bytes:
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w:gz") as archive:
+        for name, content in files.items():
+            member = tarfile.TarInfo(name)
+            member.size, member.mtime = len(content), timegm(time)
+            archive.addfile(member, io.BytesIO(content))
+    return packed.getvalue()
+
+
+def hand_in(folder: Path, files: Mapping[str, bytes], time: Time = OLD) -> Opened:
+    """Hand in files as a course system or a person names them, by one student, and open them."""
+    for name, content in files.items():
+        file = folder / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(content)
+        os.utime(file, (timegm(time), timegm(time)))
+    (found,), strangers = find_submissions(folder, "lab", [])
+    assert not strangers
+    return open_submission(found, SETTINGS)
+
+
+MOODLE, CANVAS = "Ada_5_assignsubmission_file_", "ada_5_"
+REPORT = pack({"report.pdf": b"%PDF", "figure.png": b"x"}, LATER)
+SUBMIT = "lab-al1-2025-11-20-120000.tar.gz"
+MAC = {SUBMIT: pack_tar({f"lab/{FIRST}": b"1"}), f"__MACOSX/._{SUBMIT}": b"\0\5\x16\7"}
+# The files that one student hands in, and those that count.
+HONEST: dict[str, tuple[dict[str, bytes], str]] = {
+    "canvas_code_then_report": ({f"{CANVAS}500_{FIRST}": b"1", f"{CANVAS}501_report.zip": REPORT}, "1"),
+    "canvas_two_zips": ({f"{CANVAS}500_code.zip": pack({FIRST: b"1"}), f"{CANVAS}501_report.zip": REPORT}, "1"),
+    "canvas_rar": ({f"{CANVAS}500_code.zip": pack({FIRST: b"1"}), f"{CANVAS}501_report.rar": RAR}, "1"),
+    "canvas_notes": ({f"{CANVAS}500_lab.zip": pack({FIRST: b"1"}), f"{CANVAS}501_notes.json": b"{}"}, "1"),
+    "canvas_one_file_again": (
+        {f"{CANVAS}500_lab.zip": pack({FIRST: b"1", SECOND: b"old"}, LATER), f"{CANVAS}501_{SECOND}": b"2"},
+        "12",
+    ),
+    "canvas_archive_again": (
+        {f"{CANVAS}500_{FIRST}": b"old", f"{CANVAS}501_lab.zip": pack({FIRST: b"1", SECOND: b"2"}, UNKNOWN)},
+        "12",
+    ),
+    "moodle_two_zips": ({f"{MOODLE}/code.zip": pack({FIRST: b"1"}), f"{MOODLE}/report.zip": REPORT}, "1"),
+    "moodle_files": ({f"{MOODLE}code.zip": pack({FIRST: b"1"}), f"{MOODLE}report.zip": REPORT}, "1"),
+    "moodle_zip_and_file": (
+        {f"{MOODLE}/lab.zip": pack({FIRST: b"1", SECOND: b"2"}, LATER), f"{MOODLE}/{FIRST}": b"old"},
+        "12",
+    ),
+    "moodle_newer_file": ({f"{MOODLE}/lab.zip": pack({FIRST: b"old", SECOND: b"2"}), f"{MOODLE}/{FIRST}": b"1"}, "12"),
+    "moodle_damaged": ({f"{MOODLE}/a.zip": b"PK", f"{MOODLE}/b.tar.gz": pack_tar({FIRST: b"1"})}, "1"),
+    "moodle_mac": ({f"{MOODLE}/lab.zip": pack(MAC)}, "1"),
+    "other_endings": ({"al1/a.tbz2": bz2.compress(gzip.decompress(pack_tar({FIRST: b"1"}))),
+                       "al1/b.TXZ": lzma.compress(gzip.decompress(pack_tar({SECOND: b"2"})))}, "12"),
+    "canvas_mac": ({f"{CANVAS}500_lab.zip": pack(MAC)}, "1"),
+    "zip_in_a_folder": ({f"{MOODLE}/lab.zip": pack({SUBMIT: pack_tar({f"lab/{FIRST}": b"1"})})}, "1"),
+    "three_archives_deep": ({"al1/a.zip": pack({"b.zip": pack({"c.tgz": pack_tar({FIRST: b"1"})})})}, "1"),
+    "submitted_twice": (
+        {
+            f"{MOODLE}/{SUBMIT}": pack_tar({FIRST: b"1"}),
+            f"{MOODLE}/lab-al1-2025-11-20-110000.tar.gz": pack_tar({FIRST: b"old", SECOND: b"2"}, LATER),
+        },
+        "12",
+    ),
+    "submitted_in_the_future": (
+        {
+            f"{MOODLE}/{SUBMIT}": pack_tar({FIRST: b"1"}),
+            f"{MOODLE}/lab-al1-2099-11-20-110000.tar.gz": pack_tar({FIRST: b"old"}, LATER),
+        },
+        "1",
+    ),
+    "another_labs_archive": (
+        {
+            f"{MOODLE}/a.zip": pack({FIRST: b"1"}),
+            f"{MOODLE}/other-al1-2025-12-20-110000.tar.gz": pack_tar({FIRST: b"old"}),
+        },
+        "1",
+    ),
+    "zip_and_tar": ({f"{MOODLE}/a.zip": pack({FIRST: b"old"}), f"{MOODLE}/b.tgz": pack_tar({FIRST: b"1"}, LATER)}, "1"),
+    "unknown_time": ({f"{MOODLE}/a.zip": pack({FIRST: b"1"}), f"{MOODLE}/b.zip": pack({FIRST: b"o"}, UNKNOWN)}, "1"),
+    "future_time": ({f"{MOODLE}/a.zip": pack({FIRST: b"1"}), f"{MOODLE}/b.zip": pack({FIRST: b"o"}, FUTURE)}, "1"),
+    "starters": ({"al1/kit.zip": pack({f"starter/lab/{FIRST}": b"old"}, LATER), f"al1/{FIRST}": b"1"}, "1"),
+    "eighteen_megabytes": (
+        {f"{MOODLE}/a.zip": make_zip((FIRST, b"1"), *((f"{n}.cu", bytes(6_000_000)) for n in range(3)), method=0)},
+        "1",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", HONEST)
+def test_no_second_file_costs_points(tmp_path: Path, kind: str) -> None:
+    files, counts = HONEST[kind]
+    opened = hand_in(tmp_path, files, NEW)
+    assert "".join(content.decode() for content in opened.picked.values()) == counts, (opened.detail, opened.notes)
+
+
+def test_what_is_not_used_is_said(tmp_path: Path) -> None:
+    files = {f"{MOODLE}/a.zip": pack({FIRST: b"old", SECOND: b"old"}), f"{MOODLE}/b.zip": pack({FIRST: b"1"}, NEW)}
+    files |= {f"{MOODLE}/c.zip": pack({SECOND: b"old", FIRST: b"1"}), f"{MOODLE}/d.rar": RAR}
+    assert hand_in(tmp_path, files).notes == [
+        "01_first from b.zip: it is the newest. Not used: a.zip",
+        "d.rar was not read: it is neither a zip nor a tar archive (it is RAR; hand in a .zip or a .tar.gz).",
+    ]
+
+
+@pytest.mark.parametrize("time", [NEW, UNKNOWN])
+def test_without_a_newest_file_one_counts_and_the_instructor_is_told(tmp_path: Path, time: Time) -> None:
+    files = {f"{MOODLE}/{name}.zip": pack({FIRST: name.encode()}, time) for name in "ab"}
+    opened = hand_in(tmp_path, files)
+    assert opened.picked == {"01_first": b"b"}
+    assert opened.notes == [
+        "01_first from b.zip: no time tells which is the newest. Not used: a.zip",
+        f"To have one of them graded, delete the others from {tmp_path / MOODLE}, and repeat the command. "
+        "Stages: 01_first.",
+    ]
+    assert list(map(is_for_instructor, opened.notes)) == [False, True]
+
+
+def test_of_several_journals_the_newest_archives_counts(tmp_path: Path) -> None:
+    files = {
+        f"{MOODLE}/lab-al1-2025-11-20-1{hour}0000.tar.gz": pack_tar(
+            {f"lab/{FIRST}": b"1", "lab/journal/records.jsonl": f"{hour}".encode()}
+        )
+        for hour in (3, 4, 2)
+    }
+    assert list(hand_in(tmp_path, files).journal.values()) == [b"4"]
+    assert pick_journal_files([], "lab") == {}
+
+
+@pytest.mark.parametrize("slow", ["empty_streams", "extra_fields"])
+def test_reading_that_takes_long_ends_with_its_own_hand_in(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, slow: str
+) -> None:
+    monkeypatch.setattr(reader, "READING_S", 1)
+    data = gzip.compress(b"") * 1_000_000 if slow == "empty_streams" else long_extras(290)
+    (tmp_path / "eve").mkdir()
+    (tmp_path / "eve" / f"a.{'gz' if slow == 'empty_streams' else 'zip'}").write_bytes(data)
+    (tmp_path / "eve" / FIRST).write_bytes(b"1")
+    (found,), _ = find_submissions(tmp_path, "lab", [])  # opens no archive
+    opened = open_submission(found, SETTINGS)
+    assert (opened.status, opened.detail) == ("archive_refused", "Reading it takes too much time or memory.")
+
+
+def long_extras(count: int) -> bytes:
+    """Return a zip of files with 16,000 empty extra fields each, which zipfile reads in quadratic time."""
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        for number in range(count):
+            archive.writestr(f"{number}.md", b"")
+        for entry in archive.infolist():
+            entry.extra = b"\xff\xfe\0\0" * 16_000
+    return packed.getvalue()
+
+
+def test_a_reader_that_fails_is_no_fault_of_the_student(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / FIRST).write_bytes(b"1")
+    monkeypatch.setattr(reader.sys, "executable", "/bin/false")
+    with pytest.raises(OSError, match="ended with status 1"):
+        read_apart([tmp_path / FIRST], 5)
+
+
+@pytest.mark.parametrize(
+    "does", ['[ "$question" = "[]" ]', '[ "$question" = "[]" ] || yes', '[ "$question" = "[]" ] || kill -SEGV $$']
+)
+def test_a_reader_that_fails_for_one_hand_in_refuses_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, does: str
+) -> None:
+    (program := tmp_path / "python").write_text(f"#!/bin/sh\nulimit -c 0\nread -r question\n{does}\n")
+    program.chmod(0o755)
+    monkeypatch.setattr(reader.sys, "executable", str(program))
+    monkeypatch.setattr(reader, "MOST_ANSWER_BYTES", 3_000_000)
+    with pytest.raises(RefusedError, match="too much time or memory"):
+        read_apart([tmp_path / FIRST], 60)
+
+
+@pytest.mark.parametrize("signal", ["KILL", "TERM"])
+def test_a_reader_that_something_else_kills_is_no_fault_of_the_student(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, signal: str
+) -> None:
+    """The kernel kills it in the same way if memory is short."""
+    (program := tmp_path / "python").write_text(f"#!/bin/sh\nulimit -c 0\nkill -{signal} $$\n")
+    program.chmod(0o755)
+    (tmp_path / "ada").mkdir()
+    (tmp_path / "ada" / FIRST).write_bytes(b"1")
+    (found,), _ = find_submissions(tmp_path, "lab", [])
+    monkeypatch.setattr(reader.sys, "executable", str(program))
+    opened = open_submission(found, SETTINGS)
+    assert (opened.status, opened.was_killed) == ("judge_error", True)
+    assert "The reader of hand-ins was killed" in opened.detail
+
+
+def test_a_reader_that_takes_long_without_computing_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (program := tmp_path / "python").write_text("#!/bin/sh\nexec sleep 60\n")
+    program.chmod(0o755)
+    monkeypatch.setattr(reader.sys, "executable", str(program))
+    monkeypatch.setattr(reader, "WAITING", 0.2)
+    with pytest.raises(RefusedError, match="too much time or memory"):
+        read_apart([tmp_path / FIRST], 1)
+
+
+def test_what_is_refused_in_nested_archives_is_bounded(tmp_path: Path) -> None:
+    inner = pack_tar({f"{number}.zip": b"" for number in range(MOST_FILES - 10)})
+    (file := tmp_path / "a.zip").write_bytes(make_zip(*((f"{number}.tgz", inner) for number in range(4))))
+    found = read_all([file])
+    assert not found.files and len(found.refused) == reader.MOST_REFUSED
+
+
+@pytest.mark.parametrize("crowd", ["x.json", "x.cpp", "x.gz", "journal/x.md"])
+@pytest.mark.parametrize("form", ["folder", "zip"])
+def test_no_crowd_of_other_files_displaces_the_code(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, crowd: str, form: str
+) -> None:
+    monkeypatch.setattr(reader, "MOST_FILES", 20)
+    monkeypatch.setattr(reader, "MOST_BYTES", 200 if form == "folder" else reader.MOST_BYTES)
+    names = [f"{number}/{crowd}" for number in range(30)]
+    (folder := tmp_path / "al1").mkdir()
+    for name, content in [*((name, bytes(50)) for name in names), (FIRST, b"1")]:
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(content)
+    os.utime(folder / FIRST, (1e9, 1e9))
+    (packed := tmp_path / "al1.zip").write_bytes(make_zip(*((name, bytes(50)) for name in names), (FIRST, b"1")))
+    assert FIRST in [file.name for file in read_all([folder if form == "folder" else packed]).files]
+
+
+def test_archives_that_take_too_long_cost_no_code(tmp_path: Path) -> None:
+    (folder := tmp_path / "al1").mkdir()
+    (folder / FIRST).write_bytes(b"1")
+    (folder / "logs.tar").write_bytes(pack_tar({SECOND: b"2"}))
+    os.utime(folder / FIRST, (1e9, 1e9))
+    found = read_all([folder], cpu_s=-1e9)
+    assert [file.name for file in found.files] == [FIRST]
+    assert [(name, why.reason) for name, why in found.refused] == [("logs.tar", "too_slow")]
+
+
+def test_the_archives_of_a_hand_in_are_bounded(tmp_path: Path) -> None:
+    (file := tmp_path / "a.zip").write_bytes(
+        make_zip(*((f"{number}.zip", pack({FIRST: b"1"})) for number in range(reader.MOST_ARCHIVES + 7)))
+    )
+    found = read_all([file])
+    assert len(found.files) == reader.MOST_ARCHIVES - 1
+    assert [why.reason for _, why in found.refused] == ["too_many_files"] * 8
+
+
+def test_the_name_of_an_archive_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[Path] = []
+    monkeypatch.setattr(contents, "lab_in_name", lambda path: asked.append(path) or "")
+    archives = [(f"once{number}.zip", pack({FIRST: b"1", SECOND: b"%d" % number})) for number in range(20)]
+    (file := tmp_path / "once.zip").write_bytes(make_zip(*archives))
+    assert len(pick_stages(read_all([file]).files, "lab", STAGES)[0]) == 2
+    assert len(asked) == 40  # the outer and the inner archive of each file's place
+
+
+def test_what_is_not_there_is_no_fault_of_the_student(tmp_path: Path) -> None:
+    with pytest.raises(OSError, match="gone"):
+        read_apart([tmp_path / "gone.zip"], 5)
+
+
+def test_a_process_of_its_own_reads_the_same(tmp_path: Path) -> None:
+    (tmp_path / "a.zip").write_bytes(pack({**GOOD, "b.tgz": pack_tar(GOOD), "c.rar": RAR}))
+    (tmp_path / os.fsdecode(b"\xff.cu")).write_bytes(b"2")
+    entries = sorted(tmp_path.iterdir())
+    apart, here = read_apart(entries, 5), read_all(entries)
+    assert apart.files == here.files and len(here.files) == 5
+    assert [(name, str(why)) for name, why in apart.refused] == [(name, str(why)) for name, why in here.refused]
+
+
+def read(*entries: Path) -> tuple[dict[str, bytes], list[tuple[str, str]]]:
+    contents: Contents = read_all(entries)
+    return {file.name: file.content for file in contents.files}, [(name, why.reason) for name, why in contents.refused]
+
+
+def test_links_in_a_folder_are_not_followed(tmp_path: Path) -> None:
+    (tmp_path / "secret").write_text("secret")
+    folder = tmp_path / "handed in"
+    (folder / "lab").mkdir(parents=True)
+    (folder / "lab" / FIRST).symlink_to(tmp_path / "secret")
+    (folder / "up").symlink_to(tmp_path)
+    (folder / SECOND).write_text("2")
+    assert read(folder) == ({SECOND: b"2"}, [(f"lab/{FIRST}", "link")])
+
+
+def test_a_folder_that_becomes_a_link_is_not_followed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A student replaces the folder by a link after the batch listed it and before the batch reads a file in it."""
+    (solutions := tmp_path / "solutions").mkdir()
+    (solutions / FIRST).write_text("solution")
+    (inner := tmp_path / "eve" / "d").mkdir(parents=True)
+    (inner / FIRST).write_text("mine")
+    monkeypatch.setattr(folders, "require_file", lambda *_: exchange())
+
+    def exchange() -> None:
+        if not inner.is_symlink():
+            inner.rename(tmp_path / "before")
+            inner.symlink_to(solutions)
+
+    assert read(tmp_path / "eve") == ({}, [(f"d/{FIRST}", "unreadable")])
+    assert submissions.fingerprint([tmp_path / "eve"]) == submissions.fingerprint([tmp_path / "eve"])
+
+
+def test_a_file_that_vanishes_is_refused_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / FIRST).write_text("1")
+    (tmp_path / SECOND).write_text("2")
+    monkeypatch.setattr(folders, "require_file", lambda *_: (tmp_path / FIRST).unlink(missing_ok=True))
+    assert read(tmp_path) == ({SECOND: b"2"}, [(FIRST, "unreadable")])
+
+
+def test_what_nobody_may_read_is_refused_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The test simulates a permission error, because tests may run as root, which can read everything."""
+    for name in (f"open/{FIRST}", f"closed/{SECOND}", "manifest.json"):
+        (file := tmp_path / "al1" / name).parent.mkdir(parents=True, exist_ok=True)
+        file.write_text("1")
+    real = os.open
+
+    def refuse(name: str, flags: int, dir_fd: int | None = None) -> int:
+        if name in ("closed", "manifest.json"):
+            raise PermissionError(13, "Permission denied", name)
+        return real(name, flags, dir_fd=dir_fd)
+
+    monkeypatch.setattr(folders.os, "open", refuse)
+    files, refused = read(tmp_path / "al1")
+    assert files == {f"open/{FIRST}": b"1"}
+    assert sorted(refused) == [("closed", "unreadable"), ("manifest.json", "unreadable")]
+
+
+def test_the_files_at_the_top_of_a_deep_or_large_folder_are_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(folders, "MOST_ENTRIES", 50)
+    (deep := tmp_path / "eve" / "/".join(["folder"] * 45)).mkdir(parents=True)
+    (deep / SECOND).write_text("2")
+    (tmp_path / "eve" / FIRST).write_text("1")
+    assert read(tmp_path / "eve") == ({FIRST: b"1"}, [("eve", "too_many_files")])
+    monkeypatch.undo()
+    files, ((name, reason),) = read(tmp_path / "eve")
+    assert files == {FIRST: b"1"} and name.startswith("folder/folder") and reason == "too_deep"
+
+
+def test_a_pipe_in_a_folder_does_not_block(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / FIRST)
+    assert read(tmp_path) == ({}, [(FIRST, "device")])
+
+
+def test_a_socket_in_a_folder_costs_no_other_file(tmp_path: Path) -> None:
+    (tmp_path / SECOND).write_text("2")
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind(str(tmp_path / FIRST))
+        assert read(tmp_path) == ({SECOND: b"2"}, [(FIRST, "device")])
+        assert read(tmp_path / FIRST) == ({}, [(FIRST, "device")])
+
+
+def test_loose_files_together_have_the_bounds_of_an_archive(tmp_path: Path) -> None:
+    large = [tmp_path / f"{number}.cu" for number in range(8)]
+    for file in large:
+        file.write_bytes(bytes(9_000_000))
+    files, refused = read(*large)
+    assert list(files) == [f"{number}.cu" for number in range(7, 0, -1)] and refused == [("0.cu", "bomb")]
+    many = [tmp_path / f"empty{number}.cu" for number in range(MOST_FILES + 1)]
+    for file in many:
+        file.touch()
+    files, refused = read(*many)
+    assert len(files) == MOST_FILES and refused == [("empty0.cu", "too_many_files")]
+
+
+def test_archives_together_have_the_bounds_of_one(tmp_path: Path) -> None:
+    for number in range(3):
+        (tmp_path / f"{number}.zip").write_bytes(make_zip(*((f"{n}.cu", bytes(9_000_000)) for n in range(3))))
+    files, refused = read(*sorted(tmp_path.iterdir()))
+    assert len(files) == 7 and refused == [("1.cu", "bomb"), ("2.cu", "bomb")]
+
+
+def loose(files: Mapping[str, bytes]) -> list[File]:
+    return [File(name, content, 0, ("al1",)) for name, content in files.items()]
+
+
+def test_the_file_in_the_labs_folder_is_picked() -> None:
+    files = {"old/01_first.cu": b"old", "x/lab/01_first.cu": b"new", "02_SECOND-3.cu": b"2", "03_third.cu": b"3"}
+    picked, notes, ties = pick_stages(loose(files), "lab", STAGES)
+    assert picked == {"01_first": b"new", "02_second": b"2"} and not ties
+    assert notes == ["x/lab/01_first.cu was graded; there were also old/01_first.cu"]
+
+
+def test_a_whole_kit_is_graded_by_the_students_work() -> None:
+    files = {"kit/starter/lab/01_first.cu": b"old", "kit/work/lab/01_first.cu": b"new", "02_second.cu.txt": b"2"}
+    assert pick_stages(loose(files), "lab", STAGES) == ({"01_first": b"new", "02_second": b"2"}, [], [])

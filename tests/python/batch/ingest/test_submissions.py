@@ -1,0 +1,388 @@
+"""grader/python/batch/ingest/submissions.py: the owner of each submission, and which of several submissions counts."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import json
+import os
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from grader.python.batch.ingest import columns, submissions
+from grader.python.batch.ingest.entries import NO_SUCH_TIME
+from grader.python.batch.ingest.notes import has_kind
+from grader.python.batch.ingest.roster import read_roster
+from grader.python.batch.ingest.submission import DOUBTED_DATE, FILE_DATE, Submission
+from grader.python.batch.ingest.submissions import NO_SUCH_DATE, find_submissions
+from grader.python.batch.store.places import folder_name
+from grader.python.common.console import UserError
+from grader.python.journal.submit import name_part
+from tests.python.batch.ingest.test_archive import make_tar
+
+
+def find(folder: Path, roster: str = "") -> tuple[dict[str, Submission], list[str]]:
+    students = []
+    if roster:
+        file = folder.with_name("roster.csv")
+        file.write_text(roster)
+        students = read_roster(file)
+    found, strangers = find_submissions(folder, "lab", students)
+    assert len({one.key for one in found}) == len(found)
+    return {one.key: one for one in found}, strangers
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    made = tmp_path / "handed in"
+    made.mkdir()
+    return made
+
+
+def test_canvas_names(folder: Path) -> None:
+    for name in ("lovelaceada_12_900_lab.zip", "turingalan_LATE_34_901_01_first.cu", "turingalan_34_902_02_second.cu"):
+        (folder / name).write_text(name)
+    found, strangers = find(folder)
+    assert not strangers
+    assert {key: len(one.entries) for key, one in found.items()} == {"12": 1, "34": 2}
+    assert found["12"].name == "lovelaceada"
+    assert "Canvas calls it late." in found["34"].notes
+
+
+def test_a_late_file_whose_name_can_be_read_in_several_ways_stays_late(folder: Path) -> None:
+    (folder / "malicemallory_LATE_2000_600001_x_7000_500_01_first.cu").write_text("late")
+    ((key, one),) = find(folder)[0].items()
+    assert key == "malicemallory_2000" and "Canvas calls it late." in one.notes
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ("c_5_100_01_first.cu", "c_5_101_02_second.cu"),
+        ("c_5_200_hw.zip", "c_5_300_01_first.cu"),
+        ("A_5_assignsubmission_file_01_first.cu", "A_5_assignsubmission_file_hw.zip"),
+        ("c_5_99999_hw.zip", "c_5_100000_lab-al1-2026-11-20-120000.tar.gz"),
+    ],
+)
+def test_all_that_was_handed_in_counts_the_newest_last(folder: Path, names: tuple[str, ...]) -> None:
+    for name in (*names, f"{names[0]}.jpg"):
+        (folder / name).write_text(name)
+    found, _ = find(folder)
+    assert [entry.name for entry in found["5"].entries] == list(names) and not found["5"].notes
+
+
+def test_what_is_typed_into_moodle_is_no_file(folder: Path) -> None:
+    for name in (
+        "Ada_5_assignsubmission_onlinetext_",
+        "Ada_5_assignsubmission_file_",
+        "Bob_6_assignsubmission_onlinetext_",
+    ):
+        (folder / name).mkdir()
+    found, strangers = find(folder)
+    assert list(found) == ["5"]
+    assert strangers == ["Bob typed something into Moodle, and handed in no file."]
+
+
+def test_moodle_names(folder: Path) -> None:
+    (folder / "Ada M. Lovelace_12_assignsubmission_file_").mkdir()
+    (folder / "Alan_Turing_34_assignsubmission_file_lab.zip").write_text("")
+    found, _ = find(folder)
+    assert {key: one.name for key, one in found.items()} == {"12": "Ada M. Lovelace", "34": "Alan_Turing"}
+
+
+@pytest.mark.parametrize("time", ["2099-01-01-000000", "2026-13-45-999999"])
+def test_an_invalid_or_future_time_makes_no_archive_the_latest(folder: Path, time: str) -> None:
+    for name in ("lab-al1-2026-11-20-120000.tar.gz", f"lab-al1-{time}.tar.gz", f"lab-at2-{time}.tar.gz"):
+        (folder / name).write_text(name)
+    (folder / f"lab-AL1-{time}.tar.gz").write_text("another name of al1")
+    found, _ = find(folder, "id\nal1\nat2\n")
+    assert found["al1"].handed_in == "2026-11-20T12:00:00Z"
+    assert f"lab-al1-{time}.tar.gz: {NO_SUCH_TIME}" in found["al1"].notes
+    assert (found["at2"].known_by, found["at2"].handed_in[:4]) == (DOUBTED_DATE, str(datetime.now(UTC).year))
+    assert f"lab-at2-{time}.tar.gz: {NO_SUCH_TIME}" in found["at2"].notes
+
+
+def test_the_newest_archive_in_moodles_folder_says_when_and_who(folder: Path) -> None:
+    (own := folder / "Ada_5_assignsubmission_file_").mkdir()
+    for name in ("a.zip", "lab-al1-2026-11-20-120000.tar.gz", "lab-al1-2026-11-20-130000.tar.gz"):
+        (own / name).write_text("")
+    (own / "lab-al1-2099-11-20-130000.tar.gz").write_text("")
+    (own / "other-al1-2026-11-20-140000.tar.gz").write_text("")
+    found, _ = find(folder)
+    assert (found["5"].entries, found["5"].notes) == ([own], [])
+    assert (found["5"].handed_in, found["5"].known_by) == ("2026-11-20T13:00:00Z", "the archive's name")
+
+
+def test_a_files_date_in_the_future_becomes_today_and_counts_last(folder: Path) -> None:
+    for name in ("al1", "AL1"):
+        (folder / name).mkdir()
+        (folder / name / "01_first.cu").write_text(name)
+    os.utime(folder / "AL1" / "01_first.cu", (4e9, 4e9))
+    found, _ = find(folder, "id\nal1\n")
+    assert found["al1"].entries == [folder / "al1"]
+    (folder / "al1" / "01_first.cu").unlink()
+    (folder / "al1").rmdir()
+    found, _ = find(folder, "id\nal1\n")
+    assert found["al1"].known_by == DOUBTED_DATE and NO_SUCH_DATE in found["al1"].notes
+    assert found["al1"].handed_in[:4] == str(datetime.now(UTC).year)
+
+
+def test_a_folder_is_dated_by_its_newest_file_that_is_read(folder: Path) -> None:
+    (folder / "al1").mkdir()
+    later = dict.fromkeys(("report.pdf", "notes.cpp", "journal/records.jsonl"), 1.79e9)
+    (folder / "al1/journal").mkdir()
+    for name, time_s in {"01_first.cu": 1_700_000_000, "02_second.cu": 1_690_000_000, **later}.items():
+        (folder / "al1" / name).write_text(name)
+        os.utime(folder / "al1" / name, (time_s, time_s))
+    os.utime(folder / "al1", (1_600_000_000, 1_600_000_000))
+    found, _ = find(folder)
+    assert (found["al1"].handed_in, found["al1"].known_by) == ("2023-11-14T22:13:20Z", FILE_DATE)
+
+
+def test_a_folder_without_code_is_dated_by_its_newest_file(folder: Path) -> None:
+    (folder / "al1").mkdir()
+    (folder / "al1" / "report.pdf").write_text("")
+    os.utime(folder / "al1" / "report.pdf", (1_700_000_000, 1_700_000_000))
+    assert find(folder)[0]["al1"].handed_in == "2023-11-14T22:13:20Z"
+
+
+def test_names_of_make_submit_and_the_latest_counts(folder: Path) -> None:
+    for name in ("lab-al1-2026-11-20-120000.tar.gz", "lab-al1-2026-11-21-120000.tar.gz"):
+        (folder / name).write_text(name)
+    (folder / "lab-al1-at2-2026-11-19-120000.tar.gz").write_text("team")
+    (folder / "other-al1-2026-11-21-120000.tar.gz").write_text("other")
+    found, strangers = find(folder)
+    assert [entry.name[8:18] for entry in found["al1"].entries] == ["2026-11-20", "2026-11-21"]
+    assert found["al1"].handed_in == "2026-11-21T12:00:00Z"
+    assert found["al1-at2"].members == ["al1-at2"]
+    assert strangers == ["other-al1-2026-11-21-120000.tar.gz: of the lab other, not lab."]
+
+
+def test_a_canvas_upload_of_make_submit_keeps_its_time(folder: Path) -> None:
+    (folder / "lovelaceada_12_900_lab-al1-2026-11-20-120000.tar.gz").write_text("")
+    found, _ = find(folder)
+    assert found["12"].handed_in == "2026-11-20T12:00:00Z"
+
+
+def test_plain_folders_and_archives(folder: Path) -> None:
+    (folder / "al1").mkdir()
+    for name in ("at2.tar.gz", "cs3.zip", "readme.txt", ".DS_Store"):
+        (folder / name).write_text("")
+    (folder / "__MACOSX").mkdir()
+    found, strangers = find(folder)
+    assert set(found) == {"al1", "at2", "cs3"}
+    assert len(strangers) == 1 and strangers[0].startswith("readme.txt: ")
+
+
+def test_the_roster_names_students_and_teams(folder: Path) -> None:
+    (folder / "lab-al_1-at2-2026-11-19-120000.tar.gz").write_text("")
+    (folder / "hopper_77_900_lab.zip").write_text("")
+    (folder / "nobody.zip").write_text("")
+    roster = "Student,ID,SIS Login ID\n    Points Possible,,\nLovelace; Ada,al-1,ada\nTuring,at2,alan\n"
+    found, _ = find(folder, roster + "Hopper,gh3,77\n")
+    assert found["al-1+at2"].members == ["al-1", "at2"]
+    assert found["al-1+at2"].name == "Lovelace; Ada, Turing"
+    assert found["gh3"].name == "Hopper"
+    assert found["nobody"].notes == ["Not on the roster."]
+
+
+def test_who_has_another_number_in_the_archive_is_found_by_name(folder: Path) -> None:
+    (folder / "Emmy Noether_77123_assignsubmission_file_").mkdir()
+    (folder / "lovelaceada_12_900_lab.zip").write_text("")
+    (folder / "John Smith_5_assignsubmission_file_").mkdir()
+    roster = "ID number,First name,Surname\n2001,Emmy,Noether\n2002,Lovelace,Ada\n2003,John,Smith\n2004,John,Smith\n"
+    found, _ = find(folder, roster)
+    assert found["2001"].notes == ["The roster has no 77123: found by the name, Emmy Noether."]
+    assert found["2002"].members == ["2002"]
+    assert found["5"].notes == ["Not on the roster."]  # two students have that name
+
+
+def test_the_roster_may_say_when_it_was_handed_in(folder: Path) -> None:
+    (folder / "lab-al1-2026-11-19-120000.tar.gz").write_text("")
+    found, _ = find(folder, "id,submitted\nal1,2026-11-20T12:00+01:00\n")
+    assert (found["al1"].handed_in, found["al1"].known_by) == ("2026-11-20T11:00:00Z", "the roster")
+
+
+def test_two_names_of_one_student_are_one_submission(folder: Path) -> None:
+    (folder / "al1").mkdir()
+    os.utime(folder / "al1", (10**9, 10**9))
+    (folder / "ada@example.edu").mkdir()
+    found, _ = find(folder, "id;name;email\nal1;Ada;ada@example.edu\n")
+    assert list(found) == ["al1"]
+    assert found["al1"].entries[0].name == "ada@example.edu"
+    assert "al1" in found["al1"].notes[0]
+
+
+def test_moodles_worksheet_is_a_roster(tmp_path: Path) -> None:
+    file = tmp_path / "grades.csv"
+    file.write_bytes(b'\xef\xbb\xbfIdentifier,"Full name","Email address"\r\nParticipant 12,"Ada\nL",a@b.c\r\n')
+    (student,) = read_roster(file)
+    assert (student.id, student.name, student.aliases) == ("12", "Ada\nL", {"12", "a@b.c"})
+
+
+@pytest.mark.parametrize(
+    ("text", "says"), [("name\nAda\n", "no column id"), ("id\n1\n1\n", ":3: the id 1"), ("", "id")]
+)
+def test_a_bad_roster_is_named(tmp_path: Path, text: str, says: str) -> None:
+    (tmp_path / "roster.csv").write_text(text)
+    with pytest.raises(UserError, match=says):
+        read_roster(tmp_path / "roster.csv")
+
+
+def test_assignments_titles_are_no_columns_of_the_roster(tmp_path: Path) -> None:
+    (file := tmp_path / "roster.csv").write_text(
+        "Student,ID,SIS Login ID,Section,Name (55),Email (3),ID 2 (56),Submitted? (57)\n"
+        "    Points Possible,,,,10,10,10,10\n"
+        '"Lovelace, Ada",7001,al1,A,9,8,7,-\n"Stone, Bob",7002,bo1,A,9,8,7,6\n'
+    )
+    assert [(one.id, one.name, sorted(one.aliases), one.numbers) for one in read_roster(file)] == [
+        ("7001", "Lovelace, Ada", ["7001", "al1"], {"7001"}),
+        ("7002", "Stone, Bob", ["7002", "bo1"], {"7002"}),
+    ]
+
+
+def test_a_cell_that_says_nothing_is_no_id(tmp_path: Path) -> None:
+    (file := tmp_path / "roster.csv").write_text("id,email,submitted\nal1,n/a,-\nbo2,N/A,\ncy3,-,\n")
+    assert [one.aliases for one in read_roster(file)] == [{"al1"}, {"bo2"}, {"cy3"}]
+
+
+def test_a_time_of_the_roster_has_a_zone(tmp_path: Path) -> None:
+    (file := tmp_path / "roster.csv").write_text("id,submitted\nal1,2026-11-21T23:30+01:00\nbo2,2026-11-21 23:30\n")
+    with pytest.raises(UserError, match=r"roster.csv:3: '2026-11-21 23:30' says no time zone"):
+        read_roster(file)
+    file.write_text("id,submitted\nal1,2026-11-21T23:30+01:00\n")
+    assert [one.handed_in for one in read_roster(file)] == ["2026-11-21T22:30:00Z"]
+
+
+def test_a_text_that_a_student_typed_delays_no_roster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Composition takes quadratic time in the length of a run of accents, so only short texts are composed."""
+    lengths: list[int] = []
+    compose = columns.compose
+    monkeypatch.setattr(columns, "compose", lambda text: lengths.append(len(text)) or compose(text))
+    csv.field_size_limit(131_072)
+    typed = "\u0315\u0300" * 200_000
+    (file := tmp_path / "roster.csv").write_text(
+        f'Identifier,Full name,Online text\nParticipant 7,Zoe\u0308,"{typed}"\nParticipant 8,{typed},\n'
+    )
+    zoe, other = read_roster(file)
+    assert (zoe.id, zoe.name, other.id) == ("7", "Zo\xeb", "8")
+    assert max(lengths) <= 300
+
+
+def test_ids_are_known_as_make_submit_writes_them(folder: Path) -> None:
+    for ids in ("a_uni.edu", "b_c-d_e"):
+        (folder / f"lab-{ids}-2026-11-19-120000.tar.gz").write_text(ids)
+    found, _ = find(folder, "id,email\n1,a@uni.edu\nb-c,\nd e,\n")
+    assert {key: one.members for key, one in found.items()} == {"1": ["1"], "b-c+d e": ["b-c", "d e"]}
+
+
+def test_names_of_folders_differ_wherever_keys_do() -> None:
+    keys = ["al1", "AL1", "a/l1", "a l1", "../al1", "al1" * 50, "al1" * 51, "\u00e5l1", "a+b", "", ".", ".."]
+    names = [folder_name(key) for key in keys]
+    assert names[0] == "al1"
+    assert len({name.casefold() for name in names}) == len(keys)
+    assert all("/" not in name and name.strip(".") for name in names)
+
+
+def test_other_files_never_have_the_fingerprint_of_earlier_ones(tmp_path: Path) -> None:
+    """The cases: contents that include a name, the same files under other names, and files moved to another folder."""
+    trees: tuple[dict[str, bytes], ...] = (
+        {"a.cu": b"1", "b.cu": b"2"},
+        {"a.cu": b"1b.cu\0" + b"2"},
+        {"a.cu": b"1", "c.cu": b"2"},
+        {"x/a.cu": b"1", "b.cu": b"2"},
+        {"x/a.cu": b"1", "x/b.cu": b"2"},
+        {"a.cu": b"", "b.cu": b"12"},
+        {"a.cu": b"1", "b.cu/2.cu": b""},
+    )
+    made = set()
+    for number, tree in enumerate(trees):
+        for name, content in tree.items():
+            (file := tmp_path / str(number) / "al1" / name).parent.mkdir(parents=True, exist_ok=True)
+            file.write_bytes(content)
+        made.add(submissions.fingerprint([tmp_path / str(number) / "al1"]))
+    assert len(made) == len(trees)
+    (tmp_path / "0").rename(tmp_path / "moved")
+    assert submissions.fingerprint([tmp_path / "moved/al1"]) in made
+
+
+@pytest.mark.parametrize("ids", [("al_12", "al-12"), ("m_ller", "m\xfcller"), ("anna", "anna_"), ("dne", "\xc5dne")])
+def test_an_archives_name_that_two_students_may_have_is_nobodys(folder: Path, ids: tuple[str, str]) -> None:
+    """`make submit` writes both ids in the same form."""
+    form = name_part(ids[0])
+    for second in (1, 2):
+        (folder / f"lab-{form}-2025-11-20-09000{second}.tar.gz").write_bytes(b"%d" % second)
+    (folder / f"lab-bo3-{form}-2025-11-20-100000.tar.gz").touch()
+    roster = f"id\n{ids[0]}\n{ids[1]}\nbo3\n"
+    found, _ = find(folder, roster)
+    assert len(found) == 3 and not any(one.own for one in found.values())
+    assert all(has_kind(one.notes, "of_several") for one in found.values())
+    (folder / ids[1]).mkdir()
+    (folder / f"lab-{form}-2025-11-20-090002.tar.gz").rename(folder / ids[1] / f"lab-{form}-2025-11-20-090002.tar.gz")
+    assert find(folder, roster)[0][ids[1]].own == (ids[1],)
+
+
+def test_the_manifest_tells_whose_an_archive_is(folder: Path) -> None:
+    """The manifest decides if the name fits two students; a manifest with other students than the name is ignored."""
+    for at, ids in enumerate((["al-12"], ["al_12"], ["bo3", "al-12"], ["eve"])):
+        form = "-".join(map(name_part, ids if ids != ["eve"] else ["al-12"]))
+        manifest = json.dumps({"authors": [{"name": "A B", "id": one} for one in ids]}).encode()
+        packed = gzip.compress(make_tar(("lab/manifest.json", manifest), ("lab/01_first.cu", b"1")))
+        (folder / f"lab-{form}-2025-11-20-09000{at}.tar.gz").write_bytes(packed)
+    found, _ = find(folder, "id\nal_12\nal-12\nbo3\neve\n")
+    assert {key: one.own for key, one in found.items()} == {
+        "al-12": ("al-12",),
+        "al_12": ("al_12",),
+        "bo3+al-12": ("bo3", "al-12"),
+        "lab-al_12-2025-11-20-090003.tar.gz": (),
+    }
+
+
+def test_the_labs_name_may_have_capitals(folder: Path) -> None:
+    (folder / "Lab-al1-2025-11-20-100000.tar.gz").touch()
+    (folder / "at2_7_1_LAB-at2-2025-11-20-100000.tar.gz").touch()
+    found, strangers = find(folder)
+    assert set(found) == {"al1", "7"} and not strangers
+
+
+def test_a_team_is_not_the_student_with_its_joined_ids(folder: Path) -> None:
+    (folder / "lab-al-12-2025-11-20-100000.tar.gz").touch()
+    (folder / "lab-al_12-2025-11-20-090000.tar.gz").touch()
+    found, _ = find(folder, "id\nal\n12\nal-12\n")
+    assert {key: len(one.entries) for key, one in found.items()} == {"al+12": 1, "al-12": 1}
+
+
+def test_a_partners_name_that_two_students_may_have_credits_nobody(folder: Path) -> None:
+    (folder / "bo_7_1_lab-bo1-al_12-2025-11-20-100000.tar.gz").touch()
+    found, _ = find(folder, "id,Canvas ID\nbo1,7\nal_12,8\nal-12,9\n")
+    assert found["bo1"].members == ["bo1"]
+
+
+def test_a_fingerprint_reads_no_more_than_a_hand_in_may_have(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    sizes: list[int] = []
+    hash_content = submissions.hash_content
+    monkeypatch.setattr(submissions, "hash_content", lambda part: sizes.append(part.size) or hash_content(part))
+    for number in range(30):
+        with (tmp_path / f"{number:02}.cu").open("wb") as file:
+            file.truncate(9_000_000 if number < 20 else 25_000_000)
+    before = submissions.fingerprint([tmp_path])
+    assert sizes == [9_000_000] * (submissions.MOST_BYTES // 9_000_000)
+    for name in ("00.cu", "19.cu", "29.cu"):
+        with (tmp_path / name).open("r+b") as file:
+            file.write(b"x")
+        changed = submissions.fingerprint([tmp_path])
+        assert changed != before
+        before = changed
+
+
+def test_a_fingerprint_opens_few_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(submissions, "MOST_STEPS", 40)
+    opened: list[str] = []
+    monkeypatch.setattr(submissions, "hash_content", lambda part: opened.append(part.name) or bytes(32))
+    (deep := tmp_path / "/".join("abcdefghi")).mkdir(parents=True)
+    for number in range(10):
+        (deep / f"{number}.cu").write_text("")
+    submissions.fingerprint([tmp_path])
+    assert len(opened) == 4

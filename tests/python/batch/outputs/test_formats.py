@@ -1,0 +1,801 @@
+"""Exports of reports with nasty names and texts keep the rules of each system that reads them."""
+
+from __future__ import annotations
+
+import base64
+import csv
+import html
+import io
+import json
+import random
+import re
+import unicodedata
+import uuid
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from grader.python.batch.ingest import called, roster
+from grader.python.batch.outputs import formats
+from grader.python.batch.outputs.cells import NUMBER, defuse, write_csv
+from grader.python.batch.outputs.formats import ONE_REPORT, autolab, github, github_log, gradescope, prairielearn
+from grader.python.batch.outputs.gradebooks import canvas, compare_maxima, moodle, tell_new
+from grader.python.batch.outputs.report_text import hide_names, tell_report
+from grader.python.batch.outputs.rows import Entry
+from grader.python.common import documents
+from grader.python.common.console import UserError
+from grader.python.common.documents import TOO_MUCH, from_json
+from grader.python.common.report import Report, read_report
+from tests.python import samples
+from tests.python.support import run_module
+
+NASTY = [
+    'a "quoted" name',
+    "O'Neil, Ada",
+    "two\nlines\r\nof it",
+    '=cmd|" /C calc"!A0',
+    "+1+1",
+    "-2",
+    "@SUM(1)",
+    "\t=1+1",
+    "std::min: no colon: here",
+    "\u202egnp.exe\u202c",
+    "عربي",
+    "👩‍🚀 emoji",
+    "nul\0in\x1b[31mit",
+    "lone \ud800 surrogate",
+    "::set-output name=result::pwned",
+    "x" * 300_000,
+    "]]></x><script>alert(1)</script>",
+    "",
+]
+HIDDEN = "hidden_secret_size"
+
+
+def make_report(json_report: dict[str, Any]) -> Report:
+    made: Report = from_json(Report, json_report, "")
+    return made
+
+
+def nasty_report(text: str) -> Report:
+    """Return a report in which every text that a student or a lab can choose is this one, surrogates included."""
+    made = make_report(samples.report())
+    for stage in made.stages:
+        stage.title = stage.output = stage.compilation.log = text
+        stage.notes = [text]
+        for check in stage.checks:
+            if check.failure:
+                check.failure.message = check.failure.hint = text
+    made.stages[0].compilation.verdict = "failed"
+    made.stages[0].compilation.failure = made.stages[2].checks[1].failure
+    return made
+
+
+def hidden_report() -> Report:
+    """Return a report in which hidden datasets fail, with their names in every text that may contain them."""
+    made = make_report(samples.report())
+    for stage in made.stages:
+        stage.output = f"printed on {HIDDEN}: 4711"
+        stage.notes = [f"{HIDDEN} was cut"]
+        for check in stage.checks:
+            if check.hidden:
+                check.dataset, check.verdict = HIDDEN, "failed"
+                check.failure = make_report(samples.report()).stages[2].checks[1].failure
+                assert check.failure and check.failure.place
+                check.failure.message = f"The data of {HIDDEN} is 987654321."
+                check.failure.place.expected = "987654321"
+        assert stage.score
+        stage.score.correctness_why = f"only {HIDDEN} passed"
+    return made
+
+
+def nothing_judged() -> Report:
+    made = make_report(samples.cpu_report())
+    for stage in made.stages:
+        stage.score, stage.verdict = None, "error"
+    made.total.points = made.total.max = made.total.pending = 0
+    made.total.without_score = len(made.stages)
+    return made
+
+
+def parse_json(text: str) -> Any:
+    """Parse strictly: no NaN, no lone surrogate, no raw control character."""
+
+    def refuse(word: str) -> None:
+        raise AssertionError(f"{word} is no JSON")
+
+    content = json.loads(text.encode("utf-8").decode(), parse_constant=refuse)
+    json.dumps(content, ensure_ascii=False).encode()
+    assert not [
+        text for text in strings(content) if re.search(r"[\x00-\x08\x0b-\x1f\x7f\u202a-\u202e\ud800-\udfff]", text)
+    ]
+    return content
+
+
+def strings(content: Any) -> list[str]:
+    if isinstance(content, str):
+        return [content]
+    if isinstance(content, dict):
+        return [text for key, value in content.items() for text in [*strings(key), *strings(value)]]
+    return [text for each in content for text in strings(each)] if isinstance(content, list) else []
+
+
+def is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def check_gradescope(text: str) -> dict[str, Any]:
+    content: dict[str, Any] = parse_json(text)
+    visibilities = {"hidden", "after_due_date", "after_published", "visible"}
+    formats = {"text", "html", "simple_format", "md", "ansi"}
+    top = {"score", "execution_time", "output", "output_format", "visibility", "stdout_visibility", "extra_data"}
+    assert set(content) <= top | {"tests", "leaderboard"}
+    assert is_number(content["score"]) and content["visibility"] in visibilities and content["output_format"] in formats
+    for test in content["tests"]:
+        keys = {"score", "max_score", "status", "name", "number", "output", "output_format", "tags", "visibility"}
+        assert set(test) <= keys | {"extra_data"}
+        assert test["visibility"] == "visible"  # a hidden test would hide the total
+        assert test["output_format"] in formats and isinstance(test["name"], str) and isinstance(test["number"], str)
+        assert test.get("status") in ("passed", "failed", None)
+        assert ("score" in test) == ("max_score" in test) and all(
+            is_number(test.get(key, 0)) for key in ("score", "max_score")
+        )
+        assert 0 <= test.get("score", 0) <= test.get("max_score", 0)
+    assert abs(sum(test.get("score", 0) for test in content["tests"]) - content["score"]) < 0.05
+    assert len(text.encode()) < 2_000_000
+    return content
+
+
+def check_autolab(text: str) -> dict[str, float]:
+    *before, presentation, last = text.splitlines()
+    assert not [line for line in before if line.startswith("{")]
+    for line in (presentation, last):
+        for string in re.findall(r'"((?:[^"\\]|\\.)*)"', line):
+            assert not re.search(r"\w:", string), string  # Autolab's parser would quote such a word again
+    shown = parse_json(presentation)
+    assert shown["_presentation"] == "semantic" and set(shown) == {"_presentation", "stages", *shown["stages"]}
+    for stage in shown["stages"]:
+        for test in shown[stage].values():
+            assert set(test) == {"passed", "hint"} and isinstance(test["passed"], bool)
+    content = parse_json(last)
+    assert list(content) == ["scores"]
+    scores: dict[str, float] = content["scores"]
+    assert scores and all(re.fullmatch(r"[a-z0-9_]+", name) and is_number(score) for name, score in scores.items())
+    return scores
+
+
+def check_github(text: str) -> dict[str, Any]:
+    assert text.count("\n") == 1
+    content: dict[str, Any] = parse_json(base64.b64decode(text, validate=False).decode())
+    assert set(content) == {"version", "status", "max_score", "tests"} and content["version"] == 1
+    keys = {"name", "status", "score", "message", "test_code", "filename", "line_no", "duration"}
+    for test in content["tests"]:
+        assert set(test) == keys and test["status"] in ("pass", "fail", "error")
+        assert test["score"] == (test["status"] == "pass")  # all tests have the same weight
+    judged = [test for test in content["tests"] if test["status"] != "error"]
+    assert content["max_score"] == len(judged)
+    passed = sum(test["status"] == "pass" for test in content["tests"])
+    assert passed == sum(test["score"] for test in content["tests"])
+    assert content["status"] == ("error" if not judged else "pass" if passed == len(content["tests"]) else "fail")
+    return content
+
+
+def check_prairielearn(text: str) -> dict[str, Any]:
+    content: dict[str, Any] = parse_json(text)
+    assert len(text.encode()) <= 1 << 20
+    if not content.get("gradable", True):
+        assert content["format_errors"]
+        return content
+    assert 0 <= content["score"] <= 1
+    with_points = [test for test in content["tests"] if "points" in test and "max_points" in test]
+    assert len(with_points) in (0, len(content["tests"]))
+    for test in content["tests"]:
+        assert isinstance(test["name"], str) and all(is_number(test[key]) for key in ("points", "max_points"))
+    assert all({"label", "url"} <= set(image) for image in content["images"])
+    return content
+
+
+VALIDATORS = {
+    "gradescope": check_gradescope,
+    "autolab": check_autolab,
+    "github": check_github,
+    "prairielearn": check_prairielearn,
+}
+
+
+def check_csv(text: str) -> list[list[str]]:
+    text.encode("utf-8")
+    csv.field_size_limit(10_000_000)
+    rows = list(csv.reader(io.StringIO(text), strict=True))
+    assert len({len(row) for row in rows}) == 1
+    for row in rows[1:]:
+        for cell in row:
+            assert cell in ("-", "") or re.fullmatch(r"-?[\d.]+", cell) or not re.match(r"\s*[=+\-@]", cell), cell
+            assert not re.search(r"[\x00-\x08\x0b-\x1f\u202a-\u202e\ud800-\udfff]", cell.replace("\r\n", "\n"))
+    return rows
+
+
+@pytest.mark.parametrize("wanted", ONE_REPORT)
+@pytest.mark.parametrize("text", NASTY, ids=[f"nasty{number}" for number in range(len(NASTY))])
+def test_nasty_names_break_no_format(wanted, text):
+    VALIDATORS[wanted](ONE_REPORT[wanted](nasty_report(text)))
+
+
+@pytest.mark.parametrize("wanted", ONE_REPORT)
+def test_no_format_has_raw_characters(wanted):
+    report = nasty_report("\u202e\x1b[2J")
+    report.warplab = report.sandbox = "\u202e"
+    text = base64.b64decode(ONE_REPORT[wanted](report)).decode() if wanted == "github" else ONE_REPORT[wanted](report)
+    assert not re.search(r"\\u202e|\\u001b|[\u202e\x1b]", text)
+
+
+@pytest.mark.parametrize("wanted", ONE_REPORT)
+def test_a_lab_of_many_stages_fits(wanted):
+    made = nasty_report("😀" * 20_000)
+    made.stages *= 12
+    made.total.points, made.total.max = made.total.points * 12, made.total.max * 12
+    written = ONE_REPORT[wanted](made)
+    if wanted != "gradescope":
+        VALIDATORS[wanted](written)
+
+
+@pytest.mark.parametrize("wanted", [*ONE_REPORT, "canvas", "moodle"])
+def test_hidden_datasets_are_in_no_format(wanted):
+    made = hidden_report()
+    if wanted in ONE_REPORT:
+        text = ONE_REPORT[wanted](made)
+    else:
+        text = {"canvas": canvas, "moodle": moodle}[wanted]([Entry("al1", made)])[0]
+    text = base64.b64decode(text).decode() if wanted == "github" else text
+    for word in (HIDDEN, "987654321", "987,654,321", "4711"):
+        assert word not in text, word
+    if wanted != "canvas":
+        assert "0 of 1 hidden dataset passed (tail_lost)" in text
+        assert "only a hidden dataset passed" in text
+
+
+def test_the_graders_folders_are_not_told():
+    made = make_report(samples.cpu_report())
+    made.stages[1].source = "/tmp/graded/work/add/02_grid_stride.cu"
+    assert made.stages[1].compilation.failure
+    made.stages[1].compilation.failure.message = f"{made.stages[1].source}:17: expected ';'"
+    assert "\n02_grid_stride.cu:17: expected" in tell_report(made) and "/tmp" not in tell_report(made)
+
+
+def test_a_note_is_told_where_it_may_explain_wrong_answers():
+    def told(cause: str) -> bool:
+        note = samples.finding(cause=cause, message="It is 0.", note=True)
+        watched = {"verdict": "passed", "remark": "", "datasets": 1, "wall_s": 0.4, "findings": [note]}
+        report = samples.report(stages=[samples.stage("01_first", "First", check_mode=watched)])
+        return "In check mode, line 17: It is 0." in tell_report(make_report(report))
+
+    assert told("unset_constant") and told("absent_lane") and not told("beside_atomic")
+
+
+def test_further_failures_are_told_with_their_causes():
+    def failed(name: str, cause: str, message: str) -> dict[str, Any]:
+        return samples.check(
+            name, verdict="failed", failure={"cause": cause, "message": message, "hint": f"Try {cause}.", "place": None}
+        )
+
+    checks = [failed("one", "tail_lost", "It is 1."), failed("two", "tail_lost", "It is 2.")]
+    checks += [failed("huge", "overflow", "x" * 100_000), failed("vast", "overflow", "It is 4.")]
+    stage = samples.stage("01_first", "First", verdict="failed", checks=checks)
+    told = tell_report(make_report(samples.report(stages=[stage])))
+    assert "\nNot passed either: two (tail_lost); huge, vast (overflow)\nhuge: xxx" in told
+    assert told.count("Try tail_lost.") == told.count("\nHint: Try overflow.") == 1 and len(told) < 1000
+    told = tell_report(make_report(samples.report(stages=[stage | {"checks": [checks[0], checks[2]]}])))
+    assert "Not passed either: huge (overflow)" in told
+
+
+def test_times_are_told():
+    assert "bench_2_24: 0.08830\u00a0s for 1000 iterations, 1.03× the reference's time" in tell_report(
+        make_report(samples.report())
+    )
+
+
+def test_points_are_the_reports():
+    made = make_report(samples.report())
+    content = check_gradescope(gradescope(made))
+    assert content["score"] == pytest.approx(made.total.points, abs=0.01)
+    assert [test["score"] for test in content["tests"]] == [7.83, 7.83, 2.0, 7.83, 7.83]
+    assert [test["status"] for test in content["tests"]] == ["passed", "passed", "failed", "passed", "passed"]
+    assert content["extra_data"]["source_hashes"]["01_serial_block_sum"] == "5f2a" * 16
+    assert check_autolab(autolab(made)) == {
+        stage.stage: round(stage.score.total, 2) for stage in made.stages if stage.score
+    }
+    assert check_prairielearn(prairielearn(made))["score"] == pytest.approx(
+        made.total.points / made.total.max, abs=1e-5
+    )
+    content = check_github(github(made))
+    assert content["max_score"] == 40  # 50 without hygiene, which is pending in all five stages
+    assert sum(test["score"] for test in content["tests"]) == 8 + 8 + 2 + 8 + 8
+
+
+def test_pending_points_are_said():
+    made = make_report(samples.cpu_report())
+    assert made.total.pending == 6
+    assert "6 are pending" in json.loads(gradescope(made))["output"]
+    assert "6 are pending" in autolab(made)
+    assert "4 points are pending" in prairielearn(made)
+    assert "speed pending" in base64.b64decode(github(made)).decode()
+    assert "speed pending" in moodle([Entry("al1", made)])[0]
+
+
+def test_a_stage_that_needs_a_gpu_is_pending_in_every_format():
+    stages = [samples.stage("01_a", "A"), samples.refused_stage("02_b", "B")]
+    made = make_report(samples.report(stages=stages))
+    assert made.total.pending == 2 + 10
+    assert "correctness pending, hygiene pending, speed pending" in tell_report(made)
+    assert "grading on a GPU decides, because the CPU backend refuses the file" in tell_report(made)
+    assert "12 are pending" in check_gradescope(gradescope(made))["output"]
+    assert "10 points are pending" in prairielearn(made)
+    content = check_github(github(made))
+    assert (content["max_score"], content["tests"][-1]["status"]) == (8, "error")
+    assert check_github(github(make_report(samples.report(stages=stages[1:]))))["status"] == "error"
+
+
+def test_our_fault_is_no_zero():
+    """A stage that could not be judged has no score in any format; if nothing was judged, there is no result."""
+    made = make_report(samples.cpu_report())
+    lost = check_gradescope(gradescope(made))["tests"][2]
+    assert "score" not in lost and "status" not in lost and "costs no points" in lost["output"]
+    assert "03_vector_loads" not in check_autolab(autolab(made))
+    assert check_github(github(made))["tests"][-1]["status"] == "error"
+    assert canvas([Entry("al1", made)])[0].splitlines()[2].endswith(",")
+    for convert in (gradescope, autolab):
+        with pytest.raises(UserError, match="no stage could be judged"):
+            convert(nothing_judged())
+    assert check_prairielearn(prairielearn(nothing_judged()))["gradable"] is False
+    assert check_github(github(nothing_judged()))["status"] == "error"
+
+
+def test_commands_in_a_students_text_reach_no_runner():
+    token = uuid.uuid4().hex
+    made = nasty_report(f"::set-output name=result::pwned\n::{token}::\n::set-env name=PATH::x")
+    first, *inside, last = github_log(made, token).splitlines()
+    assert (first, last) == (f"::stop-commands::{token}", f"::{token}::")
+    assert inside and not [line for line in inside if token in line]
+
+
+def entries(*students: str) -> list[Entry]:
+    return [Entry(student, make_report(samples.report())) for student in students]
+
+
+def test_canvas_gradebook_from_nothing():
+    text, unknown = canvas(entries(*NASTY[:-1]), title="Dot product (1234)")
+    header, possible, *rows = check_csv(text)
+    assert header == ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", "Dot product (1234)"]
+    assert possible[0].strip() == "Points Possible" and possible[5] == "50"
+    assert [row[5] for row in rows] == ["33.32"] * (len(NASTY) - 1) and unknown == []
+
+
+def test_canvas_gradebook_filled_in():
+    exported = (
+        "\ufeffStudent,ID,SIS User ID,SIS Login ID,Section,Other (1),Dot (7)\r\n"
+        "    Points Possible,,,,,10,\r\n"
+        '"Lovelace, Ada",11,S1,al1,A,3,\r\n"Turing, Alan",12,S2,at2,A,,EX\r\n"=cmd, Eve",13,S3,eve,A,,\r\n'
+    )
+    text, unknown = canvas(entries("al1", "S2", "nobody"), exported, "Dot (7)")
+    assert text.startswith("\ufeffStudent,")  # the byte order mark is kept
+    rows = check_csv(text.removeprefix("\ufeff"))
+    assert rows[1] == ["    Points Possible", "", "", "", "", "10", "50"]
+    assert rows[2] == ["Lovelace, Ada", "11", "S1", "al1", "A", "3", "33.32"]
+    assert rows[3][6] == "EX" and rows[4] == ["'=cmd, Eve", "13", "S3", "eve", "A", "", ""]
+    assert unknown == ["nobody"]
+    added = check_csv(canvas(entries("al1"), exported.removeprefix("\ufeff"), "New one")[0])
+    assert added[0][7] == "New one" and [row[7] for row in added[1:]] == ["50", "33.32", "", ""]
+
+
+@pytest.mark.parametrize("title", ["Final Score", "current grade (3)", "Labs Final Points", "Override Score"])
+def test_canvas_titles_that_are_dropped_are_refused(title):
+    with pytest.raises(UserError, match="Canvas ignores"):
+        canvas(entries("al1"), title=title)
+
+
+def test_who_a_student_is_is_no_column_for_points():
+    with pytest.raises(UserError, match="says who a student is"):
+        canvas(entries("al1"), title="SIS Login ID")
+
+
+CANVAS = (
+    "Student,ID,SIS Login ID,Section,Notes,Dot (7),Old (8),Labs Final Points (9),Twice (1),Twice (2),Final Score\n"
+    "    Points Possible,,,,,20.00,(read only),50,50,50,(read only)\nAda,11,al1,A,,,,,,,\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("title", "says"),
+    [
+        (
+            "Dot (1234)",
+            "No assignment's column is 'Dot \\(1234\\)'. --title .*: Dot \\(7\\), Twice \\(1\\), Twice \\(2\\)$",
+        ),
+        ("Old (8)", "No assignment's column is 'Old"),
+        ("Twice", "--title names one that is there: Twice \\(1\\), Twice \\(2\\)$"),
+    ],
+)
+def test_a_title_of_no_assignment_is_refused(title, says):
+    with pytest.raises(UserError, match=says):
+        canvas(entries("al1"), CANVAS, title)
+
+
+def test_a_title_is_found_without_its_number_and_a_new_one_is_said():
+    assert check_csv(canvas(entries("al1"), CANVAS, "dot")[0])[2][5] == "33.32"
+    assert tell_new(entries("al1"), CANVAS, "dot") == []
+    assert canvas(entries("al1"), CANVAS, "Next lab")[0].splitlines()[0].endswith(",Next lab")
+    (said,) = tell_new(entries("al1"), CANVAS, "Next lab")
+    assert "no column 'Next lab' yet" in said and said.endswith("there: Dot (7), Twice (1), Twice (2)")
+
+
+def test_another_maximum_stays_and_is_said():
+    assert check_csv(canvas(entries("al1"), CANVAS, "Dot (7)")[0])[1][5] == "20.00"
+    (said,) = compare_maxima(entries("al1"), "canvas", CANVAS, "Dot (7)")
+    assert "The column 'Dot (7)' is of 20 points in Canvas, and these are of 50." in said
+    assert compare_maxima(entries("al1"), "canvas", CANVAS, "Twice (1)") == []
+    assert compare_maxima(entries("al1"), "canvas", CANVAS, "Next lab") == []
+
+
+@pytest.mark.parametrize("maximum", ["Maximum grade", "Maximum Grade"])
+def test_moodles_maximum_is_compared_in_any_spelling(maximum):
+    worksheet = f"Identifier,Email address,Grade,{maximum}\nParticipant 7,al1,-,{{0}}\nParticipant 8,at2,-,{{0}}\n"
+    other, above = compare_maxima(entries("al1", "at2"), "moodle", worksheet.format("20.00"))
+    assert f"'{maximum}' says 20, and these points are of 50. Set" in other
+    assert above == "Moodle leaves out grades above its maximum, 20, though not their feedback: al1, at2."
+    assert len(compare_maxima(entries("al1"), "moodle", worksheet.format('"100,00"'))) == 1
+    assert compare_maxima(entries("al1"), "moodle", worksheet.format("50.00")) == []
+    assert compare_maxima(entries("al1"), "moodle", "username\nal1\n") == []
+
+
+def test_gradebooks_with_semicolons_are_read_and_written_with_commas():
+    text, unknown = canvas(entries("al1"), CANVAS.replace(",", ";").replace("20.00", "20,00"), "dot")
+    assert text == canvas(entries("al1"), CANVAS.replace("20.00", '"20,00"'), "dot")[0] and unknown == []
+    worksheet = "Identifier;Full name;Grade;Maximum grade\nParticipant 7;Lovelace, Ada;-;20,00\n"
+    text, unknown = moodle(entries("7"), f"\ufeff{worksheet}")
+    assert text.startswith("\ufeffIdentifier,Full name,Grade,Maximum grade,Feedback comments\r\n") and unknown == []
+    assert check_csv(text)[1][:4] == ["Participant 7", "Lovelace, Ada", "33.32", "20,00"]
+    assert len(compare_maxima(entries("7"), "moodle", worksheet)) == 2
+
+
+def test_lines_longer_than_the_header_are_refused_unless_the_rest_is_empty():
+    text, _ = canvas(entries("al1"), "Student,ID\nAda,al1,,\nAlan\n", "Lab 1")
+    assert check_csv(text) == [["Student", "ID", "Lab 1"], ["Ada", "al1", "33.32"], ["Alan", "", ""]]
+    with pytest.raises(UserError, match="Line 3 of the gradebook has more cells"):
+        canvas(entries("al1"), "Student,ID\nAda,al1\nAlan,at2,7\n", "Lab 1")
+
+
+def test_a_term_in_one_table():
+    """One lab's export serves as the gradebook for the next lab, as described in BATCH.md."""
+    one, _ = canvas(entries("al1", "at2"), 'Student,ID\n"Lovelace, Ada",al1\nAlan,at2\n=Eve,eve\n', "Lab 1")
+    two, unknown = canvas(entries("at2"), one, "Lab 2")
+    assert check_csv(two) == [
+        ["Student", "ID", "Lab 1", "Lab 2"],
+        ["Lovelace, Ada", "al1", "33.32", ""],
+        ["Alan", "at2", "33.32", "33.32"],
+        ["'=Eve", "eve", "", ""],
+    ]
+    assert unknown == []
+
+
+def test_moodle_grades_and_feedback():
+    header, *rows = check_csv(moodle(entries(*NASTY[:-1]))[0])
+    assert header == ["username", "Grade", "Feedback comments"]
+    assert all(row[1] == "33.32" and "tail_lost" in row[2] for row in rows)
+    worksheet = (
+        "Identifier,Full name,Email address,Grade,Maximum grade,Last modified (grade),Feedback comments\n"
+        "Participant 7,Ada Lovelace,ada@example.com,-,50.00,-,\nParticipant 8,Alan Turing,alan@example.com,-,50.00,-,\n"
+    )
+    text, unknown = moodle(entries("ada@example.com", "nobody@example.com"), worksheet)
+    header, ada = check_csv(text)  # an import does not change students who are not in it
+    assert header == worksheet.splitlines()[0].split(",")
+    assert ada[3] == "33.32" and "hidden dataset" in ada[6] and ada[5] == "-"
+    assert unknown == ["nobody@example.com"]
+    text, unknown = moodle(entries("8"), worksheet)  # the name of Participant 8 in Moodle's archives
+    assert [row[3] for row in check_csv(text)[1:]] == ["33.32"] and unknown == []
+
+
+def test_moodles_comments_are_html_with_the_students_markup_as_text():
+    """Moodle stores imported comments as HTML, so line breaks need a tag, and a compiler's messages quote students'
+    lines."""
+    markup = '#error <img src=//evil.example/x.png><<<grid, block>>> & <br>; <= =1; "-2 x<=\uff1d'
+    made = make_report(samples.cpu_report())
+    assert made.stages[1].compilation.failure
+    made.stages[1].compilation.failure.message = markup
+    for worksheet in ("", "username,Grade\nal1,\n"):
+        (_, (*_, comment)) = check_csv(moodle([Entry("al1", made, ["Two <b>days</b> late."])], worksheet)[0])
+        shown = re.split("<br>", comment)
+        assert not re.search("[<>\n]", "".join(shown))
+        lines = tell_report(made).rstrip("\n").split("\n")
+        assert [html.unescape(line) for line in shown] == ["Two <b>days</b> late.", *lines] and markup in lines
+
+
+def test_the_other_systems_gradebook_is_refused_by_its_name(tmp_path):
+    (report := tmp_path / "al1.json").write_text(json.dumps(samples.report()))
+    worksheet = "Identifier,Full name,Email address,Grade,Maximum grade\nParticipant 7,Ada,al1,-,50.00\n"
+    for wanted, text, says in (
+        ("moodle", CANVAS, "seems to be Canvas's: it has columns Student and ID. Give --format canvas"),
+        (
+            "canvas",
+            worksheet,
+            "Identifier, Full name, Email address, Maximum grade. It seems to be Moodle's: give --fo",
+        ),
+        ("canvas", "Username\nal1\n", "It seems to be Moodle's: give --format moodle"),
+    ):
+        (book := tmp_path / "book.csv").write_text(text)
+        words = ("--format", wanted, "--gradebook", book, "--title", "Dot (7)", "--output", tmp_path / "out.csv")
+        said = run_module("grader.python.batch.outputs.export", report, *words)
+        assert said.returncode == 2 and says in said.stderr and not (tmp_path / "out.csv").exists()
+
+
+def test_gradebooks_refuse_what_is_ambiguous():
+    with pytest.raises(UserError, match="More than one report: al1"):
+        canvas(entries("al1", "al1"))
+    with pytest.raises(UserError, match="about add, dot"):
+        moodle([*entries("al1"), Entry("at2", make_report(samples.cpu_report()))])
+    with pytest.raises(UserError, match="No gradebook of Canvas's"):
+        canvas(entries("al1"), "Identifier,Full name,Email address,Grade\nParticipant 7,Ada,al1,\n")
+    with pytest.raises(UserError, match="No column of the gradebook says"):
+        moodle(entries("al1"), "name of person,grade\n")
+
+
+BOOKS = {
+    "canvas": 'Student,ID,SIS Login ID,Section,Dot (7)\n"Lovelace, Ada",77,al1,s,\n"Bell, Ed",78,be4,s,\n',
+    "moodle": "Identifier,Full name,Username,Grade\nParticipant 77,Ada Lovelace,al1,\nParticipant 78,Ed Bell,be4,\n",
+}
+
+
+def export_points(wanted: str, people: list[Entry], book: str) -> tuple[list[str], list[str]]:
+    """Return the points of Ada and of Ed, and the students without a row."""
+    text, unknown = canvas(people, book, "Dot (7)") if wanted == "canvas" else moodle(people, book)
+    header, *rows = check_csv(text)
+    at = header.index("Dot (7)" if wanted == "canvas" else "Grade")
+    points = {row[0]: row[at] for row in rows}
+    both = ("Lovelace, Ada", "Bell, Ed") if wanted == "canvas" else ("Participant 77", "Participant 78")
+    return [points.get(one, "") for one in both], unknown
+
+
+@pytest.mark.parametrize("wanted", BOOKS)
+def test_a_cell_that_a_student_typed_may_be_as_long_as_the_file(wanted, monkeypatch):
+    """Moodle's worksheet has a column for text that students type into its page."""
+    lengths = []
+    monkeypatch.setattr(called, "fold", lambda text: lengths.append(len(text)) or text)
+    csv.field_size_limit(131_072)
+    typed = "\u0315\u0300" * 200_000
+    title, ada, ed = BOOKS[wanted].splitlines()
+    book = f"{title},Online text,Name,Full name\n{ada},{typed},{typed},{typed}\n{ed},,,\n"
+    assert export_points(wanted, entries("al1"), book) == (["33.32", ""], [])
+    assert max(lengths) <= 300
+
+
+def test_a_table_that_is_no_csv_is_refused_with_its_line(tmp_path, monkeypatch):
+    csv_limit = csv.field_size_limit
+    monkeypatch.setattr(csv, "field_size_limit", lambda *_: csv_limit(10))
+    (file := tmp_path / "roster.csv").write_text(f"id,name\nal1,{'x' * 11}\n")
+    try:
+        with pytest.raises(UserError, match=r"roster\.csv: Line 2 cannot be read as CSV: field larger"):
+            roster.read_roster(file)
+        with pytest.raises(UserError, match="The gradebook: Line 2 cannot be read as CSV"):
+            moodle(entries("al1"), file.read_text())
+    finally:
+        csv_limit(131_072)
+
+
+@pytest.mark.parametrize("wanted", BOOKS)
+@pytest.mark.parametrize("stranger", ["Lovelace, Ada", "Ada Lovelace", "AL1", "77", "Participant 77", "Ada  lovelace"])
+@pytest.mark.parametrize("on_roster", [True, False])
+def test_no_name_of_a_stranger_ends_an_export(wanted, stranger, on_roster):
+    (report,) = {entry.report.lab: entry.report for entry in entries("al1")}.values()
+    names = {"al1": "Ada Lovelace", "be4": "Ed Bell"}
+    people = [Entry(stranger, report, is_stranger=on_roster), *(
+        Entry(student, report, [], names[student] if on_roster else "") for student in names)]  # fmt: skip
+    contested = not on_roster and stranger in {"AL1", "77", "Participant 77" if wanted == "moodle" else ""}
+    points, unknown = export_points(wanted, people, BOOKS[wanted])
+    if contested:  # the row's student cannot be determined
+        assert points == ["", "33.32"] and unknown == sorted([stranger, "al1"])
+    else:
+        assert points == ["33.32", "33.32"] and unknown == [stranger]
+
+
+def test_a_strangers_name_takes_no_row_of_who_is_on_the_roster():
+    (report,) = {entry.report.lab: entry.report for entry in entries("al1")}.values()
+    people = [Entry("Ed Bell", report, is_stranger=True), Entry("x9", report, [], "Ed Bell")]
+    assert export_points("canvas", people, BOOKS["canvas"]) == (["", "33.32"], ["Ed Bell"])
+
+
+def test_who_has_two_rows_is_left_out_and_named():
+    text, unknown = moodle(entries("al1", "at2"), "username,Grade\nal1,\nal1,\nat2,\n")
+    assert [row[:2] for row in check_csv(text)[1:]] == [["at2", "33.32"]] and unknown == ["al1"]
+    text, unknown = moodle(entries("sam lee", "at2"), "username,Full name,Grade\ns1,Sam Lee,\ns2,Sam Lee,\nat2,,\n")
+    assert [row[2] for row in check_csv(text)[1:]] == ["33.32"] and unknown == ["sam lee"]
+
+
+def test_cells_that_are_formulas_are_defused():
+    assert [defuse(cell) for cell in ("=1", "-1", "-x", "+49", "@a", " =1", "a=b", "-")] == [
+        "'=1", "-1", "'-x", "+49", "'@a", "' =1", "a=b", "-",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "cell",
+    ["\uff1d1+1", "\uff0b1|x", "\uff0dx", "\uff20SUM", "\ufe66x", "\u2212x", "\u207ax", "\t=1", "\r=1", "\r\n=1",
+     "a;=1", "a; =1", "a\t=1", "a\n=1", "\u200b=1", "\u3000=1", ";;=1"],
+)  # fmt: skip
+def test_no_part_of_a_cell_is_a_formula_in_any_spreadsheet(cell):
+    for part in re.split(r"[;\t\n]", unicodedata.normalize("NFKC", defuse(cell))):
+        assert not part.strip().startswith(("=", "+", "-", "@", "\u2212")), defuse(cell)
+
+
+@pytest.mark.parametrize("separator", [",", ";", "\t"])
+@pytest.mark.parametrize("skips_blanks", [False, True])
+def test_no_reader_of_any_separator_finds_a_formula(separator: str, skips_blanks: bool) -> None:
+    """Search for a formula's sign at the start of a field, in random tables made of characters that end, begin or quote
+    a field."""
+    chance = random.Random(4711)
+    parts = [*';\t\n",= -+@x1', "\r\n", '"=', ';"', "\uff1d", "al1"]
+    for _ in range(3000):
+        rows = [["".join(chance.choices(parts, k=chance.randrange(7))) for _ in range(3)] for _ in range(2)]
+        text = write_csv(rows)
+        for row in csv.reader(io.StringIO(text, newline=""), delimiter=separator, skipinitialspace=skips_blanks):
+            for cell in row:
+                start = unicodedata.normalize("NFKC", cell).strip()
+                assert not start.startswith(("=", "+", "-", "@")) or cell == "-" or NUMBER.fullmatch(cell), (rows, row)
+
+
+def test_cells_without_a_formula_stay_as_they_are() -> None:
+    rows = [["al1", 'She said "no"; really', "a, b\nc", "-", "-1.5", "x=1"]]
+    assert list(csv.reader(io.StringIO(write_csv(rows), newline=""))) == rows
+
+
+def test_defusing_takes_time_linear_in_a_cell():
+    assert defuse("\n" * 300_000 + " " * 300_000) and defuse(";=" * 100_000).count("'") == 100_000
+
+
+@pytest.mark.parametrize("value", [2.0**64, 10_001, -1, 1e400, float("nan")])
+@pytest.mark.parametrize("field", ["max", "total", "speed_max", "correctness"])
+def test_impossible_points_are_refused_with_their_place(tmp_path, field, value):
+    report = samples.report()
+    report["stages"][0]["score"] = samples.score() | {field: value}
+    (tmp_path / "al1.json").write_text(json.dumps(report))
+    said = run_module("grader.python.batch.outputs.export", tmp_path / "al1.json", "--format", "github")
+    assert said.returncode == 2 and f"/stages/0/score/{field}: expected" in said.stderr
+
+
+def many_stages(report: dict[str, Any], count: int) -> None:
+    report["stages"] = [report["stages"][0] | {"stage": f"{number:03}_stage"} for number in range(count)]
+
+
+def many_checks(report: dict[str, Any], count: int) -> None:
+    (first, *_) = report["stages"][0]["checks"]
+    report["stages"][0]["checks"] = [first | {"dataset": f"d{number}"} for number in range(count)]
+
+
+def long_title(report: dict[str, Any], count: int) -> None:
+    report["stages"][0]["title"] = "x" * count
+
+
+def many_notes(report: dict[str, Any], count: int) -> None:
+    report["stages"][0]["notes"] = [""] * count
+
+
+def many_points(report: dict[str, Any], count: int) -> None:
+    del report["stages"][1:]
+    report["stages"] = [report["stages"][0] | {"score": samples.score() | {"max": most}} for most in (9000, count)]
+
+
+@pytest.mark.parametrize(
+    ("change", "most", "says"),
+    [
+        (many_stages, 120, "/stages: 121 items exceed the limit of 120."),
+        (many_checks, 400, "/stages/0/checks: 401 items exceed the limit of 400."),
+        (long_title, 1_000_000, "/stages/0/title: 1,000,001 characters exceed the limit of 1,000,000."),
+        (many_notes, 10_000, "/stages/0/notes: 10,001 items exceed the limit of 10,000."),
+        (many_points, 1000, "the stages have 10,001 points together, more than the limit of 10,000."),
+    ],
+)
+def test_reports_beyond_a_maximum_are_refused(tmp_path, change, most, says):
+    report = samples.report()
+    change(report, most)
+    (file := tmp_path / "al1.json").write_text(json.dumps(report))
+    for convert in ONE_REPORT.values():
+        assert len(convert(read_report(file))) < 8_000_000
+    change(report, most + 1)
+    file.write_text(json.dumps(report))
+    with pytest.raises(UserError) as refused:
+        read_report(file)
+    assert f"{says} {TOO_MUCH}" in str(refused.value)
+
+
+def test_large_documents_are_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(documents, "MOST_BYTES", 2_000_000)
+    (file := tmp_path / "al1.json").write_text(json.dumps(samples.report()) + " " * 2_000_000)
+    with pytest.raises(UserError, match="larger than 2 MB, and so not a report"):
+        read_report(file)
+
+
+def test_invisible_characters_do_not_split_hidden_names():
+    assert hide_names("sec\x1b[0mret_1, secret_10", {"secret_1": "a hidden dataset"}) == "a hidden dataset, secret_10"
+
+
+@pytest.mark.parametrize("start", ["\x1b]", "\x1b]0;x", "\x1b[", "\x1bP", "\x1b"])
+def test_an_unclosed_sequence_in_a_quoted_line_hides_no_other_line(start):
+    made = make_report(samples.cpu_report())
+    whole = tell_report(made)
+    assert made.stages[1].compilation.failure
+    made.stages[1].compilation.failure.message += f"\n#error {start}"
+    made.stages[1].compilation.log += f"\n#error {start}"
+    told = tell_report(made)
+    assert set(whole.splitlines()) <= set(told.splitlines()) and "\x1b" not in told
+
+
+def test_hidden_names_are_collected_once(monkeypatch):
+    """Collect the names once per export, for any number of checks."""
+    report = make_report(samples.report())
+    calls = []
+    monkeypatch.setattr(formats, "hidden_names", lambda one: calls.append(one) or {})
+    for convert in ONE_REPORT.values():
+        calls.clear()
+        convert(report)
+        assert len(calls) == 1
+
+
+@pytest.mark.parametrize("wanted", [*ONE_REPORT, "canvas", "moodle"])
+def test_the_command_writes_each_format(tmp_path, wanted):
+    report = tmp_path / "al1.json"
+    report.write_text(json.dumps(samples.report()))
+    said = run_module(
+        "grader.python.batch.outputs.export", report, "--format", wanted, "--output", tmp_path / "out/file"
+    )
+    assert said.returncode == 0, said.stderr
+    text = (tmp_path / "out/file").read_bytes().decode()
+    if wanted in VALIDATORS:
+        VALIDATORS[wanted](text)
+        assert run_module("grader.python.batch.outputs.export", report, "--format", wanted).stdout == text
+    else:
+        assert "al1" in {cell for row in check_csv(text) for cell in row}
+        assert "Points are pending" in said.stderr
+    assert ("::stop-commands::" in said.stdout) == (wanted == "github")
+
+
+def test_the_command_names_who_is_not_in_the_gradebook(tmp_path):
+    (report := tmp_path / "r.json").write_text(json.dumps(samples.report()))
+    (book := tmp_path / "book.csv").write_text("username,Grade\nal1,\n")
+    words = (f"al1={report}", f"zoe={report}", "--format", "moodle", "--gradebook", book)
+    said = run_module("grader.python.batch.outputs.export", *words)
+    assert said.returncode == 1
+    assert "left out: zoe." in said.stderr and "33.32" in said.stdout
+    assert run_module("grader.python.batch.outputs.export", report, report, "--format", "autolab").returncode == 2
+    (tmp_path / "no.json").write_text("{}")
+    assert (
+        "not a report"
+        in run_module("grader.python.batch.outputs.export", tmp_path / "no.json", "--format", "github").stderr
+    )
+
+
+def test_the_judges_own_sample_can_be_exported():
+    """tests/model/expected/report.json is a report by the judge that contains every kind of part."""
+    file = Path(__file__).resolve().parents[3] / "model/expected/report.json"
+    made = make_report(json.loads(file.read_text()))
+    for wanted, convert in ONE_REPORT.items():
+        VALIDATORS[wanted](convert(made))
+    assert "secret_1" not in tell_report(made)
+
+
+@pytest.mark.parametrize("book", [
+    'Student,ID,SIS Login ID,Section,Dot (7)\n"Lovelace, Ada",77,ada7,s,\n"Bell, Ed",78,be4,s,\n',
+    'Student,ID,SIS Login ID,Section,Dot (7)\n"Bell, Ed",78,be4,s,\n"Lovelace, Ada",ada7,x,s,\n',
+])  # fmt: skip
+def test_a_strangers_key_takes_no_row_of_who_is_on_the_roster_by_name(book):
+    (report,) = {entry.report.lab: entry.report for entry in entries("al1")}.values()
+    on_roster = [Entry("al1", report, [], "Ada Lovelace"), Entry("be4", report, [], "Ed Bell")]
+    points, unknown = export_points("canvas", [Entry("ada7", report, is_stranger=True), *on_roster], book)
+    assert sorted(points) == ["", "33.32"] and unknown == ["ada7", "al1"]
+    assert export_points("canvas", on_roster, book) == (["33.32", "33.32"], [])
+
+
+def test_a_student_called_as_the_line_of_points_gets_no_maximum():
+    book = "Student,ID,SIS Login ID,Section,Dot (7)\n Points Possible,,,,20\nPoints Possible,79,pp1,s,\nAda,77,al1,s,\n"
+    assert [row[4] for row in check_csv(canvas(entries("al1"), book, "Dot (7)")[0])[1:]] == ["20", "", "33.32"]
+    without = book.replace(" Points Possible,,,,20\n", "")
+    assert [row[4] for row in check_csv(canvas(entries("al1"), without, "Dot (7)")[0])[1:]] == ["", "33.32"]
+    assert compare_maxima(entries("al1"), "canvas", without.replace("s,\nAda", "s,9\nAda"), "Dot (7)") == []

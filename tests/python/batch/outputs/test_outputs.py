@@ -1,0 +1,594 @@
+"""The outputs of a batch: gradebook.csv, feedback and report.html."""
+
+from __future__ import annotations
+
+import base64
+import csv
+import hashlib
+import json
+import os
+import random
+import re
+import shutil
+import subprocess
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from grader.python.batch.outputs import write as outputs
+from grader.python.batch.outputs.dashboard import count_all, make_dashboard, make_remarks, pseudonym
+from grader.python.batch.outputs.feedback import describe_submission, redact
+from grader.python.batch.policy.alike import MOST_CHARACTERS, MOST_STOPPED, Alike, TooMuchError, find_alike, simplify
+from grader.python.batch.policy.points import Policy, finals
+from grader.python.batch.policy.suspicious import Remark, find_remarks
+from grader.python.batch.store.database import Database
+from grader.python.batch.store.rows import Row, Stage
+from grader.python.batch.store.settings import Settings
+from tests.labs.conftest import ROOT
+from tests.python import samples
+from tests.python.batch.batches import STAGES, Course
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+SECRET = "PLANTED SECRET"
+
+
+def gradebook(course: Course) -> dict[str, dict[str, str]]:
+    with (course.out / "gradebook.csv").open(newline="") as file:
+        return {line["id"]: line for line in csv.DictReader(file)}
+
+
+def test_dates_points_and_overrides_reach_the_gradebook(course: Course) -> None:
+    for student in ("al1", "at2", "gh3", "jb4"):
+        course.hand_in(student, "fine", "fine")
+    course.grade()
+    assert gradebook(course)["al1"]["points"] == "12"
+    assert gradebook(course)["al1"]["pending"] == "8"
+    late = ("--at", "2020-01-01T00:00Z", "--percent-per-day", "10", "--most-days", "5")
+    course.verb("due", *late)
+    course.verb("report")
+    assert gradebook(course)["al1"]["points"] == "12"  # a file's date does not count, because it may be the download's
+    course.verb("due", *late, "--trust-file-dates")
+    course.verb("extend", "--student", "at2", "--until", "2100-01-01T00:00Z", "--reason", "ill")
+    course.verb("points", "--student", "at2", "--item", "journal", "--points", "3", "--of", "5", "--reason", "good")
+    course.verb("override", "--student", "gh3", "--points", "7.5", "--reason", "=shown in person")
+    course.verb("report")
+    book = gradebook(course)
+    assert [book[one]["points"] for one in ("al1", "at2", "gh3", "jb4")] == ["0", "15", "7.5", "0"]
+    assert (book["at2"]["of"], book["at2"]["journal"], book["al1"]["late_penalty"]) == ("25", "3", "12")
+    assert book["gh3"]["override"] == "'=shown in person"
+    assert "Together 15 of 25 points" in (course.out / "feedback/at2/feedback.txt").read_text()
+    page = (course.out / "feedback/at2/index.html").read_text()
+    assert '<p class="lead">Together 15 of 25 points for at2</p><p>The code: 2 of 2 stages passed' in page
+
+
+def test_partners_do_not_read_what_was_decided_for_one_alone(course: Course) -> None:
+    course.hand_in("al1-at2", "fine", "fine")
+    (course.root / "roster.csv").write_text("id\nal1\nat2\n")
+    course.grade("--roster", course.root / "roster.csv")
+    course.verb("points", "--student", "al1", "--item", "talk", "--points", "2", "--of", "5", "--reason", "good")
+    course.verb("report")
+    said = (course.out / "feedback/al1+at2/feedback.txt").read_text()
+    assert "talk" not in said and "Together" not in said
+    assert "Something was decided for one of you alone" in said
+    course.verb("points", "--student", "at2", "--item", "talk", "--points", "2", "--of", "5", "--reason", "good")
+    course.verb("report")
+    said = (course.out / "feedback/al1+at2/feedback.txt").read_text()
+    assert said == (course.out / "feedback/al1/feedback.txt").read_text()
+    assert "talk: 2 of 5 points." in said and "Together 14 of 25 points for al1 and at2" in said
+
+
+def test_who_was_given_nothing_reads_of_it_too(course: Course) -> None:
+    for student in ("al1", "at2"):
+        course.hand_in(student, "fine", "fine")
+    course.grade()
+    course.verb("points", "--student", "al1", "--item", "talk", "--points", "2", "--of", "5", "--reason", "good")
+    course.verb("report")
+    said = (course.out / "feedback/at2/feedback.txt").read_text()
+    assert "talk: no points yet, of 5." in said and "Together 12 of 25 points" in said
+
+
+def test_the_page_counts_submissions_and_students() -> None:
+    alone = Row("al1", "", ["al1"], "", "", [], "graded", "", 0)
+    team = Row("at2+gh3", "", ["at2", "gh3"], "", "", [], "graded", "", 0)
+    absent = Row("zz9", "", ["zz9"], "", "", [], "not_submitted", "", 0)
+    assert count_all([alone]) == "1 submission"
+    assert count_all([alone, team]) == "2 submissions by 3 students"
+    assert count_all([alone, team, absent]) == "2 submissions by 3 of 4 students"
+
+
+def test_decisions_are_checked_and_say_what_came_of_them(course: Course) -> None:
+    course.hand_in("al1", "fine", "fine")
+    roster = course.root / "roster.csv"
+    roster.write_text("id,login,name\nal1,Ada.L@uni.example,Ada\n")
+    course.grade("--roster", roster)
+    reason = ("--reason", "x")
+    for words, says in (
+        (("due", "--at", "2020-01-01T00:00"), "no time zone"),
+        (("due", "--at", "2020-01-01T00:00Z", "--percent-per-day", "-5"), "--percent-per-day -5: give 0 to 100"),
+        (("due", "--at", "2020-01-01T00:00Z", "--percent-per-day", "nan"), "give 0 to 100"),
+        (("due", "--at", "2020-01-01T00:00Z", "--most-days", "-1"), "--most-days -1: give 0 or more"),
+        (("due", "--at", "2020-01-01T00:00Z", "--grace-minutes", "-1"), "--grace-minutes -1: give 0 or more"),
+        (("extend", "--student", "al1", "--until", "2020-01-01", *reason), "no time zone"),
+        (("points", "--student", "al1", "--points", "12", "--of", "10", *reason), "--points 12: give 0 to 10"),
+        (("override", "--student", "al1", "--points", "-7", *reason), "--points -7: give 0 to 20"),
+        (("override", "--student", "al1", "--points", "700", *reason), "--points 700: give 0 to 20"),
+        (("override", "--student", "bob", "--points", "7", *reason), "Nobody here is called bob"),
+    ):
+        said = course.verb(*words)
+        assert said.returncode == 2 and says in said.stderr, (words, said.stderr)
+    said = course.verb("due", "--at", "2020-01-01T00:00Z", "--percent-per-day", "10")
+    assert "0 of 1 are late" in said.stdout and "--trust-file-dates" in said.stdout
+    said = course.verb("points", "--student", "ada.l@uni.example", "--points", "3", "--of", "0", *reason)
+    assert "al1: 15 of 20 points" in said.stdout and "report" in said.stdout, said.stderr
+
+
+def late(hours: float, policy: Policy) -> float:
+    handed_in = datetime.fromtimestamp(policy.due.timestamp() + 3600 * hours, UTC) if policy.due else None
+    row = Row("k", "", ["s"], handed_in.isoformat() if handed_in else "", "", [], "graded", "", 0, 1, 10, 20)
+    (final,) = finals(row, policy, 20)
+    assert final.points is not None
+    return final.points
+
+
+def test_lateness_is_counted_in_days_begun() -> None:
+    policy = Policy(datetime(2026, 1, 1, tzinfo=UTC), percent_per_day=10, most_days=2)
+    assert [late(hours, policy) for hours in (-1, 0, 0.1, 24, 24.1, 48, 48.1)] == [10, 10, 9, 9, 8, 8, 0]
+
+
+def test_nobody_is_late_within_the_grace_and_then_from_the_date_on() -> None:
+    policy = Policy(datetime(2026, 1, 1, tzinfo=UTC), grace_minutes=15, percent_per_day=10)
+    assert [late(hours, policy) for hours in (0.25, 0.26, 24, 24.1)] == [10, 9, 9, 8]
+
+
+def test_who_is_late_reads_when_it_was_due_and_handed_in() -> None:
+    row = Row("k", "", ["s"], "2026-11-22T23:30:00Z", "the archive's name", [], "graded", "", 0, 1, 10, 20)
+    policy = Policy(datetime.fromisoformat("2026-11-21T23:59+01:00"), percent_per_day=10)
+    assert describe_submission(row, finals(row, policy, 20)) == [
+        "Handed in 2 days late, where each day begun counts: at 2026-11-23 00:30:00, as the archive's name says, and "
+        "due at 2026-11-21 23:59:00 (UTC+01:00). 2 points less."
+    ]
+    policy.extensions["s"] = datetime(2026, 11, 22, 12, tzinfo=UTC)
+    (said,) = describe_submission(row, finals(row, policy, 20))
+    assert "1 day late" in said and "at 2026-11-22 23:30:00, as" in said and "due at 2026-11-22 12:00:00 (UTC)" in said
+
+
+def test_what_had_nothing_to_grade_is_looked_at_first() -> None:
+    slip = Row("k", "", ["s"], "", "", [], "nothing_to_grade", "It holds 01.cu.", 0)
+    (remark,) = find_remarks([slip], [])
+    assert (remark.key, remark.what, remark.detail) == ("k", "nothing to grade", "It holds 01.cu.")
+
+
+def test_our_fault_has_no_points_rather_than_none() -> None:
+    row = Row("k", "", ["s"], "", "", [], "judge_error", "", 0)
+    assert finals(row, Policy(), 20)[0].points is None
+    assert finals(row, Policy(overrides={"s": (3, "seen")}), 20)[0].points == 3
+
+
+def test_no_cell_is_a_formula(course: Course) -> None:
+    course.hand_in("=cmd|' /C calc'!A0", "fine", "fine")
+    course.hand_in("@SUM(A1)", "fine", "fine")
+    course.grade()
+    assert not [cell for line in gradebook(course).values() for cell in line.values() if cell.startswith(("=", "@"))]
+
+
+def test_nothing_of_a_hidden_dataset_is_in_the_feedback() -> None:
+    place = {"buffer": "out", "index": 77, "expected": SECRET, "actual": SECRET}
+    failure = {"cause": "tail_lost", "message": f"{SECRET} of 77", "hint": f"{SECRET} times 77", "place": place}
+    public = {"cause": "tail_lost", "message": "Not run, because of hidden_secret.", "hint": "", "place": None}
+    checks = [
+        samples.check("hidden_secret", hidden=True, verdict="failed", failure=failure),
+        samples.check("hidden_huge", hidden=True, skipped=True, skipped_why=f"needs {SECRET}"),
+        samples.check("one", verdict="failed", failure=public, blocked_by="hidden_secret"),
+    ]
+    for check in checks[:2]:
+        check["wall_s"] = 123.25
+        check["added_later"] = SECRET
+    stage = samples.stage(
+        "01_first", "First", checks=checks, output=f"printed {SECRET}", notes=["hidden_secret took long"]
+    )
+    stage["source"] = "/srv/course/batch/submissions/al1/lab/01_first.cu"
+    stage["compilation"]["log"] = "/srv/course/batch/submissions/al1/lab/01_first.cu:3: error"
+    report = samples.report(stages=[stage], tree="/srv/course/batch/submissions/al1")
+    shown = json.dumps(redact(report))
+    for leak in (SECRET, "hidden_", "/srv/course", "lab-7", "77", "123.25"):
+        assert leak not in shown, leak
+    assert "tail_lost" in shown
+    assert SECRET in json.dumps(report)  # the report in the database stays complete
+
+
+def make_rows(count: int) -> list[Row]:
+    chance = random.Random(count)
+    rows = []
+    for number in range(count):
+        stages = []
+        for stage in (f"{n:02}_stage" for n in range(1, 13)):
+            ratio = chance.lognormvariate(0.2, 0.5)
+            verdict = chance.choice(["passed"] * 8 + ["failed"])
+            timed = verdict == "passed"
+            cause = "" if timed else "tail_lost"
+            values = (0.07 * ratio, 0.06, ratio, ratio * 0.997, ratio * 1.003) if timed else (None,) * 5
+            stages.append(
+                Stage(stage, verdict, cause, f"{number}{stage}", 5.0 * timed, 5, 0, *values, number % 50 == 0)
+            )
+        points = sum(one.points or 0 for one in stages)
+        name = "<script>alert(1)</script>" if number == 7 else f"Student {number}"
+        key = f"s{number:04}"
+        graded = (number, points, 60, 0, "", "cuda", "namespace", stages)
+        rows.append(Row(key, name, [key], "", "", [], "graded", "", 1, *graded))
+    return rows
+
+
+def test_the_distribution_is_of_those_who_handed_something_in() -> None:
+    rows = make_rows(3)
+    for row, points in zip(rows, (30, 30, 60), strict=True):
+        row.points = points
+    absent = [Row(key, "", [key], "", "", [], "not_submitted", "", 0) for key in ("x1", "x2", "x3", "x4")]
+    assert "3 students; the median is 50% of the points." in page_of(rows)
+    page = page_of(rows + absent)
+    assert "3 students; the median is 50% of the points; without 4 students who handed nothing in." in page
+    assert "<title>0 to 5%: 0 students" in page
+
+
+def page_of(rows: list[Row]) -> str:
+    everyone = [final for row in rows for final in finals(row, Policy(), 60)]
+    stages = [f"{n:02}_stage" for n in range(1, 13)]
+    return make_dashboard("lab: batch", ["Warplab 0.1"], rows, everyone, find_remarks(rows, []), stages, "secret")
+
+
+def test_a_crowd_of_one_kind_hides_no_other_remark() -> None:
+    crowd = [Remark(1, f"s{number}", "", "nothing to grade") for number in range(500)]
+    page = str(make_remarks([*crowd, Remark(6, "al1", "", "much alike")], [], {}))
+    assert "much alike" in page and "450 that are not listed" in page
+
+
+def test_the_page_runs_its_own_script_alone_and_escapes_names() -> None:
+    page = page_of(make_rows(20))
+    assert "<script>alert" not in page
+    scripts = re.findall(r"<script>(.*?)</script>", page, re.DOTALL)
+    assert len(scripts) == 1
+    digest = base64.b64encode(hashlib.sha256(scripts[0].encode()).digest()).decode()
+    assert f"script-src 'sha256-{digest}'".replace("'", "&#x27;") in page
+    assert not re.search(r"(src|href)=\"(https?:)?//", page)
+
+
+PROBE = """<script>
+addEventListener("load", () => {
+    const header = [...document.querySelectorAll("#submissions thead th")][3].querySelector("button");
+    header.click();
+    const points = [...document.querySelectorAll("#submissions tbody tr")].map((row) => row.cells[3].dataset.value);
+    const best = Math.max(...points);
+    const box = document.querySelector("#search");
+    box.value = "s0007";
+    box.dispatchEvent(new Event("input"));
+    const shown = document.querySelector("#shown").textContent;
+    document.documentElement.dataset.found = [Number(points[0]) === best, shown].join(";");
+});
+</script>"""
+
+
+@pytest.mark.skipif(not CHROMIUM, reason="no Chromium")
+def test_search_and_sort_work_in_a_browser(tmp_path: Path) -> None:
+    page = page_of(make_rows(500)).replace("</body>", f"{PROBE}</body>")
+    page = re.sub(r"script-src [^;]*;", "script-src &#x27;unsafe-inline&#x27;;", page)
+    (tmp_path / "report.html").write_text(page)
+    command = [CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={tmp_path / 'profile'}"]
+    command += ["--virtual-time-budget=3000", "--dump-dom", (tmp_path / "report.html").as_uri()]
+    dumped = subprocess.run(list(map(str, command)), capture_output=True, text=True, timeout=120, check=False).stdout
+    found = re.search(r'data-found="([^"]*)"', dumped)
+    assert found, dumped[:500]
+    sorted_right, shown = found[1].split(";")
+    assert (sorted_right, shown) == ("true", "1 of 500")
+
+
+def test_the_suspicious_come_first_with_their_reason() -> None:
+    def stage(name: str, **changes: object) -> Stage:
+        values = {"stage": name, "verdict": "passed", "cause": "", "source_hash": name, "points": 1.0, "most": 2.0,
+                  "pending": 0.0, "time_s": 1.0, "bound_s": 1.0, "ratio": 1.0, "ratio_low": 0.999, "ratio_high": 1.001,
+                  "ambiguous": False}  # fmt: skip
+        return Stage(**{**values, **changes})
+
+    def row(key: str, *stages: Stage, sandbox: str = "namespace", status: str = "graded") -> Row:
+        return Row(key, key, [key], "", "", [], status, "", 0, 1, 1, 2, 0, "", "cuda", sandbox, list(stages))
+
+    rows = [
+        row("fine", stage("a")),
+        row("mark", stage("b", ratio=1.205, ratio_low=1.203, ratio_high=1.207)),
+        row("unstable", stage("c", ambiguous=True)),
+        row("slow", stage("d", ratio=50.0, ratio_low=49.0, ratio_high=51.0)),
+        row("twice", stage("01", source_hash="x"), stage("02", source_hash="x")),
+        row("copy", stage("a", source_hash="y")),
+        row("copied", stage("a", source_hash="y")),
+        row("fast", stage("e", verdict="error", cause="implausible_timing")),
+        row("open", stage("f"), sandbox="none"),
+        row("broken", status="archive_refused"),
+        row("ours", status="judge_error"),
+    ]
+    alike = [Alike("a", "copied", "copy", 1.0)]  # no new remark: it is the same file
+    found = [(remark.key, remark.what) for remark in find_remarks(rows, alike)]
+    assert "much alike" in [remark.what for remark in find_remarks(rows, [Alike("a", "fine", "copy", 0.9)])]
+    assert found == [
+        ("ours", "our fault"),
+        ("broken", "not opened"),
+        ("fast", "implausible timing"),
+        ("open", "graded without a sandbox"),
+        ("slow", "slow"),
+        ("copy", "the same file as others"),
+        ("twice", "the same file as another stage"),
+        ("unstable", "unstable"),
+        ("mark", "near the mark"),
+    ]
+
+
+def test_much_alike_is_found_and_the_starter_does_not_count(tmp_path: Path) -> None:
+    pytest.importorskip("copydetect")
+    solution = (ROOT / "solutions/saturating_histogram/12_bandwidth_bound.cu").read_text()
+    starter = ROOT / "starter/saturating_histogram/12_bandwidth_bound.cu"
+    other = (ROOT / "solutions/saturating_histogram/10_coalesced_partials.cu").read_text()
+    renamed = re.sub(r"\btotals?\b", "sum_of_all", solution).replace("//", "// my own words:")
+    texts = {"one": solution, "renamed": renamed, "other": other, "starter": starter.read_text(), "bad": "\0\xff" * 99}
+    files = []
+    for key, text in texts.items():
+        (tmp_path / f"{key}.cu").write_text(text)
+        files.append((key, tmp_path / f"{key}.cu"))
+    pairs, stopped = find_alike("12", starter, files)
+    assert {(pair.one, pair.other) for pair in pairs} == {("one", "renamed")} and stopped == []
+
+
+SLOW_LEXERS = (
+    "int f" + "//a\\\n" * 60,  # Pygments takes exponential time in the number of lines
+    "int f" + "//a\\ \r\n" * 60,
+    "int" + " " * 29_000,  # and quadratic time in the number of blanks
+    "int f" + "\n/**/ " * 5_000,
+)
+
+
+def test_code_is_made_simple_before_the_lexer_reads_it() -> None:
+    for text in SLOW_LEXERS:
+        assert simplify(text) in ("int f\n", "int\n")
+    assert simplify('a = "//b"; // c\n\n  d /* e\n */ + \'"\' /* f') == 'a = "//b";\nd + \'"\'\n'
+    for text in ("/*" * 200_000, '"\\' * 200_000, "\\ " * 200_000, "'" * 200_000):
+        simplify(text)
+
+
+LEXER = """
+import os
+class CodeFingerprint:
+    def __init__(self, file, *_, fp, **more):
+        words = fp.read().split()
+        while "endless" in words:
+            pass
+        kept = "x" * 10**10 if "large" in words else ""
+        if "ended" in words:
+            os._exit(0)
+        self.hashes = [hash(word) for word in words]
+"""
+
+
+def test_a_file_that_takes_too_much_to_compare_is_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "copydetect.py").write_text(LEXER)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    words = " ".join(map(str, range(20)))
+    texts = {"a": words, "b": "endless", "c": "large", "d": "ended", "e": words, "f": "ended"}
+    for key, text in texts.items():
+        (tmp_path / key).write_text(text)
+    files = [(key, tmp_path / key) for key in texts]
+    pairs, left_out = find_alike("12", tmp_path / "no starter", files)
+    assert pairs == [Alike("12", "a", "e", 1.0)] and left_out == ["b", "c", "d", "f"]
+    with pytest.raises(TooMuchError):
+        find_alike("12", tmp_path / "no starter", [("d", tmp_path / "d")] * MOST_STOPPED)
+
+
+def test_long_comments_hide_no_code_and_a_file_of_too_much_code_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "copydetect.py").write_text(LEXER)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    words = " ".join(map(str, range(20)))
+    comment = f"/* {'z' * MOST_CHARACTERS} */"
+    texts = {"a": words, "hidden": f"{comment}\n{words}", "long": f"{'z ' * MOST_CHARACTERS}{words}"}
+    for key, text in texts.items():
+        (tmp_path / key).write_text(text)
+    pairs, left_out = find_alike("12", tmp_path / "no starter", [(key, tmp_path / key) for key in texts])
+    assert pairs == [Alike("12", "a", "hidden", 1.0)] and left_out == ["long"]
+
+
+def test_outputs_are_written_where_too_many_files_take_too_much(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked = []
+
+    def look(*_: object) -> None:
+        looked.append(1)
+        raise TooMuchError
+
+    monkeypatch.setattr(outputs, "find_alike", look)
+    settings = Settings("dot", ("a",), tmp_path, tmp_path, tmp_path, "cpu")
+    database = Database(tmp_path / "batch.sqlite")
+    for _ in range(2):
+        pairs, notes = outputs.compare(database, [], settings)
+        assert pairs == [] and notes[0].startswith("a: the files were not compared")
+    assert looked == [1]
+
+
+def test_files_are_compared_again_only_when_they_change(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    looked: list[list[str]] = []
+
+    def look(stage: str, starter: Path, files: list[tuple[str, Path]]) -> tuple[list[Alike], list[str]]:
+        looked.append([key for key, _ in files])
+        return [Alike(stage, "ann", "bob", 0.95)], ["bob"]
+
+    monkeypatch.setattr(outputs, "find_alike", look)
+    settings = Settings("dot", ("a",), tmp_path, tmp_path, tmp_path, "cpu")
+    database = Database(tmp_path / "batch.sqlite")
+    rows = [Row(key, "", [key], "", "", [], "graded", "", 0) for key in ("ann", "bob")]
+    files = [tmp_path / f"submissions/{row.key}/dot/a.cu" for row in rows]
+    for file in files:
+        file.parent.mkdir(parents=True)
+        file.write_text(f"// {file}")
+    for _ in range(2):
+        pairs, notes = outputs.compare(database, rows, settings)
+        assert pairs == [Alike("a", "ann", "bob", 0.95)]
+        assert notes == [
+            "a: files not compared completely, because they are too long or take too much time or memory: bob."
+        ]
+    assert looked == [["ann", "bob"]]
+    files[0].write_text("another")
+    outputs.compare(database, rows, settings)
+    outputs.compare(database, rows[:1], settings)
+    assert looked[1:] == [["ann", "bob"], ["ann"]]
+
+
+def test_pseudonyms_stay_and_tell_nothing() -> None:
+    names = {pseudonym("secret", f"s{number}") for number in range(100)}
+    assert len(names) > 90
+    assert pseudonym("secret", "s1") == pseudonym("secret", "s1") != pseudonym("other", "s1")
+
+
+def test_every_submission_gets_feedback(course: Course) -> None:
+    course.hand_in("al1", "fine", "fine")
+    course.hand_in("at2", "compile_error")
+    (course.handed_in / "gh3.zip").write_bytes(b"PK")
+    course.grade()
+    for student, says in (
+        ("al1", "12 of 20 points so far; 8 are pending"),
+        ("at2", "compile_error"),
+        ("gh3", "Its end is missing."),
+    ):
+        folder = course.out / "feedback" / student
+        assert says in (folder / "feedback.txt").read_text()
+        assert (folder / "index.html").read_text().startswith("<!doctype html>")
+        assert (folder / "report.json").exists() == (student != "gh3")
+    assert str(course.out) not in (course.out / "feedback/at2/report.json").read_text()
+    assert STAGES[0] in (course.out / "report.html").read_text()
+
+
+def test_final_points_reach_canvas_and_moodle(course: Course) -> None:
+    for student in ("al1", "at2"):
+        course.hand_in(student, "fine", "fine")
+    course.grade()
+    course.verb("override", "--student", "at2", "--points", "7.5", "--reason", "shown")
+    said = course.verb("export", "--format", "canvas", "--title", "Lab (77)")
+    assert said.returncode == 0, said.stderr
+    lines = [line for line in csv.reader(said.stdout.splitlines()) if line]
+    assert [(line[3], line[5]) for line in lines[2:]] == [("al1", "12"), ("at2", "7.5")]
+    exported = course.root / "canvas.csv"
+    exported.write_text("Student,ID,SIS User ID,SIS Login ID,Section,Lab (77)\nAda,1,,al1,A,\nAlan,2,,at2,A,\n")
+    for title, unknown in (("Lab", False), ("Another", True)):
+        said = course.verb("export", "--format", "canvas", "--title", title, "--gradebook", exported)
+        assert said.returncode == 0 and "Points are pending, so these are not final: al1." in said.stderr
+        assert ("Canvas has no column 'Another' yet" in said.stderr) == unknown
+    output = course.root / "new.csv"
+    words = ("--format", "canvas", "--gradebook", exported, "--output", output, "--title")
+    said = course.verb("export", *words, "Lab (78)")
+    assert said.returncode == 2 and "there: Lab (77)" in said.stderr and not output.exists()
+    exported.write_text(exported.read_text().replace("\n", "\n    Points Possible,,,,,15\n", 1))
+    said = course.verb("export", *words, "Lab (77)")
+    assert said.returncode == 1 and "is of 15 points in Canvas, and these are of 20" in said.stderr
+    assert "Points Possible,,,,,15" in output.read_text()
+    roster = course.root / "moodle.csv"
+    roster.write_text("Username\nal1\n")
+    said = course.verb("export", "--format", "moodle", "--gradebook", roster)
+    assert said.returncode == 1
+    assert "al1,12," in said.stdout
+    assert "at2" in said.stderr
+
+
+def test_points_that_cannot_be_had_are_left_out_everywhere(course: Course) -> None:
+    course.hand_in("al1", "fine", "fine")
+    course.grade()
+    report = json.loads((course.build / "report.json").read_text())
+    for stage in report["stages"]:  # the next submission gets decided speed points
+        stage["score"] |= {"speed": 1.5, "speed_pending": False, "total": 7.5}
+    report["total"]["pending"] = 4
+    (course.build / "report.json").write_text(json.dumps(report))
+    course.hand_in("at2", "fine", "fine")
+    roster = course.root / "roster.csv"
+    roster.write_text("id\nal1\nat2\nzz9\n")
+    course.grade("--roster", roster)
+    course.verb("points", "--student", "al1", "--points", "3", "--of", "5", "--reason", "good")
+    before = gradebook(course)["at2"]
+    assert "Nothing is left out" in course.verb("without", "--undo").stderr
+    said = course.verb("without", "--kind", "speed")
+    assert "Not counted, for anybody: speed points. lab is of 16 points" in said.stdout, said.stderr
+    course.verb("report")
+    book = gradebook(course)
+    values = {one: [book[one][column] for column in ("points", "of", "pending", STAGES[0])] for one in book}
+    assert values == {"al1": ["15", "21", "4", "6"], "at2": ["12", "21", "4", "6"], "zz9": ["0", "21", "0", ""]}
+    for student, words in (("al1", "Together 15 of 21 points"), ("at2", "Together 12 of 21 points")):
+        page = (course.out / f"feedback/{student}/index.html").read_text()
+        assert words in page and "Not counted, for anybody: speed points." in page
+        text = (course.out / f"feedback/{student}/feedback.txt").read_text()
+        assert "Points: 6 of 8 (correctness 6 of 6, hygiene pending)" in text and "speed pending" not in text
+        assert "<dt>Speed" not in page and "12 of 16 points \N{MIDDLE DOT} 4 pending" in page
+    page = (course.out / "report.html").read_text()
+    assert "Not counted, for anybody: speed points." in page and "12 / 21" in page
+    assert "Not counted, for anybody: speed points." in course.verb("status").stdout
+    lines = list(csv.reader(course.verb("export", "--format", "canvas").stdout.splitlines()))
+    assert [line[5] for line in lines[1:]] == ["21", "15", "12"]
+    said = course.verb("export", "--format", "moodle").stdout
+    assert "lab: 12 of 21 points" in said and "speed pending" not in said
+    assert "give 0 to 21" in course.verb("override", "--student", "at2", "--points", "22", "--reason", "x").stderr
+    assert "All kinds of points count. lab is of 20 points" in course.verb("without", "--undo").stdout
+    course.verb("report")
+    assert gradebook(course)["at2"] == before | {"points": "15", "of": "25", "journal": ""}
+
+
+def test_who_is_in_a_team_and_alone_counts_once(course: Course) -> None:
+    """The latest submission counts; the time of a plain folder is that of its files."""
+    for hours_ago, student in enumerate(("al1-at2", "al1")):
+        for file in course.hand_in(student, "fine", *["fine"] * hours_ago).iterdir():
+            os.utime(file, (1_000_000 - 3600 * hours_ago,) * 2)
+        os.utime(course.handed_in / student, (1_000_000 - 3600 * hours_ago,) * 2)
+    roster = course.root / "roster.csv"
+    roster.write_text("id,name\nal1,Ada\nat2,Alan\n")
+    course.grade("--roster", roster)
+    book = list(csv.DictReader((course.out / "gradebook.csv").read_text().splitlines()))
+    assert [(line["id"], line["name"]) for line in book] == [("al1", "Ada"), ("at2", "Alan")]
+    assert "Not used, because a later one is there: al1" in book[0]["remarks"]
+    assert "For al1, a later submission counts instead." in (course.out / "feedback/al1/feedback.txt").read_text()
+    assert course.verb("export", "--format", "canvas").returncode == 0
+    assert course.verb("extend", "--student", "Ada", "--until", "2026-12-01T10:00Z", "--reason", "ill").returncode == 0
+
+
+def test_the_batchs_own_folder_is_no_hand_in(course: Course) -> None:
+    course.hand_in("al1", "fine", "fine")
+    command = course.grade_command()
+    command[command.index("--out") + 1] = str(course.handed_in / "batch")
+    for upto, status in (("99", 2), ("", 0), ("", 0)):
+        assert course.run([*command, "--upto", upto]).returncode == status
+        assert (course.handed_in / "batch").exists() == (status == 0)
+    assert [row.key for row in Database(course.handed_in / "batch/batch.sqlite").rows()] == ["al1"]
+
+
+def test_what_is_no_longer_there_is_kept_and_said(course: Course) -> None:
+    course.hand_in("al1", "fine", "fine")
+    course.grade()
+    shutil.move(course.handed_in / "al1", course.root / "elsewhere")
+    course.hand_in("at2", "fine", "fine")
+    said = course.grade()
+    assert "No longer among the submissions, and kept as graded: al1" in said.stderr
+    assert set(course.statuses()) == {"al1", "at2"}
+
+
+def test_points_given_by_hand_are_exported_for_whom_nothing_was_graded_too(course: Course) -> None:
+    course.hand_in("al1", "break the judge", "fine")
+    for student in ("at2", "gh3"):
+        course.hand_in(student)
+        (course.handed_in / student / "essay.txt").write_text("Dear all")
+    roster = course.root / "roster.csv"
+    roster.write_text("id\nal1\nat2\ngh3\njb4\nkt5\n")
+    course.grade("--roster", roster)
+    cells = {line[3]: line[5] for line in csv.reader(course.verb("export", "--format", "canvas").stdout.splitlines())}
+    page = (course.out / "report.html").read_text()
+    assert "feedback/at2/" in page and "feedback/jb4/" not in page  # no hand-in, no feedback
+    assert cells.get("at2") == cells.get("gh3") == "0"
+    assert not cells.keys() & {"al1", "jb4", "kt5"}  # our fault, or nothing handed in: no row, not 0 points
+    for student in ("al1", "at2", "jb4"):
+        course.verb("override", "--student", student, "--points", "7.5", "--reason", "shown in person")
+    said = course.verb("export", "--format", "moodle").stdout
+    assert 'at2,7.5,"No file of this lab is in it.' in said and "Points were set by hand." in said
+    course.verb("report")
+    assert "shown in person" not in said and "shown in person" in (course.out / "gradebook.csv").read_text()
+    cells = {line[3]: line[5] for line in csv.reader(course.verb("export", "--format", "canvas").stdout.splitlines())}
+    assert [cells.get(student) for student in ("al1", "at2", "gh3", "jb4", "kt5")] == ["7.5", "7.5", "0", "7.5", None]

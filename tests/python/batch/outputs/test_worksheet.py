@@ -1,0 +1,147 @@
+"""grader/python/batch/ingest/columns.py and formats.py: Moodle's grading worksheet, which PHP writes and reads."""
+
+from __future__ import annotations
+
+import csv
+import io
+import random
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from grader.python.batch.ingest.columns import read_rows
+from grader.python.batch.ingest.roster import read_roster
+from grader.python.batch.outputs.cells import write_csv
+from grader.python.batch.outputs.gradebooks import canvas, moodle
+from grader.python.batch.outputs.rows import Entry
+from grader.python.common.console import UserError
+from grader.python.common.report import Report, Total
+from tests.python.batch import php
+
+HEADER = ["Identifier", "Full name", "Email address", "Status", "Grade", "Maximum grade", "Grade can be changed"]
+HEADER += ["Last modified (submission)", "Online text", "Last modified (grade)", "Feedback comments"]
+FORGED = 'x\\"\n' + ",".join(["Participant 066", "Mallory", "m@x", "-", "10", "10.00", "Yes", "-", "z"])
+TYPED = {
+    "code": '<pre>printf("%s \\"%d\\", %f\\n", a, b);\nreturn 0;</pre>',
+    "backslash_at_the_end": "C:\\temp\\",
+    "two_backslashes": 'a \\\\" b \\\\',
+    "forged_row": FORGED,
+    "forged_quoted_row": 'x\n"Participant 66",Mallory,m@x,-,10,10.00,Yes,-,z,-,\n',
+    "forged_escaped_row": 'x\\\n\\"Participant 66\\",Mallory,m@x,-,10,10.00,Yes,-,z,-,\n\\',
+}
+
+
+def person(number: int, name: str, text: str = "", comment: str = "") -> list[str]:
+    return [f"Participant {number}", name, f"u{number}@x", "Graded", "", "10.00", "Yes", "-", text, "-", comment]
+
+
+def write_worksheet(*people: Sequence[str]) -> str:
+    return "".join(map(php.write_row, [HEADER, *people]))
+
+
+def entry(number: int, points: float) -> Entry:
+    return Entry(str(number), Report(lab="lab", total=Total(points, 10, 0)))
+
+
+@pytest.mark.parametrize("kind", TYPED)
+def test_a_text_that_a_student_typed_stays_in_its_row(kind: str, tmp_path: Path) -> None:
+    book = write_worksheet(person(12, "Ada"), person(66, "Mallory", TYPED[kind]), person(13, "Bob"))
+    rows = [row for _, row in read_rows(book)]
+    assert [row[0] for row in rows[1:]] == ["Participant 12", "Participant 66", "Participant 13"]
+    assert rows[1] == person(12, "Ada") and rows[3] == person(13, "Bob") and rows[2][:8] == person(66, "Mallory")[:8]
+    (roster := tmp_path / "roster.csv").write_text(book)
+    assert [(one.id, one.name) for one in read_roster(roster)] == [("12", "Ada"), ("66", "Mallory"), ("13", "Bob")]
+    text, unknown = moodle([entry(12, 8), entry(66, 1), entry(13, 9)], book)
+    grades = [("Participant 12", "8"), ("Participant 66", "1"), ("Participant 13", "9")]
+    for read in (php.read_rows, lambda text: list(csv.reader(io.StringIO(text)))):
+        header, *written = read(text.replace("\r\n", "\n"))
+        assert [(row[0], row[header.index("Grade")]) for row in written] == grades and not unknown
+        assert {len(row) for row in written} == {len(header)}
+
+
+def test_a_name_that_a_student_chose_stays_in_its_row() -> None:
+    for name in ("Mal, \\", 'x\\",y', *TYPED.values()):
+        rows = read_rows(write_worksheet(person(12, "Ada"), person(66, name, 'say "hi"'), person(13, "Bob")))
+        assert [row[0] for _, row in rows[1:]] == ["Participant 12", "Participant 66", "Participant 13"]
+        assert rows[1][1] == person(12, "Ada") and rows[3][1] == person(13, "Bob")
+
+
+PEOPLE = [["First name", "Last name", "ID number", "Department", "Email address"]]
+PEOPLE += [["Ada", "Lovelace", "al1", "Comp Sci", "ada@x"], ["Alan", "Turing", "at2", "Comp Sci", "alan@x"]]
+
+
+@pytest.mark.parametrize("separator", [",", ";", "\t"])
+@pytest.mark.parametrize("last", ["Lory", 'L\\"', "L\\", 'L\\",x', ',at2,,alan@x,"', 'b\\"'])
+@pytest.mark.parametrize("first", ["Mal", 'Mal\\"', "Mal\\", 'M\\"al', 'Mal\\",zz,"', "Mal ;"])
+def test_a_name_in_a_list_of_participants_stays_in_its_row(
+    tmp_path: Path, first: str, last: str, separator: str
+) -> None:
+    people = [PEOPLE[0], [first, last, "mal", "CS", "mal@x"], *PEOPLE[1:]]
+    lines = [separator.join(map(php.write_cell, cells)) for cells in people]
+    for ending in ("\n", "\r\n"):
+        (roster := tmp_path / "roster.csv").write_text(ending.join([*lines, ""]), newline="")
+        known = {one.id: (one.name, one.aliases) for one in read_roster(roster)}
+        assert known["al1"] == ("Ada Lovelace", {"al1", "ada@x"}) and known["at2"] == ("Alan Turing", {"at2", "alan@x"})
+
+
+def test_a_table_that_a_spreadsheet_saved_with_line_breaks_is_read() -> None:
+    rows = [["id", "name", "reason"], ["al1", "Ada", 'say \\"no\\" to\nall of it'], ["at2", "Alan", ""]]
+    for ending in ("\n", "\r"):
+        text = io.StringIO(newline="")
+        csv.writer(text, lineterminator=ending).writerows(rows)
+        assert [row for _, row in read_rows(text.getvalue())] == rows
+
+
+def test_what_php_wrote_is_read_back() -> None:
+    chance = random.Random(22)
+    for _ in range(2000):
+        texts = ["".join(chance.choices('a ,"\n\\;', k=chance.randrange(9))) for _ in range(2)]
+        if any(text.endswith("\\") for text in texts):  # ambiguous in PHP's dialect
+            continue
+        people = [person(number, "Ada", *texts) for number in (12, 13)]
+        assert [row for _, row in read_rows(write_worksheet(*people))] == [HEADER, *people], texts
+
+
+def test_every_reader_reads_the_same_cells() -> None:
+    chance = random.Random(23)
+    for _ in range(5000):
+        parts = ['"', "\\", ",", "\n", " ", "a", ";", '\\"', '""', "=", "'"]
+        rows = [["".join(chance.choices(parts, k=chance.randrange(8))) for _ in range(3)] for _ in range(3)]
+        text = write_csv([["id", "a", "b"], *rows]).replace("\r\n", "\n")
+        read = list(csv.reader(io.StringIO(text, newline="")))
+        assert php.read_rows(text) == read and {len(row) for row in read} == {3}, rows
+
+
+def test_a_worksheet_that_a_spreadsheet_saved_is_read() -> None:
+    text = io.StringIO()
+    csv.writer(text).writerows([HEADER, person(12, "Ada", 'say \\"no\\'), person(13, "Bob")])
+    assert [row for _, row in read_rows(text.getvalue())][1] == person(12, "Ada", 'say \\"no\\')
+
+
+@pytest.mark.parametrize("cell", ["Participant 066", "Participant 12", "return 0;</pre>", "Participant 1x"])
+def test_a_worksheet_that_a_text_broke_is_refused(cell: str) -> None:
+    rows = [HEADER, person(12, "Ada"), [cell, *person(13, "Bob")[1:]]]
+    text = io.StringIO()
+    csv.writer(text).writerows(rows)
+    with pytest.raises(UserError, match=f"Line 3: '{cell}' (is|occurs) .*download the worksheet again"):
+        read_rows(text.getvalue())
+
+
+def test_a_german_worksheet_is_refused(tmp_path: Path) -> None:
+    book = "ID,Vollst\xe4ndiger Name,Bewertung\nTeilnehmer/in34,Ada,\nTeilnehmer/in77,Bob,\n"
+    (roster := tmp_path / "roster.csv").write_text(book)
+    for read in (lambda: read_roster(roster), lambda: moodle([entry(34, 8)], book)):
+        with pytest.raises(UserError, match=r"German headers\. Set your language in Moodle to English"):
+            read()
+
+
+def test_an_export_changes_nothing_of_others() -> None:
+    comment = "- see me; -2 for style \U0001f468\u200d\U0001f4bb"
+    name = "\u0639\u0644\u06cc\u200c\u0631\u0636\u0627"
+    others = person(13, name, comment=comment)
+    header, *rows = php.read_rows(moodle([entry(12, 8)], write_worksheet(person(12, name), others))[0])
+    assert [row[:2] for row in rows] == [["Participant 12", name]] and "Online text" not in header
+    book = f"Student,ID,Notes,Lab (1)\n=Ada,12,{comment},\n{name},13,{comment},-\n"
+    rows = list(csv.reader(io.StringIO(canvas([entry(12, 8)], book, "Lab (1)")[0])))
+    assert rows[1:] == [["'=Ada", "12", comment, "8"], [name, "13", comment, "-"]]

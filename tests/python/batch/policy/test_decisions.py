@@ -1,0 +1,288 @@
+"""Points by hand from a spreadsheet's CSV."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import pytest
+
+from grader.python.batch.store.people import pick_student
+from grader.python.common.console import UserError
+from tests.python.batch.batches import Course
+
+
+@pytest.fixture
+def graded(course: Course) -> Course:
+    roster = course.root / "roster.csv"
+    roster.write_text(
+        "id,name,email\nal1,Ada Lovelace,ada@example.org\nat2,Alan Turing,alan@example.org\nkj3,Kit,k@x.y\n"
+    )
+    for student in ("al1", "at2", "kj3"):
+        course.hand_in(student, "fine", "fine")
+    assert course.grade("--roster", roster).returncode == 0
+    return course
+
+
+def gradebook(course: Course) -> dict[str, dict[str, str]]:
+    course.verb("report")
+    return {line["id"]: line for line in csv.DictReader((course.out / "gradebook.csv").read_text().splitlines())}
+
+
+def mark(course: Course, text: str, *more: str) -> tuple[int, str]:
+    file: Path = course.root / "marks.csv"
+    file.write_text(text)
+    said = course.verb("points", "--from", file, "--of", "10", *more)
+    return said.returncode, said.stdout + said.stderr
+
+
+def test_marks_of_a_file(graded: Course) -> None:
+    code, said = mark(
+        graded, "\ufeffE-mail;Points;Comment\nada@example.org;7,5;good plots\nAlan@example.org;10;\nk@x.y;;\n"
+    )
+    assert code == 0 and "journal: 2 students marked by marks.csv; 2 of 3 have points for it now." in said
+    lines = gradebook(graded)
+    assert [(lines[one]["points"], lines[one]["of"]) for one in ("al1", "at2", "kj3")] == [
+        ("19.5", "30"),
+        ("22", "30"),
+        ("12", "30"),
+    ]
+    listed = graded.verb("status").stdout
+    assert "journal 7.5 of 10 (good plots)" in listed and "journal 10 of 10 (marks.csv)" in listed
+
+
+def test_a_further_file_says_how_many_have_points_now(graded: Course) -> None:
+    mark(graded, "id,points\nal1,7\nat2,0\n")
+    assert "journal: 1 student marked by marks.csv; 3 of 3 have points" in mark(graded, "id,points\nkj3,8\n")[1]
+    assert "journal: 1 student marked by marks.csv; 3 of 3 have points" in mark(graded, "id,points\nkj3,9\n")[1]
+    graded.verb("points", "--student", "al1", "--undo", "--reason", "an error")
+    assert "journal: 1 student marked by marks.csv; 2 of 3 have points" in mark(graded, "id,points\nkj3,9\n")[1]
+    assert "plots: 1 student marked by marks.csv; 1 of 3" in mark(graded, "id,points\nkj3,9\n", "--item", "plots")[1]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("id,points\nal1,7\nxx9,8\n", "marks.csv:3: Nobody here is called xx9"),
+        ("id,points\nal1,7\nat2,12\n", "marks.csv:3: 12 points: give 0 to 10"),
+        ("id,points\nal1,7\nat2,-1\n", "marks.csv:3: -1 points: give 0 to 10"),
+        ("id,points\nal1,7\nat2,good\n", "marks.csv:3: 'good' is no number"),
+        ("id,points\nal1,7\nat2,nan\n", "marks.csv:3: nan points: give 0 to 10"),
+        ("id,points\nal1,7\nada@example.org,8\n", "marks.csv:3: al1 is in"),
+        ("id,points\nal1,7\n,8\n", "marks.csv:3: 8 points of nobody"),
+        ("id,marked\nal1,7\n", "no column points"),
+        ("points\n7\n", "no column id"),
+        ("", "no column id"),
+    ],
+)
+def test_a_file_with_a_mistake_marks_nobody(graded: Course, text: str, words: str) -> None:
+    code, said = mark(graded, text)
+    assert code == 2 and words in said and "Traceback" not in said
+    assert "journal" not in graded.verb("status").stdout
+
+
+def test_a_file_and_what_does_not_go_with_it(graded: Course) -> None:
+    assert "leave --points and --undo out" in mark(graded, "id,points\nal1,7\n", "--points", "7")[1]
+    said = graded.verb("points", "--from", graded.root / "gone.csv", "--of", "10")
+    assert said.returncode == 2 and "gone.csv" in said.stderr
+    said = graded.verb("points", "--student", "al1", "--points", "7", "--of", "10")
+    assert said.returncode == 2 and "--reason" in said.stderr
+    said = graded.verb("points", "--student", "al1", "--of", "10", "--reason", "good")
+    assert said.returncode == 2 and "--points" in said.stderr
+
+
+def test_what_is_not_said_of_the_due_date_stays(graded: Course) -> None:
+    def due(*words: str) -> str:
+        done = graded.verb("due", *words)
+        return done.stdout if done.returncode == 0 else done.stderr
+
+    assert "There is no due date yet: say --at" in due("--percent-per-day", "10")
+    assert "There is no due date to take back" in due("--undo")
+    assert "Due" not in graded.verb("status").stdout
+    said = due("--at", "2020-01-01T00:00Z")
+    assert "Due 2020-01-01T00:00:00+00:00; lateness costs nothing." in said
+    due("--percent-per-day", "10", "--most-days", "5", "--grace-minutes", "15", "--trust-file-dates")
+    costs = "each day begun costs 10% of what was earned; no points after 5 days; 15 minutes of grace"
+    said = due("--at", "2020-01-02T00:00Z")
+    assert f"Due 2020-01-02T00:00:00+00:00; {costs}; files' dates count. 3 of 3 are late." in said
+    assert f"{costs}." in due("--no-trust-file-dates")
+    assert f"Due 2020-01-02T00:00:00+00:00; {costs}." in graded.verb("status").stdout
+    graded.verb("report")
+    assert costs in (graded.out / "report.html").read_text()
+    assert "Say what to decide" in due() and "leave the other options out" in due("--undo", "--at", "2020-01-01T00:00Z")
+    assert "No due date. 0 of 3 are late." in due("--undo")
+    assert "Due" not in graded.verb("status").stdout and due("--at", "2020-01-01T00:00Z").count("costs nothing") == 1
+
+
+def test_what_was_not_decided_cannot_be_taken_back(graded: Course) -> None:
+    graded.verb("points", "--student", "al1", "--points", "7", "--of", "10", "--reason", "good")
+    who = ("--student", "al1", "--student", "at2", "--undo", "--reason", "an error")
+    for words, says in (
+        (("override", *who), "al1, at2: no override to take back"),
+        (("extend", *who), "al1, at2: no extension to take back"),
+        (("points", *who), "at2: no points for journal to take back"),
+        (("points", *who, "--item", "nope"), "no points for nope to take back. Points were given for: journal."),
+    ):
+        said = graded.verb(*words)
+        assert said.returncode == 2 and says in said.stderr, said
+    assert "taken back" not in graded.verb("status").stdout
+    assert graded.verb("points", "--student", "al1", "--undo", "--reason", "an error").returncode == 0
+    assert graded.verb("points", "--student", "al1", "--undo", "--reason", "again").returncode == 2
+
+
+def test_partners_without_points_are_named(course: Course) -> None:
+    for team in ("al1-at2-kj3", "gh4"):
+        course.hand_in(team, "fine", "fine")
+    (course.root / "roster.csv").write_text("id\nal1\nat2\nkj3\ngh4\n")
+    course.grade("--roster", course.root / "roster.csv")
+
+    def said(student: str, *more: str) -> str:
+        return course.verb("points", "--student", student, "--reason", "x", *more).stdout
+
+    given = ("--points", "7", "--of", "10")
+    assert "Partners" not in said("gh4", *given)
+    words = "Partners of the same hand-in without points for journal: at2, kj3."
+    assert words in said("al1", *given)
+    assert "Partners" not in said("al1", "--undo")
+    assert "without points for journal: al1, kj3." in mark(course, "id,points\nat2,7\n")[1]
+    assert "Partners" not in said("al1", "--student", "kj3", *given)
+
+
+def test_status_marks_what_is_no_longer_in_force(graded: Course) -> None:
+    al1, at2 = ("--student", "al1", "--reason", "x"), ("--student", "at2", "--reason", "x")
+    for words in (
+        ("override", *al1, "--points", "5"),
+        ("override", *al1, "--points", "15"),
+        ("override", *at2, "--points", "3"),
+        ("extend", *at2, "--until", "2020-01-02T00:00Z"),
+        ("override", *at2, "--undo"),
+        ("points", *al1, "--points", "7", "--of", "10"),
+        ("points", *al1, "--points", "1", "--of", "2", "--item", "plots"),
+        ("points", *al1, "--points", "8", "--of", "10"),
+    ):
+        assert graded.verb(*words).returncode == 0
+    said = [line.split(": ", 1) for line in graded.verb("status").stdout.splitlines() if line.startswith("By hand")]
+    held = {what for when, what in said if "before" not in when}
+    past = {what for when, what in said if when.startswith("By hand before, 20")}
+    assert held == {
+        "al1, set to 15 points (x)",
+        "at2, until 2020-01-02T00:00:00+00:00 (x)",
+        "al1, journal 8 of 10 (x)",
+        "al1, plots 1 of 2 (x)",
+    }
+    assert past == {
+        "al1, set to 5 points, replaced (x)",
+        "at2, set to 3 points, undone (x)",
+        "at2, override taken back (x)",
+        "al1, journal 7 of 10, replaced (x)",
+    }
+    assert {what for _, what in said[: len(held)]} == held
+
+
+def test_an_item_has_a_column_of_its_own(graded: Course) -> None:
+    for item, says in (("status", "--item status: gradebook.csv has"), ("ID", "--item ID: "), (" ", "--item: it is")):
+        said = graded.verb("points", "--student", "al1", "--points", "1", "--of", "1", "--reason", "x", "--item", item)
+        assert said.returncode == 2 and says in said.stderr
+    assert "--item 01_first: " in mark(graded, "id,points\nal1,7\n", "--item", "01_first")[1]
+
+
+def test_what_the_outputs_do_not_have_yet_is_said(graded: Course) -> None:
+    who = ("--student", "al1", "--reason", "x")
+    (marks := graded.root / "marks.csv").write_text("id,points\nal1,7\n")
+    decisions = (
+        ("due", "--at", "2020-01-01T00:00Z"),
+        ("extend", *who, "--until", "2020-01-02T00:00Z"),
+        ("points", *who, "--points", "7", "--of", "10"),
+        ("points", "--from", marks, "--of", "10"),
+        ("override", *who, "--points", "7"),
+        ("without", "--kind", "speed"),
+        ("without", "--undo"),
+        ("override", *who, "--undo"),
+    )
+    for number, words in enumerate(decisions, 1):
+        said = graded.verb(*words).stdout
+        assert f"To update gradebook, feedback and page: warplab-course report {graded.out}" in said
+        assert graded.database().fact("decided") == number
+    todo = f"page do not have all decisions yet: warplab-course report {graded.out}\n"
+    assert todo in graded.verb("status").stdout
+    graded.verb("report")
+    assert todo not in graded.verb("status").stdout
+
+
+MEMBERS = {"al1", "Ada Lovelace", "\u00c5l1", "\u00e5l1", "66"}
+IDS = {"al1": "al1", "ada lovelace": "al1", "adalovelace": "al1", "lovelaceada": "al1", "\u00e5l1": "\u00e5l1"}
+
+
+@pytest.mark.parametrize("word", ["Ada Lovelace", "ada lovelace", "\u00c5l1"])
+def test_a_word_for_a_student_and_a_stranger_is_refused(word: str) -> None:
+    with pytest.raises(UserError) as refused:
+        pick_student(word, MEMBERS, IDS)
+    student, stranger = ("\u00e5l1", "\u00c5l1") if word == "\u00c5l1" else ("al1", "Ada Lovelace")
+    assert f"{word} may mean {student}, who is on the roster, or {stranger}, who is not." in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("word", "student"),
+    [("al1", "al1"), ("AL1", "al1"), ("\u00e5l1", "\u00e5l1"), ("66", "66"), ("Lovelace, Ada", "al1")],
+)
+def test_the_roster_decides_first(word: str, student: str) -> None:
+    assert pick_student(word, MEMBERS, IDS) == student
+
+
+def test_a_strangers_folder_takes_no_decision(graded: Course) -> None:
+    graded.hand_in("Ada Lovelace", "fine")
+    graded.grade()
+    for command in (("override", "--student", "Ada Lovelace", "--points", "9", "--reason", "shown"),
+                    ("regrade", "--student", "ada lovelace")):  # fmt: skip
+        said = graded.verb(*command)
+        assert said.returncode == 2 and "may mean al1, who is on the roster, or Ada Lovelace" in said.stderr
+    code, said = mark(graded, "name,points\nada lovelace,7\n")
+    assert code == 2 and "marks.csv:2: ada lovelace may mean al1, who is on the roster, or Ada Lovelace" in said
+
+
+ROSTER_OF_TWO = "id,name,Moodle ID\n1,Ada Lovelace,7\n2,Zed Zimmer,8\n"
+
+
+@pytest.fixture
+def two(course: Course) -> Course:
+    course.hand_in("1", "fine")
+    course.hand_in("2", "fine")
+    (roster := course.root / "roster.csv").write_text(ROSTER_OF_TWO)
+    assert course.grade("--roster", roster).returncode == 0
+    return course
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ('Student,ID,points\n"Zimmer, Zed",1,9\n', "1 student marked"),  # Canvas's ID is not an id of this roster
+        ('name,id,points\n"Zimmer, Zed",1,9\n', "marks.csv:2: The id is of Ada Lovelace, and the name is Zimmer, Zed."),
+        ("First name,Last name,id,points\nZed,Zimmer,1,9\n", "The id is of Ada Lovelace, and the name is Zed Zimmer."),
+        ("Surname,First name,id,points\n,,2,9\n", "there is no name to compare with the number 2."),
+        ("Surname,First name,points\nZimmer,Zed,9\n", "1 student marked"),
+        ("Identifier,Full name,points\nParticipant 7,Zed Zimmer,9\n", "The id is of Ada Lovelace, and the name is Zed"),
+        ("Canvas ID,points\n1,9\n", "marks.csv:2: Nobody here is called 1."),
+        ("id,points\n7,9\n", "marks.csv:2: Nobody here is called 7."),
+        ("id,Moodle ID,points\n1,8,9\n", "marks.csv:2: The ids in this line are of different students: 2, 1."),
+        ("name,points\n1,9\n", "marks.csv:2: Nobody here is called 1."),
+        ("Identifier,points\nParticipant 8,9\n", "1 student marked"),
+        ("Identifier,Full name,points\nParticipant 8,Z. Zimmer,9\n", "1 student marked"),
+    ],
+)
+def test_ids_of_a_file_of_points_count_in_their_namespace(two: Course, text: str, says: str) -> None:
+    code, said = mark(two, text)
+    assert says in said and (code == 0) == ("marked" in says), said
+    if code == 0:
+        assert gradebook(two)["2"]["journal"] == "9" and not gradebook(two)["1"]["journal"]
+
+
+@pytest.mark.parametrize("points", ["inf", "1e999"])
+def test_points_are_finite(graded: Course, points: str) -> None:
+    (marks := graded.root / "marks.csv").write_text(f"id,points\nal1,{points}\n")
+    for words in (
+        ("--from", marks, "--of", "0"),
+        ("--student", "al1", "--points", points, "--of", "0", "--reason", "x"),
+        ("--student", "al1", "--points", "1", "--of", points, "--reason", "x"),
+    ):
+        said = graded.verb("points", *words)
+        assert said.returncode == 2 and "Traceback" not in said.stderr, said.stderr

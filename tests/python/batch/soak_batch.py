@@ -1,0 +1,132 @@
+"""Measure how fast a batch is, and how many submissions and kills it withstands; `make soak` runs this.
+
+    python3 -m tests.python.batch.soak_batch    run this alone
+
+Submissions differ in a comment and a constant, so that each is compiled; the rows of the large database are made up.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+from grader.python.batch.grade.grading import summary_of
+from grader.python.batch.ingest.submission import Submission
+from grader.python.batch.outputs.write import write_outputs
+from grader.python.batch.store.database import Database
+from grader.python.batch.store.rows import Graded
+from grader.python.batch.store.settings import Settings
+from grader.python.common.report import parse_report
+from tests.python import samples
+
+ROOT = Path(__file__).resolve().parents[3]
+BUILD = Path(os.environ.get("BUILD") or "build")
+LAB, STAGE = "vector_add", "02_grid_stride"
+
+
+def hand_in(folder: Path, count: int, mark: str) -> Path:
+    """Hand in correct submissions that all differ."""
+    source = (ROOT / "solutions" / LAB / f"{STAGE}.cu").read_text()
+    for number in range(count):
+        file = folder / f"s{number:04}" / f"{STAGE}.cu"
+        file.parent.mkdir(parents=True)
+        constant = f"\nconstexpr int number_of_this_one = {number};\n"
+        file.write_text(f"// {mark} {number}\n{source}{constant}")
+    return folder
+
+
+def grade(folder: Path, count: int, *options: str) -> dict[str, Any]:
+    """Grade one stage of `count` submissions. Return the number per second, and the time that the report does not
+    account for."""
+    mark = f"{time.time_ns()}"
+    handed_in, out = hand_in(folder / f"handed in {mark}", count, mark), folder / f"out {mark}"
+    command = [sys.executable, "-m", "grader.python.batch", "grade", handed_in, "--lab", LAB, "--stage", STAGE]
+    command += ["--out", out, "--build", BUILD, "--backend", "cpu", "--no-nvcc", *options]
+    begin = time.monotonic()
+    done = subprocess.run(list(map(str, command)), cwd=ROOT, capture_output=True, text=True, check=False)
+    wall_s = time.monotonic() - begin
+    database = Database(out / "batch.sqlite")
+    others = []
+    for row in database.rows():
+        (stage,) = json.loads(database.report(row.grade))["stages"] if row.grade else (None,)
+        if stage:
+            watched = stage["check_mode"]["wall_s"] if stage["check_mode"] else 0
+            ran = sum(check["wall_s"] for check in stage["checks"])
+            others.append(row.wall_s - stage["compilation"]["wall_s"] - ran - watched)
+    counts = database.counts()
+    database.close()
+    found = [] if counts == {"graded": count} else [{"counts": counts, "said": (done.stdout + done.stderr)[-2000:]}]
+    return {
+        "what": f"{count} submissions of one stage, {' '.join(options) or 'with check mode'}",
+        "wall_s": round(wall_s, 1),
+        "a_second": round(count / wall_s, 2),
+        "beyond_compiling_and_running_s": round(statistics.median(others), 3) if others else None,
+        "found": found,
+    }
+
+
+def fill(folder: Path, count: int) -> dict[str, Any]:
+    """Run made-up rows through database, gradebook, feedback and page."""
+    out = folder / "large"
+    out.mkdir()
+    database = Database(out / "batch.sqlite")
+    settings = Settings(LAB, (STAGE,), ROOT, BUILD, out, "cpu")
+    begin = time.monotonic()
+    database.enter(Submission(f"s{number:05}", f"Student {number}", [], [f"s{number:05}"]) for number in range(count))
+    for number in range(count):
+        stage = samples.stage(STAGE, "Grid", source_hash=f"{number:064x}", measurements=[samples.measurement(0.05)])
+        report = json.dumps(samples.report(lab=LAB, stages=[stage]))
+        graded = Graded(f"s{number:05}", "graded", report=report)
+        database.keep(graded, *summary_of(parse_report(report), "hash"))
+    entered_s = time.monotonic() - begin
+    write_outputs(database, settings)
+    lines = len((out / "gradebook.csv").read_text().splitlines())
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+    found = []
+    if lines != count + 1 or peak > 1e9:
+        found.append({"lines": lines, "peak_bytes": peak})
+    return {
+        "what": f"{count} rows through database, gradebook, feedback and page",
+        "entered_s": round(entered_s, 1),
+        "wall_s": round(time.monotonic() - begin, 1),
+        "peak_bytes": peak,
+        "page_bytes": (out / "report.html").stat().st_size,
+        "found": found,
+    }
+
+
+def kill(kills: int) -> dict[str, Any]:
+    """Run the test that kills a batch at random moments."""
+    test = "tests/python/batch/test_batch.py::test_killed_at_any_moment_it_goes_on_and_loses_nothing"
+    environment = {**os.environ, "WARPLAB_KILLS": str(kills)}
+    command = [sys.executable, "-m", "pytest", "-q", test]
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+    found = [] if done.returncode == 0 else [{"said": done.stdout[-2000:]}]
+    return {"what": f"a batch killed {kills} times", "kills": kills, "found": found}
+
+
+def soak(submissions: int = 500, watched: int = 100, rows: int = 10_000, kills: int = 100) -> list[dict[str, Any]]:
+    """Run all parts, and return their results."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        grade(folder, 2, "--no-check-mode")  # builds the files that all submissions share
+        grade(folder, 2)
+        return [
+            grade(folder, submissions, "--no-check-mode"),
+            grade(folder, watched),
+            grade(folder, 20, "--no-check-mode", "--jobs", "1"),
+            fill(folder, rows),
+            kill(kills),
+        ]
+
+
+if __name__ == "__main__":
+    print(json.dumps(soak(*map(int, sys.argv[1:])), indent=2))

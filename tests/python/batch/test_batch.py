@@ -1,0 +1,724 @@
+"""The batch from an instructor's command line, with a fake judge."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import pty
+import random
+import shutil
+import signal
+import subprocess
+import time
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from grader.python.batch.grade import grading
+from grader.python.batch.grade.tree import write_tree
+from grader.python.batch.grade.versions import is_stale
+from grader.python.batch.ingest.archive import MEANINGS
+from grader.python.batch.ingest.submission import Submission
+from grader.python.batch.ingest.submissions import find_submissions
+from grader.python.batch.store.opened import kept_settings
+from grader.python.batch.store.rows import STATUSES
+from tests.python import samples
+from tests.python.batch.batches import LAB, ROOT, STAGES, Course, environment
+from tests.python.batch.ingest.test_archive import make_tar, make_zip
+
+
+def test_each_submission_gets_one_status(course: Course) -> None:
+    course.hand_in("al1", "fine", "fine")
+    course.hand_in("at2", "fine")
+    course.hand_in("gh3", "compile_error", "compile_error")
+    course.hand_in("cs4", "break the judge", "fine")
+    course.hand_in("dk5", "implausible", "fine")
+    course.hand_in("ed6")
+    (course.handed_in / "fb7.tar.gz").write_bytes(make_tar(("../01_first.cu", b"")))
+    roster = course.root / "roster.csv"
+    roster.write_text("id,name\nal1,Ada\ncs4,Claude\nzz9,Zuse\n")
+    done = course.grade("--roster", roster)
+    assert done.returncode == 1, done.stdout + done.stderr
+    expected = {
+        "al1": "graded",
+        "at2": "missing_stages",
+        "gh3": "did_not_compile",
+        "cs4": "judge_error",
+        "dk5": "needs_review",
+        "ed6": "nothing_to_grade",
+        "fb7": "archive_refused",
+        "zz9": "not_submitted",
+    }
+    assert course.statuses() == expected
+    assert set(expected.values()) == STATUSES.keys() - {"judge_crashed"}  # needs a reference
+    assert next(iter(course.statuses())) == "cs4"  # failures on our side come first
+    said = course.verb("status").stdout
+    assert "cs4: judge error: The judge broke." in said
+    assert "fb7: archive refused: A name in it leads out of its folder (../01_first.cu).\n" in said
+    told = (course.out / "feedback/fb7/feedback.txt").read_text()
+    for text in (said, done.stdout, told):  # no text shows the names used in the database
+        assert not [name for name in (*STATUSES, *MEANINGS) if "_" in name and name in text]
+    assert course.log("begin").count("cs4") == 4  # twice next to others, and twice alone
+
+
+def add_other_lab(course: Course) -> None:
+    other = course.root / "labs" / "other"
+    other.mkdir()
+    (other / "lab.json").write_text(json.dumps({"stages": [{"id": "01_another"}]}))
+
+
+def test_another_labs_hand_ins_are_refused_before_anything_is_graded(course: Course) -> None:
+    add_other_lab(course)
+    for student in ("al1", "at2", "gh3"):
+        course.hand_in(student, "fine", "fine")
+    course.grade()
+    before = snapshot(course)
+    course.handed_in = course.handed_in.with_name("other.zip")
+    another = make_zip(("work/other/01_another.cu", b""))
+    hand_ins = [("al1.zip", another), ("at2/01_another.cu", b""), ("gh3.zip", b"PK")]
+    by_name = [(f"adalovelace_{number}_99_other-al1-2026-11-21-040506.tar.gz", b"") for number in (17, 18)]
+    for members, says in (
+        (hand_ins, "2 of 2 hand-ins are of the lab other, not lab. Nothing was graded."),
+        ([*hand_ins, ("cs4/01_first.cu", b"fine")], "2 of 3 hand-ins are of the lab other"),
+        (by_name, "2 of 2 hand-ins are of the lab other"),
+    ):
+        course.handed_in.write_bytes(make_zip(*members))
+        said = course.grade()
+        assert said.returncode == 2 and f"other.zip: {says}" in said.stderr, said.stderr
+        assert "say LAB=other (--lab other) and another OUT" in said.stderr
+        assert snapshot(course) == before
+    crowd = [(f"x{number}/01_another.cu", b"") for number in range(4)]
+    course.handed_in.write_bytes(make_zip(*((f"s{n}/{STAGES[0]}.cu", b"fine") for n in range(3)), *crowd))
+    assert course.grade().returncode == 0, "more than a few are of this lab"
+    course.handed_in.write_bytes(make_zip((f"al1/{STAGES[0]}.cu", b"fine"), *crowd))
+    (course.root / "roster.csv").write_text("id\nal1\n")
+    assert course.grade("--roster", course.root / "roster.csv").returncode == 0, "strangers do not count"
+    assert course.grade("--no-roster").returncode == 2
+    own = make_zip(("work/other/01_another.cu", b""), (f"work/{LAB}/{STAGES[0]}.cu", b"fine"))  # a whole kit
+    course.handed_in.write_bytes(make_zip(("al1.zip", own), ("at2/01_another.cu", b"")))
+    assert course.grade().returncode == 0
+
+
+def test_what_was_handed_in_in_the_place_of_a_stage_is_named(course: Course) -> None:
+    add_other_lab(course)
+    for student, name in (("al1", "01_another.cu"), ("at2", "report.docx"), ("gh3", "kernel.cu")):
+        (course.hand_in(student) / name).write_text("")
+    course.grade()
+    no_stage = f"No file is called as a stage of {LAB}, such as {STAGES[0]}.cu."
+    assert {row.key: row.detail for row in course.database().rows()} == {
+        "al1": f"This is of the lab other, not {LAB}. It holds 01_another.cu.",
+        "at2": no_stage,
+        "gh3": f"{no_stage} It holds kernel.cu.",
+    }
+
+
+def test_what_is_empty_is_said_to_be(course: Course) -> None:
+    course.hand_in("al1")
+    (course.hand_in("at2") / "empty.zip").write_bytes(make_zip())
+    (course.handed_in / "gh3.zip").write_bytes(make_zip(("folder/", b"")))
+    (course.handed_in / "zo8.zip").write_bytes(make_zip(("report.pdf", b"")))
+    course.grade()
+    details = {row.key: row.detail for row in course.database().rows()}
+    empty = f"It is empty: there is no file in it. Hand in files such as {STAGES[0]}.cu."
+    assert {student for student, detail in details.items() if detail == empty} == {"al1", "at2", "gh3"}
+    assert details["zo8"] == f"No file is called as a stage of {LAB}, such as {STAGES[0]}.cu."
+    assert '<td class="nothing_to_grade">nothing to grade</td>' in (course.out / "report.html").read_text()
+
+
+def test_of_two_archives_of_one_time_the_instructor_chooses(course: Course) -> None:
+    member = zipfile.ZipInfo(f"{STAGES[0]}.cu", (2026, 11, 20, 10, 0, 0))
+    files = {name: make_zip((member, name.encode())) for name in ("first.zip", "second.zip")}
+    name = "Ada_5_assignsubmission_file_"
+    course.handed_in.rmdir()
+    course.handed_in = course.handed_in.with_name("all.zip")
+    course.handed_in.write_bytes(make_zip(*((f"{name}/{file}", content) for file, content in files.items())))
+    course.grade()
+    (folder,) = course.out.glob(f"handed-in/*/files/{name}")
+    how = f"To have one of them graded, delete the others from {folder}, and repeat the command. Stages: {STAGES[0]}."
+    (row,) = course.database().rows()
+    assert row.notes[:2] == [
+        f"{STAGES[0]} from second.zip: no time tells which is the newest. Not used: first.zip",
+        how,
+    ]
+    assert row.status == "missing_stages"
+    assert how in (course.out / "report.html").read_text()
+    assert "To have" not in (course.out / "feedback/5/feedback.txt").read_text()
+    (folder / "first.zip").unlink()
+    course.grade()
+    (row,) = course.database().rows()
+    assert row.status == "missing_stages" and how not in row.notes
+
+
+def test_the_later_of_two_archives_is_graded_and_both_are_named(course: Course) -> None:
+    folder = course.hand_in("al1")
+    for name, hour in (("first.zip", 10), ("second.zip", 9)):
+        with zipfile.ZipFile(folder / name, "w") as archive:
+            archive.writestr(zipfile.ZipInfo(f"{STAGES[0]}.cu", (2026, 11, 20, hour, 0, 0)), name)
+    course.grade()
+    assert (course.out / "submissions/al1" / LAB / f"{STAGES[0]}.cu").read_text() == "first.zip"
+    note = f"{STAGES[0]} from first.zip: it is the newest. Not used: second.zip"
+    assert note in (course.out / "feedback/al1/feedback.txt").read_text()
+    assert note in (course.out / "gradebook.csv").read_text()
+
+
+def test_again_grades_only_what_is_new_or_changed(course: Course) -> None:
+    course.hand_in("al1", "fine", "fine")
+    course.hand_in("at2", "fine", "fine")
+    assert course.grade().returncode == 0
+    course.hand_in("gh3", "fine", "fine")
+    course.hand_in("at2", "better", "fine")
+    assert course.grade().returncode == 0
+    assert sorted(course.log("begin")) == ["al1", "at2", "at2", "gh3"]
+    reasons = course.database().query("SELECT key, reason FROM grades ORDER BY id")
+    assert sorted(reasons) == [("al1", ""), ("at2", ""), ("at2", "handed in again"), ("gh3", "")]
+
+
+def change(file: Path) -> None:
+    """Change a source file of the project."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text("changed\n")
+
+
+def test_regrading_keeps_the_old_score_and_its_reason(course: Course) -> None:
+    for student in ("al1", "at2", "gh3"):
+        course.hand_in(student, "break the judge" if student == "gh3" else "fine", "fine")
+    course.grade()
+    assert course.verb("regrade", "--student", "al1", "--reason", "a complaint").returncode == 1  # gh3 is our fault
+    (course.build / "mended").touch()
+    assert course.verb("regrade", "--errors").returncode == 0
+    course.set_version("0.2 (two)")
+    assert "0 to regrade" in course.verb("regrade", "--changed").stdout  # another commit, which changed other files
+    for name in ("course/pages.py", "judge/SANDBOX.md"):
+        change(course.root / "grader" / name)
+    assert "0 to regrade" in course.verb("regrade", "--changed").stdout
+    change(course.root / "grader/judge/check/check.cpp")
+    said = course.verb("regrade", "--changed")
+    assert said.returncode == 2 and "check.cpp is newer than" in said.stderr and "make program" in said.stderr
+    (course.build / "warplab").touch()
+    course.verb("regrade", "--changed")
+    course.verb("regrade", "--changed")  # now no grade is stale
+    with (course.root / "labs/lab/lab.json").open("a") as file:
+        file.write("\n")
+    course.verb("regrade", "--changed")
+    course.verb("regrade", "--all")
+    history = course.database().query("SELECT reason FROM grades WHERE key = 'al1' ORDER BY id")
+    changed = "lab or grader changed (now 0.2 (two))"
+    assert [reason for (reason,) in history] == ["", "asked for: a complaint", changed, changed, "all again"]
+    assert course.log("end").count("gh3") == 4
+    said = course.verb("regrade", "--student", "nobody")
+    assert said.returncode == 2
+    assert "Nobody here is called nobody" in said.stderr
+
+
+def test_regrading_tells_whose_points_changed(course: Course) -> None:
+    for number in range(22):
+        course.hand_in(f"s{number:02}", "fine", "fine")
+    course.hand_in("al1", "compile_error", "compile_error")
+    course.hand_in("at2", "break the judge", "fine")
+    course.grade()
+    assert "The points are the same for 23 students." in course.verb("regrade", "--all").stdout
+    (course.build / "mended").touch()
+    said = course.verb("regrade", "--errors").stdout
+    assert "at2: no points yet before, 12 points and 8 pending now\n" in said and "the same" not in said
+    report = (course.build / "report.json").read_text()
+    (course.build / "report.json").write_text(report.replace('"total": 6', '"total": 7.5'))
+    said = course.verb("regrade", "--all").stdout
+    assert "at2: 12 points and 8 pending before, 15 points and 8 pending now\n" in said
+    assert "s18: 12 points" in said and "s19: 12 points" not in said
+    assert said.endswith("and 3 more\nThe points are the same for 1 student.\n")
+
+
+def test_a_batch_of_before_knows_the_graders_version_alone(course: Course) -> None:
+    course.hand_in("al1", "fine", "fine")
+    course.grade()
+    ((kept,),) = course.database().query("SELECT lab_hash FROM grades")
+    lab, grader = kept.split("+")
+    assert len(lab) == len(grader) == 64
+    assert not is_stale(lab, "0.1", kept, "0.1")
+    assert is_stale(lab, "0.1", kept, "0.2") and is_stale("other", "0.1", kept, "0.1")
+    assert not is_stale(kept, "0.1", kept, "0.2") and is_stale(kept, "0.1", f"{lab}+other", "0.1")
+
+
+def test_pending_points_are_added_to_what_was_graded_before(course: Course) -> None:
+    course.hand_in("al1", "fine", "fine")
+    course.grade()
+    report = json.loads((course.build / "report.json").read_text())
+    for stage in report["stages"]:
+        stage["score"] |= {"correctness": 1, "hygiene": 2, "speed": 1.5}
+        stage["score"] |= {"hygiene_pending": False, "speed_pending": False, "total": 4.5}
+    (course.build / "report.json").write_text(json.dumps(report))
+    assert course.verb("regrade", "--pending", "--backend", "cpu").returncode == 0
+    grades = course.database().query("SELECT points, pending, reason FROM grades ORDER BY id")
+    assert grades == [(12, 8, ""), (19, 0, "points were pending")]
+    assert "0 to regrade" in course.verb("regrade", "--pending").stdout
+
+
+@pytest.mark.parametrize("is_gone", ["moved", "empty", "changed"])
+def test_what_was_graded_is_regraded_without_the_hand_in(course: Course, is_gone: str) -> None:
+    course.hand_in("al1", "fine", "fine")
+    course.hand_in("at2", "fine")
+    (journal := course.handed_in / "al1" / "journal").mkdir()
+    (journal / f"{STAGES[0]}.md").write_text("a note")
+    course.grade()
+    before = {row.key: row.notes for row in course.database().rows()}
+    if is_gone == "moved":
+        course.handed_in.rename(course.handed_in.with_name("elsewhere"))
+    for student in ("al1", "at2") if is_gone != "moved" else ():
+        shutil.rmtree(course.handed_in / student)
+        course.hand_in(student, *(["compile_error"] if is_gone == "changed" else []))
+    assert course.verb("regrade", "--all").returncode == 0
+    again = course.database().query("SELECT points, status FROM grades WHERE reason = 'all again' ORDER BY key")
+    assert again == [(12, "graded"), (6, "missing_stages")]
+    assert {row.key: row.notes for row in course.database().rows()} == before
+    assert (course.out / "feedback/al1/journal.html").is_file()
+
+
+def test_the_copy_of_a_killed_batch_is_not_graded_as_other_contents(course: Course) -> None:
+    course.hand_in("al1", "fine", "fine")
+    course.grade()
+    copy = course.out / "submissions/al1"
+    (copy / "fingerprint").write_text("of what was handed in meanwhile")
+    (copy / LAB / f"{STAGES[0]}.cu").write_text("compile_error")
+    assert course.verb("regrade", "--all").returncode == 0
+    grades = course.database().query("SELECT points FROM grades ORDER BY id")
+    assert grades == [(12,), (12,)] and "fine" in (copy / LAB / f"{STAGES[0]}.cu").read_text()
+
+
+def test_the_copy_is_not_used_with_the_journal_of_other_contents(
+    course: Course, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def hand_in(note: str) -> None:
+        course.hand_in("al1", f"fine {note}", "fine")
+        (course.handed_in / "al1/journal").mkdir(exist_ok=True)
+        (course.handed_in / "al1/journal" / f"{STAGES[0]}.md").write_text(f"{note}\n")
+
+    hand_in("first")
+    course.grade()
+    hand_in("second")
+    monkeypatch.setattr(grading, "write_tree", raise_interrupt)
+    settings = kept_settings(course.database())
+    (waiting,), _ = find_submissions(course.handed_in, LAB, [])
+    with pytest.raises(KeyboardInterrupt):
+        grading.grade_submission(waiting, settings)
+    hand_in("first")
+    course.grade()
+    assert course.verb("regrade", "--all").returncode == 0
+    assert (course.out / "journals/al1" / f"{STAGES[0]}.md").read_text() == "first\n"
+
+
+def raise_interrupt(*_: object) -> None:
+    raise KeyboardInterrupt
+
+
+def test_a_batch_that_is_killed_in_writing_a_copy_does_not_use_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_tree(tmp_path, LAB, {STAGES[0]: b"fine"}, "first")
+    write_bytes = Path.write_bytes
+
+    def write_one(file: Path, data: bytes) -> int:
+        if file.stem == STAGES[1]:
+            raise KeyboardInterrupt
+        return write_bytes(file, data)
+
+    monkeypatch.setattr(Path, "write_bytes", write_one)
+    with pytest.raises(KeyboardInterrupt):
+        write_tree(tmp_path, LAB, {STAGES[0]: b"other", STAGES[1]: b"fine"}, "second")
+    assert not (tmp_path / "fingerprint").exists()
+
+
+def test_a_batch_that_fails_in_writing_the_fingerprint_keeps_the_copy(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_tree(tmp_path, LAB, {STAGES[0]: b"fine"}, "first")
+    monkeypatch.setattr(Path, "write_text", truncate_and_fail)
+    write_tree(tmp_path, LAB, {STAGES[0]: b"fine"}, "first")  # does not write the fingerprint
+    with pytest.raises(OSError, match="disk"):
+        write_tree(tmp_path, LAB, {STAGES[0]: b"fine"}, "second")
+    assert (tmp_path / "fingerprint").read_bytes() == b"first"
+
+
+def truncate_and_fail(file: Path, *_: object, **__: object) -> None:
+    file.write_bytes(b"")
+    raise OSError("the disk is full")
+
+
+def test_folders_of_a_renamed_submission_move_although_the_batch_was_killed(course: Course) -> None:
+    course.hand_in("7", "fine", "fine")
+    course.grade()
+    (stale := course.out / "submissions/bea" / LAB).mkdir(parents=True)
+    (stale / f"{STAGES[0]}.cu").write_text("compile_error")
+    database = course.database()
+    database.rename("7", Submission("bea", members=["bea"], called="7"), set())
+    database.close()  # the batch is killed here
+    shutil.rmtree(course.handed_in)
+    assert course.verb("regrade", "--all").returncode == 0
+    assert course.database().query("SELECT key, points FROM grades ORDER BY id") == [("bea", 12), ("bea", 12)]
+    assert not (course.out / "submissions/7").exists() and "fine" in (stale / f"{STAGES[0]}.cu").read_text()
+
+
+def test_a_regrade_without_a_report_keeps_the_points(course: Course) -> None:
+    course.hand_in("al1", "fine", "fine")
+    course.grade()
+    judge = (course.build / "warplab").read_text()
+    broken = judge.replace("verdicts = []", 'verdicts = []\nif "/trial" not in str(tree): sys.exit("The judge broke.")')
+    (course.build / "warplab").write_text(broken)
+    said = course.verb("regrade", "--all")
+    assert said.returncode == 1 and "The points are the same" in said.stdout, said
+    assert course.statuses() == {"al1": "judge_error"}
+    line = next(csv.DictReader((course.out / "gradebook.csv").read_text().splitlines()))
+    assert (line["status"], line["points"]) == ("judge_error", "12")
+    assert (course.out / "feedback/al1/report.json").is_file()
+    (course.build / "warplab").write_text(judge)
+    assert course.verb("regrade", "--errors").returncode == 0
+    assert course.statuses() == {"al1": "graded"}
+    (course.build / "warplab").write_text(broken)
+    course.hand_in("al1", "better", "fine")
+    course.grade()
+    assert next(csv.DictReader((course.out / "gradebook.csv").read_text().splitlines()))["points"] == ""
+
+
+def test_a_batch_of_schema_4_adds_pending_points(course: Course) -> None:
+    course.hand_in("al1", "fine", "fine")
+    course.hand_in("at2", "fine", "fine")
+    course.grade()
+    database = course.database()
+    database.query("ALTER TABLE submissions DROP COLUMN pending_alone")
+    database.query("UPDATE submissions SET status = '', reason = iif(key = 'al1', 'points were pending: GPU', 'all')")
+    database.set_facts(schema=4)
+    assert course.database().report_to_complete("al1") and not course.database().report_to_complete("at2")
+
+
+def test_stages_that_need_a_gpu_are_graded_and_a_gpu_adds_their_points(course: Course) -> None:
+    later = (course.build / "report.json").read_text()
+    refused = [samples.refused_stage(stage, stage) for stage in STAGES]
+    (course.build / "report.json").write_text(json.dumps(samples.report(lab=LAB, backend="cpu", stages=refused)))
+    course.hand_in("al1", "fine", "fine")
+    course.grade()
+    grades = course.database().query("SELECT points, pending FROM grades")
+    assert (course.statuses(), grades) == ({"al1": "graded"}, [(0, 20)])
+    assert "refused_feature, 10 pending" in (course.out / "report.html").read_text()
+    text = (course.out / "feedback/al1/feedback.txt").read_text()
+    assert "correctness: grading on a GPU decides, because the CPU backend refuses the file" in text
+    (course.build / "report.json").write_text(later)
+    assert course.verb("regrade", "--pending", "--backend", "cpu").returncode == 0
+    assert course.database().query("SELECT points, pending FROM grades ORDER BY id") == [(0, 20), (12, 8)]
+
+
+def snapshot(course: Course) -> list[tuple]:
+    """Return all contents of the database, except times."""
+    database = course.database()
+    rows = database.query(
+        "SELECT key, name, members, status, detail, reason, fingerprint FROM submissions ORDER BY key"
+    )
+    rows += database.query("SELECT key, status, points, most, pending, reason, fingerprint FROM grades ORDER BY key")
+    rows += database.query(
+        "SELECT key, stage, verdict, cause, stages.points FROM stages JOIN grades ON id = grade ORDER BY key, stage"
+    )
+    return rows
+
+
+def hand_in_many(course: Course, count: int) -> None:
+    for number in range(count):
+        course.hand_in(
+            f"s{number:03}", random.Random(number).choice(["fine", "compile_error", "sleep 0.1 fine"]), "fine"
+        )
+
+
+KILLS = int(os.environ.get("WARPLAB_KILLS") or 6)
+
+
+def test_killed_at_any_moment_it_goes_on_and_loses_nothing(
+    course: Course, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    undisturbed = Course(tmp_path_factory.mktemp("undisturbed"))
+    count = 3 * KILLS
+    for one in (course, undisturbed):
+        hand_in_many(one, count)
+    assert undisturbed.grade().returncode == 0
+    chance = random.Random(1)
+    kept: list[tuple] = []
+    for _ in range(KILLS):
+        process = course.start()
+        time.sleep(chance.uniform(0.1, 1.5))
+        course.kill(process)
+        if (course.out / "batch.sqlite").exists():
+            now = course.database().query("SELECT id, key, points FROM grades ORDER BY id")
+            assert now[: len(kept)] == kept
+            kept = now
+    assert course.grade().returncode == 0
+    assert snapshot(course) == snapshot(undisturbed)
+    graded = course.database().query("SELECT key, COUNT(*) FROM grades GROUP BY key HAVING COUNT(*) != 1")
+    assert not graded
+
+
+def test_a_killed_batch_leaves_no_judge_behind(course: Course) -> None:
+    course.hand_in("al1", "sleep 300", "fine")
+    process = course.start()
+    course.wait_for("al1", process)
+    course.kill(process)
+    time.sleep(0.3)
+    judges = [
+        command
+        for file in Path("/proc").glob("[0-9]*/cmdline")
+        if str(course.build / "warplab") in (command := read(file))
+    ]
+    assert not judges
+
+
+def read(file: Path) -> str:
+    try:
+        return file.read_bytes().replace(b"\0", b" ").decode("utf-8", "replace")
+    except OSError:
+        return ""
+
+
+def test_an_interruption_ends_it_cleanly(course: Course) -> None:
+    course.hand_in("al1", "fine", "fine")
+    course.hand_in("at2", "sleep 300", "fine")
+    process = course.start()
+    course.wait_for("at2", process)
+    while course.database().counts().get("graded") != 1:
+        time.sleep(0.05)
+    assert course.kill(process, signal.SIGINT) == 130
+    assert course.statuses() == {"al1": "graded", "at2": ""}
+
+
+def test_a_judge_that_does_not_end_is_stopped(course: Course) -> None:
+    course.hand_in("al1", "sleep 300", "fine")
+    course.hand_in("at2", "fine", "fine")
+    course.grade("--timeout-s", "1.5")
+    assert course.statuses() == {"al1": "judge_error", "at2": "graded"}
+    assert "did not end within 2 s" in course.verb("status").stdout
+
+
+def test_two_batches_do_not_share_a_folder(course: Course) -> None:
+    course.hand_in("al1", "sleep 3", "fine")
+    process = course.start()
+    course.wait_for("al1", process)
+    second = course.grade()
+    assert second.returncode == 2
+    assert "another batch is running here" in second.stderr
+    process.communicate()
+    assert process.returncode == 0
+
+
+FULL_DISK = """
+mount -t tmpfs -o size=70m none "$OUT" || exit 99
+"$@"; echo $? >"$KEPT/first"
+cp "$OUT"/batch.sqlite* "$KEPT"
+rm "$OUT"/submissions/*/filler; touch "$MENDED"
+"$@"; echo $? >"$KEPT/second"
+cp "$OUT"/batch.sqlite* "$OUT/gradebook.csv" "$KEPT"
+"""
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="mounting a small disk takes root")
+def test_a_full_disk_stops_it_and_loses_nothing(course: Course, tmp_path: Path) -> None:
+    for number in range(6):
+        course.hand_in(f"s{number}", "sleep 1 fill the disk" if number == 3 else "fine", "fine")
+    kept = tmp_path / "kept"
+    kept.mkdir()
+    course.out.mkdir()
+    places = {"OUT": str(course.out), "KEPT": str(kept), "MENDED": str(course.build / "mended")}
+    command = ["unshare", "-m", "sh", "-c", FULL_DISK, "sh", *course.grade_command("--jobs", "1")]
+    done = subprocess.run(command, cwd=ROOT, env=environment() | places, capture_output=True, text=True, check=False)
+    if done.returncode == 99 or not (kept / "first").exists():
+        pytest.skip(f"no file system can be mounted here: {done.stderr}")
+    assert (kept / "first").read_text() == "2\n"
+    assert "make room" in done.stderr and "Traceback" not in done.stderr, done.stderr
+    assert (kept / "second").read_text() == "0\n"
+    assert [course.log("end").count(f"s{number}") for number in range(4)] == [1, 1, 1, 2]
+    with (kept / "gradebook.csv").open() as file:
+        assert [line.split(",")[2] for line in file][1:] == ["graded"] * 6
+
+
+def test_a_full_database_says_so_and_keeps_what_it_had(course: Course) -> None:
+    from grader.python.batch.ingest.disk import DiskFullError
+    from grader.python.batch.store.database import Database
+    from grader.python.batch.store.rows import Graded
+
+    hand_in_many(course, 2)
+    course.grade()
+    before = snapshot(course)
+    database = Database(course.out / "batch.sqlite")
+    (pages,) = database.query("PRAGMA page_count")[0]
+    database.query(f"PRAGMA max_page_count = {pages}")
+    summary = dict.fromkeys(("time", "warplab", "lab_hash", "backend", "sandbox"), "")
+    summary |= {"points": 1, "most": 2, "pending": 0}
+    graded = Graded("s000", "graded", report=str(random.Random(1).randbytes(100_000)))
+    with pytest.raises(DiskFullError, match="make room"):
+        database.keep(graded, summary, [])
+    database.close()
+    assert snapshot(course) == before
+
+
+def test_a_judge_that_is_not_there_is_said_before_anything_is_graded(course: Course) -> None:
+    course.hand_in("al1", "fine", "fine")
+    (course.build / "warplab").unlink()
+    said = course.grade()
+    assert said.returncode == 2
+    assert "make program" in said.stderr
+    assert course.statuses() == {"al1": ""}
+
+
+def test_on_a_terminal_one_line_tells_how_far_it_is(course: Course) -> None:
+    hand_in_many(course, 4)
+    controller, terminal = pty.openpty()
+    process = subprocess.Popen(course.grade_command(), cwd=ROOT, env=environment(), stdout=terminal, stderr=terminal)
+    os.close(terminal)
+    said = b""
+    while True:
+        try:
+            said += os.read(controller, 4096)
+        except OSError:
+            break
+    assert process.wait() == 0
+    assert b"4 done, " in said
+    assert b"\x1b[" in said
+
+
+def test_names_that_are_no_text_and_reports_with_half_characters(course: Course) -> None:
+    folder = os.fsencode(course.handed_in)
+    for name in (b"gr\xf6\xdfe", b"\xf6_1_2_a.zip", b"\xf6_1_3_a.zip", b"a\nb\x1b[2J", "\u202eabc".encode(), b"=1+1"):
+        if name.endswith(b".zip"):
+            Path(os.fsdecode(folder + b"/" + name)).write_bytes(make_zip((f"{STAGES[0]}.cu", b"fine")))
+        else:
+            course.hand_in(os.fsdecode(name), "fine", "fine")
+    report = (course.build / "report.json").read_text()
+    (course.build / "report.json").write_text(report.replace('"log": ""', '"log": "half: \\ud800"'))
+    done = course.grade()
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert sorted(course.statuses().values()) == ["graded"] * 4 + ["missing_stages"]
+    assert len(list((course.out / "feedback").iterdir())) == 5
+
+
+def test_the_command_works_from_any_folder_and_by_a_link(course: Course, tmp_path: Path) -> None:
+    course.hand_in("al1", "fine", "fine")
+    course.grade()
+    link = tmp_path / "warplab-course"
+    link.symlink_to(ROOT / "grader/warplab-course")
+    for command in ([ROOT / "grader/warplab-course"], [link], [ROOT / "warplab", "course"]):
+        said = subprocess.run([*command, "status", "."], cwd=course.out, capture_output=True, text=True, check=False)
+        assert said.returncode == 0 and "1 graded" in said.stdout, said.stderr
+    said = subprocess.run(
+        [link, "grade", "handed in", "--lab", "nonsense", "--out", "out"],
+        cwd=course.out.parent, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert "No lab is called 'nonsense'. Labs: dot_product" in said.stderr  # the project's labs, not this folder's
+
+
+def test_misuse_is_one_clear_message(course: Course) -> None:
+    course.hand_in("al1", "fine", "fine")
+    course.grade()
+    for command, says in (
+        (course.grade_command("--lab", "other"), "No lab is called 'other'"),
+        (course.grade_command("--stage", "07"), "lab has no stage 07"),
+        (
+            course.grade_command("--stage", "01"),
+            "holds a batch of stage all. To go on with it: leaving STAGE (--stage)",
+        ),
+        (course.grade_command("--out", course.build / "log"), "is a file. OUT is the batch's folder"),
+        (course.command("status", course.root), "A batch begins with"),
+        (
+            course.command("extend", course.out, "--student", "al1", "--until", "soon", "--reason", "x"),
+            "'soon' is no time",
+        ),
+    ):
+        said = course.run(command)
+        assert said.returncode == 2
+        assert says in said.stderr
+
+
+def test_a_batch_of_some_stages_says_how_to_go_on(course: Course) -> None:
+    course.hand_in("al1", "fine", "fine")
+    course.grade("--upto", "1")
+    said = course.grade()
+    assert said.returncode == 2
+    assert "holds a batch of upto 01_first. To go on with it: UPTO=01_first (--upto 01_first)." in said.stderr
+    assert course.grade("--upto", "01_first").returncode == 0
+
+
+def test_a_batch_that_was_moved_is_its_own(course: Course) -> None:
+    """`report` and other verbs work in the batch's current folder, not in the one where it was graded."""
+    course.hand_in("al1", "fine", "fine")
+    course.grade()
+    moved = course.out.with_name("moved")
+    course.out.rename(moved)
+    assert course.run(course.command("report", moved)).stdout.strip() == str(moved / "report.html")
+    course.run(course.command("regrade", moved, "--all", "--reason", "again"))
+    assert not course.out.exists()
+
+
+def test_a_regrade_that_cannot_begin_leaves_everything(course: Course) -> None:
+    course.hand_in("al1", "fine", "fine")
+    course.grade()
+    (course.build / "warplab").write_text("#!/bin/sh\necho no GPU >&2\nexit 2\n")
+    said = course.verb("regrade", "--all", "--backend", "cuda", "--reason", "speed")
+    assert said.returncode == 2 and "no GPU" in said.stderr
+    assert course.statuses() == {"al1": "graded"}
+
+
+def test_points_of_before_count_until_it_is_graded_again(course: Course) -> None:
+    course.hand_in("al1", "fine", "fine")
+    course.hand_in("at2", "fine", "fine")
+    course.grade()
+    course.database().grade_again(["al1", "at2"], "interrupted")
+    course.verb("override", "--student", "at2", "--points", "5", "--reason", "shown")
+    said = course.verb("export", "--format", "canvas")
+    cells = {line[3]: line[5] for line in csv.reader(said.stdout.splitlines())}
+    assert (cells["al1"], cells["at2"]) == ("12", "5")
+    assert "To be graded again, with the points of before: al1, at2." in said.stderr
+
+
+def test_the_batchs_folder_is_its_own(course: Course) -> None:
+    course.hand_in("al1", "fine", "fine")
+    course.out.mkdir()
+    (course.out / "thesis.pdf").touch()
+    said = course.grade()
+    assert said.returncode == 2 and "holds other things, such as thesis.pdf" in said.stderr
+    (course.out / "thesis.pdf").unlink()
+    assert course.grade().returncode == 0
+    for name in ("gradebook.csv", "new.csv"):
+        said = course.verb("export", "--format", "canvas", "--output", course.out / name)
+        assert said.returncode == 2 and "among the batch's own files" in said.stderr
+
+
+def test_what_is_decided_by_hand_has_to_make_sense(course: Course) -> None:
+    for student in ("al1", "at2"):
+        course.hand_in(student, "fine", "fine")
+    course.grade()
+    course.verb("due", "--at", "2026-11-21T12:00Z")
+
+    def refused(verb: str, *words: str) -> str:
+        said = course.verb(verb, "--student", "al1", *words)
+        assert said.returncode == 2
+        return said.stderr
+
+    assert "before the due date" in refused("extend", "--until", "2026-11-20T12:00Z", "--reason", "ill")
+    assert "write it as 7.5" in refused("override", "--points", "7,5", "--reason", "shown")
+    assert "say why" in refused("override", "--points", "7", "--reason", " ")
+    course.verb("points", "--student", "at2", "--points", "4", "--of", "5", "--reason", "journal")
+    assert "journal is of 5 for others" in refused("points", "--points", "4", "--of", "6", "--reason", "journal")
+    course.verb("report")
+    lines = csv.DictReader((course.out / "gradebook.csv").read_text().splitlines())
+    assert {line["id"]: (line["points"], line["of"]) for line in lines} == {"al1": ("12", "25"), "at2": ("16", "25")}
+
+
+def test_decisions_are_listed_and_can_be_taken_back(course: Course) -> None:
+    course.hand_in("al1", "fine", "fine")
+    course.grade()
+    course.verb("due", "--at", "2026-11-21T12:00Z")
+    student = ("--student", "al1", "--reason")
+    course.verb("points", *student, "good plots", "--points", "4", "--of", "5")
+    course.verb("override", *student, "shown", "--points", "7")
+    course.verb("extend", *student, "ill", "--until", "2026-11-28T12:00Z")
+    listed = course.verb("status").stdout
+    assert all(words in listed for words in ("journal 4 of 5 (good plots)", "set to 7 points (shown)", "until 2026"))
+    assert "al1: 16 of 25 points" in course.verb("override", *student, "an error", "--undo").stdout
+    assert "al1: 12 of 20 points" in course.verb("points", *student, "an error", "--undo").stdout
+    course.verb("extend", *student, "an error", "--undo")
+    assert "al1, override taken back (an error)" in course.verb("status").stdout
+    assert "--of: say how many" in course.verb("points", *student, "more", "--points", "3").stderr

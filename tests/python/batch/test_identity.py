@@ -1,0 +1,248 @@
+"""A student cannot replace another student's work, take another's points or hide another's hand-in."""
+
+from __future__ import annotations
+
+import os
+import unicodedata
+from pathlib import Path
+
+import pytest
+
+from grader.python.batch.ingest import roster
+from grader.python.batch.ingest.names import file_name
+from grader.python.batch.ingest.notes import IN_DOUBT, NOT_ON_ROSTER, SAME_NAME, is_for_instructor, kind_of
+from grader.python.batch.ingest.roster import Student, split_team
+from grader.python.batch.ingest.submission import Submission
+from grader.python.batch.ingest.submissions import find_submissions
+from tests.python.batch.batches import Course
+from tests.python.batch.ingest.test_submissions import find
+
+ROSTER = "id,name,email\nal1,Ada Lovelace,ada@x.org\nat2,Alan Turing,alan@x.org\n"
+CANVAS_ROSTER = "id,name,canvas id\nal1,Ada Lovelace,12\nat2,Alan Turing,13\n"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    made = tmp_path / "handed in"
+    made.mkdir()
+    return made
+
+
+def make(folder: Path, *names: str) -> None:
+    """Make empty hand-ins, each later than the previous one."""
+    for number, name in enumerate(names):
+        path = folder / name
+        path.write_text("") if path.suffix in (".zip", ".gz", ".cu") else path.mkdir()
+        os.utime(path, (10**9 + number, 10**9 + number))
+
+
+def entries(found: dict[str, Submission]) -> dict[str, list[str]]:
+    return {key: [entry.name for entry in one.entries] for key, one in found.items()}
+
+
+@pytest.mark.parametrize(
+    "other", ["Lovelace Ada", "Ada Lovelace", "ADA  LOVELACE", "Lovelace, Ada", "\u200bAda Lovelace", "adalovelace"]
+)
+def test_a_display_name_replaces_no_hand_in(folder: Path, other: str) -> None:
+    names = ["Ada Lovelace_12_assignsubmission_file_", f"{other}_66_assignsubmission_file_"]
+    make(folder, *names)
+    found, _ = find(folder, ROSTER)
+    whose = next(key for key, one in found.items() if one.entries[0].name == names[0])
+    assert sorted(path.name for one in found.values() for path in one.entries) == sorted(names)
+    assert whose in ("12", "al1") and "66" in found
+    assert found["66"].members == ["66"] and NOT_ON_ROSTER in found["66"].notes
+    if whose == "12":  # ambiguous: the instructor sees both and a remedy
+        for key in ("12", "66"):
+            (remark,) = [note for note in found[key].notes if note.startswith(SAME_NAME)]
+            assert "12" in remark and "66" in remark and "al1" in remark and "Canvas ID" in remark
+            assert is_for_instructor(remark)
+
+
+def test_a_name_does_not_override_an_id(folder: Path) -> None:
+    make(folder, "lovelaceada_12_900_lab.zip", "lovelaceada_66_901_lab.zip")
+    found, _ = find(folder, ROSTER.replace("email", "canvas id").replace("ada@x.org", "12"))
+    assert entries(found) == {"al1": ["lovelaceada_12_900_lab.zip"], "66": ["lovelaceada_66_901_lab.zip"]}
+
+
+def test_words_in_a_different_order_are_a_different_name(folder: Path) -> None:
+    make(folder, "Lovelace Ada_66_assignsubmission_file_")
+    assert list(find(folder, ROSTER)[0]) == ["66"]
+
+
+@pytest.mark.parametrize(
+    ("name", "key"),
+    [
+        ("trudy_66_900_x_12_assignsubmission_file_lab.zip", "66"),  # Canvas made all names
+        ("trudy_66_900_x_12_assignsubmission_onlinetext_lab.zip", "66"),
+        ("Trudy_66_assignsubmission_file_x_12_assignsubmission_file_lab.zip", ""),
+        ("trudy_12_999_66_900_lab.zip", ""),  # the sortable name was Trudy_-12_-999
+        ("lovelaceada_12_999_66_900_lab.zip", ""),
+    ],
+)
+def test_a_name_cannot_forge_a_number(folder: Path, name: str, key: str) -> None:
+    make(folder, "lovelaceada_12_901_lab.zip", name)
+    found, _ = find(folder, ROSTER.replace("email", "canvas id").replace("ada@x.org", "12"))
+    assert entries(found)["al1"] == ["lovelaceada_12_901_lab.zip"]
+    (other,) = [one for one in found if one != "al1"]
+    assert other == key or kind_of(found[other].notes[0]) in IN_DOUBT
+
+
+def test_a_forged_moodle_mark_in_a_canvas_download_is_a_file_name(folder: Path) -> None:
+    mallory = "mal_lory_66_900_q_12_assignsubmission_file_lab-al1-2026-11-23-090000.tar.gz"
+    make(folder, "lovelaceada_12_901_lab-al1-2026-11-20-100000.tar.gz", "turingalan_13_902_lab.zip", mallory)
+    found, _ = find(folder, CANVAS_ROSTER)
+    assert entries(found)["al1"] == ["lovelaceada_12_901_lab-al1-2026-11-20-100000.tar.gz"]
+
+
+@pytest.mark.parametrize(
+    "system",
+    [
+        "malice_66_90{0}_x_700{0}_500_0{0}_first.cu",
+        "Mal Lory_66_assignsubmission_file_x_7{0}_assignsubmission_file_0{0}_first.cu",
+    ],
+)
+def test_names_that_can_be_read_in_several_ways_are_one_hand_in_of_their_uploader(folder: Path, system: str) -> None:
+    names = [system.format(number) for number in range(1, 6)]
+    make(folder, *names)
+    found, _ = find(folder)
+    (one,) = found.values()
+    assert [entry.name for entry in one.entries] == names and list(map(kind_of, one.notes)) == ["of_several"]
+
+
+@pytest.mark.parametrize("system", ["{}_12_901_lab.zip", "{}_12_assignsubmission_file_lab.zip"])
+def test_names_with_one_id_are_not_merged(folder: Path, system: str) -> None:
+    ada, mallory = system.format("adalovelace"), system.format("malice").replace("901", "902")
+    make(folder, ada, mallory)
+    found, _ = find(folder)
+    assert sorted(entries(found).values()) == [[ada], [mallory]]
+    assert all(kind_of(one.notes[0]) == "of_several" for one in found.values())
+    found, _ = find(folder, CANVAS_ROSTER)
+    assert entries(found)["al1"] == [ada] and len(found) == 2
+
+
+@pytest.mark.parametrize(
+    ("prefix", "name"),
+    [("watson_parkermary_jane_77", "Mary_Jane Watson_Parker"), ("baueranna_2_77", "Anna_2 Bauer")],
+)
+@pytest.mark.parametrize("file", ["lab.zip", "lab_1_2_final.zip", "2026_1120_lab.zip", "01_first.cu", "12_last.cu"])
+def test_names_with_underscores_are_found(folder: Path, prefix: str, name: str, file: str) -> None:
+    make(folder, f"{prefix}_500901_{file}", "lovelaceada_12_500902_lab.zip")
+    found, _ = find(folder, f"{CANVAS_ROSTER}mj7,{name},77\n")
+    assert entries(found) == {"al1": ["lovelaceada_12_500902_lab.zip"], "mj7": [f"{prefix}_500901_{file}"]}
+    assert file_name(f"{prefix}_500901_{file}") == file or not file.endswith(".cu")
+
+
+def test_loose_files_of_a_name_with_underscores_are_one_hand_in(folder: Path) -> None:
+    names = [f"baueranna_2_77_50090{number}_0{number}_stage.cu" for number in (1, 2)]
+    make(folder, *names, "lovelaceada_12_500902_lab.zip")
+    found, _ = find(folder, CANVAS_ROSTER + "ab7,Anna_2 Bauer,77\n")
+    assert sorted(entries(found)["ab7"]) == names
+
+
+def test_stages_of_two_digits_need_no_roster(folder: Path) -> None:
+    names = ["costaali_79_500901_09_first.cu", "costaali_79_500902_10_second.cu"]
+    make(folder, *names)
+    assert {key: sorted(files) for key, files in entries(find(folder)[0]).items()} == {"79": names}
+
+
+def test_an_anonymous_download_has_no_numbers(folder: Path) -> None:
+    make(folder, "anon_aB3xY_600000_lab.zip", "anon_9Qk2z_600001_lab-al1-2026-11-20-100000.tar.gz")
+    make(folder, "LATE_anon_12345_600002_lab.zip", "anon_xYz12_600003_q_12_assignsubmission_file_z.zip")
+    found, strangers = find(folder, CANVAS_ROSTER + "mal,Mallory,12345\n")
+    assert len(found) == 4 and not strangers and not any(one.own for one in found.values())
+
+
+def test_a_garbled_name_does_not_hide_its_number(folder: Path) -> None:
+    make(folder, "Bj+\ufffdrk_12_assignsubmission_file_", "Zo\u251c\u00bd_13_assignsubmission_file_")
+    assert sorted(find(folder, "id,name,Moodle ID\nbj1,Bj\u00f6rk,12\nzo2,Zo\u00eb,13\n")[0]) == ["bj1", "zo2"]
+
+
+def test_a_teams_number_gives_its_work_to_nobody(folder: Path) -> None:
+    make(folder, "Team 5_12_assignsubmission_file_", "Alan M. Turing_13_assignsubmission_file_")
+    found, _ = find(folder, CANVAS_ROSTER)
+    assert sorted(found) == ["12", "at2"] and kind_of(found["12"].notes[0]) == "other_name"
+    assert sorted(find(folder, "id,Moodle ID\nal1,12\nat2,13\n")[0]) == ["al1", "at2"]  # there are no names to compare
+
+
+@pytest.mark.parametrize("name", ["Zo\u00eb", "Zo\u00eb.zip", "lab-Zo\u00eb-2026-11-20-101010.tar.gz"])
+def test_names_that_look_the_same_stay_two_hand_ins(folder: Path, name: str) -> None:
+    make(folder, name, unicodedata.normalize("NFD", name))
+    found, _ = find(folder)
+    assert len(found) == 2 and all(len(one.entries) == 1 for one in found.values())
+
+
+@pytest.mark.parametrize("name", ["s\u212a1", "\uff53\uff4b\uff11", "sk\u00b9", "\u017fk1", "sk1\u200b"])
+def test_lookalike_letters_make_a_different_id(folder: Path, name: str) -> None:
+    make(folder, "sk1", name)
+    found, _ = find(folder, "id,name\nsk1,Ada\n")
+    assert entries(found)["sk1"] == ["sk1"] and len(found) == 2
+
+
+def test_an_id_of_make_submit_does_not_match_a_folder_name(folder: Path) -> None:
+    make(folder, "lab-ada_x.org-2026-11-20-101010.tar.gz", "ada_x.org")
+    found, _ = find(folder, ROSTER)
+    assert entries(found)["al1"] == ["lab-ada_x.org-2026-11-20-101010.tar.gz"]
+    assert entries(found)["ada_x.org"] == ["ada_x.org"]
+
+
+def test_a_folder_with_a_teams_name_does_not_belong_to_the_team(folder: Path) -> None:
+    make(folder, "lab-al1-at2-2026-11-20-101010.tar.gz", "al1+at2")
+    found, _ = find(folder, ROSTER)
+    assert len(found) == 2
+    assert entries(found)["al1+at2"] == ["lab-al1-at2-2026-11-20-101010.tar.gz"]
+
+
+def test_display_names_take_no_credit_from_a_partner(folder: Path) -> None:
+    roster = ROSTER.replace("email", "canvas id").replace("alan@x.org", "66").replace("ada@x.org", "")
+    make(folder, "Ada Lovelace_12_assignsubmission_file_", "Ada Lovelace_13_assignsubmission_file_")
+    make(folder, "turingalan_66_900_lab-at2-al1-2026-11-20-101010.tar.gz")
+    found, _ = find(folder, roster)
+    assert found["at2"].members == ["at2", "al1"] and {"12", "13"} < found.keys()
+
+
+def test_a_name_equal_to_anothers_id_finds_its_own_student(folder: Path) -> None:
+    make(folder, "al1_66_assignsubmission_file_", "ada@x.org_67_assignsubmission_file_")
+    found, _ = find(folder, ROSTER)
+    assert sorted(found) == ["66", "67"]
+
+
+def test_points_stay_with_their_student(course: Course) -> None:
+    roster = course.root / "roster.csv"
+    roster.write_text(ROSTER)
+    course.hand_in("Ada Lovelace_12_assignsubmission_file_", "fine", "fine")
+    course.grade("--roster", roster)
+    assert course.statuses() == {"al1": "graded", "at2": "not_submitted"}
+    course.hand_in("Ada Lovelace_66_assignsubmission_file_", "fine")
+    said = course.grade()
+    assert course.statuses() == {"al1": "graded", "12": "graded", "66": "missing_stages", "at2": "not_submitted"}
+    assert "is 12 now" not in said.stdout and "Not on the roster: 12 (Ada Lovelace), 66 (Ada Lovelace)" in said.stderr
+    assert said.stderr.count(SAME_NAME) == 2
+    first, _, _ = (course.out / "report.html").read_text().partition("<h2>Submissions</h2>")
+    assert first.count(SAME_NAME) == 2
+    assert SAME_NAME not in (course.out / "feedback/12/feedback.txt").read_text()
+
+
+def test_splitting_a_team_name_takes_linear_time() -> None:
+    known = {"-".join(["a"] * count) for count in range(1, 9)}
+    assert split_team("-".join(["a"] * 120) + "-b", known) == []
+
+
+def test_ids_with_a_plus_get_different_keys(folder: Path) -> None:
+    make(folder, "lab-a+b-c-2026-11-20-101010.tar.gz", "lab-a-b+c-2026-11-20-101010.tar.gz")
+    students = [Student(name, aliases={name}) for name in ("a", "c", "a+b", "b+c")]
+    found, _ = find_submissions(folder, "lab", students)
+    assert len({one.key for one in found}) == 2
+
+
+def test_matching_a_course_spells_each_name_a_few_times(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The roster has middle names and Moodle has none: a hand-in's name is not compared with all students' names."""
+    spelled: list[str] = []
+    spellings = roster.spellings
+    monkeypatch.setattr(roster, "spellings", lambda name: spelled.append(name) or spellings(name))
+    numbers = list(map(str, range(1, 61)))
+    students = [Student(f"s{n}", f"Ann{n} Maria Lee{n}", {f"s{n}", n}, "", {n}) for n in numbers]
+    for n in numbers:
+        (tmp_path / f"Ann{n} Lee{n}_{n}_assignsubmission_file_").mkdir()
+    found, _ = find_submissions(tmp_path, "lab", students)
+    assert sorted(one.key for one in found) == sorted(student.id for student in students)
+    assert len(spelled) <= 10 * len(students)

@@ -1,0 +1,151 @@
+"""Isolation of hand-ins that are graded at the same time."""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from grader.python.batch.grade import grading, opening, run
+from grader.python.batch.grade.judge import Running
+from grader.python.batch.grade.run import grade_here, split_cores
+from grader.python.batch.ingest.reader import Contents, KilledError, read_all
+from grader.python.batch.ingest.submissions import find_submissions
+from grader.python.batch.store.rows import Graded
+from grader.python.batch.store.settings import Settings
+from tests.python.batch.batches import LAB, STAGES, Course
+
+FAILURE = {"cause": "timeout", "message": "No answer after 20 s.", "hint": "", "place": None}
+
+
+class Judge:
+    """A judge whose first two runs, which are simultaneous, fail with `cause`, such as a timeout. The submission
+    `endless` always fails."""
+
+    def __init__(self, course: Course, cause: str):
+        self.course, self.cause = course, cause
+        self.lock, self.at_work = threading.Lock(), 0
+        self.runs: list[tuple[str, int]] = []
+        self.cores: list[set[int]] = []
+        self.meeting = threading.Barrier(2)
+
+    def __call__(
+        self, command: Sequence[str], settings: Settings, running: Running, environment: dict[str, str]
+    ) -> tuple[int, str]:
+        if "--report-dir" not in command:
+            return 0, ""
+        reports = Path(command[command.index("--report-dir") + 1])
+        with self.lock:
+            self.at_work += 1
+            first = len(self.runs) < 2
+            self.runs.append((reports.name, self.at_work))
+            self.cores.append(os.sched_getaffinity(0))
+        if first:
+            self.meeting.wait(timeout=30)  # both runs are in progress here
+        report = json.loads((self.course.build / "report.json").read_text())
+        if first or reports.name == "endless":
+            stage = report["stages"][0]
+            failure = {**FAILURE, "cause": self.cause}
+            if self.cause == "compile_timeout":
+                stage["compilation"] |= {"verdict": "failed", "failure": failure}
+            else:
+                stage["checks"][0] |= {"verdict": "failed", "failure": failure}
+            stage["verdict"] = "failed"
+        (reports / f"{LAB}.json").write_text(json.dumps(report))
+        with self.lock:
+            self.at_work -= 1
+        if self.cause == "stopped" and first:
+            return grading.TIMED_OUT, ""
+        return 1, ""
+
+
+def grade(course: Course, judge: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, jobs: int = 2) -> list[Graded]:
+    monkeypatch.setattr(grading, "run_judge", judge)
+    monkeypatch.setattr(run, "run_judge", judge)
+    course.out.mkdir()
+    found, _ = find_submissions(course.handed_in, LAB, [])
+    settings = Settings(LAB, STAGES, course.root, course.build, course.out, "cpu")
+    return list(grade_here(found, settings, "cpu", jobs))
+
+
+@pytest.mark.parametrize("cause", ["timeout", "compile_timeout", "stopped"])
+def test_a_time_out_next_to_others_is_retried_alone(
+    course: Course, monkeypatch: pytest.MonkeyPatch, cause: str
+) -> None:
+    for student in ("al1", "endless"):
+        course.hand_in(student, "fine", "fine")
+    judge = Judge(course, cause)
+    graded = {one.key: one for one in grade(course, judge, monkeypatch)}
+    assert sorted(name for name, _ in judge.runs) == ["al1", "al1", "endless", "endless"]
+    assert [at_work for _, at_work in judge.runs[2:]] == [1, 1]
+    assert graded["al1"].status == "graded" and not graded["al1"].timed_out
+    assert "timeout" not in graded["al1"].report and (cause == "stopped" or cause in graded["endless"].report)
+
+
+def test_a_judge_that_is_killed_next_to_others_is_retried_alone(
+    course: Course, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As when memory is short; then the submission is not the cause, although the reference is graded."""
+    for student in ("al1", "at2"):
+        course.hand_in(student, "fine", "fine")
+    course.add_reference("fine", "fine")
+    judge = Judge(course, "wrong_value")
+    judge.meeting = threading.Barrier(1)
+    calls: list[str] = []
+
+    def die(command: Sequence[str], *rest: Any) -> tuple[int, str]:
+        calls.extend(word for word in command if word == "--report-dir")
+        return (-9, "") if len(calls) <= 4 else judge(command, *rest)
+
+    graded = grade(course, die, monkeypatch)
+    assert {one.key: one.status for one in graded} == {"al1": "graded", "at2": "graded"}
+    assert sorted(name for name, _ in judge.runs) == ["al1", "at2"] and not any(one.judge_failure for one in graded)
+
+
+def test_other_failures_are_graded_once(course: Course, monkeypatch: pytest.MonkeyPatch) -> None:
+    for student in ("al1", "at2"):
+        course.hand_in(student, "fine", "fine")
+    judge = Judge(course, "wrong_value")
+    assert len(grade(course, judge, monkeypatch)) == 2
+    assert len(judge.runs) == 2
+
+
+def test_judges_on_the_cpu_have_their_own_cores(course: Course, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert split_cores([0, 1, 2, 3, 4], 2) == [[0, 1], [2, 3]]
+    assert split_cores([0, 1], 2) == [[0], [1]]
+    assert split_cores([0, 1], 3) == [[0, 1]] * 3  # too few cores to share
+    if len(run.cores()) < 2:
+        pytest.skip("one core")
+    for student in ("al1", "at2"):
+        course.hand_in(student, "fine", "fine")
+    judge = Judge(course, "wrong_value")
+    grade(course, judge, monkeypatch)
+    assert not judge.cores[0] & judge.cores[1]
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.parametrize("kills", [1, 9])
+def test_a_hand_in_whose_reader_is_killed_is_read_once_more_at_the_end(
+    course: Course, monkeypatch: pytest.MonkeyPatch, jobs: int, kills: int
+) -> None:
+    for student in ("al1", "at2"):
+        course.hand_in(student, "fine", "fine")
+    read: list[str] = []
+
+    def read_or_die(entries: Sequence[Path], limit_s: float) -> Contents:
+        read.append(entries[0].name)
+        if entries[0].name == "al1" and read.count("al1") <= kills:
+            raise KilledError("killed")
+        return read_all(entries)
+
+    monkeypatch.setattr(opening, "read_apart", read_or_die)
+    judge = Judge(course, "wrong_value")
+    judge.meeting = threading.Barrier(1)
+    graded = {one.key: one.status for one in grade(course, judge, monkeypatch, jobs)}
+    assert sorted(read) == ["al1", "al1", "at2"] and read[-1] == "al1"
+    assert graded == {"al1": "graded" if kills == 1 else "judge_error", "at2": "graded"}

@@ -1,0 +1,144 @@
+"""inspection.py: the page shows findings and counts at their lines, as text, and fetches nothing."""
+
+from __future__ import annotations
+
+import copy
+import json
+import os
+import re
+from pathlib import Path
+from typing import Any
+
+from grader.python.journal.inspection import make_page, read_inspection
+from tests.python.pages import Reader, make_hostile
+from tests.python.support import run_module
+
+MODULE = "grader.python.journal.inspection"
+SAMPLE: dict[str, Any] = {
+    "schema": 1,
+    "lab": "dot_product",
+    "stage": "02_dyadic_interleaved",
+    "datasets": 10,
+    "passed": True,
+    "wrong": "",
+    "wrong_hint": "",
+    "file": "02_dyadic_interleaved.cu",
+    "source": ["__global__ void k(int* a) {", "\ta[threadIdx.x * 2] += 1;", "}"],
+    "findings": [
+        {"cause": "race", "line": 2, "other_line": 1, "note": False, "count": 12345, "message": "M1", "hint": "H1"},
+        {"cause": "same_value", "line": 0, "other_line": 0, "note": True, "count": 1, "message": "M2", "hint": ""},
+    ],
+    "lines": [
+        {
+            "line": 2,
+            "heat": 0.5,
+            "requests": 34986,
+            "lanes": 5.25,
+            "sectors": 8.0,
+            "fewest_sectors": 4.0,
+            "passes": None,
+            "clashes": 3.2,
+            "costly": ["lanes", "sectors"],
+        }
+    ],
+    "limits": [{"held": True, "message": "L1"}, {"held": False, "message": "Technique not used: L2"}],
+    "gpu": {"name": "H200", "threads": 2048},
+    "kernels": [
+        {
+            "kernel": "k",
+            "launches": 3,
+            "block": [16, 16, 1],
+            "static_shared_bytes": 1024,
+            "dynamic_shared_bytes": 512,
+            "registers": 40,
+            "spilled_bytes": 8,
+            "resident_threads": 1536,
+            "resident_share": 0.75,
+            "limit": "registers",
+        }
+    ],
+    "device_bytes": 3.1e6,
+    "least_bytes": 1e6,
+}
+
+
+def write(folder: Path, content: dict[str, Any] = SAMPLE) -> Path:
+    file = folder / "dot_product-02.json"
+    file.write_text(json.dumps(content))
+    return file
+
+
+def page_of(folder: Path, content: dict[str, Any] = SAMPLE) -> str:
+    return make_page(read_inspection(write(folder, content)))
+
+
+def test_all_that_was_found_is_on_the_page(tmp_path: Path) -> None:
+    text = Reader(page_of(tmp_path)).text
+    for words in (
+        "1 finding on 10 datasets",
+        "a[threadIdx.x * 2] += 1;",
+        "12,345 times",
+        "with line 1",
+        "H1",
+        "M2",
+        "34,986",
+        "8.0 / 4.0",
+        "16 × 16 threads",
+        "1,536 bytes",
+        "40, 8 bytes spilled",
+        "1536 of 2048",
+        "registers",
+        "3.10×",
+        "Technique not used: L2",
+    ):
+        assert words in text, words
+    assert "L1" not in text
+
+
+def test_a_finding_stands_below_its_line_and_what_costs_stands_out(tmp_path: Path) -> None:
+    page = page_of(tmp_path)
+    assert page.index("a[threadIdx.x * 2]") < page.index("M1") < page.index("<code>}</code>")
+    costly = re.findall(r'data-label="(\w+)" class="number costly"', page)
+    assert costly == ["lanes", "sectors"]
+    assert "--heat: 50%" in page
+
+
+def test_unknown_registers_are_said_to_be_unknown(tmp_path: Path) -> None:
+    content = copy.deepcopy(SAMPLE)
+    content["kernels"][0] |= {"registers": None, "spilled_bytes": 0}
+    text = Reader(page_of(tmp_path, content)).text
+    assert "not known" in text and "at most 1536 of 2048" in text
+
+
+def test_hostile_text_stays_text_and_nothing_is_fetched(tmp_path: Path) -> None:
+    page = page_of(tmp_path, make_hostile(SAMPLE))
+    page.encode("utf-8")
+    reader = Reader(page)
+    for tag, attributes in reader.tags:
+        assert tag not in ("script", "link", "iframe", "img", "object", "embed", "base", "form")
+        assert not [name for name in attributes if name.startswith("on") or name in ("src", "href")]
+    assert "<script>alert(1)</script>" in reader.text
+    assert not re.search(r"url\(|@import", page)
+
+
+def test_a_page_is_made_of_what_was_inspected_last(tmp_path: Path) -> None:
+    assert run_module(MODULE, tmp_path).stdout == ""
+    (tmp_path / "older.json").write_text("no inspection")
+    os.utime(tmp_path / "older.json", (1, 1))
+    file = write(tmp_path)
+    assert run_module(MODULE, tmp_path).stdout == f"Page: {file.with_suffix('.html')}\n"
+    assert run_module(MODULE, tmp_path).stdout == ""
+    os.utime(file)
+    assert run_module(MODULE, tmp_path).stdout != ""
+
+
+def test_what_is_no_inspection_is_refused(tmp_path: Path) -> None:
+    write(tmp_path, {"schema": 2})
+    ended = run_module(MODULE, tmp_path)
+    assert ended.returncode == 2 and "make inspect" in ended.stderr
+
+
+def test_wrong_answers_are_told_with_what_to_try(tmp_path: Path) -> None:
+    assert "Wrong answers" not in page_of(tmp_path)
+    page = page_of(tmp_path, SAMPLE | {"passed": False, "wrong": "It fails on 1 dataset: W1 < W2.", "wrong_hint": "H9"})
+    assert "It fails on 1 dataset: W1 &lt; W2." in page and "H9" in page

@@ -1,0 +1,437 @@
+"""The students' archive contains no answer, and works without the rest of the project."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import io
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+from pathlib import Path
+
+import pytest
+
+from grader.python.release.leaks import find_leaks
+from grader.python.release.readme import drop_dangling_links
+from tests.layout.tree import BUILD, copy_built, uncommitted_labs
+from tests.python.support import ROOT, run_module
+
+NEW_LABS = uncommitted_labs()  # not in git, so no archive contains them yet
+LABS = sorted(lab for lab in (file.parent.name for file in ROOT.glob("labs/*/lab.json")) if lab not in NEW_LABS)
+needs_build = pytest.mark.skipif(not (BUILD / "warplab").exists(), reason="build/warplab is not built")
+
+
+def make_kit(archive: Path, *options: str) -> dict[str, bytes]:
+    """Return the archive's files by their paths below its one folder."""
+    made = run_module("grader.python.release.kit", "--output", archive, *options)
+    assert made.returncode == 0, made.stderr
+    return read_kit(archive.read_bytes())
+
+
+def read_kit(packed: bytes) -> dict[str, bytes]:
+    with tarfile.open(fileobj=io.BytesIO(packed)) as archive:
+        members = archive.getmembers()
+        assert all(member.isreg() and (member.uid, member.gid, member.uname) == (0, 0, "") for member in members)
+        assert len({member.mtime for member in members}) == 1
+        assert [member.name for member in members] == sorted(member.name for member in members)
+        contents = {member.name: archive.extractfile(member).read() for member in members}  # type: ignore[union-attr]
+    (folder,) = {name.partition("/")[0] for name in contents}
+    assert re.fullmatch(r"warplab-[\d.]+", folder)
+    return {name.partition("/")[2]: content for name, content in contents.items()}
+
+
+@pytest.fixture(scope="module")
+def kit(tmp_path_factory) -> dict[str, bytes]:
+    return make_kit(tmp_path_factory.mktemp("kit") / "kit.tar.gz")
+
+
+def squeeze(text: str) -> str:
+    return re.sub(r"\s", "", text)
+
+
+def answers_written_by_students() -> dict[str, str]:
+    """Return the long lines between //@ begin and its end, found without the packer's functions."""
+    found = {}
+    for solution in ROOT.glob("solutions/*/*.cu"):
+        shown = solution.with_name("shown.txt")
+        known = squeeze(shown.read_text()) if shown.exists() else ""
+        inside = False
+        for line in solution.read_text().splitlines():
+            if line.strip().startswith("//@"):
+                inside = line.strip() == "//@ begin"
+            elif inside and len(code := squeeze(line.partition("//")[0])) >= 36 and code not in known:
+                found[code] = str(solution)
+    return found
+
+
+def test_no_answer_is_in_it(kit):
+    """Lines of starters are excluded, because one stage's answer may be the beginning of another stage."""
+    answers = answers_written_by_students()
+    assert len(answers) > 200
+    texts = {name: squeeze(content.decode(errors="replace")) for name, content in kit.items()}
+    starters = "".join(text for name, text in texts.items() if name.startswith("starter/"))
+    others = {name: text for name, text in texts.items() if not name.startswith("starter/")}
+    assert [
+        (name, line) for line in answers if line not in starters for name, text in others.items() if line in text
+    ] == []
+
+
+def test_nothing_of_the_instructors_is_in_it(kit):
+    assert not [
+        name for name in kit if re.search(r"hidden|solution|wrong|^tests|course|\.secret|/peers/|cpu/bench", name)
+    ]
+    assert not [name for name in kit if name.startswith(("handouts/results", "work", "build", "dist"))]
+    assert {name.split("/")[2] for name in kit if name.startswith("grader/python/")} == {"common", "journal"}
+    for file in ROOT.glob("datasets/*/hidden.json"):
+        for dataset in json.loads(file.read_text())["datasets"]:
+            name = dataset["name"].encode()
+            assert not [
+                place
+                for place, content in kit.items()
+                if name in content and re.search(rb"\b" + name + rb"\b", content)
+            ]
+
+
+def test_no_program_that_deceives_the_sanitizer_is_named_in_it(kit):
+    assert b"## Deceiving the sanitizer" in kit["grader/judge/sandbox/SANDBOX.md"]
+    assert not [name for name, content in kit.items() if re.search(rb"\bopen_\w+\.cu", content)]
+
+
+def test_no_seed_of_a_hidden_dataset_is_in_it(kit):
+    """Seeds are HMACs of the course's secret, which exists after a checkout has graded."""
+    file = ROOT / "datasets/.secret"
+    if not file.exists():
+        pytest.skip("nothing was graded here yet, so there is no secret")
+    secret = file.read_text().strip()
+    everything = b"\n".join(kit.values())
+    assert secret.encode() not in everything
+    for recipes in ROOT.glob("datasets/*/hidden.json"):
+        for dataset in json.loads(recipes.read_text())["datasets"]:
+            message = f"{recipes.parent.name}/{dataset['name']}".encode()
+            seed = hmac.new(secret.encode(), message, hashlib.sha256).digest()[:8]
+            assert str(int.from_bytes(seed, "big")).encode() not in everything
+            assert seed.hex().encode() not in everything
+
+
+@pytest.mark.parametrize(
+    "place", ["README.md", "handouts/vector_add.md", "labs/vector_add/lab.h", "grader/common/image.h"]
+)
+def test_an_answer_in_any_file_is_found(kit, place):
+    line, solution = next(
+        (line, solution)
+        for solution in sorted(ROOT.glob("solutions/vector_add/*.cu"))
+        for line in solution.read_text().splitlines()
+        if re.search(r"out\[i\] = ", line)
+        and squeeze(line) not in squeeze(kit[f"starter/vector_add/{solution.name}"].decode())
+    )
+    planted = kit[place] + b"\n// " + line.replace(" = ", "=\n").encode() + b"\n"  # with another layout
+    (leak,) = list(find_leaks(ROOT, kit | {place: planted}))
+    assert place in leak and str(solution.relative_to(ROOT)) in leak
+
+
+def test_a_hidden_name_and_the_secret_are_found(kit, tmp_path):
+    for folder in ("solutions", "datasets/sample"):
+        (tmp_path / folder).mkdir(parents=True)
+    (tmp_path / "datasets/sample/hidden.json").write_text('{"datasets": [{"name": "planted_name"}]}')
+    (tmp_path / "datasets/.secret").write_text("ab" * 32 + "\n")
+    planted = {"a.md": b"as in planted_name.", "b.bin": b"\0" + b"ab" * 32 + b"\0", "c.md": b"planted_name_too"}
+    leaks = list(find_leaks(tmp_path, planted))
+    assert leaks == ["a.md has the name of a hidden dataset of sample.", "b.bin has the course's secret."]
+
+
+def test_a_leak_is_refused_and_nothing_is_written(tmp_path):
+    folder = tmp_path / "project"
+    clone(folder)
+    solution = next(file for file in sorted((folder / "solutions/vector_add").glob("*.cu")))
+    line = next(line for line in solution.read_text().splitlines() if "out[i] = " in line)
+    (folder / "handouts/vector_add.md").write_text(f"# Vectors\n\nWrite:\n\n    {line}\n")
+    said = run_module("grader.python.release.kit", "--root", folder)
+    assert said.returncode == 2
+    assert "handouts/vector_add.md has a line of solutions/vector_add/01_" in said.stderr
+    assert not (folder / "dist").exists()
+
+
+def clone(folder: Path) -> None:
+    """Copy the files of this project that git tracks to a new checkout, and commit everything there."""
+    listed = subprocess.run(["git", "-C", ROOT, "ls-files", "-z"], capture_output=True, text=True, check=True).stdout
+    for name in filter(None, listed.split("\0")):
+        if (ROOT / name).is_file() and not name.startswith("tests/"):
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(ROOT / name, folder / name)
+    someone = ["-c", "user.name=Somebody", "-c", "user.email=somebody@example.com"]
+    for words in (["init", "-q"], ["add", "-A"], [*someone, "commit", "-q", "-m", "All of it"]):
+        subprocess.run(["git", "-C", folder, *words], check=True, capture_output=True)
+
+
+def test_what_git_does_not_track_stays_out(tmp_path):
+    folder = tmp_path / "project"
+    clone(folder)
+    (folder / "labs/vector_add/planted.h").write_text("// how to solve it\n")
+    (folder / "datasets/.secret").write_text("cd" * 32)
+    assert run_module("grader.python.release.kit", "--root", folder).returncode == 0
+    (archive,) = (folder / "dist").glob("warplab-*.tar.gz")
+    assert not [name for name in read_kit(archive.read_bytes()) if "planted" in name or "secret" in name]
+    shutil.copytree(folder / "labs/vector_add", folder / "labs/untracked")
+    said = run_module("grader.python.release.kit", "--root", folder, "--labs", "untracked")
+    assert said.returncode == 2
+    assert "labs/untracked/lab.json is not in git" in said.stderr
+
+
+def test_the_same_commit_gives_the_same_bytes(tmp_path):
+    archives = [tmp_path / "one.tar.gz", tmp_path / "other.tar.gz"]
+    for archive in archives:
+        make_kit(archive)
+    assert archives[0].read_bytes() == archives[1].read_bytes()
+
+
+def find_broken_links(kit: dict[str, bytes]) -> list[tuple[str, str]]:
+    broken = []
+    for name, content in kit.items():
+        for target in re.findall(r"\]\(([^()\s]+)\)", content.decode()) if name.endswith(".md") else []:
+            file, _, anchor = target.partition("#")
+            path = os.path.normpath(Path(name).parent / file) if file else name
+            if "://" not in target and (path not in kit or (anchor and anchor not in anchors(kit[path].decode()))):
+                broken.append((name, target))
+    return broken
+
+
+def anchors(text: str) -> str:
+    return squeeze(text.lower().replace(" ", "-"))
+
+
+ALL = 99
+
+
+@pytest.mark.parametrize(
+    ("options", "lasts"),
+    [
+        ([], dict.fromkeys(LABS, ALL)),
+        (["--upto", "1"], dict.fromkeys(LABS, 1)),
+        (["--upto", "2"], dict.fromkeys(LABS, 2)),
+        (["--upto", "5"], dict.fromkeys(LABS, 5)),
+        (["--labs", "vector_add,dot_product:2"], {"vector_add": ALL, "dot_product": 2}),
+        (["--labs", "vector_add:03_vector_loads,large_histogram:1"], {"vector_add": 3, "large_histogram": 1}),
+        (
+            ["--labs", "dot_product:dyadic_sequential,smoothing_filter,image_histogram:01", "--upto", "02"],
+            {"dot_product": 3, "smoothing_filter": 2, "image_histogram": 1},
+        ),
+        (
+            ["--labs", "heat_dissipation, vector_add:3", "--upto", "03_shared_maxdiff"],
+            {"heat_dissipation": 3, "vector_add": 3},
+        ),
+    ],
+    ids=str,
+)
+def test_up_to_a_stage_nothing_of_a_later_one_is_left(tmp_path, options, lasts):
+    kit = make_kit(tmp_path / "kit.tar.gz", *options)
+    assert find_broken_links(kit) == []
+    assert {Path(name).parent.name for name in kit if name.endswith("/lab.json")} == set(lasts)
+    for lab, last in lasts.items():
+        whole = json.loads((ROOT / "labs" / lab / "lab.json").read_text())
+        manifest = json.loads(kit[f"labs/{lab}/lab.json"])
+        kept = [stage["id"] for stage in whole["stages"] if int(stage["id"][:2]) <= last]
+        assert [stage["id"] for stage in manifest["stages"]] == kept
+        assert manifest["points"] == sum(sum(stage["points"].values()) for stage in manifest["stages"])
+        assert sorted(Path(name).stem for name in kit if name.startswith(f"starter/{lab}/")) == kept
+        handout, recipes = (kit[name].decode() for name in (f"handouts/{lab}.md", f"datasets/{lab}/public.json"))
+        for stage in whole["stages"]:
+            is_there = [f"\n## {stage['id']}\n" in handout, f"| `{stage['id']}` |" in handout]
+            assert is_there == [stage["id"] in kept] * 2, stage["id"]
+            assert stage["id"] in kept or stage["id"] not in recipes
+    ids = [file.stem for file in ROOT.glob("solutions/*/*.cu")]
+    missing = [stage for stage in ids if not any(name.endswith(f"/{stage}.cu") for name in kit)]
+    others = {name: content.decode() for name, content in kit.items() if name.endswith((".h", ".cu", ".json", ".md"))}
+    assert [(stage, name) for stage in missing for name, text in others.items() if stage in text] == []
+    assert list(find_leaks(ROOT, kit)) == []
+    assert find_later_answers(kit, lasts) == []
+
+
+def find_later_answers(kit: dict[str, bytes], lasts: dict[str, int]) -> list[tuple[str, str]]:
+    """Return the lines that solve stages which are not in the kit but occur in one of its files; lines of its starters
+    are excluded."""
+    texts = {name: squeeze(content.decode(errors="replace")) for name, content in kit.items()}
+    given = "".join(text for name, text in texts.items() if name.startswith("starter/"))
+    later = {
+        line: solution
+        for line, solution in answers_written_by_students().items()
+        if int(Path(solution).name[:2]) > lasts.get(Path(solution).parent.name, 0) and line not in given
+    }
+    return [(name, line) for line in later for name, text in texts.items() if line in text]
+
+
+@needs_build
+@pytest.mark.parametrize("options", [["--upto", "1"], ["--labs", f"{LABS[-1]},{LABS[1]}", "--upto", "02"]], ids=str)
+def test_the_judge_takes_what_is_left(tmp_path, options):
+    kit = make_kit(tmp_path / "kit.tar.gz", *options)
+    folder = unpack(tmp_path)
+    command = [str(BUILD / "warplab"), "list", "--build", str(BUILD)]
+    listed = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    assert (listed.returncode, listed.stderr) == (0, "")
+    assert len(re.findall(r"^  \d\d_", listed.stdout, re.MULTILINE)) == len([one for one in kit if "starter/" in one])
+    assert len(re.findall(r"^\w", listed.stdout, re.MULTILINE)) - 1 == len([one for one in kit if "lab.json" in one])
+
+
+@pytest.mark.parametrize("lab", [*LABS, *NEW_LABS])
+def test_a_labs_first_stage_can_be_given_out_alone(tmp_path, lab):
+    """No file of the kit contains its answers; a starter of another lab, which is not in the kit, may contain them."""
+    if lab in NEW_LABS:
+        pytest.skip(f"labs/{lab} is not in git yet, and a kit packs only what git tracks")
+    kit = make_kit(tmp_path / "kit.tar.gz", "--labs", lab, "--upto", "1")
+    assert len([name for name in kit if name.startswith("starter/")]) == 1
+
+
+def unpack(folder: Path) -> Path:
+    with tarfile.open(folder / "kit.tar.gz") as archive:
+        archive.extractall(folder, filter="data")
+    (unpacked,) = folder.glob("warplab-*")
+    return unpacked
+
+
+def test_labs_left_out_leave_no_trace(tmp_path):
+    lab = "heat_dissipation"  # its handout links to another lab's handout
+    kit = make_kit(tmp_path / "kit.tar.gz", "--labs", lab)
+    assert find_broken_links(kit) == []
+    others = [other for other in LABS if other != lab]
+    assert not [name for name in kit if any(other in name for other in others)]
+    assert not [other for other in others if other in kit["README.md"].decode()]
+    readme = kit["README.md"].decode()
+    assert f"make check LAB={lab} STAGE=01" in readme and "example-journal" not in readme
+    commands = re.search(r"(?:^    make.*# .*\n){3,}", readme, re.MULTILINE)
+    assert commands and len({line.index(" # ") for line in commands[0].splitlines()}) == 1
+
+
+def test_what_no_lab_of_a_kit_has_is_not_advertised(tmp_path):
+    kit = make_kit(tmp_path / "kit.tar.gz", "--labs", "vector_add,dot_product:2")
+    assert [name for name in kit if "pictures/dot" in name] == [
+        "handouts/pictures/dot_product_neighbours.svg",
+        "handouts/pictures/dot_product_serial.svg",
+    ]
+    readme = kit["README.md"].decode()
+    assert "make show" not in readme and "build/show" not in readme and "IMAGE" not in readme
+    assert "limits `make inspect` uses.\n`make device`" in readme and "last tables" in readme
+    told = run_in(tmp_path, "./warplab", "help", "BUILD=nowhere").stdout
+    assert "make inspect LAB=" in told and "make show" not in told
+    kit = make_kit(tmp_path / "kit.tar.gz", "--labs", "heat_dissipation:2")
+    readme = kit["README.md"].decode()
+    assert "make show" in readme and "last tables" not in readme
+    assert "Python 3.11. The `cuda`" in readme
+    assert "make show LAB=" in run_in(tmp_path, "./warplab", "help", "BUILD=nowhere").stdout
+
+
+def run_in(folder: Path, *command: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    """Unpack the kit of a folder again, and return the result of a command in it."""
+    for old in folder.glob("warplab-*"):
+        shutil.rmtree(old)
+    environment = {"PATH": os.environ["PATH"]} | variables
+    return subprocess.run(command, cwd=unpack(folder), env=environment, capture_output=True, text=True, check=False)
+
+
+def test_dangling_links_become_text():
+    documents = {
+        "a.md": b"[b](b.md#here), [c](c.md), [the\ntable](#no), [d](https://d), ![e](e.svg)",
+        "b.md": b"## Here",
+    }
+    assert drop_dangling_links("a.md", documents) == "[b](b.md#here), c, the\ntable, [d](https://d), ![e](e.svg)"
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (["--labs", "no_such_lab"], "No lab is called 'no_such_lab'"),
+        (["--upto", "99"], "UPTO=99: no lab has such a stage"),
+        (["--upto", "x"], "\n  dot_product: 01_serial_block_sum, 02_dyadic_interleaved, "),
+        (["--upto", "02_grid_stride"], "LABS=vector_add:02_grid_stride,…"),
+        (["--upto", "two", "--labs", "vector_add"], "UPTO=two: no lab has such a stage"),
+        (["--upto", "2", "--labs", "vector_add:2"], "every lab has a last stage of its own"),
+        (["--labs", "vector_add:9,dot_product"], "vector_add has no stage 9. Its stages: 01_one_thread_per_element"),
+        (["--labs", "dot_product,vector_add:"], "a colon with no stage behind it"),
+        (["--labs", "vector_add:1,vector_add:2"], "names vector_add twice"),
+    ],
+)
+def test_misuse_is_told(tmp_path, options, told):
+    said = run_module("grader.python.release.kit", "--output", tmp_path / "kit.tar.gz", *options)
+    assert said.returncode == 2
+    assert told in said.stderr
+    assert not list(tmp_path.iterdir())
+
+
+@needs_build
+def test_a_kit_works_by_itself(tmp_path):
+    """The programs were built before, because only the revision differs; building them takes some minutes."""
+    lab = "vector_add"
+    make_kit(tmp_path / "kit.tar.gz")
+    folder = unpack(tmp_path)
+    for file in folder.rglob("*"):
+        os.utime(file, (0, 0))
+    copy_built(folder / "build")
+
+    def make(*words: str) -> tuple[int, str]:
+        environment = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
+        done = subprocess.run(
+            ["make", *words, "BACKEND=cpu"], cwd=folder, env=environment, capture_output=True, text=True, check=False
+        )
+        assert "Traceback" not in done.stderr
+        return done.returncode, done.stdout + done.stderr
+
+    status, said = make("start", f"LAB={lab}")
+    assert status == 0, said
+    status, said = make("check", f"LAB={lab}", "STAGE=1")
+    assert status != 0 and "01_one_thread_per_element: failed" in said
+    status, said = make("submit", f"LAB={lab}", "AUTHORS=Ada Lovelace <al1>")
+    assert status != 0 and "still the starter" in said
+    for solution in (ROOT / "solutions" / lab).glob("*.cu"):
+        shutil.copy(solution, folder / "work" / lab)
+    status, said = make("check", f"LAB={lab}", "STAGE=1")
+    assert status == 0, said
+    there = subprocess.run(
+        ["../../warplab", "check", "1", "BACKEND=cpu"], cwd=folder / "work" / lab, capture_output=True, check=False
+    )
+    assert there.returncode == 0, there.stdout
+    assert re.search(r"Points: 8 of 10 \(correctness 6 of 6, hygiene 2 of 2, speed pending\)", said), said
+    status, said = make("grade", f"LAB={lab}")
+    assert status == 0, said
+    assert "hidden" not in said and not (folder / "datasets/.secret").exists()
+    assert json.loads((folder / "build/report" / f"{lab}.json").read_text())["total"]["pending"] > 0
+    status, said = make("inspect", f"LAB={lab}", "STAGE=1")
+    assert status == 0, said
+    status, said = make("note", f"LAB={lab}", "STAGE=01")
+    assert status == 0 and "Your note: " in said, said
+    status, said = make("journal", f"LAB={lab}", "AUTHORS=Ada Lovelace <al1>")
+    assert status == 0, said
+    status, said = make("submit", f"LAB={lab}", "AUTHORS=Ada Lovelace <al1>")
+    assert status == 0 and "Hand in this file" in said
+    status, said = make("demo")
+    assert status != 0 and "There is no verb demo in this students' kit." in said
+    told = json.loads((folder / "build/report" / f"{lab}.json").read_text())["total"]
+    grade_what_was_handed_in(folder, lab, told["points"], tmp_path)
+
+
+def grade_what_was_handed_in(kit: Path, lab: str, points: float, folder: Path) -> None:
+    """Grade the hand-in with the instructor's batch, sanitizer included, and export the course system's gradebook."""
+    handed_in, out = folder / "handed in", folder / "batch"
+    handed_in.mkdir()
+    (archive,) = kit.rglob(f"{lab}-al1-*.tar.gz")
+    shutil.copy(archive, handed_in)
+
+    def course(*words: str | Path) -> str:
+        command = [sys.executable, "-m", "grader.python.batch", *map(str, words)]
+        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+        if "needs a sandbox" in done.stderr:
+            pytest.skip("no sandbox can be had here")
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+    course("grade", handed_in, "--lab", lab, "--out", out, "--backend", "cpu", "--build", BUILD, "--no-nvcc")
+    book = (out / "gradebook.csv").read_text()
+    assert f"al1,,graded,{points:g}," in book, book  # the name is empty, because there is no roster
+    assert "One thread per element" in (out / "feedback/al1/journal.html").read_text()
+    assert "correctness 6 of 6, hygiene 2 of 2, speed pending" in (out / "feedback/al1/feedback.txt").read_text()
+    exported = folder / "canvas.csv"
+    exported.write_text("Student,ID,SIS User ID,SIS Login ID,Section,Lab (77)\nLovelace,1,,al1,A,\n")
+    filled = course("export", out, "--format", "canvas", "--title", "Lab (77)", "--gradebook", exported)
+    assert f"Lovelace,1,,al1,A,{points:g}" in filled, filled

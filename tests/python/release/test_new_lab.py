@@ -1,0 +1,109 @@
+"""grader/python/release/new_lab.py: a complete skeleton, good names only, nothing overwritten."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from grader.python.release.new_lab import list_files, make_files
+from tests.python.support import ROOT, run_module
+
+MODULE = "grader.python.release.new_lab"
+
+
+def test_writes_every_file_and_says_what_next(tmp_path: Path) -> None:
+    result = run_module(MODULE, "matrix_transpose", "--root", tmp_path)
+    assert (result.returncode, result.stderr) == (0, "")
+    found = {file.relative_to(tmp_path) for file in tmp_path.rglob("*") if file.is_file()}
+    assert found == {*list_files("matrix_transpose"), Path("starter/matrix_transpose/01_first.cu")}
+    assert all(str(file) in result.stdout for file in found)
+    assert "make grade LAB=matrix_transpose TREE=solutions" in result.stdout
+
+
+def test_no_placeholder_is_left_and_every_template_is_used() -> None:
+    files = make_files("scratch")
+    assert not [file for file, text in files.items() if re.search(r"@\w+@", text)]
+    templates = {file.name for file in (ROOT / "grader/python/release/new_lab").iterdir()}
+    assert templates == set(list_files("scratch").values())
+
+
+def test_code_fits_its_lines_even_with_a_long_name() -> None:
+    for file, text in make_files("x" * 20).items():
+        if file.suffix in (".cu", ".h", ".cpp"):
+            assert max(map(len, text.splitlines())) <= 120, file
+
+
+def test_json_fits_the_schemas_and_points_add_up() -> None:
+    jsonschema = pytest.importorskip("jsonschema")
+    files = make_files("scratch")
+    for name, schema in (
+        ("labs/scratch/lab.json", "lab"),
+        ("datasets/scratch/public.json", "datasets"),
+        ("datasets/scratch/hidden.json", "datasets"),
+    ):
+        jsonschema.validate(
+            json.loads(files[Path(name)]), json.loads((ROOT / f"grader/model/schema/{schema}.schema.json").read_text())
+        )
+    manifest = json.loads(files[Path("labs/scratch/lab.json")])
+    assert manifest["points"] == sum(sum(stage["points"].values()) for stage in manifest["stages"])
+    (wrong,) = json.loads(files[Path("tests/labs/scratch/wrong.json")])
+    assert Path("tests/labs/scratch") / wrong["file"] in files
+    assert f'"{wrong["cause"]}"' in files[Path("labs/scratch/oracle.cpp")]
+    assert wrong["message_contains"] in files[Path("labs/scratch/oracle.cpp")]
+
+
+def test_an_oracle_that_explains_three_mistakes_is_short() -> None:
+    """That it names them, the skeleton's own oracle_test.cpp sees (test_new_lab_builds.py runs it)."""
+    files = make_files("scratch")
+    tested = re.findall(r'"(\w+)"\);$', files[Path("tests/labs/scratch/oracle_test.cpp")], re.MULTILINE)
+    assert {"factor_forgotten", "added_to_garbage", "tail_lost"} <= set(tested)
+    assert len(files[Path("labs/scratch/oracle.cpp")].splitlines()) <= 120
+
+
+def test_the_starter_lacks_what_the_solution_has() -> None:
+    files = make_files("scratch")
+    starter, solution = files[Path("starter/scratch/01_first.cu")], files[Path("solutions/scratch/01_first.cu")]
+    assert "out[i] = factor * in[i];" in solution.split("//@ begin")[1]
+    assert "factor * in[i]" not in starter
+    assert "TODO" in starter
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("", "cannot be a lab's name"),
+        ("Matrix", "lower-case"),
+        ("1d", "begins with a letter"),
+        ("a-b", "lower-case"),
+        ("a b", "lower-case"),
+        ("a__b", "single underscores"),
+        ("_a", "begins with a letter"),
+        ("../x", "lower-case"),
+        ("a\n", "lower-case"),
+        ("größe", "lower-case"),
+        ("int", "already means something"),
+        ("main", "already means something"),
+        ("results", "already means something"),
+        ("x" * 41, "longer than 40"),
+    ],
+)
+def test_refuses_bad_names(tmp_path: Path, name: str, message: str) -> None:
+    result = run_module(MODULE, name, "--root", tmp_path)
+    assert result.returncode == 2
+    assert message in result.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "there", ["labs/scratch/x", "solutions/scratch/x", "handouts/scratch.md", "tests/labs/scratch/x"]
+)
+def test_refuses_what_is_already_there(tmp_path: Path, there: str) -> None:
+    (tmp_path / there).parent.mkdir(parents=True)
+    (tmp_path / there).write_text("mine")
+    result = run_module(MODULE, "scratch", "--root", tmp_path)
+    assert result.returncode == 2
+    assert "is already there" in result.stderr
+    assert [file for file in tmp_path.rglob("*") if file.is_file()] == [tmp_path / there]

@@ -1,0 +1,89 @@
+"""A new lab as the judge sees it: its solution passes, its starter fails, its wrong submission is caught."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.layout.tree import committed_files
+from tests.python.support import ROOT, run_module
+
+BUILD = Path(os.environ.get("WARPLAB_BUILD") or ROOT / "build")
+
+NEEDED_BY_ORACLE_TESTS = [Path("tests/paths.h"), Path("tests/labs/oracle_case.h")]
+
+pytestmark = pytest.mark.skipif(not (BUILD / "warplab").exists(), reason="build/warplab is not built")
+
+
+@pytest.fixture
+def project() -> Iterator[Path]:
+    """The grader and what was built of it, in a folder that sandboxed users may read, with a new lab in it."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        folder.chmod(0o755)
+        built = [BUILD / "warplab", BUILD / "cpu/rewrite"]
+        sources = [file for file in committed_files() if file.parts[0] == "grader"] + NEEDED_BY_ORACLE_TESTS
+        for file in [ROOT / file for file in sources] + built:
+            copy = folder / (Path("build") / file.relative_to(BUILD) if file in built else file.relative_to(ROOT))
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(file, copy)
+        assert run_module("grader.python.release.new_lab", "scratch", "--root", folder).returncode == 0
+        oracle = folder / "build/labs/scratch/oracle.so"
+        oracle.parent.mkdir(parents=True)
+        flags = ["-std=c++20", "-O0", "-Wall", "-Wextra", "-fopenmp", "-fPIC", "-shared", "-I."]
+        run_in(folder, "g++", *flags, "-o", oracle, "labs/scratch/oracle.cpp")
+        yield folder
+
+
+def run_in(folder: Path, *command: str | Path) -> None:
+    """Runs a command that has to succeed and may print to stdout alone."""
+    environment = {name: value for name, value in os.environ.items() if name != "WARPLAB_BUILD"}  # it has its own
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, env=environment)
+    assert (done.returncode, done.stderr) == (0, ""), done.stdout
+
+
+def judge_sources() -> list[Path]:
+    """What build/tests links of the judge (grader/build.mk)."""
+    parts = ("common", "io", "judge", "model")
+    sources = [file for file in committed_files() if file.suffix == ".cpp" and file.parts[:1] == ("grader",)]
+    return [file for file in sources if file.parts[1] in parts and file.name != "main.cpp"]
+
+
+def judge(project: Path, *arguments: str) -> tuple[int, dict[str, Any]]:
+    """Exit status and the stage's report."""
+    report = project / "report.json"
+    command = ["build/warplab", *arguments, "--backend", "cpu", "--json", str(report)]
+    done = subprocess.run(command, cwd=project, capture_output=True, text=True, check=False, timeout=120)
+    assert report.exists(), done.stdout + done.stderr
+    return done.returncode, json.loads(report.read_text())["stages"][0]
+
+
+def test_the_skeleton_is_a_lab(project: Path) -> None:
+    """One test, as building takes longest."""
+    status, stage = judge(project, "check", "scratch", "--tree", "solutions")
+    assert (status, stage["verdict"], stage["compilation"]["log"]) == (0, "passed", "")
+
+    status, stage = judge(project, "check", "scratch", "--tree", "starter")
+    assert (status, stage["verdict"], stage["compilation"]["log"]) == (1, "failed", "")
+
+    (wrong,) = json.loads((project / "tests/labs/scratch/wrong.json").read_text())
+    source = f"tests/labs/scratch/{wrong['file']}"
+    status, stage = judge(project, "check", "scratch", wrong["stage"], "--source", source)
+    failure = next(check["failure"] for check in stage["checks"] if check["failure"])
+    assert (status, stage["verdict"], failure["cause"]) == (1, wrong["verdict"], wrong["cause"])
+    assert wrong["message_contains"] in failure["message"]
+
+    objects = [BUILD / f"objects/{file.with_suffix('.o')}" for file in judge_sources()]
+    objects += (BUILD / "objects/generated").glob("*.o")
+    flags = ["-std=c++20", "-O0", "-Wall", "-Wextra", "-Wno-array-bounds", "-rdynamic", "-I."]
+    libraries = ["-lgtest_main", "-lgtest", "-lfmt", "-lcrypto", "-lseccomp", "-lgomp", "-ldl", "-pthread"]
+    run_in(project, "g++", *flags, "-o", "tests/run", "tests/labs/scratch/oracle_test.cpp", *objects, *libraries)
+    run_in(project, "tests/run")

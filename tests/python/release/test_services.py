@@ -1,0 +1,263 @@
+"""The grader on a course system's machine, with the folders of Gradescope and Autolab, without a GPU, with and without
+namespaces. It was not tested on the services themselves."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+import tempfile
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from grader.python.release.leaks import find_answers, squeeze
+from grader.python.release.services import read_secret
+from tests.python.batch.outputs.test_formats import check_autolab, check_gradescope
+from tests.python.support import ROOT, run_module
+
+BUILD = Path(os.environ.get("WARPLAB_BUILD") or ROOT / "build")
+LAB = "vector_add"
+STAGES = [stage["id"] for stage in json.loads((ROOT / "labs" / LAB / "lab.json").read_text())["stages"]]
+HIDDEN = [one["name"] for one in json.loads((ROOT / "datasets" / LAB / "hidden.json").read_text())["datasets"]]
+NO_NAMESPACES = "#!/bin/sh\necho 'bwrap: No permissions to create new namespace' >&2\nexit 1\n"
+
+needs_build = pytest.mark.skipif(not (BUILD / "warplab").exists(), reason="build/warplab is not built")
+needs_root = pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("setpriv"), reason="needs root and setpriv")
+
+
+def pack(archive: Path, *words: str) -> Path:
+    said = run_module("grader.python.release.services", *words, "--output", archive, "--build", BUILD)
+    assert said.returncode == 0, said.stderr
+    return archive
+
+
+@pytest.fixture
+def everyones() -> Iterator[Path]:
+    """Yield a folder that other users, such as sandboxed ones, can read."""
+    with tempfile.TemporaryDirectory() as name:
+        Path(name).chmod(0o755)
+        yield Path(name)
+
+
+@pytest.fixture
+def autograder(everyones) -> Path:
+    """Return Gradescope's folder as after setup.sh, but with programs that were built before, because setup.sh takes
+    minutes."""
+    folder = everyones / "autograder"
+    for name in ("submission", "results"):
+        (folder / name).mkdir(parents=True)
+    with zipfile.ZipFile(pack(everyones / "autograder.zip", "gradescope", LAB)) as archive:
+        for entry in archive.infolist():
+            archive.extract(entry, folder / "source")
+            (folder / "source" / entry.filename).chmod(entry.external_attr >> 16)
+    for program in ("warplab", "cpu/rewrite", f"labs/{LAB}/oracle.so"):
+        (folder / "source/build" / program).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(BUILD / program, folder / "source/build" / program)
+    return folder
+
+
+def run_autograder(folder: Path, without: str = "", prefix: tuple[str, ...] = ()) -> subprocess.CompletedProcess[str]:
+    """Run the script as Gradescope does. `without`: a missing feature; without "namespaces", bwrap exists and fails."""
+    programs = folder / "programs"
+    programs.mkdir(exist_ok=True)
+    if without == "namespaces":
+        (programs / "bwrap").write_text(NO_NAMESPACES)
+        (programs / "bwrap").chmod(0o755)
+    path = f"{programs}:{Path(sys.executable).parent}:{os.environ['PATH']}"
+    environment = {"PATH": path, "AUTOGRADER": str(folder)}
+    done = subprocess.run(
+        [*prefix, "sh", str(folder / "source/run_autograder")],
+        env=environment,
+        cwd="/",
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert "Traceback" not in done.stderr, done.stderr
+    return done
+
+
+def hand_in(folder: Path, *stages: str) -> None:
+    """Hand in bare .cu files, as a student uploads them."""
+    for stage in stages:
+        shutil.copy(ROOT / "solutions" / LAB / f"{stage}.cu", folder / "submission")
+
+
+def read_result(folder: Path) -> dict[str, Any]:
+    text = (folder / "results/results.json").read_text()
+    assert not [name for name in HIDDEN if name in text]
+    return check_gradescope(text)
+
+
+def test_gradescopes_zip(tmp_path):
+    archives = [pack(tmp_path / f"{number}.zip", "gradescope", LAB) for number in range(2)]
+    assert archives[0].read_bytes() == archives[1].read_bytes()
+    with zipfile.ZipFile(archives[0]) as archive:
+        files = {entry.filename: archive.read(entry) for entry in archive.infolist()}
+        modes = {entry.filename: entry.external_attr >> 16 & 0o777 for entry in archive.infolist()}
+    assert modes["setup.sh"] == modes["run_autograder"] == 0o755 and modes["datasets/.secret"] == 0o600
+    assert f"labs/{LAB}/oracle.cpp" in files and f"datasets/{LAB}/hidden.json" in files
+    assert not [name for name in files if name.startswith(("solutions/", "tests/", "handouts/"))]
+    assert {name.split("/")[2] for name in files if name.startswith("grader/python/")} == {"common", "journal", "batch"}
+    assert [name for name in sorted(files) if name.startswith("starter/")] == [
+        f"starter/{LAB}/{stage}.cu" for stage in STAGES
+    ]
+    assert {name.split("/")[1] for name in files if name.startswith(("labs/", "datasets/"))} == {
+        LAB, "precompiled.h", ".secret",
+    }  # fmt: skip
+    texts = {name: squeeze(content.decode(errors="replace")) for name, content in files.items()}
+    starters = [file.read_bytes() for file in ROOT.glob("starter/*/*.cu")]
+    mine = [line for line, place in find_answers(ROOT, starters).items() if f"/{LAB}/" in place]
+    assert mine and not [(name, line) for line in mine for name, text in texts.items() if line in text]
+    for script in ("setup.sh", "run_autograder"):
+        assert subprocess.run(["sh", "-n"], input=files[script], check=False).returncode == 0
+        assert b"@" not in files[script] and b"--unsafe" not in files[script]
+
+
+@pytest.mark.parametrize("system", ["gradescope", "autolab"])
+def test_what_code_without_a_sandbox_could_read_stays_at_home(tmp_path, system):
+    if system == "autolab" and not (BUILD / "warplab").exists():
+        pytest.skip("build/warplab is not built")
+    archive = pack(tmp_path / "archive", system, LAB, "--unsafe")
+    if system == "gradescope":
+        with zipfile.ZipFile(archive) as zipped:
+            files = {name: zipped.read(name) for name in zipped.namelist()}
+    else:
+        with tarfile.open(archive) as outer:
+            inner = outer.extractfile("autograde.tar")
+            assert inner
+            with tarfile.open(fileobj=io.BytesIO(inner.read())) as packed:
+                files = {one.name: packed.extractfile(one).read() for one in packed}  # type: ignore[union-attr]
+    assert not [name for name in files if "hidden" in name or ".secret" in name or name.startswith("starter/")]
+    script = next(content for name, content in files.items() if Path(name).name.startswith("run_auto"))
+    assert b" --unsafe" in script
+
+
+@needs_build
+def test_stages_that_are_not_handed_out_yet_are_left_out(tmp_path):
+    with zipfile.ZipFile(pack(tmp_path / "lab.zip", "gradescope", "dot_product", "--upto", "2")) as archive:
+        manifest = json.loads(archive.read("labs/dot_product/lab.json"))
+        assert [stage["id"][:2] for stage in manifest["stages"]] == ["01", "02"]
+        assert manifest["points"] == 20
+        for recipes in ("public", "hidden"):  # one of the hidden datasets is only for stage 04
+            assert "04_" not in archive.read(f"datasets/dot_product/{recipes}.json").decode()
+    said = run_module("grader.python.release.services", "gradescope", "dot_product", "--upto", "9")
+    assert said.returncode == 2 and "dot_product has no stage 9" in said.stderr
+
+
+def test_what_can_be_had_without_a_gpu_is_told(tmp_path):
+    pack_it = ("grader.python.release.services", "gradescope", LAB, "--upto", "1", "--output", tmp_path / "lab.zip")
+    points = json.loads((ROOT / f"labs/{LAB}/lab.json").read_text())["stages"][0]["points"]
+    without_speed = points["correctness"] + points["hygiene"]
+    said = run_module(*pack_it).stdout
+    assert f"Without a GPU {without_speed} of {sum(points.values())} points can be had" in said
+
+
+def test_the_secret_is_made_once_and_told(tmp_path, capsys):
+    (tmp_path / "datasets").mkdir()
+    first = read_secret(tmp_path)
+    assert "keep it, and use the same file wherever you grade" in capsys.readouterr().out
+    assert read_secret(tmp_path) == first
+    assert not capsys.readouterr().out
+
+
+def test_a_lab_that_git_does_not_track_is_refused(tmp_path):
+    said = run_module("grader.python.release.services", "gradescope", "no_such_lab")
+    assert said.returncode == 2 and "No lab is called 'no_such_lab'" in said.stderr
+
+
+@needs_build
+def test_gradescope_grades_bare_files(autograder):
+    hand_in(autograder, *STAGES)
+    done = run_autograder(autograder)
+    assert done.returncode == 0, done.stderr
+    result = read_result(autograder)
+    assert [test["status"] for test in result["tests"]] == ["passed"] * len(STAGES)
+    assert result["extra_data"]["sandbox"] in ("namespace", "uid")
+    assert result["score"] + result["extra_data"]["pending"] == 30 and "pending" in result["output"]
+    assert re.search(r"\d of \d hidden datasets passed", result["tests"][0]["output"])
+
+
+@needs_build
+@needs_root
+def test_gradescope_where_namespaces_are_refused(autograder):
+    """The hand-in is an archive of make submit, graded in a container without CAP_SYS_ADMIN, at the uid level."""
+    work = autograder / "work" / LAB
+    work.mkdir(parents=True)
+    for stage in STAGES[:2]:
+        shutil.copy(ROOT / "solutions" / LAB / f"{stage}.cu", work)
+    words = ("--work", autograder / "work", "--build", BUILD, "--force", "--author", "Ada Lovelace <al1>")
+    said = run_module("grader.python.journal.submit", LAB, *words)
+    assert said.returncode == 0, said.stderr
+    (archive,) = (autograder / "work").glob("*.tar.gz")
+    shutil.move(archive, autograder / "submission")
+    no_admin = ("setpriv", "--bounding-set=-sys_admin", "--inh-caps=-sys_admin")
+    done = run_autograder(autograder, without="namespaces", prefix=no_admin)
+    assert done.returncode == 0, done.stderr
+    result = read_result(autograder)
+    assert result["extra_data"]["sandbox"] == "uid"
+    assert [test["status"] for test in result["tests"]] == ["passed", "passed", "failed"]
+    assert 0 < result["score"] < 20
+
+
+@needs_build
+@needs_root
+def test_without_any_sandbox_nothing_is_graded(autograder):
+    """This is not the student's fault: there is no result, so that Gradescope reports that grading failed."""
+    hand_in(autograder, STAGES[0])
+    for path in [autograder, *autograder.rglob("*")]:
+        os.chown(path, 65534, 65534, follow_symlinks=False)
+    nobody = ("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--no-new-privs")
+    done = run_autograder(autograder, without="namespaces", prefix=nobody)
+    assert done.returncode == 2
+    assert "no fault of the submission's" in done.stderr and "sandbox" in done.stderr
+    assert not list((autograder / "results").iterdir())
+
+
+@needs_build
+@pytest.mark.parametrize("what", ["nothing", "another name", "a damaged archive"])
+def test_what_cannot_be_graded_is_told_and_earns_nothing(autograder, what):
+    if what == "another name":
+        (autograder / "submission/solution.cu").write_text("int main() {}\n")
+    if what == "a damaged archive":
+        (autograder / "submission/mine.tar.gz").write_bytes(b"\x1f\x8bnot really")
+    done = run_autograder(autograder)
+    assert done.returncode == 0, done.stderr
+    result = json.loads((autograder / "results/results.json").read_text())
+    assert result["score"] == 0
+    no_stage = f"No file is called as a stage of {LAB}, such as {STAGES[0]}.cu."
+    told = {
+        "nothing": "It is empty: there is no file in it.",
+        "another name": f"{no_stage} It holds solution.cu.",
+        "a damaged archive": "is not opened. It is damaged.",
+    }
+    assert told[what] in result["output"]
+
+
+@needs_build
+def test_autolab(everyones):
+    """Autolab runs make in a folder with its two files and the hand-in, under the name that Autolab gives it."""
+    with tarfile.open(pack(everyones / "autolab.tar", "autolab", LAB)) as archive:
+        assert archive.getnames() == ["autograde-Makefile", "autograde.tar"]
+        archive.extractall(everyones / "vm", filter="data")
+    (everyones / "vm/autograde-Makefile").rename(everyones / "vm/Makefile")
+    handed_in = everyones / "vm/handin file.tar"
+    with tarfile.open(handed_in, "w") as archive:
+        for stage in STAGES[:2]:
+            archive.add(ROOT / "solutions" / LAB / f"{stage}.cu", f"{stage}.cu")
+    environment = {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
+    done = subprocess.run(["make"], cwd=everyones / "vm", env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert not [name for name in HIDDEN if name in done.stdout]
+    scores = check_autolab(done.stdout)
+    assert list(scores) == STAGES and scores[STAGES[0]] >= 6 and scores[STAGES[2]] == 0
+    assert "pending" in done.stdout
