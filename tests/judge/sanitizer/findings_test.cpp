@@ -166,7 +166,7 @@ TEST(Race, OfTwoAtomicsSaysHowTheyDiffer) {
     finding.before.block[0] = 1;
     finding.before.writes = finding.before.atomic = finding.now.writes = finding.now.atomic = 1;
     EXPECT_TRUE(has(describe_one(finding).hint, "one holds within its block only"));
-    finding.detail[0] = 'w';
+    finding.other_width = 8;
     EXPECT_TRUE(has(describe_one(finding).hint, "one of 4 and one of 8 bytes"));
     finding.before.atomic = 0;
     EXPECT_TRUE(has(describe_one(finding).hint, "An atomic protects a word only from other atomics"));
