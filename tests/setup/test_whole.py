@@ -143,7 +143,7 @@ def test_a_file_that_is_not_there_is_named(everyone, real_machine, words):
     [
         ("check", ["LAB [STAGE]", "LAB TEXT REQUIRED", "--dataset", "--backend"], ["--unscored", "--gpu", "--image"]),
         ("grade", ["[LAB]", "--unscored", "--upto", "--sample-seconds"], ["--gpu", "--report "]),
-        ("inspect", ["STAGE TEXT REQUIRED", "--gpu"], ["--upto"]),
+        ("inspect", ["or a whole id\n", "--gpu"], ["--upto"]),
         ("show", ["--image", "--set", "--work"], ["--dataset", "--json"]),
         ("import", ["--report TEXT REQUIRED"], ["LAB TEXT"]),
     ],

@@ -50,7 +50,7 @@ bool is_part_of_another(const Stream& stream, int i) {
 
 using Words = Names;
 
-bool is_pointer_word(std::string_view word) {
+bool is_declarator_word(std::string_view word) {
     static const Words words = {"*", "&", "&&", "const", "volatile", "__restrict__", "__restrict", "..."};
     return words.count(word) != 0;
 }
@@ -125,12 +125,12 @@ class LocalNames {
     void add_parameters(int open) {
         const int close = code_.match[open];
         for (int i = open + 1; i < close; i = code_.after_group(i)) {
-            const bool of_function = code_[i] == "(" && is_pointer_word(code_[i + 1]);  // int (*f)(int)
+            const bool of_function = code_[i] == "(" && is_declarator_word(code_[i + 1]);  // int (*f)(int)
             const int name = of_function ? i + 2 : i;
             const auto next = code_[name + 1];
             const bool ends = next == "," || next == "=" || next == "[" || next == ")";
             if (code_.is_identifier(name) && ends &&
-                (code_.is_identifier(name - 1) || code_[name - 1] == ">" || is_pointer_word(code_[name - 1])))
+                (code_.is_identifier(name - 1) || code_[name - 1] == ">" || is_declarator_word(code_[name - 1])))
                 names_.insert(code_[name]);
         }
     }

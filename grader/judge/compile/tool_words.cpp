@@ -154,7 +154,16 @@ std::string line_with_error(const std::string& words) {
     return one_line(words.substr(begin));
 }
 
+namespace {
+bool names_mistake(const Ended& ended, const Job& job) {
+    return !select(read_diagnostics(ended.output, job.shown), job.shown, "error").empty();
+}
+}  // namespace
+
 std::optional<Outcome> explain_end(const Ended& ended, const char* tool, const Job& job) {
+    // Words about memory may be the file's own, as in a #pragma message.
+    const bool may_be_words = ended.how == End::exited || ended.how == End::out_of_memory;
+    if (may_be_words && ended.status != 0 && names_mistake(ended, job)) return std::nullopt;
     switch (ended.how) {
         case End::exited:
             break;

@@ -18,7 +18,8 @@ inline constexpr std::uint64_t written_bytes = 256ull << 20;  // by a tool, in o
 inline constexpr std::uint64_t runner_bytes = 64ull << 20;    // the cache keeps runners
 inline constexpr std::uint64_t flood_bytes = 16ull << 20;     // printed by one tool about one file
 
-/// Return the failure of a step that did not end by itself; nothing if it did.
+/// Return the failure of a step that did not end by itself; nothing if it did, or if the tool names a mistake in the
+/// file.
 std::optional<Outcome> explain_end(const Ended& ended, const char* tool, const Job& job);
 
 /// Explain why the compiler rejected the text. `rewritten` is the text that it read, if that was not the file itself.
