@@ -66,7 +66,6 @@ KNOWN = {file: why for why, files in DO_NOT_HOLD.items() for file in files}
 
 # Rows that a busy machine may not finish in the judge's time: they count for the rates, and may differ.
 SLOW = {
-    "heat_dissipation/04_batched_check.cu": "thousands of launches: about 5 s in check mode",
     "smoothing_filter/05_shuffle_neighbours.cu": "a switch of fibers for each lane's shuffle: about 5 s for narrow",
 }
 

@@ -947,7 +947,7 @@ void begin_block(Worker& w, const Grid& grid, uint3 block) {
 /// Call the pool's helpers if a grid has run for long. Waking them for a short grid, and waiting until they sleep
 /// again, takes longer than its blocks, above all on a machine with other work.
 void call_helpers_if_long(const Job& job) {
-    constexpr std::chrono::microseconds short_grid{200};
+    constexpr std::chrono::microseconds short_grid{100};
     if (job.next < job.blocks && std::chrono::steady_clock::now() - job.began > short_grid) call_helpers();
 }
 
