@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.labs import wrong
 from tests.labs.conftest import BUILD, ROOT
 
 np = pytest.importorskip("numpy")
@@ -60,7 +61,7 @@ def test_own_picture_is_shown_and_smoothed_again_and_again(tmp_path: Path) -> No
 
 
 def test_a_wrong_submission_is_shown_and_told_why(tmp_path: Path) -> None:
-    source = ROOT / "tests/labs/smoothing_filter/01_transposed.cu"
+    source = wrong.source_of("smoothing_filter", "01_transposed.patch", tmp_path)
     run = show(tmp_path, "--source", source)
     assert run.returncode == 1
     assert "before_after.png" in run.stdout
