@@ -91,9 +91,11 @@ struct RawFinding {
     std::uint32_t width;                     // of the access, in bytes
     std::uint32_t buffer;                    // which of the judge's
     std::uint32_t threads, threads_missing;  // of the block; that had returned
-    std::int32_t line;                       // of the student's file, where that is known; 0: see program_counter
-    std::int32_t other_line;                 // the same of `before`
-    char object[48];                         // a variable's name; a function of CUDA's
+    std::uint32_t other_width;               // of `before`, if both are atomics and their widths differ; else 0
+    std::uint32_t reserved;
+    std::int32_t line;        // of the student's file, where that is known; 0: see program_counter
+    std::int32_t other_line;  // the same of `before`
+    char object[48];          // a variable's name; a function of CUDA's
     char kernel[64];
     char detail[112];  // more words
 };

@@ -16,7 +16,6 @@
 #include "grader/judge/lab/show.h"
 #include "grader/judge/options.h"
 #include "grader/judge/sandbox/process.h"
-#include "grader/judge/sanitizer/check_mode.h"
 #include "grader/model/backend.h"
 #include "grader/model/manifest.h"
 #include "grader/model/report.h"
@@ -39,10 +38,9 @@ struct Task {
     std::shared_ptr<Budget> budget = {};      // of untrusted code
 };
 
-/// Callbacks that receive progress; each may be empty.
+/// Receives progress.
 struct Listener {
     std::function<void(const std::string&)> doing = [](const std::string&) {};
-    std::function<void(const Check&)> checked = [](const Check&) {};
 };
 
 class Judge {
@@ -79,6 +77,10 @@ class Judge {
         bool refused = false;  // Compiled::refused
     };
     Ready make_ready(const Lab& lab, const Stage& stage, const std::filesystem::path& source, const Task& task);
+    Ready make_ready(const CompileRequest& request);
+    std::unique_ptr<StageRun> make_run(const CompileRequest& request, const Compiled& compiled);
+    CompileRequest compile_request(const Lab& lab, const Stage& stage, const std::filesystem::path& source,
+                                   const Task& task) const;
 
     /// Return the resources that each kernel of a file takes on a GPU of this architecture; empty if nvcc cannot report
     /// them.
@@ -95,38 +97,15 @@ class Judge {
     const Folders& folders() const { return folders_; }
 
   private:
-    CompileRequest compile_request(const Lab& lab, const Stage& stage, const std::filesystem::path& source,
-                                   const Task& task) const;
-    /// Whether check mode runs a different program than the one that checks the datasets.
-    bool inspects_another_program(const Task& task) const;
-    /// The request that compiles the program for checking the datasets.
-    CompileRequest check_request(const Lab& lab, const Stage& stage, const std::filesystem::path& source,
-                                 Task task) const;
-    Ready make_ready(const CompileRequest& request);
-    std::unique_ptr<StageRun> make_run(const CompileRequest& request, const Compiled& compiled);
-    std::unique_ptr<StageRun> make_reference_run(const CompileRequest& request);
-    bool reference_gives_error(const Lab& lab, const Stage& stage, const Task& task);
-    Measured measure_confirmed(StageRun& run, StageRun* reference, const Dataset& dataset, const Effort& effort,
-                               const Baseline& cpu, const Progress& progress);
-    /// The datasets for check mode with their results without it, and the digests of their launches.
-    struct Checked {
-        Parts small;
-        LaunchDigests launches;
-    };
-    Checked check_all(StageRun& run, StageReport& report, const Task& task, const Listener& listener);
-    void watch(const CompileRequest& request, const Compiled& ready, const Checked& checked, StageReport& report,
-               const Task& task, const Listener& listener);
-    void check_by_fibers_if_doubtful(StageRun& run, StageReport& report, const Task& task, const Listener& listener);
-    void measure_all(StageRun& run, StageReport& report, const Task& task, const Listener& listener);
-    Memory& device_memory(Backend backend);
+    BufferMemory& device_memory(Backend backend);
     void* library(const Lab& lab);
 
     Folders folders_;
     Backend backend_;
     std::map<std::string, Lab> labs_;
     std::map<std::string, void*> libraries_;  // the labs' oracles, by lab
-    std::unique_ptr<Memory> file_memory_, host_memory_;
-    std::shared_ptr<Answers> answers_ = std::make_shared<Answers>();
+    std::unique_ptr<BufferMemory> file_memory_, host_memory_;
+    std::shared_ptr<KnownOutputs> known_outputs_ = std::make_shared<KnownOutputs>();
     std::unique_ptr<Bandwidth> bandwidth_;
 };
 

@@ -39,6 +39,28 @@ inline constexpr auto race = "race";  // same input, different output
 inline constexpr auto return_before_barrier = "return_before_barrier";
 inline constexpr auto kept_state = "kept_state";  // correct only in the first call
 
+// findings of the sanitizer, which also has race, return_before_barrier and leak
+inline constexpr auto out_of_bounds = "out_of_bounds";
+inline constexpr auto use_after_free = "use_after_free";
+inline constexpr auto uninitialised = "uninitialised";
+inline constexpr auto atomic_race = "atomic_race";  // of a plain write and an atomic
+inline constexpr auto divergent_barrier = "divergent_barrier";
+inline constexpr auto misaligned = "misaligned";
+inline constexpr auto host_memory = "host_memory";
+inline constexpr auto device_memory = "device_memory";
+inline constexpr auto unfinished_work = "unfinished_work";
+inline constexpr auto copy_direction = "copy_direction";
+inline constexpr auto copy_size = "copy_size";
+inline constexpr auto failed_launch = "failed_launch";
+inline constexpr auto invalid_free = "invalid_free";
+inline constexpr auto lane_mask = "lane_mask";
+inline constexpr auto input_written = "input_written";
+inline constexpr auto constant_written = "constant_written";
+inline constexpr auto beside_atomic = "beside_atomic";  // notes
+inline constexpr auto same_value = "same_value";
+inline constexpr auto absent_lane = "absent_lane";
+inline constexpr auto unset_constant = "unset_constant";
+
 // measuring
 inline constexpr auto implausible_timing = "implausible_timing";
 inline constexpr auto timed_output_wrong = "timed_output_wrong";

@@ -55,7 +55,7 @@ struct Tunable {
     std::int64_t usual = 0;
 };
 
-/// The sanitizer's counters of a stage's kernels on a dataset; grader/judge/sanitizer/counters.h defines them.
+/// The sanitizer's counters of a stage's kernels on a dataset; grader/judge/sanitizer/counts.h defines them.
 enum class Counter { device_bytes, thread_bytes, device_accesses, device_atomics, sectors, bank_passes, idle_lanes };
 
 std::string_view counter_name(Counter counter);  // "device_bytes" …

@@ -1,6 +1,6 @@
 #pragma once
 // CUDA_CHECK(expression) is used for every CUDA call. If the call fails, it prints what failed, where and why, and ends
-// the process with status 90. Students and the kit's own code use it.
+// the process. Students and the kit's own code use it.
 //
 //     CUDA_CHECK(cudaMemset(out, 0, bytes));
 //     kernel<<<blocks, threads>>>(out, n);
@@ -14,7 +14,13 @@
 
 namespace warplab {
 
-inline constexpr int cuda_check_status = 90;
+/// Return the process's exit status, by which the judge chooses its hint.
+inline int cuda_check_status(cudaError_t error) {
+    return error == cudaErrorMemoryAllocation       ? 92
+           : error == cudaErrorInvalidConfiguration ? 93
+           : error == cudaErrorInvalidValue         ? 94
+                                                    : 90;
+}
 
 inline void cuda_check(cudaError_t error, const char* expression, const char* file, int line) {
     if (error == cudaSuccess) return;
@@ -22,7 +28,7 @@ inline void cuda_check(cudaError_t error, const char* expression, const char* fi
     std::fflush(stdout);
     std::fprintf(stderr, "%s:%d: %s failed: %s (%s)\n", slash ? slash + 1 : file, line, expression,
                  cudaGetErrorName(error), cudaGetErrorString(error));
-    std::_Exit(cuda_check_status);  // not exit(): destructors would make more CUDA calls
+    std::_Exit(cuda_check_status(error));  // not exit(): destructors would make more CUDA calls
 }
 
 }  // namespace warplab

@@ -70,7 +70,7 @@ std::uint32_t dot(const std::uint32_t* x, const std::uint32_t* y, std::size_t n,
 // --- what students' mistakes would give ---
 
 constexpr std::size_t most_explained = 1 << 28;  // elements: beyond that, sums of all prefixes take too much memory
-const Nouns nouns{"products", "in the sum"};
+const Nouns nouns{.elements = "products", .done = "in the sum", .idle = "add 0"};
 
 std::int32_t as_int(std::uint32_t bits) { return static_cast<std::int32_t>(bits); }
 

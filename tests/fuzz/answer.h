@@ -8,8 +8,8 @@
 #include <cstdint>
 
 #include "grader/io/channel.h"
-#include "grader/judge/run/answer.h"
 #include "grader/judge/run/ending.h"
+#include "grader/judge/run/inbox.h"
 #include "tests/fuzz/bytes.h"
 
 namespace warplab::fuzz {

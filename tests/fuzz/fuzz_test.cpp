@@ -36,17 +36,18 @@ TEST(FuzzTargets, SanitizersFindNothingInARunnersWords) {
     {
         std::ofstream all(source);
         for (const char* file :
-             {"grader/judge/run/answer.cpp", "grader/judge/run/ending.cpp", "grader/judge/sanitizer/findings.cpp",
-              "grader/judge/sanitizer/counters.cpp", "grader/judge/sanitizer/occupancy.cpp",
-              "grader/judge/compile/resources.cpp", "grader/judge/compile/diagnostics.cpp", "grader/common/text.cpp",
-              "grader/common/utf8.cpp", "grader/common/nearest.cpp", "tests/fuzz/no_judge.cpp",
-              "tests/fuzz/replay.cpp"})
+             {"grader/judge/run/inbox.cpp", "grader/judge/run/ending.cpp", "grader/judge/sanitizer/findings.cpp",
+              "grader/judge/sanitizer/finding_words.cpp", "grader/judge/sanitizer/counts.cpp",
+              "grader/judge/sanitizer/occupancy.cpp", "grader/judge/compile/resources.cpp",
+              "grader/judge/compile/diagnostics.cpp", "grader/common/text.cpp", "grader/common/utf8.cpp",
+              "grader/common/nearest.cpp", "tests/fuzz/no_judge.cpp", "tests/fuzz/replay.cpp"})
             all << "#include \"" << file << "\"\n";
     }
     const std::string build =
         "c++ -std=c++20 -O0 -fsanitize=address,signed-integer-overflow,shift,bounds,float-cast-overflow,enum,bool "
         "-fno-sanitize-recover=all -I '" +
-        test::root_folder().string() + "' -I '" + test::build_folder().string() + "' -o '" + program.string() + "' '" + source.string() + "' -lfmt";
+        test::root_folder().string() + "' -I '" + test::build_folder().string() + "' -o '" + program.string() + "' '" +
+        source.string() + "' -lfmt";
     ASSERT_EQ(std::system(build.c_str()), 0) << build;
     const std::string command = "'" + program.string() + "' '" + corpus().string() + "' 2000 7";
     EXPECT_EQ(std::system(command.c_str()), 0) << command;

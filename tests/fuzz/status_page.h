@@ -8,9 +8,9 @@
 #include <string>
 
 #include "grader/common/utf8.h"
-#include "grader/judge/run/answer.h"
 #include "grader/judge/run/ending.h"
-#include "grader/judge/sanitizer/counters.h"
+#include "grader/judge/run/inbox.h"
+#include "grader/judge/sanitizer/counts.h"
 #include "tests/fuzz/bytes.h"
 
 namespace warplab::fuzz {

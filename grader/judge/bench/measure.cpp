@@ -6,7 +6,7 @@
 #include <random>
 
 #include "grader/common/text.h"
-#include "grader/judge/bench/race.h"
+#include "grader/judge/bench/paired.h"
 #include "grader/judge/bench/verify.h"
 #include "grader/model/cause.h"
 #include "grader/model/statistics.h"
@@ -19,9 +19,9 @@ namespace {
 
 constexpr double most_half_width = 0.01;  // of the ratio's interval; a wider one is ambiguous
 
-std::uint32_t choose_slots(const StageRun& run, const Pool& pool, int calls, int contestants) {
+std::uint32_t choose_slots(const StageRun& run, const Pool& pool, int calls, int subjects) {
     const double per_slot = static_cast<double>(Buffers::bytes_per_slot(pool.shape(run.lab), 0, timed_guard_bytes));
-    const double share = static_cast<double>(run.device.free_bytes()) / 4 / contestants;
+    const double share = static_cast<double>(run.device.free_bytes()) / 4 / subjects;
     const auto fit = static_cast<int>(std::min(1000.0, share / per_slot));
     return static_cast<std::uint32_t>(std::clamp(std::min(fit, calls), 1, 1000));
 }
@@ -93,21 +93,21 @@ int count_calls(const StageRun& run, const Problem& shape) {
     return std::max(1, static_cast<int>(run.lab.benchmark.iterations / run.oracle.cost(shape).iterations));
 }
 
-void fill_in(Measurement& m, const Race& race, int calls, int calls_wanted) {
+void fill_in(Measurement& m, const PairedBenchmark& paired, int calls, int calls_wanted) {
     const double scale = static_cast<double>(calls_wanted) / calls;
     m.calls_per_sample = calls;
     m.cut = calls < calls_wanted;
     if (m.cut) m.caveats.push_back(fmt::format("samples were cut to {} of {} calls and scaled", calls, calls_wanted));
-    for (const Sample& sample : race.samples()) {
+    for (const Sample& sample : paired.samples()) {
         m.samples_s.push_back(sample.student_s * scale);
-        if (race.reference) m.reference_samples_s.push_back(sample.reference_s * scale);
+        if (paired.reference) m.reference_samples_s.push_back(sample.reference_s * scale);
         m.conditions.push_back(sample.conditions);
     }
-    for (const auto& round : race.rounds) m.samples_of_rounds.push_back(static_cast<int>(round.size()));
+    for (const auto& round : paired.rounds) m.samples_of_rounds.push_back(static_cast<int>(round.size()));
     m.median_s = median(m.samples_s);
-    if (!race.reference) return;
-    m.reference_s = race.median_reference_s() * scale;
-    m.reference_ratio = race.ratio();
+    if (!paired.reference) return;
+    m.reference_s = paired.median_reference_s() * scale;
+    m.reference_ratio = paired.ratio();
     m.ambiguous = half_width(*m.reference_ratio) > most_half_width;
     if (m.ambiguous) m.caveats.push_back("ambiguous: the ratio to the reference is known only within its interval");
 }
@@ -142,11 +142,11 @@ double time_reference_beside_itself(StageRun& reference, const Pool& pool, std::
     StageRun twin{reference.lab,    reference.stage,  reference.oracle, reference.backend,
                   reference.runner, reference.policy, reference.device, reference.host};
     const Progress quietly = [](const std::string&) {};
-    Race race(twin, &reference, pool, slots, 77, effort);
-    race.begin_round();
-    race.warm_up(calls);
-    take_samples(race, calls, quietly);
-    return race.broken() ? 0 : race.slowest_reference_event_s() / calls;
+    PairedBenchmark paired(twin, &reference, pool, slots, 77, effort);
+    paired.begin_round();
+    paired.warm_up(calls);
+    take_samples(paired, calls, quietly);
+    return paired.broken() ? 0 : paired.slowest_reference_event_s() / calls;
 }
 
 }  // namespace
@@ -166,31 +166,32 @@ Measured measure(StageRun& student, StageRun* reference, const Dataset& dataset,
 
     progress("warming up");
     std::random_device entropy;
-    Race race(student, reference, pool, slots, (std::uint64_t{entropy()} << 32) | entropy(), effort);
-    const double alone_s = reference ? race.time_reference_alone(static_cast<int>(slots)) : 0;
-    race.begin_round();
-    race.warm_up(calls_wanted);
-    const int calls = race.affordable_calls(calls_wanted);
-    take_samples(race, calls, progress);
-    set_bounds(m, student, shape, bandwidth, bandwidth_during(race.samples(), bandwidth),
+    PairedBenchmark paired(student, reference, pool, slots, (std::uint64_t{entropy()} << 32) | entropy(), effort);
+    const double alone_s = reference ? paired.time_reference_alone(static_cast<int>(slots)) : 0;
+    paired.begin_round();
+    paired.warm_up(calls_wanted);
+    const int calls = paired.affordable_calls(calls_wanted);
+    take_samples(paired, calls, progress);
+    set_bounds(m, student, shape, bandwidth, bandwidth_during(paired.samples(), bandwidth),
                slots * static_cast<double>(Buffers::bytes_per_slot(shape, 0, 0)));
-    if (race.reference && race.reference->failure) {
-        measured.error = race.reference->failure;
-        measured.error->message = "The reference solution failed while timed: " + measured.error->message;
-        measured.error->cause = cause::internal;
+    if (paired.reference && paired.reference->failure) {
+        const Failure& failure = *paired.reference->failure;
+        measured.error = Failure{cause::internal, "The reference solution failed while timed: " + failure.message,
+                                 failure.hint, failure.place};
         return measured;
     }
-    measured.failure = race.student.failure;
+    measured.failure = paired.student.failure;
     if (measured.failure) return measured;
     progress("checking timed outputs");
-    const Substitute substitute{race.reference ? &*race.reference : nullptr,
+    const Substitute substitute{paired.reference ? &*paired.reference : nullptr,
                                 cpu.openmp_s * student.oracle.cost(shape).iterations};
     if (effort.verify_s > 0)
-        measured.failure = verify(student, pool, race.student.sightings(), effort.verify_s, substitute, entropy());
+        measured.failure =
+            verify(student, pool, paired.student.output_samples(), effort.verify_s, substitute, entropy());
     if (measured.failure) return measured;
-    fill_in(m, race, calls, calls_wanted);
+    fill_in(m, paired, calls, calls_wanted);
     m.limit = limit_phrase(m);
-    const double alongside_s = reference ? race.median_reference_event_s() / calls : 0;
+    const double alongside_s = reference ? paired.median_reference_event_s() / calls : 0;
     double usual_s = alone_s;
     if (alongside_s > suspicious_slowdown * usual_s) {  // or do two processes, or the machine, slow the reference down?
         student.end_session();

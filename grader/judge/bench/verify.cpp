@@ -16,14 +16,14 @@ namespace {
 
 /// Return the first difference in an output sample, and set `expected` to the correct answer. If the CPU would take
 /// longer than `left_s`, the reference solution is asked, but only the CPU can find a difference.
-std::optional<Difference> find_difference(const StageRun& run, const Pool& pool, const Sighting& seen,
+std::optional<Difference> find_difference(const StageRun& run, const Pool& pool, const OutputSample& seen,
                                           const Substitute& substitute, double left_s, Array& expected) {
     const Problem call = pool.call_at(seen.window, run.lab);
     const std::size_t count = seen.found.count();
     const auto compare_now = [&] { return compare(run.oracle, call, seen.buffer, expected, seen.found, seen.first); };
     expected = Array(seen.found.type(), count);
     if (run.oracle.reference_part(call, seen.buffer, seen.first, count, expected)) return compare_now();
-    Contestant* const reference = substitute.reference;
+    Subject* const reference = substitute.reference;
     if (reference && !reference->failure && substitute.cpu_s > left_s) {
         expected = reference->outputs_for(seen);
         if (!reference->failure && !compare_now()) return std::nullopt;
@@ -36,22 +36,22 @@ std::optional<Difference> find_difference(const StageRun& run, const Pool& pool,
 
 }  // namespace
 
-std::optional<Failure> verify(const StageRun& run, const Pool& pool, std::vector<Sighting>& sightings, double budget_s,
-                              const Substitute& substitute, std::uint64_t seed) {
+std::optional<Failure> verify(const StageRun& run, const Pool& pool, std::vector<OutputSample>& output_samples,
+                              double budget_s, const Substitute& substitute, std::uint64_t seed) {
     std::mt19937_64 random(seed);
-    std::shuffle(sightings.begin(), sightings.end(), random);
+    std::shuffle(output_samples.begin(), output_samples.end(), random);
     std::vector<bool> seen_sample(1000, false);
-    std::stable_partition(sightings.begin(), sightings.end(), [&](const Sighting& s) {
+    std::stable_partition(output_samples.begin(), output_samples.end(), [&](const OutputSample& s) {
         const bool first = !seen_sample[static_cast<std::size_t>(s.sample) % 1000];
         seen_sample[static_cast<std::size_t>(s.sample) % 1000] = true;
         return first;
     });
     const auto samples = static_cast<std::size_t>(std::count(seen_sample.begin(), seen_sample.end(), true));
     const auto begin = Clock::now();
-    for (std::size_t i = 0; i < sightings.size(); ++i) {
+    for (std::size_t i = 0; i < output_samples.size(); ++i) {
         const double left_s = budget_s - seconds_since(begin);
         if (i >= samples && left_s < 0) break;
-        const Sighting& s = sightings[i];
+        const OutputSample& s = output_samples[i];
         Array expected;
         const auto difference = find_difference(run, pool, s, substitute, left_s, expected);
         if (!difference) continue;

@@ -5,18 +5,18 @@
 #include <optional>
 #include <vector>
 
-#include "grader/judge/bench/contestant.h"
+#include "grader/judge/bench/subject.h"
 
 namespace warplab::timing {
 
 /// A substitute for the CPU: the reference solution in its own process, and the CPU's time for a call.
 struct Substitute {
-    Contestant* reference = nullptr;
+    Subject* reference = nullptr;
     double cpu_s = 0;
 };
 
 /// Check output samples in random order until the time is up, at least one of every sample.
-std::optional<Failure> verify(const StageRun& run, const Pool& pool, std::vector<Sighting>& sightings, double budget_s,
-                              const Substitute& substitute, std::uint64_t seed);
+std::optional<Failure> verify(const StageRun& run, const Pool& pool, std::vector<OutputSample>& output_samples,
+                              double budget_s, const Substitute& substitute, std::uint64_t seed);
 
 }  // namespace warplab::timing

@@ -1,73 +1,11 @@
 #pragma once
-// Runs a student's code on datasets and compares its outputs in the judge's buffers with the oracle's answers.
+// Runs a student's code on a dataset and compares its outputs in the judge's buffers with the oracle's answers.
 
-#include <filesystem>
-#include <functional>
-#include <memory>
-#include <optional>
-#include <set>
+#include <string>
 
-#include "grader/judge/check/answers.h"
-#include "grader/judge/lab/oracle.h"
-#include "grader/judge/run/buffers.h"
-#include "grader/judge/run/session.h"
-#include "grader/model/backend.h"
-#include "grader/model/manifest.h"
-#include "grader/model/report.h"
+#include "grader/judge/check/stage_run.h"
 
 namespace warplab {
-
-/// Everything that stays the same while one stage is judged.
-struct StageRun {
-    const Lab& lab;
-    const Stage& stage;
-    const Oracle& oracle;
-    Backend backend;
-    std::filesystem::path runner;
-    Policy policy;
-    Memory& device;                             // device buffers
-    Memory& host;                               // host buffers (memory files)
-    std::vector<std::string> tool = {};         // runs the runner under a tool
-    std::vector<std::string> environment = {};  // of the runner, NAME=value
-    Sanitizer sanitizer = Sanitizer::off;
-    std::unique_ptr<Session> session = nullptr;
-    std::string output = {};                // what the ended sessions printed
-    std::vector<RawFinding> findings = {};  // of check mode in the ended sessions
-    std::set<std::uint64_t> guards = {};    // of the ended sessions; see StatusPage
-    std::vector<AccessCounts> counts = {};
-    std::vector<LaunchCounts> launches = {};
-    std::uint64_t calls = 0;                         // of the contract function, in the ended sessions
-    std::uint64_t calls_collected = 0;               // from the living session
-    bool uncollected = false;                        // the living session has counted since collect_counts()
-    std::vector<std::uint64_t> launch_digests = {};  // of each call, in the ended sessions
-    std::string doubt = {};                          // the first reason not to trust the sanitizer
-    std::shared_ptr<Answers> answers = std::make_shared<Answers>();
-    /// Make a run of the stage's reference, compiled and sandboxed in the same way; null if it does not compile.
-    std::function<std::unique_ptr<StageRun>()> reference = {};
-    /// If kernels are split at their barriers: return a runner in which each thread has a fiber; empty if it does not
-    /// compile.
-    std::function<std::filesystem::path()> by_fibers = {};
-
-    /// Return the living session; start one if there is none.
-    Session& runner_session();
-    /// Wait until the session has opened the device. If that fails, start it again a second later: a program that was
-    /// just killed may still hold the GPU's memory.
-    Session::Reply greet();
-    void end_session();
-    /// Continue with the runner of by_fibers(), without the output of the present session.
-    void change_to_fibers();
-
-    /// Suspend and resume the runner.
-    void pause_session() const {
-        if (session) session->pause();
-    }
-    void resume_session() const {
-        if (session) session->resume();
-    }
-
-    /// Add the living session's counts for the last dataset.
-    void collect_counts();
-};
 
 /// Return the reason why a dataset cannot run on this backend; empty if it can.
 std::string why_not_here(const StageRun& run, const Dataset& dataset);
@@ -77,24 +15,8 @@ std::string why_not_here(const StageRun& run, const Dataset& dataset);
 /// can cause both at will, by its exit status or by hoarding memory. If the reference gets further, the check fails.
 Check check_dataset(StageRun& run, const Dataset& dataset);
 
-/// Open `buffers` in the session for problems shaped like `shape`. Returns the failure of the student's prepare
-/// function, if any.
-std::optional<Failure> open_buffers(StageRun& run, const Problem& shape, const Buffers& buffers,
-                                    bool host_variant = false);
-
-/// The scratch bytes that the student's code requests; a failure if the request is absurd.
-struct Prepared {
-    std::size_t scratch_bytes = 0;
-    bool has_host = false;
-    std::optional<Failure> failure;
-    bool ours = false;
-};
-Prepared prepare(StageRun& run, const Problem& shape, bool host_variant = false);
-
-/// Return the bytes that one call of these sizes may copy from the device to the host.
-std::uint64_t host_bytes_allowed(const StageRun& run, const Problem& problem);
-
-/// Return the seconds after which a call of these sizes counts as endless.
-double time_limit_s(const StageRun& run, const Problem& problem);
+/// Return the check of a dataset that did not run, or the failed check of one.
+Check skipped_check(const Dataset& dataset, const std::string& why);
+Check failed_check(const Dataset& dataset, const Failure& failure);
 
 }  // namespace warplab

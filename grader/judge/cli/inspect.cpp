@@ -20,9 +20,10 @@
 #include "grader/judge/cli/work.h"
 #include "grader/judge/judge.h"
 #include "grader/judge/present/render.h"
-#include "grader/judge/sanitizer/check_mode.h"
 #include "grader/judge/sanitizer/findings.h"
 #include "grader/judge/sanitizer/inspection.h"
+#include "grader/judge/sanitizer/run.h"
+#include "grader/judge/settle.h"
 
 namespace warplab {
 namespace {
@@ -194,6 +195,35 @@ void keep(const Inspected& found, const Report& report, const std::filesystem::p
     });
 }
 
+/// Return the parts for the sanitizer: the dataset that was requested, or all that are small enough.
+Parts parts_for(const StageRun& run, const Options& options) {
+    std::vector<const Dataset*> all;
+    for (const Dataset& dataset : run.lab.datasets) {
+        if (dataset.name == options.dataset) return {{&dataset}};
+        all.push_back(&dataset);
+    }
+    return split_small(run, all);
+}
+
+int say_compilation(const Compilation& compilation, int width) {
+    const auto& failure = compilation.failure;
+    fmt::print("{}{}", to_printable(compilation.log),
+               wrap(failure ? failure->message : "It does not compile.", 0, width));
+    return compilation.verdict == Verdict::failed ? 1 : 2;
+}
+
+void print_all(const Inspected& found, const Stage& stage, const std::string& log) {
+    fmt::print("{}/{} in check mode on {} (cpu backend)\n", found.lab, stage.id,
+               format_plural(found.datasets.size(), "dataset"));
+    print_findings(found);
+    if (!log.empty()) fmt::print("The compiler says:\n{}", to_printable(log));
+    print_answers(found, first_serious(found.findings) == nullptr);
+    print_limits(found.limits);
+    print_kernels(found.kernels, found.gpu);
+    print_traffic(found.all);
+    print_source(found.lines, found.source);
+}
+
 }  // namespace
 
 int inspect(const Options& options) {
@@ -204,53 +234,28 @@ int inspect(const Options& options) {
     const Gpu& gpu = options.gpu.empty() ? usual_gpu() : find_gpu(options.gpu);
     if (is_work(options)) start_lab(lab, judge.folders());
     const auto file = options.source.empty() ? judge.source_of(lab, stage, options.tree) : options.source;
-    Judge::Ready ready = judge.make_ready(lab, stage, file, {});
-    const int width = text_style(STDOUT_FILENO).width;
-    if (!ready.run) {
-        const auto& failure = ready.compilation.failure;
-        fmt::print("{}{}", to_printable(ready.compilation.log),
-                   wrap(failure ? failure->message : "It does not compile.", 0, width));
-        return ready.compilation.verdict == Verdict::failed ? 1 : 2;
-    }
-    StageRun& run = *ready.run;
-    run.sanitizer = Sanitizer::on;
-    Inspected found{lab.name, stage.id, file.filename().string(), read_lines(file), gpu};
-    std::vector<Check> checks;
-    for (const Dataset& dataset : lab.datasets) {
-        if (!options.dataset.empty() ? dataset.name != options.dataset : !small_enough(run, dataset)) continue;
-        checks.push_back(check_dataset(run, dataset));
-        run.end_session();
-        found.datasets.push_back(take_counts(run, dataset));
-    }
-    if (checks.empty())
+    const Judge::Ready ready = judge.make_ready(lab, stage, file, {});
+    if (!ready.run) return say_compilation(ready.compilation, text_style(STDOUT_FILENO).width);
+    const Parts parts = parts_for(*ready.run, options);
+    if (parts.empty())
         throw UsageError(
             fmt::format("No dataset of {} is small enough for check mode; DATASET=NAME takes any.", lab.name));
-    fmt::print("{}/{} in check mode on {} (cpu backend)\n", lab.name, stage.id,
-               format_plural(checks.size(), "dataset"));
-    const bool right =
-        std::all_of(checks.begin(), checks.end(), [](const Check& c) { return c.verdict != Verdict::failed; });
-    found.findings = explain_findings(run, file, run.findings, right);
-    explain_by_findings(checks, found.findings);
-    print_findings(found);
-    if (!ready.compilation.log.empty()) fmt::print("The compiler says:\n{}", to_printable(ready.compilation.log));
-    const bool clean =
-        std::all_of(found.findings.begin(), found.findings.end(), [](const Finding& d) { return d.note; });
-    judge_answers(checks, found);
-    print_answers(found, clean);
+    const Sanitized sanitized = run_sanitizer(*ready.run, {parts, file});
+    Inspected found{lab.name, stage.id, file.filename().string(), read_lines(file), gpu};
+    found.datasets = sanitized.counted;
+    found.findings = sanitized.findings;
+    judge_answers(with_hints(sanitized.checks, found.findings), found);
     found.all = all_of(found.datasets);
-    found.counts = add_up_counts(run, found.all.accesses);
+    found.counts = add_up_counts(*ready.run, found.all.accesses);
     std::map<std::string, KernelResources> resources;
     if (!options.no_nvcc) resources = judge.resources(lab, stage, file, gpu.architecture());
     found.kernels = describe_kernels(found.all.launches, resources, gpu);
     if (found.passed) found.limits = compare_with_limits(stage, found.datasets);
-    print_limits(found.limits);
-    print_kernels(found.kernels, gpu);
-    print_traffic(found.all);
     found.lines = summarize_lines(found.counts);
-    print_source(found.lines, found.source);
+    print_all(found, stage, ready.compilation.log);
     keep(found, judge.begin_report("inspect", lab, {}, options.tree), file, options);
     const bool used = std::all_of(found.limits.begin(), found.limits.end(), std::mem_fn(&LimitOutcome::held));
-    return clean && found.passed && used ? 0 : 1;
+    return !first_serious(found.findings) && found.passed && used ? 0 : 1;
 }
 
 }  // namespace warplab

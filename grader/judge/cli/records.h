@@ -1,7 +1,7 @@
 #pragma once
 // The journal's records: the verbs' results for the student's own files, one line of JSON each
-// (schema/record.schema.json), in work/<lab>/journal/records.jsonl. The judge only appends to it; grader/python/journal reads
-// and renders the records.
+// (schema/record.schema.json), in work/<lab>/journal/records.jsonl. The judge only appends to it; grader/python/journal
+// reads and renders the records.
 
 #include <filesystem>
 #include <string>

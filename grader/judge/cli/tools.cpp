@@ -77,7 +77,7 @@ struct Setting {
     const Lab& lab;
     const Stage& stage;
     fs::path source;
-    std::unique_ptr<Memory> memory;
+    std::unique_ptr<BufferMemory> memory;
 
     explicit Setting(const Options& options)
         : judge(options.folders, Backend::cuda),

@@ -157,9 +157,9 @@ std::string next_after_check(const Report& report, const Options& options) {
 }
 
 /// Return the command to type next for a stage; empty if it is done.
-std::string next_step(const Lab& lab, const Stage& stage, const std::string& standing) {
-    const bool passes = standing == "passing" || standing == "measured";
-    if (standing == "measured" || (passes && !why_no_gpu().empty())) return "";
+std::string next_step(const Lab& lab, const Stage& stage, Standing standing) {
+    const bool passes = standing == Standing::passing || standing == Standing::measured;
+    if (standing == Standing::measured || (passes && !why_no_gpu().empty())) return "";
     return fmt::format("make {} LAB={} STAGE={}", passes ? "bench" : "check", lab.name, stage.id.substr(0, 2));
 }
 
@@ -175,8 +175,8 @@ LabsNext list_lab(const Lab& lab, const Folders& folders) {
     std::string first;
     for (const Stage& stage : lab.stages) {
         const Standing standing = standing_of(lab, stage, folders);
-        fmt::print("  {:<28} {:<12} {}\n", stage.id, standing.words, stage.title);
-        const std::string step = next_step(lab, stage, standing.words);
+        fmt::print("  {:<28} {:<12} {}\n", stage.id, standing_words(standing), stage.title);
+        const std::string step = next_step(lab, stage, standing);
         if (first.empty()) first = step;
         if (const auto edited = last_edited(lab, stage, folders); edited > next.edited) next = {step, edited};
     }

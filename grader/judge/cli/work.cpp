@@ -5,6 +5,7 @@
 
 #include <fstream>
 #include <iterator>
+#include <optional>
 
 #include "grader/common/hash.h"
 
@@ -97,16 +98,34 @@ fs::file_time_type last_edited(const Lab& lab, const Stage& stage, const Folders
                                           : fs::last_write_time(work_file(lab, stage, folders), error);
 }
 
+std::string_view standing_words(Standing standing) {
+    switch (standing) {
+        case Standing::not_started:
+            return "not started";
+        case Standing::not_checked:
+            return "not checked";
+        case Standing::changed_since:
+            return "changed since";
+        case Standing::failing:
+            return "failing";
+        case Standing::passing:
+            return "passing";
+        case Standing::measured:
+            return "measured";
+    }
+    return "";
+}
+
 Standing standing_of(const Lab& lab, const Stage& stage, const Folders& folders) {
-    if (untouched(lab, stage, folders)) return {"not started", std::nullopt};
+    if (untouched(lab, stage, folders)) return Standing::not_started;
     const auto report = read_report(folders.work / lab.name / "reports" / (stage.id + ".json"));
-    if (!report || report->stages.empty()) return {"not checked", std::nullopt};
+    if (!report || report->stages.empty()) return Standing::not_checked;
     const StageReport& last = report->stages.front();
-    if (last.source_hash != sha256_file(work_file(lab, stage, folders))) return {"changed since", last};
-    if (last.verdict == Verdict::failed) return {"failing", last};
-    if (last.verdict == Verdict::error) return {"not checked", last};
+    if (last.source_hash != sha256_file(work_file(lab, stage, folders))) return Standing::changed_since;
+    if (last.verdict == Verdict::failed) return Standing::failing;
+    if (last.verdict == Verdict::error) return Standing::not_checked;
     const bool on_gpu = report->backend == "cuda";  // a time on the CPU backend is not a measurement
-    return {last.measurements.empty() || !on_gpu ? "passing" : "measured", last};
+    return last.measurements.empty() || !on_gpu ? Standing::passing : Standing::measured;
 }
 
 }  // namespace warplab

@@ -2,8 +2,7 @@
 // The student's folder: copies starters into it, keeps reports and determines each stage's progress.
 
 #include <filesystem>
-#include <optional>
-#include <string>
+#include <string_view>
 #include <vector>
 
 #include "grader/judge/judge.h"
@@ -26,11 +25,9 @@ std::filesystem::file_time_type last_edited(const Lab& lab, const Stage& stage, 
 void keep_report(const Report& report, const StageReport& stage, const Lab& lab, const Folders& folders);
 void write_report(const Report& report, const std::filesystem::path& file);
 
-/// "not started", "not checked", "changed since", "failing", "passing", "measured".
-struct Standing {
-    std::string words;
-    std::optional<StageReport> last;
-};
+/// The student's progress in a stage.
+enum class Standing { not_started, not_checked, changed_since, failing, passing, measured };
+std::string_view standing_words(Standing standing);
 Standing standing_of(const Lab& lab, const Stage& stage, const Folders& folders);
 
 }  // namespace warplab

@@ -17,6 +17,7 @@ namespace fs = std::filesystem;
 
 constexpr std::uintmax_t most_bytes = 1 << 20;
 constexpr std::size_t most_name_bytes = 200;
+constexpr std::size_t most_delimiter_bytes = 16;  // of a raw string, by the C++ standard
 
 HandIn refuse(const char* why, std::string message, std::string hint) {
     return {"", Failure{why, std::move(message), std::move(hint), {}}};
@@ -32,7 +33,29 @@ std::string with_plain_line_ends(const std::string& text) {
 
 bool is_utf16(const std::string& text) { return text.starts_with("\xff\xfe") || text.starts_with("\xfe\xff"); }
 
+bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
+
 bool is_blank(const std::string& text) { return text.find_first_not_of(" \t\r\n\f\v") == std::string::npos; }
+
+/// Return the length of the raw string literal that begins at `at` (its R), 0 if none does. A literal without an end
+/// reaches to the end of the text, as for the compiler.
+std::size_t length_of_raw_string(const std::string& text, std::size_t at) {
+    if (text.compare(at, 2, "R\"") != 0) return 0;
+    std::size_t begin = at;  // of the word that ends with this R
+    while (begin > 0 && is_word(text[begin - 1])) --begin;
+    const std::string encoding = text.substr(begin, at - begin);
+    if (!encoding.empty() && encoding != "L" && encoding != "u" && encoding != "U" && encoding != "u8") return 0;
+    const std::size_t open = text.find_first_of("() \\\"\t\v\f\n", at + 2);
+    if (open == std::string::npos || text[open] != '(' || open - at - 2 > most_delimiter_bytes) return 0;
+    const std::string close = ")" + text.substr(at + 2, open - at - 2) + "\"";
+    const std::size_t end = text.find(close, open);
+    return (end == std::string::npos ? text.size() : end + close.size()) - at;
+}
+
+/// Blank out the signs that begin a directive.
+void blank_out_directives(std::string& text, std::size_t at, std::size_t length) {
+    std::replace(text.begin() + static_cast<long>(at), text.begin() + static_cast<long>(at + length), '#', ' ');
+}
 
 /// Return the file that a line includes, "" if the line is not an #include.
 std::string included_by(const std::string& line) {
@@ -74,7 +97,10 @@ std::string without_comments(const std::string& text) {
         const char c = text[i], next = i + 1 < text.size() ? text[i + 1] : '\0';
         const bool after_digit = i > 0 && std::isalnum(static_cast<unsigned char>(text[i - 1]));  // 1'000'000
         if ((state == comment || state == line_comment) && c != '\n') plain[i] = ' ';
-        if (c == '\n' && state != comment) {
+        if (const std::size_t length = state == code ? length_of_raw_string(text, i) : 0; length > 0) {
+            blank_out_directives(plain, i, length);
+            i += length - 1;
+        } else if (c == '\n' && state != comment) {
             if (i == 0 || text[i - 1] != '\\') state = code;
         } else if (state == code && c == '/' && (next == '/' || next == '*')) {
             state = next == '/' ? line_comment : comment;

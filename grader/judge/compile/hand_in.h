@@ -21,7 +21,8 @@ enum class Links { followed, refused };
 /// are refused, it also fails if the file or the lab's folder around it is a link.
 HandIn read_hand_in(const std::filesystem::path& file, const std::string& lab, Links links);
 
-/// Return the text with comments blanked out; lines and columns stay the same.
+/// Return the text without comments, and without the # of what only looks like a directive in a raw string; lines and
+/// columns stay the same.
 std::string without_comments(const std::string& text);
 
 }  // namespace warplab::compilation

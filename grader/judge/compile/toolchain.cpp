@@ -116,8 +116,8 @@ Flags student_cpu_flags() {
             "-fno-diagnostics-show-caret"};
 }
 
-// The hooks are ThreadSanitizer's, but grader/cpu/runtime/check.cpp implements them; its library is never linked. The
-// disabled passes would merge accesses of different lines, split one, omit a read whose value matters only to some
+// The hooks are ThreadSanitizer's, but grader/cpu/runtime/sanitizer.cpp implements them; its library is never linked.
+// The disabled passes would merge accesses of different lines, split one, omit a read whose value matters only to some
 // threads, or move a load out of a loop before the condition on which it depends. No macro reveals the hooks, as on a
 // GPU.
 Flags check_mode_flags() {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "grader/judge/device/memory.h"
+#include "grader/judge/device/buffer_memory.h"
 #include "grader/model/report.h"
 
 namespace warplab {
@@ -26,7 +26,7 @@ struct DeviceLimits {
 /// can.
 std::string why_no_device();
 
-class CudaDevice : public Memory {
+class CudaDevice : public BufferMemory {
   public:
     /// Throws std::runtime_error with why_no_device().
     static CudaDevice& get();

@@ -110,8 +110,8 @@ Mistake name_prefix(std::size_t n, std::size_t kept, const Nouns& nouns) {
         return {"tail_lost",
                 sentence("{} ({}): {} / {} rounds down, and the last {} {} no thread.", counts, blocks_of(kept, block),
                          n, std::to_string(block), lost, lost == 1 ? "has" : "have"),
-                fmt::format("Round the number of blocks up, (n + {}) / {}, and let threads past the end do nothing.",
-                            block - 1, block)};
+                fmt::format("Round the number of blocks up, (n + {} - 1) / {}, and let threads past the end {}.", block,
+                            block, nouns.idle)};
     if (vector)
         return {"vector_tail_lost",
                 sentence("{}: {} whole vectors of {}. The {} after them {} lost.", counts, kept / vector,

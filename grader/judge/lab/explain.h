@@ -91,6 +91,7 @@ struct Nouns {
     std::string elements = "elements", done = "written";
     std::size_t longest_vector = 4;  // elements
     std::string last_lost = "last_element_lost";
+    std::string idle = "do nothing";  // of a thread past the end
 
     std::string are_done(std::size_t count) const { return (count == 1 ? "is " : "are ") + done; }
 };

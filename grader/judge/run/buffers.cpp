@@ -41,8 +41,8 @@ std::size_t Buffers::bytes_per_slot(const Problem& shape, std::size_t scratch_by
     return total;
 }
 
-Buffers::Buffers(Memory& memory, const Lab& lab, const Problem& shape, std::size_t scratch_bytes, std::uint32_t slots,
-                 std::size_t guard_bytes, Poison poison)
+Buffers::Buffers(BufferMemory& memory, const Lab& lab, const Problem& shape, std::size_t scratch_bytes,
+                 std::uint32_t slots, std::size_t guard_bytes, Poison poison)
     : lab_(lab), slots_(slots), guard_bytes_(guard_bytes), poison_(poison) {
     const auto add = [&](Part part, std::uint32_t copies) {
         part.stride = stride_of(part.bytes, guard_bytes);

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "grader/judge/device/memory.h"
+#include "grader/judge/device/buffer_memory.h"
 #include "grader/judge/lab/oracle.h"
 #include "grader/model/manifest.h"
 
@@ -31,7 +31,7 @@ struct Damage {
 class Buffers {
   public:
     /// Throws OutOfMemory. `guard_bytes` must be a multiple of 256.
-    Buffers(Memory& memory, const Lab& lab, const Problem& shape, std::size_t scratch_bytes, std::uint32_t slots,
+    Buffers(BufferMemory& memory, const Lab& lab, const Problem& shape, std::size_t scratch_bytes, std::uint32_t slots,
             std::size_t guard_bytes, Poison poison);
 
     /// Return the bytes of all buffers for one slot.

@@ -5,14 +5,32 @@
 
 #include <cstring>
 
+#include "grader/common/text.h"
 #include "grader/model/cause.h"
 
 namespace warplab {
 namespace {
 
-constexpr int runner_not_ready = 2, cuda_check_failed = 90, channel_closed = 91;  // exit statuses of grader/runner
+/// Exit statuses of grader/runner and its CUDA_CHECK.
+enum class RunnerExit {
+    not_ready = 2,
+    check_failed = 90,
+    channel_closed = 91,
+    check_failed_for_memory = 92,
+    check_failed_for_configuration = 93,
+    check_failed_for_value = 94
+};
+
+/// The errors of CUDA that a hint depends on.
+enum class CudaError {
+    other = 0,
+    invalid_value = 1,
+    out_of_memory = 2,
+    invalid_configuration = 9,
+    illegal_address = 700
+};
+
 constexpr std::uint64_t much_memory_bytes = 512 << 20;  // in addition to the buffers, of a program that does not end
-constexpr auto leave_alone = "Leave file descriptors 3, 4 and 5 alone.";
 constexpr auto memory_hint =
     "Is memory allocated in a loop and never freed? Is a size negative, or computed with an overflow?";
 
@@ -32,6 +50,44 @@ std::string where_it_was(const StatusPage& page) {
     const std::string line = page.launch_line > 0 ? fmt::format(" (launched at line {})", page.launch_line) : "";
     return page.in_kernel ? fmt::format("in kernel {}{}", kernel, line)
                           : fmt::format("after kernel {}{} was launched", kernel, line);
+}
+
+/// Return the failure for an error that a call of CUDA's returned. Since CUDA 13, an empty grid is an invalid value.
+Failure explain_cuda_error(CudaError error, std::string message, const std::optional<Circumstances>& circumstances) {
+    const bool empty = circumstances && !circumstances->zero_size.empty();
+    const bool bad_launch = error == CudaError::invalid_configuration || (empty && error == CudaError::invalid_value);
+    if (circumstances && bad_launch)
+        return {cause::launch_failed,
+                std::move(message),
+                empty ? fmt::format("{} is 0 here, and a grid of 0 blocks is an error: return early when there is "
+                                    "nothing to do.",
+                                    circumstances->zero_size)
+                      : "A launch needs 1 to 1024 threads a block, at least one block, and at most 48 KB of shared "
+                        "memory unless more is asked for.",
+                {}};
+    const auto hint = error == CudaError::out_of_memory ? memory_hint
+                      : circumstances && error == CudaError::illegal_address
+                          ? "A thread read or wrote an address that belongs to nothing: is the index checked against "
+                            "the size? `make sanitize` names the line."
+                          : "";
+    return {cause::cuda_error, std::move(message), hint, {}};
+}
+
+/// Return the error for which CUDA_CHECK ended the program; nothing if another reason ended it.
+std::optional<CudaError> error_of_check(const Ended& ended) {
+    if (ended.how != End::exited && ended.how != End::out_of_memory) return std::nullopt;
+    switch (static_cast<RunnerExit>(ended.status)) {
+        case RunnerExit::check_failed:
+            return CudaError::other;
+        case RunnerExit::check_failed_for_memory:
+            return CudaError::out_of_memory;
+        case RunnerExit::check_failed_for_configuration:
+            return CudaError::invalid_configuration;
+        case RunnerExit::check_failed_for_value:
+            return CudaError::invalid_value;
+        default:
+            return std::nullopt;
+    }
 }
 
 /// Return the backend's description of the last mistake, as the end of a sentence.
@@ -189,7 +245,7 @@ Failure explain_fault(const Ending& ending) {
         case Fault::host_limit:
             return {cause::host_work,
                     fmt::format("Too much was copied to the host: {}", detail),
-                    "The work belongs on the device; only what the stage allows may come back.",
+                    host_work_hint(ending.circumstances ? ending.circumstances->host_bytes_per_iteration : 0),
                     {}};
         case Fault::too_much_shared:
             return abortion("Make the arrays smaller (a smaller tile, or another type).");
@@ -204,6 +260,39 @@ Failure explain_fault(const Ending& ending) {
     return abortion("An assert(), abort() or the C library ended it: DATASET=NAME shows what it printed before.");
 }
 
+Failure explain_timeout(const Ending& ending) {
+    const StatusPage& page = ending.page;
+    if (ending.ended.peak_rss_bytes > 2 * ending.buffer_bytes + much_memory_bytes)
+        return {cause::out_of_memory,
+                fmt::format("The program took {} MB of memory in {:.0f} s and did not end, {}.",
+                            ending.ended.peak_rss_bytes >> 20, ending.limit_s, where_it_was(page)),
+                memory_hint,
+                {}};
+    return {cause::timeout,
+            fmt::format("No answer after {:.0f} s, {}{}.", ending.limit_s, where_it_was(page), noted(page)),
+            "Does every loop end? Look for a counter that does not move, a stride of 0, or a wait for another "
+            "block: without a GPU blocks run one after the other, and on one they may.",
+            {}};
+}
+
+Failure explain_exit(const Ending& ending) {
+    const Ended& ended = ending.ended;
+    const auto exit = static_cast<RunnerExit>(ended.status);
+    if (exit == RunnerExit::channel_closed) return explain_violation(Violation::closed_channel);
+    const std::string printed = clean(last_line(ended.output).c_str(), 300);
+    const std::string words = printed.empty() ? "" : fmt::format(" Its last output: {}", printed);
+    if (ending.page.phase < static_cast<std::uint32_t>(Phase::prepare))
+        return {exit == RunnerExit::not_ready ? cause::internal : cause::exited,
+                fmt::format("The program ended with exit status {} before the first call.{}", ended.status, words),
+                "Does a constructor of a global object, or other code that runs before main, end the program?",
+                {}};
+    return {cause::exited,
+            fmt::format("The program ended with exit status {} in the middle of the call, {}.{}", ended.status,
+                        where_it_was(ending.page), words),
+            "The contract function must return; it must not call exit().",
+            {}};
+}
+
 }  // namespace
 
 bool can_be_ours(const Failure& failure) { return failure.cause == cause::internal || failure.cause == cause::sandbox; }
@@ -213,17 +302,41 @@ Failure blame_program(Failure failure) {
     return failure;
 }
 
-Failure explain_refusal(const protocol::Answer& answer, const StatusPage& page) {
-    const std::string words = clean(answer.message, sizeof answer.message);
-    const std::string detail = clean(page.detail, sizeof page.detail);
-    return {cause::cuda_error,
-            detail.empty() ? fmt::format("CUDA error {} ({})", words, where_it_was(page))
-                           : fmt::format("CUDA error {}: {}", words, detail),
-            "",
-            {}};
+std::string host_work_hint(std::uint64_t host_bytes_per_iteration) {
+    if (host_bytes_per_iteration == 0)
+        return "The computation belongs on the device: only what the stage allows may come back to the host.";
+    return fmt::format(
+        "Does the loop end after the last iteration that was asked for, and does each count? If so, too much is "
+        "copied: the stage allows {} an iteration.",
+        format_bytes(static_cast<double>(host_bytes_per_iteration)));
 }
 
-Failure explain_violation(const std::string& what) { return {cause::protocol, what, leave_alone, {}}; }
+Failure explain_refusal(const protocol::Answer& answer, const StatusPage& page,
+                        const std::optional<Circumstances>& circumstances) {
+    const std::string words = clean(answer.message, sizeof answer.message);
+    const std::string detail = clean(page.detail, sizeof page.detail);
+    return explain_cuda_error(static_cast<CudaError>(answer.cuda_error),
+                              detail.empty() ? fmt::format("CUDA error {} ({})", words, where_it_was(page))
+                                             : fmt::format("CUDA error {}: {}", words, detail),
+                              circumstances);
+}
+
+Failure explain_violation(Violation violation) {
+    const auto what = [&] {
+        switch (violation) {
+            case Violation::answered_before_asked:
+                return "The program answered before it was asked.";
+            case Violation::reads_no_requests:
+                return "The program no longer reads the grader's requests.";
+            case Violation::wrote_to_channel:
+                return "The program wrote to the grader's own channel.";
+            case Violation::closed_channel:
+                return "The program closed the grader's own channel.";
+        }
+        return "";
+    };
+    return {cause::protocol, what(), "Leave file descriptors 3, 4 and 5 alone.", {}};
+}
 
 Failure explain_end(const Ending& ending) {
     const Ended& ended = ending.ended;
@@ -233,13 +346,10 @@ Failure explain_end(const Ending& ending) {
     const bool no_memory = ended.how == End::out_of_memory &&
                            (fault == Fault::null_pointer || fault == Fault::aborted || fault == Fault::refused);
     if (page.fault != 0 && !stopped && !no_memory) return explain_fault(ending);
-    const bool student_ran = page.phase >= static_cast<std::uint32_t>(Phase::prepare);
-    if (ended.status == cuda_check_failed && (ended.how == End::exited || ended.how == End::out_of_memory)) {
-        const std::string words = clean(last_line(ended.output).c_str(), 500);
-        return {ended.how == End::out_of_memory ? cause::out_of_memory : cause::cuda_error,
-                words + noted(page) + ".",
-                words.find("cudaErrorMemoryAllocation") == std::string::npos ? "" : memory_hint,
-                {}};
+    if (const auto error = error_of_check(ended)) {
+        const std::string message = clean(last_line(ended.output).c_str(), 500) + noted(page) + ".";
+        if (ended.how != End::out_of_memory) return explain_cuda_error(*error, message, ending.circumstances);
+        return {cause::out_of_memory, message, *error == CudaError::out_of_memory ? memory_hint : "", {}};
     }
     switch (ended.how) {
         case End::not_started:
@@ -268,17 +378,7 @@ Failure explain_end(const Ending& ending) {
                     "and in the calls.",
                     {}};
         case End::timed_out:
-            if (ended.peak_rss_bytes > 2 * ending.buffer_bytes + much_memory_bytes)
-                return {cause::out_of_memory,
-                        fmt::format("The program took {} MB of memory in {:.0f} s and did not end, {}.",
-                                    ended.peak_rss_bytes >> 20, ending.limit_s, where_it_was(page)),
-                        memory_hint,
-                        {}};
-            return {cause::timeout,
-                    fmt::format("No answer after {:.0f} s, {}{}.", ending.limit_s, where_it_was(page), noted(page)),
-                    "Does every loop end? Look for a counter that does not move, a stride of 0, or a wait for another "
-                    "block: without a GPU blocks run one after the other, and on one they may.",
-                    {}};
+            return explain_timeout(ending);
         case End::signaled:
             if (const std::string exception = uncaught_exception(ended.output); !exception.empty())
                 return not_caught(exception, where_it_was(page));
@@ -289,20 +389,7 @@ Failure explain_end(const Ending& ending) {
         case End::exited:
             break;
     }
-    if (ended.status == channel_closed)
-        return {cause::protocol, "The program closed the grader's own channel.", leave_alone, {}};
-    const std::string words = clean(last_line(ended.output).c_str(), 300);
-    if (!student_ran)
-        return {ended.status == runner_not_ready ? cause::internal : cause::exited,
-                fmt::format("The program ended with exit status {} before the first call.{}", ended.status,
-                            words.empty() ? "" : fmt::format(" Its last output: {}", words)),
-                "Does a constructor of a global object, or other code that runs before main, end the program?",
-                {}};
-    return {cause::exited,
-            fmt::format("The program ended with exit status {} in the middle of the call, {}.{}", ended.status,
-                        where_it_was(page), words.empty() ? "" : fmt::format(" Its last output: {}", words)),
-            "The contract function must return; it must not call exit().",
-            {}};
+    return explain_exit(ending);
 }
 
 }  // namespace warplab

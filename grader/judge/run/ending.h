@@ -3,6 +3,7 @@
 // behind is not trusted: it can only make the explanation clearer.
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "grader/io/protocol.h"
@@ -12,6 +13,16 @@
 
 namespace warplab {
 
+/// Facts about a call that the words about its failure depend on.
+struct Circumstances {
+    std::string zero_size;                       // the name of a size that is 0; empty if there is none
+    std::uint64_t host_bytes_per_iteration = 0;  // that the stage allows
+};
+
+/// Return the hint about work on the host; if the stage copies something in each iteration, the likelier reason comes
+/// first.
+std::string host_work_hint(std::uint64_t host_bytes_per_iteration);
+
 /// The judge's knowledge about a runner that has ended.
 struct Ending {
     const Ended& ended;
@@ -20,6 +31,7 @@ struct Ending {
     double limit_s = 0;              // for the answer that did not arrive
     Limits limits = {};              // of the process
     std::uint64_t buffer_bytes = 0;  // size of the judge's buffers that it had mapped
+    std::optional<Circumstances> circumstances = {};
 };
 /// Explain the end of a runner. The cause is `internal` or `sandbox` if the judge's side may be at fault. The program
 /// can forge both: see check_dataset(), which runs the reference.
@@ -32,9 +44,11 @@ bool can_be_ours(const Failure& failure);
 Failure blame_program(Failure failure);
 
 /// Explain an answer that is well-formed but not ok.
-Failure explain_refusal(const protocol::Answer& answer, const StatusPage& page);
+Failure explain_refusal(const protocol::Answer& answer, const StatusPage& page,
+                        const std::optional<Circumstances>& circumstances = {});
 
-/// Return the failure for a protocol violation; `what` is a sentence.
-Failure explain_violation(const std::string& what);
+/// How a runner breaks the protocol.
+enum class Violation { answered_before_asked, reads_no_requests, wrote_to_channel, closed_channel };
+Failure explain_violation(Violation violation);
 
 }  // namespace warplab

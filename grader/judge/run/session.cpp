@@ -13,10 +13,8 @@
 #include <cstring>
 
 #include "grader/io/channel.h"
-#include "grader/judge/run/ending.h"
 #include "grader/judge/run/source_lines.h"
 #include "grader/judge/sandbox/watchdog.h"
-#include "grader/model/cause.h"
 
 namespace warplab {
 namespace {
@@ -116,7 +114,8 @@ StatusPage Session::status() const {
     return copy;
 }
 
-Session::Reply Session::ask(protocol::Request request, const std::vector<int>& descriptors, double limit_s) {
+Session::Reply Session::ask(protocol::Request request, const std::vector<int>& descriptors, double limit_s,
+                            const std::optional<Circumstances>& circumstances) {
     const auto begin = std::chrono::steady_clock::now();
     const auto elapsed = [&] {
         return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
@@ -128,15 +127,15 @@ Session::Reply Session::ask(protocol::Request request, const std::vector<int>& d
     }
     const Inbox::Read before = inbox_.read(answers_.get(), request.ask);
     if (before == Inbox::Read::answer || before == Inbox::Read::violation)
-        return violated("The program answered before it was asked.");
+        return violated(Violation::answered_before_asked);
     switch (
         protocol::send_request(requests_.get(), request, descriptors.data(), static_cast<int>(descriptors.size()))) {
         case protocol::Sent::whole:
             break;
         case protocol::Sent::refused:
-            return violated("The program no longer reads the grader's requests.");
+            return violated(Violation::reads_no_requests);
         case protocol::Sent::closed:
-            return died(limit_s);
+            return died(limit_s, circumstances);
     }
     for (;;) {
         // The process's own clock ends the wait: it allows for time in which other processes starve the program.
@@ -145,14 +144,14 @@ Session::Reply Session::ask(protocol::Request request, const std::vector<int>& d
             const Inbox::Read read = inbox_.read(answers_.get(), request.ask);
             Reply reply{inbox_.answer(), std::nullopt, false, elapsed()};
             if (read == Inbox::Read::nothing) continue;
-            if (read == Inbox::Read::closed) return died(limit_s);
+            if (read == Inbox::Read::closed) return died(limit_s, circumstances);
             if (read == Inbox::Read::violation ||
                 reply.answer.seal != protocol::seal_of(key_, ++answers_taken_, reply.answer))
-                return violated("The program wrote to the grader's own channel.");
-            if (!reply.answer.ok) reply.failure = explain_refusal(reply.answer, status());
+                return violated(Violation::wrote_to_channel);
+            if (!reply.answer.ok) reply.failure = explain_refusal(reply.answer, status(), circumstances);
             return reply;
         }
-        if (event == Process::Event::ended) return died(limit_s);
+        if (event == Process::Event::ended) return died(limit_s, circumstances);
     }
 }
 
@@ -161,10 +160,10 @@ std::vector<RawFinding> Session::findings() {
     return merge_findings(inbox_.findings(), status());
 }
 
-Session::Reply Session::violated(const std::string& what) {
+Session::Reply Session::violated(Violation violation) {
     kill();
     Reply reply;
-    reply.failure = explain_violation(what);
+    reply.failure = explain_violation(violation);
     return reply;
 }
 
@@ -173,7 +172,7 @@ void Session::kill() {
     alive_ = false;
 }
 
-Session::Reply Session::died(double limit_s) {
+Session::Reply Session::died(double limit_s, const std::optional<Circumstances>& circumstances) {
     alive_ = false;
     const bool timed_out = process_.running() && process_.wait_for(0.05) != Process::Event::ended;
     if (timed_out) process_.kill();
@@ -182,8 +181,8 @@ Session::Reply Session::died(double limit_s) {
     Reply reply;
     const StatusPage page = status();
     const std::string line = page.fault == 0 ? "" : source_line(page.program_counter);
-    reply.failure = explain_end({ended, page, line, limit_s, policy_.limits, buffer_bytes_});
-    reply.ours = reply.failure->cause == cause::internal || reply.failure->cause == cause::sandbox;
+    reply.failure = explain_end({ended, page, line, limit_s, policy_.limits, buffer_bytes_, circumstances});
+    reply.ours = can_be_ours(*reply.failure);
     return reply;
 }
 

@@ -10,7 +10,8 @@
 #include "grader/io/protocol.h"
 #include "grader/io/seal.h"
 #include "grader/io/status_page.h"
-#include "grader/judge/run/answer.h"
+#include "grader/judge/run/ending.h"
+#include "grader/judge/run/inbox.h"
 #include "grader/judge/sandbox/process.h"
 #include "grader/model/manifest.h"
 #include "grader/model/report.h"
@@ -37,7 +38,9 @@ class Session {
         bool ours = false;  // the judge's side caused the failure
         double wall_s = 0;  // from sending to the answer's arrival
     };
-    Reply ask(protocol::Request request, const std::vector<int>& descriptors, double limit_s);
+    /// `circumstances` make the failure of a call clearer.
+    Reply ask(protocol::Request request, const std::vector<int>& descriptors, double limit_s,
+              const std::optional<Circumstances>& circumstances = {});
 
     bool alive() const { return alive_; }
     StatusPage status() const;
@@ -55,8 +58,8 @@ class Session {
     Ended finish();
 
   private:
-    Reply violated(const std::string& what);
-    Reply died(double limit_s);
+    Reply violated(Violation violation);
+    Reply died(double limit_s, const std::optional<Circumstances>& circumstances);
     std::string source_line(std::uint64_t program_counter) const;
 
     std::filesystem::path runner_;

@@ -1,5 +1,5 @@
 #pragma once
-// Describes the sanitizer's findings: one Finding for each line and kind, however often it occurred.
+// Collects the sanitizer's findings: one Finding for each line and kind, however often it occurred.
 
 #include <cstdint>
 #include <map>

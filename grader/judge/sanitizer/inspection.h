@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "generated/inspection.h"
-#include "grader/judge/sanitizer/counters.h"
+#include "grader/judge/sanitizer/counts.h"
 #include "grader/judge/sanitizer/findings.h"
 
 namespace warplab {

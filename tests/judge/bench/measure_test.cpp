@@ -9,7 +9,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "grader/judge/bench/race.h"
+#include "grader/judge/bench/paired.h"
 #include "grader/judge/judge.h"
 #include "grader/model/cause.h"
 #include "grader/model/statistics.h"
@@ -127,9 +127,9 @@ TEST_F(TimedOutputs, ShortCallsBesideAReferenceTakeMoreRounds) {
     const Effort effort{{4, 10}, {12, 16}, 3, 0.01, 0.1, 0.2};
     const timing::Pool pool = timing::make_pool(*ready.run, lab.dataset("warp"));
     const auto fewest = [&](StageRun* reference, double call_s) {
-        timing::Race race(*ready.run, reference, pool, 1, 7, effort);
-        race.slowest_s = call_s;
-        return race.rounds_wanted().fewest;
+        timing::PairedBenchmark paired(*ready.run, reference, pool, 1, 7, effort);
+        paired.slowest_s = call_s;
+        return paired.rounds_wanted().fewest;
     };
     EXPECT_EQ(fewest(ready.run.get(), 30e-6), 12);
     EXPECT_EQ(fewest(ready.run.get(), 300e-6), 4);

@@ -32,7 +32,7 @@ void dot_product(const int* a, const int* b, int* out, std::size_t n, void*) {
 constexpr auto exits_before_main = "__attribute__((constructor)) static void begin() { _exit(2); }\n";
 
 /// Device memory that throws OutOfMemory if `too_little` returns true.
-class ScarceMemory : public Memory {
+class ScarceMemory : public BufferMemory {
   public:
     explicit ScarceMemory(std::function<bool()> too_little) : too_little_(std::move(too_little)) {}
     std::unique_ptr<Region> allocate(std::size_t bytes) override {
@@ -43,7 +43,7 @@ class ScarceMemory : public Memory {
 
   private:
     std::function<bool()> too_little_;
-    std::unique_ptr<Memory> memory_ = make_file_memory(protocol::Transport::shared);
+    std::unique_ptr<BufferMemory> memory_ = make_file_memory(protocol::Transport::shared);
 };
 
 class CheckDataset : public testing::Test {
@@ -59,7 +59,7 @@ class CheckDataset : public testing::Test {
         std::ofstream(file) << text;
         return judge_.make_ready(lab(), lab().stages.front(), file, Task{}).run;
     }
-    std::unique_ptr<StageRun> with_memory(const StageRun& run, Memory& memory) {
+    std::unique_ptr<StageRun> with_memory(const StageRun& run, BufferMemory& memory) {
         return std::unique_ptr<StageRun>(
             new StageRun{run.lab, run.stage, run.oracle, run.backend, run.runner, run.policy, memory, run.host});
     }

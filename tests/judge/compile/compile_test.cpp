@@ -122,6 +122,14 @@ const std::vector<Wrong>& wrong_files() {
          right_and("#include \"/etc/passwd\""),
          cause::compile_error,
          {"Line 11", "/etc/passwd", "outside the hand-in"}},
+        {"SaysOutOfMemory",
+         right_and("#pragma message \"virtual memory exhausted: Cannot allocate memory\"\nint x = y;"),
+         cause::compile_error,
+         {"Line 12", "y"}},
+        {"SaysKilled",
+         right_and("#pragma message \"Killed signal terminated program cc1plus\"\nint x = y;"),
+         cause::compile_error,
+         {"Line 12", "y"}},
         {"IncludeAbove",
          right_and("#  include <labs/../../secret.h>"),
          cause::compile_error,
@@ -749,6 +757,14 @@ TEST_F(CompileTest, ASpentBudgetDoesNotReachTheReference) {
 TEST(HandIn, CommentsAreBlankedOut) {
     const std::string text = "a /* b\nc */ d \"/*\" '\"' // e\n1'000'000 /**/ f\n";
     EXPECT_EQ(compilation::without_comments(text), "a     \n     d \"/*\" '\"'     \n1'000'000      f\n");
+}
+
+TEST(HandIn, RawStringsAreNoDirectivesAndBeginNoComments) {
+    const std::string text =
+        "a R\"x(\n#include \"../x\" )\" /* )x\" b /* c */ u8R\"(//)\" // d\nBAR\"(//)\" R\"e\\(//\n";
+    EXPECT_EQ(compilation::without_comments(text),
+              "a R\"x(\n include \"../x\" )\" /* )x\" b         u8R\"(//)\"     \nBAR\"(//)\" R\"e\\(//\n");
+    EXPECT_EQ(compilation::without_comments("R\"(\n#b // c"), "R\"(\n b // c") << "without an end";
 }
 
 TEST(Symbols, ReadsNm) {

@@ -20,7 +20,7 @@ Problem shape_of(std::size_t in, std::size_t out) {
 }
 
 /// File memory whose regions the test can write into, as a runner would.
-class Writable : public Memory {
+class Writable : public BufferMemory {
   public:
     std::unique_ptr<Region> allocate(std::size_t bytes) override {
         auto region = files_->allocate(bytes);
@@ -31,7 +31,7 @@ class Writable : public Memory {
     std::vector<Region*> regions;
 
   private:
-    std::unique_ptr<Memory> files_ = make_file_memory(protocol::Transport::shared);
+    std::unique_ptr<BufferMemory> files_ = make_file_memory(protocol::Transport::shared);
 };
 
 struct Fixture : testing::Test {

@@ -75,5 +75,35 @@ TEST(Ending, ByAFaultHasTheHintThatFitsIt) {
     EXPECT_NE(faulted(Fault::unset_pointer, "a pointer was never set").hint.find("Set it before"), std::string::npos);
 }
 
+Failure check_failed(int status, const Circumstances& circumstances) {
+    const Ended ended = with_status(status, "file.cu:3: cudaGetLastError() failed\n");
+    const StatusPage page = in_a_call();
+    return explain_end({ended, page, "", 0, {}, 0, circumstances});
+}
+
+TEST(Ending, ByCudaCheckHasTheHintOfItsExitStatus) {
+    EXPECT_EQ(check_failed(90, {}).cause, cause::cuda_error);
+    EXPECT_EQ(check_failed(90, {}).hint, "");
+    EXPECT_NE(check_failed(92, {}).hint.find("never freed"), std::string::npos);
+    EXPECT_EQ(check_failed(93, {}).cause, cause::launch_failed);
+    EXPECT_EQ(check_failed(94, {}).cause, cause::cuda_error);
+    EXPECT_EQ(check_failed(94, {"n", 0}).cause, cause::launch_failed);
+    EXPECT_EQ(check_failed(94, {"n", 0}).hint.find("n is 0 here"), 0u);
+}
+
+TEST(Ending, ARefusalHasTheHintOfItsError) {
+    protocol::Answer answer{};
+    answer.cuda_error = 9;
+    EXPECT_EQ(explain_refusal(answer, StatusPage{}, Circumstances{}).cause, cause::launch_failed);
+    EXPECT_EQ(explain_refusal(answer, StatusPage{}).cause, cause::cuda_error);
+    answer.cuda_error = 700;
+    EXPECT_NE(explain_refusal(answer, StatusPage{}, Circumstances{}).hint.find("make sanitize"), std::string::npos);
+}
+
+TEST(Ending, TooMuchCopiedToTheHostHasTheHintOfTheStage) {
+    EXPECT_NE(host_work_hint(0).find("belongs on the device"), std::string::npos);
+    EXPECT_NE(host_work_hint(8).find("allows 8 bytes an iteration"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace warplab

@@ -114,6 +114,8 @@ TEST(OutOfBounds, CallsAPieceOfScratchByItsName) {
     std::strncpy(finding.object, "current", sizeof finding.object - 1);
     EXPECT_TRUE(has(describe_one(finding).message, "element 256 of current"));
     EXPECT_FALSE(has(describe_one(finding).hint, "_scratch_bytes()"));
+    std::strncpy(finding.object, "scratch", sizeof finding.object - 1);  // the student's piece
+    EXPECT_TRUE(has(describe_one(finding).hint, "_scratch_bytes()"));
 }
 
 TEST(OutOfBounds, NamesTheCallThatAllocatedTheMemory) {
@@ -166,7 +168,7 @@ TEST(Race, OfTwoAtomicsSaysHowTheyDiffer) {
     finding.before.block[0] = 1;
     finding.before.writes = finding.before.atomic = finding.now.writes = finding.now.atomic = 1;
     EXPECT_TRUE(has(describe_one(finding).hint, "one holds within its block only"));
-    finding.detail[0] = 'w';
+    finding.other_width = 8;
     EXPECT_TRUE(has(describe_one(finding).hint, "one of 4 and one of 8 bytes"));
     finding.before.atomic = 0;
     EXPECT_TRUE(has(describe_one(finding).hint, "An atomic protects a word only from other atomics"));

@@ -63,7 +63,7 @@ void wait_in_vain();
 void finish_fibers();
 void note_early_exit();
 
-// For the sanitizer (grader/cpu/runtime/check.cpp).
+// For the sanitizer (grader/cpu/runtime/sanitizer.cpp).
 #ifdef WARPLAB_CPU_FAST
 inline void note_barrier(int) {}
 inline void note_async_copy(void*, const void*, size_t, const void* = nullptr, unsigned = 0) {}

@@ -22,7 +22,7 @@ class Region {
     virtual void read(std::size_t offset, void* to, std::size_t bytes) const = 0;
     /// A repeated 32-bit pattern; offset and bytes are multiples of 4.
     virtual void fill(std::size_t offset, std::size_t bytes, std::uint32_t pattern) = 0;
-    /// Both regions come from the same Memory. Asynchronous on a GPU until Memory::synchronize.
+    /// Both regions come from the same BufferMemory. Asynchronous on a GPU until BufferMemory::synchronize.
     virtual void copy_from(const Region& source, std::size_t source_offset, std::size_t offset, std::size_t bytes) = 0;
 
     /// What the runner needs to reach it; fills transport and mapped_bytes.
@@ -36,9 +36,9 @@ class Region {
     std::size_t bytes_;
 };
 
-class Memory {
+class BufferMemory {
   public:
-    virtual ~Memory() = default;
+    virtual ~BufferMemory() = default;
     /// Throws OutOfMemory.
     virtual std::unique_ptr<Region> allocate(std::size_t bytes) = 0;
     virtual void synchronize() {}
@@ -51,6 +51,6 @@ class OutOfMemory : public std::runtime_error {
 };
 
 /// Memory files: the CPU backend's device memory and every host buffer. `transport` is shared or local.
-std::unique_ptr<Memory> make_file_memory(protocol::Transport transport);
+std::unique_ptr<BufferMemory> make_file_memory(protocol::Transport transport);
 
 }  // namespace warplab

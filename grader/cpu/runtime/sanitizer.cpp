@@ -124,7 +124,7 @@ struct Touch {
     bool copies = false;  // part of a copy of a whole struct
     bool is_volatile = false;
     bool stores = false;       // an atomic that does not read
-    bool other_width = false;  // an atomic on the same word has a different width
+    unsigned other_width = 0;  // of an atomic on the same word, if it differs
 
     bool reads() const { return !stores && (atomic || !writes); }
     AccessKind kind() const {
@@ -187,7 +187,7 @@ struct FirstArrival {
     int line = 0;
 };
 
-class Checker final : public Observer {
+class Sanitizer final : public Observer {
   public:
     void memory_begins(void* begin, std::size_t bytes, void* mapping, std::size_t mapping_bytes,
                        const AllocatedBy& by) override;
@@ -404,9 +404,9 @@ struct Quick {
 };
 Quick quick;
 
-Checker* the_checker = nullptr;  // null while the sanitizer is off
+Sanitizer* the_sanitizer = nullptr;  // null while the sanitizer is off
 bool mode_is_known = false;
-Checker& checker() { return *the_checker; }
+Sanitizer& sanitizer() { return *the_sanitizer; }
 
 void fill_place(std::uint32_t (&to)[3], const uint3& from) {
     to[0] = from.x;
@@ -459,7 +459,7 @@ void find_kernels_stack(std::uintptr_t launch_frame) {
     quick.stack_bytes = launch_frame - quick.stack;
 }
 
-Object* Checker::find_anew(Objects& objects, LastFound& last, std::uintptr_t address) {
+Object* Sanitizer::find_anew(Objects& objects, LastFound& last, std::uintptr_t address) {
     auto after = objects.upper_bound(address);
     if (after == objects.begin()) return nullptr;
     --after;
@@ -468,7 +468,7 @@ Object* Checker::find_anew(Objects& objects, LastFound& last, std::uintptr_t add
 }
 
 /// Forget the objects that begin in this range, because they no longer exist or are replaced.
-void Checker::forget(std::uintptr_t begin, std::size_t bytes) {
+void Sanitizer::forget(std::uintptr_t begin, std::size_t bytes) {
     for (auto at = device_.lower_bound(begin); at != device_.end() && at->first < begin + bytes;) {
         at->second.drop_words();
         at = device_.erase(at);
@@ -476,8 +476,8 @@ void Checker::forget(std::uintptr_t begin, std::size_t bytes) {
     objects_changed();
 }
 
-void Checker::memory_begins(void* begin, std::size_t bytes, void* mapping, std::size_t mapping_bytes,
-                            const AllocatedBy& by) {
+void Sanitizer::memory_begins(void* begin, std::size_t bytes, void* mapping, std::size_t mapping_bytes,
+                              const AllocatedBy& by) {
     const std::uintptr_t zone = number(mapping);
     forget(zone, mapping_bytes);  // freed memory at the same place
     Object object{number(begin), zone, zone + mapping_bytes, bytes, FindingSpace::allocation, by.call};
@@ -487,14 +487,14 @@ void Checker::memory_begins(void* begin, std::size_t bytes, void* mapping, std::
     device_[zone] = object;
 }
 
-void Checker::memory_has_rows(void* begin, std::size_t width, std::size_t pitch) {
+void Sanitizer::memory_has_rows(void* begin, std::size_t width, std::size_t pitch) {
     if (Object* object = find(device_, last_device_, number(begin))) {
         object->width = width;
         object->pitch = pitch;
     }
 }
 
-void Checker::memory_ends(void* begin) {
+void Sanitizer::memory_ends(void* begin) {
     if (Object* object = find(device_, last_device_, number(begin))) {
         object->freed = true;
         object->drop_words();
@@ -502,7 +502,7 @@ void Checker::memory_ends(void* begin) {
     objects_changed();
 }
 
-void Checker::memory_renewed(void* begin, std::size_t bytes) {
+void Sanitizer::memory_renewed(void* begin, std::size_t bytes) {
     settle();
     Object* const object = find(device_, last_device_, number(begin));
     if (!object || !object->histories) return;
@@ -510,7 +510,7 @@ void Checker::memory_renewed(void* begin, std::size_t bytes) {
     object->histories.change(first, first + bytes / word_bytes, [](History& word) { word = {}; });
 }
 
-void Checker::memory_unmapped(void* begin, std::size_t bytes) { forget(number(begin), bytes); }
+void Sanitizer::memory_unmapped(void* begin, std::size_t bytes) { forget(number(begin), bytes); }
 
 /// Set the bits of these bytes in one of the masks of each word.
 void mark_bytes(Object& object, std::uintptr_t begin, std::size_t bytes, std::uint8_t Bytes::*mask) {
@@ -544,7 +544,7 @@ void mark_copied(Object& object, std::uintptr_t begin, std::size_t bytes, Access
                             [=](History& word) { word.latest[static_cast<unsigned>(kind)] = mark; });
 }
 
-bool Checker::memory_written(void* begin, std::size_t bytes) {
+bool Sanitizer::memory_written(void* begin, std::size_t bytes) {
     add_variables();
     Object* object = find(device_, last_device_, number(begin));
     if (!object || !object->has_words()) return true;
@@ -555,7 +555,7 @@ bool Checker::memory_written(void* begin, std::size_t bytes) {
     return !object->is_input;
 }
 
-void Checker::memory_read(const void* begin, std::size_t bytes) {
+void Sanitizer::memory_read(const void* begin, std::size_t bytes) {
     add_variables();
     Object* object = find(device_, last_device_, number(begin));
     if (!object || !object->has_words()) return;
@@ -564,7 +564,7 @@ void Checker::memory_read(const void* begin, std::size_t bytes) {
     mark_copied(*object, number(begin), bytes, AccessKind::plain_read);
 }
 
-void Checker::count_bytes(warplab::Observed& observed) const {
+void Sanitizer::count_bytes(warplab::Observed& observed) const {
     for (const auto& [zone, object] : device_) {
         if (object.space != FindingSpace::buffer || object.buffer >= warplab::most_buffers) continue;
         for (std::size_t i = 0; i < object.word_count; ++i) {
@@ -575,8 +575,8 @@ void Checker::count_bytes(warplab::Observed& observed) const {
     }
 }
 
-void Checker::begin_buffer(void* memory, std::size_t memory_bytes, void* begin, std::size_t bytes, bool holds_data,
-                           bool is_constant, std::uint32_t buffer) {
+void Sanitizer::begin_buffer(void* memory, std::size_t memory_bytes, void* begin, std::size_t bytes, bool holds_data,
+                             bool is_constant, std::uint32_t buffer) {
     forget(number(memory), memory_bytes);
     Object& object = device_[number(memory)];
     object = {number(begin), number(memory), number(memory) + memory_bytes, bytes, FindingSpace::buffer};
@@ -587,7 +587,7 @@ void Checker::begin_buffer(void* memory, std::size_t memory_bytes, void* begin, 
 }
 
 /// Split a named part off a buffer. The part is a separate object, up to the beginning of the next part.
-void Checker::name_part(void* memory, std::size_t bytes, const char* name) {
+void Sanitizer::name_part(void* memory, std::size_t bytes, const char* name) {
     const std::uintptr_t begin = number(memory);
     Object* const whole = find(device_, last_device_, begin);
     if (!whole || whole->space != FindingSpace::buffer) return;
@@ -608,7 +608,7 @@ void Checker::name_part(void* memory, std::size_t bytes, const char* name) {
     objects_changed();
 }
 
-std::size_t Checker::bytes_left(const void* address) {
+std::size_t Sanitizer::bytes_left(const void* address) {
     const std::uintptr_t at = number(address);
     const auto left_of = [at](std::uintptr_t begin, std::size_t bytes) {
         return at < begin ? SIZE_MAX : begin + bytes - std::min(at, begin + bytes);
@@ -621,7 +621,7 @@ std::size_t Checker::bytes_left(const void* address) {
     return at < host.memory_end ? left_of(host.begin, host.bytes) : SIZE_MAX;
 }
 
-void Checker::shared_begins(void* begin, const SharedDeclaration& variable) {
+void Sanitizer::shared_begins(void* begin, const SharedDeclaration& variable) {
     const std::uintptr_t zone = number(begin) - shared_zone;
     const std::size_t bytes = variable.bytes;
     Object& object = shared_[zone];
@@ -638,7 +638,7 @@ void Checker::shared_begins(void* begin, const SharedDeclaration& variable) {
     quick.shared_end = std::max(quick.shared_end, object.zone_end);
 }
 
-void Checker::note_shared_access(Object& object, const Touch& touch) {
+void Sanitizer::note_shared_access(Object& object, const Touch& touch) {
     if (touch.reads()) object.read_in = histories_.order.first_block();
     if (touch.copies || touch.width <= object.alignment) return;  // copies access bytes
     const std::pair key{object.begin, touch.place};
@@ -648,7 +648,7 @@ void Checker::note_shared_access(Object& object, const Touch& touch) {
 /// Static shared variables are aligned to 128 bytes here. nvcc packs the variables that kernels read, in their order in
 /// the file, with the alignment that their types or attributes require. Report accesses that this layout would
 /// misalign.
-void Checker::report_misaligned_shared() {
+void Sanitizer::report_misaligned_shared() {
     constexpr std::uint32_t most_certain = 8;  // a hook of 16 bytes may be for a struct of two doubles
     std::vector<const Object*> variables;
     for (const auto& [zone, object] : shared_)
@@ -671,7 +671,7 @@ bool all_zero(const char* begin, std::size_t bytes) {
     return std::all_of(begin, begin + bytes, [](char byte) { return byte == 0; });
 }
 
-void Checker::add_variables() {
+void Sanitizer::add_variables() {
     if (variables_known_ == device_variable_count()) return;
     variables_known_ = device_variable_count();
     const auto variables = device_variables();
@@ -691,7 +691,7 @@ void Checker::add_variables() {
     objects_changed();
 }
 
-void Checker::grid_begins(const Grid& grid) {
+void Sanitizer::grid_begins(const Grid& grid) {
     add_variables();
     grid_ = &grid;
     ++objects_version_;  // for the counts of this grid
@@ -714,7 +714,7 @@ void Checker::grid_begins(const Grid& grid) {
     quick.shared_end = std::max(quick.shared_end, object.zone_end);
 }
 
-void Checker::grid_ends() {
+void Sanitizer::grid_ends() {
     settle();
     std::size_t static_shared_bytes = 0;
     for (const auto& [zone, object] : shared_)
@@ -742,7 +742,7 @@ struct BlockShadow final : HeldShadow {
     std::vector<Word> words;
 };
 
-std::unique_ptr<HeldShadow> Checker::block_leaves() {
+std::unique_ptr<HeldShadow> Sanitizer::block_leaves() {
     settle();
     auto held = std::make_unique<BlockShadow>(histories_.order.hold_block());
     if (async_block_ == block_state.epoch) std::swap(held->async, async_);
@@ -754,7 +754,7 @@ std::unique_ptr<HeldShadow> Checker::block_leaves() {
     return held;
 }
 
-void Checker::block_returns(HeldShadow& held) {
+void Sanitizer::block_returns(HeldShadow& held) {
     auto& shadow = static_cast<BlockShadow&>(held);
     histories_.order.return_block(shadow.order);
     async_ = std::move(shadow.async);
@@ -769,7 +769,7 @@ void Checker::block_returns(HeldShadow& held) {
 
 /// Return whether a kernel may use an address that is not in shared memory, in device memory or on a stack: it may read
 /// the code's own constants.
-Checker::Ground Checker::ground_at(std::uintptr_t address) {
+Sanitizer::Ground Sanitizer::ground_at(std::uintptr_t address) {
     constexpr std::uintptr_t page_bytes = 4096;
     const auto [known, is_new] = pages_.try_emplace(address / page_bytes, Ground::nowhere);
     if (!is_new) return known->second;
@@ -789,7 +789,7 @@ Checker::Ground Checker::ground_at(std::uintptr_t address) {
 
 /// Return the object for which an address outside all objects was most likely meant: the last one that begins before
 /// it, if its beginning is near.
-const Object* Checker::nearest(std::uintptr_t address) const {
+const Object* Sanitizer::nearest(std::uintptr_t address) const {
     constexpr std::size_t always_near = std::size_t{64} << 20;
     if (is_never_set(reinterpret_cast<void*>(address))) return nullptr;
     auto after = device_.upper_bound(address);
@@ -798,7 +798,7 @@ const Object* Checker::nearest(std::uintptr_t address) const {
     return address - object.begin <= std::max(always_near, 8 * object.bytes) ? &object : nullptr;
 }
 
-RawFinding Checker::describe(FindingKind kind, const Object* object, const Touch& touch) const {
+RawFinding Sanitizer::describe(FindingKind kind, const Object* object, const Touch& touch) const {
     RawFinding finding{};
     finding.kind = static_cast<std::uint32_t>(kind);
     finding.now = side_here(touch);
@@ -815,8 +815,8 @@ RawFinding Checker::describe(FindingKind kind, const Object* object, const Touch
     return finding;
 }
 
-void Checker::report_race(const Object& object, const Mark& earlier, bool earlier_writes, const Mark& now,
-                          const Touch& touch) {
+void Sanitizer::report_race(const Object& object, const Mark& earlier, bool earlier_writes, const Mark& now,
+                            const Touch& touch) {
     FindingKind kind = FindingKind::race;
     if (earlier.atomic || touch.atomic) {
         const bool plain_writes = earlier.atomic ? touch.writes : earlier_writes;
@@ -831,7 +831,7 @@ void Checker::report_race(const Object& object, const Mark& earlier, bool earlie
     const std::uint64_t blocks = std::uint64_t{grid_->blocks.x} * grid_->blocks.y * grid_->blocks.z;
     fill_place(finding.before.block,
                unfold(grid_->backward ? blocks - 1 - turn : turn, {grid_->blocks.x, grid_->blocks.y, grid_->blocks.z}));
-    if (touch.other_width) copy_name(finding.detail, sizeof finding.detail, "another width");
+    finding.other_width = touch.other_width;
     const Mark& read = touch.atomic ? earlier : now;
     if (kind == FindingKind::beside_atomic && read.is_volatile) return;  // the author reads it deliberately
     if (kind == FindingKind::beside_atomic && object.is_shared() && earlier.bytes == now.bytes) {
@@ -848,7 +848,7 @@ void Checker::report_race(const Object& object, const Mark& earlier, bool earlie
 }
 
 /// Record the pending finding, now that its write has happened.
-void Checker::settle() {
+void Sanitizer::settle() {
     if (!pending_.active) return;
     pending_.active = false;
     RawFinding finding = pending_.finding;
@@ -860,7 +860,7 @@ void Checker::settle() {
 /// Report reads of words that other threads update atomically. A guard may read an old value, and its update is still
 /// correct. A thread that only reads misses updates: a barrier is missing. One line can be several places, not all of
 /// which continue to the update; therefore, all guards are reported too.
-void Checker::report_reads_beside_atomics() {
+void Sanitizer::report_reads_beside_atomics() {
     const bool all_guard = std::all_of(reads_beside_atomics_.begin(), reads_beside_atomics_.end(),
                                        [&](const auto& entry) { return guards_.count(entry.first) != 0; });
     for (const std::uint32_t place : guards_)
@@ -874,8 +874,8 @@ void Checker::report_reads_beside_atomics() {
 }
 
 template <class Find>
-Checker::Earlier Checker::find_unfinished(const History& history, unsigned bytes, bool writes, bool atomic,
-                                          Find work_of) {
+Sanitizer::Earlier Sanitizer::find_unfinished(const History& history, unsigned bytes, bool writes, bool atomic,
+                                              Find work_of) {
     for (const AccessKind kind : {AccessKind::plain_write, AccessKind::atomic, AccessKind::plain_read}) {
         if (kind == AccessKind::atomic ? atomic : kind == AccessKind::plain_read && !writes) continue;
         const Mark& latest = history.latest[static_cast<unsigned>(kind)];
@@ -885,7 +885,7 @@ Checker::Earlier Checker::find_unfinished(const History& history, unsigned bytes
     return {};
 }
 
-void Checker::record_unfinished(RawFinding finding, const Earlier& earlier) {
+void Sanitizer::record_unfinished(RawFinding finding, const Earlier& earlier) {
     const auto& [work, mark] = earlier;
     finding.before.program_counter = mark->place;
     finding.before.atomic = mark->atomic;
@@ -895,7 +895,8 @@ void Checker::record_unfinished(RawFinding finding, const Earlier& earlier) {
 }
 
 /// Report a kernel's access that conflicts with unfinished work in another stream.
-void Checker::look_for_unfinished(const Object& object, const History& history, const Mark& mark, const Touch& touch) {
+void Sanitizer::look_for_unfinished(const Object& object, const History& history, const Mark& mark,
+                                    const Touch& touch) {
     const std::uint32_t first_block = histories_.order.first_block();
     const Earlier earlier = find_unfinished(
         history, mark.bytes, touch.writes, touch.atomic,
@@ -904,7 +905,7 @@ void Checker::look_for_unfinished(const Object& object, const History& history, 
 }
 
 /// Report a copy or a fill that conflicts with unfinished work. Report at most one finding.
-void Checker::look_for_unfinished_copies(const Object& object, std::uintptr_t begin, std::size_t bytes, bool writes) {
+void Sanitizer::look_for_unfinished_copies(const Object& object, std::uintptr_t begin, std::size_t bytes, bool writes) {
     if (!timeline.runs_beside() || !object.histories) return;
     const Work& running = timeline.running();
     const std::size_t first = begin / word_bytes - object.begin / word_bytes;
@@ -922,7 +923,7 @@ void Checker::look_for_unfinished_copies(const Object& object, std::uintptr_t be
     }
 }
 
-void Checker::look_for_unfinished_host(const Object& object, const Touch& touch) {
+void Sanitizer::look_for_unfinished_host(const Object& object, const Touch& touch) {
     if (!timeline.host_is_ahead() || !object.histories) return;
     const std::size_t word = touch.address / word_bytes - object.begin / word_bytes;
     const Earlier earlier = find_unfinished(object.histories[word], 0xf, touch.writes, false,
@@ -930,8 +931,8 @@ void Checker::look_for_unfinished_host(const Object& object, const Touch& touch)
     if (earlier.first) record_unfinished(describe(FindingKind::unfinished, &object, touch), earlier);
 }
 
-void Checker::async_copy(std::uintptr_t to, std::uintptr_t from, std::size_t bytes, std::uintptr_t barrier,
-                         unsigned phase, std::uint32_t place) {
+void Sanitizer::async_copy(std::uintptr_t to, std::uintptr_t from, std::size_t bytes, std::uintptr_t barrier,
+                           unsigned phase, std::uint32_t place) {
     if (!grid_ || bytes == 0) return;
     if (async_block_ != block_state.epoch) async_.forget();
     async_block_ = block_state.epoch;
@@ -944,7 +945,7 @@ void Checker::async_copy(std::uintptr_t to, std::uintptr_t from, std::size_t byt
     async_.longest_source = std::max(async_.longest_source, bytes);
 }
 
-void Checker::misaligned(const Touch& touch) {
+void Sanitizer::misaligned(const Touch& touch) {
     if (!grid_) return;
     const bool shared = is_shared(reinterpret_cast<void*>(touch.address));
     Objects& objects = shared ? shared_ : device_;
@@ -952,25 +953,25 @@ void Checker::misaligned(const Touch& touch) {
 }
 
 template <class Predicate>
-void Checker::finish_async(Predicate is_over) {
+void Sanitizer::finish_async(Predicate is_over) {
     std::erase_if(async_.copies, [&](const auto& one) { return is_over(one.second); });
     std::erase_if(async_.sources, [&](const auto& one) { return is_over(one.second); });
 }
 
-void Checker::async_wait(unsigned prior) {
+void Sanitizer::async_wait(unsigned prior) {
     if (!async_.any()) return;
     const unsigned thread = linear_thread(), open = async_.batches[thread];
     finish_async(
         [&](const AsyncCopy& copy) { return copy.thread == thread && !copy.barrier && open - copy.batch > prior; });
 }
 
-void Checker::async_phases(std::uintptr_t barrier, unsigned phase) {
+void Sanitizer::async_phases(std::uintptr_t barrier, unsigned phase) {
     if (!async_.any()) return;
     finish_async(
         [&](const AsyncCopy& copy) { return copy.barrier == barrier && static_cast<int>(phase - copy.phase) > 0; });
 }
 
-const AsyncCopy* Checker::copy_to(const Touch& touch) const {
+const AsyncCopy* Sanitizer::copy_to(const Touch& touch) const {
     const auto after = async_.copies.lower_bound(touch.address + touch.width);
     if (after == async_.copies.begin()) return nullptr;
     const AsyncCopy& copy = std::prev(after)->second;
@@ -978,7 +979,7 @@ const AsyncCopy* Checker::copy_to(const Touch& touch) const {
 }
 
 /// Return an unfinished copy that reads these bytes. Sources may overlap: several threads may copy the same bytes.
-const AsyncCopy* Checker::copy_from(const Touch& touch) const {
+const AsyncCopy* Sanitizer::copy_from(const Touch& touch) const {
     auto source = async_.sources.lower_bound({touch.address + touch.width, 0});
     while (source != async_.sources.begin()) {
         --source;
@@ -989,7 +990,7 @@ const AsyncCopy* Checker::copy_from(const Touch& touch) const {
 }
 
 /// Look for copies of any thread of the block, because barriers do not wait for copies.
-void Checker::look_for_unfinished_async(const Object& object, const Touch& touch) {
+void Sanitizer::look_for_unfinished_async(const Object& object, const Touch& touch) {
     if (async_block_ != block_state.epoch) return async_.forget();
     const AsyncCopy* const to = copy_to(touch);
     const AsyncCopy* const copy = to || !touch.writes ? to : copy_from(touch);
@@ -1000,7 +1001,7 @@ void Checker::look_for_unfinished_async(const Object& object, const Touch& touch
     record_finding(finding);
 }
 
-void Checker::look_for_race(Object& object, std::size_t index, const Mark& mark, const Touch& touch) {
+void Sanitizer::look_for_race(Object& object, std::size_t index, const Mark& mark, const Touch& touch) {
     History& history = object.histories.words()[index];
     const bool shared = object.is_shared();
     histories_.end_row(history, shared);
@@ -1018,13 +1019,13 @@ void Checker::look_for_race(Object& object, std::size_t index, const Mark& mark,
     histories_.add(history, touch.kind(), mark, shared);
 }
 
-const Object* Checker::nearest_shared(std::uintptr_t address) const {
+const Object* Sanitizer::nearest_shared(std::uintptr_t address) const {
     const auto after = shared_.upper_bound(address);
     return after == shared_.begin() ? nullptr : &std::prev(after)->second;
 }
 
 /// Return the bytes of the word that were written, one bit each.
-unsigned Checker::written_of(const Object& object, std::size_t index) const {
+unsigned Sanitizer::written_of(const Object& object, std::size_t index) const {
     const bool stale = object.is_shared() && object.histories[index].block != block_state.epoch;
     return stale ? 0 : object.bytes_of_word(index).written;
 }
@@ -1039,7 +1040,7 @@ unsigned padding_in(const Object& object, const Touch& touch) {
 
 /// Report a read of unwritten bytes. One unwritten byte is enough, because a copy may have ended within a word. For a
 /// vector, all bytes must be unwritten: a vector may extend into the padding of a row or of a struct.
-void Checker::look_for_unwritten(const Object& object, std::size_t first, unsigned bytes, const Touch& touch) {
+void Sanitizer::look_for_unwritten(const Object& object, std::size_t first, unsigned bytes, const Touch& touch) {
     if (object.holds_data) return;
     const FindingKind kind = object.constant ? FindingKind::unset_constant : FindingKind::uninitialised;
     const bool is_vector = touch.width > word_bytes && !touch.atomic;
@@ -1054,7 +1055,7 @@ void Checker::look_for_unwritten(const Object& object, std::size_t first, unsign
 }
 
 /// Check a struct that is copied as a whole. One written byte is enough, because its padding is never written.
-void Checker::struct_copied(const Touch& whole) {
+void Sanitizer::struct_copied(const Touch& whole) {
     const bool shared = is_shared(reinterpret_cast<void*>(whole.address));
     const Object* const object =
         shared ? find(shared_, last_shared_, whole.address) : find(device_, last_device_, whole.address);
@@ -1066,7 +1067,7 @@ void Checker::struct_copied(const Touch& whole) {
     record(object->constant ? FindingKind::unset_constant : FindingKind::uninitialised, object, whole);
 }
 
-void Checker::check_word(Object& object, std::size_t index, std::uint8_t bytes, const Touch& touch) {
+void Sanitizer::check_word(Object& object, std::size_t index, std::uint8_t bytes, const Touch& touch) {
     if (!object.histories) return void(object.bytes_of_inputs[index].read |= bytes);
     History& history = object.histories.words()[index];
     if (object.is_shared() && history.block != block_state.epoch) {
@@ -1082,7 +1083,7 @@ void Checker::check_word(Object& object, std::size_t index, std::uint8_t bytes, 
                                        touch.reads(), touch.writes);
 }
 
-AccessCounts& Checker::remember(Object& object, std::size_t index, const LoggedAccess& access) {
+AccessCounts& Sanitizer::remember(Object& object, std::size_t index, const LoggedAccess& access) {
     Recent& recent = recent_at(access.place);
     const Range ready = object.ready_around(index);
     if (recent.key == key_of(access.place) && recent.object == &object && recent.kind == access.kind) {
@@ -1105,7 +1106,7 @@ AccessCounts& Checker::remember(Object& object, std::size_t index, const LoggedA
 }
 
 template <unsigned width>
-WARPLAB_CPU_INLINE bool Checker::access_quickly(const Touch& touch) {
+WARPLAB_CPU_INLINE bool Sanitizer::access_quickly(const Touch& touch) {
     const Recent& recent = recent_at(touch.place);
     const std::uintptr_t offset = touch.address - recent.begin;
     if (recent.key != key_of(touch.place) || pending_.active || async_.any() || touch.address % width) return false;
@@ -1130,14 +1131,14 @@ WARPLAB_CPU_INLINE bool Checker::access_quickly(const Touch& touch) {
 }
 
 /// Return whether the bytes that the access needs were written, in shared memory by the running block.
-WARPLAB_CPU_INLINE bool Checker::is_written(const Recent& recent, const History& history, unsigned bytes,
-                                            const Touch& touch) {
+WARPLAB_CPU_INLINE bool Sanitizer::is_written(const Recent& recent, const History& history, unsigned bytes,
+                                              const Touch& touch) {
     if (recent.shared && history.block != block_state.epoch) return false;
     return !touch.reads() || recent.holds_data || !(bytes & ~history.bytes.written);
 }
 
-WARPLAB_CPU_INLINE void Checker::check_word_quickly(const Recent& recent, std::size_t index, unsigned bytes,
-                                                    const Touch& touch) {
+WARPLAB_CPU_INLINE void Sanitizer::check_word_quickly(const Recent& recent, std::size_t index, unsigned bytes,
+                                                      const Touch& touch) {
     History& history = recent.histories[index];
     if (touch.writes) history.bytes.written |= bytes;
     if (touch.reads()) history.bytes.read |= bytes;
@@ -1153,7 +1154,7 @@ WARPLAB_CPU_INLINE void Checker::check_word_quickly(const Recent& recent, std::s
                                        touch.writes);
 }
 
-void Checker::access(const Touch& touch) {
+void Sanitizer::access(const Touch& touch) {
     settle();
     Object* object;
     if (is_shared(reinterpret_cast<void*>(touch.address))) {
@@ -1198,7 +1199,7 @@ void Checker::access(const Touch& touch) {
         check_word(*object, first + word, static_cast<std::uint8_t>(bytes), touch);
 }
 
-void Checker::barrier(std::uint32_t place, int line) {
+void Sanitizer::barrier(std::uint32_t place, int line) {
     if (!grid_) return;
     settle();
     const Touch arrival{0, 0, false, false, place};
@@ -1213,7 +1214,7 @@ void Checker::barrier(std::uint32_t place, int line) {
     }
 }
 
-void Checker::early_exit() {
+void Sanitizer::early_exit() {
     if (!grid_) return;
     RawFinding finding = describe(FindingKind::returned_before_barrier, nullptr, first_arrival_.touch);
     finding.now = first_arrival_.side;
@@ -1222,7 +1223,7 @@ void Checker::early_exit() {
 }
 
 /// Record that an atomic of block scope is about to access the word: other blocks must not use it at the same time.
-void Checker::block_scope(const Touch& touch) {
+void Sanitizer::block_scope(const Touch& touch) {
     const Object* const object = is_shared(reinterpret_cast<void*>(touch.address)) ? nullptr : nearest(touch.address);
     if (!object || touch.address - object->begin >= object->bytes || !object->histories) return;
     settle();
@@ -1244,11 +1245,10 @@ void Checker::block_scope(const Touch& touch) {
 
 /// Report atomics of a different width on the same word: atomics protect a word from each other only if they have one
 /// width. Before memory has atomics of two widths, all of them have the first width.
-void Checker::look_for_other_width(Object& object, std::size_t first, Touch touch) {
+void Sanitizer::look_for_other_width(Object& object, std::size_t first, Touch touch) {
     if (!object.first_atomic_width) object.first_atomic_width = touch.width;
     object.atomic_widths |= touch.width;
     if (object.atomic_widths == touch.width) return;
-    touch.other_width = true;
     const Mark mark = histories_.order.mark(touch.place, 0xf, true, false);
     for (std::size_t word = 0; word * word_bytes < touch.width; ++word) {
         const Mark& latest = object.histories[first + word].latest[static_cast<unsigned>(AccessKind::atomic)];
@@ -1258,8 +1258,10 @@ void Checker::look_for_other_width(Object& object, std::size_t first, Touch touc
         const bool own = earlier.block == mark.block && earlier.thread == mark.thread;
         const bool other_memory = object.is_shared() && earlier.block != mark.block;
         if (width != touch.width && !other_memory && earlier.block >= histories_.order.first_block() && !own &&
-            !histories_.order.ordered(earlier))
+            !histories_.order.ordered(earlier)) {
+            touch.other_width = width;
             report_race(object, earlier, true, mark, touch);
+        }
         earlier = mark;
         width = touch.width;
     }
@@ -1275,7 +1277,7 @@ RawFinding at_line(FindingKind kind, int line, const char* object, const std::st
     return finding;
 }
 
-void Checker::wrong(FindingKind kind, int line, const char* function, const std::string& why) {
+void Sanitizer::wrong(FindingKind kind, int line, const char* function, const std::string& why) {
     RawFinding finding = at_line(kind, line, function, why);
     if (grid_) {
         finding.now = side_here({});
@@ -1288,7 +1290,7 @@ std::uint32_t caller_place(void* return_address) {
     return static_cast<std::uint32_t>(number(return_address) - 1 - quick.executable);
 }
 
-void Checker::freed_wrongly(const void* pointer, const char* function, const std::string& why, void* caller) {
+void Sanitizer::freed_wrongly(const void* pointer, const char* function, const std::string& why, void* caller) {
     const Object* const object = find(device_, last_device_, number(pointer));
     const char* const unknown =
         object && object->freed ? "that memory was freed before" : "no allocation of CUDA's gave it";
@@ -1297,7 +1299,7 @@ void Checker::freed_wrongly(const void* pointer, const char* function, const std
     record_finding(finding);
 }
 
-void Checker::index_beyond(std::int64_t index, const char* array, std::uint32_t column, std::uint32_t place) {
+void Sanitizer::index_beyond(std::int64_t index, const char* array, std::uint32_t column, std::uint32_t place) {
     RawFinding finding = describe(FindingKind::out_of_bounds, nullptr, {0, 0, false, false, place});
     finding.space = static_cast<std::uint32_t>(FindingSpace::declared);
     finding.offset = index;
@@ -1306,19 +1308,19 @@ void Checker::index_beyond(std::int64_t index, const char* array, std::uint32_t 
     record_finding(finding);
 }
 
-void Checker::launch_failed(int line, const char* kernel, const std::string& why) {
+void Sanitizer::launch_failed(int line, const char* kernel, const std::string& why) {
     if (failed_launch_.kind) return;
     failed_launch_ = at_line(FindingKind::failed_launch, line, "", why);
     copy_name(failed_launch_.kernel, sizeof failed_launch_.kernel, kernel);
 }
 
-void Checker::report_failed_launch() {
+void Sanitizer::report_failed_launch() {
     if (failed_launch_.kind) record_finding(failed_launch_);
     failed_launch_ = {};
 }
 
 /// Report the memory that was allocated since the last call and not freed. Each allocation is reported once.
-void Checker::report_leaks() {
+void Sanitizer::report_leaks() {
     for (auto& [zone, object] : device_) {
         if (object.line && !object.freed) {
             RawFinding finding = at_line(FindingKind::leak, object.line, "", "");
@@ -1329,26 +1331,26 @@ void Checker::report_leaks() {
     }
 }
 
-void Checker::call_begins() {
+void Sanitizer::call_begins() {
     add_variables();
     for (auto& [zone, object] : device_) object.line = 0;
 }
 
-void Checker::call_ends() {
+void Sanitizer::call_ends() {
     timeline.synchronise();  // as the runner does on a GPU
     report_failed_launch();
     if (called_) report_leaks();
     called_ = true;
 }
 
-void Checker::device_reset() {
+void Sanitizer::device_reset() {
     const DeviceLock lock = lock_device();
     report_failed_launch();
     report_leaks();
 }
 
 /// Inspect an access by the student's own host code, which may use memory that belongs to both sides.
-void Checker::host_access(const Touch& touch) {
+void Sanitizer::host_access(const Touch& touch) {
     const DeviceLock lock = try_to_lock_device();  // a kernel of another host thread may be waiting for this one
     if (!lock) return;
     add_variables();
@@ -1363,45 +1365,45 @@ void Checker::host_access(const Touch& touch) {
 }  // namespace
 
 void note_barrier(int line) {
-    if (the_checker) checker().barrier(caller_place(__builtin_return_address(0)), line);
+    if (the_sanitizer) sanitizer().barrier(caller_place(__builtin_return_address(0)), line);
 }
 void note_grid_arrival() {
-    if (the_checker) checker().grid_arrival();
+    if (the_sanitizer) sanitizer().grid_arrival();
 }
 void note_fence() {
-    if (the_checker) checker().fence(true);
+    if (the_sanitizer) sanitizer().fence(true);
 }
 void note_async_copy(void* to, const void* from, std::size_t bytes, const void* barrier, unsigned phase) {
-    if (!the_checker) return;
+    if (!the_sanitizer) return;
     const std::uint32_t place = caller_place(__builtin_return_address(0));
-    checker().async_copy(number(to), number(from), bytes, number(barrier), phase, place);
+    sanitizer().async_copy(number(to), number(from), bytes, number(barrier), phase, place);
 }
 void misaligned_copy(const void* address, std::size_t alignment, bool writes) {
     void* const caller = __builtin_return_address(0);
-    if (!the_checker) end_with_misaligned(address, caller);
-    checker().misaligned({number(address), static_cast<unsigned>(alignment), writes, false, caller_place(caller)});
+    if (!the_sanitizer) end_with_misaligned(address, caller);
+    sanitizer().misaligned({number(address), static_cast<unsigned>(alignment), writes, false, caller_place(caller)});
 }
 void note_async_commit() {
-    if (the_checker) checker().async_commit();
+    if (the_sanitizer) sanitizer().async_commit();
 }
 void note_async_wait(unsigned prior) {
-    if (the_checker) checker().async_wait(prior);
+    if (the_sanitizer) sanitizer().async_wait(prior);
 }
 void note_async_phases(const void* barrier, unsigned phase) {
-    if (the_checker) checker().async_phases(number(barrier), phase);
+    if (the_sanitizer) sanitizer().async_phases(number(barrier), phase);
 }
 void note_block_fence() {
-    if (the_checker) checker().fence(false);
+    if (the_sanitizer) sanitizer().fence(false);
 }
 void note_block_scope(const volatile void* place, std::size_t bytes, bool writes) {
-    if (!the_checker || !quick.in_grid || quick.kernels_thread != &block_state) return;
+    if (!the_sanitizer || !quick.in_grid || quick.kernels_thread != &block_state) return;
     const auto address = reinterpret_cast<std::uintptr_t>(place);
     const auto caller = caller_place(__builtin_return_address(0));
     if (address - quick.stack >= quick.stack_bytes)
-        checker().block_scope({address, static_cast<unsigned>(bytes), writes, true, caller});
+        sanitizer().block_scope({address, static_cast<unsigned>(bytes), writes, true, caller});
 }
 void note_built_ins(bool begin) {
-    if (!the_checker) return;
+    if (!the_sanitizer) return;
     quick.learns_built_ins = begin;
     if (begin) quick.built_ins.clear();
 }
@@ -1412,9 +1414,9 @@ void warplab::cpu::use_sanitizer(bool on) {
     using namespace warplab_cpu;
     mode_is_known = true;
     if (!on) return;
-    observer = the_checker = new Checker;
+    observer = the_sanitizer = new Sanitizer;
     quick.executable = executable_begin();
-    std::atexit([] { checker().report_failed_launch(); });
+    std::atexit([] { sanitizer().report_failed_launch(); });
 }
 
 void warplab::cpu::begin_call() {
@@ -1425,7 +1427,7 @@ void warplab::cpu::begin_call() {
 void warplab::cpu::begin_dataset() {
     if (!warplab_cpu::observer) return;
     warplab_cpu::forget_counts();
-    warplab_cpu::checker().begin_dataset();
+    warplab_cpu::sanitizer().begin_dataset();
 }
 
 void warplab::cpu::end_call() {
@@ -1439,50 +1441,50 @@ warplab::Observed warplab::cpu::observed() {
     observed.finding_count = recorded_findings();
     observed.disturbances = disturbances();
     observed.launch_digest = launch_digest();
-    if (the_checker) checker().count_bytes(observed);
+    if (the_sanitizer) sanitizer().count_bytes(observed);
     return observed;
 }
 
 void warplab::cpu::begin_buffer(void* memory, std::size_t memory_bytes, void* begin, std::size_t bytes, bool holds_data,
                                 bool is_constant, std::uint32_t buffer) {
     if (warplab_cpu::observer)
-        warplab_cpu::checker().begin_buffer(memory, memory_bytes, begin, bytes, holds_data, is_constant, buffer);
+        warplab_cpu::sanitizer().begin_buffer(memory, memory_bytes, begin, bytes, holds_data, is_constant, buffer);
 }
 
 void warplab::cpu::begin_host_buffer(void* memory, std::size_t memory_bytes, void* begin, std::size_t bytes) {
-    if (warplab_cpu::observer) warplab_cpu::checker().begin_host_buffer(memory, memory_bytes, begin, bytes);
+    if (warplab_cpu::observer) warplab_cpu::sanitizer().begin_host_buffer(memory, memory_bytes, begin, bytes);
 }
 
 void warplab::cpu::end_host_buffer(void* memory) {
-    if (warplab_cpu::observer) warplab_cpu::checker().end_host_buffer(memory);
+    if (warplab_cpu::observer) warplab_cpu::sanitizer().end_host_buffer(memory);
 }
 
 void warplab::cpu::name_part(void* begin, std::size_t bytes, const char* name) {
-    if (warplab_cpu::observer) warplab_cpu::checker().name_part(begin, bytes, name);
+    if (warplab_cpu::observer) warplab_cpu::sanitizer().name_part(begin, bytes, name);
 }
 
 // The hooks, under the names that GCC expects.
 
 namespace {
 
-using warplab_cpu::checker;
+using warplab_cpu::sanitizer;
 
 /// Inspect an access for which the quick path has no answer.
 __attribute__((noinline)) void see_other(const warplab_cpu::Touch& touch, void* caller) {
     using namespace warplab_cpu;
     void* const address = reinterpret_cast<void*>(touch.address);
-    if (!the_checker) {
+    if (!the_sanitizer) {
         // A misaligned vector store fails on the CPU and on a GPU.
         if (touch.writes && touch.width == 16 && touch.address % touch.width && in_kernel() && !is_never_set(address))
             end_with_misaligned(address, caller);
         return;
     }
-    if (!quick.in_grid) return checker().host_access(touch);
+    if (!quick.in_grid) return sanitizer().host_access(touch);
     if (quick.kernels_thread != &block_state) return;
     if (touch.address - number(&block_state) < sizeof(Block)) return;
     if (quick.learns_built_ins) return quick.built_ins.add(touch.address, touch.width);
     if (!is_shared(address) && scheduler_memory.has(touch.address)) return;
-    checker().access(touch);
+    sanitizer().access(touch);
 }
 
 template <unsigned width>
@@ -1495,8 +1497,8 @@ WARPLAB_CPU_INLINE void see(const volatile void* pointer, bool writes, bool atom
     };
     if (quick.kernels_thread == &block_state) {
         if (address - quick.stack < quick.stack_bytes || quick.built_ins.has(address)) return;
-        if (checker().access_quickly<width>(touch())) return;
-    } else if (!the_checker && !(writes && width == 16)) {
+        if (sanitizer().access_quickly<width>(touch())) return;
+    } else if (!the_sanitizer && !(writes && width == 16)) {
         return;
     }
     see_other(touch(), caller);
@@ -1510,13 +1512,14 @@ void see_volatile_read(const volatile void* place, void* caller) {
 }
 
 void see_range(const void* address, unsigned long bytes, bool writes, void* caller) {
-    if (!warplab_cpu::the_checker) return;
+    if (!warplab_cpu::the_sanitizer) return;
     if (warplab_cpu::quick.in_grid && warplab_cpu::quick.kernels_thread != &warplab_cpu::block_state) return;
     const auto begin = reinterpret_cast<std::uintptr_t>(address);
     if (begin - warplab_cpu::quick.stack < warplab_cpu::quick.stack_bytes) return;
     if (warplab_cpu::quick.in_grid && warplab_cpu::scheduler_memory.has(begin)) return;
     if (warplab_cpu::quick.in_grid && !writes)
-        checker().struct_copied({begin, static_cast<unsigned>(bytes), false, false, warplab_cpu::caller_place(caller)});
+        sanitizer().struct_copied(
+            {begin, static_cast<unsigned>(bytes), false, false, warplab_cpu::caller_place(caller)});
     if (bytes == 8 && begin % 8 == 0) return see<8>(address, writes, false, caller, true);
     if (bytes == 16 && begin % 16 == 0) return see<16>(address, writes, false, caller, true);
     for (std::uintptr_t at = begin; at < begin + bytes;) {
@@ -1541,12 +1544,12 @@ thread_local Loaded loaded;
 
 Loaded loaded_here(const volatile void* place) {
     using namespace warplab_cpu;
-    return {place, block_state.epoch, block_state.generation, linear_thread(), checker().fences()};
+    return {place, block_state.epoch, block_state.generation, linear_thread(), sanitizer().fences()};
 }
 
 template <unsigned width>
 void see_load(const volatile void* place, int order, void* caller) {
-    if (!warplab_cpu::the_checker) return;
+    if (!warplab_cpu::the_sanitizer) return;
     if (order != __ATOMIC_RELAXED) return see<width>(place, false, false, caller, false, true);
     see<width>(place, true, true, caller);
     loaded = loaded_here(place);
@@ -1554,7 +1557,7 @@ void see_load(const volatile void* place, int order, void* caller) {
 
 template <unsigned width>
 void see_exchange(const volatile void* place, void* caller) {
-    if (!warplab_cpu::the_checker) return;
+    if (!warplab_cpu::the_sanitizer) return;
     if (!(loaded_here(place) == loaded)) see<width>(place, true, true, caller);
     loaded = {};
 }
@@ -1685,7 +1688,7 @@ struct IndexBeyond {
 /// The handler of -fsanitize=bounds for an index that exceeds one dimension of an array.
 void __ubsan_handle_out_of_bounds(const IndexBeyond* what, std::int64_t index) {
     if (warplab_cpu::quick.kernels_thread == &warplab_cpu::block_state)
-        checker().index_beyond(index, what->array->name, what->column, warplab_cpu::caller_place(WARPLAB_HERE));
+        sanitizer().index_beyond(index, what->array->name, what->column, warplab_cpu::caller_place(WARPLAB_HERE));
 }
 }
 #pragma GCC visibility pop

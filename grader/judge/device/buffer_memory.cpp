@@ -1,4 +1,4 @@
-#include "grader/judge/device/memory.h"
+#include "grader/judge/device/buffer_memory.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -58,7 +58,7 @@ class FileRegion : public Region {
     std::byte* memory_ = nullptr;
 };
 
-class FileMemory : public Memory {
+class FileMemory : public BufferMemory {
   public:
     explicit FileMemory(protocol::Transport transport) : transport_(transport) {}
 
@@ -81,7 +81,7 @@ class FileMemory : public Memory {
 
 }  // namespace
 
-std::unique_ptr<Memory> make_file_memory(protocol::Transport transport) {
+std::unique_ptr<BufferMemory> make_file_memory(protocol::Transport transport) {
     return std::make_unique<FileMemory>(transport);
 }
 

@@ -13,7 +13,7 @@ namespace warplab::timing {
 inline constexpr std::size_t timed_guard_bytes = 4096;
 
 /// An output sample: the runner's values in part of one output, and their inputs.
-struct Sighting {
+struct OutputSample {
     std::vector<std::size_t> window;  // per buffer, first element in the pool
     std::size_t buffer, first;
     Array found;
@@ -21,9 +21,9 @@ struct Sighting {
 };
 
 /// One solution being timed: its process, its slots and its output samples.
-class Contestant {
+class Subject {
   public:
-    Contestant(StageRun& run, const Pool& pool, std::uint32_t slots, std::uint64_t seed);
+    Subject(StageRun& run, const Pool& pool, std::uint32_t slots, std::uint64_t seed);
 
     /// Start the process. It ends with the thread that calls this.
     void start();
@@ -36,7 +36,7 @@ class Contestant {
     void end();
 
     /// Swap memory between two rounds of processes: the memory's location changes times by up to some percent.
-    void exchange_memory(Contestant& other) { buffers_->exchange_memory(*other.buffers_); }
+    void exchange_memory(Subject& other) { buffers_->exchange_memory(*other.buffers_); }
 
     /// Return the seconds of `calls` calls by the judge's clock, less `gap_s` per command; each command makes at most
     /// one call per slot. Returns 0 after a failure.
@@ -54,9 +54,9 @@ class Contestant {
     void resume() { run_.resume_session(); }
 
     /// Return this solution's output for the inputs of an output sample; sets `failure` if there is none.
-    Array outputs_for(const Sighting& seen);
+    Array outputs_for(const OutputSample& seen);
     void poison_scratch() { buffers_->poison_all(); }
-    std::vector<Sighting>& sightings() { return sightings_; }
+    std::vector<OutputSample>& output_samples() { return output_samples_; }
 
     /// Return the median of a command's time minus the time between its events, since forget_gaps().
     double median_gap_s() const;
@@ -75,8 +75,8 @@ class Contestant {
     double time_command(std::uint32_t calls);
 
     /// Keep randomly chosen parts of outputs and, at the end of a sample, (nearly) the whole output of one slot.
-    void look(std::uint32_t calls, int sample, bool last);
-    void sight(std::size_t buffer, std::uint32_t slot, std::size_t bytes, int sample);
+    void keep_parts(std::uint32_t calls, int sample, bool last);
+    void keep_part(std::size_t buffer, std::uint32_t slot, std::size_t bytes, int sample);
     void check_guards();
 
     StageRun& run_;
@@ -86,7 +86,7 @@ class Contestant {
     Poison poison_;
     std::optional<Buffers> buffers_;
     std::vector<std::vector<std::size_t>> windows_;  // per slot and buffer, the first element in the pool
-    std::vector<Sighting> sightings_;
+    std::vector<OutputSample> output_samples_;
     std::vector<double> gaps_;
     std::size_t kept_bytes_ = 0;
     double event_s_ = 0;

@@ -1,4 +1,4 @@
-#include "grader/judge/bench/race.h"
+#include "grader/judge/bench/paired.h"
 
 #include <fmt/format.h>
 
@@ -21,14 +21,14 @@ SampleConditions conditions_now(const StageRun& run) {
 
 }  // namespace
 
-Race::Race(StageRun& student_run, StageRun* reference_run, const Pool& pool, std::uint32_t slots, std::uint64_t seed,
-           const Effort& effort)
+PairedBenchmark::PairedBenchmark(StageRun& student_run, StageRun* reference_run, const Pool& pool, std::uint32_t slots,
+                                 std::uint64_t seed, const Effort& effort)
     : run_(student_run), effort_(effort), student(student_run, pool, slots, seed) {
     if (reference_run) reference.emplace(*reference_run, pool, slots, seed + 1);
     if (run_.backend == Backend::cuda) calibration_.emplace();
 }
 
-double Race::time_reference_alone(int slots) {
+double PairedBenchmark::time_reference_alone(int slots) {
     start_processes(Subjects::reference);
     reference->open();
     raise_clocks();
@@ -50,7 +50,7 @@ double Race::time_reference_alone(int slots) {
     return median(times);
 }
 
-void Race::begin_round() {
+void PairedBenchmark::begin_round() {
     if (!rounds.empty()) {
         end_processes();
         if (reference) student.exchange_memory(*reference);
@@ -63,7 +63,7 @@ void Race::begin_round() {
     if (rounds.size() > 1) settle();
 }
 
-void Race::warm_up(int calls_wanted) {
+void PairedBenchmark::warm_up(int calls_wanted) {
     if (!reference) raise_clocks();  // else it has just run alone
     int calls = 1;
     for (int round = 0; round < 12 && !broken(); ++round) {
@@ -79,17 +79,17 @@ void Race::warm_up(int calls_wanted) {
     }
 }
 
-int Race::affordable_calls(int wanted) const {
+int PairedBenchmark::affordable_calls(int wanted) const {
     const double by_sample = effort_.sample_s / std::max(slowest_s, 1e-9);
     const double by_total = effort_.total_s / (rounds_wanted().fewest * effort_.samples) / std::max(around_s, 1e-9);
     return std::clamp(static_cast<int>(std::min({by_sample, by_total, 1e9})), 1, wanted);
 }
 
-Rounds Race::rounds_wanted() const {
+Rounds PairedBenchmark::rounds_wanted() const {
     return reference && slowest_s < short_call_s ? effort_.of_short_calls : effort_.rounds;
 }
 
-void Race::take_round(int calls, const Progress& progress) {
+void PairedBenchmark::take_round(int calls, const Progress& progress) {
     const auto begin = Clock::now();
     const auto has_all = [&] {
         return static_cast<int>(rounds.back().size()) >= effort_.samples &&
@@ -108,20 +108,20 @@ void Race::take_round(int calls, const Progress& progress) {
     if (calibration_ && !broken()) calibrate();
 }
 
-std::vector<Sample> Race::samples() const {
+std::vector<Sample> PairedBenchmark::samples() const {
     std::vector<Sample> all;
     for (const std::vector<Sample>& round : rounds) all.insert(all.end(), round.begin(), round.end());
     return all;
 }
 
-double Race::slowest_reference_event_s() const {
+double PairedBenchmark::slowest_reference_event_s() const {
     double slowest = 0;
     for (const std::vector<Sample>& round : rounds)
         slowest = std::max(slowest, median_of(round, &Sample::reference_event_s));
     return slowest;
 }
 
-Interval Race::ratio_since(std::size_t first) const {
+Interval PairedBenchmark::ratio_since(std::size_t first) const {
     std::vector<Round> of_both;
     for (std::size_t i = first; i < rounds.size(); ++i) {
         of_both.emplace_back();
@@ -133,17 +133,17 @@ Interval Race::ratio_since(std::size_t first) const {
     return paired_ratio(of_both);
 }
 
-double Race::median_of(const std::vector<Sample>& samples, double Sample::*what) {
+double PairedBenchmark::median_of(const std::vector<Sample>& samples, double Sample::*what) {
     std::vector<double> values;
     for (const Sample& sample : samples) values.push_back(sample.*what);
     return median(values);
 }
 
-void Race::raise_clocks() {
+void PairedBenchmark::raise_clocks() {
     if (run_.backend == Backend::cuda) CudaDevice::get().warm_up(0.3);
 }
 
-void Race::start_processes(Subjects subjects) {
+void PairedBenchmark::start_processes(Subjects subjects) {
     {
         std::optional<Pinned> pinned;
         if (run_.backend == Backend::cuda) pinned.emplace(core_);
@@ -155,14 +155,14 @@ void Race::start_processes(Subjects subjects) {
     if (subjects == Subjects::both) student.wait();
 }
 
-void Race::end_processes() {
+void PairedBenchmark::end_processes() {
     std::future<void> other;
     if (reference) other = std::async(std::launch::async, [this] { reference->end(); });
     student.end();
     core_ = sched_getcpu();
 }
 
-void Race::settle() {
+void PairedBenchmark::settle() {
     const int calls = static_cast<int>(settle_s / std::max(slowest_s, 1e-9));
     for (const int count : {1, calls}) {
         student.time_calls(count, -1);
@@ -170,7 +170,7 @@ void Race::settle() {
     }
 }
 
-void Race::take_sample(int calls) {
+void PairedBenchmark::take_sample(int calls) {
     Sample sample;
     const bool student_first = (rounds.size() + rounds.back().size()) % 2 == 1;
     if (!student_first) time_reference(sample, calls);
@@ -179,18 +179,18 @@ void Race::take_sample(int calls) {
     if (student_first) time_reference(sample, calls);
     ++taken_;
     if (broken()) return;
-    if (reference) reference->sightings().clear();  // taken only because the GPU rests meanwhile
+    if (reference) reference->output_samples().clear();  // taken only because the GPU rests meanwhile
     rounds.back().push_back(sample);
 }
 
-void Race::calibrate() {
+void PairedBenchmark::calibrate() {
     double student_s = 0;
     for (const Sample& sample : rounds.back()) student_s += sample.student_s;
     const double rate = calibration_->measure(calibration_share * student_s);
     for (Sample& sample : rounds.back()) sample.conditions.copy_bytes_per_s = rate;
 }
 
-void Race::time_reference(Sample& sample, int calls) {
+void PairedBenchmark::time_reference(Sample& sample, int calls) {
     if (!reference) return;
     student.pause();
     sample.reference_s = time_one(*reference, calls);
@@ -198,13 +198,13 @@ void Race::time_reference(Sample& sample, int calls) {
     sample.reference_event_s = reference->event_s();
 }
 
-double Race::time_one(Contestant& contestant, int calls) {
+double PairedBenchmark::time_one(Subject& subject, int calls) {
     if (run_.backend == Backend::cuda) CudaDevice::get().reset_persisting_l2();
-    contestant.poison_scratch();
-    return contestant.time_calls(calls, taken_);
+    subject.poison_scratch();
+    return subject.time_calls(calls, taken_);
 }
 
-void Race::drop_slow_clocks() {
+void PairedBenchmark::drop_slow_clocks() {
     std::vector<double> clocks;
     for (const Sample& sample : samples())
         if (sample.conditions.sm_clock_mhz) clocks.push_back(*sample.conditions.sm_clock_mhz);
@@ -213,14 +213,14 @@ void Race::drop_slow_clocks() {
     std::erase_if(rounds.back(), [&](const Sample& sample) { return sample.conditions.sm_clock_mhz < least; });
 }
 
-void take_samples(Race& race, int calls, const Progress& progress) {
-    const auto [fewest, most] = race.rounds_wanted();
-    race.take_round(calls, progress);
-    const auto begun = [&] { return static_cast<int>(race.rounds.size()); };
-    const auto is_vague = [&] { return begun() % 2 == 1 || !race.is_known(); };
-    while (!race.broken() && begun() < most && (begun() < fewest || (race.reference && is_vague()))) {
-        race.begin_round();
-        race.take_round(calls, progress);
+void take_samples(PairedBenchmark& paired, int calls, const Progress& progress) {
+    const auto [fewest, most] = paired.rounds_wanted();
+    paired.take_round(calls, progress);
+    const auto begun = [&] { return static_cast<int>(paired.rounds.size()); };
+    const auto is_vague = [&] { return begun() % 2 == 1 || !paired.is_known(); };
+    while (!paired.broken() && begun() < most && (begun() < fewest || (paired.reference && is_vague()))) {
+        paired.begin_round();
+        paired.take_round(calls, progress);
     }
 }
 

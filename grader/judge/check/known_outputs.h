@@ -10,7 +10,7 @@
 
 namespace warplab {
 
-class Answers {
+class KnownOutputs {
   public:
     /// Run Oracle::reference() for a full-size problem that the lab's oracle generated from `dataset` and `seed`.
     void solve(const Oracle& oracle, const Lab& lab, const Dataset& dataset, std::uint64_t seed, Problem& problem);

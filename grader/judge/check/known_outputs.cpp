@@ -1,4 +1,4 @@
-#include "grader/judge/check/answers.h"
+#include "grader/judge/check/known_outputs.h"
 
 #include <chrono>
 
@@ -25,8 +25,8 @@ std::size_t output_bytes(const Lab& lab, const Problem& problem) {
 
 }  // namespace
 
-void Answers::solve(const Oracle& oracle, const Lab& lab, const Dataset& dataset, std::uint64_t seed,
-                    Problem& problem) {
+void KnownOutputs::solve(const Oracle& oracle, const Lab& lab, const Dataset& dataset, std::uint64_t seed,
+                         Problem& problem) {
     const Key key{lab.name + "/" + dataset.name, seed};
     if (const auto known = kept_.find(key); known != kept_.end()) {
         const std::vector<Array> outputs = outputs_of(lab, known->second);

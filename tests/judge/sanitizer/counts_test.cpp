@@ -1,4 +1,4 @@
-#include "grader/judge/sanitizer/counters.h"
+#include "grader/judge/sanitizer/counts.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "grader/judge/check/answers.h"
+#include "grader/judge/check/known_outputs.h"
 
 #include <gtest/gtest.h>
 
@@ -30,9 +30,9 @@ class Doubling : public Oracle {
     std::chrono::milliseconds takes_;
 };
 
-class AnswersTest : public testing::Test {
+class KnownOutputsTest : public testing::Test {
   protected:
-    AnswersTest() {
+    KnownOutputsTest() {
         lab_.name = "doubling";
         lab_.buffers.resize(2);
         lab_.buffers[0].role = Role::input;
@@ -42,17 +42,17 @@ class AnswersTest : public testing::Test {
     /// The answer; `damage` is what somebody does to the outputs afterwards.
     int solve(const Oracle& oracle, std::uint64_t seed, int damage = 0) {
         Problem problem = oracle.generate(dataset_, seed, 0);
-        answers_.solve(oracle, lab_, dataset_, seed, problem);
+        known_outputs_.solve(oracle, lab_, dataset_, seed, problem);
         EXPECT_EQ(problem.arrays[0].as<int>()[0], static_cast<int>(seed));
         int& answer = problem.arrays[1].as<int>()[0];
         return std::exchange(answer, answer + damage);
     }
     Lab lab_;
     Dataset dataset_;
-    Answers answers_;
+    KnownOutputs known_outputs_;
 };
 
-TEST_F(AnswersTest, SlowOneIsAskedOnceForEachSeedAndDataset) {
+TEST_F(KnownOutputsTest, SlowOneIsAskedOnceForEachSeedAndDataset) {
     const Doubling slow(std::chrono::milliseconds(150));
     for (int i = 0; i < 3; ++i) EXPECT_EQ(solve(slow, 21, 1), 42) << "what is kept is nobody's to change";
     EXPECT_EQ(slow.asked, 1);
@@ -63,7 +63,7 @@ TEST_F(AnswersTest, SlowOneIsAskedOnceForEachSeedAndDataset) {
     EXPECT_EQ(slow.asked, 3);
 }
 
-TEST_F(AnswersTest, FastOneIsAskedAgain) {
+TEST_F(KnownOutputsTest, FastOneIsAskedAgain) {
     const Doubling fast(std::chrono::milliseconds(0));
     for (int i = 0; i < 3; ++i) EXPECT_EQ(solve(fast, 21), 42);
     EXPECT_EQ(fast.asked, 3);

@@ -1,4 +1,4 @@
-#include "grader/judge/run/answer.h"
+#include "grader/judge/run/inbox.h"
 
 #include <unistd.h>
 

@@ -1,4 +1,4 @@
-#include "grader/judge/bench/contestant.h"
+#include "grader/judge/bench/subject.h"
 
 #include <algorithm>
 
@@ -18,7 +18,7 @@ constexpr double shortest_s = 1e-9;  // for a command that takes no longer than 
 
 }  // namespace
 
-Contestant::Contestant(StageRun& run, const Pool& pool, std::uint32_t slots, std::uint64_t seed)
+Subject::Subject(StageRun& run, const Pool& pool, std::uint32_t slots, std::uint64_t seed)
     : run_(run),
       pool_(pool),
       shape_(pool.shape(run.lab)),
@@ -26,15 +26,15 @@ Contestant::Contestant(StageRun& run, const Pool& pool, std::uint32_t slots, std
       poison_(Poison::draw(seed)),
       windows_(slots, std::vector<std::size_t>(run.lab.buffers.size(), 0)) {}
 
-void Contestant::start() {
+void Subject::start() {
     if (!failure) run_.runner_session();
 }
 
-void Contestant::wait() {
+void Subject::wait() {
     if (!failure) run_.runner_session().ask(make_request(protocol::Ask::hello), {}, 30);
 }
 
-void Contestant::open() {
+void Subject::open() {
     if (failure || open_) return;
     failure = run_.greet().failure;
     if (!failure && !buffers_) allocate();
@@ -42,25 +42,25 @@ void Contestant::open() {
     open_ = true;
 }
 
-void Contestant::end() {
+void Subject::end() {
     run_.end_session();
     open_ = false;
 }
 
-double Contestant::time_calls(int calls, int sample) {
+double Subject::time_calls(int calls, int sample) {
     event_s_ = 0;
     double total_s = 0;
     for (int left = calls; left > 0 && !failure;) {
         const auto now = static_cast<std::uint32_t>(std::min<int>(left, static_cast<int>(buffers_->slots())));
         total_s += time_command(now);
         left -= static_cast<int>(now);
-        if (!failure && sample >= 0) look(now, sample, left <= 0);
+        if (!failure && sample >= 0) keep_parts(now, sample, left <= 0);
     }
     if (!failure && sample >= 0) check_guards();
     return total_s;
 }
 
-Array Contestant::outputs_for(const Sighting& seen) {
+Array Subject::outputs_for(const OutputSample& seen) {
     windows_[0] = seen.window;
     copy_inputs(0);
     run_.device.synchronize();
@@ -68,9 +68,9 @@ Array Contestant::outputs_for(const Sighting& seen) {
     return buffers_->read_part(seen.buffer, 0, seen.first, seen.found.count());
 }
 
-double Contestant::median_gap_s() const { return gaps_.empty() ? 0 : median(gaps_); }
+double Subject::median_gap_s() const { return gaps_.empty() ? 0 : median(gaps_); }
 
-void Contestant::allocate() {
+void Subject::allocate() {
     const Prepared prepared = prepare(run_, shape_);
     failure = prepared.failure;
     if (failure) return;
@@ -78,7 +78,7 @@ void Contestant::allocate() {
     buffers_.emplace(run_.device, run_.lab, shape_, prepared.scratch_bytes, slots, timed_guard_bytes, poison_);
 }
 
-Session::Reply Contestant::command(std::uint32_t calls) {
+Session::Reply Subject::command(std::uint32_t calls) {
     protocol::Request request = make_request(protocol::Ask::run, shape_.sizes, shape_.reals);
     request.calls = calls;
     request.timed = 1;
@@ -86,7 +86,7 @@ Session::Reply Contestant::command(std::uint32_t calls) {
     return run_.runner_session().ask(request, {}, time_limit_s(run_, shape_) + 60);
 }
 
-double Contestant::time_empty_commands() {
+double Subject::time_empty_commands() {
     std::vector<double> waits;
     for (int i = 0; i < 20 && !failure; ++i) {
         move_inputs(1);
@@ -97,7 +97,7 @@ double Contestant::time_empty_commands() {
     return failure ? 0 : median(waits);
 }
 
-void Contestant::move_inputs(std::uint32_t calls) {
+void Subject::move_inputs(std::uint32_t calls) {
     for (std::uint32_t slot = 0; slot < calls; ++slot) {
         for (std::size_t i = 0; i < pool_.regions.size(); ++i) {
             if (!pool_.regions[i]) continue;
@@ -110,14 +110,14 @@ void Contestant::move_inputs(std::uint32_t calls) {
     run_.device.synchronize();
 }
 
-void Contestant::copy_inputs(std::uint32_t slot) {
+void Subject::copy_inputs(std::uint32_t slot) {
     for (std::size_t i = 0; i < pool_.regions.size(); ++i)
         if (pool_.regions[i])
             buffers_->copy_into(i, slot, *pool_.regions[i],
                                 windows_[slot][i] * element_bytes(pool_.problem.arrays[i].type()));
 }
 
-double Contestant::time_command(std::uint32_t calls) {
+double Subject::time_command(std::uint32_t calls) {
     move_inputs(calls);
     const Session::Reply reply = command(calls);
     failure = reply.failure;
@@ -129,26 +129,26 @@ double Contestant::time_command(std::uint32_t calls) {
     return std::max(reply.wall_s - gap_s, shortest_s);
 }
 
-void Contestant::look(std::uint32_t calls, int sample, bool last) {
+void Subject::keep_parts(std::uint32_t calls, int sample, bool last) {
     for (std::size_t i = 0; i < run_.lab.buffers.size(); ++i) {
         if (run_.lab.buffers[i].role == Role::input) continue;
         // Start with the last call's outputs: work that continues after the answer most likely still writes those.
         for (int k = 0; k < parts_per_command; ++k)
-            sight(i, k == 0 ? calls - 1 : static_cast<std::uint32_t>(random_() % calls), part_bytes, sample);
+            keep_part(i, k == 0 ? calls - 1 : static_cast<std::uint32_t>(random_() % calls), part_bytes, sample);
         if (last && kept_bytes_ < most_kept_bytes)
-            sight(i, static_cast<std::uint32_t>(random_() % calls), whole_bytes, sample);
+            keep_part(i, static_cast<std::uint32_t>(random_() % calls), whole_bytes, sample);
     }
 }
 
-void Contestant::sight(std::size_t buffer, std::uint32_t slot, std::size_t bytes, int sample) {
+void Subject::keep_part(std::size_t buffer, std::uint32_t slot, std::size_t bytes, int sample) {
     const Array& shape = shape_.arrays[buffer];
     const std::size_t count = std::min(shape.count(), bytes / element_bytes(shape.type()));
     const std::size_t first = random_() % (shape.count() - count + 1);
-    sightings_.push_back({windows_[slot], buffer, first, buffers_->read_part(buffer, slot, first, count), sample});
+    output_samples_.push_back({windows_[slot], buffer, first, buffers_->read_part(buffer, slot, first, count), sample});
     kept_bytes_ += count * element_bytes(shape.type());
 }
 
-void Contestant::check_guards() {
+void Subject::check_guards() {
     const auto damage = buffers_->find_damage(static_cast<std::uint32_t>(random_() % buffers_->slots()));
     if (damage) failure = explain_damage(run_.lab, *damage);
 }

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "grader/judge/bench/clock.h"
-#include "grader/judge/bench/contestant.h"
 #include "grader/judge/bench/measure.h"
+#include "grader/judge/bench/subject.h"
 #include "grader/judge/device/cuda_device.h"
 #include "grader/model/statistics.h"
 
@@ -20,10 +20,10 @@ struct Sample {
 };
 
 /// The samples of student and reference, taken in alternation and, on a GPU, a calibration copy after each round.
-class Race {
+class PairedBenchmark {
   public:
-    Race(StageRun& student_run, StageRun* reference_run, const Pool& pool, std::uint32_t slots, std::uint64_t seed,
-         const Effort& effort);
+    PairedBenchmark(StageRun& student_run, StageRun* reference_run, const Pool& pool, std::uint32_t slots,
+                    std::uint64_t seed, const Effort& effort);
     bool broken() const { return student.failure || (reference && reference->failure); }
 
     /// Time the reference before the student's process exists. Returns the seconds of a call, by events; also sets how
@@ -78,7 +78,7 @@ class Race {
     /// Do not call this between samples: if power is short, a program that runs after a copy runs at a lower clock.
     void calibrate();
     void time_reference(Sample& sample, int calls);
-    double time_one(Contestant& contestant, int calls);
+    double time_one(Subject& subject, int calls);
     void drop_slow_clocks();
 
     StageRun& run_;
@@ -88,13 +88,13 @@ class Race {
     int core_ = sched_getcpu();  // of this round's processes
 
   public:
-    Contestant student;
-    std::optional<Contestant> reference;
+    Subject student;
+    std::optional<Subject> reference;
     std::vector<std::vector<Sample>> rounds;
     double around_s = 0, slowest_s = 0;
 };
 
 /// Take rounds until the ratio has the required precision, or the maximum number of rounds is reached.
-void take_samples(Race& race, int calls, const Progress& progress);
+void take_samples(PairedBenchmark& paired, int calls, const Progress& progress);
 
 }  // namespace warplab::timing

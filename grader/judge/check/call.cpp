@@ -1,0 +1,191 @@
+#include "grader/judge/check/call.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "grader/judge/check/doubts.h"
+#include "grader/judge/check/story.h"
+#include "grader/model/cause.h"
+
+namespace warplab {
+namespace {
+
+void write_contents(Buffers& buffers, const Trial& trial) {
+    for (std::size_t i = 0; i < trial.before.size(); ++i)
+        if (buffers.is_output(i) || !trial.inputs_are_there) buffers.write(i, 0, trial.before[i]);
+}
+
+std::optional<ModifiedInput> find_modified_input(const Lab& lab, const Buffers& buffers, const Problem& problem) {
+    for (std::size_t i = 0; i < lab.buffers.size(); ++i) {
+        if (lab.buffers[i].role != Role::input) continue;
+        const Array& was = problem.arrays[i];
+        if (const auto at = buffers.first_change(i, 0, was))
+            return ModifiedInput{i, *at, element_text(was, *at), element_text(buffers.read_part(i, 0, *at, 1), 0)};
+    }
+    return std::nullopt;
+}
+
+void compare_outputs(const StageRun& run, const Buffers& buffers, const Trial& trial, CallResult& result) {
+    const Lab& lab = run.lab;
+    result.damage = buffers.find_damage(0);
+    if (!result.damage) result.input = find_modified_input(lab, buffers, trial.problem);
+    for (std::size_t i = 0; i < lab.buffers.size(); ++i)
+        result.outputs.push_back(lab.buffers[i].role == Role::input ? trial.problem.arrays[i] : buffers.read(i, 0));
+    for (std::size_t i = 0; i < lab.buffers.size() && !result.input && !result.difference; ++i)
+        if (lab.buffers[i].role != Role::input)
+            result.difference = compare(run.oracle, trial.problem, i, trial.problem.arrays[i], result.outputs[i]);
+    result.wrong = result.damage       ? Wrong::guard_zone
+                   : result.input      ? Wrong::input
+                   : result.difference ? Wrong::output
+                                       : Wrong::nothing;
+}
+
+/// Compare the runner's account of a call with the judge's own knowledge, if the outputs are correct.
+void note_evidence(StageRun& run, const Trial& trial, const CallResult& result, const Observed& observed) {
+    run.launch_digests.push_back(observed.launch_digest);
+    if (run.sanitizer == Sanitizer::off || result.wrong != Wrong::nothing || !run.doubt.empty()) return;
+    const Evidence evidence{trial.problem, trial.before, result.outputs, trial.host_variant,
+                            run.session->findings_sent()};
+    run.doubt = find_doubt(run.lab, run.oracle, evidence, observed);
+}
+
+/// Write the contents, make one call and compare its results. If the program ends, the session is over.
+CallResult make_call(StageRun& run, Buffers& buffers, const Trial& trial) {
+    buffers.poison_all();
+    write_contents(buffers, trial);
+    run.device.synchronize();
+    protocol::Request request = make_request(protocol::Ask::run, trial.problem.sizes, trial.problem.reals);
+    request.calls = 1;
+    request.host_variant = trial.host_variant;
+    request.thread_order = trial.thread_order;
+    const std::uint64_t allowed = host_bytes_allowed(run, trial.problem);
+    request.host_bytes_limit = trial.host_variant ? ~0ull : allowed;
+    const Session::Reply reply =
+        run.runner_session().ask(request, {}, time_limit_s(run, trial.problem), circumstances_of(run, trial.problem));
+    const protocol::Answer& answer = reply.answer;
+    CallResult result{Wrong::no_answer, reply.failure, answer.host_bytes, answer.launches, answer.leaked_bytes};
+    if (reply.failure) return result;
+    result.wrong = Wrong::copied_to_host;
+    if (!trial.host_variant && answer.host_bytes > allowed) return result;
+    compare_outputs(run, buffers, trial, result);
+    note_evidence(run, trial, result, answer.observed);
+    if (result.wrong != Wrong::nothing) return result;
+    if (answer.launches == 0 && needs_kernel(run.lab, trial.problem))
+        result.wrong = Wrong::no_kernel;
+    else if (!trial.may_leak && answer.leaked_bytes > 0)
+        result.wrong = Wrong::leak;
+    return result;
+}
+
+/// Return an element of an output that differs between two calls; NaN equals NaN.
+std::optional<Difference> disagreement(const StageRun& run, const Problem& problem, const CallResult& a,
+                                       const CallResult& b) {
+    if (a.outputs.empty() || b.outputs.empty()) return std::nullopt;
+    for (std::size_t i = 0; i < run.lab.buffers.size(); ++i) {
+        if (run.lab.buffers[i].role == Role::input) continue;
+        const auto difference = compare(run.oracle, problem, i, a.outputs[i], b.outputs[i]);
+        if (!difference) continue;
+        for (std::size_t at = difference->first; at <= difference->last; ++at) {
+            const double one = value_at(a.outputs[i], at), other = value_at(b.outputs[i], at);
+            if (!(std::isnan(one) && std::isnan(other)) && !run.oracle.accepts(problem, i, at, one, other))
+                return Difference{i, 1, at, at};
+        }
+    }
+    return std::nullopt;
+}
+
+/// Make the call again in both orders of threads, with fresh outputs.
+Dependence look_closer(StageRun& run, Buffers& buffers, const Trial& trial) {
+    using enum Dependence::On;
+    const std::uint32_t early = run.runner_session().status().early_exits;
+    const std::vector<Array> fresh =
+        with_outputs(run.lab, trial.before, fresh_contents(run.lab, trial.problem, buffers.poison().output));
+    CallResult results[2];
+    for (std::uint32_t order : {0u, 1u}) {
+        results[order] = make_call(run, buffers, {trial.problem, fresh, nullptr, order, trial.host_variant, true});
+        if (!run.session || !run.session->alive()) return {};
+    }
+    if (early > 0) return {early_return, early};
+    auto& [one, other] = results;
+    const auto place = disagreement(run, trial.problem, one, other);
+    const bool any_wrong = one.wrong == Wrong::output || other.wrong == Wrong::output;
+    if (place && any_wrong) return {thread_order, 0, *place, std::move(one.outputs), std::move(other.outputs)};
+    if (trial.previous && one.wrong == Wrong::nothing && other.wrong == Wrong::nothing) return {previous_call};
+    return {};
+}
+
+/// NaN plus anything is NaN, so the outputs do not show what was added to them: test whether the answer is correct if
+/// they hold zeros.
+bool is_right_with_zeros(StageRun& run, Buffers& buffers, const Trial& trial, const Difference& difference) {
+    const auto& [buffer, wrong, at, last] = difference;
+    if (run.oracle.accepts(trial.problem, buffer, at, value_at(trial.problem.arrays[buffer], at), 0))
+        return false;  // an untouched zero would pass
+    std::vector<Array> zeros;
+    for (const Array& array : trial.before) zeros.emplace_back(array.type(), array.count());
+    const auto before = with_outputs(run.lab, trial.before, zeros);
+    const Trial with_zeros{trial.problem, before, nullptr, trial.thread_order, trial.host_variant, true};
+    return make_call(run, buffers, with_zeros).wrong == Wrong::nothing;
+}
+
+Dependence find_dependence(StageRun& run, Buffers& buffers, const Trial& trial, const Difference& difference,
+                           const Failure& plain) {
+    Dependence found;
+    if (is_unexplained(plain)) found = look_closer(run, buffers, trial);
+    const bool may_be_added_to = plain.cause == cause::nan || plain.cause == cause::never_written;
+    if (found.on == Dependence::On::unknown && may_be_added_to && is_right_with_zeros(run, buffers, trial, difference))
+        found.on = Dependence::On::old_contents;
+    return found;
+}
+
+}  // namespace
+
+bool needs_kernel(const Lab& lab, const Problem& problem) {
+    if (std::find(problem.sizes.begin(), problem.sizes.end(), 0) != problem.sizes.end()) return false;
+    std::size_t most_written = 0, most_read = 0;
+    bool reads = false;
+    for (std::size_t i = 0; i < lab.buffers.size(); ++i) {
+        const Role role = lab.buffers[i].role;
+        reads = reads || role != Role::output;
+        if (role != Role::output) most_read = std::max(most_read, problem.arrays[i].count());
+        if (role != Role::input) most_written = std::max(most_written, problem.arrays[i].count());
+    }
+    return most_written > 0 && (!reads || most_read > 1);
+}
+
+std::vector<Array> fresh_contents(const Lab& lab, const Problem& generated, std::uint32_t poison) {
+    std::vector<Array> before;
+    for (std::size_t i = 0; i < generated.arrays.size(); ++i) {
+        const Array& array = generated.arrays[i];
+        switch (lab.buffers[i].role) {
+            case Role::input:
+                before.push_back(array);
+                break;
+            case Role::inout:
+                before.push_back(array.clone());
+                break;
+            case Role::output:
+                before.push_back(poisoned(array.type(), array.count(), poison));
+                break;
+        }
+    }
+    return before;
+}
+
+std::vector<Array> with_outputs(const Lab& lab, std::vector<Array> contents, const std::vector<Array>& outputs) {
+    for (std::size_t i = 0; i < contents.size(); ++i)
+        if (lab.buffers[i].role == Role::output) contents[i] = outputs[i];
+    return contents;
+}
+
+JudgedCall judge_call(StageRun& run, Buffers& buffers, const Trial& trial) {
+    const Poison poison = buffers.poison();
+    CallResult result = make_call(run, buffers, trial);
+    if (result.wrong == Wrong::nothing) return {std::nullopt, std::move(result.outputs)};
+    if (result.wrong != Wrong::output) return {tell_call(run, trial, result, poison), {}};
+    const Failure plain = explain_output(run, trial, result, poison);
+    const Dependence dependence = find_dependence(run, buffers, trial, *result.difference, plain);
+    return {tell_output(run, trial, result, plain, dependence), {}};
+}
+
+}  // namespace warplab

@@ -1,0 +1,79 @@
+#pragma once
+// One call of the contract function: makes it, finds out what is wrong with it, and on what a wrong output depends.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "grader/judge/check/diagnose.h"
+#include "grader/judge/check/stage_run.h"
+
+namespace warplab {
+
+/// One call to make and judge.
+struct Trial {
+    const Problem& problem;            // outputs hold the correct answer
+    const std::vector<Array>& before;  // every buffer's contents before the call
+    const Problem* previous = nullptr;
+    std::uint32_t thread_order = 0;
+    bool host_variant = false;
+    bool may_leak = false;
+    bool inputs_are_there = false;  // unchanged since the call before, which was checked
+};
+
+/// The first thing that is wrong with a call.
+enum class Wrong {
+    nothing,
+    no_answer,       // the program ended, or the call returned an error
+    copied_to_host,  // more than the stage allows
+    guard_zone,      // was written
+    input,           // was written
+    output,          // has a wrong element
+    no_kernel,       // was launched, and yet the outputs are correct
+    leak             // of device memory
+};
+
+struct ModifiedInput {
+    std::size_t buffer = 0, index = 0;
+    std::string before, now;  // of the element
+};
+
+struct CallResult {
+    Wrong wrong = Wrong::nothing;
+    std::optional<Failure> no_answer = {};
+    std::uint64_t copied_bytes = 0, launches = 0;
+    std::int64_t leaked_bytes = 0;
+    std::optional<Damage> damage = {};
+    std::optional<ModifiedInput> input = {};
+    std::optional<Difference> difference = {};  // of an output, also if a guard zone was written
+    std::vector<Array> outputs = {};            // contents after the call, one per buffer; empty if it did not end
+};
+
+/// What a wrong output depends on, as further calls with the same input show.
+struct Dependence {
+    enum class On { unknown, early_return, thread_order, previous_call, old_contents };
+    On on = On::unknown;
+    std::uint32_t blocks = 0;                             // early_return: whose threads returned before a barrier
+    Difference place = {};                                // thread_order: an element
+    std::vector<Array> one_order = {}, other_order = {};  // thread_order: the outputs
+};
+
+struct JudgedCall {
+    std::optional<Failure> failure;
+    std::vector<Array> outputs;
+};
+
+/// Make a call. If an output is wrong and no mistake explains it, make further calls to find out on what it depends.
+JudgedCall judge_call(StageRun& run, Buffers& buffers, const Trial& trial);
+
+/// Whether the correct answer requires a kernel: there is something to write, and more to read than a copy of one
+/// element.
+bool needs_kernel(const Lab& lab, const Problem& problem);
+
+/// Return the contents of all buffers before a call, with outputs full of poison.
+std::vector<Array> fresh_contents(const Lab& lab, const Problem& generated, std::uint32_t poison);
+/// Return the same contents, with outputs as another call left them or filled with poison.
+std::vector<Array> with_outputs(const Lab& lab, std::vector<Array> contents, const std::vector<Array>& outputs);
+
+}  // namespace warplab

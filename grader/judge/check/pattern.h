@@ -1,0 +1,51 @@
+#pragma once
+// Compares an output with the oracle's, and finds what its wrong elements have in common.
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "grader/judge/lab/oracle.h"
+
+namespace warplab {
+
+/// The elements of one output that the oracle does not accept.
+struct Difference {
+    std::size_t buffer = 0;
+    std::size_t wrong = 0;            // how many
+    std::size_t first = 0, last = 0;  // indices
+};
+
+/// Compare one output, whose first element is element `offset` of the buffer; returns nothing if every element is
+/// accepted.
+std::optional<Difference> compare(const Oracle& oracle, const Problem& problem, std::size_t buffer,
+                                  const Array& expected, const Array& actual, std::size_t offset = 0);
+
+double value_at(const Array& array, std::size_t index);
+
+/// Properties that the wrong elements of one output have in common.
+struct Pattern {
+    std::size_t count = 0, wrong = 0, first = 0, last = 0;
+    std::size_t unwritten = 0, nan = 0, unset = 0;
+    std::uint32_t unset_terms = 0;  // of the first wrong element
+    std::size_t step = 0;           // > 1: all wrong indices are first + k * step, and there are many
+    bool contiguous = false;
+    double ratio = 0;          // actual / expected if it is the same for all wrong elements, else 0
+    double largest_error = 0;  // of doubles, relative to the largest correct value; else 0
+    std::int64_t shift = 0;    // actual[i] == expected[i + shift] for all wrong elements, else 0
+
+    /// Return a block size for which the wrong tail is the last, partial block; 0 if there is none.
+    std::size_t partial_block() const;
+    /// Whether many doubles, all of them, are nearly correct: an omitted or wrong term would affect some more than
+    /// others.
+    bool has_rounded() const;
+};
+
+/// Elements of an output: too few to infer a pattern from their places.
+inline constexpr std::size_t few_elements = 32;
+
+/// Describe the wrong elements of a whole output, of which there is at least one. `poison` fills outputs before a call.
+Pattern find_pattern(const Oracle& oracle, const Problem& problem, std::size_t buffer, const Array& expected,
+                     const Array& actual, std::uint32_t poison);
+
+}  // namespace warplab

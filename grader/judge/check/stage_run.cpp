@@ -1,0 +1,113 @@
+#include "grader/judge/check/stage_run.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <thread>
+#include <utility>
+
+#include "grader/common/text.h"
+#include "grader/model/cause.h"
+
+namespace warplab {
+
+Session& StageRun::runner_session() {
+    if (session && !session->alive()) end_session();
+    if (!session) session = std::make_unique<Session>(runner, policy, tool, environment, sanitizer);
+    return *session;
+}
+
+void StageRun::change_to_fibers() {
+    const std::string printed = output;
+    end_session();
+    output = printed;
+    const std::filesystem::path changed = std::exchange(by_fibers, nullptr)();
+    if (changed.empty()) return;
+    runner = changed;
+    policy.readable = {changed.parent_path()};
+}
+
+Session::Reply StageRun::greet() {
+    constexpr double limit_s = 30;
+    const auto ask = [&] { return runner_session().ask(make_request(protocol::Ask::hello), {}, limit_s); };
+    const Session::Reply reply = ask();
+    if (!reply.failure || !session->alive()) return reply;
+    end_session();
+    std::this_thread::sleep_for(std::chrono::seconds(1));
+    return ask();
+}
+
+void StageRun::end_session() {
+    if (!session) return;
+    if (tool.empty()) session->kill();  // tools write their output at the end
+    const StatusPage page = session->status();
+    const std::vector<RawFinding> found = session->findings();
+    findings.insert(findings.end(), found.begin(), found.end());
+    guards.insert(page.guards, page.guards + std::min(page.guard_count, most_guards));
+    if (uncollected) collect_counts();
+    calls_collected = 0;
+    const Ended ended = session->finish();
+    const std::size_t room = policy.limits.output_bytes - std::min(policy.limits.output_bytes, output.size());
+    const std::size_t kept = std::min(room, ended.output.size());
+    output.append(ended.output, 0, kept);
+    if (ended.output_bytes > kept)
+        output += fmt::format("\n... and {} more, which are not kept\n",
+                              format_bytes(static_cast<double>(ended.output_bytes - kept)));
+    session.reset();
+}
+
+void StageRun::collect_counts() {
+    const StatusPage page = session->status();
+    counts.insert(counts.end(), page.places, page.places + std::min(page.place_count, most_places));
+    launches.insert(launches.end(), page.shapes, page.shapes + std::min(page.shape_count, most_shapes));
+    calls += page.calls - calls_collected;
+    calls_collected = page.calls;
+    uncollected = false;
+}
+
+std::uint64_t host_bytes_allowed(const StageRun& run, const Problem& problem) {
+    const Stage& stage = run.stage;
+    if (stage.host_bytes_per_iteration == 0) return stage.host_bytes_per_call;
+    const auto iterations = static_cast<std::uint64_t>(run.oracle.cost(problem).iterations);
+    return stage.host_bytes_per_call + stage.host_bytes_per_iteration * iterations;
+}
+
+double time_limit_s(const StageRun& run, const Problem& problem) {
+    const double megabytes = static_cast<double>(Buffers::bytes_per_slot(problem, 0, 0)) * 1e-6;
+    const double again = std::max(0.0, run.oracle.cost(problem).iterations - 1);  // a solver reads them many times
+    const double slower = !run.tool.empty() ? 30 : run.sanitizer == Sanitizer::off ? 1 : 4;
+    return slower * (run.backend == Backend::cuda ? 10 + megabytes * (1 + again / 20) / 1000
+                                                  : 5 + megabytes * (1 + again / 4) / 20);
+}
+
+Prepared prepare(StageRun& run, const Problem& shape, bool host_variant) {
+    protocol::Request request = make_request(protocol::Ask::prepare, shape.sizes, shape.reals);
+    request.host_variant = host_variant;
+    Session& session = run.runner_session();
+    run.uncollected = true;
+    const Session::Reply reply = session.ask(request, {}, 20 * (run.tool.empty() ? 1 : 10));
+    if (reply.failure) return {0, false, reply.failure, reply.ours};
+    const std::size_t wanted = reply.answer.scratch_bytes;
+    const std::size_t allowed = std::max<std::size_t>(1ull << 30, 4 * Buffers::bytes_per_slot(shape, 0, 0));
+    if (wanted > allowed)
+        return {
+            0, false,
+            Failure{cause::out_of_memory,
+                    fmt::format("{}_scratch_bytes asks for {}; at most {} are given for these sizes.", run.lab.name,
+                                format_bytes(static_cast<double>(wanted)), format_bytes(static_cast<double>(allowed))),
+                    "Is the size in bytes, and computed without overflow?",
+                    {}},
+            false};
+    return {wanted, reply.answer.has_host != 0, std::nullopt, false};
+}
+
+std::optional<Failure> open_buffers(StageRun& run, const Problem& shape, const Buffers& buffers, bool host_variant) {
+    protocol::Request request = make_request(protocol::Ask::open, shape.sizes, shape.reals);
+    request.host_variant = host_variant;
+    std::vector<int> descriptors;
+    buffers.describe(request, descriptors);
+    return run.runner_session().ask(request, descriptors, 30 * (run.tool.empty() ? 1 : 10)).failure;
+}
+
+}  // namespace warplab

@@ -1,0 +1,186 @@
+#include "grader/judge/check/story.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "grader/common/text.h"
+#include "grader/judge/run/ending.h"
+#include "grader/model/cause.h"
+
+namespace warplab {
+namespace {
+
+Failure tell_copied(const StageRun& run, const Trial& trial, const CallResult& result) {
+    const std::uint64_t allowed = host_bytes_allowed(run, trial.problem);
+    return {cause::host_work,
+            fmt::format("A call copied {} from the device to the host; this stage allows {}.",
+                        format_bytes(static_cast<double>(result.copied_bytes)),
+                        allowed ? format_bytes(static_cast<double>(allowed)) : "nothing"),
+            host_work_hint(run.stage.host_bytes_per_iteration),
+            {}};
+}
+
+/// Explain a guard violation by the mistake that explains the outputs, if that mistake writes past the end: rows that
+/// are too far apart. With any other mistake, the outputs may be a consequence of the violation.
+Failure tell_damage(const StageRun& run, const Situation& situation, const CallResult& result, const Poison& poison) {
+    const Failure failure = explain_damage(run.lab, *result.damage);
+    const auto is_output = [&](const BufferSpec& b) {
+        return b.name == result.damage->buffer && b.role == Role::output;
+    };
+    if (!result.difference || std::none_of(run.lab.buffers.begin(), run.lab.buffers.end(), is_output)) return failure;
+    const Failure explained = explain_difference(run.lab, run.oracle, situation, *result.difference, poison.output);
+    if (explained.cause != cause::wrong_pitch) return failure;
+    return {explained.cause, failure.message + " " + explained.message, explained.hint, explained.place};
+}
+
+Failure tell_modified_input(const Lab& lab, const ModifiedInput& input) {
+    const std::string& name = lab.buffers[input.buffer].name;
+    return {cause::input_modified,
+            fmt::format("The input {} was overwritten: {}[{}] was {} and is {} after the call.", name, name,
+                        format_count(input.index), input.before, input.now),
+            "Inputs are const: write results to the output buffer only.",
+            Place{name, input.index, input.before, input.now}};
+}
+
+Failure tell_answered_without_kernel(bool host_variant) {
+    return {cause::not_launched,
+            fmt::format("The output is right, but {} launched no kernel: it was computed on the host, or only copied.",
+                        host_variant ? "the host function" : "the call"),
+            "The work belongs into a kernel that is launched with <<<blocks, threads>>>.",
+            {}};
+}
+
+Failure tell_leak(std::int64_t bytes, bool host_variant) {
+    return {cause::leak,
+            fmt::format("{} leaves {} of device memory allocated.", host_variant ? "The host function" : "Every call",
+                        format_bytes(static_cast<double>(bytes))),
+            "Each cudaMalloc needs its cudaFree, on every way out of the function.",
+            {}};
+}
+
+Failure tell_early_return(const Failure& plain, std::uint32_t blocks) {
+    return {cause::return_before_barrier,
+            plain.message +
+                fmt::format(" In {}, threads had returned without reaching a __syncthreads() at which others waited.",
+                            format_plural(blocks, "block")),
+            "A barrier is for all threads of the block. It must not stand inside an if that only some of them enter, "
+            "such as if (threadIdx.x == 0); and threads beyond the end must not return before it: let them take part "
+            "with a neutral value.",
+            plain.place};
+}
+
+Failure tell_race(const StageRun& run, const Trial& trial, const Dependence& dependence) {
+    const auto& [buffer, wrong, at, last] = dependence.place;
+    const Array &one = dependence.one_order[buffer], &other = dependence.other_order[buffer];
+    const Array& right = trial.problem.arrays[buffer];
+    const bool one_is_right = run.oracle.accepts(trial.problem, buffer, at, value_at(right, at), value_at(one, at));
+    return {
+        cause::race,
+        fmt::format("The result depends on the order of the threads: with the same input {}[{}] is {} when they "
+                    "start in one order and {} in another; right is {}.",
+                    run.lab.buffers[buffer].name, format_count(at), element_text(one, at), element_text(other, at),
+                    element_text(right, at)),
+        "Do threads use one place without an atomic, or without a __syncthreads() between writing and reading? (That "
+        "is for one block: for all, it takes another launch.) Or is an index out of its array, or a variable never "
+        "set? `make inspect` names lines.",
+        place_of(run.lab, dependence.place, right, one_is_right ? other : one)};
+}
+
+}  // namespace
+
+Failure tell_call(const StageRun& run, const Trial& trial, const CallResult& result, const Poison& poison) {
+    const Situation situation{trial.problem, trial.before, result.outputs, trial.previous, poison.beyond, run.stage.id};
+    switch (result.wrong) {
+        case Wrong::nothing:
+        case Wrong::output:
+            break;
+        case Wrong::no_answer:
+            return *result.no_answer;
+        case Wrong::copied_to_host:
+            return tell_copied(run, trial, result);
+        case Wrong::guard_zone:
+            return tell_damage(run, situation, result, poison);
+        case Wrong::input:
+            return tell_modified_input(run.lab, *result.input);
+        case Wrong::no_kernel:
+            return tell_answered_without_kernel(trial.host_variant);
+        case Wrong::leak:
+            return tell_leak(result.leaked_bytes, trial.host_variant);
+    }
+    return explain_output(run, trial, result, poison);
+}
+
+Failure explain_output(const StageRun& run, const Trial& trial, const CallResult& result, const Poison& poison) {
+    const Situation situation{trial.problem, trial.before, result.outputs, trial.previous, poison.beyond, run.stage.id};
+    const Failure plain = explain_difference(run.lab, run.oracle, situation, *result.difference, poison.output);
+    const bool unwritten = plain.cause == cause::never_written;
+    const bool unexplained = plain.cause == cause::wrong_value && needs_kernel(run.lab, trial.problem);
+    if (result.launches > 0 || !(unwritten || unexplained)) return plain;
+    return {cause::not_launched,
+            fmt::format("No kernel was launched, and the output is {}.", unwritten ? "not written" : "wrong"),
+            "Launch your kernel with <<<blocks, threads>>> in the contract function.", plain.place};
+}
+
+Failure tell_output(const StageRun& run, const Trial& trial, const CallResult& result, const Failure& plain,
+                    const Dependence& dependence) {
+    const std::string& name = run.lab.buffers[result.difference->buffer].name;
+    switch (dependence.on) {
+        case Dependence::On::unknown:
+            break;
+        case Dependence::On::early_return:
+            return tell_early_return(plain, dependence.blocks);
+        case Dependence::On::thread_order:
+            return tell_race(run, trial, dependence);
+        case Dependence::On::previous_call:
+            return {cause::kept_state, "Right in the first call, wrong in the second: " + plain.message,
+                    "Something is kept from one call to the next: an output, a counter or scratch memory that is not "
+                    "cleared.",
+                    plain.place};
+        case Dependence::On::old_contents:
+            return {
+                cause::added_to_garbage,
+                fmt::format("{} is right only if it holds zeros before the call: the result is added to that.", name),
+                fmt::format("{} holds garbage before the call: assign with =, not +=, or set it to 0 first.", name),
+                plain.place};
+    }
+    return plain;
+}
+
+bool is_unexplained(const Failure& plain) { return plain.cause == cause::wrong_value || plain.cause == cause::nan; }
+
+Circumstances circumstances_of(const StageRun& run, const Problem& problem) {
+    const auto zero = std::find(problem.sizes.begin(), problem.sizes.end(), 0);
+    return {zero == problem.sizes.end() ? "" : run.lab.sizes[static_cast<std::size_t>(zero - problem.sizes.begin())],
+            run.stage.host_bytes_per_iteration};
+}
+
+Failure tell_in_host_function(const Lab& lab, const Failure& failure) {
+    return {failure.cause, fmt::format("In {}_host: {}", lab.name, failure.message), failure.hint, failure.place,
+            failure.hangs};
+}
+
+Failure tell_missing_host_function(const Lab& lab) {
+    return {cause::missing_function,
+            fmt::format("{}_host is not defined; this stage asks for it.", lab.name),
+            fmt::format("Its signature is in labs/{}/lab.h: allocate, copy in, call, copy back, free.", lab.name),
+            {}};
+}
+
+Failure tell_too_much_memory(const std::string& skipped_why) {
+    return {cause::out_of_memory,
+            fmt::format("This dataset {}, but only while this program runs; it fits with the reference.", skipped_why),
+            "Is memory allocated before the call and never freed? Does _scratch_bytes ask for more than it needs?",
+            {}};
+}
+
+Failure tell_reference_fails(const Failure& of_reference) {
+    return {of_reference.cause, "The stage's reference cannot be checked here either: " + of_reference.message,
+            "This is not the student's fault.", of_reference.place, of_reference.hangs};
+}
+
+Failure tell_internal_error(const std::string& what) {
+    return {cause::internal, fmt::format("The judge could not check this dataset: {}.", what), "", {}};
+}
+
+}  // namespace warplab

@@ -1,0 +1,309 @@
+#include "grader/judge/compile/compiler.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/sendfile.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <fstream>
+#include <stdexcept>
+
+#include "grader/common/descriptor.h"
+#include "grader/io/rewriter_exit.h"
+#include "grader/judge/compile/diagnostics.h"
+#include "grader/judge/compile/object_file.h"
+#include "grader/judge/compile/symbols.h"
+#include "grader/judge/compile/tool_words.h"
+#include "grader/model/cause.h"
+
+namespace warplab::compilation {
+namespace {
+
+constexpr std::size_t warnings_shown = 5;
+constexpr std::size_t symbol_list_bytes = 8ull << 20;  // printed by nm
+
+/// Open a file that the sandboxed compiler wrote; does not follow a link or open a device in its place.
+Descriptor open_left(const fs::path& path, struct stat& file) {
+    Descriptor left(open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+    if (left && (fstat(left.get(), &file) != 0 || !S_ISREG(file.st_mode) ||
+                 static_cast<std::uint64_t>(file.st_size) > written_bytes))
+        left.reset();
+    return left;
+}
+
+std::string read_left(const fs::path& path) {
+    struct stat file {};
+    const Descriptor source = open_left(path, file);
+    if (!source) return "";
+    std::string text(static_cast<std::size_t>(file.st_size), '\0');
+    const ssize_t got = read(source.get(), text.data(), text.size());
+    text.resize(static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
+    return text;
+}
+
+/// Return whether a tool reached a limit; if so, the result says nothing about the text.
+bool ran_out(const Outcome& outcome) {
+    return outcome.verdict == Verdict::error || outcome.failure->cause == cause::compile_timeout ||
+           outcome.failure->cause == cause::out_of_memory;
+}
+
+bool succeeded(const Ended& ended) { return ended.how == End::exited && ended.status == 0; }
+
+void add(Words& to, const Words& words) { to.insert(to.end(), words.begin(), words.end()); }
+
+}  // namespace
+
+void copy_out(const fs::path& from, const fs::path& to) {
+    struct stat file {};
+    const Descriptor source = open_left(from, file);
+    const Descriptor target(source ? open(to.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0755) : -1);
+    off_t copied = 0;
+    while (target && copied < file.st_size &&
+           sendfile(target.get(), source.get(), &copied, static_cast<std::size_t>(file.st_size - copied)) > 0) {
+    }
+    if (!target || copied != file.st_size || fchmod(target.get(), 0755) != 0)
+        throw std::runtime_error("the compiled program cannot be copied to " + to.string());
+}
+
+Compiler::Compiler(const Job& job, const Harness& harness, const std::string& text)
+    : job_(job),
+      harness_(harness),
+      text_(text),
+      work_(job.cache(), job.level == SandboxLevel::none ? WorkFolder::Writers::judge : WorkFolder::Writers::everyone) {
+    policy_.level = job.level;
+    policy_.readable = harness.folders;
+    policy_.writable = {work_.path()};
+    policy_.limits.wall_s = job.limit_s;
+    policy_.budget = job.budget;
+    policy_.limits.memory_bytes = compiler_memory_bytes;
+    policy_.limits.file_bytes = written_bytes;
+    policy_.limits.output_bytes = 256 << 10;
+    policy_.limits.flood_bytes = flood_bytes;
+}
+
+Outcome Compiler::make_runner() {
+    Outcome outcome = make_object();
+    if (!outcome.passed()) {
+        outcome.refused = !ran_out(outcome);
+        return outcome;
+    }
+    if (Outcome checked = check_contract(); !checked.passed()) return checked;
+    if (job_.backend == Backend::cpu)
+        if (Outcome hidden = hide_symbols(); !hidden.passed()) return hidden;
+    if (Outcome linked = link(); !linked.passed()) return linked;
+    std::error_code error;
+    if (const auto bytes = fs::file_size(runner(), error); !error && bytes > runner_bytes) return too_large_program();
+    return outcome;
+}
+
+Outcome Compiler::make_checked_object() {
+    Outcome outcome = make_object();
+    if (!outcome.passed()) return outcome;
+    const Outcome checked = check_contract();
+    return checked.passed() ? outcome : checked;
+}
+
+Outcome Compiler::make_object() { return job_.backend == Backend::cpu ? make_cpu_object() : make_cuda_object(); }
+
+std::optional<std::string> Compiler::report_resources(const std::string& architecture) {
+    write_student_file(text_);
+    Words command = {find_nvcc().string()};
+    add(command, resource_report_flags(architecture));
+    add(command, job_.defines);
+    add(command, harness_.includes);
+    add(command, {"student.cu", "-o", "student.cubin"});
+    const Ended ended = run(command, policy_);
+    if (ended.how != End::exited || ended.status != 0) return std::nullopt;
+    return ended.output;
+}
+
+Ended Compiler::run(const Words& command, const Policy& policy) const {
+    return run_to_end(command, policy, {"TMPDIR=" + work_.path().string()}, work_.path());
+}
+
+void Compiler::write_student_file(const std::string& text) const {
+    std::ofstream(in_work("student.cu"), std::ios::binary) << text;
+    chmod(in_work("student.cu").c_str(), 0644);
+}
+
+/// Keep warnings about the student's file in the log.
+Outcome Compiler::judge_compiler(const Ended& ended) const {
+    if (auto end = explain_end(ended, "The compiler", job_)) return *end;
+    if (ended.status != 0) {
+        const std::string rewritten = job_.backend == Backend::cpu ? read_left(in_work("student.cpp")) : "";
+        return explain_errors(without_our_paths(ended.output), job_, harness_.contract, text_, rewritten);
+    }
+    Outcome outcome;
+    outcome.log =
+        render(select(read_diagnostics(ended.output, job_.shown), job_.shown, "warning"), text_, warnings_shown);
+    return outcome;
+}
+
+/// Replace the long names of paths in the cache, such as by "labs/vector_add/lab.h".
+std::string Compiler::without_our_paths(std::string words) const {
+    for (const auto& folder : harness_.folders) {
+        const std::string path = (folder / "include").string() + "/";
+        for (std::size_t at = words.find(path); at != std::string::npos; at = words.find(path, at))
+            words.erase(at, path.size());
+    }
+    return words;
+}
+
+/// Preprocesses the file, scans the result, and compiles exactly that text.
+Outcome Compiler::make_cpu_object() {
+    write_student_file(text_);
+    if (job_.fast && !job_.by_fibers)
+        if (const auto split = make_split_object()) return *split;
+    if (Outcome done = rewriter({"student.cu", "student.cpp"}); !done.passed()) return done;
+    const Words include = {"-include", "cuda_runtime.h"};
+    const Ended expanded = compile_cpu(include, {"-E", "-fpch-preprocess", "student.cpp", "-o", "student.ii"});
+    if (auto end = explain_end(expanded, "The compiler", job_)) return *end;
+    if (expanded.status == 0)
+        if (Outcome done = rewriter({"--scan", "student.ii"}); !done.passed()) return done;
+    const Ended compiled =
+        expanded.status == 0 ? compile_cpu({}, {"-fpreprocessed", "-c", "student.ii", "-o", "student.o"}) : expanded;
+    if (compiled.how != End::exited || (compiled.status == 0 && compiled.output.empty()))
+        return judge_compiler(compiled);
+    // g++ reports columns only for the text before macro expansion.
+    const Ended explained = compile_cpu(include, {"-c", "student.cpp", "-o", "explained.o"});
+    return judge_compiler((explained.status == 0) == (compiled.status == 0) ? explained : compiled);
+}
+
+/// Return the object of a program whose kernels are split at their barriers; nothing if no kernel can be split, or
+/// if g++ refuses a split kernel. Its messages are about the text without splits.
+std::optional<Outcome> Compiler::make_split_object() {
+    const Words include = {"-include", "cuda_runtime.h"};
+    if (!rewriter({"--split", "student.cu", "student.cpp"}).passed()) return std::nullopt;
+    if (!contains(read_left(in_work("student.cpp")), "WARPLAB_CPU_SPLIT_KERNEL(")) return std::nullopt;
+    Ended compiled = compile_cpu(include, {"-E", "-fpch-preprocess", "student.cpp", "-o", "student.ii"});
+    if (!succeeded(compiled) || !rewriter({"--scan", "student.ii"}).passed()) return std::nullopt;
+    compiled = compile_cpu(split_cpu_flags(), {"-fpreprocessed", "-c", "student.ii", "-o", "student.o"});
+    if (!succeeded(compiled)) return std::nullopt;
+    Outcome outcome;
+    if (!compiled.output.empty()) {
+        if (!rewriter({"student.cu", "student.cpp"}).passed()) return std::nullopt;
+        compiled = compile_cpu(include, {"-c", "student.cpp", "-o", "explained.o"});
+        if (!succeeded(compiled)) return std::nullopt;
+        outcome = judge_compiler(compiled);
+    }
+    outcome.split = true;
+    return outcome;
+}
+
+Ended Compiler::compile_cpu(const Words& before, const Words& what) const {
+    Words command = {find_cxx().string()};
+    add(command, student_cpu_flags());
+    add(command, hook_flags(job_));
+    add(command, job_.defines);
+    add(command, harness_.includes);
+    add(command, before);
+    add(command, what);
+    return run(command, policy_);
+}
+
+Outcome Compiler::rewriter(const Words& arguments) {
+    Words command = {harness_.rewriter.string(), "--name", job_.shown};
+    add(command, arguments);
+    const Ended ended = run(command, policy_);
+    if (auto end = explain_end(ended, "The CPU backend's rewriter", job_)) return *end;
+    if (ended.status == 0) return {};
+    const auto refusals = select(read_diagnostics(ended.output, job_.shown), job_.shown, "error");
+    if (refusals.empty())
+        return suspect({cause::compile_error,
+                        fmt::format("The CPU backend's rewriter cannot read this file: {}.",
+                                    line_with_error(without_our_paths(ended.output))),
+                        "",
+                        {}});
+    const Diagnostic& first = refusals.front();
+    const bool fine_on_gpu = ended.status == static_cast<int>(RewriterExit::lacks_feature);
+    return failed(
+        {fine_on_gpu ? cause::refused_feature : cause::compile_error,
+         fmt::format("Line {}: {}", first.line, first.message),
+         fine_on_gpu ? "On a GPU it may compile (BACKEND=cuda). You can also solve the stage without this feature."
+                     : "",
+         {}},
+        render(refusals, text_, errors_shown));
+}
+
+Outcome Compiler::make_cuda_object() {
+    std::string name;
+    for (char c : job_.shown) name += c == '"' || c == '\\' ? std::string("\\") + c : std::string(1, c);
+    write_student_file("#line 1 \"" + name + "\"\n" + text_);
+    Words command = {find_nvcc().string()};
+    add(command, student_cuda_flags(job_.for_tools));
+    add(command, job_.defines);
+    add(command, harness_.includes);
+    add(command, {"-c", "student.cu", "-o", "student.o"});
+    Policy policy = policy_;
+    policy.limits.memory_bytes *= 2;
+    return judge_compiler(run(command, policy));
+}
+
+Outcome Compiler::check_contract() const {
+    Policy policy = policy_;
+    policy.limits.output_bytes = symbol_list_bytes;
+    const Ended ended = run({"nm", "-C", "student.o"}, policy);
+    if (auto end = explain_end(ended, "nm, which lists the file's functions,", job_)) return *end;
+    std::optional<Failure> breach;
+    const bool is_object = visit_section_names(read_left(in_work("student.o")), [&](std::string_view name) {
+        breach = find_section_breach(name);
+        return !breach;
+    });
+    if (ended.status != 0 || !is_object)
+        return suspect({cause::compile_error,
+                        "This file compiles to an object file that the linker's tools cannot read.",
+                        "Remove asm statements and attributes that name sections or symbols.",
+                        {}});
+    if (ended.output_bytes > ended.output.size())
+        return failed(
+            {cause::compile_error,
+             fmt::format("The list of this file's functions and variables exceeds {} MB.", symbol_list_bytes >> 20),
+             "Does a macro or a template define them without end?",
+             {}});
+    if (!breach) breach = find_breach(read_symbols(ended.output), harness_.contract, text_);
+    return breach ? failed(*breach) : Outcome{};
+}
+
+/// Hides every symbol of the file except the contract's functions from other objects and libraries, so that the
+/// file cannot replace a function that the grader calls.
+Outcome Compiler::hide_symbols() const {
+    // The linker keeps one copy of a group that several objects define: after this, it never picks the file's copy.
+    const Words dissolve_groups = {find_cxx().string(), "-r", "-nostdlib", "-Wl,--force-group-allocation",
+                                   "student.o",         "-o", "grouped.o"};
+    Words hide = {"objcopy"};
+    for (const std::string& name : harness_.contract.offered) hide.push_back("--keep-global-symbol=" + name);
+    add(hide, {"grouped.o", "offered.o"});
+    for (const Words& command : {dissolve_groups, hide}) {
+        const Ended ended = run(command, policy_);
+        if (auto end = explain_end(ended, "The tool that hides the file's functions", job_)) return *end;
+        if (ended.status != 0)
+            return suspect({cause::compile_error, "The object file cannot be read: " + ended.output, "", {}});
+    }
+    return Outcome{};
+}
+
+/// Links the harness first: it takes the judge's orders before any code of the submission runs.
+Outcome Compiler::link() const {
+    Words command = {find_cxx().string(), "-o", "runner"};
+    for (const auto& part : harness_.link) command.push_back(part.string());
+    command.push_back(job_.backend == Backend::cpu ? "offered.o" : "student.o");
+    add(command, link_flags(job_.backend));
+    add(command, library_flags(job_.libraries));
+    Policy policy = policy_;
+    if (job_.backend == Backend::cuda) policy.readable.push_back(cuda_library());
+    if (job_.backend == Backend::cpu && linked_by_gold(command, policy)) return Outcome{};
+    const Ended ended = run(command, policy);
+    if (auto end = explain_end(ended, "The linker", job_)) return *end;
+    return ended.status == 0 ? Outcome{} : explain_linker(without_our_paths(ended.output), text_);
+}
+
+/// Link with gold, which takes a third of the time. If gold is missing or fails, the default linker is used.
+bool Compiler::linked_by_gold(Words command, const Policy& policy) const {
+    command.push_back("-fuse-ld=gold");
+    const Ended ended = run(command, policy);
+    return ended.how == End::exited && ended.status == 0;
+}
+
+}  // namespace warplab::compilation

@@ -1,0 +1,58 @@
+#pragma once
+// Takes the steps from a student's file to a runner, each in the sandbox.
+
+#include <optional>
+#include <string>
+
+#include "grader/judge/compile/cache.h"
+#include "grader/judge/compile/harness.h"
+#include "grader/judge/compile/job.h"
+
+namespace warplab::compilation {
+
+class Compiler {
+  public:
+    /// The arguments must outlive the compiler. `text`: the student's file.
+    Compiler(const Job& job, const Harness& harness, const std::string& text);
+
+    /// Make the runner; `runner` is then in the work folder.
+    Outcome make_runner();
+
+    /// Compile the file with nvcc and check its functions and their signatures. The object is not linked.
+    Outcome make_checked_object();
+
+    /// Return ptxas' messages; nothing if nvcc rejects the file.
+    std::optional<std::string> report_resources(const std::string& architecture);
+
+    fs::path runner() const { return in_work("runner"); }
+
+  private:
+    fs::path in_work(const char* name) const { return work_.path() / name; }
+    Ended run(const Words& command, const Policy& policy) const;
+    void write_student_file(const std::string& text) const;
+    std::string without_our_paths(std::string words) const;
+
+    Outcome make_object();
+    Outcome make_cpu_object();
+    std::optional<Outcome> make_split_object();
+    Outcome make_cuda_object();
+    Ended compile_cpu(const Words& before, const Words& what) const;
+    Outcome rewriter(const Words& arguments);
+    Outcome judge_compiler(const Ended& ended) const;
+
+    Outcome check_contract() const;
+    Outcome hide_symbols() const;
+    Outcome link() const;
+    bool linked_by_gold(Words command, const Policy& policy) const;
+
+    const Job& job_;
+    const Harness& harness_;
+    const std::string& text_;
+    WorkFolder work_;
+    Policy policy_;
+};
+
+/// Copy a file that the sandboxed compiler wrote. Throws std::runtime_error if it cannot.
+void copy_out(const fs::path& from, const fs::path& to);
+
+}  // namespace warplab::compilation

@@ -1,0 +1,90 @@
+#pragma once
+// One compilation, and the outcome of its steps.
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "grader/judge/compile/cache.h"
+#include "grader/judge/compile/compile.h"
+#include "grader/judge/compile/hand_in.h"
+#include "grader/judge/compile/toolchain.h"
+
+namespace warplab::compilation {
+
+namespace fs = std::filesystem;
+using Words = std::vector<std::string>;
+
+/// Far longer than any stage takes: a correct solution must not fail because the machine is crowded.
+inline double default_limit_s(Backend backend) { return backend == Backend::cpu ? 30 : 60; }
+
+/// A request without references into the judge, so that a thread may keep it.
+struct Job {
+    fs::path root, build, source, reference;
+    std::string lab, shown;  // the file's name as the student sees it
+    Backend backend;
+    Words defines;
+    SandboxLevel level;
+    bool for_tools, fast, by_fibers;
+    Words libraries;
+    double limit_s;
+    std::shared_ptr<Budget> budget;
+
+    explicit Job(const CompileRequest& request)
+        : root(fs::absolute(request.lab.root)),
+          build(fs::absolute(request.build)),
+          source(request.source),
+          reference(reference_source(request.lab, request.stage)),
+          lab(request.lab.name),
+          shown(request.source.string()),
+          backend(request.backend),
+          level(request.level),
+          for_tools(request.for_tools),
+          fast(request.fast),
+          by_fibers(request.by_fibers),
+          libraries(request.libraries),
+          limit_s(request.limit_s > 0 ? request.limit_s : default_limit_s(request.backend)),
+          budget(request.budget) {
+        for (const auto& define : request.defines) defines.push_back(define.starts_with("-D") ? define : "-D" + define);
+    }
+    fs::path cache() const { return cache_folder(build, level); }
+    Links links() const { return level == SandboxLevel::none ? Links::followed : Links::refused; }
+
+    /// Return the same compilation of the stage's reference.
+    Job of_reference() const {
+        Job job = *this;
+        job.source = reference;
+        job.shown = reference.string();
+        job.defines.clear();
+        job.budget = nullptr;
+        job.limit_s = std::max(limit_s, default_limit_s(backend));
+        return job;
+    }
+};
+
+/// On the CPU backend the same program is checked and runs under the sanitizer, so that code cannot detect the
+/// sanitizer by how it was compiled.
+inline Flags hook_flags(const Job& job) { return job.fast ? fast_cpu_flags() : check_mode_flags(); }
+
+/// The outcome of one step, or of all steps.
+struct Outcome {
+    Verdict verdict = Verdict::passed;
+    std::optional<Failure> failure;
+    std::string log;
+    bool keep = true;      // depends only on the file, so it can be cached
+    bool suspect = false;  // a tool failed without naming a mistake in the file: see confirm()
+    bool split = false;    // Compiled::split
+    bool refused = false;  // Compiled::refused
+
+    bool passed() const { return verdict == Verdict::passed; }
+};
+
+/// A mistake in the file.
+Outcome failed(Failure failure, std::string log = "");
+/// An error of the judge's side.
+Outcome broken(const char* cause, std::string message, std::string hint);
+Outcome suspect(Failure failure);
+
+}  // namespace warplab::compilation

@@ -1,0 +1,254 @@
+#include "grader/judge/compile/tool_words.h"
+
+#include <fmt/format.h>
+#include <signal.h>
+
+#include <algorithm>
+#include <sstream>
+#include <utility>
+
+#include "grader/common/text.h"
+#include "grader/judge/compile/symbols.h"
+#include "grader/model/cause.h"
+
+namespace warplab::compilation {
+namespace {
+
+constexpr std::size_t errors_explained = 100, most_message_bytes = 2000;
+
+/// Limits a message's length: it may quote a name, a declaration or a tool's output, each as long as the file.
+Failure bounded(Failure failure) {
+    failure.message = shorten(std::move(failure.message), most_message_bytes);
+    return failure;
+}
+
+Outcome too_much_memory() {
+    return suspect(
+        {cause::out_of_memory,
+         fmt::format("Compiling needed more than {} GB of memory and was ended.", compiler_memory_bytes >> 30),
+         "Is there a template, a macro or a large array that expands without end?",
+         {}});
+}
+
+Outcome crashed(const std::string& tool, const std::string& how) {
+    return suspect({cause::compile_error,
+                    fmt::format("{} crashed on this file ({}).", tool, how),
+                    "Thousands of nested braces, parentheses or templates, or a very long expression, can do this.",
+                    {}});
+}
+
+/// Return one line of a tool's output: printable, bounded and without a full stop.
+std::string one_line(std::string words) {
+    words = shorten(words.substr(0, words.find('\n')), 300);
+    words.erase(words.find_last_not_of(". \r") + 1);
+    for (char& c : words)
+        if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = ' ';
+    return words;
+}
+
+Outcome too_much_written() {
+    return failed({cause::compile_error,
+                   fmt::format("What the compiler wrote grew beyond {} MB.", written_bytes >> 20),
+                   "Is there a large array with contents in the file?",
+                   {}});
+}
+
+/// Return what to try, derived from the compiler's message.
+std::string hint_for(const std::string& message) {
+    if (contains(message, "No such file or directory") || contains(message, "Permission denied") ||
+        contains(message, "cannot open source file"))
+        return "A hand-in is one file. There are lab.h, cuda_runtime.h and the headers of C and C++.";
+    if (contains(message, "stray ‘\\") || contains(message, "extended character"))
+        return "A character that is none of C++: a typographic quote or dash, or a file that is not saved as UTF-8.";
+    if (contains(message, "at end of input")) return "A brace or a parenthesis is opened and never closed.";
+    if (contains(message, "expected ‘;’") || contains(message, "or ‘;’ before") ||
+        contains(message, "expected a \";\""))
+        return "Often the line before lacks its semicolon.";
+    if (contains(message, "was not declared in this scope") || contains(message, "is undefined"))
+        return "Is it spelled as in its declaration, and declared above this line?";
+    if (contains(message, "conflicting declaration") || contains(message, "redeclaration of"))
+        return "One name has two declarations: make them alike, or give one another name.";
+    if (contains(message, "too few arguments") || contains(message, "too many arguments") ||
+        contains(message, "no matching function for call") || contains(message, "cannot convert") ||
+        contains(message, "invalid conversion") || contains(message, "is incompatible with parameter"))
+        return "Compare the call with the function's parameters, one by one.";
+    return "";
+}
+
+/// Return the assembler's message about an asm statement, "" if there is none. Its line numbers do not refer to the
+/// file.
+std::string assembler_error(const std::string& words) {
+    const std::size_t opening = words.find("Assembler messages:");
+    if (opening == std::string::npos) return "";
+    for (const std::string kind : {": Error: ", ": Fatal error: "})
+        if (const std::size_t at = words.find(kind, opening); at != std::string::npos)
+            return one_line(words.substr(at + kind.size()));
+    return "";
+}
+
+/// Return the text after "internal compiler error: ", "" if the compiler did not crash.
+std::string compiler_crash(const std::string& words) {
+    const std::string opening = "internal compiler error: ";
+    const std::size_t at = words.find(opening);
+    return at == std::string::npos ? "" : one_line(words.substr(at + opening.size()));
+}
+
+/// Return the outcome if the compiler failed without an error about any line.
+Outcome explain_failure_without_line(const std::string& words) {
+    if (const std::string how = compiler_crash(words); !how.empty()) return crashed("The compiler", how);
+    const std::string hint =
+        "An asm statement, an attribute or a #pragma can cause this; remove it, because the stage does not need it.";
+    if (const std::string said = assembler_error(words); !said.empty())
+        return suspect(
+            {cause::compile_error, fmt::format("The assembler refuses an asm statement: {}.", said), hint, {}});
+    return suspect({cause::compile_error,
+                    fmt::format("The compiler fails on this file and names no line: {}.", line_with_error(words)),
+                    hint,
+                    {}});
+}
+
+Outcome too_slow(std::string message) {
+    return suspect({cause::compile_timeout,
+                    std::move(message),
+                    "Is there a template, a macro or a constexpr function that expands without end?",
+                    {}});
+}
+
+/// Return the linker's first line that contains more than a location.
+std::string linker_message(const std::string& output) {
+    std::stringstream lines(output);
+    for (std::string line; std::getline(lines, line);) {
+        if (line.starts_with("collect2") || contains(line, ": in function ")) continue;
+        const std::size_t at = line.find("student.o");
+        return one_line(at == std::string::npos ? line : line.replace(at, 9, "object file"));
+    }
+    return "it gave no message";
+}
+
+/// Return " in line 12" if the text shows the line.
+std::string where_called(const std::string& symbol, const std::string& text) {
+    const int line = line_of_call(text, Symbol{'U', symbol}.function(), Which::last);
+    return line > 0 ? fmt::format(" in line {}", line) : "";
+}
+
+}  // namespace
+
+Outcome failed(Failure failure, std::string log) {
+    return {Verdict::failed, bounded(std::move(failure)), std::move(log)};
+}
+Outcome broken(const char* cause, std::string message, std::string hint) {
+    return {Verdict::error, bounded({cause, std::move(message), std::move(hint), {}}), "", false};
+}
+Outcome suspect(Failure failure) { return {Verdict::failed, bounded(std::move(failure)), "", false, true}; }
+
+Outcome too_large_program() {
+    return failed({cause::compile_error,
+                   fmt::format("The compiled program is larger than {} MB.", runner_bytes >> 20),
+                   "Is there a large array with contents in the file?",
+                   {}});
+}
+
+std::string line_with_error(const std::string& words) {
+    const std::size_t at = words.find("error");
+    const std::size_t begin = at == std::string::npos ? 0 : words.rfind('\n', at) + 1;  // npos + 1 is 0
+    return one_line(words.substr(begin));
+}
+
+namespace {
+bool names_mistake(const Ended& ended, const Job& job) {
+    return !select(read_diagnostics(ended.output, job.shown), job.shown, "error").empty();
+}
+}  // namespace
+
+std::optional<Outcome> explain_end(const Ended& ended, const char* tool, const Job& job) {
+    // Words about memory may be the file's own, as in a #pragma message.
+    const bool may_be_words = ended.how == End::exited || ended.how == End::out_of_memory;
+    if (may_be_words && ended.status != 0 && names_mistake(ended, job)) return std::nullopt;
+    switch (ended.how) {
+        case End::exited:
+            break;
+        case End::flooded:
+            return suspect(
+                {cause::compile_error,
+                 fmt::format("{} printed more than {} MB about this file and was ended.", tool, flood_bytes >> 20),
+                 "Does a macro or a template repeat the same error or warning? Compile a smaller part of the file.",
+                 {}});
+        case End::not_started:
+            return broken(job.level == SandboxLevel::none ? cause::internal : cause::sandbox,
+                          fmt::format("{} could not be started: {}", tool, ended.why), "");
+        case End::timed_out:
+            return too_slow(fmt::format("Compiling took longer than {} s and was ended.", job.limit_s));
+        case End::budget_spent:
+            return too_slow("The submission has used up its total time for this stage.");
+        case End::out_of_memory:
+            return too_much_memory();
+        case End::signaled:
+            if (ended.status == SIGXFSZ) return too_much_written();
+            return crashed(tool, fmt::format("signal {}", ended.status));
+    }
+    if (contains(ended.output, "Killed signal terminated program")) return too_much_memory();
+    if (contains(ended.output, "File size limit exceeded signal terminated program")) return too_much_written();
+    return std::nullopt;
+}
+
+Outcome explain_errors(const std::string& words, const Job& job, const Contract& contract, const std::string& text,
+                       const std::string& rewritten) {
+    const std::vector<Diagnostic> all = read_diagnostics(words, job.shown);
+    std::vector<Diagnostic> errors = select(all, job.shown, "error", true);
+    const bool has_more = errors.size() > errors_explained;
+    if (has_more) errors.resize(errors_explained);
+    if (!rewritten.empty()) {
+        move_columns(errors, text, rewritten);
+        leave_out_our_names(errors, text);
+    }
+    lead_with_open_brace(errors);
+    const auto is_error = [](const Diagnostic& d) { return d.kind == "error"; };
+    const auto count = std::count_if(errors.begin(), errors.end(), is_error);
+    const std::string log = render(errors, text, errors_shown);
+    for (const auto& error : errors)
+        if (auto breach = find_breach(error.message, source_line(text, error.line), error.line, contract))
+            return failed(*breach, log);
+    if (errors.empty()) {
+        // The harness's headers are correct by themselves: the harness was compiled with them.
+        const auto elsewhere = std::find_if(all.begin(), all.end(), is_error);
+        if (elsewhere == all.end()) return explain_failure_without_line(words);
+        return failed({cause::compile_error,
+                       fmt::format("{} does not compile after what this file says before it: {}",
+                                   fs::path(elsewhere->file).filename().string(), elsewhere->message),
+                       "Does a #define change a word that the header uses? Put the #include lines first.",
+                       {}});
+    }
+    const Diagnostic& first = errors.front();
+    const std::string more =
+        count > 1 ? fmt::format(" ({}{} errors; this is the first)", has_more ? "more than " : "", count) : "";
+    return failed({cause::compile_error,
+                   fmt::format("Line {}: {}{}", first.line, first.message, more),
+                   hint_for(first.message),
+                   {}},
+                  log);
+}
+
+Outcome explain_linker(const std::string& words, const std::string& text) {
+    const auto quoted = [&](const char* before) {
+        const std::size_t at = words.find(before);
+        if (at == std::string::npos) return std::string();
+        const std::size_t begin = at + std::string(before).size();
+        return words.substr(begin, words.find_first_of("'\n", begin) - begin);
+    };
+    if (const std::string name = quoted("multiple definition of `"); !name.empty())
+        return failed({cause::reserved_symbol,
+                       fmt::format("The file defines {}, a name that belongs to CUDA or the grader.", name),
+                       "Give it another name.",
+                       {}});
+    if (const std::string name = quoted("undefined reference to `"); !name.empty())
+        return failed({cause::compile_error,
+                       fmt::format("{} is called{} but defined nowhere.", name, where_called(name, text)),
+                       "Is its body missing, or is it from a library that the grader does not link?",
+                       {}});
+    return suspect({cause::compile_error,
+                    fmt::format("The linker refuses this file: {}.", linker_message(words)),
+                    "An asm statement or an attribute that names a section or a symbol can do this.",
+                    {}});
+}
+
+}  // namespace warplab::compilation

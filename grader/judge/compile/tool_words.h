@@ -1,0 +1,35 @@
+#pragma once
+// Explains what compilers, assemblers and linkers print, and how they end. Only this part, diagnostics.h and contract.h
+// read their words.
+
+#include <optional>
+#include <string>
+
+#include "grader/judge/compile/contract.h"
+#include "grader/judge/compile/diagnostics.h"
+#include "grader/judge/compile/job.h"
+#include "grader/judge/sandbox/process.h"
+
+namespace warplab::compilation {
+
+inline constexpr std::size_t errors_shown = 10;
+inline constexpr std::uint64_t compiler_memory_bytes = 4ull << 30;
+inline constexpr std::uint64_t written_bytes = 256ull << 20;  // by a tool, in one file
+inline constexpr std::uint64_t runner_bytes = 64ull << 20;    // the cache keeps runners
+inline constexpr std::uint64_t flood_bytes = 16ull << 20;     // printed by one tool about one file
+
+/// Return the failure of a step that did not end by itself; nothing if it did, or if the tool names a mistake in the
+/// file.
+std::optional<Outcome> explain_end(const Ended& ended, const char* tool, const Job& job);
+
+/// Explain why the compiler rejected the text. `rewritten` is the text that it read, if that was not the file itself.
+Outcome explain_errors(const std::string& words, const Job& job, const Contract& contract, const std::string& text,
+                       const std::string& rewritten);
+
+Outcome explain_linker(const std::string& words, const std::string& text);
+Outcome too_large_program();
+
+/// Return the first line with "error", else the first line.
+std::string line_with_error(const std::string& words);
+
+}  // namespace warplab::compilation

@@ -1,0 +1,421 @@
+#include "grader/judge/sanitizer/finding_words.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cstdlib>
+#include <cstring>
+
+#include "grader/common/text.h"
+#include "grader/common/utf8.h"
+#include "grader/model/cause.h"
+
+namespace warplab {
+namespace {
+
+std::string index_text(const std::uint32_t (&index)[3]) {
+    return fmt::format("({},{},{})", index[0], index[1], index[2]);
+}
+
+std::string who(const FindingSide& side) {
+    return fmt::format("thread {} of block {}", index_text(side.thread), index_text(side.block));
+}
+
+std::string clean_name(const char* name, std::size_t capacity) {
+    return to_printable(std::string(name, strnlen(name, capacity)));
+}
+
+/// The elements of a memory object.
+struct Elements {
+    std::uint64_t bytes = 1;
+    std::string of;  // the object's name: "in", "the shared variable tile"
+    bool is_scratch = false;
+};
+
+Elements elements_of(const std::vector<BufferSpec>& buffers, const RawFinding& f) {
+    const std::string name = clean_name(f.object, sizeof f.object);
+    switch (static_cast<FindingSpace>(f.space)) {
+        case FindingSpace::buffer:
+            if (f.buffer >= buffers.size())
+                return {std::max(1u, f.width), name.empty() ? "scratch" : name, name.empty() || name == "scratch"};
+            return {element_bytes(buffers[f.buffer].type), buffers[f.buffer].name};
+        case FindingSpace::allocation:
+            return {std::max(1u, f.width),
+                    fmt::format("the {} from {}", format_bytes(static_cast<double>(f.bytes)), name)};
+        case FindingSpace::variable:
+            return {std::max(1u, f.width), "the device variable " + name};
+        case FindingSpace::shared:
+            return {std::max(1u, f.width), "the shared variable " + name};
+        case FindingSpace::dynamic_shared:
+            return {std::max(1u, f.width), "the dynamic shared memory"};
+        case FindingSpace::declared:
+        case FindingSpace::none:
+            break;
+    }
+    return {std::max(1u, f.width), "memory"};
+}
+
+/// The elements that one access touches.
+struct Touched {
+    std::int64_t first, last;
+    std::string of;
+    bool is_one() const { return last <= first; }
+};
+
+Touched touched_by(const std::vector<BufferSpec>& buffers, const RawFinding& f) {
+    const Elements elements = elements_of(buffers, f);
+    const auto unit = static_cast<std::int64_t>(elements.bytes);
+    const auto element_of = [&](std::int64_t offset) { return offset / unit - (offset % unit < 0 ? 1 : 0); };
+    const std::int64_t width = std::max<std::int64_t>(f.width, 1);
+    return {element_of(f.offset), element_of(f.offset + width - 1), elements.of};
+}
+
+std::string element_at(const std::vector<BufferSpec>& buffers, const RawFinding& f) {
+    const Touched touched = touched_by(buffers, f);
+    if (touched.is_one()) return fmt::format("element {} of {}", touched.first, touched.of);
+    return fmt::format("elements {} to {} of {}", touched.first, touched.last, touched.of);
+}
+
+std::string verb_of(const FindingSide& side) { return side.atomic ? "updates" : side.writes ? "writes" : "reads"; }
+
+std::string object_of(const RawFinding& f) { return clean_name(f.object, sizeof f.object); }
+
+std::string detail_of(const RawFinding& f) { return clean_name(f.detail, sizeof f.detail); }
+
+/// Return the beginning of the "[…]" that ends before `end`; npos if it has no beginning.
+std::size_t bracket_before(const std::string& text, std::size_t end) {
+    int depth = 0;
+    for (std::size_t at = end; at-- > 0;) {
+        depth += (text[at] == ']') - (text[at] == '[');
+        if (depth == 0) return text[at] == '[' ? at : std::string::npos;
+    }
+    return std::string::npos;
+}
+
+/// Return the array in a line whose index ends with the bracket at `column`: "tile[t / 32]". Return an empty string if
+/// this is not clear, as in a macro.
+std::string array_before(const std::string& text, std::uint32_t column) {
+    if (column == 0 || column > text.size() || text[column - 1] != ']') return "";
+    const std::size_t end = bracket_before(text, column);
+    if (end == std::string::npos) return "";
+    std::size_t begin = end;
+    while (begin > 0) {
+        const char before = text[begin - 1];
+        if (before == ']') {
+            begin = bracket_before(text, begin);
+            if (begin == std::string::npos) return "";
+        } else if (std::isalnum(static_cast<unsigned char>(before)) || before == '_' || before == '.') {
+            --begin;
+        } else if (begin > 1 && text.compare(begin - 2, 2, "->") == 0) {
+            begin -= 2;
+        } else {
+            break;
+        }
+    }
+    return to_printable(shorten(text.substr(begin, end - begin), most_quoted_bytes));
+}
+
+/// Describe an index beyond an array. `line` is a line of the student's file. The type is in GCC's format:
+/// 'int [8][32]'.
+Description index_beyond(const RawFinding& f, const std::string& line) {
+    std::string type = detail_of(f);
+    std::erase(type, '\'');
+    const std::string name = array_before(line, f.width);
+    const std::size_t bracket = type.find('[');
+    const long count = bracket == std::string::npos ? 0 : std::atol(type.c_str() + bracket + 1);
+    return {cause::out_of_bounds,
+            fmt::format("Kernel {} uses index {} of {}, declared as {}, with indices 0 to {}: {}.", kernel_of(f),
+                        f.offset, name.empty() ? "an array" : name, type, count - 1, who(f.now)),
+            "Compare the index with the array's declaration, dimension by dimension."};
+}
+
+/// Describe an access far from all memory. `f.offset` is the address.
+Description far_from_all(const RawFinding& f) {
+    constexpr std::int64_t page_bytes = 4096;
+    const auto address = static_cast<std::uint64_t>(f.offset);
+    const bool null = f.offset >= 0 && f.offset < page_bytes, never_set = address >> 48 == 0xFEFE;
+    return {cause::out_of_bounds,
+            fmt::format("Kernel {} {} {}: {}.", kernel_of(f), verb_of(f.now),
+                        null        ? "through a null pointer"
+                        : never_set ? "through a pointer that was never set"
+                                    : "an address far from all memory",
+                        who(f.now)),
+            null ? "Was memory allocated for it? (scratch is null where a stage's _scratch_bytes() asks for 0.)"
+                 : "Is the pointer set, and the index not by far too large or negative? (A 32-bit product may "
+                   "overflow, and what is read past the end of an input is rubbish.)"};
+}
+
+std::string size_hint(const RawFinding& f, const Elements& elements) {
+    if (f.offset < 0) return "Which index is negative there, and for which thread?";
+    if (elements.is_scratch)
+        return fmt::format("It has the {} that the stage's _scratch_bytes() asks for: is that enough for these sizes?",
+                           format_plural(f.bytes, "byte"));
+    if (static_cast<FindingSpace>(f.space) == FindingSpace::dynamic_shared)
+        return "The launch's third argument says how much there is, in bytes: <<<blocks, threads, bytes>>>.";
+    return "Guard the access, e.g. if (i < n), or check the size that was asked for.";
+}
+
+Description out_of_bounds(const std::vector<BufferSpec>& buffers, const RawFinding& f, const std::string& line) {
+    if (static_cast<FindingSpace>(f.space) == FindingSpace::declared) return index_beyond(f, line);
+    if (static_cast<FindingSpace>(f.space) == FindingSpace::none) return far_from_all(f);
+    const Elements elements = elements_of(buffers, f);
+    return {cause::out_of_bounds,
+            fmt::format("Kernel {} {} {}, which has only {}: {}.", kernel_of(f), verb_of(f.now), element_at(buffers, f),
+                        format_plural(f.bytes / elements.bytes, "element"), who(f.now)),
+            size_hint(f, elements)};
+}
+
+/// Return whether the access would be aligned if the variable were.
+bool is_by_its_variable(const RawFinding& f) {
+    return static_cast<FindingSpace>(f.space) == FindingSpace::shared && f.offset % f.width == 0;
+}
+
+Description misaligned_variable(const RawFinding& f, const std::string& of) {
+    return {cause::misaligned,
+            fmt::format("Kernel {} {} {} bytes at byte {} of {}, whose type does not put it at a multiple of {}: {}.",
+                        kernel_of(f), verb_of(f.now), f.width, f.offset, of, f.width, who(f.now)),
+            fmt::format("On a GPU this is an error: {0} begins where the shared variables before it end. Declare it "
+                        "with __align__({1}), or read its elements one by one.",
+                        of, f.width)};
+}
+
+std::string misaligned_hint(const std::vector<BufferSpec>& buffers, const RawFinding& f) {
+    const std::uint64_t element = elements_of(buffers, f).bytes;
+    if (f.width == 2 * element || f.width == 4 * element)
+        return fmt::format("On a GPU this is an error. A vector of {0} begins where the index is a multiple of {0}.",
+                           f.width == 2 * element ? "two" : "four");
+    return fmt::format(
+        "On a GPU this is an error: {0} bytes are read and written at multiples of {0}. Was a pointer to smaller "
+        "elements cast, or has what lies before another size?",
+        f.width);
+}
+
+bool is_in_shared(const RawFinding& f) {
+    const auto space = static_cast<FindingSpace>(f.space);
+    return space == FindingSpace::shared || space == FindingSpace::dynamic_shared;
+}
+
+Description race(const std::vector<BufferSpec>& buffers, const RawFinding& f, bool with_atomic) {
+    const std::string between = same_block(f) ? "with no barrier between" : "and blocks run in any order";
+    const std::string hint =
+        f.before.atomic && f.now.atomic && f.other_width
+            ? "Both are atomic, but one of 4 and one of 8 bytes: a GPU does "
+              "not order them. Use one type for all atomics "
+              "on these bytes."
+        : f.before.atomic && f.now.atomic
+            ? "Both are atomic, but one holds within its block only. Use an atomic that holds on the whole GPU: the "
+              "function without _block, or cuda::thread_scope_device."
+        : with_atomic && !same_block(f)
+            ? "An atomic protects a word only from other atomics, and no barrier or fence makes blocks wait: write it "
+              "before the launch (cudaMemset), or in a kernel before."
+        : with_atomic
+            ? "An atomic protects a word only from other atomics: use one here as well, or put a barrier between."
+        : same_block(f) && is_in_shared(f)
+            ? "A barrier belongs between the two lines: __syncthreads(), or __syncwarp() in code for one warp alone. "
+              "(If many threads update one place: an atomic.)"
+        : same_block(f)
+            ? "If the block alone uses this memory, __syncthreads() belongs between the two lines. Where other blocks "
+              "use it too no barrier helps: write to other memory than is read, or use two launches. (If many threads "
+              "update one place: an atomic.)"
+            : "Let each block write a place of its own, use an atomic, or do the second step in another kernel. (Where "
+              "the last "
+              "block gathers what the others wrote, each needs a __threadfence() before it is counted.)";
+    return {with_atomic ? cause::atomic_race : cause::race,
+            fmt::format("Race on {}: {} {} it and {} {} it, {}.", element_at(buffers, f), who(f.before),
+                        verb_of(f.before), who(f.now), verb_of(f.now), between),
+            hint};
+}
+
+const char* copy_hint(FindingKind kind) {
+    switch (kind) {
+        case FindingKind::copy_of_freed:
+            return "Free memory after the last copy from or to it.";
+        case FindingKind::copy_of_host_variable:
+            return "Declare it outside all functions, as in __constant__ float weights[25], and give its name here. A "
+                   "parameter of the same name would hide it.";
+        case FindingKind::copy_by_name:
+            return "On a GPU the name is not a pointer to the device's memory: cudaMemcpyToSymbol and "
+                   "cudaMemcpyFromSymbol copy, and cudaGetSymbolAddress gives a pointer for everything else.";
+        default:
+            return "The first pointer is where the bytes go, the second where they come from: is there memory at both? "
+                   "The last argument says from which side to which.";
+    }
+}
+
+/// Describe an access to the destination of a copy that the kernel itself has started, or a write to its source.
+Description unfinished_in_kernel(const std::vector<BufferSpec>& buffers, const RawFinding& f) {
+    return {
+        cause::unfinished_work,
+        fmt::format("Kernel {} {} {}, {} an asynchronous copy may still {}.", kernel_of(f), verb_of(f.now),
+                    element_at(buffers, f), f.before.writes ? "to which" : "which", f.before.writes ? "write" : "read"),
+        "Let each thread wait for its copies first, and then all threads meet: use cg::wait(group), or "
+        "__pipeline_wait_prior(0) and then __syncthreads(), or the wait of the barrier or pipeline that you gave to "
+        "the copy. A barrier alone does not wait for copies."};
+}
+
+/// Describe an access that nothing orders after earlier work of the device.
+Description unfinished(const std::vector<BufferSpec>& buffers, const RawFinding& f) {
+    const std::string kernel = kernel_of(f), work = detail_of(f);
+    const bool by_host = kernel.empty();
+    const std::string who_now = by_host ? "The host" : f.now.program_counter ? "Kernel " + kernel : kernel;
+    const std::string earlier = f.before.program_counter
+                                    ? fmt::format("kernel {}, launched at line {},", work, f.other_line)
+                                    : fmt::format("{} at line {}", work, f.other_line);
+    const std::string message =
+        fmt::format("{} {} {}, and {} may not be complete: {}.", who_now, verb_of(f.now), element_at(buffers, f),
+                    earlier, by_host ? "the host has not waited for it" : "it is in another stream");
+    return {cause::unfinished_work, message,
+            by_host ? "Wait before this line: cudaStreamSynchronize(stream), cudaDeviceSynchronize() or an event."
+                    : "Streams run at the same time: record an event after the one (cudaEventRecord), and let the "
+                      "other's stream wait for it (cudaStreamWaitEvent)."};
+}
+
+const char* host_access_hint(const RawFinding& f) {
+    return static_cast<FindingSpace>(f.space) == FindingSpace::variable
+               ? "On a GPU the host's code does not reach a variable of the device's by its name: use "
+                 "cudaMemcpyToSymbol or cudaMemcpyFromSymbol."
+               : "The host cannot use a device pointer: copy with cudaMemcpy, or let a kernel do it.";
+}
+
+}  // namespace
+
+Description describe(const std::vector<BufferSpec>& buffers, const RawFinding& f, const std::string& line) {
+    switch (static_cast<FindingKind>(f.kind)) {
+        case FindingKind::out_of_bounds:
+            return out_of_bounds(buffers, f, line);
+        case FindingKind::use_after_free:
+            return {cause::use_after_free,
+                    fmt::format("Kernel {} {} {}, which was freed already: {}.", kernel_of(f), verb_of(f.now),
+                                element_at(buffers, f), who(f.now)),
+                    "Free memory after the last kernel that uses it."};
+        case FindingKind::uninitialised:
+            return {cause::uninitialised,
+                    fmt::format("Kernel {} reads {}, which nobody has written yet: {}.", kernel_of(f),
+                                element_at(buffers, f), who(f.now)),
+                    "Memory holds rubbish until it is written: was all of it loaded or copied (sizes are in bytes)? "
+                    "Sums and counters "
+                    "are cleared first, in every call."};
+        case FindingKind::race:
+            return race(buffers, f, false);
+        case FindingKind::atomic_race:
+            return race(buffers, f, true);
+        case FindingKind::divergent_barrier:
+            return {
+                cause::divergent_barrier,
+                fmt::format("Threads of one block wait at two different barriers: {} here, {} at the other.",
+                            who(f.now), who(f.before)),
+                "Move __syncthreads() out of the if or the loop: all threads of the block must come to the same one."};
+        case FindingKind::returned_before_barrier:
+            return {cause::return_before_barrier,
+                    fmt::format("{} of {} threads of block {} never come to this barrier.", f.threads_missing,
+                                f.threads, index_text(f.now.block)),
+                    "Threads without work must not return before it, nor may it be in an if that some do not enter."};
+        case FindingKind::misaligned:
+            if (is_by_its_variable(f)) return misaligned_variable(f, elements_of(buffers, f).of);
+            return {cause::misaligned,
+                    fmt::format("Kernel {} {} {} bytes at byte {} of {}, which is no multiple of {}: {}.", kernel_of(f),
+                                verb_of(f.now), f.width, f.offset, elements_of(buffers, f).of, f.width, who(f.now)),
+                    misaligned_hint(buffers, f)};
+        case FindingKind::host_memory:
+            return {cause::host_memory,
+                    fmt::format("Kernel {} {} host memory: {}.", kernel_of(f), verb_of(f.now), who(f.now)),
+                    "Kernels see device memory alone: cudaMalloc it and copy."};
+        case FindingKind::beside_atomic:
+            return {cause::beside_atomic,
+                    fmt::format("{} {} read plainly while others update with atomics: what is seen may be old.",
+                                element_at(buffers, f), touched_by(buffers, f).is_one() ? "is" : "are"),
+                    "", true};
+        case FindingKind::unfinished_async:
+            return unfinished_in_kernel(buffers, f);
+        case FindingKind::unfinished:
+            return unfinished(buffers, f);
+        case FindingKind::same_value:
+            return {cause::same_value,
+                    fmt::format("Several threads write the same value to {}: harmless, as long as it is the same.",
+                                element_at(buffers, f)),
+                    "", true};
+        case FindingKind::leak:
+            return {
+                cause::leak,
+                fmt::format("{} that are allocated here are still allocated when the call ends.",
+                            format_bytes(static_cast<double>(f.bytes))),
+                "Each cudaMalloc needs its cudaFree, and each cudaMallocHost its cudaFreeHost, on every way out of the "
+                "function."};
+        case FindingKind::copy_direction:
+        case FindingKind::copy_of_freed:
+        case FindingKind::copy_of_host_variable:
+        case FindingKind::copy_by_name:
+            return {cause::copy_direction, fmt::format("{}: {}.", object_of(f), detail_of(f)),
+                    copy_hint(static_cast<FindingKind>(f.kind))};
+        case FindingKind::copy_size:
+            return {cause::copy_size, fmt::format("{}: {}.", object_of(f), detail_of(f)),
+                    "Sizes are in bytes: compare the number of elements and their sizeof with what was allocated."};
+        case FindingKind::device_memory:
+            return {cause::device_memory,
+                    fmt::format("Host code {} {}: that is device memory.", verb_of(f.now), element_at(buffers, f)),
+                    host_access_hint(f)};
+        case FindingKind::failed_launch:
+            return {cause::failed_launch,
+                    fmt::format("{}{} failed, so the kernel never ran, and the program did not check for this error.",
+                                kernel_of(f), detail_of(f)),
+                    "A launch needs 1 to 1024 threads per block (at most 64 in z, and at most n if the kernel has "
+                    "__launch_bounds__(n)), at least one block (at most 65,535 in y and in z), and at most 48 KB of "
+                    "shared memory. To use more shared memory, call cudaFuncSetAttribute(kernel, "
+                    "cudaFuncAttributeMaxDynamicSharedMemorySize, bytes). Call cudaGetLastError() after each launch."};
+        case FindingKind::invalid_free:
+            return {cause::invalid_free, fmt::format("{} does not take this pointer: {}.", object_of(f), detail_of(f)),
+                    "Each allocation is freed once, with the pointer that it gave. The error shows in whatever asks "
+                    "for one next."};
+        case FindingKind::lane_mask:
+            return {cause::lane_mask, fmt::format("In kernel {}, {}: {}.", kernel_of(f), detail_of(f), who(f.now)),
+                    "The mask of a warp function names exactly the lanes that come to it."};
+        case FindingKind::unset_constant:
+            return {cause::unset_constant,
+                    fmt::format("Kernel {} reads {}, to which nothing was copied: it is 0.", kernel_of(f),
+                                element_at(buffers, f)),
+                    "Does cudaMemcpyToSymbol come before the launch, and is its size in bytes?", true};
+        case FindingKind::input_written:
+            return {cause::input_written,
+                    f.line > 0 ? fmt::format("{}: {}.", object_of(f), detail_of(f))
+                               : fmt::format("Kernel {} writes {}, an input: {}.", kernel_of(f), element_at(buffers, f),
+                                             who(f.now)),
+                    "Inputs are const, even if you restore them later: copy data that must change to your own memory."};
+        case FindingKind::constant_written:
+            return {cause::constant_written,
+                    fmt::format("Kernel {} writes {}, which is constant memory: {}.", kernel_of(f),
+                                element_at(buffers, f), who(f.now)),
+                    "Kernels can only read __constant__ memory: fill it with cudaMemcpyToSymbol before the launch. For "
+                    "data that kernels write, use a __device__ variable."};
+        case FindingKind::absent_lane:
+            return {cause::absent_lane,
+                    fmt::format("{}: harmless only if it is not used, for nobody knows what it is.", detail_of(f)), "",
+                    true};
+    }
+    return {};  // only a forged page has such a kind
+}
+
+bool same_block(const RawFinding& f) { return std::equal(f.now.block, f.now.block + 3, f.before.block); }
+
+std::string kernel_of(const RawFinding& f) { return clean_name(f.kernel, sizeof f.kernel); }
+
+std::string race_with_itself(const RawFinding& f) {
+    constexpr auto atomic = "an atomic (atomicAdd for a sum, atomicMax for a maximum)";
+    if (f.now.writes && f.before.writes)
+        return fmt::format("Many threads write one place: use {}, or let one thread do it.", atomic);
+    constexpr auto barrier = "__syncthreads(), or __syncwarp() in code for one warp alone";
+    const std::string many = fmt::format("If many threads update one place, that takes {}.", atomic),
+                      turns = "between a read and a write of another thread, as between two turns of a loop";
+    if (is_in_shared(f)) return fmt::format("A barrier belongs {}: {}. {}", turns, barrier, many);
+    return fmt::format("{} If each has its own, a barrier belongs {}: {}.", many, turns, barrier);
+}
+
+Finding returned_and_ended(const Finding& returned) {
+    Finding note = returned;
+    note.note = true;
+    note.message += " They have ended, so the others do not wait for them, and the outputs are right.";
+    note.hint = "GPUs before Volta (2017) hang here: let all threads come to the barrier, and test afterwards.";
+    return note;
+}
+
+}  // namespace warplab

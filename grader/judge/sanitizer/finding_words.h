@@ -1,0 +1,34 @@
+#pragma once
+// The words of the sanitizer's findings.
+
+#include <string>
+#include <vector>
+
+#include "grader/io/status_page.h"
+#include "grader/model/manifest.h"
+#include "grader/model/report.h"
+
+namespace warplab {
+
+inline constexpr std::size_t most_quoted_bytes = 200;  // of a source line
+
+struct Description {
+    std::string cause, message, hint;
+    bool is_note = false;
+};
+
+/// Return the words of a finding; empty for a kind that only a forged page has. `line` is the line of the
+/// student's file. `buffers`: the lab's.
+Description describe(const std::vector<BufferSpec>& buffers, const RawFinding& f, const std::string& line);
+
+/// Return the hint for a line whose threads race with each other.
+std::string race_with_itself(const RawFinding& f);
+
+/// Return a return_before_barrier as a note: since compute capability 7.0, a barrier waits only for threads that have
+/// not ended.
+Finding returned_and_ended(const Finding& returned);
+
+std::string kernel_of(const RawFinding& f);
+bool same_block(const RawFinding& f);
+
+}  // namespace warplab

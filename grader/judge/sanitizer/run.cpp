@@ -1,0 +1,159 @@
+#include "grader/judge/sanitizer/run.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <future>
+#include <mutex>
+#include <numeric>
+#include <utility>
+
+#include "grader/judge/sanitizer/findings.h"
+
+namespace warplab {
+namespace {
+
+constexpr double most_bytes = 1 << 20;  // the maximum of a dataset's bytes times its iterations
+constexpr double slow_s = 4;
+
+/// Return the bytes of the dataset's arrays, times its iterations.
+double bytes_of(const StageRun& run, const Dataset& dataset) {
+    const Problem problem = run.oracle.generate(dataset, dataset.seed, 0);
+    double bytes = 0;
+    for (const Array& array : problem.arrays) bytes += static_cast<double>(array.bytes());
+    return bytes * std::max(1.0, run.oracle.cost(problem).iterations);
+}
+
+bool may_be_small(const StageRun& run, const Dataset& dataset) {
+    return dataset.uses.check && !dataset.uses.cuda_only && dataset.applies_to(run.stage);
+}
+
+/// One process with the sanitizer, and its results.
+struct Part {
+    StageRun run;
+    std::vector<Check> checks = {};
+    std::vector<Counted> counted = {};
+    bool ended_early = false;
+};
+
+StageRun make_twin(const StageRun& run) {
+    StageRun twin{run.lab, run.stage, run.oracle, run.backend, run.runner, run.policy, run.device, run.host};
+    twin.tool = run.tool;
+    twin.environment = run.environment;
+    twin.reference = run.reference;
+    twin.by_fibers = run.by_fibers;
+    twin.sanitizer = Sanitizer::on;
+    return twin;
+}
+
+/// Return the counts since the last call, for the dataset that ran in between.
+Counted take_counts(StageRun& run, const Dataset& dataset) {
+    const Problem problem = run.oracle.generate(dataset, dataset.seed, 0);
+    return {dataset.name, std::exchange(run.counts, {}), std::exchange(run.launches, {}),
+            run.oracle.cost(problem).bound_bytes * static_cast<double>(std::exchange(run.calls, 0))};
+}
+
+/// Note a doubt if a dataset that passed has launched other kernels than without the sanitizer.
+void compare_launches(StageRun& run, const Check& check, const LaunchDigests& expected) {
+    const auto digests = std::exchange(run.launch_digests, {});
+    const auto other = expected.find(check.dataset);
+    if (other == expected.end() || check.verdict != Verdict::passed || other->second == digests || !run.doubt.empty())
+        return;
+    run.doubt =
+        fmt::format("On {}, the program launches different kernels with the sanitizer than without.", check.dataset);
+}
+
+bool stops_early(const StageRun& run, const Check& check, const SanitizerTask& task) {
+    if (task.stop == SanitizerTask::Stop::never) return false;
+    if (!check.skipped && check.verdict != Verdict::passed && check.wall_s > slow_s) return true;
+    return task.stop == SanitizerTask::Stop::when_found &&
+           first_serious(explain_findings(run, task.source, run.findings, false));
+}
+
+void run_part(Part& part, const std::vector<const Dataset*>& datasets, const SanitizerTask& task,
+              const std::atomic<bool>& stop) {
+    StageRun& run = part.run;
+    for (const Dataset* dataset : datasets) {
+        if (stop) break;
+        task.doing("check mode: " + dataset->name);
+        const Check check = check_dataset(run, *dataset);
+        if (task.stop == SanitizerTask::Stop::when_found) run.end_session();  // which returns its findings
+        part.counted.push_back(take_counts(run, *dataset));
+        compare_launches(run, check, task.expected);
+        part.checks.push_back(check);
+        part.ended_early = stops_early(run, check, task);
+        if (part.ended_early) break;
+    }
+    run.end_session();
+}
+
+/// Add a later part's results to an earlier part's.
+void append(Part& to, Part& from) {
+    std::move(from.checks.begin(), from.checks.end(), std::back_inserter(to.checks));
+    std::move(from.counted.begin(), from.counted.end(), std::back_inserter(to.counted));
+    StageRun& run = to.run;
+    run.findings.insert(run.findings.end(), from.run.findings.begin(), from.run.findings.end());
+    run.guards.merge(from.run.guards);
+    run.output += from.run.output;
+    if (run.doubt.empty()) run.doubt = from.run.doubt;
+}
+
+/// Run the parts at the same time. The result has the parts up to the first that ended early.
+Part run_parts(const StageRun& run, SanitizerTask task) {
+    std::mutex mutex;
+    task.doing = [&mutex, doing = std::move(task.doing)](const std::string& what) {
+        const std::lock_guard lock(mutex);
+        doing(what);
+    };
+    std::vector<Part> parts;
+    for (std::size_t i = 0; i < task.parts.size(); ++i) parts.push_back({make_twin(run)});
+    std::atomic<bool> stop = false;
+    std::vector<std::future<void>> later;
+    for (std::size_t i = 1; i < parts.size(); ++i)
+        later.push_back(std::async(std::launch::async, [&, i] { run_part(parts[i], task.parts[i], task, stop); }));
+    Part all{make_twin(run)};
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+        if (i == 0) run_part(parts[0], task.parts[0], task, stop);
+        if (i > 0) later[i - 1].get();
+        if (!stop) append(all, parts[i]);
+        stop = stop || parts[i].ended_early;
+    }
+    return all;
+}
+
+}  // namespace
+
+Parts split_small(const StageRun& run, const std::vector<const Dataset*>& datasets) {
+    std::vector<const Dataset*> small;
+    std::vector<double> cost;
+    for (const Dataset* dataset : datasets) {
+        const double bytes = may_be_small(run, *dataset) ? bytes_of(run, *dataset) : 2 * most_bytes;
+        if (bytes > most_bytes) continue;
+        small.push_back(dataset);
+        cost.push_back(bytes);
+    }
+    const double half = std::accumulate(cost.begin(), cost.end(), 0.0) / 2;
+    std::size_t first = 0;
+    for (double sum = 0; first < small.size() && sum + cost[first] / 2 < half; ++first) sum += cost[first];
+    Parts parts;
+    for (auto [begin, end] : {std::pair{small.begin(), small.begin() + static_cast<std::ptrdiff_t>(first)},
+                              std::pair{small.begin() + static_cast<std::ptrdiff_t>(first), small.end()}})
+        if (begin != end) parts.emplace_back(begin, end);
+    return parts;
+}
+
+Sanitized run_sanitizer(const StageRun& run, const SanitizerTask& task) {
+    Part all = run_parts(run, task);
+    const auto failed = [](const Check& check) { return !check.skipped && check.verdict != Verdict::passed; };
+    const bool right = !task.outputs_failed && std::none_of(all.checks.begin(), all.checks.end(), failed);
+    return {std::move(all.checks), std::move(all.counted),
+            explain_findings(all.run, task.source, all.run.findings, right), all.run.doubt};
+}
+
+const Finding* first_serious(const std::vector<Finding>& findings) {
+    const auto first = std::find_if(findings.begin(), findings.end(), [](const Finding& d) { return !d.note; });
+    return first == findings.end() ? nullptr : &*first;
+}
+
+}  // namespace warplab

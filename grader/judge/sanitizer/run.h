@@ -1,0 +1,54 @@
+#pragma once
+// Runs small datasets once more, in the same program, with the sanitizer on. It runs in the submission's own process,
+// so the judge checks its findings against its own knowledge (doubts.h). SANDBOX.md lists the remaining gaps.
+
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "grader/judge/check/check.h"
+#include "grader/judge/sanitizer/counts.h"
+
+namespace warplab {
+
+/// The launches of each call without the sanitizer, by dataset.
+using LaunchDigests = std::map<std::string, std::vector<std::uint64_t>>;
+
+/// The datasets of each sanitizer process, in order.
+using Parts = std::vector<std::vector<const Dataset*>>;
+
+/// Split the datasets that the sanitizer inspects by default, in order, into at most two parts of about equal cost:
+/// those that are public, apply to this stage, and take at most about a second.
+Parts split_small(const StageRun& run, const std::vector<const Dataset*>& datasets);
+
+struct SanitizerTask {
+    enum class Stop {
+        never,
+        when_slow,  // at a dataset that fails after a long time: the others would take as long
+        when_found  // also at the first finding that is not a note
+    };
+    Parts parts;
+    std::filesystem::path source;
+    Stop stop = Stop::never;
+    bool outputs_failed = false;  // without the sanitizer
+    LaunchDigests expected = {};  // of passed datasets on the same backend
+    std::function<void(const std::string&)> doing = [](const std::string&) {};  // not called at the same time
+};
+
+/// The results of the sanitizer.
+struct Sanitized {
+    std::vector<Check> checks;     // of each dataset that ran
+    std::vector<Counted> counted;  // of the same datasets
+    std::vector<Finding> findings;
+    std::string doubt;  // the first reason not to trust the findings
+};
+
+/// Run the parts at the same time, each in one process. The results are those up to the first part that stopped early.
+Sanitized run_sanitizer(const StageRun& run, const SanitizerTask& task);
+
+/// Return the first finding that is not a note; null if there is none.
+const Finding* first_serious(const std::vector<Finding>& findings);
+
+}  // namespace warplab

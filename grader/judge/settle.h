@@ -1,0 +1,51 @@
+#pragma once
+// Turns what the judge's steps found out about a stage into its report. Only this part decides the verdicts of a stage
+// and of the sanitizer, and chooses the hint where two steps know one.
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "grader/judge/sanitizer/run.h"
+#include "grader/model/manifest.h"
+#include "grader/model/report.h"
+
+namespace warplab {
+
+/// The results of the timing.
+struct Timed {
+    std::vector<Measurement> measurements;
+    std::optional<Check> failed;   // of a dataset whose timed outputs are wrong, or whose timing the code prevented
+    std::optional<Failure> error;  // of the judge's side, or impossible times
+    bool reference_does_not_compile = false;
+};
+
+/// What the steps found out. Each step adds its own part and changes no other.
+struct Evidence {
+    Compilation compilation;
+    bool refused = false;  // Compiled::refused
+    NvccAnswer nvcc;
+    std::vector<Check> checks;
+    std::optional<CheckMode> sanitizer;
+    std::vector<LimitOutcome> limits;  // of the stage, if the sanitizer passed
+    Timed timed;
+    std::string output;
+    std::optional<Failure> error;  // of the judge
+};
+
+/// An error of the judge itself.
+Failure internal_error(const std::string& what);
+
+/// Complete a report that names the stage and its source. `only_dataset`: empty unless only that one was requested.
+StageReport settle(StageReport report, const Stage& stage, const Evidence& evidence, const std::string& only_dataset);
+
+/// Return the sanitizer's own verdict.
+CheckMode settle_sanitizer(const Sanitized& found);
+/// Do the same for a file that does not compile for the CPU backend: unconfirmed if nvcc may compile it.
+CheckMode settle_sanitizer(const Compilation& compilation);
+
+/// Return the checks with the hint of the first finding, which knows the memory and the line, where the cause depends
+/// on the order of threads or is an out-of-bounds write.
+std::vector<Check> with_hints(std::vector<Check> checks, const std::vector<Finding>& findings);
+
+}  // namespace warplab

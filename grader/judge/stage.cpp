@@ -1,0 +1,279 @@
+// Takes the steps of judging one stage: compile, check, run the sanitizer, time. settle.h makes a report of the
+// results.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <future>
+#include <utility>
+
+#include "grader/common/hash.h"
+#include "grader/judge/judge.h"
+#include "grader/judge/settle.h"
+#include "grader/judge/timing.h"
+#include "grader/model/cause.h"
+
+namespace warplab {
+namespace {
+
+/// Return the budget of untrusted code for one stage, without timing. On one slow core the slowest solution takes about
+/// a tenth of it.
+std::shared_ptr<Budget> untimed_budget(const Task& task) {
+    constexpr double wall_s = 90, cpu_s = 150;
+    return task.sandbox == SandboxLevel::none ? nullptr : std::make_shared<Budget>(wall_s, cpu_s);
+}
+
+/// Whether the failure took long and would take as long with every other dataset.
+bool is_slow(const Check& check) {
+    if (!check.failure) return false;
+    return check.failure->cause == cause::timeout || (check.failure->cause == cause::out_of_memory && check.wall_s > 2);
+}
+
+Check not_run(const Dataset& dataset, const Check& slow) {
+    Check check = failed_check(
+        dataset, {slow.failure->cause, fmt::format("Not run, because of what happened on {}.", slow.dataset), "", {}});
+    check.blocked_by = slow.dataset;
+    return check;
+}
+
+/// A graded submission is one program with the sanitizer's hooks, so that it cannot detect the sanitizer. In a
+/// student's own check nothing is graded: there, the datasets run without hooks, in a fraction of the time.
+bool inspects_another_program(const Judge& judge, const Task& task) {
+    return judge.backend() == Backend::cuda || task.own_code;
+}
+
+/// Return the request for the program that checks the datasets.
+CompileRequest check_request(const Judge& judge, const Lab& lab, const Stage& stage,
+                             const std::filesystem::path& source, Task task) {
+    task.fast = inspects_another_program(judge, task);
+    return judge.compile_request(lab, stage, source, task);
+}
+
+/// Return the same request for the sanitizer, which only the CPU backend has.
+CompileRequest sanitizer_request(CompileRequest request) {
+    request.backend = Backend::cpu;
+    request.fast = false;
+    return request;
+}
+
+/// Compilations that are needed later than the first.
+struct Later {
+    std::future<NvccAnswer> nvcc;
+    std::future<Compiled> with_hooks;  // if that is another program
+};
+
+Later compile_later(const Judge& judge, const CompileRequest& request, const Task& task) {
+    Later later;
+    if (task.all_compilers && judge.backend() == Backend::cpu) later.nvcc = ask_nvcc(request);
+    if (task.check_mode && inspects_another_program(judge, task))
+        later.with_hooks = std::async(std::launch::async, compile, sanitizer_request(request));
+    return later;
+}
+
+/// The judging of one stage.
+class StageJudge {
+  public:
+    StageJudge(Judge& judge, const CompileRequest& request, const Task& task, const Listener& listener)
+        : judge_(judge), request_(request), task_(task), listener_(listener) {
+        for (const Dataset& dataset : request.lab.datasets)
+            if (is_wanted(dataset)) datasets_.push_back(&dataset);
+    }
+
+    void take_all_steps() {
+        listener_.doing("compiling");
+        Later later = compile_later(judge_, request_, task_);
+        Judge::Ready ready = judge_.make_ready(request_);
+        found_.compilation = ready.compilation;
+        found_.refused = ready.refused;
+        if (ready.run) run_all(*ready.run, later);
+        if (!later.nvcc.valid()) return;
+        listener_.doing("compiling for a real GPU");
+        found_.nvcc = later.nvcc.get();
+    }
+
+    /// The judge cannot finish. If it can with the reference, every dataset fails, because the file prevents it.
+    void stop(const std::string& what) {
+        if (!finishes_reference()) {
+            found_.error = internal_error(what);
+            return;
+        }
+        const Failure failure{cause::crash,
+                              fmt::format("The judge could not finish grading this file: {}. It grades the stage's "
+                                          "reference, so something in this file causes it.",
+                                          what),
+                              "",
+                              {}};
+        found_.checks.clear();
+        found_.limits.clear();
+        found_.timed = {};
+        for (const Dataset* dataset : datasets_) found_.checks.push_back(failed_check(*dataset, failure));
+    }
+
+    const Evidence& found() const { return found_; }
+
+  private:
+    /// The datasets of the sanitizer, and their launches without it.
+    struct Unwatched {
+        Parts small;
+        LaunchDigests launches;
+    };
+
+    bool is_wanted(const Dataset& dataset) const {
+        if (!dataset.applies_to(request_.stage)) return false;
+        if (!task_.options.dataset.empty()) return dataset.name == task_.options.dataset;
+        return dataset.uses.check || (dataset.uses.hidden && task_.hidden);
+    }
+
+    bool finishes_reference() {
+        const std::filesystem::path reference = reference_source(request_.lab, request_.stage);
+        if (reference.empty() || reference == std::filesystem::absolute(request_.source)) return false;
+        Task untimed = task_;
+        untimed.measure = untimed.all_compilers = false;
+        return judge_.judge_stage(request_.lab, request_.stage, reference, untimed, {}).verdict != Verdict::error;
+    }
+
+    void run_all(StageRun& run, Later& later) {
+        const Unwatched unwatched = check_all(run);
+        run.end_session();
+        if (task_.check_mode) {
+            listener_.doing("compiling for check mode");
+            inspect_all(later.with_hooks.valid() ? later.with_hooks.get() : Compiled{found_.compilation, run.runner},
+                        unwatched);
+            // A kernel that is split at its barriers runs in one order of threads only.
+            if (run.by_fibers && found_.sanitizer && found_.sanitizer->verdict != CheckMode::Verdict::passed) {
+                run.change_to_fibers();
+                check_all(run);
+            }
+        }
+        const bool times = judge_.backend() == Backend::cuda || task_.options.force;
+        if (verdict_of(found_.checks) == Verdict::passed && task_.measure && times)
+            time_stage(found_.timed, judge_, run, request_.source, task_, listener_);
+        run.end_session();
+        found_.output = run.output;
+    }
+
+    /// Check all datasets; those of the sanitizer first, in a separate process, as the sanitizer does, so that the
+    /// sequence of calls does not reveal it.
+    Unwatched check_all(StageRun& run) {
+        Unwatched unwatched;
+        if (task_.check_mode && !inspects_another_program(judge_, task_)) unwatched.small = split_small(run, datasets_);
+        std::optional<Check> slow;
+        std::map<const Dataset*, Check> checks;
+        for (const auto& part : unwatched.small) {
+            for (const Dataset* dataset : part) {
+                checks[dataset] = check_one(run, *dataset, slow);
+                unwatched.launches[dataset->name] = run.launch_digests;
+            }
+            run.end_session();
+        }
+        found_.checks.clear();
+        for (const Dataset* dataset : datasets_) {
+            if (!checks.contains(dataset)) checks[dataset] = check_one(run, *dataset, slow);
+            found_.checks.push_back(checks[dataset]);
+        }
+        return unwatched;
+    }
+
+    /// Check one dataset, unless an earlier one was `slow`.
+    Check check_one(StageRun& run, const Dataset& dataset, std::optional<Check>& slow) {
+        if (task_.options.no_cuda_only && dataset.uses.cuda_only)
+            return skipped_check(dataset, "--no-cuda-only leaves it out");
+        listener_.doing("checking " + dataset.name);
+        run.launch_digests.clear();
+        if (slow && why_not_here(run, dataset).empty()) return not_run(dataset, *slow);
+        Check check = check_dataset(run, dataset);
+        if (check.verdict != Verdict::passed && !check.skipped && !is_slow(check) && run.by_fibers) {
+            run.change_to_fibers();
+            check = check_dataset(run, dataset);
+        }
+        if (!slow && (is_slow(check) || (check.failure && check.failure->hangs))) slow = check;
+        return check;
+    }
+
+    /// Run the sanitizer after the datasets; if outputs are wrong, its first finding is the likely reason.
+    void inspect_all(const Compiled& compiled, const Unwatched& unwatched) {
+        if (std::any_of(found_.checks.begin(), found_.checks.end(), is_slow)) return;
+        const auto begin = std::chrono::steady_clock::now();
+        CheckMode result;
+        try {
+            if (compiled.result.verdict == Verdict::passed) {
+                const Sanitized sanitized = sanitize(compiled, unwatched);
+                result = settle_sanitizer(sanitized);
+                if (result.verdict == CheckMode::Verdict::passed)
+                    found_.limits = compare_with_limits(request_.stage, sanitized.counted);
+            } else {
+                result = settle_sanitizer(compiled.result);
+            }
+        } catch (const std::exception& error) {
+            result.remark = fmt::format("check mode could not finish: {}", error.what());
+        }
+        result.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+        found_.sanitizer = result;
+    }
+
+    Sanitized sanitize(const Compiled& compiled, const Unwatched& unwatched) {
+        const auto run = judge_.make_run(sanitizer_request(request_), compiled);
+        SanitizerTask task{unwatched.small, request_.source};
+        if (inspects_another_program(judge_, task_)) task.parts = split_small(*run, datasets_);
+        for (auto& part : task.parts)
+            std::erase_if(part, [&](const Dataset* dataset) { return was_blocked(*dataset); });
+        task.outputs_failed = std::any_of(found_.checks.begin(), found_.checks.end(), [](const Check& check) {
+            return !check.skipped && check.verdict == Verdict::failed;
+        });
+        task.stop = task.outputs_failed ? SanitizerTask::Stop::when_found : SanitizerTask::Stop::when_slow;
+        task.expected = unwatched.launches;
+        task.doing = listener_.doing;
+        return run_sanitizer(*run, task);
+    }
+
+    /// Return whether the dataset was not run because of another one. The sanitizer would hang on it again.
+    bool was_blocked(const Dataset& dataset) const {
+        return std::any_of(found_.checks.begin(), found_.checks.end(), [&](const Check& check) {
+            return check.dataset == dataset.name && !check.blocked_by.empty();
+        });
+    }
+
+    Judge& judge_;
+    const CompileRequest& request_;
+    const Task& task_;
+    const Listener& listener_;
+    std::vector<const Dataset*> datasets_;
+    Evidence found_;
+};
+
+}  // namespace
+
+std::future<void> Judge::compile_ahead(const Lab& lab, const Stage& stage, const std::filesystem::path& source,
+                                       const Task& task) const {
+    const CompileRequest request = check_request(*this, lab, stage, source, task);
+    return std::async(std::launch::async, [this, request, task] {
+        const Later later = compile_later(*this, request, task);
+        compile(request);
+    });
+}
+
+StageReport Judge::judge_stage(const Lab& lab, const Stage& stage, const std::filesystem::path& source,
+                               const Task& asked, const Listener& listener) {
+    Task task = asked;
+    task.budget = untimed_budget(task);
+    StageReport report;
+    report.stage = stage.id;
+    report.title = stage.title;
+    report.source = source.string();
+    const CompileRequest request = check_request(*this, lab, stage, source, task);
+    StageJudge steps(*this, request, task, listener);
+    try {
+        if (std::filesystem::is_regular_file(source)) report.source_hash = sha256_file(source);
+        steps.take_all_steps();
+    } catch (const ManifestError&) {
+        throw;
+    } catch (const UsageError&) {
+        throw;
+    } catch (const std::exception& error) {
+        steps.stop(error.what());
+    }
+    return settle(std::move(report), stage, steps.found(), task.options.dataset);
+}
+
+}  // namespace warplab

@@ -1,0 +1,145 @@
+#include "grader/judge/timing.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "grader/judge/run/ending.h"
+#include "grader/model/cause.h"
+
+namespace warplab {
+namespace {
+
+constexpr Effort forced_effort{.rounds = {.fewest = 1, .most = 1},
+                               .of_short_calls = {.fewest = 1, .most = 1},
+                               .samples = 3,
+                               .sample_s = 0.3,
+                               .total_s = 6,
+                               .verify_s = 3};
+
+/// Return the budget of untrusted code for timing, whose samples take up to 40 seconds.
+std::shared_ptr<Budget> timed_budget(const Task& task) {
+    constexpr double wall_s = 180, cpu_s = 180;
+    return task.sandbox == SandboxLevel::none ? nullptr : std::make_shared<Budget>(wall_s, cpu_s);
+}
+
+/// Call measure() and convert its exceptions to an error.
+Measured measure_or_error(StageRun& run, StageRun* reference, const Dataset& dataset, const Bandwidth& bandwidth,
+                          const Effort& effort, const Baseline& cpu, const Progress& progress) {
+    Measured measured;
+    try {
+        measured = measure(run, reference, dataset, bandwidth, effort, cpu, progress);
+    } catch (const std::exception& error) {
+        measured.measurement.dataset = dataset.name;
+        measured.error = internal_error(fmt::format("{} could not be timed: {}.", dataset.name, error.what()));
+    }
+    run.end_session();
+    if (reference) reference->end_session();
+    if (measured.failure && can_be_ours(*measured.failure)) measured.error = std::exchange(measured.failure, {});
+    return measured;
+}
+
+/// Return the failure of a program whose dataset can be timed with the reference.
+Failure fault_while_timed(const Failure& failure) {
+    return {cause::crash, failure.message + " Without this program, the dataset can be timed.",
+            "Does the program allocate memory that it never frees, or end by itself?", failure.place};
+}
+
+/// Measure, and report an error only if the reference also gets one in place of the student's code: code that hoards
+/// memory can make the other process fail.
+Measured measure_confirmed(StageRun& run, StageRun* reference, const Dataset& dataset, const Bandwidth& bandwidth,
+                           const Effort& effort, const Baseline& cpu, const Progress& progress) {
+    const Measured measured = measure_or_error(run, reference, dataset, bandwidth, effort, cpu, progress);
+    if (!measured.error || measured.error->cause == cause::implausible_timing || !run.reference) return measured;
+    const std::unique_ptr<StageRun> stand_in = run.reference();
+    if (!stand_in) return measured;
+    const Measured other = measure_or_error(*stand_in, reference, dataset, bandwidth, forced_effort, cpu, progress);
+    if (other.error || other.failure) return measured;
+    return {measured.measurement, fault_while_timed(*measured.error), std::nullopt};
+}
+
+/// Add what does not depend on the program.
+Measurement completed(Measurement m, const Dataset& dataset, const Baseline& cpu, bool on_cpu, bool has_reference) {
+    m.sequential_s = cpu.sequential_s * m.iterations;
+    m.openmp_s = cpu.openmp_s * m.iterations;
+    m.openmp_threads = cpu.threads;
+    m.scored = !dataset.uses.unscored;
+    if (!m.scored) m.caveats.push_back("this time counts for no points");
+    if (on_cpu) m.caveats.push_back("timed on the CPU backend: says nothing about a GPU");
+    if (!on_cpu && !has_reference) m.caveats.push_back("no reference solution here: speed points are pending");
+    return m;
+}
+
+std::vector<const Dataset*> timed_datasets(const StageRun& run, const Task& task) {
+    const bool without_cuda_only = run.backend == Backend::cpu || task.options.no_cuda_only;
+    std::vector<const Dataset*> chosen;
+    for (const Dataset& dataset : run.lab.datasets) {
+        const bool requested = dataset.name == task.options.dataset;
+        if (!dataset.uses.bench || !dataset.applies_to(run.stage)) continue;
+        if (dataset.uses.unscored && !task.options.unscored && !requested) continue;
+        if (dataset.uses.cuda_only && without_cuda_only) continue;
+        if (task.options.dataset.empty() || requested) chosen.push_back(&dataset);
+    }
+    return chosen;
+}
+
+/// Return the effort for each of `count` datasets.
+Effort effort_for(const Task& task, bool on_cpu, std::size_t count) {
+    Effort effort = on_cpu ? forced_effort : Effort{};
+    effort.sample_s *= task.options.sample_s;
+    effort.total_s *= task.options.sample_s / static_cast<double>(std::max<std::size_t>(count, 1));
+    effort.verify_s = std::max(0.5, effort.verify_s * task.options.sample_s);
+    return effort;
+}
+
+std::unique_ptr<StageRun> without_hooks(Judge& judge, const StageRun& run, const std::filesystem::path& source,
+                                        Task task) {
+    task.fast = true;
+    Judge::Ready ready = judge.make_ready(run.lab, run.stage, source, task);
+    if (!ready.run) throw std::runtime_error("the stage does not compile without the sanitizer's hooks");
+    return std::move(ready.run);
+}
+
+/// Return the stage's solution, ready to be timed alongside; null if there is none or it does not compile.
+std::unique_ptr<StageRun> solution_of(Judge& judge, const StageRun& run, Task task, Timed& timed) {
+    const std::filesystem::path solution = judge.source_of(run.lab, run.stage, "solutions");
+    if (!std::filesystem::exists(solution)) return nullptr;
+    task.defines.clear();
+    task.budget = nullptr;
+    Judge::Ready ready = judge.make_ready(run.lab, run.stage, solution, task);
+    timed.reference_does_not_compile = !ready.run;
+    return std::move(ready.run);
+}
+
+}  // namespace
+
+void time_stage(Timed& timed, Judge& judge, StageRun& run, const std::filesystem::path& source, const Task& task,
+                const Listener& listener) {
+    const bool on_cpu = judge.backend() == Backend::cpu;
+    run.end_session();
+    listener.doing(on_cpu ? "compiling for timing" : "compiling the reference");
+    const std::unique_ptr<StageRun> fast = on_cpu ? without_hooks(judge, run, source, task) : nullptr;
+    const std::unique_ptr<StageRun> solution = on_cpu ? nullptr : solution_of(judge, run, task, timed);
+    StageRun& to_time = fast ? *fast : run;
+    to_time.policy.budget = timed_budget(task);
+    const std::vector<const Dataset*> datasets = timed_datasets(run, task);
+    const Effort effort = effort_for(task, on_cpu, datasets.size());
+    for (const Dataset* dataset : datasets) {
+        const auto say = [&](const std::string& what) { listener.doing(fmt::format("{}: {}", dataset->name, what)); };
+        say("CPU baselines");
+        const Baseline cpu = judge.baseline(run.lab, *dataset);
+        const Measured measured =
+            measure_confirmed(to_time, solution.get(), *dataset, judge.bandwidth(), effort, cpu, say);
+        if (measured.failure) {
+            timed.failed = failed_check(*dataset, *measured.failure);
+            timed.failed->points = 0;  // the dataset's own check has them
+            return;
+        }
+        timed.measurements.push_back(completed(measured.measurement, *dataset, cpu, on_cpu, solution != nullptr));
+        timed.error = measured.error;
+        if (measured.error) return;
+    }
+}
+
+}  // namespace warplab

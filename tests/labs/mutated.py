@@ -1,0 +1,102 @@
+"""A copy of the project in which no sentence of the judge and the runtime is left: each is replaced by a key.
+
+Sentences of other programs, which the judge reads, are listed here. Whatever else the judge reads in order to decide
+something would not be found in the copy.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+from tests.labs.conftest import BUILD, ROOT
+
+# Parts whose sentences are replaced.
+SPEAKING = ["grader/judge", "grader/runner", "grader/cpu/runtime", "grader/cpu/include", "grader/model/score.cpp"]
+COPIED = ["datasets", "grader", "labs", "solutions", "starter"]
+TOKEN = re.compile(
+    r"""//[^\n]*|/\*.*?\*/|R"(?P<d>[^(\s]*)\(.*?\)(?P=d)"|^[ ]*\#[^\n]*(?:\\\n[^\n]*)*"""
+    r"""|'(?:\\.|[^'\\\n])+'|(?P<text>"(?:\\.|[^"\\\n])*")""",
+    re.DOTALL | re.MULTILINE,
+)
+SENTENCE = re.compile(r"[A-Za-z’'`]{2,}[,;:]? [a-z]{2,}")
+# What GCC, its linker, nvcc, the C++ library, compute-sanitizer and Linux print, and what the judge reads of it.
+FOREIGN = re.compile(
+    "|".join(
+        map(
+            re.escape,
+            [
+                "terminate called after throwing an instance of",
+                "Assembler messages:",
+                "internal compiler error: ",
+                "Killed signal terminated program",
+                "File size limit exceeded signal terminated program",
+                "No such file or directory",
+                "Permission denied",
+                "cannot open source file",
+                "extended character",
+                "at end of input",
+                "was not declared in this scope",
+                "is undefined",
+                "conflicting declaration",
+                "redeclaration of",
+                "too few arguments",
+                "too many arguments",
+                "no matching function for call",
+                "cannot convert",
+                "invalid conversion",
+                "is incompatible with parameter",
+                'expected a \\";\\"',
+                ": in function ",
+                "multiple definition of `",
+                "undefined reference to `",
+                "Saved host backtrace",
+                "Host Frame",
+                "model name",
+                "search starts here:",
+                "End of search list",
+            ],
+        )
+    )
+)
+# Files that only read what compilers print.
+READERS = {"diagnostics.cpp", "contract.cpp", "resources.cpp", "toolchain.cpp", "symbols.cpp"}
+
+
+def without_sentences(text: str, keys: list[str]) -> str:
+    """Replace each literal that has a sentence by a key, and add what was replaced to `keys`."""
+
+    def replaced(token: re.Match) -> str:
+        literal = token["text"]
+        if literal is None or not SENTENCE.search(literal) or FOREIGN.search(literal):
+            return token[0]
+        keys.append(literal)
+        return f'"w{len(keys)}"'
+
+    return TOKEN.sub(replaced, text)
+
+
+def speaking_files(root: Path) -> list[Path]:
+    found = []
+    for part in SPEAKING:
+        path = root / part
+        found += [path] if path.is_file() else [one for one in sorted(path.rglob("*")) if one.is_file()]
+    return [one for one in found if one.suffix in (".cpp", ".h", ".inc") and one.name not in READERS]
+
+
+def make_copy(folder: Path) -> int:
+    """Copy the project, replace its sentences, and build the judge. Returns the number of replaced literals."""
+    for part in COPIED:
+        shutil.copytree(ROOT / part, folder / part)
+    keys: list[str] = []
+    for file in speaking_files(folder):
+        file.write_text(without_sentences(file.read_text(), keys))
+    built = (ROOT / BUILD).resolve()
+    for part in ("labs", "cpu"):
+        shutil.copytree(built / part, folder / "build" / part)
+    flags = "CXXFLAGS=-std=c++20 -O0 -fPIC -pthread -I. -MMD -MP -w"
+    command = ["make", "-j2", "-f", "grader/build.mk", flags, "build/warplab"]
+    subprocess.run(command, cwd=folder, check=True, capture_output=True, text=True)
+    return len(keys)

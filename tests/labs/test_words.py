@@ -1,0 +1,82 @@
+"""No decision depends on a sentence: without all sentences of the judge and the runtime, the results are the same."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.labs import wrong
+from tests.labs.conftest import BACKEND, BUILD, ROOT, labs
+from tests.labs.mutated import make_copy, without_sentences
+
+THOROUGH = bool(os.environ.get("WARPLAB_THOROUGH"))
+MOST_OF_A_LAB = 8
+
+
+def is_repeatable(entry: dict) -> bool:
+    """The outputs of a race, and so its causes, differ from run to run."""
+    found = entry.get("inspect", [""])[0]
+    return "cpu" in entry["backends"] and isinstance(entry["cause"], str) and "race" not in (found, entry["cause"])
+
+
+def sample() -> list[tuple[str, dict]]:
+    """Return wrong submissions of all labs, with as many different causes as possible."""
+    chosen = []
+    seen: set[str] = set()
+    for lab in labs():
+        new = {one["cause"]: one for one in wrong.entries(lab) if is_repeatable(one) and one["cause"] not in seen}
+        chosen += [(lab, one) for one in list(new.values())[:MOST_OF_A_LAB]]
+        seen |= set(new)
+    return chosen
+
+
+def judge(root: Path, program: Path, lab: str, entry: dict, source: Path) -> dict[str, Any]:
+    """Return what must not depend on words: verdicts, causes, points, places and lines."""
+    report = source.parent / "report.json"
+    report.unlink(missing_ok=True)
+    command = [str(program), "check", lab, entry["stage"], "--source", str(source), "--json", str(report)]
+    options = ["--dataset", entry["dataset"]] if "dataset" in entry else []
+    subprocess.run([*command, "--backend", "cpu", *options], cwd=root, capture_output=True, check=False)
+    stage = json.loads(report.read_text())["stages"][0]
+    failures = [stage["compilation"].get("failure"), stage.get("error")]
+    failures += [check.get("failure") for check in stage["checks"]]
+    score = stage.get("score") or {}
+    found = (stage.get("check_mode") or {}).get("findings", [])
+    return {
+        "verdict": stage["verdict"],
+        "checks": [(one["dataset"], one["verdict"], one.get("skipped")) for one in stage["checks"]],
+        "causes": [failure["cause"] for failure in failures if failure],
+        "sanitizer": (stage.get("check_mode") or {}).get("verdict"),
+        "findings": [(one["cause"], one["line"], one.get("other_line"), one.get("note")) for one in found],
+        "score": {name: value for name, value in score.items() if not name.endswith("_why")},
+    }
+
+
+@pytest.mark.skipif(not THOROUGH or BACKEND != "cpu", reason="compiles the judge again: WARPLAB_THOROUGH=1")
+def test_results_do_not_depend_on_sentences(tmp_path: Path) -> None:
+    copy = tmp_path / "copy"
+    assert make_copy(copy) > 500
+    other = copy / "build/warplab"
+    differing = []
+    for lab, entry in sample():
+        folder = tmp_path / lab / Path(entry["file"]).stem
+        folder.mkdir(parents=True)
+        source = folder / "hand_in.cu"
+        source.write_text(wrong.source_of(lab, entry["file"], folder).read_text())
+        with_words = judge(ROOT, (ROOT / BUILD).resolve() / "warplab", lab, entry, source)
+        without = judge(copy, other, lab, entry, source)
+        if with_words != without:
+            differing.append((lab, entry["file"], with_words, without))
+    assert differing == []
+
+
+def test_sentences_are_found() -> None:
+    keys: list[str] = []
+    code = 'say("it is full"); // "a comment is none"\nrun("objcopy", "--keep"); see("at end of input");'
+    assert without_sentences(code, keys) == code.replace('"it is full"', '"w1"')
+    assert keys == ['"it is full"']
