@@ -68,7 +68,7 @@ TEST(NamePrefix, WritesCodeWithoutSeparators) {
         "Only the first 999,424 of 1,000,003 elements are counted (999,424 = 976 x 1024): 1,000,003 / 1024 rounds "
         "down, and the last 579 have no thread.");
     EXPECT_EQ(mistake.hint,
-              "Round the number of blocks up, (n + 1023) / 1024, and let threads past the end do nothing.");
+              "Round the number of blocks up, (n + 1024 - 1) / 1024, and let threads past the end do nothing.");
 }
 
 TEST(DescribePart, SaysWhichOfEveryPeriod) {
