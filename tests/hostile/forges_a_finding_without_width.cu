@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "forged_page.h"
 #include "labs/dot_product/lab.h"
 
 __global__ void dot_product_kernel(const int* a, const int* b, int* out, std::size_t n) {
@@ -20,15 +21,15 @@ __global__ void dot_product_kernel(const int* a, const int* b, int* out, std::si
 }
 
 static void forge_a_finding() {
-    constexpr std::size_t bytes = 45440, findings = 744;  // as in tests/hostile/open_forges_a_guard.cu
-    auto* page = static_cast<char*>(mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, 4, 0));
+    using Page = ForgedPage;
+    auto* page = static_cast<char*>(mmap(nullptr, Page::bytes, PROT_READ | PROT_WRITE, MAP_SHARED, 4, 0));
     if (page == MAP_FAILED) return;
     const std::uint32_t kind = 8, space = 4, width = 0, one = 1;
-    std::memcpy(page + findings, &kind, 4);
-    std::memcpy(page + findings + 4, &space, 4);
-    std::memcpy(page + findings + 112, &width, 4);
-    std::memcpy(page + findings - 4, &one, 4);  // finding_count
-    munmap(page, bytes);
+    std::memcpy(page + Page::findings, &kind, 4);
+    std::memcpy(page + Page::findings + 4, &space, 4);
+    std::memcpy(page + Page::findings + Page::width_in_finding, &width, 4);
+    std::memcpy(page + Page::finding_count, &one, 4);
+    munmap(page, Page::bytes);
 }
 
 void dot_product(const int* a, const int* b, int* out, std::size_t n, void*) {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "forged_page.h"
 #include "labs/dot_product/lab.h"
 
 __global__ void dot_product_kernel(const int* a, const int* b, int* out, std::size_t n) {
@@ -18,17 +19,18 @@ __global__ void dot_product_kernel(const int* a, const int* b, int* out, std::si
 }
 
 static void forge_a_guard() {
-    constexpr std::size_t bytes = 45440, findings = 744, finding = 360, counter = 16, guard_count = 18024;
-    auto* page = static_cast<char*>(mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, 4, 0));
+    using Page = ForgedPage;
+    auto* page = static_cast<char*>(mmap(nullptr, Page::bytes, PROT_READ | PROT_WRITE, MAP_SHARED, 4, 0));
     if (page == MAP_FAILED) return;
     std::uint32_t found, guards = 0;
-    std::memcpy(&found, page + findings - 4, sizeof found);
+    std::memcpy(&found, page + Page::finding_count, sizeof found);
     for (std::uint32_t i = 0; i < found && i < 48; ++i) {
-        std::memcpy(page + guard_count + 8 + 8 * guards++, page + findings + i * finding + counter, 8);
-        std::memcpy(page + guard_count + 8 + 8 * guards++, page + findings + i * finding + counter + 40, 8);
+        const char* side = page + Page::findings + i * Page::finding_bytes + Page::side_in_finding;
+        std::memcpy(page + Page::guard_count + 8 + 8 * guards++, side, 8);
+        std::memcpy(page + Page::guard_count + 8 + 8 * guards++, side + Page::side_bytes, 8);
     }
-    std::memcpy(page + guard_count, &guards, sizeof guards);
-    munmap(page, bytes);
+    std::memcpy(page + Page::guard_count, &guards, sizeof guards);
+    munmap(page, Page::bytes);
 }
 
 void dot_product(const int* a, const int* b, int* out, std::size_t n, void*) {

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "forged_page.h"
 #include "labs/dot_product/lab.h"
 
 __global__ void dot_product_kernel(const int* a, const int* b, int* out, std::size_t n, bool careful) {
@@ -21,7 +22,7 @@ __global__ void clear(int* out) { *out = 0; }
 
 static bool watched() {
     std::uint32_t shapes = 0;
-    (void)!pread(4, &shapes, sizeof shapes, 41592);
+    (void)!pread(4, &shapes, sizeof shapes, ForgedPage::shape_count);
     return shapes != 0;
 }
 

@@ -2,12 +2,30 @@
 
 #include <gtest/gtest.h>
 
+#include "grader/io/status_page.h"
 #include "tests/hostile/forged_answer.h"
+#include "tests/hostile/forged_page.h"
 
 namespace warplab::protocol {
 namespace {
 
 static_assert(sizeof(::Answer) == sizeof(Packet<Answer>), "hostile hand-ins forge what the judge expects");
+
+TEST(ForgedPage, HasThePlacesOfTheStatusPage) {
+    const StatusPage page{};
+    const auto place = [&](const auto& field) {
+        return static_cast<std::size_t>(reinterpret_cast<const char*>(&field) - reinterpret_cast<const char*>(&page));
+    };
+    EXPECT_EQ(ForgedPage::bytes, sizeof page);
+    EXPECT_EQ(ForgedPage::finding_count, place(page.finding_count));
+    EXPECT_EQ(ForgedPage::findings, place(page.findings));
+    EXPECT_EQ(ForgedPage::guard_count, place(page.guard_count));
+    EXPECT_EQ(ForgedPage::shape_count, place(page.shape_count));
+    EXPECT_EQ(ForgedPage::finding_bytes, sizeof(RawFinding));
+    EXPECT_EQ(ForgedPage::side_bytes, sizeof(FindingSide));
+    EXPECT_EQ(ForgedPage::side_in_finding, place(page.findings[0].now) - place(page.findings));
+    EXPECT_EQ(ForgedPage::width_in_finding, place(page.findings[0].width) - place(page.findings));
+}
 
 /// A socket like the judge's: the runner's end cannot send.
 struct Socket {

@@ -64,7 +64,7 @@ struct Object {
     std::uintptr_t begin = 0, zone_begin = 0, zone_end = 0;
     std::size_t bytes = 0;
     FindingSpace space = FindingSpace::none;
-    std::string name;
+    std::string name = {};
     std::uint32_t buffer = 0;
     std::uint32_t block = 0;  // shared: the block that declared it
     bool holds_data = false;  // all of it was written before the kernel
@@ -79,7 +79,7 @@ struct Object {
     bool is_input = false;             // an input of the lab, which no call may write
     bool hosts_too = false;            // managed or pinned: the host may use it
     int line = 0;                      // of its allocation, while it may be a leak
-    Shadow histories;                  // of each word
+    Shadow histories = {};             // of each word
     Bytes* bytes_of_inputs = nullptr;  // used instead of histories if no kernel may write
     std::size_t word_count = 0;
 

@@ -68,6 +68,7 @@ class Format:
 @pytest.fixture(scope="module")
 def formats(tmp_path_factory) -> dict[str, Format]:
     environment = {name: value for name, value in os.environ.items() if not name.startswith("MAKE")}
+    (ROOT / BUILD / "cpu/runtime-tests").mkdir(parents=True, exist_ok=True)
     command = ["flock", f"{BUILD}/cpu/runtime-tests/lock", "make", "-s", "-j2", "-f", "tests/cpu/runtime/programs.mk"]
     program = f"{BUILD}/cpu/runtime-tests/native/float16"
     subprocess.run([*command, f"BUILD={BUILD}", program], cwd=ROOT, env=environment, check=True)
