@@ -57,8 +57,8 @@ SOURCES = [
     *(f"grader/common/{name}.cpp" for name in ("hash", "json_node", "nearest", "text", "utf8")),
     *(f"grader/model/{name}.cpp" for name in ("manifest", "report", "statistics")),
     *(f"grader/judge/present/{name}.cpp" for name in ("render", "table")),
-    *(f"grader/judge/run/{name}.cpp" for name in ("answer", "ending")),
-    *(f"grader/judge/sanitizer/{name}.cpp" for name in ("counters", "findings", "occupancy")),
+    *(f"grader/judge/run/{name}.cpp" for name in ("inbox", "ending")),
+    *(f"grader/judge/sanitizer/{name}.cpp" for name in ("counts", "finding_words", "findings", "occupancy")),
     *(f"grader/judge/cli/{name}.cpp" for name in ("import", "records")),
     *(
         f"grader/judge/compile/{name}.cpp"

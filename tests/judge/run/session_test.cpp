@@ -95,8 +95,8 @@ class Neighbours {
         CPU_ZERO(&one);
         CPU_SET(processor, &one);
         sched_setaffinity(0, sizeof one, &one);
-        for (volatile unsigned count = 0;; count = count + 1) {
-        }
+        volatile unsigned count = 0;
+        for (;;) count = count + 1;
     }
 
     pid_t processes_[3];
