@@ -234,25 +234,25 @@ struct Taker {
 
 template <class T>
 inline warplab_cpu::IfShuffled<T> __shfl_sync(unsigned mask, T value, int source, int width = 32,
-                                          warplab_cpu::Line line = {__builtin_LINE()}) {
+                                              warplab_cpu::Line line = {__builtin_LINE()}) {
     using namespace warplab_cpu;
     return shuffle(mask, value, ShuffleAny::source(lane(), source, width), line);
 }
 template <class T>
 inline warplab_cpu::IfShuffled<T> __shfl_up_sync(unsigned mask, T value, unsigned delta, int width = 32,
-                                             warplab_cpu::Line line = {__builtin_LINE()}) {
+                                                 warplab_cpu::Line line = {__builtin_LINE()}) {
     using namespace warplab_cpu;
     return shuffle(mask, value, ShuffleUp::source(lane(), delta, width), line);
 }
 template <class T>
 inline warplab_cpu::IfShuffled<T> __shfl_down_sync(unsigned mask, T value, unsigned delta, int width = 32,
-                                               warplab_cpu::Line line = {__builtin_LINE()}) {
+                                                   warplab_cpu::Line line = {__builtin_LINE()}) {
     using namespace warplab_cpu;
     return shuffle(mask, value, ShuffleDown::source(lane(), delta, width), line);
 }
 template <class T>
 inline warplab_cpu::IfShuffled<T> __shfl_xor_sync(unsigned mask, T value, int bits, int width = 32,
-                                              warplab_cpu::Line line = {__builtin_LINE()}) {
+                                                  warplab_cpu::Line line = {__builtin_LINE()}) {
     using namespace warplab_cpu;
     return shuffle(mask, value, ShuffleXor::source(lane(), bits, width), line);
 }
