@@ -150,13 +150,27 @@ def test_technique(entry: dict, tmp_path: Path) -> None:
         pytest.skip(f"works on {', '.join(entry['backends'])} only")
     if entry.get("slow") and not THOROUGH:
         pytest.skip("takes long: WARPLAB_THOROUGH=1")
-    assert_outcome(entry, tmp_path, ("namespace", "uid"))
+    try_technique(entry, tmp_path, ("namespace", "uid"))
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="the level is root's")
 @pytest.mark.parametrize("entry", AT_LEVEL_UID, ids=name_of)
 def test_technique_at_level_uid(entry: dict, tmp_path: Path) -> None:
-    assert_outcome(entry | entry.get("uid", {}), tmp_path, "uid", ["bwrap"])
+    try_technique(entry | entry.get("uid", {}), tmp_path, "uid", ["bwrap"])
+
+
+def try_technique(entry: dict, tmp_path: Path, level: str | tuple[str, ...], gone: Sequence[str] = ()) -> None:
+    """Assert the outcome of a hand-in. An open gap may need luck, for example with the addresses that the kernel
+    chooses: one of three runs is enough."""
+    for runs_left in range(2 if "open" in entry else 0, -1, -1):
+        folder = tmp_path / str(runs_left)
+        folder.mkdir()
+        try:
+            assert_outcome(entry, folder, level, gone)
+            return
+        except AssertionError:
+            if not runs_left:
+                raise
 
 
 def assert_outcome(entry: dict, tmp_path: Path, level: str | tuple[str, ...], gone: Sequence[str] = ()) -> None:
