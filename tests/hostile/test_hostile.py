@@ -48,7 +48,7 @@ def grade(source: Path, folder: Path, gone: Sequence[str], entry: Mapping[str, A
     lab, stage = entry.get("lab", LAB), entry.get("stage", STAGE)
     report = folder / f"{source.stem}.json"
     command = [BUILD / "warplab", "grade", lab, stage, "--source", source, "--backend", BACKEND, "--no-nvcc"]
-    command += ["--no-cuda-only", "--json", report, "--report-dir", folder, "--sample-seconds", "0.05"]
+    command += ["--no-cuda-only", "--json", report, "--report-dir", folder]
     command += [] if entry.get("check_mode") else ["--no-check-mode"]
     run = subprocess.run(
         [*without(*gone), *map(str, command)],

@@ -108,7 +108,8 @@ void fill_in(Measurement& m, const PairedBenchmark& paired, int calls, int calls
     if (!paired.reference) return;
     m.reference_s = paired.median_reference_s() * scale;
     m.reference_ratio = paired.ratio();
-    m.ambiguous = half_width(*m.reference_ratio) > most_half_width;
+    m.ended_by = paired.ended_by().value_or(Measurement::EndedBy::most_rounds);
+    m.ambiguous = m.ended_by != Measurement::EndedBy::points_known && half_width(*m.reference_ratio) > most_half_width;
     if (m.ambiguous) m.caveats.push_back("ambiguous: the ratio to the reference is known only within its interval");
 }
 
@@ -141,10 +142,10 @@ double time_reference_beside_itself(StageRun& reference, const Pool& pool, std::
                                     const Effort& effort) {
     StageRun twin{reference.lab,    reference.stage,  reference.oracle, reference.backend,
                   reference.runner, reference.policy, reference.device, reference.host};
-    const Progress quietly = [](const std::string&) {};
+    const Progress quietly = [](GradingPhase, const std::string&) {};
     PairedBenchmark paired(twin, &reference, pool, slots, 77, effort);
-    paired.begin_round();
-    paired.warm_up(calls);
+    paired.begin_round(quietly);
+    paired.warm_up(calls, quietly);
     take_samples(paired, calls, quietly);
     return paired.broken() ? 0 : paired.slowest_reference_event_s() / calls;
 }
@@ -157,19 +158,18 @@ Measured measure(StageRun& student, StageRun* reference, const Dataset& dataset,
     Measurement& m = measured.measurement;
     m.dataset = dataset.name;
     m.iterations = student.lab.benchmark.iterations;
-    progress("making inputs");
+    progress(GradingPhase::inputs, "making inputs");
     const Pool pool = make_pool(student, dataset);
     const int calls_wanted = count_calls(student, pool.shape(student.lab));
     const std::uint32_t slots = choose_slots(student, pool, calls_wanted, reference ? 2 : 1);
     const Problem shape = pool.shape(student.lab);
     m.transfer_s = measure_transfer(student, pool) * m.iterations / student.lab.benchmark.iterations_per_call;
 
-    progress("warming up");
     std::random_device entropy;
     PairedBenchmark paired(student, reference, pool, slots, (std::uint64_t{entropy()} << 32) | entropy(), effort);
-    const double alone_s = reference ? paired.time_reference_alone(static_cast<int>(slots)) : 0;
-    paired.begin_round();
-    paired.warm_up(calls_wanted);
+    const double alone_s = reference ? paired.time_reference_alone(static_cast<int>(slots), progress) : 0;
+    paired.begin_round(progress);
+    paired.warm_up(calls_wanted, progress);
     const int calls = paired.affordable_calls(calls_wanted);
     take_samples(paired, calls, progress);
     set_bounds(m, student, shape, bandwidth, bandwidth_during(paired.samples(), bandwidth),
@@ -182,7 +182,7 @@ Measured measure(StageRun& student, StageRun* reference, const Dataset& dataset,
     }
     measured.failure = paired.student.failure;
     if (measured.failure) return measured;
-    progress("checking timed outputs");
+    progress(GradingPhase::verify_outputs, "checking timed outputs");
     const Substitute substitute{paired.reference ? &*paired.reference : nullptr,
                                 cpu.openmp_s * student.oracle.cost(shape).iterations};
     if (effort.verify_s > 0)
@@ -194,6 +194,7 @@ Measured measure(StageRun& student, StageRun* reference, const Dataset& dataset,
     const double alongside_s = reference ? paired.median_reference_event_s() / calls : 0;
     double usual_s = alone_s;
     if (alongside_s > suspicious_slowdown * usual_s) {  // or do two processes, or the machine, slow the reference down?
+        progress(GradingPhase::compare_clocks, "timing the reference beside itself");
         student.end_session();
         reference->end_session();
         usual_s = std::max(usual_s, time_reference_beside_itself(*reference, pool, slots, calls, effort));

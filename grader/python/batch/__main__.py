@@ -60,8 +60,8 @@ def add_grade(verbs: Verbs) -> None:
     one.add_argument("--no-nvcc", action="store_true", help="quicker; whether it compiles for a GPU is not asked")
     one.add_argument("--unsafe", action="store_true", help="grade without a sandbox where none can be had")
     one.add_argument("--timeout-s", type=float, default=1800, help="for all stages of a submission (1800)")
-    help_text = "the longest a timing sample takes, 0.05 to 1 (1); shorter is quicker and less sure"
-    one.add_argument("--sample-seconds", type=float, default=1.0, help=help_text)
+    help_text = "time until the ratio to the reference is known to 0.5%%, not only until the points are known"
+    one.add_argument("--precise", action="store_true", help=help_text)
     one.add_argument("--root", type=Path, default=ROOT, help="the project's folder (this one's)")
     one.add_argument("--build", type=Path, help="where warplab is built (the project's build)")
     one.set_defaults(run=grade)

@@ -73,8 +73,8 @@ class TimedOutputs : public testing::Test {
         const Effort effort{{2, 2}, {2, 2}, 2, 0.01, 0.1, 0.2};
         Baseline cpu;
         cpu.openmp_s = cpu_s;
-        const Measured measured =
-            measure(*handed_in.run, beside.run.get(), *dataset, Bandwidth{}, effort, cpu, [](const std::string&) {});
+        const Measured measured = measure(*handed_in.run, beside.run.get(), *dataset, Bandwidth{}, effort, cpu,
+                                          [](GradingPhase, const std::string&) {});
         if (measured.error && measured.error->cause == cause::internal) return measured.error->message;
         return measured.failure ? measured.failure->cause : "";
     }
@@ -101,8 +101,8 @@ TEST_F(TimedOutputs, AllRoundsAreTimedWithoutAReference) {
     const auto alone = judge_.make_ready(lab, lab.stages.front(), right_, Task{});
     ASSERT_TRUE(alone.run);
     const Effort effort{{4, 10}, {4, 10}, 3, 0.01, 0.1, 0.2};
-    const Measured measured =
-        measure(*alone.run, nullptr, lab.dataset("warp"), Bandwidth{}, effort, Baseline{}, [](const std::string&) {});
+    const Measured measured = measure(*alone.run, nullptr, lab.dataset("warp"), Bandwidth{}, effort, Baseline{},
+                                      [](GradingPhase, const std::string&) {});
     EXPECT_FALSE(measured.failure);
     EXPECT_EQ(measured.measurement.samples_s.size(), 12u);
     EXPECT_FALSE(measured.measurement.reference_ratio);
@@ -116,7 +116,7 @@ TEST_F(TimedOutputs, TimesThatDifferAreTakenMoreOften) {
     ASSERT_TRUE(handed_in.run && beside.run);
     const Effort effort{{1, 1}, {1, 1}, 3, 0.01, 0.1, 0.2};
     const Measured measured = measure(*handed_in.run, beside.run.get(), lab.dataset("warp"), Bandwidth{}, effort,
-                                      Baseline{}, [](const std::string&) {});
+                                      Baseline{}, [](GradingPhase, const std::string&) {});
     EXPECT_GT(measured.measurement.samples_s.size(), 3u);
 }
 
@@ -143,7 +143,7 @@ TEST_F(TimedOutputs, RatioFollowsFromTheSamples) {
     ASSERT_TRUE(handed_in.run && beside.run);
     const Effort effort{{4, 4}, {4, 4}, 2, 0.01, 0.1, 0.2};
     const Measurement m = measure(*handed_in.run, beside.run.get(), lab.dataset("warp"), Bandwidth{}, effort,
-                                  Baseline{}, [](const std::string&) {})
+                                  Baseline{}, [](GradingPhase, const std::string&) {})
                               .measurement;
     ASSERT_EQ(m.samples_of_rounds.size(), 4u);
     ASSERT_EQ(m.reference_samples_s.size(), m.samples_s.size());
@@ -159,6 +159,27 @@ TEST_F(TimedOutputs, RatioFollowsFromTheSamples) {
     ASSERT_EQ(from, static_cast<std::ptrdiff_t>(m.samples_s.size()));
     EXPECT_NEAR(paired_ratio(rounds).median, m.reference_ratio->median, 1e-9);
     EXPECT_NEAR(paired_ratio(rounds).high, m.reference_ratio->high, 1e-9);
+}
+
+TEST_F(TimedOutputs, NoMoreRoundsAreTakenThanThePointsRequire) {
+    const Lab& lab = judge_.lab("dot_product");
+    const auto handed_in = judge_.make_ready(lab, lab.stages.front(), right_, Task{});
+    const auto beside = judge_.make_ready(lab, lab.stages.front(), right_, Task{});
+    ASSERT_TRUE(handed_in.run && beside.run);
+    const auto with_points = [&](const PointsFor& points) {
+        const Effort effort{.rounds = {4, 4}, .of_short_calls = {4, 4}, .sample_s = 0.01, .points = points};
+        return measure(*handed_in.run, beside.run.get(), lab.dataset("warp"), Bandwidth{}, effort, Baseline{},
+                       [](GradingPhase, const std::string&) {})
+            .measurement;
+    };
+    const Measurement flat = with_points([](double, double) { return 3.0; });
+    EXPECT_EQ(flat.ended_by, Measurement::EndedBy::points_known);
+    EXPECT_EQ(flat.samples_of_rounds.size(), 1u);
+    EXPECT_FALSE(flat.ambiguous);
+    EXPECT_LT(flat.reference_ratio->low, flat.reference_ratio->high);
+    const Measurement steep = with_points([](double ratio, double) { return -1e6 * ratio; });
+    EXPECT_NE(steep.ended_by, Measurement::EndedBy::points_known);
+    EXPECT_EQ(steep.samples_of_rounds.size(), 4u);
 }
 
 TEST_F(TimedOutputs, ReferenceAccusesNobody) { EXPECT_EQ(cause_of(right_, wrong_, too_long), ""); }
