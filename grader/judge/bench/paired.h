@@ -52,6 +52,7 @@ class PairedBenchmark {
     /// Whether the rounds since the given one determine the ratio with the required precision.
     bool is_known(std::size_t since = 0) const { return half_width(ratio_since(since)) <= wanted_half_width; }
     std::vector<Sample> samples() const;
+    double median_student_s() const { return median_of(samples(), &Sample::student_s); }
     double median_reference_s() const { return median_of(samples(), &Sample::reference_s); }
 
     /// By events, because all suspicion is based on it: a busy CPU must not lead to an accusation.

@@ -60,6 +60,15 @@ double Subject::time_calls(int calls, int sample) {
     return total_s;
 }
 
+double Subject::time_call_on(const Problem& call) {
+    if (failure) return 0;
+    buffers_->poison_all();
+    for (std::size_t i = 0; i < pool_.regions.size(); ++i)
+        if (pool_.regions[i]) buffers_->write(i, 0, call.arrays[i]);
+    run_.device.synchronize();
+    return time_moved(1);
+}
+
 Array Subject::outputs_for(const OutputSample& seen) {
     windows_[0] = seen.window;
     copy_inputs(0);
@@ -119,6 +128,10 @@ void Subject::copy_inputs(std::uint32_t slot) {
 
 double Subject::time_command(std::uint32_t calls) {
     move_inputs(calls);
+    return time_moved(calls);
+}
+
+double Subject::time_moved(std::uint32_t calls) {
     const Session::Reply reply = command(calls);
     failure = reply.failure;
     if (failure) return 0;

@@ -42,6 +42,12 @@ class Subject {
     /// one call per slot. Returns 0 after a failure.
     double time_calls(int calls, int sample);
 
+    /// Return the seconds of one call on the given inputs, in the first slot, by the judge's clock, less `gap_s`.
+    double time_call_on(const Problem& call);
+
+    /// Return an output that the last call left in the first slot.
+    Array read_output(std::size_t buffer) { return buffers_->read(buffer, 0); }
+
     /// Return the seconds between events on the GPU in the last time_calls(). The process itself reports them: use them
     /// only for the reference, whose process is trusted.
     double event_s() const { return event_s_; }
@@ -73,6 +79,9 @@ class Subject {
     void move_inputs(std::uint32_t calls);
     void copy_inputs(std::uint32_t slot);
     double time_command(std::uint32_t calls);
+
+    /// Make calls on the inputs that are in the slots, and return their seconds.
+    double time_moved(std::uint32_t calls);
 
     /// Keep randomly chosen parts of outputs and, at the end of a sample, (nearly) the whole output of one slot.
     void keep_parts(std::uint32_t calls, int sample, bool last);
