@@ -136,7 +136,7 @@ std::optional<Failure> find_implausible(const Measurement& m, double usual_s, do
     return std::nullopt;
 }
 
-/// Time single calls on inputs that the program has never had, if earlier calls could help and the CPU has the time to
+/// Time calls on inputs that the program has never had, if earlier calls could help and the CPU has the time to
 /// check the outputs. Set `measured.failure` or `measured.error` if the program kept results of earlier calls.
 void try_new_inputs(Measured& measured, PairedBenchmark& paired, const StageRun& run, const Dataset& dataset,
                     const Pool& pool, int calls, double cpu_s, const Effort& effort) {

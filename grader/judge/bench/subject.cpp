@@ -60,13 +60,15 @@ double Subject::time_calls(int calls, int sample) {
     return total_s;
 }
 
-double Subject::time_call_on(const Problem& call) {
+double Subject::time_calls_on(const std::vector<Problem>& calls) {
     if (failure) return 0;
+    const auto count = static_cast<std::uint32_t>(calls.size());
     buffers_->poison_all();
-    for (std::size_t i = 0; i < pool_.regions.size(); ++i)
-        if (pool_.regions[i]) buffers_->write(i, 0, call.arrays[i]);
+    for (std::uint32_t slot = 0; slot < count; ++slot)
+        for (std::size_t i = 0; i < pool_.regions.size(); ++i)
+            if (pool_.regions[i]) buffers_->write(i, slot, calls[slot].arrays[i]);
     run_.device.synchronize();
-    return time_moved(1);
+    return time_moved(count) / count;
 }
 
 Array Subject::outputs_for(const OutputSample& seen) {

@@ -42,11 +42,13 @@ class Subject {
     /// one call per slot. Returns 0 after a failure.
     double time_calls(int calls, int sample);
 
-    /// Return the seconds of one call on the given inputs, in the first slot, by the judge's clock, less `gap_s`.
-    double time_call_on(const Problem& call);
+    /// Make a call on each of the given inputs, at most one per slot, in one command. Return the seconds of a call by
+    /// the judge's clock, less `gap_s` for the command.
+    double time_calls_on(const std::vector<Problem>& calls);
 
-    /// Return an output that the last call left in the first slot.
-    Array read_output(std::size_t buffer) { return buffers_->read(buffer, 0); }
+    /// Return an output that the last command left in a slot.
+    Array read_output(std::size_t buffer, std::uint32_t slot) { return buffers_->read(buffer, slot); }
+    std::uint32_t slots() const { return static_cast<std::uint32_t>(windows_.size()); }
 
     /// Return the seconds between events on the GPU in the last time_calls(). The process itself reports them: use them
     /// only for the reference, whose process is trusted.

@@ -203,12 +203,13 @@ TEST_F(TimedOutputs, ResultsOfEarlierCallsShowOnNewInputs) {
     }
 }
 
-TEST(NewInputs, SingleCallsMayTakeLongerIfThoseOfTheReferenceDo) {
+TEST(NewInputs, ShortCommandsMayTakeLongerIfThoseOfTheReferenceDo) {
     const auto us = [](double count) { return 1e-6 * count; };
-    EXPECT_FALSE(timing::keeps_results({us(30), us(30), us(20), us(30), us(20)}));
-    EXPECT_FALSE(timing::keeps_results({us(90), us(80), us(20), us(50), us(20)}));
-    EXPECT_TRUE(timing::keeps_results({us(2700), us(30), us(20), us(30), us(20)}));
-    EXPECT_TRUE(timing::keeps_results({us(2700), us(2700), us(20), us(30), us(20)}));  // slow whenever calls are single
+    EXPECT_FALSE(timing::keeps_results({8, us(30), us(30), us(20), us(30), us(20)}));
+    EXPECT_FALSE(timing::keeps_results({1, us(110), us(60), us(25), us(90), us(25)}));  // as on an H100
+    EXPECT_FALSE(timing::keeps_results({1, us(76), us(0), us(40), us(100), us(40)}));
+    EXPECT_TRUE(timing::keeps_results({8, us(60), us(30), us(20), us(30), us(20)}));
+    EXPECT_TRUE(timing::keeps_results({8, us(60), us(60), us(20), us(30), us(20)}));  // slow in all short commands
 }
 
 TEST_F(TimedOutputs, ReferenceAccusesNobody) { EXPECT_EQ(cause_of(right_, wrong_, too_long), ""); }
