@@ -83,7 +83,9 @@ def name_of(entry: dict) -> str:
 
 
 def earned(stage: dict) -> float:
-    """Points without speed, which the CPU backend leaves pending."""
+    """Points without speed, which the CPU backend leaves pending. A stage that is not judged has none."""
+    if stage["score"] is None:
+        return 0
     return stage["score"]["correctness"] + stage["score"]["hygiene"]
 
 

@@ -6,6 +6,7 @@
 #include <random>
 
 #include "grader/common/text.h"
+#include "grader/judge/bench/new_inputs.h"
 #include "grader/judge/bench/paired.h"
 #include "grader/judge/bench/verify.h"
 #include "grader/model/cause.h"
@@ -136,6 +137,26 @@ std::optional<Failure> find_implausible(const Measurement& m, double usual_s, do
     return std::nullopt;
 }
 
+/// Time calls on inputs that the program has never had, if earlier calls could help and the CPU has the time to
+/// check the outputs. Set `measured.failure` or `measured.error` if the program kept results of earlier calls.
+void try_new_inputs(Measured& measured, PairedBenchmark& paired, const StageRun& run, const Dataset& dataset,
+                    const Pool& pool, int calls, double cpu_s, const Effort& effort) {
+    if (!paired.reference || !can_keep_results(pool) || cpu_s > effort.verify_s) return;
+    std::random_device entropy;
+    NewInputs inputs(run, dataset, pool, (std::uint64_t{entropy()} << 32) | entropy());
+    measured.failure = inputs.time(paired.student, *paired.reference, paired.median_student_s() / calls,
+                                   paired.median_reference_s() / calls);
+    if (measured.failure || !keeps_results(inputs.times())) return;
+    measured.error =
+        Failure{cause::implausible_timing,
+                fmt::format("A call on new inputs took {}, but {} in the samples: the program seems to keep "
+                            "results of earlier calls.",
+                            format_seconds(inputs.times().new_s), format_seconds(inputs.times().call_s)),
+                "Nothing may be kept from call to call that depends on the inputs. An instructor should look "
+                "at this submission.",
+                {}};
+}
+
 /// Return the seconds of a reference call timed in alternation with another process of the reference, as it was with
 /// the student's: in the slowest round, because a process may be slow by chance.
 double time_reference_beside_itself(StageRun& reference, const Pool& pool, std::uint32_t slots, int calls,
@@ -189,8 +210,12 @@ Measured measure(StageRun& student, StageRun* reference, const Dataset& dataset,
         measured.failure =
             verify(student, pool, paired.student.output_samples(), effort.verify_s, substitute, entropy());
     if (measured.failure) return measured;
+    progress(GradingPhase::verify_outputs, "timing new inputs");
+    try_new_inputs(measured, paired, student, dataset, pool, calls, substitute.cpu_s, effort);
+    if (measured.failure) return measured;
     fill_in(m, paired, calls, calls_wanted);
     m.limit = limit_phrase(m);
+    if (measured.error) return measured;
     const double alongside_s = reference ? paired.median_reference_event_s() / calls : 0;
     double usual_s = alone_s;
     if (alongside_s > suspicious_slowdown * usual_s) {  // or do two processes, or the machine, slow the reference down?

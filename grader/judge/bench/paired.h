@@ -53,6 +53,7 @@ class PairedBenchmark {
     /// Return the student's time over the reference's.
     Interval ratio() const;
     std::vector<Sample> samples() const;
+    double median_student_s() const { return median_of(samples(), &Sample::student_s); }
     double median_reference_s() const { return median_of(samples(), &Sample::reference_s); }
 
     /// By events, because all suspicion is based on it: a busy CPU must not lead to an accusation.
