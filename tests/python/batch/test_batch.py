@@ -737,6 +737,20 @@ def test_a_damaged_database_is_reported(course: Course) -> None:
     assert said.returncode == 2 and "nothing was graded yet" in said.stderr
 
 
+def test_a_locked_database_blames_no_submission(course: Course) -> None:
+    course.hand_in("ada", "sleep 1", "fine")
+    process = course.start()
+    course.wait_for("ada", process)
+    with closing(sqlite3.connect(course.out / "batch.sqlite", isolation_level=None)) as connection:
+        connection.execute("BEGIN IMMEDIATE")
+        time.sleep(9)  # SQLite waits for five seconds
+        connection.execute("ROLLBACK")
+    _, said = process.communicate(timeout=60)
+    assert process.returncode == 2 and b"another program keeps it locked" in said
+    assert course.statuses() == {"ada": ""}
+    assert course.grade().returncode == 0 and course.statuses() == {"ada": "graded"}
+
+
 def test_undecodable_words_are_refused(course: Course) -> None:
     course.hand_in("ada", "fine", "fine")
     course.grade()

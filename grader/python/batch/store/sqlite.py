@@ -14,6 +14,10 @@ from grader.python.batch.ingest.disk import DiskFullError
 from grader.python.common.console import UserError
 
 
+class LockedError(UserError):
+    """Another program keeps the database locked. No submission is at fault."""
+
+
 class SqliteFile:
     """A connection to a file. Each change is one transaction. Call all methods from one thread."""
 
@@ -39,6 +43,10 @@ class SqliteFile:
                 raise DiskFullError(
                     f"{self.file}: no room to write ({error}). All that was graded before is kept: make room, then "
                     "give the same command again."
+                ) from None
+            if "locked" in str(error):
+                raise LockedError(
+                    f"{self.file}: another program keeps it locked. End that program, then give the same command again."
                 ) from None
             raise UserError(f"{self.file}: {error}. Is it a batch's database, and writable?") from None
         except UnicodeEncodeError as error:  # bytes of the command line that are not UTF-8
