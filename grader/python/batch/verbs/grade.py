@@ -14,7 +14,7 @@ from grader.python.batch.grade.judge import try_judge
 from grader.python.batch.grade.other_lab import require_own_lab
 from grader.python.batch.grade.progress import show_duration
 from grader.python.batch.grade.run import Results, grade_here, judges_at_once, only_one, run_batch
-from grader.python.batch.grade.slurm import grade_by_slurm, try_by_slurm
+from grader.python.batch.grade.slurm import grade_by_slurm, require_no_tasks, try_by_slurm
 from grader.python.batch.grade.versions import hash_judging
 from grader.python.batch.ingest.notes import IN_DOUBT, NOT_ON_ROSTER, kind_of
 from grader.python.batch.ingest.roster import Student, read_roster
@@ -174,6 +174,8 @@ def grade_waiting(
     """Grade the submissions that wait, and print the state of the batch. Return the exit status: 1 if our side broke,
     130 if interrupted."""
     if database.waiting():
+        if options.executor != "slurm":
+            require_no_tasks(database)
         trial = trial or try_judging(settings, options)
         database.set_facts(warplab=trial.warplab, backend=trial.backend, sandbox=trial.sandbox)
         try:
