@@ -1,4 +1,4 @@
-"""Makes a page of what check mode saw: the source with its counts in the margin, findings at their lines.
+"""Make a page of the sanitizer's results: the source with its counts in the margin, and findings at their lines.
 
 python3 -m grader.python.journal.inspection build/inspect    makes a page of the newest JSON there, unless it has one
 """
@@ -220,7 +220,7 @@ def other(finding: Finding) -> str | None:
 def main(arguments: Sequence[str]) -> int:
     """Make and print the page of the newest inspection; do nothing if the page is already up to date."""
     parser = make_parser("python3 -m grader.python.journal.inspection", __doc__)
-    parser.add_argument("folder", type=Path, help="where build/warplab inspect left its JSON")
+    parser.add_argument("folder", type=Path, help="the folder with the JSON of build/warplab inspect")
     options = parser.parse_args(arguments)
     file = max(options.folder.glob("*.json"), key=lambda file: file.stat().st_mtime_ns, default=None)
     if file is None:

@@ -1,4 +1,4 @@
-"""Shows which values of a stage's tunables are best: bars in the terminal, and a plot as SVG.
+"""Show the best values of a stage's tunables: bars in the terminal, and a plot as SVG.
 
 python3 -m grader.python.journal.sweep build/sweep/LAB-STAGE.json    writes the plot beside it, as .svg
 python3 -m grader.python.journal.sweep build/sweep                   the same for the newest JSON there
@@ -195,9 +195,9 @@ def choose_ticks(times: Sequence[float]) -> list[float]:
 def main(arguments: Sequence[str]) -> int:
     """Print the bars and write the plot. Return exit status 1 if no choice could be timed."""
     parser = make_parser("python3 -m grader.python.journal.sweep", __doc__)
-    parser.add_argument("file", type=Path, metavar="JSON", help="what build/warplab sweep wrote, or the folder of it")
-    parser.add_argument("--output", type=Path, metavar="SVG", help="the plot (default: beside the JSON)")
-    parser.add_argument("--plot-only", action="store_true", help="no bars: the times are on the terminal already")
+    parser.add_argument("file", type=Path, metavar="JSON", help="a JSON file of build/warplab sweep, or its folder")
+    parser.add_argument("--output", type=Path, metavar="SVG", help="the plot (default: next to the JSON)")
+    parser.add_argument("--plot-only", action="store_true", help="print no bars: the terminal already shows the times")
     options = parser.parse_args(arguments)
     file = find_newest(options.file) if options.file.is_dir() else options.file
     sweep = read_sweep(file)

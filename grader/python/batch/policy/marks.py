@@ -79,7 +79,7 @@ def read_points(text: str, most: float, place: str) -> float:
     try:
         points = float(text.replace(",", "."))
     except ValueError:
-        raise UserError(f"{place}: {text!r} is no number; write it as 7.5.") from None
+        raise UserError(f"{place}: {text!r} is not a number; write it as 7.5.") from None
     if not 0 <= points <= most or math.isinf(points):
         upper = f" to {show_points(most)}" if math.isfinite(most) else " or more"
         raise UserError(f"{place}: {text} points: give 0{upper}.")

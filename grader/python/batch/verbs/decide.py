@@ -174,7 +174,7 @@ def find_marked(database: Database, marks: Sequence[Mark]) -> list[str]:
 def require_student_and_reason(options: argparse.Namespace) -> None:
     """Raise UserError if the reason or the points are missing."""
     if not options.reason:
-        raise UserError("--reason: say why, for whoever asks later.")
+        raise UserError("--reason: write why, for later questions.")
     if not options.undo and options.points is None:
         raise UserError("--points: say how many; or --undo takes back what was given before.")
 
@@ -190,7 +190,7 @@ def require_item(options: argparse.Namespace) -> None:
     """Raise UserError if the item is blank, or gradebook.csv has another column of that name."""
     taken = columns_around(kept_settings(open_batch(options.folder)).stages)
     if not options.item.strip():
-        raise UserError("--item: it is empty. Say what the points are for, such as journal.")
+        raise UserError("--item is empty. Name what the points are for, such as journal.")
     if options.item.strip().casefold() in [name for names in taken for name in names]:
         raise UserError(f"--item {options.item}: gradebook.csv has a column of that name. Say another one.")
 

@@ -66,7 +66,7 @@ def test_a_further_file_says_how_many_have_points_now(graded: Course) -> None:
         ("id,points\nal1,7\nxx9,8\n", "marks.csv:3: Nobody here is called xx9"),
         ("id,points\nal1,7\nat2,12\n", "marks.csv:3: 12 points: give 0 to 10"),
         ("id,points\nal1,7\nat2,-1\n", "marks.csv:3: -1 points: give 0 to 10"),
-        ("id,points\nal1,7\nat2,good\n", "marks.csv:3: 'good' is no number"),
+        ("id,points\nal1,7\nat2,good\n", "marks.csv:3: 'good' is not a number"),
         ("id,points\nal1,7\nat2,nan\n", "marks.csv:3: nan points: give 0 to 10"),
         ("id,points\nal1,7\nada@example.org,8\n", "marks.csv:3: al1 is in"),
         ("id,points\nal1,7\n,8\n", "marks.csv:3: 8 points of nobody"),
@@ -180,7 +180,7 @@ def test_status_marks_what_is_no_longer_in_force(graded: Course) -> None:
 
 
 def test_an_item_has_a_column_of_its_own(graded: Course) -> None:
-    for item, says in (("status", "--item status: gradebook.csv has"), ("ID", "--item ID: "), (" ", "--item: it is")):
+    for item, says in (("status", "--item status: gradebook.csv has"), ("ID", "--item ID: "), (" ", "--item is empty")):
         said = graded.verb("points", "--student", "al1", "--points", "1", "--of", "1", "--reason", "x", "--item", item)
         assert said.returncode == 2 and says in said.stderr
     assert "--item 01_first: " in mark(graded, "id,points\nal1,7\n", "--item", "01_first")[1]
