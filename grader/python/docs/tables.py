@@ -426,7 +426,7 @@ def make_block(sources: Sources, marker: str) -> list[str] | None:
     if len(words) == 3 and words[0] == "table:" and words[1] in TABLES:
         return TABLES[words[1]](sources, words[2])
     kinds = ", ".join(["labs", *(f"{kind} LAB" for kind in TABLES), "sweep LAB STAGE"])
-    raise UserError(f"'{marker}' is no block. There are 'table:' with {kinds}, and 'help: VERB'.")
+    raise UserError(f"'{marker}' is not a block. Blocks are 'table:' with {kinds}, and 'help: VERB'.")
 
 
 def renew(sources: Sources, text: str, file: Path) -> str:

@@ -98,7 +98,7 @@ def make_kernels(inspection: Inspection) -> Html | None:
         rows.append(tag("tr", tag("th", name, scope="row"), *cells))
     caption = (
         f"Resident threads: how many a multiprocessor of the {gpu.name} holds at once. More of them hide waiting "
-        "better, up to a point. GPU=T4 and the like reckon with another GPU."
+        "better, up to a point. To use another GPU's limits, add GPU=T4, for example."
     )
     table = tag("table", tag("thead", head), tag("tbody", *rows), class_="summary kernels")
     return tag("section", tag("h2", "Kernels"), table, tag("p", caption, class_="caption"))

@@ -98,7 +98,7 @@ def find_pictures(build: Path, work: Path, lab: str) -> tuple[list[Picture], str
     small = [file for file in fresh if file.stat().st_size <= MOST_PICTURE_BYTES][:MOST_PICTURES]
     remark = ""
     if files and not fresh:
-        remark = f"The pictures of make show are older than your files. Draw them anew: make show LAB={lab}"
+        remark = f"The pictures of make show are older than your files. Draw them again: make show LAB={lab}"
     elif len(small) < len(files):
         names = ", ".join(file.name for file in files if file not in small)
         remark = f"Left out, for they are too large, too many or older than your files: {names}"

@@ -211,7 +211,7 @@ def find_strangers(folder: Path, stages: Sequence[str]) -> list[str]:
             hint = f"Should it be called {close[0]}?"
         else:
             hint = "Move it elsewhere, or rename it to a stage that is missing."
-        sentences.append(f"{entry} is no stage of this lab. {hint}")
+        sentences.append(f"{entry} is not a stage of this lab. {hint}")
     return sentences
 
 

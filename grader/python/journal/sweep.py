@@ -54,7 +54,7 @@ def read_sweep(file: Path) -> Sweep:
     it."""
     sweep: Sweep = read_document(Sweep, file, "a sweep of build/warplab", "Make one: make sweep LAB=… STAGE=…")
     if not sweep.points:
-        raise UserError(f"{file}: there are no points in it.")
+        raise UserError(f"{file}: the file has no points.")
     for number, point in enumerate(sweep.points):
         if list(point.defines) != list(sweep.points[0].defines) or not point.defines:
             raise UserError(f"{file}: /points/{number}/defines: every point defines the same macros, at least one.")

@@ -130,7 +130,8 @@ def tell_points(root: Path, lab: str, upto: str) -> str:
     most = sum(sum(kinds.values()) for kinds in points)
     without_speed = most - sum(kinds["speed"] for kinds in points)
     return (
-        f"Without a GPU {show_points(without_speed)} of {show_points(most)} points can be had, as speed stays pending: "
+        f"Without a GPU {show_points(without_speed)} of {show_points(most)} points are available, "
+        "because speed stays pending: "
         f"set the assignment's points to {show_points(without_speed)}, or merge a GPU's report later."
     )
 

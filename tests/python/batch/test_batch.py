@@ -624,7 +624,7 @@ def test_misuse_is_one_clear_message(course: Course) -> None:
         (course.command("status", course.root), "A batch begins with"),
         (
             course.command("extend", course.out, "--student", "al1", "--until", "soon", "--reason", "x"),
-            "'soon' is no time",
+            "'soon' is not a time",
         ),
     ):
         said = course.run(command)

@@ -57,7 +57,7 @@ def read_marks(file: Path, most: float) -> list[Mark]:
             continue
         place, person = f"{file}:{number}", read_person(header, line)
         if not (person.ids or person.name) or (not person.ids and columns_of(header, IDS)):
-            raise UserError(f"{place}: {text} points of nobody: no column with an id has one.")
+            raise UserError(f"{place}: {text} points without a student: the columns with ids are empty.")
         if (
             not person.name
             and columns_of(header, (*NAMES, *FIRST_NAMES, *LAST_NAMES))

@@ -69,7 +69,7 @@ def test_a_further_file_says_how_many_have_points_now(graded: Course) -> None:
         ("id,points\nal1,7\nat2,good\n", "marks.csv:3: 'good' is not a number"),
         ("id,points\nal1,7\nat2,nan\n", "marks.csv:3: nan points: give 0 to 10"),
         ("id,points\nal1,7\nada@example.org,8\n", "marks.csv:3: al1 is in"),
-        ("id,points\nal1,7\n,8\n", "marks.csv:3: 8 points of nobody"),
+        ("id,points\nal1,7\n,8\n", "marks.csv:3: 8 points without a student"),
         ("id,marked\nal1,7\n", "no column points"),
         ("points\n7\n", "no column id"),
         ("", "no column id"),
@@ -96,8 +96,8 @@ def test_what_is_not_said_of_the_due_date_stays(graded: Course) -> None:
         done = graded.verb("due", *words)
         return done.stdout if done.returncode == 0 else done.stderr
 
-    assert "There is no due date yet: say --at" in due("--percent-per-day", "10")
-    assert "There is no due date to take back" in due("--undo")
+    assert "There is no due date yet: add --at" in due("--percent-per-day", "10")
+    assert "There is no due date to remove" in due("--undo")
     assert "Due" not in graded.verb("status").stdout
     said = due("--at", "2020-01-01T00:00Z")
     assert "Due 2020-01-01T00:00:00+00:00; lateness costs nothing." in said
