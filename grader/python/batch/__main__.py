@@ -71,7 +71,7 @@ def add_grade(verbs: Verbs) -> None:
 def add_regrade(verbs: Verbs) -> None:
     one = add_verb(verbs, "regrade", regrade, "grade again; old scores are kept with the reason")
     which = one.add_mutually_exclusive_group(required=True)
-    which.add_argument("--student", action="append", help="may be given several times")
+    which.add_argument("--student", action="append", help="a student; can be repeated")
     which.add_argument("--all", action="store_true")
     which.add_argument("--changed", action="store_true", help="submissions graded by an older version of grader or lab")
     which.add_argument("--errors", action="store_true", help="submissions on which the judge failed")
@@ -109,7 +109,7 @@ def add_extend(verbs: Verbs) -> None:
 def add_points(verbs: Verbs) -> None:
     one = add_verb(verbs, "points", points, "give points by hand, for example for the journal")
     who = one.add_mutually_exclusive_group(required=True)
-    who.add_argument("--student", action="append", help="may be given several times")
+    who.add_argument("--student", action="append", help="a student; can be repeated")
     who.add_argument("--from", dest="file", type=Path, help="a CSV file, one line per student: id, points, reason")
     one.add_argument("--reason", type=parse_reason)
     one.add_argument("--item", default="journal")
@@ -143,7 +143,7 @@ def add_verb(verbs: Verbs, name: str, run: Callable[[argparse.Namespace], int], 
 
 def add_students(one: argparse.ArgumentParser) -> None:
     """Add the options that name the students and the reason."""
-    one.add_argument("--student", action="append", required=True, help="may be given several times")
+    one.add_argument("--student", action="append", required=True, help="a student; can be repeated")
     one.add_argument("--reason", type=parse_reason, required=True)
 
 

@@ -118,10 +118,10 @@ def test_what_was_not_decided_cannot_be_taken_back(graded: Course) -> None:
     graded.verb("points", "--student", "al1", "--points", "7", "--of", "10", "--reason", "good")
     who = ("--student", "al1", "--student", "at2", "--undo", "--reason", "an error")
     for words, says in (
-        (("override", *who), "al1, at2: no override to take back"),
-        (("extend", *who), "al1, at2: no extension to take back"),
-        (("points", *who), "at2: no points for journal to take back"),
-        (("points", *who, "--item", "nope"), "no points for nope to take back. Points were given for: journal."),
+        (("override", *who), "al1, at2: no override to remove"),
+        (("extend", *who), "al1, at2: no extension to remove"),
+        (("points", *who), "at2: no points for journal to remove"),
+        (("points", *who, "--item", "nope"), "no points for nope to remove. Points were given for: journal."),
     ):
         said = graded.verb(*words)
         assert said.returncode == 2 and says in said.stderr, said
