@@ -1,7 +1,7 @@
 # The instructors' verbs: a part of ./warplab, but not of a students' kit.
 
-verbs="$verbs demo test new-lab starters docs example-journal results counters peers soak bench-backend kit export \
-gradescope autolab batch course"
+verbs="$verbs demo test new-lab starters docs example-journal results counters peers soak bench-backend bench-grading \
+kit export gradescope autolab batch course"
 names="$names LABS FORMAT OUTPUT SUBMISSIONS OUT ROSTER EXECUTOR"
 paths="$paths OUTPUT SUBMISSIONS OUT ROSTER"
 
@@ -96,6 +96,10 @@ instructors_verb() { # [OPTION …]
     bench-backend)
         build program
         make --no-print-directory -j"$jobs" -f grader/cpu/bench/bench.mk BUILD="$BUILD"
+        ;;
+    bench-grading)
+        build program
+        python "make bench-grading" grader.python.docs.grading_times --build "$BUILD" --json "$BUILD/grading_times.json"
         ;;
     kit) # LABS=one,other:2 (or LAB=one) and UPTO=3 leave the rest out
         python "make kit" grader.python.release.kit --labs "${LABS:-$LAB}" --upto "$UPTO" "$@"
