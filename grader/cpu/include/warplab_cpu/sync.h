@@ -108,7 +108,7 @@ void wait_for_block_unseen(int line);
 
 }  // namespace warplab_cpu
 
-WARPLAB_CPU_INLINE void __syncthreads(warplab_cpu::Line line = {__builtin_LINE()}) {
+WARPLAB_CPU_INLINE void __syncthreads(warplab_cpu::Line line = {}) {
     using namespace warplab_cpu;
     note_barrier(line);
 #ifdef WARPLAB_CPU_HOOKED
@@ -119,48 +119,48 @@ WARPLAB_CPU_INLINE void __syncthreads(warplab_cpu::Line line = {__builtin_LINE()
 #endif
 }
 
-inline int __syncthreads_count(int predicate, warplab_cpu::Line line = {__builtin_LINE()}) {
+inline int __syncthreads_count(int predicate, warplab_cpu::Line line = {}) {
     warplab_cpu::note_barrier(line);
     const int result = warplab_cpu::block_vote(predicate, warplab_cpu::Vote::count, line);
     warplab_cpu::restore_thread();
     return result;
 }
-inline int __syncthreads_and(int predicate, warplab_cpu::Line line = {__builtin_LINE()}) {
+inline int __syncthreads_and(int predicate, warplab_cpu::Line line = {}) {
     warplab_cpu::note_barrier(line);
     const int result = warplab_cpu::block_vote(predicate, warplab_cpu::Vote::all, line);
     warplab_cpu::restore_thread();
     return result;
 }
-inline int __syncthreads_or(int predicate, warplab_cpu::Line line = {__builtin_LINE()}) {
+inline int __syncthreads_or(int predicate, warplab_cpu::Line line = {}) {
     warplab_cpu::note_barrier(line);
     const int result = warplab_cpu::block_vote(predicate, warplab_cpu::Vote::any, line);
     warplab_cpu::restore_thread();
     return result;
 }
 
-inline void __syncwarp(unsigned mask = 0xffffffffu, warplab_cpu::Line line = {__builtin_LINE()}) {
+inline void __syncwarp(unsigned mask = 0xffffffffu, warplab_cpu::Line line = {}) {
     warplab_cpu::warp_barrier(mask, line);
     warplab_cpu::restore_thread();
 }
 
-inline unsigned __activemask(warplab_cpu::Line line = {__builtin_LINE()}) {
+inline unsigned __activemask(warplab_cpu::Line line = {}) {
     const unsigned mask = warplab_cpu::warp_converged(line);
     warplab_cpu::restore_thread();
     return mask;
 }
 
-inline unsigned __ballot_sync(unsigned mask, int predicate, warplab_cpu::Line line = {__builtin_LINE()}) {
+inline unsigned __ballot_sync(unsigned mask, int predicate, warplab_cpu::Line line = {}) {
     const unsigned votes = warplab_cpu::warp_ballot(mask, predicate != 0, line);
     warplab_cpu::restore_thread();
     return votes;
 }
-inline int __any_sync(unsigned mask, int predicate, warplab_cpu::Line line = {__builtin_LINE()}) {
+inline int __any_sync(unsigned mask, int predicate, warplab_cpu::Line line = {}) {
     return __ballot_sync(mask, predicate, line) != 0;
 }
-inline int __all_sync(unsigned mask, int predicate, warplab_cpu::Line line = {__builtin_LINE()}) {
+inline int __all_sync(unsigned mask, int predicate, warplab_cpu::Line line = {}) {
     return __ballot_sync(mask, !predicate, line) == 0;
 }
-inline int __uni_sync(unsigned mask, int predicate, warplab_cpu::Line line = {__builtin_LINE()}) {
+inline int __uni_sync(unsigned mask, int predicate, warplab_cpu::Line line = {}) {
     const unsigned votes = __ballot_sync(mask, predicate, line);
     return votes == 0 || (votes >> warplab_cpu::lane() & 1 && votes == __ballot_sync(mask, 1, line));
 }
@@ -234,46 +234,45 @@ struct Taker {
 
 template <class T>
 inline warplab_cpu::IfShuffled<T> __shfl_sync(unsigned mask, T value, int source, int width = 32,
-                                              warplab_cpu::Line line = {__builtin_LINE()}) {
+                                              warplab_cpu::Line line = {}) {
     using namespace warplab_cpu;
     return shuffle(mask, value, ShuffleAny::source(lane(), source, width), line);
 }
 template <class T>
 inline warplab_cpu::IfShuffled<T> __shfl_up_sync(unsigned mask, T value, unsigned delta, int width = 32,
-                                                 warplab_cpu::Line line = {__builtin_LINE()}) {
+                                                 warplab_cpu::Line line = {}) {
     using namespace warplab_cpu;
     return shuffle(mask, value, ShuffleUp::source(lane(), delta, width), line);
 }
 template <class T>
 inline warplab_cpu::IfShuffled<T> __shfl_down_sync(unsigned mask, T value, unsigned delta, int width = 32,
-                                                   warplab_cpu::Line line = {__builtin_LINE()}) {
+                                                   warplab_cpu::Line line = {}) {
     using namespace warplab_cpu;
     return shuffle(mask, value, ShuffleDown::source(lane(), delta, width), line);
 }
 template <class T>
 inline warplab_cpu::IfShuffled<T> __shfl_xor_sync(unsigned mask, T value, int bits, int width = 32,
-                                                  warplab_cpu::Line line = {__builtin_LINE()}) {
+                                                  warplab_cpu::Line line = {}) {
     using namespace warplab_cpu;
     return shuffle(mask, value, ShuffleXor::source(lane(), bits, width), line);
 }
 
 template <class T>
-inline warplab_cpu::IfWord<T, unsigned> __match_any_sync(unsigned mask, T value,
-                                                         warplab_cpu::Line line = {__builtin_LINE()}) {
+inline warplab_cpu::IfWord<T, unsigned> __match_any_sync(unsigned mask, T value, warplab_cpu::Line line = {}) {
     const unsigned lanes = warplab_cpu::warp_match_any(mask, warplab_cpu::to_word(value), line);
     warplab_cpu::restore_thread();
     return lanes;
 }
 template <class T>
 inline warplab_cpu::IfWord<T, unsigned> __match_all_sync(unsigned mask, T value, int* all,
-                                                         warplab_cpu::Line line = {__builtin_LINE()}) {
+                                                         warplab_cpu::Line line = {}) {
     const unsigned lanes = warplab_cpu::warp_match_all(mask, warplab_cpu::to_word(value), all, line);
     warplab_cpu::restore_thread();
     return lanes;
 }
 
 #define WARPLAB_CPU_REDUCE(type, function, reduction)                                                 \
-    inline type function(unsigned mask, type value, warplab_cpu::Line line = {__builtin_LINE()}) {    \
+    inline type function(unsigned mask, type value, warplab_cpu::Line line = {}) {                    \
         const unsigned result =                                                                       \
             warplab_cpu::warp_reduce(mask, unsigned(value), warplab_cpu::Reduction::reduction, line); \
         warplab_cpu::restore_thread();                                                                \
