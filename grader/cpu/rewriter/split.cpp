@@ -9,11 +9,12 @@
 #include "grader/cpu/rewriter/calls.h"
 #include "grader/cpu/rewriter/statements.h"
 #include "grader/cpu/rewriter/variables.h"
+#include "grader/cpu/rewriter/words.h"
 
 namespace warplab::rewriter {
 namespace {
 
-using Words = std::unordered_set<std::string_view>;
+using Names = std::unordered_set<std::string_view>;
 
 /// Statements that each thread runs without waiting. The rewriter makes them a loop over the block's threads.
 struct Region {
@@ -27,15 +28,15 @@ struct Region {
 
 /// Names in the file that affect splitting.
 struct FileNames {
-    Words changing;    // device variables, and names that some statement of the file may change
-    Words full_masks;  // constants for all lanes of a warp
+    Names changing;    // device variables, and names that some statement of the file may change
+    Names full_masks;  // constants for all lanes of a warp
 };
 
 bool is_all_lanes(std::string_view text) {
-    static const Words words = {
-        "0xffffffff",   "0xFFFFFFFF",    "0xffffffffu",   "0xffffffffU", "0xFFFFFFFFu", "0xFFFFFFFFU", "(0xffffffff)",
-        "(0xFFFFFFFF)", "(0xffffffffu)", "(0xFFFFFFFFu)", "-1",          "~0",          "~0u",         "~0U"};
-    return words.count(text) != 0;
+    static const Words words(
+        "0xffffffff 0xFFFFFFFF 0xffffffffu 0xffffffffU 0xFFFFFFFFu 0xFFFFFFFFU (0xffffffff) (0xFFFFFFFF) (0xffffffffu) "
+        "(0xFFFFFFFFu) -1 ~0 ~0u ~0U");
+    return words.has(text);
 }
 
 /// The way in which a region gets a variable that another region declares.
@@ -572,11 +573,11 @@ class KernelSplitter {
 
     /// Return whether values of a type may be copied and computed again: types of C and <cstdint>, and vectors.
     bool is_plain_type(int begin, int end) const {
-        static const Words others = {"const", "std", "::", "size_t", "ptrdiff_t", "uint", "ushort", "uchar", "ulong"};
+        static const Words others("const std :: size_t ptrdiff_t uint ushort uchar ulong");
         for (int i = begin; i < end; ++i) {
             const auto word = code_[i];
             const bool is_typedef = word.size() > 2 && word.substr(word.size() - 2) == "_t";
-            if (!others.count(word) && !is_typedef && !Calls::is_type(word)) return false;
+            if (!others.has(word) && !is_typedef && !Calls::is_type(word)) return false;
         }
         return true;
     }
@@ -800,10 +801,10 @@ bool is_built_in(std::string_view name) {
 }
 
 /// Return the names whose value may be different when they are read again.
-Words find_changing(const Context& context, const Calls& calls) {
+Names find_changing(const Context& context, const Calls& calls) {
     const Stream& code = context.unit.code;
     const Variables text(code, context.unit, calls);
-    Words found;
+    Names found;
     for (int i = 0; i < code.size(); ++i) {
         if (code.is_identifier(i) && !is_built_in(code[i]) && text.may_change(i)) found.insert(code[i]);
         if (!code.at_namespace[i] || !(context.qualifiers.of(code, i) & (q_device | q_managed))) continue;
@@ -816,9 +817,9 @@ Words find_changing(const Context& context, const Calls& calls) {
 }
 
 /// Return the names that mean all lanes: `constexpr unsigned all = 0xffffffff;`, and macros with that value.
-Words find_full_masks(const Context& context) {
+Names find_full_masks(const Context& context) {
     const Stream& code = context.unit.code;
-    Words found, others;
+    Names found, others;
     for (const Macro& macro : context.unit.macros) {
         const bool full = !macro.has_parameters && is_all_lanes(macro.body.text(0, std::min(macro.body.size(), 4)));
         (full ? found : others).insert(macro.name);

@@ -4,6 +4,7 @@
 
 #include "grader/cpu/rewriter/declaration.h"
 #include "grader/cpu/rewriter/passes.h"
+#include "grader/cpu/rewriter/words.h"
 
 namespace warplab::rewriter {
 namespace {
@@ -45,9 +46,9 @@ bool is_complete(const Stream& stream, const Declaration& declaration) {
 
 /// Return whether `i` is directly in a class, where no variable has an initialiser in parentheses.
 bool is_in_class(const Stream& stream, int i) {
-    static const Names of_functions = {"const", "noexcept", "override", "mutable", "else", "do", "try", "volatile"};
+    static const Words of_functions("const noexcept override mutable else do try volatile");
     const int before = stream.block[i] - 1;
-    return stream[before] == ">" || (stream.is_identifier(before) && !of_functions.count(stream[before]));
+    return stream[before] == ">" || (stream.is_identifier(before) && !of_functions.has(stream[before]));
 }
 
 Names defined_functions(const Stream& code) {
