@@ -48,9 +48,7 @@ std::vector<std::string> settle_notes(const StageReport& report, const Evidence&
 
 }  // namespace
 
-Failure internal_error(const std::string& what) {
-    return {cause::internal, what, "This is not the student's fault.", {}};
-}
+Failure internal_error(const std::string& what) { return {cause::internal, what, "This is not the student's fault."}; }
 
 StageReport settle(StageReport report, const Stage& stage, const Evidence& evidence, const std::string& only_dataset) {
     report.compilation = settle_compilation(evidence);

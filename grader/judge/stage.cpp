@@ -32,7 +32,7 @@ bool is_slow(const Check& check) {
 
 Check not_run(const Dataset& dataset, const Check& slow) {
     Check check = failed_check(
-        dataset, {slow.failure->cause, fmt::format("Not run, because of what happened on {}.", slow.dataset), "", {}});
+        dataset, {slow.failure->cause, fmt::format("Not run, because of what happened on {}.", slow.dataset)});
     check.blocked_by = slow.dataset;
     return check;
 }
@@ -101,9 +101,7 @@ class StageJudge {
         const Failure failure{cause::crash,
                               fmt::format("The judge could not finish grading this file: {}. It grades the stage's "
                                           "reference, so something in this file causes it.",
-                                          what),
-                              "",
-                              {}};
+                                          what)};
         found_.checks.clear();
         found_.limits.clear();
         found_.timed = {};

@@ -169,8 +169,7 @@ Failure explain_damage(const Lab& lab, const Damage& damage) {
             ? "Is an index checked before it is written to? scratch has the bytes that the stage's _scratch_bytes() "
               "asks for; `make inspect` names the line."
             : "Threads beyond the end must do nothing: is there an `if (i < n)` around the write? And is the index "
-              "itself right, with the length of a row?",
-        {}};
+              "itself right, with the length of a row?"};
 }
 
 }  // namespace warplab
