@@ -252,10 +252,8 @@ cudaError_t cudaGraphClone(cudaGraph_t* clone, cudaGraph_t graph) {
     return cudaSuccess;
 }
 cudaError_t cudaGraphNodeFindInClone(cudaGraphNode_t* node, cudaGraphNode_t original, cudaGraph_t clone) {
-    const bool known = node && clone && clone->copies.count(original);
-    if (!known) return set_error(cudaErrorInvalidValue);
-    *node = clone->copies[original];
-    return cudaSuccess;
+    const bool known = clone && clone->copies.count(original);
+    return known ? give(node, clone->copies[original]) : set_error(cudaErrorInvalidValue);
 }
 
 cudaError_t cudaGraphAddEmptyNode(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* dependencies,
@@ -339,9 +337,7 @@ cudaError_t cudaGraphRemoveDependencies(cudaGraph_t graph, const cudaGraphNode_t
 }
 
 cudaError_t cudaGraphNodeGetType(cudaGraphNode_t node, cudaGraphNodeType* type) {
-    if (!node || !type) return set_error(cudaErrorInvalidValue);
-    *type = node->type;
-    return cudaSuccess;
+    return node ? give(type, node->type) : set_error(cudaErrorInvalidValue);
 }
 cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t* nodes, size_t* count) {
     if (!graph) return set_error(cudaErrorInvalidValue);
@@ -449,9 +445,7 @@ cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec) {
     return cudaSuccess;
 }
 cudaError_t cudaGraphExecGetFlags(cudaGraphExec_t exec, unsigned long long* flags) {
-    if (!exec || !flags) return set_error(cudaErrorInvalidValue);
-    *flags = exec->flags;
-    return cudaSuccess;
+    return exec ? give(flags, exec->flags) : set_error(cudaErrorInvalidValue);
 }
 cudaError_t cudaGraphExecUpdate(cudaGraphExec_t exec, cudaGraph_t graph, cudaGraphExecUpdateResultInfo* info) {
     if (!exec || !graph || !info) return set_error(cudaErrorInvalidValue);
@@ -467,7 +461,5 @@ cudaError_t cudaGraphNodeSetEnabled(cudaGraphExec_t exec, cudaGraphNode_t node, 
 }
 cudaError_t cudaGraphNodeGetEnabled(cudaGraphExec_t exec, cudaGraphNode_t node, unsigned* enabled) {
     const CUgraphNode_st* const copy = exec ? exec->copy_of(node) : nullptr;
-    if (!copy || !enabled) return set_error(cudaErrorInvalidValue);
-    *enabled = copy->enabled;
-    return cudaSuccess;
+    return copy ? give(enabled, copy->enabled) : set_error(cudaErrorInvalidValue);
 }

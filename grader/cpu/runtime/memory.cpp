@@ -540,15 +540,11 @@ cudaError_t cudaHostUnregister(void* pointer) {
 }
 
 cudaError_t cudaHostGetDevicePointer(void** device, void* host, unsigned) {
-    if (!device || place_of(host, 1).side != Side::pinned) return set_error(cudaErrorInvalidValue);
-    *device = host;
-    return cudaSuccess;
+    return place_of(host, 1).side == Side::pinned ? give(device, host) : set_error(cudaErrorInvalidValue);
 }
 
 cudaError_t cudaHostGetFlags(unsigned* flags, void* host) {
-    if (!flags || place_of(host, 1).side != Side::pinned) return set_error(cudaErrorInvalidValue);
-    *flags = cudaHostAllocMapped;
-    return cudaSuccess;
+    return place_of(host, 1).side == Side::pinned ? give(flags, cudaHostAllocMapped) : set_error(cudaErrorInvalidValue);
 }
 
 cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const void* pointer) {

@@ -83,10 +83,6 @@ WARPLAB_CPU_INLINE T shuffle(unsigned mask, T value, unsigned source, int line) 
     return from_word<T>(word);
 }
 
-}  // namespace warplab_cpu
-
-namespace warplab_cpu {
-
 /// The block's barrier. Return whether another thread has run.
 WARPLAB_CPU_INLINE bool wait_for_block(int line) {
     Block& block = block_state;
@@ -119,24 +115,17 @@ WARPLAB_CPU_INLINE void __syncthreads(warplab_cpu::Line line = {}) {
 #endif
 }
 
-inline int __syncthreads_count(int predicate, warplab_cpu::Line line = {}) {
-    warplab_cpu::note_barrier(line);
-    const int result = warplab_cpu::block_vote(predicate, warplab_cpu::Vote::count, line);
-    warplab_cpu::restore_thread();
-    return result;
-}
-inline int __syncthreads_and(int predicate, warplab_cpu::Line line = {}) {
-    warplab_cpu::note_barrier(line);
-    const int result = warplab_cpu::block_vote(predicate, warplab_cpu::Vote::all, line);
-    warplab_cpu::restore_thread();
-    return result;
-}
-inline int __syncthreads_or(int predicate, warplab_cpu::Line line = {}) {
-    warplab_cpu::note_barrier(line);
-    const int result = warplab_cpu::block_vote(predicate, warplab_cpu::Vote::any, line);
-    warplab_cpu::restore_thread();
-    return result;
-}
+#define WARPLAB_CPU_VOTE(function, vote)                                                      \
+    inline int function(int predicate, warplab_cpu::Line line = {}) {                         \
+        warplab_cpu::note_barrier(line);                                                      \
+        const int result = warplab_cpu::block_vote(predicate, warplab_cpu::Vote::vote, line); \
+        warplab_cpu::restore_thread();                                                        \
+        return result;                                                                        \
+    }
+WARPLAB_CPU_VOTE(__syncthreads_count, count)
+WARPLAB_CPU_VOTE(__syncthreads_and, all)
+WARPLAB_CPU_VOTE(__syncthreads_or, any)
+#undef WARPLAB_CPU_VOTE
 
 inline void __syncwarp(unsigned mask = 0xffffffffu, warplab_cpu::Line line = {}) {
     warplab_cpu::warp_barrier(mask, line);
@@ -232,30 +221,18 @@ struct Taker {
 #define WARPLAB_CPU_SHUFFLE(number, kind) \
     ::warplab_cpu::Taker<::warplab_cpu::kind> { warplab_cpu_given_##number, warplab_cpu_thread }
 
-template <class T>
-inline warplab_cpu::IfShuffled<T> __shfl_sync(unsigned mask, T value, int source, int width = 32,
-                                              warplab_cpu::Line line = {}) {
-    using namespace warplab_cpu;
-    return shuffle(mask, value, ShuffleAny::source(lane(), source, width), line);
-}
-template <class T>
-inline warplab_cpu::IfShuffled<T> __shfl_up_sync(unsigned mask, T value, unsigned delta, int width = 32,
-                                                 warplab_cpu::Line line = {}) {
-    using namespace warplab_cpu;
-    return shuffle(mask, value, ShuffleUp::source(lane(), delta, width), line);
-}
-template <class T>
-inline warplab_cpu::IfShuffled<T> __shfl_down_sync(unsigned mask, T value, unsigned delta, int width = 32,
-                                                   warplab_cpu::Line line = {}) {
-    using namespace warplab_cpu;
-    return shuffle(mask, value, ShuffleDown::source(lane(), delta, width), line);
-}
-template <class T>
-inline warplab_cpu::IfShuffled<T> __shfl_xor_sync(unsigned mask, T value, int bits, int width = 32,
-                                                  warplab_cpu::Line line = {}) {
-    using namespace warplab_cpu;
-    return shuffle(mask, value, ShuffleXor::source(lane(), bits, width), line);
-}
+#define WARPLAB_CPU_SHUFFLE_OF_FIBERS(function, kind, type)                                           \
+    template <class T>                                                                                \
+    inline warplab_cpu::IfShuffled<T> function(unsigned mask, T value, type argument, int width = 32, \
+                                               warplab_cpu::Line line = {}) {                         \
+        using namespace warplab_cpu;                                                                  \
+        return shuffle(mask, value, kind::source(lane(), argument, width), line);                     \
+    }
+WARPLAB_CPU_SHUFFLE_OF_FIBERS(__shfl_sync, ShuffleAny, int)
+WARPLAB_CPU_SHUFFLE_OF_FIBERS(__shfl_up_sync, ShuffleUp, unsigned)
+WARPLAB_CPU_SHUFFLE_OF_FIBERS(__shfl_down_sync, ShuffleDown, unsigned)
+WARPLAB_CPU_SHUFFLE_OF_FIBERS(__shfl_xor_sync, ShuffleXor, int)
+#undef WARPLAB_CPU_SHUFFLE_OF_FIBERS
 
 template <class T>
 inline warplab_cpu::IfWord<T, unsigned> __match_any_sync(unsigned mask, T value, warplab_cpu::Line line = {}) {
