@@ -303,11 +303,4 @@ std::string render_total(const Report& report, const TextStyle& style) {
                 0, style.width);
 }
 
-std::string render_report(const Report& report, const TextStyle& style, StudentsOutput output) {
-    std::string text = render_heading(report, style) + render_sandbox_remark(report, style);
-    for (const auto& stage : report.stages) text += "\n" + render_stage(stage, style, output);
-    const auto sum = render_total(report, style);
-    return sum.empty() ? text : text + "\n" + sum;
-}
-
 }  // namespace warplab
