@@ -191,7 +191,7 @@ class StageJudge {
 
     /// Run the sanitizer after the datasets; if outputs are wrong, its first finding is the likely reason.
     void inspect_all(const Compiled& compiled, const Unwatched& unwatched) {
-        if (std::any_of(found_.checks.begin(), found_.checks.end(), is_slow)) return;
+        if (std::ranges::any_of(found_.checks, is_slow)) return;
         const auto begin = std::chrono::steady_clock::now();
         CheckMode result;
         try {
@@ -216,9 +216,8 @@ class StageJudge {
         if (inspects_another_program(judge_, task_)) task.parts = split_small(*run, datasets_);
         for (auto& part : task.parts)
             std::erase_if(part, [&](const Dataset* dataset) { return was_blocked(*dataset); });
-        task.outputs_failed = std::any_of(found_.checks.begin(), found_.checks.end(), [](const Check& check) {
-            return !check.skipped && check.verdict == Verdict::failed;
-        });
+        task.outputs_failed = std::ranges::any_of(
+            found_.checks, [](const Check& check) { return !check.skipped && check.verdict == Verdict::failed; });
         task.stop = task.outputs_failed ? SanitizerTask::Stop::when_found : SanitizerTask::Stop::when_slow;
         task.expected = unwatched.launches;
         task.doing = listener_.doing;
@@ -227,7 +226,7 @@ class StageJudge {
 
     /// Return whether the dataset was not run because of another one. The sanitizer would hang on it again.
     bool was_blocked(const Dataset& dataset) const {
-        return std::any_of(found_.checks.begin(), found_.checks.end(), [&](const Check& check) {
+        return std::ranges::any_of(found_.checks, [&](const Check& check) {
             return check.dataset == dataset.name && !check.blocked_by.empty();
         });
     }

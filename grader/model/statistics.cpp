@@ -24,7 +24,7 @@ std::vector<double> ratios_of(const Round& round) {
 
 /// Return the median, and the two values between which it lies with 95% probability, whatever the distribution is.
 Interval interval_of_one(std::vector<double> values) {
-    std::sort(values.begin(), values.end());
+    std::ranges::sort(values);
     const auto count = static_cast<double>(values.size());
     const auto rank = static_cast<std::size_t>(std::max(0.0, (count - 1.96 * std::sqrt(count)) / 2));
     return {median(values), values[rank], values[values.size() - 1 - rank]};
@@ -56,8 +56,7 @@ Interval interval_of_rounds(std::span<const double> medians) {
 
 double median(std::span<const double> values) {
     const auto is_nan = [](double value) { return std::isnan(value); };
-    if (values.empty() || std::any_of(values.begin(), values.end(), is_nan))
-        return std::numeric_limits<double>::quiet_NaN();
+    if (values.empty() || std::ranges::any_of(values, is_nan)) return std::numeric_limits<double>::quiet_NaN();
     std::vector<double> copy(values.begin(), values.end());
     const auto middle = copy.begin() + static_cast<std::ptrdiff_t>(copy.size() / 2);
     std::nth_element(copy.begin(), middle, copy.end());
@@ -69,7 +68,7 @@ Interval paired_ratio(std::span<const Round> rounds) {
     if (rounds.empty()) throw std::invalid_argument("paired_ratio needs rounds");
     std::vector<double> medians;
     for (const Round& round : rounds) medians.push_back(median(ratios_of(round)));
-    const bool broken = std::any_of(medians.begin(), medians.end(), [](double value) { return std::isnan(value); });
+    const bool broken = std::ranges::any_of(medians, [](double value) { return std::isnan(value); });
     if (broken) return {std::nan(""), std::nan(""), std::nan("")};
     return rounds.size() == 1 ? interval_of_one(ratios_of(rounds[0])) : interval_of_rounds(medians);
 }

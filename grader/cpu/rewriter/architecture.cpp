@@ -129,8 +129,9 @@ class Architecture {
         for (auto macro = std::lower_bound(macros.begin(), macros.end(), begin_of(conditional), before);
              macro != macros.end() && macro->at < end_of(conditional); ++macro)
             if (used_by_host_.count(macro->name)) return false;
-        return std::all_of(conditional.branches.begin(), conditional.branches.end(),
-                           [this](const auto& branch) { return holds_device_functions(branch.begin, branch.end); });
+        return std::ranges::all_of(conditional.branches, [this](const auto& branch) {
+            return holds_device_functions(branch.begin, branch.end);
+        });
     }
 
     bool holds_device_functions(int begin, int end) const {
@@ -204,8 +205,8 @@ class Architecture {
         const auto& others = context_.unit.other_directives;
         const auto next = std::lower_bound(others.begin(), others.end(), begin_of(conditional));
         if (next != others.end() && *next < end_of(conditional)) return false;
-        return std::all_of(conditional.branches.begin(), conditional.branches.end(),
-                           [this](const auto& branch) { return holds_statements(branch); });
+        return std::ranges::all_of(conditional.branches,
+                                   [this](const auto& branch) { return holds_statements(branch); });
     }
 
     /// Return whether the branch contains only whole statements and declares nothing that later code uses.

@@ -204,7 +204,7 @@ bool Calls::call_never_waits(const Stream& stream, int i) {
 /// count too, because they run without being named.
 bool Calls::function_never_waits(std::string_view name) {
     if (const auto known = known_.find(name); known != known_.end()) return known->second;
-    if (std::find(asked_.begin(), asked_.end(), name) != asked_.end()) return asked_.back() == name;
+    if (std::ranges::find(asked_, name) != asked_.end()) return asked_.back() == name;
     asked_.push_back(name);
     const Stream& code = unit_.code;
     bool never = true;
@@ -222,8 +222,7 @@ bool Calls::function_never_waits(std::string_view name) {
 }
 
 bool Calls::all_types_never_wait() {
-    return std::all_of(types_.begin(), types_.end(),
-                       [&](const auto& type) { return function_never_waits(type.first); });
+    return std::ranges::all_of(types_, [&](const auto& type) { return function_never_waits(type.first); });
 }
 
 /// Return whether a macro never waits. It must also be an expression with complete brackets that assigns nothing.

@@ -186,13 +186,12 @@ bool leaves_loop(const Stream& stream, const Statement& statement) {
     if (statement.kind == Statement::whole)
         return stream[statement.begin] == "switch" && mentions(stream, statement, "continue");
     if (statement.kind == Statement::loop) return false;
-    return std::any_of(statement.parts.begin(), statement.parts.end(),
-                       [&](const Statement& part) { return leaves_loop(stream, part); });
+    return std::ranges::any_of(statement.parts, [&](const Statement& part) { return leaves_loop(stream, part); });
 }
 
 bool has_barrier(const Statement& statement) {
     return statement.kind == Statement::barrier || statement.shuffle >= 0 ||
-           std::any_of(statement.parts.begin(), statement.parts.end(), has_barrier);
+           std::ranges::any_of(statement.parts, has_barrier);
 }
 
 }  // namespace warplab::rewriter

@@ -137,8 +137,7 @@ void show_expected(Region& region) {
     if (region.wholly_visible) return;
     if (region.wholly_expected) return make_visible(region);
     for (const uint32_t chunk : region.expected)
-        if (std::find(region.visible.begin(), region.visible.end(), chunk) == region.visible.end())
-            make_visible(region, chunk);
+        if (std::ranges::find(region.visible, chunk) == region.visible.end()) make_visible(region, chunk);
 }
 
 /// Allocate memory between two inaccessible pages, so that a kernel that exceeds its end faults.

@@ -654,8 +654,7 @@ void Sanitizer::report_misaligned_shared() {
     for (const auto& [zone, object] : shared_)
         if (object.space == FindingSpace::shared && object.read_in == histories_.order.first_block())
             variables.push_back(&object);
-    std::sort(variables.begin(), variables.end(),
-              [](const Object* a, const Object* b) { return a->declared_at < b->declared_at; });
+    std::ranges::sort(variables, [](const Object* a, const Object* b) { return a->declared_at < b->declared_at; });
     std::size_t end = 0;
     for (const Object* variable : variables) {
         const std::size_t begin = (end + variable->alignment - 1) / variable->alignment * variable->alignment;
@@ -861,8 +860,8 @@ void Sanitizer::settle() {
 /// correct. A thread that only reads misses updates: a barrier is missing. One line can be several places, not all of
 /// which continue to the update; therefore, all guards are reported too.
 void Sanitizer::report_reads_beside_atomics() {
-    const bool all_guard = std::all_of(reads_beside_atomics_.begin(), reads_beside_atomics_.end(),
-                                       [&](const auto& entry) { return guards_.count(entry.first) != 0; });
+    const bool all_guard =
+        std::ranges::all_of(reads_beside_atomics_, [&](const auto& entry) { return guards_.count(entry.first) != 0; });
     for (const std::uint32_t place : guards_)
         if (!all_guard) record_guard(place);
     for (auto& [place, entry] : reads_beside_atomics_) {

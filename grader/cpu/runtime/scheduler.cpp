@@ -269,7 +269,7 @@ void reset_warps(Worker& w, unsigned threads, unsigned first, bool backward) {
     for (unsigned i = 0; i * lanes_per_warp < threads; ++i) {
         const unsigned lanes = std::min(lanes_per_warp, threads - i * lanes_per_warp);
         w.warps[i].pending = w.warps[i].converging = 0;
-        std::fill(std::begin(w.warps[i].in_tile), std::end(w.warps[i].in_tile), 0);
+        std::ranges::fill(w.warps[i].in_tile, 0);
         w.warps[i].returned = lanes == 32 ? 0 : ~0u << lanes;
     }
     // The threads before the first fiber ran to their end in the loop.
@@ -1067,7 +1067,7 @@ class CooperativeGrid {
 
   private:
     uint64_t count(bool (HeldBlock::*how)() const) const {
-        return static_cast<uint64_t>(std::count_if(held_.begin(), held_.end(), std::mem_fn(how)));
+        return static_cast<uint64_t>(std::ranges::count_if(held_, std::mem_fn(how)));
     }
 
     /// Let each block that spins run, or all blocks if all wait in grid.sync().

@@ -27,7 +27,7 @@ Failure tell_damage(const StageRun& run, const Situation& situation, const CallR
     const auto is_output = [&](const BufferSpec& b) {
         return b.name == result.damage->buffer && b.role == Role::output;
     };
-    if (!result.difference || std::none_of(run.lab.buffers.begin(), run.lab.buffers.end(), is_output)) return failure;
+    if (!result.difference || std::ranges::none_of(run.lab.buffers, is_output)) return failure;
     const Failure explained = explain_difference(run.lab, run.oracle, situation, *result.difference, poison.output);
     if (explained.cause != cause::wrong_pitch) return failure;
     return {explained.cause, failure.message + " " + explained.message, explained.hint, explained.place};
@@ -147,7 +147,7 @@ Failure tell_output(const StageRun& run, const Trial& trial, const CallResult& r
 bool is_unexplained(const Failure& plain) { return plain.cause == cause::wrong_value || plain.cause == cause::nan; }
 
 Circumstances circumstances_of(const StageRun& run, const Problem& problem) {
-    const auto zero = std::find(problem.sizes.begin(), problem.sizes.end(), 0);
+    const auto zero = std::ranges::find(problem.sizes, 0);
     return {zero == problem.sizes.end() ? "" : run.lab.sizes[static_cast<std::size_t>(zero - problem.sizes.begin())],
             run.stage.host_bytes_per_iteration};
 }

@@ -82,7 +82,7 @@ std::optional<Failure> find_reserved(const std::vector<Symbol>& symbols, const C
 }
 
 bool defines(const std::vector<Symbol>& symbols, const std::string& signature) {
-    return std::any_of(symbols.begin(), symbols.end(), [&](const Symbol& symbol) {
+    return std::ranges::any_of(symbols, [&](const Symbol& symbol) {
         return symbol.name == signature && (symbol.defined_strongly() || symbol.kind == 'W');
     });
 }
@@ -132,8 +132,7 @@ bool is_ordinary_section(std::string_view name) {
         ".ctors",       ".dtors",       ".rela.",  ".rel.",    ".preinit_array",  ".eh_frame",
         ".gcc_except_", ".note.GNU-st", ".debug_", ".comment", ".note.gnu.prope", ".group",
         ".symtab",      ".strtab",      ".sframe", ".shstrtab"};
-    return std::any_of(std::begin(beginnings), std::end(beginnings),
-                       [&](const char* beginning) { return name.starts_with(beginning); });
+    return std::ranges::any_of(beginnings, [&](const char* beginning) { return name.starts_with(beginning); });
 }
 
 }  // namespace

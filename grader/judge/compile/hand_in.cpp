@@ -69,7 +69,7 @@ std::string included_by(const std::string& line) {
 }
 
 bool leaves_the_folder(const fs::path& path) {
-    return path.is_absolute() || std::find(path.begin(), path.end(), "..") != path.end();
+    return path.is_absolute() || std::ranges::find(path, "..") != path.end();
 }
 
 std::optional<Failure> find_bad_include(const std::string& text) {

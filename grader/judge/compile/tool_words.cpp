@@ -191,14 +191,14 @@ Outcome explain_errors(const std::string& words, const Job& job, const Contract&
     }
     lead_with_open_brace(errors);
     const auto is_error = [](const Diagnostic& d) { return d.kind == "error"; };
-    const auto count = std::count_if(errors.begin(), errors.end(), is_error);
+    const auto count = std::ranges::count_if(errors, is_error);
     const std::string log = render(errors, text, errors_shown);
     for (const auto& error : errors)
         if (auto breach = find_breach(error.message, source_line(text, error.line), error.line, contract))
             return failed(*breach, log);
     if (errors.empty()) {
         // The harness's headers are correct by themselves: the harness was compiled with them.
-        const auto elsewhere = std::find_if(all.begin(), all.end(), is_error);
+        const auto elsewhere = std::ranges::find_if(all, is_error);
         if (elsewhere == all.end()) return explain_failure_without_line(words);
         return failed({cause::compile_error,
                        fmt::format("{} does not compile after what this file says before it: {}",

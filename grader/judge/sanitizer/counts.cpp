@@ -106,8 +106,8 @@ std::vector<KernelShape> describe_kernels(const std::vector<LaunchCounts>& launc
                                           const std::map<std::string, KernelResources>& resources, const Gpu& gpu) {
     std::vector<KernelShape> shapes;
     for (const LaunchCounts& launch : launches) {
-        const auto like = std::find_if(shapes.begin(), shapes.end(),
-                                       [&](const KernelShape& shape) { return same_shape(shape.launch, launch); });
+        const auto like =
+            std::ranges::find_if(shapes, [&](const KernelShape& shape) { return same_shape(shape.launch, launch); });
         if (like != shapes.end()) {
             add(like->launch, launch);
             continue;
