@@ -20,7 +20,6 @@ struct OptionWords {
     const char* verbs = "";  // that take it, separated by blanks; empty: all
     const char* except = "";
     bool required = false, shows_default = false;
-    double lowest = 0, highest = 0;  // of a number
 };
 
 struct Options {
@@ -28,8 +27,8 @@ struct Options {
     std::string dataset, backend, tree, upto, metrics, gpu;
     std::filesystem::path source, json, report_dir, report, image;
     std::vector<std::string> settings;
-    bool force = false, unsafe = false, unscored = false, no_cuda_only = false, no_check_mode = false, no_nvcc = false;
-    double sample_s = 1;
+    bool force = false, unsafe = false, unscored = false, no_cuda_only = false, no_check_mode = false, no_nvcc = false,
+         precise = false;
     Folders folders;
 
     /// Call `bind(field, words)` for each option that is not positional. The Makefile's program passes what was typed
@@ -73,12 +72,10 @@ struct Options {
         bind(report_dir, {.name = "--report-dir",
                           .about = "grade: write LAB.json into this folder (default: BUILD/report)",
                           .except = "show"});
-        bind(sample_s, {.name = "--sample-seconds",
-                        .about = "bench, grade: the longest a timing sample takes; shorter is quicker and less sure",
-                        .except = "show",
-                        .shows_default = true,
-                        .lowest = 0.05,
-                        .highest = 1});
+        bind(precise, {.name = "--precise",
+                       .about = "bench, grade: time until the ratio to the reference is known to 0.5%, not only until "
+                                "the points are known",
+                       .except = "show"});
         bind(force, {.name = "--force", .about = "time on the CPU backend too; marked as such", .except = "show"});
         bind(unsafe, {.name = "--unsafe", .about = "grade without a sandbox where none can be had", .except = "show"});
     }

@@ -10,6 +10,7 @@
 
 #include "grader/common/hash.h"
 #include "grader/judge/judge.h"
+#include "grader/judge/run/phases.h"
 #include "grader/judge/settle.h"
 #include "grader/judge/timing.h"
 #include "grader/model/cause.h"
@@ -74,21 +75,21 @@ Later compile_later(const Judge& judge, const CompileRequest& request, const Tas
 /// The judging of one stage.
 class StageJudge {
   public:
-    StageJudge(Judge& judge, const CompileRequest& request, const Task& task, const Listener& listener)
-        : judge_(judge), request_(request), task_(task), listener_(listener) {
+    StageJudge(Judge& judge, const CompileRequest& request, const Task& task, const Progress& progress)
+        : judge_(judge), request_(request), task_(task), progress_(progress) {
         for (const Dataset& dataset : request.lab.datasets)
             if (is_wanted(dataset)) datasets_.push_back(&dataset);
     }
 
     void take_all_steps() {
-        listener_.doing("compiling");
+        progress_(GradingPhase::compile, "compiling");
         Later later = compile_later(judge_, request_, task_);
         Judge::Ready ready = judge_.make_ready(request_);
         found_.compilation = ready.compilation;
         found_.refused = ready.refused;
         if (ready.run) run_all(*ready.run, later);
         if (!later.nvcc.valid()) return;
-        listener_.doing("compiling for a real GPU");
+        progress_(GradingPhase::nvcc, "compiling for a real GPU");
         found_.nvcc = later.nvcc.get();
     }
 
@@ -135,7 +136,7 @@ class StageJudge {
         const Unwatched unwatched = check_all(run);
         run.end_session();
         if (task_.check_mode) {
-            listener_.doing("compiling for check mode");
+            progress_(GradingPhase::check_mode, "compiling for check mode");
             inspect_all(later.with_hooks.valid() ? later.with_hooks.get() : Compiled{found_.compilation, run.runner},
                         unwatched);
             // A kernel that is split at its barriers runs in one order of threads only.
@@ -146,7 +147,7 @@ class StageJudge {
         }
         const bool times = judge_.backend() == Backend::cuda || task_.options.force;
         if (verdict_of(found_.checks) == Verdict::passed && task_.measure && times)
-            time_stage(found_.timed, judge_, run, request_.source, task_, listener_);
+            time_stage(found_.timed, judge_, run, request_.source, task_, progress_);
         run.end_session();
         found_.output = run.output;
     }
@@ -177,7 +178,7 @@ class StageJudge {
     Check check_one(StageRun& run, const Dataset& dataset, std::optional<Check>& slow) {
         if (task_.options.no_cuda_only && dataset.uses.cuda_only)
             return skipped_check(dataset, "--no-cuda-only leaves it out");
-        listener_.doing("checking " + dataset.name);
+        progress_(GradingPhase::check, "checking " + dataset.name);
         run.launch_digests.clear();
         if (slow && why_not_here(run, dataset).empty()) return not_run(dataset, *slow);
         Check check = check_dataset(run, dataset);
@@ -220,7 +221,7 @@ class StageJudge {
             found_.checks, [](const Check& check) { return !check.skipped && check.verdict == Verdict::failed; });
         task.stop = task.outputs_failed ? SanitizerTask::Stop::when_found : SanitizerTask::Stop::when_slow;
         task.expected = unwatched.launches;
-        task.doing = listener_.doing;
+        task.doing = [this](const std::string& what) { progress_(GradingPhase::check_mode, what); };
         return run_sanitizer(*run, task);
     }
 
@@ -234,7 +235,7 @@ class StageJudge {
     Judge& judge_;
     const CompileRequest& request_;
     const Task& task_;
-    const Listener& listener_;
+    const Progress& progress_;
     std::vector<const Dataset*> datasets_;
     Evidence found_;
 };
@@ -259,7 +260,12 @@ StageReport Judge::judge_stage(const Lab& lab, const Stage& stage, const std::fi
     report.title = stage.title;
     report.source = source.string();
     const CompileRequest request = check_request(*this, lab, stage, source, task);
-    StageJudge steps(*this, request, task, listener);
+    PhaseClock clock;
+    const Progress progress = [&](GradingPhase phase, const std::string& what) {
+        clock.enter(phase);
+        listener.doing(what);
+    };
+    StageJudge steps(*this, request, task, progress);
     try {
         if (std::filesystem::is_regular_file(source)) report.source_hash = sha256_file(source);
         steps.take_all_steps();
@@ -270,6 +276,7 @@ StageReport Judge::judge_stage(const Lab& lab, const Stage& stage, const std::fi
     } catch (const std::exception& error) {
         steps.stop(error.what());
     }
+    report.phases = clock.finish();
     return settle(std::move(report), stage, steps.found(), task.options.dataset);
 }
 

@@ -7,16 +7,17 @@
 
 #include "grader/judge/run/ending.h"
 #include "grader/model/cause.h"
+#include "grader/model/score.h"
 
 namespace warplab {
 namespace {
 
-constexpr Effort forced_effort{.rounds = {.fewest = 1, .most = 1},
-                               .of_short_calls = {.fewest = 1, .most = 1},
-                               .samples = 3,
-                               .sample_s = 0.3,
-                               .total_s = 6,
-                               .verify_s = 3};
+const Effort forced_effort{.rounds = {.fewest = 1, .most = 1},
+                           .of_short_calls = {.fewest = 1, .most = 1},
+                           .samples = 3,
+                           .sample_s = 0.3,
+                           .total_s = 6,
+                           .verify_s = 3};
 
 /// Return the budget of untrusted code for timing, whose samples take up to 40 seconds.
 std::shared_ptr<Budget> timed_budget(const Task& task) {
@@ -84,13 +85,20 @@ std::vector<const Dataset*> timed_datasets(const StageRun& run, const Task& task
     return chosen;
 }
 
-/// Return the effort for each of `count` datasets.
+/// Return the effort for one of `count` datasets.
 Effort effort_for(const Task& task, bool on_cpu, std::size_t count) {
-    Effort effort = on_cpu ? forced_effort : Effort{};
-    effort.sample_s *= task.options.sample_s;
-    effort.total_s *= task.options.sample_s / static_cast<double>(std::max<std::size_t>(count, 1));
-    effort.verify_s = std::max(0.5, effort.verify_s * task.options.sample_s);
-    return effort;
+    if (on_cpu) return forced_effort;
+    Effort precise;
+    precise.total_s /= static_cast<double>(std::max<std::size_t>(count, 1));
+    if (task.options.precise) return precise;
+    return {.of_short_calls = {.fewest = 4, .most = 16}, .sample_s = 0.1, .verify_s = 0.5};
+}
+
+/// Return what points the stage gives if all of its datasets have the same ratio.
+PointsFor points_for(const Stage& stage, const Baseline& cpu, int iterations) {
+    return [most = stage.points.speed, sequential_s = cpu.sequential_s * iterations](double ratio, double reference_s) {
+        return most * speed_share(ratio * reference_s, reference_s, sequential_s);
+    };
 }
 
 std::unique_ptr<StageRun> without_hooks(Judge& judge, const StageRun& run, const std::filesystem::path& source,
@@ -115,20 +123,24 @@ std::unique_ptr<StageRun> solution_of(Judge& judge, const StageRun& run, Task ta
 }  // namespace
 
 void time_stage(Timed& timed, Judge& judge, StageRun& run, const std::filesystem::path& source, const Task& task,
-                const Listener& listener) {
+                const Progress& progress) {
     const bool on_cpu = judge.backend() == Backend::cpu;
     run.end_session();
-    listener.doing(on_cpu ? "compiling for timing" : "compiling the reference");
+    progress(on_cpu ? GradingPhase::compile : GradingPhase::compile_reference,
+             on_cpu ? "compiling for timing" : "compiling the reference");
     const std::unique_ptr<StageRun> fast = on_cpu ? without_hooks(judge, run, source, task) : nullptr;
     const std::unique_ptr<StageRun> solution = on_cpu ? nullptr : solution_of(judge, run, task, timed);
     StageRun& to_time = fast ? *fast : run;
     to_time.policy.budget = timed_budget(task);
     const std::vector<const Dataset*> datasets = timed_datasets(run, task);
-    const Effort effort = effort_for(task, on_cpu, datasets.size());
+    Effort effort = effort_for(task, on_cpu, datasets.size());
     for (const Dataset* dataset : datasets) {
-        const auto say = [&](const std::string& what) { listener.doing(fmt::format("{}: {}", dataset->name, what)); };
-        say("CPU baselines");
+        const Progress say = [&](GradingPhase phase, const std::string& what) {
+            progress(phase, fmt::format("{}: {}", dataset->name, what));
+        };
+        say(GradingPhase::baselines, "CPU baselines");
         const Baseline cpu = judge.baseline(run.lab, *dataset);
+        if (!on_cpu && !task.options.precise) effort.points = points_for(run.stage, cpu, run.lab.benchmark.iterations);
         const Measured measured =
             measure_confirmed(to_time, solution.get(), *dataset, judge.bandwidth(), effort, cpu, say);
         if (measured.failure) {

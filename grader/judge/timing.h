@@ -2,6 +2,7 @@
 // Times the datasets of a stage whose outputs are correct.
 
 #include "grader/judge/judge.h"
+#include "grader/judge/run/phases.h"
 #include "grader/judge/settle.h"
 
 namespace warplab {
@@ -9,6 +10,6 @@ namespace warplab {
 /// Time `run`, with the stage's solution alongside if there is one; on the CPU backend, time the same file without the
 /// sanitizer's hooks. The results are added to `timed` one by one. Throws std::runtime_error.
 void time_stage(Timed& timed, Judge& judge, StageRun& run, const std::filesystem::path& source, const Task& task,
-                const Listener& listener);
+                const Progress& progress);
 
 }  // namespace warplab

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <stdexcept>
 
 namespace warplab {
@@ -16,7 +17,7 @@ double student_t(std::size_t freedom) {
 }
 
 std::vector<double> ratios_of(const Round& round) {
-    if (round.a.empty() || round.a.size() != round.b.size()) throw std::invalid_argument("paired_ratio needs pairs");
+    if (round.a.empty() || round.a.size() != round.b.size()) throw std::invalid_argument("a ratio needs pairs");
     std::vector<double> ratios(round.a.size());
     for (std::size_t i = 0; i < ratios.size(); ++i) ratios[i] = round.a[i] / round.b[i];
     return ratios;
@@ -38,6 +39,20 @@ double sum_of_squares(std::span<const double> values, std::size_t first, std::si
     return squares;
 }
 
+std::vector<double> medians_of(std::span<const Round> rounds) {
+    if (rounds.empty()) throw std::invalid_argument("a ratio needs rounds");
+    std::vector<double> medians;
+    for (const Round& round : rounds) medians.push_back(median(ratios_of(round)));
+    return medians;
+}
+
+bool has_nan(std::span<const double> values) {
+    return std::ranges::any_of(values, [](double value) { return std::isnan(value); });
+}
+
+constexpr Interval unknown_ratio{std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::quiet_NaN(),
+                                 std::numeric_limits<double>::quiet_NaN()};
+
 /// Return the geometric mean and its interval. A condition that favours one program in a round may favour the other in
 /// the next round, so rounds of odd and of even number are compared separately if there are enough.
 Interval interval_of_rounds(std::span<const double> medians) {
@@ -55,8 +70,7 @@ Interval interval_of_rounds(std::span<const double> medians) {
 }  // namespace
 
 double median(std::span<const double> values) {
-    const auto is_nan = [](double value) { return std::isnan(value); };
-    if (values.empty() || std::ranges::any_of(values, is_nan)) return std::numeric_limits<double>::quiet_NaN();
+    if (values.empty() || has_nan(values)) return std::numeric_limits<double>::quiet_NaN();
     std::vector<double> copy(values.begin(), values.end());
     const auto middle = copy.begin() + static_cast<std::ptrdiff_t>(copy.size() / 2);
     std::nth_element(copy.begin(), middle, copy.end());
@@ -65,12 +79,22 @@ double median(std::span<const double> values) {
 }
 
 Interval paired_ratio(std::span<const Round> rounds) {
-    if (rounds.empty()) throw std::invalid_argument("paired_ratio needs rounds");
-    std::vector<double> medians;
-    for (const Round& round : rounds) medians.push_back(median(ratios_of(round)));
-    const bool broken = std::ranges::any_of(medians, [](double value) { return std::isnan(value); });
-    if (broken) return {std::nan(""), std::nan(""), std::nan("")};
+    const std::vector<double> medians = medians_of(rounds);
+    if (has_nan(medians)) return unknown_ratio;
     return rounds.size() == 1 ? interval_of_one(ratios_of(rounds[0])) : interval_of_rounds(medians);
+}
+
+Interval sequential_ratio(std::span<const Round> rounds, double deviation) {
+    constexpr double earlier = 30;  // degrees of freedom of `deviation`
+    constexpr double bound = 3.9;   // of Student's t with 30 degrees of freedom: 1% on both sides, divided by 16 looks
+    std::vector<double> logs = medians_of(rounds);
+    if (has_nan(logs)) return unknown_ratio;
+    for (double& value : logs) value = std::log(value);
+    const auto count = static_cast<double>(logs.size());
+    const double mean = std::accumulate(logs.begin(), logs.end(), 0.0) / count;
+    const double variance = (earlier * deviation * deviation + sum_of_squares(logs, 0, 1)) / (earlier + count - 1);
+    const double half = bound * std::sqrt(variance / count);
+    return {std::exp(mean), std::exp(mean - half), std::exp(mean + half)};
 }
 
 double half_width(const Interval& interval) { return (interval.high - interval.low) / 2 / interval.median; }

@@ -23,6 +23,7 @@ constexpr std::size_t part_pixels = 1 << 16;
 struct Part {
     std::uint8_t* pixels;
     std::size_t begin, count;
+    bool of_pool;
 };
 
 std::uint8_t random_byte(std::uint64_t seed, std::size_t i) {
@@ -34,11 +35,13 @@ void fill_random(const Dataset&, std::uint64_t seed, Part part) {
     for (std::size_t k = 0; k < part.count; ++k) part.pixels[k] = random_byte(seed, part.begin + k);
 }
 
-/// One value, 0 when the dataset names none.
-void fill_constant(const Dataset& dataset, std::uint64_t, Part part) {
+/// One value, 0 when the dataset names none. In a pool, one pixel of each part has any value: if all windows had the
+/// same answer, code could know it without reading the pixels.
+void fill_constant(const Dataset& dataset, std::uint64_t seed, Part part) {
     const auto value = read_size(dataset, "value", 0);
     if (value > 255) throw recipe_error(dataset, "\"value\" is a byte, from 0 to 255");
     std::memset(part.pixels, static_cast<int>(value), part.count);
+    if (part.of_pool) part.pixels[random_bits(seed, 5, part.begin) % part.count] = random_byte(seed, part.begin);
 }
 
 /// Each pixel is at most 4 off the one before; a part begins anywhere.
@@ -106,10 +109,11 @@ Problem generate_pixels(const Dataset& dataset, std::uint64_t seed, std::size_t 
     if (n >= std::int64_t{1} << 32) throw recipe_error(dataset, "\"n\" has to be below 2^32, so that every count fits");
     Problem problem = make_problem(static_cast<std::size_t>(n), extra);
     const auto to = problem.arrays[pixels].as<std::uint8_t>();
-    generator.fill(dataset, seed, {to.data(), 0, std::min(part_pixels, to.size())});  // may throw: not below
+    const bool of_pool = extra > 0;
+    generator.fill(dataset, seed, {to.data(), 0, std::min(part_pixels, to.size()), of_pool});  // may throw: not below
 #pragma omp parallel for
     for (std::size_t begin = part_pixels; begin < to.size(); begin += part_pixels)
-        generator.fill(dataset, seed, {to.data() + begin, begin, std::min(part_pixels, to.size() - begin)});
+        generator.fill(dataset, seed, {to.data() + begin, begin, std::min(part_pixels, to.size() - begin), of_pool});
     return problem;
 }
 

@@ -79,15 +79,24 @@ void fill_walk(const Rows& rows, const Dataset& dataset) {
     }
 }
 
+std::uint32_t hole_of(std::uint64_t seed) { return static_cast<std::uint32_t>(random_bits(seed, 2, 0) % bin_count); }
+
 /// Any value but one, which the seed draws.
 std::uint32_t all_but_one(std::uint64_t seed, std::size_t i) {
-    const std::uint64_t hole = random_bits(seed, 2, 0) % bin_count;
+    const std::uint64_t hole = hole_of(seed);
     const std::uint64_t value = random_bits(seed, 0, i) % (bin_count - 1);
     return static_cast<std::uint32_t>(value + (value >= hole));
 }
 
+/// In a pool, the value that is left out occurs, but rarely: if all windows had the same answer, code could know it
+/// without reading the elements.
 void fill_uniform(const Rows& rows, const Dataset&) {
-    for_each_element(rows, [&](std::uint32_t& cell, std::size_t i) { cell = all_but_one(rows.seed, i); });
+    constexpr std::uint64_t rare = 1 << 17;
+    const bool is_pool = rows.cells.size() > rows.shape.pitch() * rows.shape.height;
+    for_each_element(rows, [&](std::uint32_t& cell, std::size_t i) {
+        const bool is_rare = is_pool && random_bits(rows.seed, 6, i) % rare == 0;
+        cell = is_rare ? hole_of(rows.seed) : all_but_one(rows.seed, i);
+    });
 }
 
 /// A few values and no others.

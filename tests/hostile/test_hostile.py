@@ -48,7 +48,7 @@ def grade(source: Path, folder: Path, gone: Sequence[str], entry: Mapping[str, A
     lab, stage = entry.get("lab", LAB), entry.get("stage", STAGE)
     report = folder / f"{source.stem}.json"
     command = [BUILD / "warplab", "grade", lab, stage, "--source", source, "--backend", BACKEND, "--no-nvcc"]
-    command += ["--no-cuda-only", "--json", report, "--report-dir", folder, "--sample-seconds", "0.05"]
+    command += ["--no-cuda-only", "--json", report, "--report-dir", folder]
     command += [] if entry.get("check_mode") else ["--no-check-mode"]
     run = subprocess.run(
         [*without(*gone), *map(str, command)],
@@ -83,7 +83,9 @@ def name_of(entry: dict) -> str:
 
 
 def earned(stage: dict) -> float:
-    """Points without speed, which the CPU backend leaves pending."""
+    """Points without speed, which the CPU backend leaves pending. A stage that is not judged has none."""
+    if stage["score"] is None:
+        return 0
     return stage["score"]["correctness"] + stage["score"]["hygiene"]
 
 

@@ -6,10 +6,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <limits>
+#include <map>
 #include <optional>
 #include <type_traits>
 
+#include "grader/judge/bench/pool.h"
 #include "grader/judge/check/diagnose.h"
 #include "grader/judge/sandbox/apart.h"
 #include "tests/labs/oracle_case.h"
@@ -207,6 +210,43 @@ TEST_P(OracleGenerators, AreAllKnownAndNamedWhenOneIsNot) {
             << "/oracle.cpp: find_generator (grader/model/recipe.h) looks generators up by name, "
             << "before their parameters, and says this; or the dataset's generator is not one of the lab's.";
 }
+
+/// Return a timed dataset, cut to a size that takes less time.
+Dataset cut(Dataset dataset) {
+    static const std::map<std::string, std::int64_t> most = {{"n", 1 << 20}, {"height", 512}, {"histograms", 2}};
+    for (const auto& [name, value] : most)
+        if (const auto found = dataset.parameters.find(name); found != dataset.parameters.end())
+            found->second = std::min(std::get<std::int64_t>(found->second), value);
+    return dataset;
+}
+
+class TimedAnswers : public testing::TestWithParam<std::string> {};
+
+/// If all calls had the same answer, code could give it without reading the inputs, and its timed outputs would be
+/// right. Where two inputs are drawn independently, no two calls have the same ones.
+TEST_P(TimedAnswers, DependOnTheWindow) {
+    const Lab lab = load_lab(root_folder(), GetParam());
+    const Oracle& oracle = load_oracle(lab.name);
+    const auto inputs = std::count_if(lab.buffers.begin(), lab.buffers.end(),
+                                      [](const auto& buffer) { return buffer.role != Role::output; });
+    if (inputs != 1) GTEST_SKIP() << "several inputs";
+    const std::size_t step = oracle.window_step(), extra = std::max<std::size_t>(4 << 20, 4 * step) / step * step;
+    for (const Dataset& dataset : lab.datasets) {
+        if (!dataset.uses.bench || dataset.uses.unscored) continue;
+        const timing::Pool pool{oracle.generate(cut(dataset), dataset.seed, extra), step, extra, {}};
+        Problem first = pool.call_at(std::vector<std::size_t>(lab.buffers.size(), 0), lab);
+        Problem last = pool.call_at(std::vector<std::size_t>(lab.buffers.size(), extra), lab);
+        oracle.reference(first, Execution::openmp);
+        oracle.reference(last, Execution::openmp);
+        bool differ = false;
+        for (std::size_t i = 0; i < lab.buffers.size(); ++i)
+            if (lab.buffers[i].role != Role::input)
+                differ |= std::memcmp(first.arrays[i].data(), last.arrays[i].data(), first.arrays[i].bytes()) != 0;
+        EXPECT_TRUE(differ) << lab.name << ", " << dataset.name << ": code can know the answer without the input.";
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Labs, TimedAnswers, testing::ValuesIn(find_labs(root_folder())), name_of);
 
 INSTANTIATE_TEST_SUITE_P(Labs, OracleGenerators, testing::ValuesIn(find_labs(root_folder())), name_of);
 

@@ -101,6 +101,7 @@ inline Measurement measurement(std::string dataset, double median_s) {
     measured.median_s = median_s;
     measured.reference_s = median_s / 1.125;
     measured.reference_ratio = Interval{1.125, 1.1, 1.15};
+    measured.ended_by = Measurement::EndedBy::points_known;
     measured.sequential_s = 80 * median_s;
     measured.openmp_s = 10 * median_s;
     measured.openmp_threads = 16;
@@ -210,6 +211,8 @@ inline StageReport timed_stage() {
     stage.checks = {passed_check("tiny"), passed_check("ragged")};
     stage.measurements = {measurement("n_16m", 0.03328), measurement("n_256m", 0.5134)};
     stage.measurements[1].ambiguous = true;
+    stage.measurements[1].ended_by = Measurement::EndedBy::most_rounds;
+    stage.phases = {{GradingPhase::compile, 1.5}, {GradingPhase::samples, 4.25}};
     stage.measurements[1].cut = true;
     stage.measurements[1].calls_per_sample = 500;
     stage.measurements[1].caveats = {"a sample was cut to 500 calls and scaled"};

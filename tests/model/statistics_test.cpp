@@ -125,6 +125,38 @@ TEST(PairedRatio, NanStaysVisible) {
     EXPECT_TRUE(std::isnan(ratio.median) && std::isnan(ratio.low) && std::isnan(ratio.high));
 }
 
+TEST(SequentialRatio, OfASingleRoundIsAsWideAsRoundsAreKnownToDiffer) {
+    const Interval ratio = sequential_ratio(std::vector<Round>{{{2, 2.02, 2.01}, {1, 1, 1}}}, 0.01);
+    EXPECT_DOUBLE_EQ(ratio.median, 2.01);
+    EXPECT_NEAR(half_width(ratio), 0.039, 0.001);
+}
+
+TEST(SequentialRatio, WidensWithRoundsThatDifferMore) {
+    const std::vector<Round> alike{{{1}, {1}}, {{1}, {1}}}, different{{{1}, {1}}, {{1.5}, {1}}};
+    EXPECT_GT(half_width(sequential_ratio(different, 0.01)), 2 * half_width(sequential_ratio(alike, 0.01)));
+}
+
+TEST(SequentialRatio, HoldsTheTruthAtEveryLook) {
+    std::mt19937_64 engine(1);
+    std::normal_distribution<double> normal(0, 0.01);
+    int held = 0;
+    for (int trial = 0; trial < 1000; ++trial) {
+        std::vector<Round> rounds;
+        bool always = true;
+        for (int look = 0; look < 16; ++look) {
+            rounds.push_back({{2 * std::exp(normal(engine))}, {1}});
+            const Interval ratio = sequential_ratio(rounds, 0.01);
+            always = always && ratio.low <= 2 && 2 <= ratio.high;
+        }
+        held += always;
+    }
+    EXPECT_GE(held, 990);
+}
+
+TEST(SequentialRatio, NanStaysVisible) {
+    EXPECT_TRUE(std::isnan(sequential_ratio(std::vector<Round>{{{0}, {0}}}, 0.01).median));
+}
+
 TEST(HalfWidth, IsRelativeToTheMedian) { EXPECT_DOUBLE_EQ(half_width({2, 1.9, 2.3}), 0.1); }
 
 }  // namespace

@@ -40,7 +40,7 @@ class Reader(html.parser.HTMLParser):
 def make_hostile(value: Any) -> Any:
     """The same report with hostile text in place of every text that a student's code or file name can reach."""
     if isinstance(value, dict):
-        fixed = ("verdict", "answer", "backend", "verb")
+        fixed = ("verdict", "answer", "ended_by", "backend", "verb")
         return {key: item if key in fixed else make_hostile(item) for key, item in value.items()}
     if isinstance(value, list):
         return [make_hostile(item) for item in value]

@@ -6,6 +6,7 @@
 #include <random>
 
 #include "grader/common/text.h"
+#include "grader/judge/bench/new_inputs.h"
 #include "grader/judge/bench/paired.h"
 #include "grader/judge/bench/verify.h"
 #include "grader/model/cause.h"
@@ -108,7 +109,8 @@ void fill_in(Measurement& m, const PairedBenchmark& paired, int calls, int calls
     if (!paired.reference) return;
     m.reference_s = paired.median_reference_s() * scale;
     m.reference_ratio = paired.ratio();
-    m.ambiguous = half_width(*m.reference_ratio) > most_half_width;
+    m.ended_by = paired.ended_by().value_or(Measurement::EndedBy::most_rounds);
+    m.ambiguous = m.ended_by != Measurement::EndedBy::points_known && half_width(*m.reference_ratio) > most_half_width;
     if (m.ambiguous) m.caveats.push_back("ambiguous: the ratio to the reference is known only within its interval");
 }
 
@@ -135,16 +137,36 @@ std::optional<Failure> find_implausible(const Measurement& m, double usual_s, do
     return std::nullopt;
 }
 
+/// Time calls on inputs that the program has never had, if earlier calls could help and the CPU has the time to
+/// check the outputs. Set `measured.failure` or `measured.error` if the program kept results of earlier calls.
+void try_new_inputs(Measured& measured, PairedBenchmark& paired, const StageRun& run, const Dataset& dataset,
+                    const Pool& pool, int calls, double cpu_s, const Effort& effort) {
+    if (!paired.reference || !can_keep_results(pool) || cpu_s > effort.verify_s) return;
+    std::random_device entropy;
+    NewInputs inputs(run, dataset, pool, (std::uint64_t{entropy()} << 32) | entropy());
+    measured.failure = inputs.time(paired.student, *paired.reference, paired.median_student_s() / calls,
+                                   paired.median_reference_s() / calls);
+    if (measured.failure || !keeps_results(inputs.times())) return;
+    measured.error =
+        Failure{cause::implausible_timing,
+                fmt::format("A call on new inputs took {}, but {} in the samples: the program seems to keep "
+                            "results of earlier calls.",
+                            format_seconds(inputs.times().new_s), format_seconds(inputs.times().call_s)),
+                "Nothing may be kept from call to call that depends on the inputs. An instructor should look "
+                "at this submission.",
+                {}};
+}
+
 /// Return the seconds of a reference call timed in alternation with another process of the reference, as it was with
 /// the student's: in the slowest round, because a process may be slow by chance.
 double time_reference_beside_itself(StageRun& reference, const Pool& pool, std::uint32_t slots, int calls,
                                     const Effort& effort) {
     StageRun twin{reference.lab,    reference.stage,  reference.oracle, reference.backend,
                   reference.runner, reference.policy, reference.device, reference.host};
-    const Progress quietly = [](const std::string&) {};
+    const Progress quietly = [](GradingPhase, const std::string&) {};
     PairedBenchmark paired(twin, &reference, pool, slots, 77, effort);
-    paired.begin_round();
-    paired.warm_up(calls);
+    paired.begin_round(quietly);
+    paired.warm_up(calls, quietly);
     take_samples(paired, calls, quietly);
     return paired.broken() ? 0 : paired.slowest_reference_event_s() / calls;
 }
@@ -157,19 +179,18 @@ Measured measure(StageRun& student, StageRun* reference, const Dataset& dataset,
     Measurement& m = measured.measurement;
     m.dataset = dataset.name;
     m.iterations = student.lab.benchmark.iterations;
-    progress("making inputs");
+    progress(GradingPhase::inputs, "making inputs");
     const Pool pool = make_pool(student, dataset);
     const int calls_wanted = count_calls(student, pool.shape(student.lab));
     const std::uint32_t slots = choose_slots(student, pool, calls_wanted, reference ? 2 : 1);
     const Problem shape = pool.shape(student.lab);
     m.transfer_s = measure_transfer(student, pool) * m.iterations / student.lab.benchmark.iterations_per_call;
 
-    progress("warming up");
     std::random_device entropy;
     PairedBenchmark paired(student, reference, pool, slots, (std::uint64_t{entropy()} << 32) | entropy(), effort);
-    const double alone_s = reference ? paired.time_reference_alone(static_cast<int>(slots)) : 0;
-    paired.begin_round();
-    paired.warm_up(calls_wanted);
+    const double alone_s = reference ? paired.time_reference_alone(static_cast<int>(slots), progress) : 0;
+    paired.begin_round(progress);
+    paired.warm_up(calls_wanted, progress);
     const int calls = paired.affordable_calls(calls_wanted);
     take_samples(paired, calls, progress);
     set_bounds(m, student, shape, bandwidth, bandwidth_during(paired.samples(), bandwidth),
@@ -182,18 +203,23 @@ Measured measure(StageRun& student, StageRun* reference, const Dataset& dataset,
     }
     measured.failure = paired.student.failure;
     if (measured.failure) return measured;
-    progress("checking timed outputs");
+    progress(GradingPhase::verify_outputs, "checking timed outputs");
     const Substitute substitute{paired.reference ? &*paired.reference : nullptr,
                                 cpu.openmp_s * student.oracle.cost(shape).iterations};
     if (effort.verify_s > 0)
         measured.failure =
             verify(student, pool, paired.student.output_samples(), effort.verify_s, substitute, entropy());
     if (measured.failure) return measured;
+    progress(GradingPhase::verify_outputs, "timing new inputs");
+    try_new_inputs(measured, paired, student, dataset, pool, calls, substitute.cpu_s, effort);
+    if (measured.failure) return measured;
     fill_in(m, paired, calls, calls_wanted);
     m.limit = limit_phrase(m);
+    if (measured.error) return measured;
     const double alongside_s = reference ? paired.median_reference_event_s() / calls : 0;
     double usual_s = alone_s;
     if (alongside_s > suspicious_slowdown * usual_s) {  // or do two processes, or the machine, slow the reference down?
+        progress(GradingPhase::compare_clocks, "timing the reference beside itself");
         student.end_session();
         reference->end_session();
         usual_s = std::max(usual_s, time_reference_beside_itself(*reference, pool, slots, calls, effort));

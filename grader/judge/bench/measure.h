@@ -8,6 +8,7 @@
 
 #include "grader/judge/bench/baseline.h"
 #include "grader/judge/check/check.h"
+#include "grader/judge/run/phases.h"
 #include "grader/model/report.h"
 
 namespace warplab {
@@ -20,17 +21,22 @@ struct Bandwidth {
     std::size_t l2_bytes = 0;
 };
 
-/// The amount of measurement. The defaults are the benchmark's; forced timing on the CPU backend takes less.
 /// The number of rounds, each in fresh processes; even, because the processes swap their memory from one round to the
 /// next.
 struct Rounds {
     int fewest, most;
 };
 
+/// The points for a student's time, from its ratio to the reference's and from the reference's seconds for all
+/// iterations of the benchmark.
+using PointsFor = std::function<double(double ratio, double reference_s)>;
+
+/// The amount of measurement. The defaults determine the ratio to the reference as precisely as possible.
 struct Effort {
     Rounds rounds = {4, 10}, of_short_calls = {10, 16};
     int samples = 3;                                  // per round
     double sample_s = 1, total_s = 40, verify_s = 8;  // total: of all samples of a stage
+    PointsFor points = {};  // if set, no more rounds are taken than the points require, and `fewest` does not count
 };
 
 struct Measured {
@@ -39,11 +45,10 @@ struct Measured {
     std::optional<Failure> error;    // of the judge's side, or impossible times
 };
 
-using Progress = std::function<void(const std::string& what)>;
-
-/// Time one dataset. `reference` is the same stage's solution, timed in alternation; null if there is none. If the CPU
-/// can verify the output samples within `effort.verify_s`, according to `cpu`, it does; otherwise the reference
-/// solution does, and the CPU verifies only samples that differ.
+/// Time one dataset. `reference` is the same stage's solution, timed in alternation; null if there is none. Output
+/// samples are verified for `effort.verify_s`: the first one on the CPU, if it has the time according to `cpu`, and the
+/// others by comparison with the reference solution's outputs, unless the CPU takes little time. If these differ, the
+/// CPU decides.
 Measured measure(StageRun& student, StageRun* reference, const Dataset& dataset, const Bandwidth& bandwidth,
                  const Effort& effort, const Baseline& cpu, const Progress& progress);
 

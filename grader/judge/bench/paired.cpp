@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <future>
 
 namespace warplab::timing {
@@ -13,7 +14,12 @@ constexpr double calibration_share = 0.05;  // of the samples' time
 constexpr double alone_sample_s = 0.5;      // of each sample of the reference alone, if calls take long; a maximum
 constexpr double settle_s = 0.02;           // of calls in a new process, in addition to the first
 constexpr double short_call_s = 60e-6;
-constexpr double short_round_s = 1.5;  // up to which more samples cost less than another round's processes
+constexpr double known_points = 0.005;  // the width of their interval
+constexpr double short_round_s = 1.5;   // up to which more samples cost less than another round's processes
+
+/// Return the standard deviation of the logarithm of a round's ratio: what processes differ by, of calls that take
+/// `call_s`. Measured with the reference solutions as their own references.
+double deviation_of_rounds(double call_s) { return std::hypot(0.007, 0.2e-6 / call_s); }
 
 SampleConditions conditions_now(const StageRun& run) {
     return run.backend == Backend::cuda ? CudaDevice::get().conditions() : SampleConditions{};
@@ -28,9 +34,11 @@ PairedBenchmark::PairedBenchmark(StageRun& student_run, StageRun* reference_run,
     if (run_.backend == Backend::cuda) calibration_.emplace();
 }
 
-double PairedBenchmark::time_reference_alone(int slots) {
+double PairedBenchmark::time_reference_alone(int slots, const Progress& progress) {
+    progress(GradingPhase::start_processes, "starting the reference");
     start_processes(Subjects::reference);
     reference->open();
+    progress(GradingPhase::warm_up, "timing the reference alone");
     raise_clocks();
     reference->time_calls(1, -1);  // loads the code
     reference->time_calls(1, -1);
@@ -38,7 +46,7 @@ double PairedBenchmark::time_reference_alone(int slots) {
     if (!has_events) reference->gap_s = student.gap_s = reference->time_empty_commands();
     const double once_s = std::max(has_events ? reference->event_s() : reference->time_calls(1, -1), 1e-9);
     reference->forget_gaps();
-    const double sample_s = std::min(alone_sample_s, 2 * effort_.sample_s);
+    const double sample_s = std::min(alone_sample_s, effort_.sample_s);
     const int calls = std::max(1, static_cast<int>(std::min<double>(slots, sample_s / once_s)));
     std::vector<double> times;
     for (int i = 0; i < 5 && !reference->failure; ++i) {
@@ -50,7 +58,8 @@ double PairedBenchmark::time_reference_alone(int slots) {
     return median(times);
 }
 
-void PairedBenchmark::begin_round() {
+void PairedBenchmark::begin_round(const Progress& progress) {
+    progress(GradingPhase::start_processes, fmt::format("round {}: starting the programs", rounds.size() + 1));
     if (!rounds.empty()) {
         end_processes();
         if (reference) student.exchange_memory(*reference);
@@ -60,10 +69,14 @@ void PairedBenchmark::begin_round() {
     student.open();
     if (reference && !student.failure) reference->open();
     if (!reference && rounds.size() == 1) student.gap_s = student.time_empty_commands();  // nothing is scored then
-    if (rounds.size() > 1) settle();
+    if (rounds.size() == 1) return;
+    progress(GradingPhase::warm_up, fmt::format("round {}: warming up", rounds.size()));
+    settle();
 }
 
-void PairedBenchmark::warm_up(int calls_wanted) {
+void PairedBenchmark::warm_up(int calls_wanted, const Progress& progress) {
+    progress(GradingPhase::warm_up, "warming up");
+    calls_wanted_ = calls_wanted;
     if (!reference) raise_clocks();  // else it has just run alone
     int calls = 1;
     for (int round = 0; round < 12 && !broken(); ++round) {
@@ -90,18 +103,20 @@ Rounds PairedBenchmark::rounds_wanted() const {
 }
 
 void PairedBenchmark::take_round(int calls, const Progress& progress) {
+    calls_ = calls;
     const auto begin = Clock::now();
     const auto has_all = [&] {
         return static_cast<int>(rounds.back().size()) >= effort_.samples &&
-               (!reference || seconds_since(begin) > short_round_s || is_known(rounds.size() - 1));
+               (!reference || seconds_since(begin) > short_round_s || points_are_known() ||
+                is_known(rounds.size() - 1));
     };
     for (int attempt = 0; attempt < 2; ++attempt) {
         drop_slow_clocks();
         while (!broken() && !has_all()) {
             const std::size_t sample = rounds.back().size() + 1;
-            progress(fmt::format("round {} of {}, sample {} of {}", rounds.size(),
-                                 std::max<std::size_t>(rounds.size(), rounds_wanted().fewest), sample,
-                                 std::max<std::size_t>(sample, effort_.samples)));
+            progress(GradingPhase::samples, fmt::format("round {} of {}, sample {} of {}", rounds.size(),
+                                                        std::max<std::size_t>(rounds.size(), rounds_wanted().fewest),
+                                                        sample, std::max<std::size_t>(sample, effort_.samples)));
             take_sample(calls);
         }
     }
@@ -121,7 +136,35 @@ double PairedBenchmark::slowest_reference_event_s() const {
     return slowest;
 }
 
-Interval PairedBenchmark::ratio_since(std::size_t first) const {
+std::optional<Measurement::EndedBy> PairedBenchmark::ended_by() const {
+    using enum Measurement::EndedBy;
+    const auto [fewest, most] = rounds_wanted();
+    const int begun = static_cast<int>(rounds.size());
+    if (points_are_known()) return points_known;
+    if (begun >= fewest && !reference) return unknown;
+    if (begun >= fewest && begun % 2 == 0 && is_known()) return ratio_known;
+    return begun >= most ? std::optional(most_rounds) : std::nullopt;
+}
+
+Interval PairedBenchmark::ratio() const { return points_are_known() ? sequential() : paired_ratio(paired_since(0)); }
+
+Interval PairedBenchmark::sequential() const {
+    return sequential_ratio(paired_since(0), deviation_of_rounds(median_reference_s() / calls_));
+}
+
+bool PairedBenchmark::points_are_known() const {
+    if (!reference || !effort_.points) return false;
+    const Interval ratio = sequential();
+    const double reference_s = median_reference_s() / calls_ * calls_wanted_;
+    const double width = effort_.points(ratio.low, reference_s) - effort_.points(ratio.high, reference_s);
+    return width <= known_points;  // not if it is NaN
+}
+
+bool PairedBenchmark::is_known(std::size_t since) const {
+    return half_width(paired_ratio(paired_since(since))) <= wanted_half_width;
+}
+
+std::vector<Round> PairedBenchmark::paired_since(std::size_t first) const {
     std::vector<Round> of_both;
     for (std::size_t i = first; i < rounds.size(); ++i) {
         of_both.emplace_back();
@@ -130,7 +173,7 @@ Interval PairedBenchmark::ratio_since(std::size_t first) const {
             of_both.back().b.push_back(sample.reference_s);
         }
     }
-    return paired_ratio(of_both);
+    return of_both;
 }
 
 double PairedBenchmark::median_of(const std::vector<Sample>& samples, double Sample::*what) {
@@ -214,12 +257,9 @@ void PairedBenchmark::drop_slow_clocks() {
 }
 
 void take_samples(PairedBenchmark& paired, int calls, const Progress& progress) {
-    const auto [fewest, most] = paired.rounds_wanted();
     paired.take_round(calls, progress);
-    const auto begun = [&] { return static_cast<int>(paired.rounds.size()); };
-    const auto is_vague = [&] { return begun() % 2 == 1 || !paired.is_known(); };
-    while (!paired.broken() && begun() < most && (begun() < fewest || (paired.reference && is_vague()))) {
-        paired.begin_round();
+    while (!paired.broken() && !paired.ended_by()) {
+        paired.begin_round(progress);
         paired.take_round(calls, progress);
     }
 }

@@ -24,18 +24,19 @@ class PairedBenchmark {
   public:
     PairedBenchmark(StageRun& student_run, StageRun* reference_run, const Pool& pool, std::uint32_t slots,
                     std::uint64_t seed, const Effort& effort);
+    /// Whether a process failed.
     bool broken() const { return student.failure || (reference && reference->failure); }
 
     /// Time the reference before the student's process exists. Returns the seconds of a call, by events; also sets how
     /// much longer than the events' time a command may take from then on.
-    double time_reference_alone(int slots);
+    double time_reference_alone(int slots, const Progress& progress);
 
     /// Start fresh processes, which swap the memory of the last ones. In the first round, the reference's process is
     /// the one that ran alone.
-    void begin_round();
+    void begin_round(const Progress& progress);
 
     /// Run until clocks settle, and measure how long a call takes, with all overhead.
-    void warm_up(int calls_wanted);
+    void warm_up(int calls_wanted, const Progress& progress);
     int affordable_calls(int wanted) const;
 
     /// Return the number of rounds: more if calls are short. On an H200, all calls of one process may take up to 0.3 us
@@ -46,12 +47,13 @@ class PairedBenchmark {
     /// samples are short and differ, more are taken.
     void take_round(int calls, const Progress& progress);
 
-    /// Return the student's time over the reference's.
-    Interval ratio() const { return ratio_since(0); }
+    /// Return why no further round is needed; nothing if one is.
+    std::optional<Measurement::EndedBy> ended_by() const;
 
-    /// Whether the rounds since the given one determine the ratio with the required precision.
-    bool is_known(std::size_t since = 0) const { return half_width(ratio_since(since)) <= wanted_half_width; }
+    /// Return the student's time over the reference's.
+    Interval ratio() const;
     std::vector<Sample> samples() const;
+    double median_student_s() const { return median_of(samples(), &Sample::student_s); }
     double median_reference_s() const { return median_of(samples(), &Sample::reference_s); }
 
     /// By events, because all suspicion is based on it: a busy CPU must not lead to an accusation.
@@ -61,7 +63,12 @@ class PairedBenchmark {
     double slowest_reference_event_s() const;
 
   private:
-    Interval ratio_since(std::size_t first) const;
+    std::vector<Round> paired_since(std::size_t first) const;
+    /// Return the interval that may be looked at after each round.
+    Interval sequential() const;
+    bool points_are_known() const;
+    /// Whether the rounds since the given one determine the ratio with the required precision.
+    bool is_known(std::size_t since = 0) const;
     static double median_of(const std::vector<Sample>& samples, double Sample::*what);
     void raise_clocks();
 
@@ -85,7 +92,8 @@ class PairedBenchmark {
     const Effort& effort_;
     std::optional<CalibrationCopy> calibration_;
     int taken_ = 0;
-    int core_ = sched_getcpu();  // of this round's processes
+    int calls_ = 1, calls_wanted_ = 1;  // of a sample, and for all iterations
+    int core_ = sched_getcpu();         // of this round's processes
 
   public:
     Subject student;
@@ -94,7 +102,7 @@ class PairedBenchmark {
     double around_s = 0, slowest_s = 0;
 };
 
-/// Take rounds until the ratio has the required precision, or the maximum number of rounds is reached.
+/// Take rounds until one of the reasons to end applies.
 void take_samples(PairedBenchmark& paired, int calls, const Progress& progress);
 
 }  // namespace warplab::timing

@@ -60,6 +60,17 @@ double Subject::time_calls(int calls, int sample) {
     return total_s;
 }
 
+double Subject::time_calls_on(const std::vector<Problem>& calls) {
+    if (failure) return 0;
+    const auto count = static_cast<std::uint32_t>(calls.size());
+    buffers_->poison_all();
+    for (std::uint32_t slot = 0; slot < count; ++slot)
+        for (std::size_t i = 0; i < pool_.regions.size(); ++i)
+            if (pool_.regions[i]) buffers_->write(i, slot, calls[slot].arrays[i]);
+    run_.device.synchronize();
+    return time_moved(count) / count;
+}
+
 Array Subject::outputs_for(const OutputSample& seen) {
     windows_[0] = seen.window;
     copy_inputs(0);
@@ -119,6 +130,10 @@ void Subject::copy_inputs(std::uint32_t slot) {
 
 double Subject::time_command(std::uint32_t calls) {
     move_inputs(calls);
+    return time_moved(calls);
+}
+
+double Subject::time_moved(std::uint32_t calls) {
     const Session::Reply reply = command(calls);
     failure = reply.failure;
     if (failure) return 0;

@@ -42,6 +42,14 @@ class Subject {
     /// one call per slot. Returns 0 after a failure.
     double time_calls(int calls, int sample);
 
+    /// Make a call on each of the given inputs, at most one per slot, in one command. Return the seconds of a call by
+    /// the judge's clock, less `gap_s` for the command.
+    double time_calls_on(const std::vector<Problem>& calls);
+
+    /// Return an output that the last command left in a slot.
+    Array read_output(std::size_t buffer, std::uint32_t slot) { return buffers_->read(buffer, slot); }
+    std::uint32_t slots() const { return static_cast<std::uint32_t>(windows_.size()); }
+
     /// Return the seconds between events on the GPU in the last time_calls(). The process itself reports them: use them
     /// only for the reference, whose process is trusted.
     double event_s() const { return event_s_; }
@@ -73,6 +81,9 @@ class Subject {
     void move_inputs(std::uint32_t calls);
     void copy_inputs(std::uint32_t slot);
     double time_command(std::uint32_t calls);
+
+    /// Make calls on the inputs that are in the slots, and return their seconds.
+    double time_moved(std::uint32_t calls);
 
     /// Keep randomly chosen parts of outputs and, at the end of a sample, (nearly) the whole output of one slot.
     void keep_parts(std::uint32_t calls, int sample, bool last);

@@ -17,7 +17,7 @@
 namespace warplab {
 namespace {
 
-constexpr Effort unchecked{.total_s = 20, .verify_s = 0};  // a peer may work on another type
+const Effort unchecked{.total_s = 20, .verify_s = 0};  // a peer may work on another type
 
 std::unique_ptr<StageRun> ready_or_throw(Judge& judge, const Lab& lab, const Stage& stage,
                                          const std::filesystem::path& source, const Task& task) {
@@ -61,7 +61,7 @@ int peers(const Options& options) {
             for (const Dataset& dataset : lab.datasets) {
                 if (!dataset.uses.bench || !dataset.applies_to(lab.stage(peer.stage))) continue;
                 Console console;
-                const Json timed = time_peer(judge, lab, peer, dataset, [&](const std::string& what) {
+                const Json timed = time_peer(judge, lab, peer, dataset, [&](GradingPhase, const std::string& what) {
                     console.show(fmt::format("{}, {}: {} …", peer.title, dataset.name, what));
                 });
                 console.clear();

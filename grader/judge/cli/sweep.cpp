@@ -21,12 +21,12 @@
 namespace warplab {
 namespace {
 
-constexpr Effort sweep_effort{.rounds = {.fewest = 1, .most = 1},
-                              .of_short_calls = {.fewest = 1, .most = 1},
-                              .samples = 5,
-                              .sample_s = 0.25,
-                              .total_s = 4,
-                              .verify_s = 1};
+const Effort sweep_effort{.rounds = {.fewest = 1, .most = 1},
+                          .of_short_calls = {.fewest = 1, .most = 1},
+                          .samples = 5,
+                          .sample_s = 0.25,
+                          .total_s = 4,
+                          .verify_s = 1};
 constexpr std::size_t full_grid = 40;  // beyond that, one tunable at a time
 
 using Choice = std::vector<std::int64_t>;  // a value for each tunable
@@ -84,7 +84,7 @@ Point time_choice(Judge& judge, const Lab& lab, const Stage& stage, const Datase
         point.defines.emplace_back(stage.tunables[i].macro, choice[i]);
         task.defines.push_back(fmt::format("{}={}", stage.tunables[i].macro, choice[i]));
     }
-    progress("compiling");
+    progress(GradingPhase::compile, "compiling");
     Judge::Ready ready = judge.make_ready(lab, stage, source, task);
     if (!ready.run) {
         point.failure = ready.compilation.failure ? ready.compilation.failure->message : "does not compile";
@@ -171,10 +171,11 @@ int sweep(const Options& options) {
     {
         Console console;
         for (const Choice& choice : choices)
-            points.push_back(time_choice(judge, lab, stage, dataset, choice, source, [&](const std::string& what) {
-                console.show(fmt::format("{} of {}: {}: {} …", points.size() + 1, choices.size(),
-                                         choice_text(stage, choice), what));
-            }));
+            points.push_back(
+                time_choice(judge, lab, stage, dataset, choice, source, [&](GradingPhase, const std::string& what) {
+                    console.show(fmt::format("{} of {}: {}: {} …", points.size() + 1, choices.size(),
+                                             choice_text(stage, choice), what));
+                }));
     }
     print_points(points);
     const auto file =

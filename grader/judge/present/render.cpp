@@ -181,9 +181,12 @@ std::string render_checks(const StageReport& stage, const TextStyle& style) {
 std::string compare_with_reference(const Measurement& measured) {
     if (!measured.reference_ratio) return "";
     const auto& ratio = *measured.reference_ratio;
-    return fmt::format("{} the reference's time (95% interval {} to {}{})", format_factor(ratio.median),
-                       format_number(ratio.low, 4), format_number(ratio.high, 4),
-                       measured.ambiguous ? ", ambiguous" : "");
+    const bool for_points = measured.ended_by == Measurement::EndedBy::points_known;
+    return fmt::format("{} the reference's time (between {} and {}{})", format_factor(ratio.median),
+                       format_number(ratio.low, for_points ? 3 : 4), format_number(ratio.high, for_points ? 3 : 4),
+                       for_points           ? ", enough for the points"
+                       : measured.ambiguous ? ", ambiguous"
+                                            : "");
 }
 
 std::string compare_with_bound(const Measurement& measured) {

@@ -10,6 +10,7 @@ warplab-course report DIR                                 gradebook.csv, feedbac
 from __future__ import annotations
 
 import argparse
+import math
 import os
 import sys
 from collections.abc import Callable, Sequence
@@ -18,6 +19,7 @@ from typing import Any
 
 from grader.python.batch.grade.run import cores
 from grader.python.batch.outputs.gradebooks import GRADEBOOKS
+from grader.python.batch.policy.points import MOST_POINTS
 from grader.python.batch.verbs.decide import KINDS, due, extend, override, points, without
 from grader.python.batch.verbs.export import export
 from grader.python.batch.verbs.grade import grade
@@ -25,6 +27,7 @@ from grader.python.batch.verbs.regrade import regrade
 from grader.python.batch.verbs.show import report, status
 from grader.python.common.console import run_command
 
+MOST_JOBS, MOST_DAYS, MOST_TIMEOUT_S = 10_000, 10_000, 10_000_000
 ROOT = Path(__file__).resolve().parents[3]
 
 Verbs = Any  # the type of add_subparsers(), which argparse does not export
@@ -59,9 +62,10 @@ def add_grade(verbs: Verbs) -> None:
     one.add_argument("--no-check-mode", action="store_true", help="quicker; hygiene points are pending")
     one.add_argument("--no-nvcc", action="store_true", help="quicker; whether it compiles for a GPU is not asked")
     one.add_argument("--unsafe", action="store_true", help="grade without a sandbox where none can be had")
-    one.add_argument("--timeout-s", type=float, default=1800, help="for all stages of a submission (1800)")
-    help_text = "the longest a timing sample takes, 0.05 to 1 (1); shorter is quicker and less sure"
-    one.add_argument("--sample-seconds", type=float, default=1.0, help=help_text)
+    timeout = make_number(float, 1, MOST_TIMEOUT_S)
+    one.add_argument("--timeout-s", type=timeout, default=1800, help="for all stages of a submission (1800)")
+    help_text = "time until the ratio to the reference is known to 0.5%%, not only until the points are known"
+    one.add_argument("--precise", action="store_true", help=help_text)
     one.add_argument("--root", type=Path, default=ROOT, help="the project's folder (this one's)")
     one.add_argument("--build", type=Path, help="where warplab is built (the project's build)")
     one.set_defaults(run=grade)
@@ -86,7 +90,7 @@ def add_due(verbs: Verbs) -> None:
     one.add_argument("--at", help="2026-11-21T23:59+01:00")
     one.add_argument("--grace-minutes", type=float, help="after the date that nobody is late for")
     one.add_argument("--percent-per-day", type=float, help="of what was earned, for each day begun")
-    one.add_argument("--most-days", type=int, help="later than that: no points")
+    one.add_argument("--most-days", type=make_number(int, 0, MOST_DAYS), help="later than that: no points")
     one.add_argument(
         "--trust-file-dates",
         action=argparse.BooleanOptionalAction,
@@ -155,11 +159,30 @@ def add_undo(one: argparse.ArgumentParser) -> Any:
 
 
 def parse_points(text: str) -> float:
-    """Return a number. Raises argparse.ArgumentTypeError if the text is not one."""
+    """Return a number. Raises argparse.ArgumentTypeError if the text is not one, or if it is too large."""
     try:
-        return float(text)
+        points = float(text)
     except ValueError:
         raise argparse.ArgumentTypeError(f"{text!r} is no number; write it as 7.5") from None
+    if points > MOST_POINTS:
+        raise argparse.ArgumentTypeError(f"{text}: give at most {MOST_POINTS}")
+    return points
+
+
+def make_number(kind: type[int] | type[float], least: float, most: float) -> Callable[[str], float]:
+    """Return a function that parses a number between two limits, and raises argparse.ArgumentTypeError."""
+
+    def parse(text: str) -> float:
+        try:
+            number = kind(text)
+        except ValueError:
+            number = math.nan
+        if not least <= number <= most:
+            whole = "a whole number" if kind is int else "a number"
+            raise argparse.ArgumentTypeError(f"{text[:40]!r}: give {whole} from {least} to {most}")
+        return number
+
+    return parse
 
 
 def parse_reason(text: str) -> str:
@@ -171,7 +194,8 @@ def parse_reason(text: str) -> str:
 
 def add_running(one: argparse.ArgumentParser) -> None:
     """Add the options that choose where and with how many judges to grade."""
-    one.add_argument("--jobs", type=int, default=len(cores()), help="judges at a time without a GPU (all cores)")
+    jobs = make_number(int, 1, MOST_JOBS)
+    one.add_argument("--jobs", type=jobs, default=len(cores()), help="judges at a time without a GPU (all cores)")
     one.add_argument("--executor", choices=("local", "slurm"), default="local", help="this machine, or a cluster")
     one.add_argument(
         "--slurm", action="append", default=[], metavar="NAME=VALUE", help="sbatch's options: gres=gpu:1, partition=…"

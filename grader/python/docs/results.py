@@ -1,6 +1,6 @@
 """Makes handouts/results/<gpu>.json from reports of the reference solutions: the figures that the documents show.
 
-build/warplab grade --tree solutions --unscored    on a machine with the GPU, then
+build/warplab grade --tree solutions --unscored --precise    on a machine with the GPU, then
 python3 -m grader.python.docs.results build/report/*.json [--sweeps build/sweep/*.json] [--peers PEERS.json]
 
 A results file, schema 1:

@@ -66,8 +66,11 @@ def render(
     journal = read_journal(root, lab, folder)
     journal.problems += find_changed(journal, files) if files else []
     source = read_source(read_json(root / "labs" / lab / "source.json")) if beside_source else None
-    page = make_page(journal, source, *pictures)
-    return Rendered(page, make_markdown(journal, source), tell_result(journal), journal.problems)
+    try:
+        page, markdown = make_page(journal, source, *pictures), make_markdown(journal, source)
+    except (ArithmeticError, LookupError, TypeError, ValueError) as error:  # a record may contain any numbers
+        raise UserError(f"A record has values that cannot be shown ({error}). Remove it from records.jsonl.") from None
+    return Rendered(page, markdown, tell_result(journal), journal.problems)
 
 
 def find_changed(journal: Journal, files: Path) -> list[str]:

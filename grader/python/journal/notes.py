@@ -34,7 +34,7 @@ BEGUN = re.compile(r"<!--\s*begun\s+(\S+?):?(?:\s[^>]*)?-->")
 COMMENT, COMMENT_END = "<!--", "-->"
 MOST_HASHES = 6  # per heading
 FENCE = re.compile(r"^\s*(```|~~~)")
-HOURS = re.compile(r"(\d+(?:[.,]\d+)?)\s*(?:h|hrs?|hours?)?\.?", re.IGNORECASE)
+HOURS = re.compile(r"(\d{1,6}(?:[.,]\d+)?)\s*(?:h|hrs?|hours?)?\.?", re.IGNORECASE)
 MOST_BYTES = 200_000
 
 

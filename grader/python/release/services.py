@@ -155,6 +155,9 @@ def main(arguments: Sequence[str]) -> int:
         packed = make_autolab(root, lab, options.unsafe, options.upto.strip(), options.build)
     ending = "zip" if options.system == "gradescope" else "tar"
     output = options.output or root / "dist" / f"{options.system}-{lab}.{ending}"
+    output.parent.mkdir(parents=True, exist_ok=True)
+    if not options.unsafe:
+        os.umask(0o077)  # the archive has the secret, as the file that only its owner can read
     write_atomically(output, packed)
     hidden = "without hidden datasets" if options.unsafe else "with the hidden datasets: keep it to yourself"
     say(f"{output}: {len(packed) / 1e6:.1f} MB, {hidden}")

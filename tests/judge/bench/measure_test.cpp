@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "grader/judge/bench/new_inputs.h"
 #include "grader/judge/bench/paired.h"
 #include "grader/judge/judge.h"
 #include "grader/model/cause.h"
@@ -47,6 +48,30 @@ void dot_product(const int* a, const int* b, int* out, std::size_t n, void*) {
 }
 )";
 
+// Knows the rows that earlier calls had, and takes its time only if the first row is not one of them.
+constexpr auto knows_rows = R"(#include "labs/saturating_histogram/lab.h"
+__device__ bool seen[1 << 20];
+__device__ unsigned key_of(const std::uint32_t* row) {
+    unsigned key = 7;
+    for (int i = 0; i < 32; ++i) key = key * 1664525u + row[i * 64];
+    return key >> 12;
+}
+__global__ void count(const std::uint32_t* input, std::uint8_t* bins, int width, int height, std::size_t pitch) {
+    __shared__ unsigned counts[bin_count];
+    for (int i = 0; i < bin_count; ++i) counts[i] = 0;
+    for (int y = 0; y < height; ++y)
+        for (int x = 0; x < width; ++x) ++counts[input[y * pitch + x]];
+    for (int i = 0; i < bin_count; ++i) bins[i] = min(counts[i], bin_full);
+    if (!seen[key_of(input)])
+        for (volatile int i = 0; i < 5'000'000; ++i) {}
+    for (int y = 0; y < height; ++y) seen[key_of(input + y * pitch)] = true;
+}
+void saturating_histogram(const std::uint32_t* input, std::uint8_t* bins, std::size_t width, std::size_t height,
+                          std::size_t pitch, void*) {
+    count<<<1, 1>>>(input, bins, width, height, pitch);
+}
+)";
+
 class TimedOutputs : public testing::Test {
   protected:
     static fs::path build() {
@@ -73,8 +98,8 @@ class TimedOutputs : public testing::Test {
         const Effort effort{{2, 2}, {2, 2}, 2, 0.01, 0.1, 0.2};
         Baseline cpu;
         cpu.openmp_s = cpu_s;
-        const Measured measured =
-            measure(*handed_in.run, beside.run.get(), *dataset, Bandwidth{}, effort, cpu, [](const std::string&) {});
+        const Measured measured = measure(*handed_in.run, beside.run.get(), *dataset, Bandwidth{}, effort, cpu,
+                                          [](GradingPhase, const std::string&) {});
         if (measured.error && measured.error->cause == cause::internal) return measured.error->message;
         return measured.failure ? measured.failure->cause : "";
     }
@@ -101,8 +126,8 @@ TEST_F(TimedOutputs, AllRoundsAreTimedWithoutAReference) {
     const auto alone = judge_.make_ready(lab, lab.stages.front(), right_, Task{});
     ASSERT_TRUE(alone.run);
     const Effort effort{{4, 10}, {4, 10}, 3, 0.01, 0.1, 0.2};
-    const Measured measured =
-        measure(*alone.run, nullptr, lab.dataset("warp"), Bandwidth{}, effort, Baseline{}, [](const std::string&) {});
+    const Measured measured = measure(*alone.run, nullptr, lab.dataset("warp"), Bandwidth{}, effort, Baseline{},
+                                      [](GradingPhase, const std::string&) {});
     EXPECT_FALSE(measured.failure);
     EXPECT_EQ(measured.measurement.samples_s.size(), 12u);
     EXPECT_FALSE(measured.measurement.reference_ratio);
@@ -116,7 +141,7 @@ TEST_F(TimedOutputs, TimesThatDifferAreTakenMoreOften) {
     ASSERT_TRUE(handed_in.run && beside.run);
     const Effort effort{{1, 1}, {1, 1}, 3, 0.01, 0.1, 0.2};
     const Measured measured = measure(*handed_in.run, beside.run.get(), lab.dataset("warp"), Bandwidth{}, effort,
-                                      Baseline{}, [](const std::string&) {});
+                                      Baseline{}, [](GradingPhase, const std::string&) {});
     EXPECT_GT(measured.measurement.samples_s.size(), 3u);
 }
 
@@ -143,7 +168,7 @@ TEST_F(TimedOutputs, RatioFollowsFromTheSamples) {
     ASSERT_TRUE(handed_in.run && beside.run);
     const Effort effort{{4, 4}, {4, 4}, 2, 0.01, 0.1, 0.2};
     const Measurement m = measure(*handed_in.run, beside.run.get(), lab.dataset("warp"), Bandwidth{}, effort,
-                                  Baseline{}, [](const std::string&) {})
+                                  Baseline{}, [](GradingPhase, const std::string&) {})
                               .measurement;
     ASSERT_EQ(m.samples_of_rounds.size(), 4u);
     ASSERT_EQ(m.reference_samples_s.size(), m.samples_s.size());
@@ -159,6 +184,53 @@ TEST_F(TimedOutputs, RatioFollowsFromTheSamples) {
     ASSERT_EQ(from, static_cast<std::ptrdiff_t>(m.samples_s.size()));
     EXPECT_NEAR(paired_ratio(rounds).median, m.reference_ratio->median, 1e-9);
     EXPECT_NEAR(paired_ratio(rounds).high, m.reference_ratio->high, 1e-9);
+}
+
+TEST_F(TimedOutputs, NoMoreRoundsAreTakenThanThePointsRequire) {
+    const Lab& lab = judge_.lab("dot_product");
+    const auto handed_in = judge_.make_ready(lab, lab.stages.front(), right_, Task{});
+    const auto beside = judge_.make_ready(lab, lab.stages.front(), right_, Task{});
+    ASSERT_TRUE(handed_in.run && beside.run);
+    const auto with_points = [&](const PointsFor& points) {
+        const Effort effort{.rounds = {4, 4}, .of_short_calls = {4, 4}, .sample_s = 0.01, .points = points};
+        return measure(*handed_in.run, beside.run.get(), lab.dataset("warp"), Bandwidth{}, effort, Baseline{},
+                       [](GradingPhase, const std::string&) {})
+            .measurement;
+    };
+    const Measurement flat = with_points([](double, double) { return 3.0; });
+    EXPECT_EQ(flat.ended_by, Measurement::EndedBy::points_known);
+    EXPECT_EQ(flat.samples_of_rounds.size(), 1u);
+    EXPECT_FALSE(flat.ambiguous);
+    EXPECT_LT(flat.reference_ratio->low, flat.reference_ratio->high);
+    const Measurement steep = with_points([](double ratio, double) { return -1e6 * ratio; });
+    EXPECT_NE(steep.ended_by, Measurement::EndedBy::points_known);
+    EXPECT_EQ(steep.samples_of_rounds.size(), 4u);
+}
+
+TEST_F(TimedOutputs, ResultsOfEarlierCallsShowOnNewInputs) {
+    const fs::path honest = fs::absolute("solutions/saturating_histogram/01_single_thread.cu");
+    std::ofstream(wrong_) << knows_rows;
+    const Lab& lab = judge_.lab("saturating_histogram");
+    const auto beside = judge_.make_ready(lab, lab.stages.front(), honest, Task{.fast = true});
+    const Effort effort{{1, 1}, {1, 1}, 3, 0.2, 2, 1};
+    for (const fs::path& file : {honest, wrong_}) {
+        const auto handed_in = judge_.make_ready(lab, lab.stages.front(), file, Task{.fast = true});
+        ASSERT_TRUE(handed_in.run && beside.run);
+        const Measured measured = measure(*handed_in.run, beside.run.get(), lab.dataset("timed_walk_64_rows"),
+                                          Bandwidth{}, effort, Baseline{}, [](GradingPhase, const std::string&) {});
+        EXPECT_FALSE(measured.failure) << measured.failure->message;
+        const bool accused = measured.error && measured.error->message.find("new inputs") != std::string::npos;
+        EXPECT_EQ(accused, file == wrong_) << file;
+    }
+}
+
+TEST(NewInputs, ShortCommandsMayTakeLongerIfThoseOfTheReferenceDo) {
+    const auto us = [](double count) { return 1e-6 * count; };
+    EXPECT_FALSE(timing::keeps_results({8, us(30), us(30), us(20), us(30), us(20)}));
+    EXPECT_FALSE(timing::keeps_results({1, us(110), us(60), us(25), us(90), us(25)}));  // as on an H100
+    EXPECT_FALSE(timing::keeps_results({1, us(76), us(0), us(40), us(100), us(40)}));
+    EXPECT_TRUE(timing::keeps_results({8, us(60), us(30), us(20), us(30), us(20)}));
+    EXPECT_TRUE(timing::keeps_results({8, us(60), us(60), us(20), us(30), us(20)}));  // slow in all short commands
 }
 
 TEST_F(TimedOutputs, ReferenceAccusesNobody) { EXPECT_EQ(cause_of(right_, wrong_, too_long), ""); }

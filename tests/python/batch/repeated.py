@@ -1,6 +1,6 @@
 """Grades the reference solutions again and again: are verdict and points always the same, and how much do times vary?
 
-    python3 -m tests.python.batch.repeated --times 20 --backend cpu --json FILE [--labs L …] [--sample-seconds S]
+    python3 -m tests.python.batch.repeated --times 20 --backend cpu --json FILE [--labs L …] [--precise]
 
 Each lab's solutions are handed in by so many students and graded as one batch. An honest hand-in must get the same
 verdict and points each time, must not be called implausible, and may be ambiguous at most once in 100 timings. The
@@ -218,7 +218,7 @@ def main() -> int:
     parser.add_argument("--times", type=int, default=20)
     parser.add_argument("--labs", nargs="+", default=LABS, choices=LABS, metavar="LAB")
     parser.add_argument("--backend", default="cpu", choices=("cpu", "cuda"))
-    parser.add_argument("--sample-seconds", default="1")
+    parser.add_argument("--precise", action="store_true")
     parser.add_argument("--since", default="", metavar="STAGE", help="the first stage of each lab")
     parser.add_argument("--upto", default="", metavar="STAGE", help="the last stage of each lab")
     parser.add_argument("--no-check-mode", action="store_true")
@@ -233,7 +233,7 @@ def main() -> int:
         for row in report["stages"]:
             show(row)
         return say_sum(report)
-    more = ["--backend", options.backend, "--sample-seconds", options.sample_seconds, "--no-nvcc"]
+    more = ["--backend", options.backend, "--no-nvcc", *(["--precise"] if options.precise else [])]
     more += ["--upto", options.upto] if options.upto else []
     more += ["--no-check-mode"] * options.no_check_mode
     for part in repeat(options.labs, options.times, options.since, more, options.limit_s, options.samples):

@@ -9,9 +9,11 @@ import pty
 import random
 import shutil
 import signal
+import sqlite3
 import subprocess
 import time
 import zipfile
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -684,6 +686,76 @@ def test_the_batchs_folder_is_its_own(course: Course) -> None:
     for name in ("gradebook.csv", "new.csv"):
         said = course.verb("export", "--format", "canvas", "--output", course.out / name)
         assert said.returncode == 2 and "among the batch's own files" in said.stderr
+
+
+@pytest.mark.parametrize("part", ["feedback", "submissions", "submissions/ada/lab/01_first.cu"])
+def test_the_batchs_own_files_are_no_submissions(course: Course, part: str) -> None:
+    course.hand_in("ada", "fine", "fine")
+    course.grade()
+    own = course.out / part
+    command = [str(own) if word == str(course.handed_in) else word for word in course.grade_command()]
+    said = course.run(command)
+    assert said.returncode == 2 and f"{own} is one of the batch's own files" in said.stderr
+    assert course.statuses() == {"ada": "graded"}
+
+
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [
+        ("--jobs", "0"),
+        ("--jobs", "-1"),
+        ("--timeout-s", "nan"),
+        ("--timeout-s", "inf"),
+        ("--timeout-s", "1e300"),
+        ("--sample-seconds", "-1"),
+    ],
+)
+def test_an_impossible_number_is_refused(course: Course, option: str, value: str) -> None:
+    said = course.grade(option, value)
+    assert said.returncode == 2 and f"{option}: '{value}': give a" in said.stderr
+    assert not course.out.exists()
+
+
+@pytest.mark.parametrize("value", ["time=1:00:00", "time=", "cpus-per-task=two"])
+def test_an_impossible_number_for_slurm_is_refused(course: Course, value: str) -> None:
+    course.hand_in("ada", "fine", "fine")
+    said = course.grade("--executor", "slurm", "--slurm", value)
+    assert said.returncode == 2 and f"--slurm {value}: give a whole number of" in said.stderr
+
+
+def test_a_damaged_database_is_reported(course: Course) -> None:
+    course.hand_in("ada", "fine", "fine")
+    course.grade()
+    for damage in ("UPDATE grades SET report = x'00'", "UPDATE facts SET value = '{' WHERE name = 'settings'"):
+        with closing(sqlite3.connect(course.out / "batch.sqlite")) as connection, connection:
+            connection.execute(damage)
+        said = course.verb("export", "--format", "canvas")
+        assert said.returncode == 2 and "batch.sqlite is damaged" in said.stderr
+    with closing(sqlite3.connect(course.out / "batch.sqlite")) as connection, connection:
+        connection.execute("DELETE FROM facts WHERE name = 'settings'")  # as if killed before the first grade
+    said = course.verb("report")
+    assert said.returncode == 2 and "nothing was graded yet" in said.stderr
+
+
+def test_a_locked_database_blames_no_submission(course: Course) -> None:
+    course.hand_in("ada", "sleep 1", "fine")
+    process = course.start()
+    course.wait_for("ada", process)
+    with closing(sqlite3.connect(course.out / "batch.sqlite", isolation_level=None)) as connection:
+        connection.execute("BEGIN IMMEDIATE")
+        time.sleep(9)  # SQLite waits for five seconds
+        connection.execute("ROLLBACK")
+    _, said = process.communicate(timeout=60)
+    assert process.returncode == 2 and b"another program keeps it locked" in said
+    assert course.statuses() == {"ada": ""}
+    assert course.grade().returncode == 0 and course.statuses() == {"ada": "graded"}
+
+
+def test_undecodable_words_are_refused(course: Course) -> None:
+    course.hand_in("ada", "fine", "fine")
+    course.grade()
+    said = course.verb("override", "--student", "ada", "--points", "1", "--reason", "\udcff")
+    assert said.returncode == 2 and "is not valid text in UTF-8" in said.stderr
 
 
 def test_what_is_decided_by_hand_has_to_make_sense(course: Course) -> None:

@@ -127,7 +127,15 @@ def test_half_a_note_is_shown_as_far_as_it_goes() -> None:
 
 @pytest.mark.parametrize(
     ("text", "hours"),
-    [("3", 3), ("2.5 h", 2.5), ("2,5 hours", 2.5), ("about 3", None), ("", None), ("3 on Monday, 4 on Friday", None)],
+    [
+        ("3", 3),
+        ("2.5 h", 2.5),
+        ("2,5 hours", 2.5),
+        ("about 3", None),
+        ("", None),
+        ("9" * 400, None),
+        ("3 on Monday, 4 on Friday", None),
+    ],
 )
 def test_hours_are_added_only_where_they_are_a_number(text: str, hours: float | None) -> None:
     assert parse_note("x.md", "x", 1, f"## Hours\n{text}\n").hours == hours

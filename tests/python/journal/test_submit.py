@@ -268,6 +268,18 @@ def test_a_journal_that_cannot_be_packed_is_only_a_warning(course: Path) -> None
     assert b"0.07830" in files["lab/journal/journal.md"]
 
 
+def test_a_record_that_cannot_be_shown_is_only_a_warning(course: Path) -> None:
+    records = write_journal(course) / "records.jsonl"
+    record = json.loads(records.read_text())
+    (measurement, *_) = record["report"]["stages"][0]["measurements"]
+    measurement["median_s"] = 5e-324
+    write(records, json.dumps(record) + "\n")
+    result = submit(course, "--author", ADA)
+    assert result.returncode == 0 and "Traceback" not in result.stderr
+    assert "The journal could not be made: A record has values that cannot be shown" in result.stdout
+    assert "lab/journal/records.jsonl" in unpack(archives(course)[0])
+
+
 def test_a_stale_report_and_a_failing_stage_are_told(course: Path) -> None:
     write(course / "work/lab/01_first.cu", "// changed\n")
     failed = samples.check("ragged", verdict="failed", failure={"cause": "tail_lost", "message": "…"})

@@ -101,6 +101,7 @@ def read_result(folder: Path) -> dict[str, Any]:
 def test_gradescopes_zip(tmp_path):
     archives = [pack(tmp_path / f"{number}.zip", "gradescope", LAB) for number in range(2)]
     assert archives[0].read_bytes() == archives[1].read_bytes()
+    assert archives[0].stat().st_mode & 0o777 == 0o600  # the course's secret is in it
     with zipfile.ZipFile(archives[0]) as archive:
         files = {entry.filename: archive.read(entry) for entry in archive.infolist()}
         modes = {entry.filename: entry.external_attr >> 16 & 0o777 for entry in archive.infolist()}

@@ -32,6 +32,7 @@ from grader.python.batch.store.database import Database
 from grader.python.batch.store.places import place_of
 from grader.python.batch.store.rows import Graded
 from grader.python.batch.store.settings import Settings
+from grader.python.batch.store.sqlite import LockedError
 from grader.python.common.console import UserError
 from grader.python.common.report import parse_report
 
@@ -155,7 +156,7 @@ def keep(database: Database, graded: Graded, lab_hash: str) -> None:
             graded.judged = parse_report(graded.report)
         summary, stages = summary_of(graded.judged, lab_hash)
         database.keep(graded, summary, stages)
-    except DiskFullError:
+    except (DiskFullError, LockedError):
         raise
     except Exception as error:
         broken = replace(graded, status="judge_error", detail=describe_error(error), report="", judged=None)

@@ -77,22 +77,41 @@ class Cluster:
         """Return the ids of the jobs that wait or run. Raises OSError if the controller does not answer."""
         if not jobs:
             return set()
-        arrays = sorted({job.job_id.partition("_")[0] for job in jobs})
-        found: set[str] = set()
-        for array in arrays:
-            listed = subprocess.run(
-                ["squeue", "-h", "-r", "-o", "%i", "-j", array], capture_output=True, text=True, timeout=60
-            )
-            if listed.returncode != 0 and "Invalid job id" not in listed.stderr:
-                raise OSError(listed.stderr.strip())
-            found.update(listed.stdout.split())
-        return found
+        return list_alive([job.job_id for job in jobs])
 
     def cancel(self, jobs: Sequence[Any]) -> None:
         arrays = sorted({job.job_id.partition("_")[0] for job in jobs})
         if arrays:
             with contextlib.suppress(OSError):
                 subprocess.run(["scancel", *arrays], capture_output=True, timeout=60, check=False)
+
+
+def list_alive(job_ids: Sequence[str]) -> set[str]:
+    """Return the ids of the tasks that wait or run in the arrays of these. Raises OSError if the controller does not
+    answer."""
+    found: set[str] = set()
+    for array in sorted({job_id.partition("_")[0] for job_id in job_ids}):
+        listed = subprocess.run(
+            ["squeue", "-h", "-r", "-o", "%i", "-j", array], capture_output=True, text=True, timeout=60
+        )
+        if listed.returncode != 0 and "Invalid job id" not in listed.stderr:
+            raise OSError(listed.stderr.strip())
+        found.update(listed.stdout.split())
+    return found
+
+
+def require_no_tasks(database: Database) -> None:
+    """Raise UserError if tasks of a killed run still wait or run: they write to the folders of their submissions."""
+    job_ids = (database.fact("slurm_jobs") or {}).values()
+    alive: set[str] = set()
+    with contextlib.suppress(OSError, subprocess.TimeoutExpired):  # there is no Slurm on this machine
+        alive = list_alive(list(job_ids)) & set(job_ids)
+    if alive:
+        arrays = " ".join(sorted({job_id.partition("_")[0] for job_id in alive}))
+        raise UserError(
+            "Tasks of an earlier run still run on the cluster. Gather their results with the grade command and "
+            f"--executor slurm, or end them: scancel {arrays}"
+        )
 
 
 def grade_on_node(submission: Submission, settings: Settings) -> Graded | str:

@@ -287,7 +287,7 @@ def make_measurement(measurement: Measurement) -> Html:
         ("vs 1 core", show_factor(measurement.speedup_sequential)),
         (f"vs {plural(measurement.openmp_threads, 'thread')}", show_factor(measurement.speedup_openmp)),
         ("vs reference", show_factor(measurement.over_reference)),
-        ("95% interval", f"{show_number(interval.low)} to {show_number(interval.high)}" if interval else NONE),
+        ("Between", f"{show_number(interval.low)} and {show_number(interval.high)}" if interval else NONE),
         ("Of bound", show_share(measurement.bound_fraction)),
         ("Bound", show_seconds(measurement.bound_s)),
         ("Memory bandwidth", show_bandwidth(measurement.bandwidth_bytes_per_s)),

@@ -21,6 +21,7 @@ from grader.python.batch.ingest.columns import (
     read_person,
 )
 from grader.python.batch.ingest.roster import read_table
+from grader.python.batch.policy.points import MOST_POINTS
 from grader.python.common.console import UserError
 from grader.python.common.units import show_points
 
@@ -80,7 +81,7 @@ def read_points(text: str, most: float, place: str) -> float:
         points = float(text.replace(",", "."))
     except ValueError:
         raise UserError(f"{place}: {text!r} is no number; write it as 7.5.") from None
-    if not 0 <= points <= most or math.isinf(points):
+    if not 0 <= points <= min(most, MOST_POINTS):
         upper = f" to {show_points(most)}" if math.isfinite(most) else " or more"
         raise UserError(f"{place}: {text} points: give 0{upper}.")
     return points

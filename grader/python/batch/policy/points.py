@@ -19,6 +19,7 @@ from grader.python.common.report import Report
 from grader.python.common.units import plural, show_points
 
 DAY_S = 86400
+MOST_POINTS = 1_000_000  # for one item; sums of larger numbers lose whole points or are infinite
 UNDONE, UNDONE_TIME = -1, ""  # the value of a decision that takes back earlier ones
 DUE_FACTS = ("due", "grace_minutes", "percent_per_day", "most_days", "trust_dates")
 
@@ -137,7 +138,7 @@ def is_certain(final: Final) -> bool:
 
 def make_final(student: str, row: Row, policy: Policy, lab_points: float) -> Final:
     """Return the points of one student of a submission."""
-    due = policy.extensions.get(student, policy.due)
+    due = due_of(student, policy)
     final = Final(student, row, row.name, due, days_late(row, due, policy))
     by_hand = policy.points.get(student, {})
     final.given = {item: points for item, (points, _) in by_hand.items()}
@@ -154,6 +155,13 @@ def make_final(student: str, row: Row, policy: Policy, lab_points: float) -> Fin
         final.points, final.override = policy.overrides[student]
         final.pending = 0
     return final
+
+
+def due_of(student: str, policy: Policy) -> datetime | None:
+    """Return the date that holds for a student. An extension never shortens a student's time, even if the due date was
+    moved behind it later; without a due date, no student is late."""
+    extended = policy.extensions.get(student)
+    return max(policy.due, extended) if policy.due and extended else policy.due
 
 
 def keeps_points(row: Row) -> bool:

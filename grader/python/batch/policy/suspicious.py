@@ -84,7 +84,7 @@ def look_at(row: Row) -> list[Remark]:
 
 def look_at_stage(key: str, stage: Stage) -> list[Remark]:
     if stage.cause == "implausible_timing":
-        return [Remark(2, key, stage.stage, "implausible timing", "faster than its data can be moved")]
+        return [Remark(2, key, stage.stage, "implausible timing", "the report gives the reason")]
     remarks = []
     ratio, low, high = stage.ratio, stage.ratio_low, stage.ratio_high
     if stage.cause in ("protocol", "timed_output_wrong", "kept_state"):

@@ -307,8 +307,9 @@ class Database(SqliteFile):
 
     def report(self, grade: int) -> str:
         """Return report.json of a grade, as the judge wrote it."""
-        ((packed,),) = self.query("SELECT report FROM grades WHERE id = ?", [grade])
-        return zlib.decompress(packed).decode()
+        with self.reporting_damage():
+            ((packed,),) = self.query("SELECT report FROM grades WHERE id = ?", [grade])
+            return zlib.decompress(packed).decode()
 
     def report_to_complete(self, key: str) -> str:
         """Return the report whose pending points are being graded; empty if everything is graded again."""

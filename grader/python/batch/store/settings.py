@@ -22,7 +22,7 @@ class Settings:
     nvcc: bool = True
     unsafe: bool = False
     timeout_s: float = 1800
-    sample_s: float = 1.0  # the maximum time of a timing sample, in seconds
+    precise: bool = False  # time until the ratio is known, not only the points
     upto: str = ""  # the last stage
 
     def wanted(self) -> tuple[str, ...]:
@@ -47,6 +47,6 @@ class Settings:
         words = self.program(verb, self.lab, *([self.stage] if self.stage else []))
         words += ["--tree", str(tree), "--report-dir", str(reports)]
         words += ["--upto", self.upto] if self.upto else []
-        words += ["--sample-seconds", str(self.sample_s)] if verb == "grade" else []
-        flags = {"--no-check-mode": not self.check_mode, "--no-nvcc": not self.nvcc, "--unsafe": self.unsafe}
+        flags = {"--no-check-mode": not self.check_mode, "--no-nvcc": not self.nvcc}
+        flags |= {"--unsafe": self.unsafe, "--precise": self.precise}
         return words + [flag for flag, given in flags.items() if given]

@@ -5,12 +5,17 @@ from __future__ import annotations
 import contextlib
 import json
 import sqlite3
+import zlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from grader.python.batch.ingest.disk import DiskFullError
 from grader.python.common.console import UserError
+
+
+class LockedError(UserError):
+    """Another program keeps the database locked. No submission is at fault."""
 
 
 class SqliteFile:
@@ -39,7 +44,21 @@ class SqliteFile:
                     f"{self.file}: no room to write ({error}). All that was graded before is kept: make room, then "
                     "give the same command again."
                 ) from None
+            if "locked" in str(error):
+                raise LockedError(
+                    f"{self.file}: another program keeps it locked. End that program, then give the same command again."
+                ) from None
             raise UserError(f"{self.file}: {error}. Is it a batch's database, and writable?") from None
+        except UnicodeEncodeError as error:  # bytes of the command line that are not UTF-8
+            raise UserError(f"{error.object[:200]!r} is not valid text in UTF-8. Type it again.") from None
+
+    @contextlib.contextmanager
+    def reporting_damage(self) -> Iterator[None]:
+        """Convert the errors of reading a stored value to one message. Raises UserError."""
+        try:
+            yield
+        except (ValueError, TypeError, zlib.error) as error:
+            raise UserError(f"{self.file} is damaged: {error}. Restore it from a backup.") from None
 
     @contextlib.contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
@@ -62,7 +81,8 @@ class SqliteFile:
     def fact(self, name: str) -> Any:
         """Return a fact, or None if there is none of that name."""
         rows = self.query("SELECT value FROM facts WHERE name = ?", [name])
-        return json.loads(rows[0][0]) if rows else None
+        with self.reporting_damage():
+            return json.loads(rows[0][0]) if rows else None
 
     def set_facts(self, **facts: Any) -> None:
         """Write facts in one transaction and replace earlier values."""

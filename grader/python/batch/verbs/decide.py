@@ -187,12 +187,22 @@ def require_most(options: argparse.Namespace) -> None:
 
 
 def require_item(options: argparse.Namespace) -> None:
-    """Raise UserError if the item is blank, or gradebook.csv has another column of that name."""
-    taken = columns_around(kept_settings(open_batch(options.folder)).stages)
+    """Raise UserError if the item is blank, if gradebook.csv has another column of that name, or if its name differs
+    from an earlier item's only in case and blanks: each item adds its points and its maximum."""
+    database = open_batch(options.folder)
+    taken = columns_around(kept_settings(database).stages)
     if not options.item.strip():
         raise UserError("--item: it is empty. Say what the points are for, such as journal.")
-    if options.item.strip().casefold() in [name for names in taken for name in names]:
+    if plain_name(options.item) in [name for names in taken for name in names]:
         raise UserError(f"--item {options.item}: gradebook.csv has a column of that name. Say another one.")
+    given = read_policy(database).items()
+    if options.item not in given and (same := [item for item in given if plain_name(item) == plain_name(options.item)]):
+        raise UserError(f"--item {options.item}: there are points for {same[0]} already. Write the item the same way.")
+
+
+def plain_name(item: str) -> str:
+    """Return an item's name without differences in case and blanks."""
+    return " ".join(item.split()).casefold()
 
 
 def require_same_most(database: Database, options: argparse.Namespace, students: Collection[str]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 import secrets
 import shutil
 from collections.abc import Sequence, Set
@@ -13,7 +14,7 @@ from grader.python.batch.grade.judge import try_judge
 from grader.python.batch.grade.other_lab import require_own_lab
 from grader.python.batch.grade.progress import show_duration
 from grader.python.batch.grade.run import Results, grade_here, judges_at_once, only_one, run_batch
-from grader.python.batch.grade.slurm import grade_by_slurm, try_by_slurm
+from grader.python.batch.grade.slurm import grade_by_slurm, require_no_tasks, try_by_slurm
 from grader.python.batch.grade.versions import hash_judging
 from grader.python.batch.ingest.notes import IN_DOUBT, NOT_ON_ROSTER, kind_of
 from grader.python.batch.ingest.roster import Student, read_roster
@@ -137,8 +138,8 @@ def rename(database: Database, folder: Path, found: Sequence[Submission], on_ros
 
 
 def require_folders(options: argparse.Namespace) -> None:
-    """Raise UserError if SUBMISSIONS does not exist, or if OUT is a file, holds files that are not a batch's, or is the
-    same folder as SUBMISSIONS."""
+    """Raise UserError if SUBMISSIONS does not exist, or if OUT is a file, holds files that are not a batch's, or
+    contains SUBMISSIONS."""
     if not options.submissions.exists():
         raise UserError(
             f"There is no {options.submissions}. SUBMISSIONS is a folder of hand-ins, or an archive of them."
@@ -151,8 +152,13 @@ def require_folders(options: argparse.Namespace) -> None:
         raise UserError(
             f"{options.out} holds other things, such as {min(others)}. OUT is a folder for the batch alone."
         )
-    if options.out.resolve() == options.submissions.resolve():
+    out, submissions = options.out.resolve(), options.submissions.resolve()
+    if out == submissions:
         raise UserError(f"{options.out}: SUBMISSIONS and OUT are the same folder. Say another OUT.")
+    if out in submissions.parents and (submissions.parent != out or submissions.is_dir()):
+        raise UserError(
+            f"{options.submissions} is one of the batch's own files. Give SUBMISSIONS as you downloaded them."
+        )
 
 
 def say_gone(found: set[str], database: Database) -> None:
@@ -168,6 +174,8 @@ def grade_waiting(
     """Grade the submissions that wait, and print the state of the batch. Return the exit status: 1 if our side broke,
     130 if interrupted."""
     if database.waiting():
+        if options.executor != "slurm":
+            require_no_tasks(database)
         trial = trial or try_judging(settings, options)
         database.set_facts(warplab=trial.warplab, backend=trial.backend, sandbox=trial.sandbox)
         try:
@@ -204,7 +212,11 @@ def slurm_parameters(options: argparse.Namespace) -> dict[str, str]:
     for text in options.slurm:
         if "=" not in text:
             raise UserError(f"--slurm {text}: write NAME=VALUE, as in --slurm partition=gpu.")
-    return dict(text.lstrip("-").split("=", 1) for text in options.slurm)
+    parameters = dict(text.lstrip("-").split("=", 1) for text in options.slurm)
+    for name, meaning in (("time", "minutes"), ("cpus-per-task", "cores")):
+        if not re.fullmatch("[0-9]{1,9}", parameters.get(name, "1")):
+            raise UserError(f"--slurm {name}={parameters[name]}: give a whole number of {meaning}.")
+    return parameters
 
 
 def describe(database: Database) -> str:
@@ -229,7 +241,7 @@ def make_settings(options: argparse.Namespace, lab: str) -> Settings:
         not options.no_nvcc,
         options.unsafe,
         options.timeout_s,
-        options.sample_seconds,
+        options.precise,
         find_stage(lab, stages, options.upto),
     )
 

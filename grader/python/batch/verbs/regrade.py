@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from grader.python.batch.grade.judge import try_judge
 from grader.python.batch.grade.run import only_one
+from grader.python.batch.grade.slurm import require_no_tasks
 from grader.python.batch.grade.versions import hash_judging, is_stale, require_built
 from grader.python.batch.policy.changes import tell_changes
 from grader.python.batch.policy.finals import all_finals
@@ -22,6 +23,7 @@ def regrade(options: argparse.Namespace) -> int:
     """Grade some submissions again, and store the reason."""
     with only_one(options.folder):
         database = open_batch(options.folder)
+        require_no_tasks(database)
         move_renamed(database, options.folder)
         settings = kept_settings(database)
         if options.backend:

@@ -67,6 +67,20 @@ def test_a_submission_that_crashes_the_judge_has_no_points(slurm: Slurm, course:
     assert course.log("end").count("solutions") == 2  # before and after the second task of s0, on its node
 
 
+def test_tasks_of_a_killed_batch_exclude_other_judges(slurm: Slurm, course: Course) -> None:
+    course.hand_in("s0", "sleep 8", "fine")
+    process = start(course)
+    wait_until(lambda: course.log("begin"))
+    process.kill()
+    process.communicate()
+    for said in (course.grade(), course.verb("regrade", "--all", *BY_SLURM), course.verb("regrade", "--all")):
+        assert said.returncode == 2 and "still run on the cluster" in said.stderr and "scancel " in said.stderr
+    assert course.log("begin") == ["s0"]
+    assert course.grade(*BY_SLURM).returncode == 0
+    assert course.statuses() == {"s0": "graded"} and course.log("begin") == ["s0"]
+    assert course.verb("regrade", "--all").returncode == 0
+
+
 def test_a_killed_batch_gathers_what_its_tasks_did_meanwhile(slurm: Slurm, course: Course) -> None:
     for number in range(3):
         course.hand_in(f"s{number}", "sleep 2", "fine")

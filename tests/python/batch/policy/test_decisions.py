@@ -186,6 +186,32 @@ def test_an_item_has_a_column_of_its_own(graded: Course) -> None:
     assert "--item 01_first: " in mark(graded, "id,points\nal1,7\n", "--item", "01_first")[1]
 
 
+def test_an_item_has_one_name(graded: Course) -> None:
+    mark(graded, "id,points\nal1,7\n")
+    for item in ("Journal", " journal", "journal\n"):
+        said = graded.verb("points", "--student", "al1", "--points", "1", "--of", "1", "--reason", "x", "--item", item)
+        assert said.returncode == 2 and "there are points for journal already" in said.stderr
+        assert "for journal already" in mark(graded, "id,points\nal1,7\n", "--item", item)[1]
+    assert mark(graded, "id,points\nal1,8\n", "--item", "journal")[0] == 0
+    assert gradebook(graded)["al1"]["of"] == "30"
+
+
+def test_an_extension_never_shortens_the_time(course: Course) -> None:
+    roster = course.root / "roster.csv"
+    roster.write_text("id,submitted\nal1,2020-01-05T00:00Z\nat2,2020-01-05T00:00Z\n")
+    for student in ("al1", "at2"):
+        course.hand_in(student, "fine", "fine")
+    course.grade("--roster", roster)
+    course.verb("due", "--at", "2020-01-01T00:00Z", "--percent-per-day", "10")
+    course.verb("extend", "--student", "al1", "--until", "2020-01-03T00:00Z", "--reason", "ill")
+    assert [line["late_days"] for line in gradebook(course).values()] == ["2", "4"]
+    course.verb("due", "--at", "2020-01-04T00:00Z")
+    assert [line["late_days"] for line in gradebook(course).values()] == ["1", "1"]
+    course.verb("due", "--at", "2020-01-06T00:00Z")
+    assert [line["late_days"] for line in gradebook(course).values()] == ["0", "0"]
+    assert "0 of 2 are late" in course.verb("due", "--undo").stdout
+
+
 def test_what_the_outputs_do_not_have_yet_is_said(graded: Course) -> None:
     who = ("--student", "al1", "--reason", "x")
     (marks := graded.root / "marks.csv").write_text("id,points\nal1,7\n")
@@ -276,7 +302,7 @@ def test_ids_of_a_file_of_points_count_in_their_namespace(two: Course, text: str
         assert gradebook(two)["2"]["journal"] == "9" and not gradebook(two)["1"]["journal"]
 
 
-@pytest.mark.parametrize("points", ["inf", "1e999"])
+@pytest.mark.parametrize("points", ["inf", "1e999", "1e308"])
 def test_points_are_finite(graded: Course, points: str) -> None:
     (marks := graded.root / "marks.csv").write_text(f"id,points\nal1,{points}\n")
     for words in (

@@ -1,0 +1,102 @@
+#include "grader/judge/bench/new_inputs.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "grader/common/text.h"
+#include "grader/judge/check/diagnose.h"
+#include "grader/model/cause.h"
+
+namespace warplab::timing {
+
+namespace {
+
+constexpr int fewest_commands = 2, most_commands = 8, most_calls = 8;
+constexpr double command_s = 400e-6;  // of calls in a command, so that the time of its messages matters less
+// A call of a short command takes longer than one of many: nothing hides its launches.
+constexpr double most_over_known = 1.3, most_over_samples = 2, over_command_s = 60e-6;
+
+}  // namespace
+
+bool keeps_results(const CallTimes& times) {
+    const double over_s = over_command_s / times.calls;
+    const double alone_s = std::max(0.0, times.reference_s - times.reference_call_s);
+    return times.new_s > most_over_known * std::max(times.known_s, times.call_s) + over_s ||
+           times.new_s > most_over_samples * times.call_s + alone_s + over_s;
+}
+
+bool can_keep_results(const Pool& pool) {
+    return std::count_if(pool.regions.begin(), pool.regions.end(),
+                         [](const auto& region) { return region != nullptr; }) == 1;
+}
+
+std::optional<Failure> NewInputs::time(Subject& program, Subject& reference, double call_s, double reference_call_s) {
+    constexpr double none = std::numeric_limits<double>::infinity();
+    const int slots = static_cast<int>(std::min(program.slots(), reference.slots()));
+    const double calls = std::clamp(command_s / std::max(call_s, 1e-9), 1.0, static_cast<double>(most_calls));
+    times_ = {std::min(slots, static_cast<int>(calls)), none, none, call_s, none, reference_call_s};
+    for (int k = 0; k < fewest_commands || (k < most_commands && keeps_results(times_)); ++k) {
+        time_known(program, reference);
+        if (auto failure = time_new(program)) return failure;
+        if (program.failure || reference.failure) return program.failure;
+    }
+    return std::nullopt;
+}
+
+template <class Make>
+std::vector<Problem> NewInputs::make_calls(Make&& make) const {
+    std::vector<Problem> calls;
+    for (int k = 0; k < times_.calls; ++k) calls.push_back(make());
+    return calls;
+}
+
+void NewInputs::time_known(Subject& program, Subject& reference) {
+    const std::vector<Problem> calls = make_calls([this] { return draw_known(); });
+    program.pause();
+    times_.reference_s = std::min(times_.reference_s, reference.time_calls_on(calls));
+    program.resume();
+    times_.known_s = std::min(times_.known_s, program.time_calls_on(calls));
+}
+
+std::optional<Failure> NewInputs::time_new(Subject& program) {
+    std::vector<Problem> calls = make_calls([this] { return make_new(); });
+    times_.new_s = std::min(times_.new_s, program.time_calls_on(calls));
+    if (program.failure) return program.failure;
+    for (std::size_t slot = 0; slot < calls.size(); ++slot)
+        if (auto failure = find_wrong(program, calls[slot], static_cast<std::uint32_t>(slot))) return failure;
+    return std::nullopt;
+}
+
+std::optional<Failure> NewInputs::find_wrong(Subject& program, Problem& call, std::uint32_t slot) const {
+    run_.oracle.reference(call, Execution::openmp);
+    for (std::size_t i = 0; i < run_.lab.buffers.size(); ++i) {
+        if (run_.lab.buffers[i].role == Role::input) continue;
+        const Array found = program.read_output(i, slot);
+        const auto difference = compare(run_.oracle, call, i, call.arrays[i], found);
+        if (!difference) continue;
+        const Place place{run_.lab.buffers[i].name, difference->first, element_text(call.arrays[i], difference->first),
+                          element_text(found, difference->first)};
+        return Failure{cause::timed_output_wrong,
+                       fmt::format("After the timing, an output for new inputs was wrong: {}[{}] is {}, expected {}.",
+                                   place.buffer, format_count(difference->first), place.actual, place.expected),
+                       "Every call gets new inputs: nothing may be kept from an earlier call.", place};
+    }
+    return std::nullopt;
+}
+
+Problem NewInputs::draw_known() {
+    std::vector<std::size_t> window(run_.lab.buffers.size(), 0);
+    const std::size_t places = pool_.step ? pool_.extra / pool_.step : 0;
+    for (std::size_t i = 0; i < window.size(); ++i)
+        if (pool_.regions[i]) window[i] = random_() % (places + 1) * pool_.step;
+    return pool_.call_at(window, run_.lab);
+}
+
+Problem NewInputs::make_new() {
+    const Pool other{run_.oracle.generate(dataset_, random_(), pool_.step), pool_.step, pool_.step, {}};
+    return other.call_at(std::vector<std::size_t>(run_.lab.buffers.size(), 0), run_.lab);
+}
+
+}  // namespace warplab::timing

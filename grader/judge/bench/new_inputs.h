@@ -1,0 +1,53 @@
+#pragma once
+// Calls on inputs that a program has never had, timed after the samples. The inputs of the samples overlap, so code can
+// keep results from call to call and answer a later call from them. On new inputs, it cannot.
+
+#include <cstdint>
+
+#include "grader/judge/bench/subject.h"
+
+namespace warplab::timing {
+
+/// The shortest seconds of a call, in commands of few calls and in the samples.
+struct CallTimes {
+    int calls = 1;                                 // of a command
+    double new_s = 0, known_s = 0;                 // of the program, on new inputs and on those of the samples
+    double call_s = 0;                             // of the program in the samples
+    double reference_s = 0, reference_call_s = 0;  // of the reference: on inputs of the samples, and in the samples
+};
+
+/// Return whether the program needs clearly longer for new inputs than for inputs that it may have had.
+bool keeps_results(const CallTimes& times);
+
+/// Return whether earlier calls can help with a later one: there is one input, so its windows overlap or repeat.
+bool can_keep_results(const Pool& pool);
+
+/// The calls of a program and of the reference solution on new inputs.
+class NewInputs {
+  public:
+    NewInputs(const StageRun& run, const Dataset& dataset, const Pool& pool, std::uint64_t seed)
+        : run_(run), dataset_(dataset), pool_(pool), random_(seed) {}
+
+    /// Make commands of few calls, more of them if the program seems to keep results. `call_s` and `reference_call_s`
+    /// are the seconds of a call in the samples. Returns a failure if an output is wrong, or a program fails.
+    std::optional<Failure> time(Subject& program, Subject& reference, double call_s, double reference_call_s);
+
+    const CallTimes& times() const { return times_; }
+
+  private:
+    void time_known(Subject& program, Subject& reference);
+    std::optional<Failure> time_new(Subject& program);
+    std::optional<Failure> find_wrong(Subject& program, Problem& call, std::uint32_t slot) const;
+    Problem draw_known();
+    Problem make_new();
+    template <class Make>
+    std::vector<Problem> make_calls(Make&& make) const;
+
+    const StageRun& run_;
+    const Dataset& dataset_;
+    const Pool& pool_;
+    std::mt19937_64 random_;
+    CallTimes times_;
+};
+
+}  // namespace warplab::timing

@@ -1,0 +1,28 @@
+#include "grader/judge/run/phases.h"
+
+#include <algorithm>
+
+namespace warplab {
+
+void PhaseClock::enter(GradingPhase phase) {
+    leave();
+    current_ = phase;
+}
+
+std::vector<PhaseTime> PhaseClock::finish() {
+    leave();
+    current_.reset();
+    return times_;
+}
+
+void PhaseClock::leave() {
+    const auto now = std::chrono::steady_clock::now();
+    if (current_) {
+        auto same = std::find_if(times_.begin(), times_.end(), [&](const PhaseTime& t) { return t.phase == current_; });
+        if (same == times_.end()) same = times_.insert(same, {*current_, 0});
+        same->wall_s += std::chrono::duration<double>(now - begin_).count();
+    }
+    begin_ = now;
+}
+
+}  // namespace warplab

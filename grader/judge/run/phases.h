@@ -1,0 +1,32 @@
+#pragma once
+// Progress of a stage: what the user sees, and where the time goes.
+
+#include <chrono>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "grader/model/report.h"
+
+namespace warplab {
+
+/// Receives what begins now, and the phase to which it belongs.
+using Progress = std::function<void(GradingPhase phase, const std::string& what)>;
+
+/// Measures the wall time of phases, which follow each other without a gap. A phase may come again.
+class PhaseClock {
+  public:
+    void enter(GradingPhase phase);
+    /// End the current phase and return all of them, each once.
+    std::vector<PhaseTime> finish();
+
+  private:
+    void leave();
+
+    std::optional<GradingPhase> current_;
+    std::chrono::steady_clock::time_point begin_;
+    std::vector<PhaseTime> times_;
+};
+
+}  // namespace warplab
