@@ -12,7 +12,8 @@ def write_tree(folder: Path, lab: str, picked: dict[str, bytes], fingerprint: st
     """Write the stages' files where the judge looks for them, under the stages' names, and last the fingerprint of the
     hand-in that they come from. If the files or the fingerprint are there already, keep them, because the batch may be
     killed here."""
-    (folder / f"{lab}.json").unlink(missing_ok=True)
+    for report in (f"{lab}.json", f"{lab}.unfinished.json"):
+        (folder / report).unlink(missing_ok=True)
     names = {f"{stage}.cu": content for stage, content in picked.items()}
     kept = (folder / lab).is_dir() and {file.name: file.read_bytes() for file in (folder / lab).iterdir()} == names
     if not kept:
