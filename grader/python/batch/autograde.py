@@ -4,8 +4,8 @@ python3 -m grader.python.batch.autograde LAB SUBMISSION… --format gradescope|a
 
 SUBMISSION is what was handed in: a folder or files, an archive of `make submit` or the stages' .cu files. The scripts
 in services/ call this. What is not the student's fault ends with exit status 2 and without a result, so that the
-course system says that grading failed. If the judge crashes on a submission and grades the reference next, the submission
-is the cause and gets 0 points. If the time is over, the stages that were judged keep their points: see
+course system says that grading failed. If the judge crashes on a submission and grades the reference next, the
+submission is the cause and gets 0 points. If the time is over, the stages that were judged keep their points: see
 grade/unfinished.py.
 """
 

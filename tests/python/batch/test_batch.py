@@ -794,3 +794,35 @@ def test_decisions_are_listed_and_can_be_taken_back(course: Course) -> None:
     course.verb("extend", *student, "an error", "--undo")
     assert "al1, override taken back (an error)" in course.verb("status").stdout
     assert "--of: say how many" in course.verb("points", *student, "more", "--points", "3").stderr
+
+
+def add_a_stage(course: Course, stage: str) -> None:
+    lab, report = course.root / "labs" / LAB / "lab.json", course.build / "report.json"
+    manifest, made = json.loads(lab.read_text()), json.loads(report.read_text())
+    manifest["stages"].append({**manifest["stages"][0], "id": stage})
+    made["stages"].append(json.loads(json.dumps(made["stages"][0])) | {"stage": stage})
+    lab.write_text(json.dumps(manifest))
+    report.write_text(json.dumps(made))
+
+
+def test_a_regrade_of_a_lab_with_a_new_stage_reads_its_file(course: Course) -> None:
+    (course.hand_in("al1", "fine", "fine") / "03_third.cu").write_text("fine")
+    course.hand_in("al2", "fine", "fine")
+    course.grade()
+    add_a_stage(course, "03_third")
+    done = course.verb("regrade", "--changed")
+    assert done.returncode == 0 and "al1: 12 points and 8 pending before, 18 points" in done.stdout, done.stdout
+    assert course.statuses() == {"al1": "graded", "al2": "missing_stages"}
+    assert "03_third" in (course.out / "gradebook.csv").read_text().splitlines()[0]
+    shutil.rmtree(course.handed_in)  # from now on, the copy is enough
+    assert "The points are the same" in course.verb("regrade", "--all").stdout
+
+
+def test_a_regrade_of_a_lab_with_a_new_stage_without_the_hand_ins_costs_nothing(course: Course) -> None:
+    (course.hand_in("al1", "fine", "fine") / "03_third.cu").write_text("fine")
+    course.grade()
+    add_a_stage(course, "03_third")
+    shutil.rmtree(course.handed_in)
+    course.verb("regrade", "--all")
+    assert course.statuses() == {"al1": "judge_error"}
+    assert course.database().query("SELECT points FROM grades ORDER BY id DESC LIMIT 1") == [(12,)]

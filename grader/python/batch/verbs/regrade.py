@@ -17,6 +17,7 @@ from grader.python.batch.store.people import find_key
 from grader.python.batch.store.settings import Settings
 from grader.python.batch.verbs.grade import grade_waiting, move_renamed, try_judging
 from grader.python.common.console import say
+from grader.python.common.labs import find_stage, read_stages
 
 
 def regrade(options: argparse.Namespace) -> int:
@@ -25,7 +26,7 @@ def regrade(options: argparse.Namespace) -> int:
         database = open_batch(options.folder)
         require_no_tasks(database)
         move_renamed(database, options.folder)
-        settings = kept_settings(database)
+        settings = renew_stages(database, kept_settings(database))
         if options.backend:
             settings = replace(settings, backend=options.backend)
         if options.pending:
@@ -42,6 +43,19 @@ def regrade(options: argparse.Namespace) -> int:
         for line in tell_changes(before, all_finals(database, settings), set(keys)):
             say(line)
         return exit_status
+
+
+def renew_stages(database: Database, settings: Settings) -> Settings:
+    """Return the settings with the lab's stages of today, and store them: the judge grades these. Raises UserError if a
+    stage that the batch names is missing."""
+    stages = tuple(read_stages(settings.root, settings.lab))
+    if stages == settings.stages:
+        return settings
+    for named in (settings.stage, settings.upto):
+        find_stage(settings.lab, stages, named)
+    say("The lab has other stages than before. Hand-ins that are graded again are read again from SUBMISSIONS.")
+    database.set_facts(settings={**(database.fact("settings") or {}), "stages": stages})
+    return replace(settings, stages=stages)
 
 
 def choose_regraded(database: Database, settings: Settings, options: argparse.Namespace) -> tuple[list[str], str]:
