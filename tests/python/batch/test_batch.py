@@ -826,3 +826,17 @@ def test_a_regrade_of_a_lab_with_a_new_stage_without_the_hand_ins_costs_nothing(
     course.verb("regrade", "--all")
     assert course.statuses() == {"al1": "judge_error"}
     assert course.database().query("SELECT points FROM grades ORDER BY id DESC LIMIT 1") == [(12,)]
+
+
+def test_grades_of_a_lab_before_and_after_a_change_are_not_mixed_silently(course: Course) -> None:
+    (course.hand_in("al1", "fine", "fine") / "03_third.cu").write_text("fine")
+    assert "Graded before" not in course.grade().stderr
+    add_a_stage(course, "03_third")
+    (course.hand_in("al2", "fine", "fine") / "03_third.cu").write_text("fine")
+    export = ("export", "--format", "canvas", "--output", course.root / "canvas.csv")
+    assert course.verb(*export).returncode == 0
+    assert "Graded before the lab or the judge changed: al1." in course.grade().stderr
+    said = course.verb(*export)
+    assert said.returncode == 1 and "stages than the last hand-in: al1." in said.stderr
+    assert "Graded before" not in course.verb("regrade", "--changed").stderr
+    assert course.verb(*export).returncode == 0

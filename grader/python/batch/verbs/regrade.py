@@ -8,7 +8,7 @@ from dataclasses import replace
 from grader.python.batch.grade.judge import try_judge
 from grader.python.batch.grade.run import only_one
 from grader.python.batch.grade.slurm import require_no_tasks
-from grader.python.batch.grade.versions import hash_judging, is_stale, require_built
+from grader.python.batch.grade.versions import find_stale, hash_judging, require_built
 from grader.python.batch.policy.changes import tell_changes
 from grader.python.batch.policy.finals import all_finals
 from grader.python.batch.store.database import Database
@@ -64,10 +64,7 @@ def choose_regraded(database: Database, settings: Settings, options: argparse.Na
     if options.changed:
         version, judging = try_judge(settings).warplab, hash_judging(settings.root, settings.lab)
         require_built(settings)
-        grades = database.query(
-            "SELECT s.key, g.lab_hash, g.warplab FROM submissions s JOIN grades g ON g.id = s.grade ORDER BY s.key"
-        )
-        stale = [key for key, kept, kept_version in grades if is_stale(kept, kept_version, judging, version)]
+        stale = find_stale(database, judging, version)
         return stale, f"lab or grader changed (now {version})"
     rows = database.rows()
     if options.all:
