@@ -707,7 +707,6 @@ def test_the_batchs_own_files_are_no_submissions(course: Course, part: str) -> N
         ("--timeout-s", "nan"),
         ("--timeout-s", "inf"),
         ("--timeout-s", "1e300"),
-        ("--sample-seconds", "-1"),
     ],
 )
 def test_an_impossible_number_is_refused(course: Course, option: str, value: str) -> None:
