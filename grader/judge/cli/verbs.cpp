@@ -71,9 +71,10 @@ fs::path source_for(const Judge& judge, const Lab& lab, const Stage& stage, cons
     return options.source.empty() ? judge.source_of(lab, stage, options.tree) : options.source;
 }
 
-/// Judge the stages one after the other, and show progress in one line on the terminal.
+/// Judge the stages one after the other, and show progress in one line on the terminal. While this lasts, `unfinished`
+/// contains the report on the stages that are done, for whoever stops the judge; an empty path: nothing is written.
 Report judge_stages(Judge& judge, const std::string& verb, const Lab& lab, const std::vector<const Stage*>& stages,
-                    const Task& task) {
+                    const Task& task, const fs::path& unfinished = {}) {
     const Options& options = task.options;
     Report report =
         judge.begin_report(verb, lab, task, options.source.empty() ? options.tree : options.source.string());
@@ -97,6 +98,7 @@ Report judge_stages(Judge& judge, const std::string& verb, const Lab& lab, const
         report.stages.push_back(
             judge.judge_stage(lab, *stage, source_for(judge, lab, *stage, options), task, listener));
         console.clear();
+        if (!unfinished.empty()) write_report(report, unfinished);
         const StageReport& done = report.stages.back();
         print(render_stage(done, style, options.dataset.empty() ? StudentsOutput::hidden : StudentsOutput::shown));
         if (!is_work(options)) continue;
@@ -298,8 +300,10 @@ int grade(const Options& options) {
         Lab& lab = judge.lab_for_grading(name);
         check_names(lab, options, judge.backend());
         if (is_work(options)) start_if_needed(lab, judge.folders());
-        reports.push_back(judge_stages(judge, "grade", lab, stages_to_grade(lab, options), task));
+        const fs::path unfinished = options.report_dir.empty() ? "" : folder / (name + ".unfinished.json");
+        reports.push_back(judge_stages(judge, "grade", lab, stages_to_grade(lab, options), task, unfinished));
         write_report(reports.back(), folder / (name + ".json"));
+        if (!unfinished.empty()) fs::remove(unfinished);
         status = std::max(status, exit_status(reports.back()));
     }
     print("\n" + render_table(reports, text_style(STDOUT_FILENO)));

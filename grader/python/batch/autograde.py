@@ -4,8 +4,9 @@ python3 -m grader.python.batch.autograde LAB SUBMISSION… --format gradescope|a
 
 SUBMISSION is what was handed in: a folder or files, an archive of `make submit` or the stages' .cu files. The scripts
 in services/ call this. What is not the student's fault ends with exit status 2 and without a result, so that the
-course system says that grading failed. If the judge fails on a submission and grades the reference next, the submission
-is the cause and gets 0 points.
+course system says that grading failed. If the judge crashes on a submission and grades the reference next, the
+submission is the cause and gets 0 points. If the time is over, the stages that were judged keep their points: see
+grade/unfinished.py.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from pathlib import Path
 from grader.python.batch.grade.grading import MINIMUM_S, grade_submission
 from grader.python.batch.grade.judge import Running
 from grader.python.batch.grade.reference import accuse, is_reference_graded
+from grader.python.batch.grade.unfinished import complete
 from grader.python.batch.ingest.submission import Submission
 from grader.python.batch.outputs.formats import ONE_REPORT
 from grader.python.batch.store.settings import Settings
@@ -30,7 +32,7 @@ from grader.python.common.markup import show_text
 
 STUDENTS_FAULT = ("nothing_to_grade", "archive_refused", "judge_crashed")
 TIME_LIMIT_S = 560  # Gradescope stops after ten minutes
-SHARE = 0.8  # of that time is the submission's; the rest is the reference's, if the judge fails on the submission
+SHARE = 0.8  # of that time is the submission's; the rest is for a failure of the judge or a stage that takes too long
 
 
 def refuse(wanted: str, stages: Sequence[str], why: str) -> str:
@@ -49,7 +51,9 @@ def grade(settings: Settings, submission: Sequence[Path], wanted: str) -> str:
     if graded.was_killed:
         left_s = SHARE * (end_s - time.monotonic())
         graded = grade_submission(handed_in, replace(settings, timeout_s=max(left_s, MINIMUM_S)))
-    if graded.judge_failure:
+    if graded.judge_failure and graded.timed_out:
+        graded.judged = complete(graded, settings, end_s)
+    elif graded.judge_failure:
         rest = replace(settings, timeout_s=max(end_s - time.monotonic(), MINIMUM_S))
         graded = accuse(graded) if is_reference_graded(rest, Running(), {}) else graded
     if graded.status in STUDENTS_FAULT:

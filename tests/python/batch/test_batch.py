@@ -707,7 +707,6 @@ def test_the_batchs_own_files_are_no_submissions(course: Course, part: str) -> N
         ("--timeout-s", "nan"),
         ("--timeout-s", "inf"),
         ("--timeout-s", "1e300"),
-        ("--sample-seconds", "-1"),
     ],
 )
 def test_an_impossible_number_is_refused(course: Course, option: str, value: str) -> None:
@@ -794,3 +793,49 @@ def test_decisions_are_listed_and_can_be_taken_back(course: Course) -> None:
     course.verb("extend", *student, "an error", "--undo")
     assert "al1, override taken back (an error)" in course.verb("status").stdout
     assert "--of: say how many" in course.verb("points", *student, "more", "--points", "3").stderr
+
+
+def add_a_stage(course: Course, stage: str) -> None:
+    lab, report = course.root / "labs" / LAB / "lab.json", course.build / "report.json"
+    manifest, made = json.loads(lab.read_text()), json.loads(report.read_text())
+    manifest["stages"].append({**manifest["stages"][0], "id": stage})
+    made["stages"].append(json.loads(json.dumps(made["stages"][0])) | {"stage": stage})
+    lab.write_text(json.dumps(manifest))
+    report.write_text(json.dumps(made))
+
+
+def test_a_regrade_of_a_lab_with_a_new_stage_reads_its_file(course: Course) -> None:
+    (course.hand_in("al1", "fine", "fine") / "03_third.cu").write_text("fine")
+    course.hand_in("al2", "fine", "fine")
+    course.grade()
+    add_a_stage(course, "03_third")
+    done = course.verb("regrade", "--changed")
+    assert done.returncode == 0 and "al1: 12 points and 8 pending before, 18 points" in done.stdout, done.stdout
+    assert course.statuses() == {"al1": "graded", "al2": "missing_stages"}
+    assert "03_third" in (course.out / "gradebook.csv").read_text().splitlines()[0]
+    shutil.rmtree(course.handed_in)  # from now on, the copy is enough
+    assert "The points are the same" in course.verb("regrade", "--all").stdout
+
+
+def test_a_regrade_of_a_lab_with_a_new_stage_without_the_hand_ins_costs_nothing(course: Course) -> None:
+    (course.hand_in("al1", "fine", "fine") / "03_third.cu").write_text("fine")
+    course.grade()
+    add_a_stage(course, "03_third")
+    shutil.rmtree(course.handed_in)
+    course.verb("regrade", "--all")
+    assert course.statuses() == {"al1": "judge_error"}
+    assert course.database().query("SELECT points FROM grades ORDER BY id DESC LIMIT 1") == [(12,)]
+
+
+def test_grades_of_a_lab_before_and_after_a_change_are_not_mixed_silently(course: Course) -> None:
+    (course.hand_in("al1", "fine", "fine") / "03_third.cu").write_text("fine")
+    assert "Graded before" not in course.grade().stderr
+    add_a_stage(course, "03_third")
+    (course.hand_in("al2", "fine", "fine") / "03_third.cu").write_text("fine")
+    export = ("export", "--format", "canvas", "--output", course.root / "canvas.csv")
+    assert course.verb(*export).returncode == 0
+    assert "Graded before the lab or the judge changed: al1." in course.grade().stderr
+    said = course.verb(*export)
+    assert said.returncode == 1 and "stages than the last hand-in: al1." in said.stderr
+    assert "Graded before" not in course.verb("regrade", "--changed").stderr
+    assert course.verb(*export).returncode == 0

@@ -114,7 +114,7 @@ def judge(picked: dict[str, bytes], submission: Submission, work: Work, graded: 
     time."""
     settings = work.settings
     folder = place_of(settings.folder, "submissions", submission.key)
-    tree = write_tree(folder, settings.lab, picked, submission.fingerprint)
+    tree = write_tree(folder, settings.lab, picked, submission.fingerprint, settings.wanted())
     for _ in range(ATTEMPTS):
         bounded = work.bounded(settings.timeout_s)
         status, words = run_judge(settings.command(tree, folder), bounded, work.running, work.environment)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
-from grader.python.batch.grade.tree import has_fingerprint
+from grader.python.batch.grade.tree import is_copy
 from grader.python.batch.ingest.archive import RefusedError, is_archive, is_folder
 from grader.python.batch.ingest.contents import pick_journal_files, pick_stages, show_path
 from grader.python.batch.ingest.names import file_name
@@ -103,9 +103,9 @@ def open_submission(submission: Submission, settings: Settings) -> Opened:
 
 def read_copy(submission: Submission, settings: Settings) -> dict[str, bytes]:
     """Return the files that were graded before, by stage. Return none if they are of other contents, for example after
-    a batch was killed. Raises OSError."""
+    a batch was killed, or if the lab had other stages then. Raises OSError."""
     folder = place_of(settings.folder, "submissions", submission.key)
-    if not has_fingerprint(folder, submission.fingerprint):
+    if not is_copy(folder, submission.fingerprint, settings.wanted()):
         return {}
     tree = folder / settings.lab
     files = {stage: tree / f"{stage}.cu" for stage in settings.wanted()}

@@ -4,7 +4,7 @@ status `judge_error`, which costs no points, and no fault that passes, or of one
 
 from __future__ import annotations
 
-import shutil
+import tempfile
 from dataclasses import replace
 from pathlib import Path
 
@@ -28,19 +28,15 @@ def accuse(failed: Graded) -> Graded:
 
 def is_reference_graded(settings: Settings, running: Running, environment: dict[str, str]) -> bool:
     """Return whether the judge grades the reference of the batch's stages, without any error. Raises StoppedError."""
-    folder = settings.folder / "reference"
     tree = find_reference(settings)
     if not tree:
         return False
-    try:
-        shutil.rmtree(folder, ignore_errors=True)
-        folder.mkdir()
-        status, _ = run_judge(settings.command(tree, folder), settings, running, environment)
-        _, report = read_judged(folder / f"{settings.lab}.json", status)
+    try:  # several tasks of a cluster may do this at once, so each has its own folder
+        with tempfile.TemporaryDirectory(prefix="reference-", dir=settings.folder, ignore_cleanup_errors=True) as name:
+            status, _ = run_judge(settings.command(tree, Path(name)), settings, running, environment)
+            _, report = read_judged(Path(name) / f"{settings.lab}.json", status)
     except OSError:
         return False
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
     return report is not None and bool(report.stages) and all(stage.verdict != "error" for stage in report.stages)
 
 

@@ -13,6 +13,7 @@ import contextlib
 import os
 import subprocess
 import time
+from collections import Counter
 from collections.abc import Callable, Generator, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -30,6 +31,7 @@ from grader.python.common.report import Report
 
 MOST_TASKS = 1000  # of one array: Slurm's default limit, which its administrator can change
 ATTEMPTS = 3
+ACCUSING = 2  # ends without a result, each next to a reference that was graded
 POLL_S = 2.0
 GRACE_S = 10.0  # for a result to appear on a slow file system after its task has ended
 
@@ -126,12 +128,27 @@ def grade_on_node(submission: Submission, settings: Settings) -> Graded | str:
 def confirm_on_node(submission: Submission, settings: Settings) -> Graded | str:
     """Run one task for a submission on which the judge failed before: grade the reference, the submission, and if the
     judge fails again, the reference. The node is the same, so a broken node accuses nobody."""
+    import submitit
+
     os.umask(0o077)
     works = is_reference_graded(settings, Running(), {})
+    if works:  # this stays if Slurm kills the task while it grades the submission
+        reference_mark(settings, submitit.JobEnvironment().job_id).touch()
     graded = grade_on_node(submission, settings)
     if isinstance(graded, str) or not graded.judge_failure:
         return graded
     return accuse(graded) if works and is_reference_graded(settings, Running(), {}) else graded
+
+
+def reference_mark(settings: Settings, job_id: str) -> Path:
+    """Return the file that a task leaves after it graded the reference."""
+    return settings.folder / "slurm" / f"{job_id}_reference"
+
+
+def grade_reference_on_node(settings: Settings) -> bool:
+    """Run one task, and return whether it graded the reference."""
+    os.umask(0o077)
+    return is_reference_graded(settings, Running(), {})
 
 
 def try_on_node(settings: Settings) -> Report | str:
@@ -157,7 +174,10 @@ def grade_by_slurm(
     waiting: Sequence[Submission], settings: Settings, database: Database, parameters: dict[str, str]
 ) -> Generator[Graded, None, None]:
     """Grade all submissions that wait, and yield results as they finish; continue the jobs that an earlier run
-    submitted."""
+    submitted.
+
+    If tasks end without a result again and again, although they graded the reference just before, and another task
+    grades it afterwards, the submission is the cause, as where the judge fails."""
     cluster = Cluster(settings, parameters)
     by_key = {submission.key: submission for submission in waiting}
     earlier = database.fact("slurm_jobs") or {}
@@ -165,6 +185,8 @@ def grade_by_slurm(
     attempts = dict.fromkeys(jobs, 1)
     again = [key for key in by_key if key not in jobs]
     suspects: set[str] = set()
+    accusing: Counter[str] = Counter()
+    vanished: list[Graded] = []
     try:
         while again or jobs:
             for function, chosen in ((grade_on_node, set(again) - suspects), (confirm_on_node, set(again) & suspects)):
@@ -175,19 +197,39 @@ def grade_by_slurm(
             for key, outcome in wait_for(cluster, dict(jobs)):
                 job = jobs.pop(key)
                 last = attempts[key] >= ATTEMPTS
-                if is_result(outcome, by_key[key]) and (last or not is_doubtful(outcome)):
+                has_result = is_result(outcome, by_key[key])
+                if not has_result or outcome.judge_failure:
+                    suspects.add(key)
+                    accusing[key] += reference_mark(settings, job.job_id).exists() and not was_cancelled(job)
+                if has_result and (last or not is_doubtful(outcome)):
                     yield outcome
                 elif isinstance(outcome, str) and outcome:
                     raise DiskFullError(outcome)
                 elif not last:
                     again.append(key)
-                    suspects |= {key} if is_result(outcome, by_key[key]) and outcome.judge_failure else set()
                 else:
                     why = f"No result after {ATTEMPTS} tasks: {why_no_result(job)}. Logs: slurm/"
-                    yield Graded(key, "judge_error", why, fingerprint=by_key[key].fingerprint)
+                    graded = Graded(key, "judge_error", why, fingerprint=by_key[key].fingerprint)
+                    if accusing[key] >= ACCUSING:
+                        graded.judge_failure = "The cluster ended each task that graded it, as for lack of memory."
+                        vanished.append(graded)
+                    else:
+                        yield graded
+        works = bool(vanished) and works_on_node(cluster, settings)
+        yield from map(accuse, vanished) if works else vanished
         database.set_facts(slurm_jobs={})
     except BaseException:
         cluster.cancel(list(jobs.values()))
+        raise
+
+
+def works_on_node(cluster: Cluster, settings: Settings) -> bool:
+    """Return whether another task grades the reference."""
+    (job,) = cluster.submit(grade_reference_on_node, [(settings,)])
+    try:
+        return any(outcome is True for _, outcome in wait_for(cluster, {"reference": job}))
+    except BaseException:
+        cluster.cancel([job])
         raise
 
 
@@ -236,11 +278,24 @@ def wait_for(cluster: Cluster, jobs: dict[str, Any]) -> Iterator[tuple[str, Any]
         time.sleep(POLL_S if jobs else 0)
 
 
-def why_no_result(job: Any) -> str:
-    """Return the reason why a task ended without a result, from its log. The log may be on a node that was lost."""
+def read_log(job: Any) -> str:
+    """Return a task's log, to which no submission writes. It may be on a node that was lost."""
     with contextlib.suppress(OSError):
-        if "DUE TO TIME LIMIT" in Path(job.paths.stderr).read_text(errors="replace"):
-            return "the last reached Slurm's time limit; --slurm time=MINUTES sets it"
+        return Path(job.paths.stderr).read_text(errors="replace")
+    return ""
+
+
+def was_cancelled(job: Any) -> bool:
+    """Return whether Slurm cancelled the task for a reason other than memory: a person, its time, its node or another
+    job's priority. A task that used too much memory may be cancelled as well."""
+    log = read_log(job)
+    return "CANCELLED" in log and "memory" not in log
+
+
+def why_no_result(job: Any) -> str:
+    """Return the reason why a task ended without a result, from its log."""
+    if "DUE TO TIME LIMIT" in read_log(job):
+        return "the last reached Slurm's time limit; --slurm time=MINUTES sets it"
     return "nodes were lost, or tasks were cancelled"
 
 

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 
-MARK = "fingerprint"  # file next to the copy of a hand-in's files
+MARK = "fingerprint"  # file next to the copy of a hand-in's files, with the ids of the stages that were looked for
 
 
-def write_tree(folder: Path, lab: str, picked: dict[str, bytes], fingerprint: str = "") -> Path:
+def write_tree(
+    folder: Path, lab: str, picked: dict[str, bytes], fingerprint: str = "", wanted: Sequence[str] = ()
+) -> Path:
     """Write the stages' files where the judge looks for them, under the stages' names, and last the fingerprint of the
-    hand-in that they come from. If the files or the fingerprint are there already, keep them, because the batch may be
-    killed here."""
-    (folder / f"{lab}.json").unlink(missing_ok=True)
+    hand-in that they come from and the `wanted` stages. If the files or the fingerprint are there already, keep them,
+    because the batch may be killed here."""
+    for report in (f"{lab}.json", f"{lab}.unfinished.json"):
+        (folder / report).unlink(missing_ok=True)
     names = {f"{stage}.cu": content for stage, content in picked.items()}
     kept = (folder / lab).is_dir() and {file.name: file.read_bytes() for file in (folder / lab).iterdir()} == names
     if not kept:
@@ -21,12 +25,20 @@ def write_tree(folder: Path, lab: str, picked: dict[str, bytes], fingerprint: st
         (folder / lab).mkdir(parents=True)
         for name, content in names.items():
             (folder / lab / name).write_bytes(content)
-    if not has_fingerprint(folder, fingerprint):
-        (folder / f"{MARK}.new").write_text(fingerprint, encoding="utf-8")
+    mark = "\n".join([fingerprint, *wanted])
+    if read_mark(folder) != mark.split("\n"):
+        (folder / f"{MARK}.new").write_text(mark, encoding="utf-8")
         (folder / f"{MARK}.new").replace(folder / MARK)
     return folder
 
 
-def has_fingerprint(folder: Path, fingerprint: str) -> bool:
-    """Return whether a folder holds the files of the hand-in with this fingerprint. Raises OSError."""
-    return (folder / MARK).is_file() and (folder / MARK).read_text(encoding="utf-8") == fingerprint
+def is_copy(folder: Path, fingerprint: str, wanted: Sequence[str]) -> bool:
+    """Return whether a folder holds the files of these stages of the hand-in with this fingerprint. Folders of earlier
+    versions do not name their stages. Raises OSError."""
+    mark = read_mark(folder)
+    return mark[:1] == [fingerprint] and mark[1:] in ([], list(wanted))
+
+
+def read_mark(folder: Path) -> list[str]:
+    """Return a copy's fingerprint and stages; none if there is no complete copy. Raises OSError."""
+    return (folder / MARK).read_text(encoding="utf-8").split("\n") if (folder / MARK).is_file() else []

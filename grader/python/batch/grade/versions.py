@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Sequence
 from pathlib import Path
 
+from grader.python.batch.store.database import Database
 from grader.python.batch.store.settings import Settings
 from grader.python.common.console import UserError
 
@@ -37,6 +38,14 @@ def is_stale(kept: str, kept_version: str, judging: str, version: str) -> bool:
     if "+" in kept:
         return kept != judging
     return kept != judging.partition("+")[0] or kept_version != version
+
+
+def find_stale(database: Database, judging: str, version: str) -> list[str]:
+    """Return the keys of the submissions whose grade comes from another version of the lab or grader."""
+    grades = database.query(
+        "SELECT s.key, g.lab_hash, g.warplab FROM submissions s JOIN grades g ON g.id = s.grade ORDER BY s.key"
+    )
+    return [key for key, kept, kept_version in grades if is_stale(kept, kept_version, judging, version)]
 
 
 def require_built(settings: Settings) -> None:

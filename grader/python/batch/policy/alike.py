@@ -43,9 +43,12 @@ MOST_MEMORY_BYTES = 2_000_000_000
 MOST_STOPPED = 10  # files of a stage that take too much time or memory; with as many, the stage is not compared
 
 CONTINUED = re.compile(r"\\[^\S\n]*+\n")
-# A literal or a comment. Nothing in it backtracks, so it takes time linear in the text.
-LITERAL = r'"(?:[^"\\\n]|\\.)*+"?|\'(?:[^\'\\\n]|\\.)*+\'?'
+# A literal or a comment. Nothing in it backtracks, except that a raw string without an end is an ordinary one, which no
+# compiler accepts; the limit of processor time holds for many of these.
+RAW = r'R"(?P<mark>[^()\\\s"]{0,16})\((?s:.*?)\)(?P=mark)"'
+LITERAL = RAW + r'|"(?:[^"\\\n]|\\.)*+"?|\'(?:[^\'\\\n]|\\.)*+\'?'
 COMMENT = re.compile(rf"(?P<literal>{LITERAL})|//[^\n]*+|/\*(?:[^*]|\*(?!/))*+(?:\*/)?")
+DIGRAPHS = {"<%": "{", "%>": "}", "<:": "[", ":>": "]", "%:": "#"}
 
 
 @dataclass(frozen=True)
@@ -175,6 +178,8 @@ def simplify(text: str) -> str:
     """Return code without continued lines, comments and needless blanks, which can slow the lexer down."""
     whole = CONTINUED.sub("", text.replace("\r\n", "\n"))
     without_comments = COMMENT.sub(lambda found: found["literal"] or " ", whole)
+    for digraph, usual in DIGRAPHS.items():
+        without_comments = without_comments.replace(digraph, usual)
     lines = (" ".join(line.split()) for line in without_comments.splitlines())
     return "".join(f"{line}\n" for line in lines if line)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 
 from grader.python.batch.ingest.columns import NUMBERS, OWN_ID, Identifier
 from grader.python.batch.ingest.submission import ANOTHER
@@ -17,11 +18,12 @@ from grader.python.batch.store.people import roster_of
 from grader.python.batch.store.settings import Settings
 from grader.python.common.console import UserError, say_error
 from grader.python.common.report import Report, Total, parse_report
+from grader.python.common.units import name_some
 
 
 def export(options: argparse.Namespace) -> int:
     """Write a gradebook with the final points. Return the exit status: 1 if a student is not in the course's gradebook
-    or roster, or if the maximum in the gradebook differs."""
+    or roster, if the maximum in the gradebook differs, or if students were graded on different stages."""
     database = open_batch(options.folder)
     settings = kept_settings(database)
     decided = [final for final in all_finals(database, settings) if is_decided(final)]
@@ -43,7 +45,21 @@ def export(options: argparse.Namespace) -> int:
         raise UserError(f"{options.output}: among the batch's own files. Say an --output elsewhere.")
     if waiting := [final.student for final in decided if not final.row.status]:
         say_error(f"To be graded again, with the points of before: {', '.join(waiting)}.")
-    return max(export_gradebook(entries, options.format, options), int(bool(strangers)))
+    if unequal := find_unequal(decided):
+        say_error(
+            f"Graded on fewer or other stages than the last hand-in: {name_some(unequal)}. Their points do not "
+            f"compare. To grade them again: warplab-course regrade {options.folder} --changed"
+        )
+    return max(export_gradebook(entries, options.format, options), int(bool(strangers or unequal)))
+
+
+def find_unequal(finals: Sequence[Final]) -> list[str]:
+    """Return the students who were graded when the lab had other stages than at the last grade of the batch. An
+    override does not depend on stages."""
+    graded = [final for final in finals if final.row.stages and not final.override]
+    last = max((final.row for final in graded), key=lambda row: row.grade or 0, default=None)
+    stages = {stage.stage for stage in last.stages} if last else set()
+    return [final.student for final in graded if {stage.stage for stage in final.row.stages} != stages]
 
 
 def ids_without_roster(final: Final) -> set[Identifier]:

@@ -15,7 +15,7 @@ from grader.python.batch.grade.other_lab import require_own_lab
 from grader.python.batch.grade.progress import show_duration
 from grader.python.batch.grade.run import Results, grade_here, judges_at_once, only_one, run_batch
 from grader.python.batch.grade.slurm import grade_by_slurm, require_no_tasks, try_by_slurm
-from grader.python.batch.grade.versions import hash_judging
+from grader.python.batch.grade.versions import find_stale, hash_judging
 from grader.python.batch.ingest.notes import IN_DOUBT, NOT_ON_ROSTER, kind_of
 from grader.python.batch.ingest.roster import Student, read_roster
 from grader.python.batch.ingest.submission import Earlier, Submission
@@ -32,6 +32,7 @@ from grader.python.batch.store.settings import Settings
 from grader.python.common.console import UserError, say, say_error
 from grader.python.common.labs import choose_labs, find_stage, read_stages
 from grader.python.common.report import Report
+from grader.python.common.units import name_some
 
 MOST_LONG = 5  # slowest hand-ins that are listed
 
@@ -185,11 +186,22 @@ def grade_waiting(
         except KeyboardInterrupt:
             say_error(f"Interrupted. {describe(database)}. The same command goes on.")
             return 130
+    say_stale(database, settings)
     if long := took_long(database.rows())[:MOST_LONG]:
         say(f"Took long: {', '.join(f'{row.key} ({show_duration(row.wall_s)})' for row in long)}")
     say(f"{describe(database)}. Writing gradebook, feedback and page …", flush=True)
     say(write_outputs(database, settings))
     return 1 if "judge_error" in database.counts() else 0
+
+
+def say_stale(database: Database, settings: Settings) -> None:
+    """Print which hand-ins were graded before the lab or the judge changed, next to others."""
+    judging, version = hash_judging(settings.root, settings.lab), database.fact("warplab") or ""
+    if stale := find_stale(database, judging, version):
+        say_error(
+            f"Graded before the lab or the judge changed: {name_some(stale)}. Their points may differ from those of "
+            f"equal files that are graded now. To grade them again: warplab-course regrade {settings.folder} --changed"
+        )
 
 
 def try_judging(settings: Settings, options: argparse.Namespace) -> Report:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from grader.python.batch.grade.judge import try_judge
 from grader.python.batch.grade.run import only_one
 from grader.python.batch.grade.slurm import require_no_tasks
-from grader.python.batch.grade.versions import hash_judging, is_stale, require_built
+from grader.python.batch.grade.versions import find_stale, hash_judging, require_built
 from grader.python.batch.policy.changes import tell_changes
 from grader.python.batch.policy.finals import all_finals
 from grader.python.batch.store.database import Database
@@ -17,6 +17,7 @@ from grader.python.batch.store.people import find_key
 from grader.python.batch.store.settings import Settings
 from grader.python.batch.verbs.grade import grade_waiting, move_renamed, try_judging
 from grader.python.common.console import say
+from grader.python.common.labs import find_stage, read_stages
 
 
 def regrade(options: argparse.Namespace) -> int:
@@ -25,7 +26,7 @@ def regrade(options: argparse.Namespace) -> int:
         database = open_batch(options.folder)
         require_no_tasks(database)
         move_renamed(database, options.folder)
-        settings = kept_settings(database)
+        settings = renew_stages(database, kept_settings(database))
         if options.backend:
             settings = replace(settings, backend=options.backend)
         if options.pending:
@@ -44,16 +45,26 @@ def regrade(options: argparse.Namespace) -> int:
         return exit_status
 
 
+def renew_stages(database: Database, settings: Settings) -> Settings:
+    """Return the settings with the lab's stages of today, and store them: the judge grades these. Raises UserError if a
+    stage that the batch names is missing."""
+    stages = tuple(read_stages(settings.root, settings.lab))
+    if stages == settings.stages:
+        return settings
+    for named in (settings.stage, settings.upto):
+        find_stage(settings.lab, stages, named)
+    say("The lab has other stages than before. Hand-ins that are graded again are read again from SUBMISSIONS.")
+    database.set_facts(settings={**(database.fact("settings") or {}), "stages": stages})
+    return replace(settings, stages=stages)
+
+
 def choose_regraded(database: Database, settings: Settings, options: argparse.Namespace) -> tuple[list[str], str]:
     """Return the keys of the submissions to grade again, and the reason. Raises UserError if a student is not in the
     batch, or if the program is older than its sources."""
     if options.changed:
         version, judging = try_judge(settings).warplab, hash_judging(settings.root, settings.lab)
         require_built(settings)
-        grades = database.query(
-            "SELECT s.key, g.lab_hash, g.warplab FROM submissions s JOIN grades g ON g.id = s.grade ORDER BY s.key"
-        )
-        stale = [key for key, kept, kept_version in grades if is_stale(kept, kept_version, judging, version)]
+        stale = find_stale(database, judging, version)
         return stale, f"lab or grader changed (now {version})"
     rows = database.rows()
     if options.all:

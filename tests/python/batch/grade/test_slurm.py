@@ -67,6 +67,44 @@ def test_a_submission_that_crashes_the_judge_has_no_points(slurm: Slurm, course:
     assert course.log("end").count("solutions") == 2  # before and after the second task of s0, on its node
 
 
+def test_a_submission_that_ends_its_tasks_has_no_points(slurm: Slurm, course: Course) -> None:
+    course.hand_in("s0", "kill the task", "fine")
+    course.hand_in("s1", "kill the task", "fine")
+    course.hand_in("s2", "fine", "fine")
+    course.add_reference("fine", "fine")
+    done = course.grade(*BY_SLURM)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert course.statuses() == {"s0": "judge_crashed", "s1": "judge_crashed", "s2": "graded"}
+    assert course.log("end").count("solutions") == 5  # before each second and third task, and at the end
+
+
+def test_tasks_that_end_with_the_reference_cost_nothing(slurm: Slurm, course: Course) -> None:
+    course.hand_in("s0", "kill the task", "fine")
+    course.add_reference("kill the task", "fine")
+    assert course.grade(*BY_SLURM).returncode == 1
+    assert course.statuses() == {"s0": "judge_error"}
+
+
+def test_tasks_that_a_person_cancels_cost_nothing(slurm: Slurm, course: Course) -> None:
+    course.hand_in("s0", "sleep 300", "fine")
+    course.add_reference("fine", "fine")
+    process = start(course)
+
+    def running() -> set[str]:
+        return set(slurm.ask("squeue", "-h", "-o", "%i", "-t", "R").split())
+
+    cancelled: set[str] = {""}
+    for references in range(3):
+        wait_until(lambda: course.log("begin")[-1:] == ["s0"] and running() - cancelled)
+        wait_until(lambda number=references: len(list((course.out / "slurm").glob("*_reference"))) == number)
+        (job,) = running() - cancelled
+        slurm.ask("scancel", job)
+        cancelled.add(job)
+    said, _ = process.communicate(timeout=120)
+    assert process.returncode == 1, said
+    assert course.statuses() == {"s0": "judge_error"}
+
+
 def test_tasks_of_a_killed_batch_exclude_other_judges(slurm: Slurm, course: Course) -> None:
     course.hand_in("s0", "sleep 8", "fine")
     process = start(course)

@@ -243,9 +243,9 @@ def test_what_is_refused_in_nested_archives_is_bounded(tmp_path: Path) -> None:
     assert not found.files and len(found.refused) == reader.MOST_REFUSED
 
 
-@pytest.mark.parametrize("crowd", ["x.json", "x.cpp", "x.gz", "journal/x.md"])
+@pytest.mark.parametrize("crowd", ["x.json", "x.cpp", "x.gz", "journal/x.md", "x.cu"])
 @pytest.mark.parametrize("form", ["folder", "zip"])
-def test_no_crowd_of_other_files_displaces_the_code(
+def test_no_crowd_of_other_files_displaces_a_stages_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, crowd: str, form: str
 ) -> None:
     monkeypatch.setattr(reader, "MOST_FILES", 20)

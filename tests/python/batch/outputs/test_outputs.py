@@ -346,6 +346,8 @@ SLOW_LEXERS = (
 def test_code_is_made_simple_before_the_lexer_reads_it() -> None:
     for text in SLOW_LEXERS:
         assert simplify(text) in ("int f\n", "int\n")
+    assert simplify('a = R"x("/*)" )x"; b /* c */') == 'a = R"x("/*)" )x"; b\n'  # begins no comment
+    assert simplify("int f() <% return a<:0:>; %>") == "int f() { return a[0]; }\n"
     assert simplify('a = "//b"; // c\n\n  d /* e\n */ + \'"\' /* f') == 'a = "//b";\nd + \'"\'\n'
     for text in ("/*" * 200_000, '"\\' * 200_000, "\\ " * 200_000, "'" * 200_000):
         simplify(text)
