@@ -167,8 +167,8 @@ double time_reference_beside_itself(StageRun& reference, const Pool& pool, std::
     PairedBenchmark paired(twin, &reference, pool, slots, 77, effort);
     paired.begin_round(quietly);
     paired.warm_up(calls, quietly);
-    take_samples(paired, calls, quietly);
-    return paired.broken() ? 0 : paired.slowest_reference_event_s() / calls;
+    take_samples(paired, quietly);
+    return paired.broken() ? 0 : paired.slowest_reference_event_s() / paired.calls_of_a_sample();
 }
 
 }  // namespace
@@ -191,8 +191,8 @@ Measured measure(StageRun& student, StageRun* reference, const Dataset& dataset,
     const double alone_s = reference ? paired.time_reference_alone(static_cast<int>(slots), progress) : 0;
     paired.begin_round(progress);
     paired.warm_up(calls_wanted, progress);
-    const int calls = paired.affordable_calls(calls_wanted);
-    take_samples(paired, calls, progress);
+    take_samples(paired, progress);
+    const int calls = paired.calls_of_a_sample();
     set_bounds(m, student, shape, bandwidth, bandwidth_during(paired.samples(), bandwidth),
                slots * static_cast<double>(Buffers::bytes_per_slot(shape, 0, 0)));
     if (paired.reference && paired.reference->failure) {
