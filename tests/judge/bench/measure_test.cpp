@@ -174,7 +174,7 @@ TEST_F(TimedOutputs, SlowFirstCommandsDoNotShortenTheSamples) {
                                           Baseline{}, [](GradingPhase, const std::string&) {});
         EXPECT_FALSE(measured.failure);
         const Measurement& m = measured.measurement;
-            EXPECT_GE(m.calls_per_sample, 50) << slow_calls;
+        EXPECT_GE(m.calls_per_sample, 50) << slow_calls;
     }
 }
 
