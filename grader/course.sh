@@ -1,7 +1,7 @@
 # The instructors' verbs: a part of ./warplab, but not of a students' kit.
 
-verbs="$verbs demo test new-lab starters docs example-journal results counters peers soak bench-backend kit export \
-gradescope autolab batch course"
+verbs="$verbs demo test new-lab starters docs example-journal results counters peers soak bench-backend bench-grading \
+kit export gradescope autolab batch course"
 names="$names LABS FORMAT OUTPUT SUBMISSIONS OUT ROSTER EXECUTOR"
 paths="$paths OUTPUT SUBMISSIONS OUT ROSTER"
 
@@ -15,12 +15,12 @@ help_instructors() {
     cat <<'END'
 
 For instructors; more in grader/python/release/RELEASES.md and, for developers, CONTRIBUTING.md:
-  make demo                          grade every reference solution: shows that all works here (builds first)
-  make kit [LABS=…] [UPTO=stage]     the students' archive, without solutions; LABS=one,other:2 cuts one lab
-  make batch LAB=… SUBMISSIONS=…     grade a folder of submissions, or the zip that Canvas or Moodle gives;
-                                     OUT=… is where gradebook and feedback go, ROSTER=… says who is who,
-                                     UPTO=… how far the students' kit went
-  make export REPORT=… FORMAT=…      a report as gradescope, autolab, github, prairielearn, canvas or moodle reads it
+  make demo                          build, then grade every reference solution to show that all works here
+  make kit [LABS=…] [UPTO=stage]     the students' archive, without solutions; LABS=one,other:2 shortens one
+  make batch LAB=… SUBMISSIONS=…     grade a folder of submissions, or a zip from Canvas or Moodle;
+                                     OUT=… gets the gradebook and feedback, ROSTER=… lists the students,
+                                     UPTO=… is the last stage of the students' kit
+  make export REPORT=… FORMAT=…      a report for gradescope, autolab, github, prairielearn, canvas or moodle
   make gradescope LAB=…              an autograder for Gradescope; make autolab LAB=… one for Autolab
   make test                          all tests of this project
 END
@@ -64,7 +64,7 @@ instructors_verb() { # [OPTION …]
         python3 tests/run.py
         ;;
     new-lab)
-        [ -n "$LAB$*" ] || fail "What is it to be called? Type  make new-lab LAB=NAME,  as in LAB=my_lab"
+        [ -n "$LAB$*" ] || fail "Which name? Type  make new-lab LAB=NAME,  as in LAB=my_lab"
         python "make new-lab" grader.python.release.new_lab ${LAB:+"$LAB"} "$@"
         ;;
     starters) python "make starters" grader.python.release.starters "$@" ;;
@@ -96,6 +96,10 @@ instructors_verb() { # [OPTION …]
     bench-backend)
         build program
         make --no-print-directory -j"$jobs" -f grader/cpu/bench/bench.mk BUILD="$BUILD"
+        ;;
+    bench-grading)
+        build program
+        python "make bench-grading" grader.python.docs.grading_times --build "$BUILD" --json "$BUILD/grading_times.json"
         ;;
     kit) # LABS=one,other:2 (or LAB=one) and UPTO=3 leave the rest out
         python "make kit" grader.python.release.kit --labs "${LABS:-$LAB}" --upto "$UPTO" "$@"

@@ -120,7 +120,7 @@ install_missing() {
         "names are alike, e.g. json-devel, cli11-devel, fmt-devel, openssl-devel, libseccomp-devel on Fedora), then try again."
     find_root || {
         [ -z "$(required_missing)" ] && return
-        fail "Installing needs root, and there is no sudo that works here. Ask whoever runs the machine to type:" \
+        fail "Installing needs root, and there is no sudo that works here. Ask the machine's administrator to type:" \
             "  $by_hand"
     }
     say "Installing: ${become_root:+$become_root }$by_hand   (a minute or so; log: $log)"

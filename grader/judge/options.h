@@ -41,16 +41,15 @@ struct Options {
                         .verbs = "show"});
         bind(gpu, {.name = "--gpu", .about = "use this GPU's limits: H200, A100, T4, RTX3080 ...", .verbs = "inspect"});
         bind(upto, {.name = "--upto", .about = "the last stage to grade; without it, all", .verbs = "grade compile"});
-        bind(unscored, {.name = "--unscored",
-                        .about = "also time the datasets whose times count for no points",
-                        .verbs = "grade"});
+        bind(unscored,
+             {.name = "--unscored", .about = "also time the datasets that do not count for points", .verbs = "grade"});
         bind(report, {.name = "--report", .about = "a report.json", .verbs = "import", .required = true});
-        bind(backend, {.name = "--backend", .about = "cuda or cpu; without it, cuda where there is a GPU"});
+        bind(backend, {.name = "--backend", .about = "cuda or cpu; without it, cuda if there is a GPU"});
         bind(source, {.name = "--source", .about = "judge this file as the stage"});
         bind(tree,
              {.name = "--tree", .about = "work (default), solutions, starter or a folder with the stages' files"});
         bind(folders.work, {.name = "--work", .about = "the student's folder", .shows_default = true});
-        bind(folders.build, {.name = "--build", .about = "where programs and caches are", .shows_default = true});
+        bind(folders.build, {.name = "--build", .about = "the folder of programs and caches", .shows_default = true});
         bind(dataset,
              {.name = "--dataset", .about = "this dataset only; shows the code's own output", .except = "show"});
         bind(no_cuda_only, {.name = "--no-cuda-only",
@@ -58,15 +57,15 @@ struct Options {
                             .except = "show"});
         bind(no_check_mode,
              {.name = "--no-check-mode",
-              .about = "check, bench, grade: leave check mode out; quicker, and hygiene points are pending",
+              .about = "check, bench, grade: omit the sanitizer; quicker, and hygiene points are pending",
               .except = "show"});
         bind(no_nvcc, {.name = "--no-nvcc",
-                       .about = "grade, inspect: do not ask nvcc about the file on the CPU backend; quicker",
+                       .about = "grade, inspect: do not compile with nvcc on the CPU backend; quicker",
                        .except = "show"});
         bind(json, {.name = "--json", .about = "also write the report to this file", .except = "show"});
         bind(metrics,
              {.name = "--metrics",
-              .about = "profile: only these metrics of Nsight Compute, with commas between, as CSV of the first "
+              .about = "profile: only these metrics of Nsight Compute, separated by commas, as CSV of the first "
                        "launches",
               .except = "show"});
         bind(report_dir, {.name = "--report-dir",
@@ -76,8 +75,8 @@ struct Options {
                        .about = "bench, grade: time until the ratio to the reference is known to 0.5%, not only until "
                                 "the points are known",
                        .except = "show"});
-        bind(force, {.name = "--force", .about = "time on the CPU backend too; marked as such", .except = "show"});
-        bind(unsafe, {.name = "--unsafe", .about = "grade without a sandbox where none can be had", .except = "show"});
+        bind(force, {.name = "--force", .about = "also time on the CPU backend; marked as such", .except = "show"});
+        bind(unsafe, {.name = "--unsafe", .about = "grade without a sandbox if none is available", .except = "show"});
     }
 };
 

@@ -5,8 +5,12 @@
 #include <algorithm>
 #include <utility>
 
+#include "grader/common/hash.h"
+#include "grader/judge/bench/kept_times.h"
+#include "grader/judge/machine.h"
 #include "grader/judge/run/ending.h"
 #include "grader/model/cause.h"
+#include "grader/model/recipe.h"
 #include "grader/model/score.h"
 
 namespace warplab {
@@ -61,7 +65,9 @@ Measured measure_confirmed(StageRun& run, StageRun* reference, const Dataset& da
 }
 
 /// Add what does not depend on the program.
-Measurement completed(Measurement m, const Dataset& dataset, const Baseline& cpu, bool on_cpu, bool has_reference) {
+Measurement completed(Measurement m, const Dataset& dataset, const Baseline& cpu, std::optional<double> previous_ratio,
+                      bool on_cpu, bool has_reference) {
+    m.previous_ratio = previous_ratio;
     m.sequential_s = cpu.sequential_s * m.iterations;
     m.openmp_s = cpu.openmp_s * m.iterations;
     m.openmp_threads = cpu.threads;
@@ -95,11 +101,67 @@ Effort effort_for(const Task& task, bool on_cpu, std::size_t count) {
 }
 
 /// Return what points the stage gives if all of its datasets have the same ratio.
-PointsFor points_for(const Stage& stage, const Baseline& cpu, int iterations) {
-    return [most = stage.points.speed, sequential_s = cpu.sequential_s * iterations](double ratio, double reference_s) {
-        return most * speed_share(ratio * reference_s, reference_s, sequential_s);
+PointsFor points_for(const Stage& stage, double sequential_s, std::optional<double> previous_ratio) {
+    return [=, most = stage.points.speed](double ratio, double reference_s) {
+        return most * speed_share(ratio * reference_s, speed_marks(reference_s, sequential_s, previous_ratio));
     };
 }
+
+/// The solution of the stage before, to be timed alongside this stage's solution once per machine and dataset.
+class PreviousSolution {
+  public:
+    PreviousSolution(Judge& judge, const StageRun& run, const Task& task) : judge_(judge), run_(run), task_(task) {
+        const std::vector<Stage>& stages = run.lab.stages;
+        const auto here =
+            std::find_if(stages.begin(), stages.end(), [&](const Stage& s) { return s.id == run.stage.id; });
+        if (here == stages.begin() || here == stages.end()) return;
+        source_ = judge.source_of(run.lab, *(here - 1), "solutions");
+        if (std::filesystem::exists(source_)) stage_ = &*(here - 1);
+    }
+
+    /// Return its time divided by the reference's; nothing if there is none or it cannot be timed.
+    std::optional<double> ratio(StageRun& reference, const Dataset& dataset, const Effort& effort, const Baseline& cpu,
+                                const Progress& progress) {
+        if (!stage_ || !dataset.applies_to(*stage_)) return std::nullopt;
+        const std::filesystem::path file = judge_.folders().build / "cache" / "previous.json";
+        const std::string name = name_of(dataset);
+        if (const auto known = find_times(file, name, 1)) return known->front();
+        progress(GradingPhase::baselines, fmt::format("timing the solution of {}, once on this machine", stage_->id));
+        const std::unique_ptr<StageRun> run = ready();
+        if (!run) return std::nullopt;
+        Effort for_ratio = effort;
+        for_ratio.points = {};
+        const std::vector<double> found = keep_times(file, name, 1, [&]() -> std::vector<double> {
+            const Measured measured =
+                measure_or_error(*run, &reference, dataset, judge_.bandwidth(), for_ratio, cpu, progress);
+            if (measured.failure || measured.error) return {};
+            return {measured.measurement.reference_ratio->median};
+        });
+        return found.empty() ? std::nullopt : std::optional(found.front());
+    }
+
+  private:
+    std::string name_of(const Dataset& dataset) const {
+        const Machine machine = describe_machine();
+        const std::filesystem::path solution = judge_.source_of(run_.lab, run_.stage, "solutions");
+        return fmt::format("{}/{}/{}/{}", run_.lab.name, run_.stage.id, dataset.name,
+                           sha256(machine.gpu + machine.driver + machine.compiler + sha256_file(source_) +
+                                  sha256_file(solution) + format_parameters(dataset.parameters)));
+    }
+
+    std::unique_ptr<StageRun> ready() {
+        Task task = task_;
+        task.defines.clear();
+        task.budget = nullptr;
+        return std::move(judge_.make_ready(run_.lab, *stage_, source_, task).run);
+    }
+
+    Judge& judge_;
+    const StageRun& run_;
+    const Task& task_;
+    const Stage* stage_ = nullptr;
+    std::filesystem::path source_;
+};
 
 std::unique_ptr<StageRun> without_hooks(Judge& judge, const StageRun& run, const std::filesystem::path& source,
                                         Task task) {
@@ -134,13 +196,17 @@ void time_stage(Timed& timed, Judge& judge, StageRun& run, const std::filesystem
     to_time.policy.budget = timed_budget(task);
     const std::vector<const Dataset*> datasets = timed_datasets(run, task);
     Effort effort = effort_for(task, on_cpu, datasets.size());
+    PreviousSolution previous(judge, run, task);
     for (const Dataset* dataset : datasets) {
         const Progress say = [&](GradingPhase phase, const std::string& what) {
             progress(phase, fmt::format("{}: {}", dataset->name, what));
         };
         say(GradingPhase::baselines, "CPU baselines");
         const Baseline cpu = judge.baseline(run.lab, *dataset);
-        if (!on_cpu && !task.options.precise) effort.points = points_for(run.stage, cpu, run.lab.benchmark.iterations);
+        std::optional<double> previous_ratio;
+        if (solution && !dataset->uses.unscored) previous_ratio = previous.ratio(*solution, *dataset, effort, cpu, say);
+        if (solution && !task.options.precise)
+            effort.points = points_for(run.stage, cpu.sequential_s * run.lab.benchmark.iterations, previous_ratio);
         const Measured measured =
             measure_confirmed(to_time, solution.get(), *dataset, judge.bandwidth(), effort, cpu, say);
         if (measured.failure) {
@@ -148,7 +214,8 @@ void time_stage(Timed& timed, Judge& judge, StageRun& run, const std::filesystem
             timed.failed->points = 0;  // the dataset's own check has them
             return;
         }
-        timed.measurements.push_back(completed(measured.measurement, *dataset, cpu, on_cpu, solution != nullptr));
+        timed.measurements.push_back(
+            completed(measured.measurement, *dataset, cpu, previous_ratio, on_cpu, solution != nullptr));
         timed.error = measured.error;
         if (measured.error) return;
     }

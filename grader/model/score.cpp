@@ -10,12 +10,8 @@ namespace {
 
 constexpr double full_mark_ratio = 1.2;  // of the reference's time: still gives all points
 constexpr double zero_mark_ratio = 4;    // of the time for full marks, unless the sequential CPU is slower
+constexpr double clear_ratio = 1.4;      // of the reference's time: a previous stage's solution that is clearly slower
 constexpr auto no_points_yet = "no points until every dataset passes";
-
-double zero_mark(double reference_s, double sequential_s) {
-    const double least = zero_mark_ratio * full_mark_ratio * reference_s;
-    return sequential_s > least ? sequential_s : least;
-}
 
 Score pending_score(const Stage& stage) {
     Score score;
@@ -57,14 +53,19 @@ bool any_passed(const StageReport& report) {
 
 bool is_time(double seconds) { return std::isfinite(seconds) && seconds > 0; }
 
+SpeedMarks marks_of(const Measurement& measured) {
+    return speed_marks(*measured.reference_s, measured.sequential_s, measured.previous_ratio);
+}
+
 /// Return student / reference for the score: the median or, if an ambiguous interval contains a mark, its better end.
 double counted_ratio(const Measurement& measured) {
     const double reference_s = *measured.reference_s;
     if (!measured.reference_ratio) return measured.median_s / reference_s;
     const auto& ratio = *measured.reference_ratio;
     const auto holds = [&](double mark) { return ratio.low <= mark && mark <= ratio.high; };
-    const double zero_ratio = zero_mark(reference_s, measured.sequential_s) / reference_s;
-    const bool for_the_student = measured.ambiguous && (holds(full_mark_ratio) || holds(zero_ratio));
+    const SpeedMarks marks = marks_of(measured);
+    const bool for_the_student =
+        measured.ambiguous && (holds(marks.full / reference_s) || holds(marks.zero / reference_s));
     return for_the_student ? ratio.low : ratio.median;
 }
 
@@ -83,8 +84,7 @@ std::string why_speed_pends(const std::vector<Measurement>& measurements) {
 double mean_speed_share(const std::vector<Measurement>& measurements) {
     double sum = 0;
     for (const auto& measured : measurements)
-        sum +=
-            speed_share(counted_ratio(measured) * *measured.reference_s, *measured.reference_s, measured.sequential_s);
+        sum += speed_share(counted_ratio(measured) * *measured.reference_s, marks_of(measured));
     return sum / static_cast<double>(measurements.size());
 }
 
@@ -124,11 +124,18 @@ void score_speed(const Stage& stage, const StageReport& report, Score& score) {
 
 }  // namespace
 
-double speed_share(double t, double reference_s, double sequential_s) {
-    if (!is_time(t) || !is_time(reference_s)) throw std::invalid_argument("speed_share needs times above 0");
-    const double t_full = full_mark_ratio * reference_s;
-    const double t_zero = zero_mark(reference_s, sequential_s);
-    return std::clamp(std::log(t_zero / t) / std::log(t_zero / t_full), 0.0, 1.0);
+SpeedMarks speed_marks(double reference, double sequential, const std::optional<double>& previous_ratio) {
+    if (!is_time(reference)) throw std::invalid_argument("speed_marks needs a time above 0");
+    const double full = full_mark_ratio * reference;
+    if (previous_ratio && is_time(*previous_ratio) && *previous_ratio >= clear_ratio)
+        return {full, *previous_ratio * reference};
+    const double least = zero_mark_ratio * full;
+    return {full, sequential > least ? sequential : least};
+}
+
+double speed_share(double t, const SpeedMarks& marks) {
+    if (!is_time(t)) throw std::invalid_argument("speed_share needs a time above 0");
+    return std::clamp(std::log(marks.zero / t) / std::log(marks.zero / marks.full), 0.0, 1.0);
 }
 
 std::optional<Score> score_stage(const Stage& stage, const StageReport& report) {

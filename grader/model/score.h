@@ -6,10 +6,20 @@
 
 namespace warplab {
 
-/// Return the share of the speed points for one timed dataset: clamp(ln(t_zero/t) / ln(t_zero/t_full), 0, 1) with
-/// t_full = 1.2 * reference_s and t_zero = max(sequential_s, 4 * t_full). All times have the same unit. Throws
-/// std::invalid_argument if t or reference_s is not above 0.
-double speed_share(double t, double reference_s, double sequential_s);
+/// The times up to which a dataset gives all speed points, and from which it gives none.
+struct SpeedMarks {
+    double full = 0, zero = 0;
+};
+
+/// Return the marks, in the unit of the times: full = 1.2 * reference; zero = the time of the previous stage's solution
+/// if it is clearly longer (1.4 times the reference's), so that the stage's own step earns the points, otherwise
+/// max(sequential, 4 * full). `previous_ratio`: that solution's time divided by the reference's, if there is one.
+/// Throws std::invalid_argument if `reference` is not above 0.
+SpeedMarks speed_marks(double reference, double sequential, const std::optional<double>& previous_ratio);
+
+/// Return the share of the speed points for one dataset: clamp(ln(zero/t) / ln(zero/full), 0, 1). Throws
+/// std::invalid_argument if t is not above 0.
+double speed_share(double t, const SpeedMarks& marks);
 
 /// Return the points of one stage, only from its checks and measurements. Return nothing if the judge failed (the
 /// verdict or a dataset is an error) or if no dataset ran. Speed is pending without measurements, or if the reference

@@ -1,6 +1,6 @@
 #pragma once
 // heat_dissipation: the contract. Every stage's file defines heat_dissipation with exactly this signature; nothing else
-// is required. Include this file and leave main to the grader.
+// is required. Include this file. Do not write main: the grader has one.
 
 #include <cuda_runtime.h>
 
@@ -8,27 +8,27 @@
 
 #include "grader/runner/cuda_check.h"  // CUDA_CHECK(call)
 
-/// Weights of the neighbours: of each of the 4 direct ones, and of each of the 4 diagonal ones. All eight add up to 1.
+/// The weight of each of the 4 direct neighbours, and of each of the 4 diagonal ones. All eight weights add up to 1.
 constexpr double direct_weight = 1.4142135623730951 / (1.4142135623730951 + 1) / 4;
 constexpr double diagonal_weight = 1 / (1.4142135623730951 + 1) / 4;
 
-/// What a call leaves.
+/// The result of a call.
 struct HeatState {
     double* field;           // the buffer that holds the answer: current or next, as they were passed
-    std::size_t iterations;  // how many were done
+    std::size_t iterations;  // the number of iterations that were done
     double largest_change;   // the largest |new - old| over all cells in the last one; 0 if none was done
 };
 
 /// Heat flows over the surface of a cylinder, rows x columns cells: the first column is the right neighbour of the
 /// last.
 ///
-/// In every iteration each cell gets a new temperature from its own and those of its eight neighbours,
+/// In every iteration, each cell gets a new temperature from its own temperature and those of its eight neighbours:
 ///
 ///     new = c * old + (1 - c) * (direct_weight * sum of 4 direct + diagonal_weight * sum of 4 diagonal neighbours)
 ///
-/// with the cell's own conductivity c from 0 to 1 (1 stays as it is). All cells change at once: new ones are made of
-/// old ones only. It ends after max_iterations, or after the first iteration in which every |new - old| is below
-/// threshold; that is tested in every iteration, and with threshold = 0 it never ends early.
+/// Here c is the cell's own conductivity, from 0 to 1 (a cell with 1 never changes). All cells change at once: new
+/// temperatures depend only on old ones. The function ends after max_iterations, or after the first iteration in which
+/// every |new - old| is below threshold. It must test this in every iteration. With threshold = 0 it never ends early.
 ///
 /// current       device pointer, (rows + 2) x (columns + 2) doubles, row after row. Cell (i, j), counted from 0, is
 ///               current[(i + 1) * (columns + 2) + j + 1]. Around the cells:
@@ -36,33 +36,32 @@ struct HeatState {
 ///                                 They stay as they are, always.
 ///                 mirror columns  column 0 of the buffer repeats the last column of cells, column columns + 1 repeats
 ///                                 the first one, so that every cell finds its neighbours left and right of it.
-///               All of that is there when the call begins.
-/// next          device pointer, as many doubles, with the same contents as current when the first call begins. Take
-///               turns: make next of current, then exchange the two.
-/// conductivity  device pointer, rows x columns doubles without any border: cell (i, j) has conductivity[i * columns +
-/// j].
-///               Read only.
-/// rows, columns 1 or more, in any proportion, and no multiple of anything.
+///               All of this is set when the call begins.
+/// next          device pointer, as many doubles, with the same contents as current when the first call begins. Compute
+///               next from current, then exchange the two.
+/// conductivity  device pointer, rows x columns doubles without any border: cell (i, j) has
+///               conductivity[i * columns + j]. Read only.
+/// rows, columns 1 or more, in any proportion. They need not be multiples of any number.
 /// threshold     0 or more.
 /// max_iterations  0 or more. For 0, current is the answer.
-/// scratch       device memory of heat_dissipation_scratch_bytes(…) bytes, or null when that is 0 or not defined. Its
-///               contents are arbitrary before every call.
+/// scratch       device memory of heat_dissipation_scratch_bytes(…) bytes, or null if that is 0 or the function is not
+///               defined. Its contents are arbitrary before every call.
 ///
-/// The field that is returned has its halo rows and its mirror columns in order, and the other buffer its halo rows:
-/// for a report every k iterations the function is called again and again with max_iterations = k, the field as
-/// current, the other as next, and nothing in between. Temperatures lie between -1000 and 1000. Pointers are aligned to
-/// 256 bytes.
+/// In the field that you return, the halo rows and the mirror columns must be right, and in the other buffer the halo
+/// rows. For a report every k iterations, the grader calls the function again and again with max_iterations = k, the
+/// field as current and the other buffer as next, and changes nothing in between. Temperatures lie between -1000 and
+/// 1000. Pointers are aligned to 256 bytes.
 ///
-/// A host function: it launches kernels on the default stream. It may synchronise and allocate, and gives back what it
-/// allocates. It is called many times, on other pointers and contents each time, so nothing may be kept from call to
-/// call that depends on the contents. The work is the GPU's: for every iteration of max_iterations 8 bytes may be
-/// copied to the host (the largest change), not more.
+/// The function runs on the host and launches kernels on the default stream. It may synchronise and allocate memory,
+/// and must free all memory that it allocates. It is called many times, each time with different pointers and contents,
+/// so do not keep anything from call to call that depends on the contents. The GPU must do the work: for each iteration
+/// of max_iterations, you may copy at most 8 bytes to the host (the largest change).
 HeatState heat_dissipation(double* current, double* next, const double* conductivity, std::size_t rows,
                            std::size_t columns, double threshold, std::size_t max_iterations, void* scratch);
 
-/// Optional: bytes of scratch that heat_dissipation wants for these sizes. Not timed.
+/// Optional: bytes of scratch that heat_dissipation needs for these sizes. Not timed.
 __attribute__((weak)) std::size_t heat_dissipation_scratch_bytes(std::size_t rows, std::size_t columns,
                                                                  std::size_t max_iterations);
 
-/// Optional: called before the calls with these sizes, to set up what depends on them alone. Not timed.
+/// Optional: called before the calls with these sizes, to set up what depends only on them. Not timed.
 __attribute__((weak)) void heat_dissipation_prepare(std::size_t rows, std::size_t columns, std::size_t max_iterations);

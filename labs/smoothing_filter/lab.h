@@ -1,6 +1,6 @@
 #pragma once
-// smoothing_filter: the contract. Every stage's file defines smoothing_filter with exactly this signature; nothing
-// else is required. Include this file and leave main to the grader.
+// smoothing_filter: the contract. Every stage's file defines smoothing_filter with exactly this signature; nothing else
+// is required. Include this file. Do not write main: the grader has one.
 
 #include <cuda_runtime.h>
 
@@ -17,26 +17,27 @@ constexpr int filter_size = 5;  // rows and columns of the filter
 /// image    device pointer, (width + 4) * (height + 4) floats, row by row, read only: the picture with two more pixels
 ///          on each side. So every pixel of out has all its neighbours, and none needs a special case.
 /// out      device pointer, width * height floats, row by row. It holds garbage before the call.
-/// width, height   of the picture, at least 1 and at most 200,000; no multiple of anything, and one of them may be
-///          smaller than the filter. (width + 4) * (height + 4) is less than 2^31, so an int can index it.
-/// filter   host pointer, 25 floats, row by row. Usually weights 1 (rim), 2 (inner ring) and 3 (centre), divided by
-///          their sum, 35; but any weights may come, negative and asymmetric ones, too. They are not to be mirrored.
-/// scratch  device memory of smoothing_filter_scratch_bytes(width, height) bytes, or null when that is 0 or not
-///          defined. Its contents are arbitrary before every call.
+/// width, height   of the picture, from 1 to 200,000. They need not be multiples of any number, and can be smaller
+///          than the filter. (width + 4) * (height + 4) is less than 2^31, so an int can index it.
+/// filter   host pointer, 25 floats, row by row. In most datasets the weights are 1 (rim), 2 (inner ring) and 3
+///          (centre), divided by their sum, 35. Any other weights are possible, also negative and asymmetric ones. Do
+///          not mirror them.
+/// scratch  device memory of smoothing_filter_scratch_bytes(width, height) bytes, or null if that is 0 or the function
+///          is not defined. Its contents are arbitrary before every call.
 ///
-/// Sums may be formed in any order, and with fused multiply-adds: outputs need to agree to within rounding.
+/// You may add in any order, and use fused multiply-adds: outputs need to agree only to within rounding.
 ///
 /// Both device pointers are aligned to 256 bytes, but a row of image begins at a multiple of 16 bytes only if width is
-/// a multiple of 4. What lies beyond the last pixel belongs to others: reading or writing it is a mistake.
+/// a multiple of 4. The memory beyond the last pixel belongs to other data: reading or writing it is a mistake.
 ///
-/// A host function: it launches kernels on the default stream. It may synchronise and allocate, and gives back what it
-/// allocates. It is called many times, on other pointers and contents each time, so nothing may be kept from call to
-/// call that depends on the image. No bytes may be copied to the host.
+/// The function runs on the host and launches kernels on the default stream. It may synchronise and allocate memory,
+/// and must free all memory that it allocates. It is called many times, each time with different pointers and contents,
+/// so do not keep anything from call to call that depends on the image. Do not copy any bytes to the host.
 void smoothing_filter(const float* image, float* out, int width, int height, const float* filter, void* scratch);
 
-/// Optional: called before the calls with these sizes and this filter, to set up what depends on them alone: here the
-/// filter can be brought to the device. Not timed.
+/// Optional: called before the calls with these sizes and this filter, to set up what depends only on them: here you
+/// can copy the filter to the device. Not timed.
 __attribute__((weak)) void smoothing_filter_prepare(int width, int height, const float* filter);
 
-/// Optional: bytes of scratch that smoothing_filter wants for these sizes. Not timed.
+/// Optional: bytes of scratch that smoothing_filter needs for these sizes. Not timed.
 __attribute__((weak)) std::size_t smoothing_filter_scratch_bytes(int width, int height);

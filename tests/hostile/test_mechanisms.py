@@ -139,7 +139,7 @@ def assert_then(case: Case, folder: Path, course: Path, *more: str) -> None:
         assert json.loads(report.read_text())["sandbox"] == case.then
         return
     assert done.returncode == 2 and not report.exists(), said
-    assert said.startswith("Grading other people's code needs a sandbox, and none can be had here: "), said
+    assert said.startswith("Grading other people's code needs a sandbox, and none is available here: "), said
     assert not [words for words in case.then if words not in said], said
 
 

@@ -101,6 +101,7 @@ inline Measurement measurement(std::string dataset, double median_s) {
     measured.median_s = median_s;
     measured.reference_s = median_s / 1.125;
     measured.reference_ratio = Interval{1.125, 1.1, 1.15};
+    measured.previous_ratio = 2.5;
     measured.ended_by = Measurement::EndedBy::points_known;
     measured.sequential_s = 80 * median_s;
     measured.openmp_s = 10 * median_s;

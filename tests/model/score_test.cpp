@@ -53,43 +53,64 @@ const Check good = check(1, Verdict::passed), bad = check(1, Verdict::failed);
 
 // --- the formula ---
 
+double share(double t, double reference_s, double sequential_s, std::optional<double> previous_ratio = std::nullopt) {
+    return speed_share(t, speed_marks(reference_s, sequential_s, previous_ratio));
+}
+
 TEST(SpeedShare, IsFullUpToTheFullMark) {
-    EXPECT_EQ(speed_share(1.2, 1, 100), 1);
-    EXPECT_EQ(speed_share(0.5, 1, 100), 1);
-    EXPECT_EQ(speed_share(1e-9, 1, 100), 1);
-    EXPECT_LT(speed_share(1.21, 1, 100), 1);
+    EXPECT_EQ(share(1.2, 1, 100), 1);
+    EXPECT_EQ(share(0.5, 1, 100), 1);
+    EXPECT_EQ(share(1e-9, 1, 100), 1);
+    EXPECT_LT(share(1.21, 1, 100), 1);
 }
 
 TEST(SpeedShare, IsNothingFromTheZeroMark) {
-    EXPECT_EQ(speed_share(100, 1, 100), 0);
-    EXPECT_EQ(speed_share(1e9, 1, 100), 0);
-    EXPECT_GT(speed_share(99, 1, 100), 0);
+    EXPECT_EQ(share(100, 1, 100), 0);
+    EXPECT_EQ(share(1e9, 1, 100), 0);
+    EXPECT_GT(share(99, 1, 100), 0);
 }
 
 TEST(SpeedShare, IsLogarithmicInBetween) {
-    EXPECT_NEAR(speed_share(std::sqrt(1.2 * 100), 1, 100), 0.5, 1e-12);
-    EXPECT_NEAR(speed_share(2, 1, 100), std::log(50) / std::log(100 / 1.2), 1e-12);
+    EXPECT_NEAR(share(std::sqrt(1.2 * 100), 1, 100), 0.5, 1e-12);
+    EXPECT_NEAR(share(2, 1, 100), std::log(50) / std::log(100 / 1.2), 1e-12);
 }
 
 TEST(SpeedShare, SurvivesAReferenceSlowerThanTheCpu) {
     // The zero mark is 4.8 s, not the CPU's 0.1 s.
-    EXPECT_EQ(speed_share(1.2, 1, 0.1), 1);
-    EXPECT_NEAR(speed_share(2.4, 1, 0.1), 0.5, 1e-12);
-    EXPECT_EQ(speed_share(4.8, 1, 0.1), 0);
-    EXPECT_NEAR(speed_share(2.4, 1, std::numeric_limits<double>::quiet_NaN()), 0.5, 1e-12);
+    EXPECT_EQ(share(1.2, 1, 0.1), 1);
+    EXPECT_NEAR(share(2.4, 1, 0.1), 0.5, 1e-12);
+    EXPECT_EQ(share(4.8, 1, 0.1), 0);
+    EXPECT_NEAR(share(2.4, 1, std::numeric_limits<double>::quiet_NaN()), 0.5, 1e-12);
 }
 
-TEST(SpeedShare, DoesNotDependOnTheUnit) { EXPECT_NEAR(speed_share(3, 1, 50), speed_share(3e-6, 1e-6, 50e-6), 1e-12); }
+TEST(SpeedShare, DoesNotDependOnTheUnit) { EXPECT_NEAR(share(3, 1, 50), share(3e-6, 1e-6, 50e-6), 1e-12); }
 
 TEST(SpeedShare, RefusesWhatIsNoTime) {
-    EXPECT_THROW(speed_share(0, 1, 1), std::invalid_argument);
-    EXPECT_THROW(speed_share(1, 0, 1), std::invalid_argument);
-    EXPECT_THROW(speed_share(-1, 1, 1), std::invalid_argument);
-    EXPECT_THROW(speed_share(std::numeric_limits<double>::quiet_NaN(), 1, 1), std::invalid_argument);
-    EXPECT_THROW(speed_share(1, std::numeric_limits<double>::infinity(), 1), std::invalid_argument);
+    EXPECT_THROW(share(0, 1, 1), std::invalid_argument);
+    EXPECT_THROW(share(1, 0, 1), std::invalid_argument);
+    EXPECT_THROW(share(-1, 1, 1), std::invalid_argument);
+    EXPECT_THROW(share(std::numeric_limits<double>::quiet_NaN(), 1, 1), std::invalid_argument);
+    EXPECT_THROW(share(1, std::numeric_limits<double>::infinity(), 1), std::invalid_argument);
+}
+
+TEST(SpeedShare, IsNothingFromThePreviousStagesTimeIfThatIsClearlyLonger) {
+    EXPECT_EQ(share(1.2, 1, 100, 3), 1);
+    EXPECT_EQ(share(3, 1, 100, 3), 0);
+    EXPECT_NEAR(share(std::sqrt(1.2 * 3), 1, 100, 3), 0.5, 1e-12);
+    EXPECT_EQ(share(1.4, 1, 100, 1.4), 0);
+    EXPECT_EQ(share(1.4, 1, 100, 1.39), share(1.4, 1, 100));
+    EXPECT_EQ(share(2, 1, 100, 0.5), share(2, 1, 100));
+    EXPECT_EQ(share(2, 1, 100, std::numeric_limits<double>::quiet_NaN()), share(2, 1, 100));
 }
 
 // --- correctness ---
+
+TEST(Score, SpeedIsMeasuredByTheStagesOwnStep) {
+    Measurement measured = timed(3);
+    EXPECT_GT(score_stage(stage_worth(6, 2, 2), report_with({good}, {measured}))->speed, 1);
+    measured.previous_ratio = 3;
+    EXPECT_EQ(score_stage(stage_worth(6, 2, 2), report_with({good}, {measured}))->speed, 0);
+}
 
 TEST(Score, CorrectnessIsTheWeightedShareThatPassed) {
     const auto score =

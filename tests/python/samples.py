@@ -38,6 +38,7 @@ def measurement(median_s: float = 0.0783, limit: str = "device memory", **change
         "median_s": median_s,
         "reference_s": median_s / 1.031,
         "reference_ratio": {"median": 1.031, "low": 1.027, "high": 1.036},
+        "previous_ratio": None,
         "ended_by": "ratio_known",
         "ambiguous": False,
         "scored": True,

@@ -3,11 +3,9 @@
 #include <omp.h>
 
 #include <algorithm>
-#include <fstream>
-#include <nlohmann/json.hpp>
 
 #include "grader/judge/bench/clock.h"
-#include "grader/judge/compile/cache.h"
+#include "grader/judge/bench/kept_times.h"
 #include "grader/model/statistics.h"
 
 namespace warplab {
@@ -30,36 +28,21 @@ double time_on_cpu(const Oracle& oracle, Problem& problem, Execution how) {
     return median(times);
 }
 
-Json read_cache(const std::filesystem::path& file) {
-    std::ifstream stream(file);
-    Json cache = stream ? Json::parse(stream, nullptr, false) : Json::object();
-    return cache.is_object() ? cache : Json::object();
-}
-
 }  // namespace
 
 Baseline measure_baseline(const Oracle& oracle, const Lab& lab, const Dataset& dataset,
                           const std::filesystem::path& cache, const std::string& key) {
-    const std::string name = lab.name + "/" + dataset.name + "/" + key;
-    const compilation::CacheLock alone(cache.parent_path());  // judges of other GPUs wait, and then find the result
-    Json known = read_cache(cache);
-    if (known.contains(name) && known[name].is_array() && known[name].size() == 3)
-        return {known[name][0].get<double>(), known[name][1].get<double>(), known[name][2].get<int>()};
-    Problem problem = oracle.generate(dataset, dataset.seed, 0);
-    oracle.shorten(problem);
-    const double iterations = oracle.cost(problem).iterations;
-    Baseline baseline;
-    baseline.openmp_s = time_on_cpu(oracle, problem, Execution::openmp) / iterations;
-    baseline.threads = omp_get_max_threads();
-    {
+    const auto measure = [&]() -> std::vector<double> {
+        Problem problem = oracle.generate(dataset, dataset.seed, 0);
+        oracle.shorten(problem);
+        const double iterations = oracle.cost(problem).iterations;
+        const double openmp_s = time_on_cpu(oracle, problem, Execution::openmp) / iterations;
         const Pinned pinned(sched_getcpu());
-        baseline.sequential_s = time_on_cpu(oracle, problem, Execution::sequential) / iterations;
-    }
-    known[name] = {baseline.sequential_s, baseline.openmp_s, baseline.threads};
-    const std::filesystem::path fresh = cache.string() + ".new";
-    std::ofstream(fresh) << known.dump(1) << "\n";
-    std::filesystem::rename(fresh, cache);
-    return baseline;
+        return {time_on_cpu(oracle, problem, Execution::sequential) / iterations, openmp_s,
+                static_cast<double>(omp_get_max_threads())};
+    };
+    const std::vector<double> times = keep_times(cache, lab.name + "/" + dataset.name + "/" + key, 3, measure);
+    return {times[0], times[1], static_cast<int>(times[2])};
 }
 
 }  // namespace warplab

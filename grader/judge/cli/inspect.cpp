@@ -61,7 +61,7 @@ void judge_answers(const std::vector<Check>& checks, Inspected& found) {
     found.passed = first == checks.end();
     if (found.passed) return;
     const auto count = std::count_if(checks.begin(), checks.end(), failed);
-    const std::string what = first->failure ? first->failure->message : "our side broke";
+    const std::string what = first->failure ? first->failure->message : "the judge failed";
     found.wrong =
         fmt::format("It fails on {}, first on {}: {}{}", format_plural(static_cast<std::uint64_t>(count), "dataset"),
                     first->dataset, what, what.ends_with('.') ? "" : ".");

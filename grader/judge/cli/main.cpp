@@ -34,11 +34,11 @@ struct Entry {
 const std::vector<Entry>& entries() {
     static const std::vector<Entry> all = {
         {.name = "list",
-         .about = "The labs, the stages and where you stand in each.",
+         .about = "List the labs, the stages and your progress.",
          .run = warplab::list_labs,
          .takes = Takes::optional_lab},
         {.name = "start",
-         .about = "Copy a lab's starters into the work folder; never over a file that is there.",
+         .about = "Copy a lab's starters into the work folder; never overwrite a file.",
          .run = warplab::start,
          .takes = Takes::lab},
         {.name = "check",
@@ -50,27 +50,27 @@ const std::vector<Entry>& entries() {
          .run = warplab::bench,
          .takes = Takes::lab},
         {.name = "grade",
-         .about = "Verdicts, causes, points and timing of all stages. Without LAB: of all labs.",
+         .about = "Grade all stages: verdicts, causes, points and times. Without LAB: all labs.",
          .run = warplab::grade,
          .takes = Takes::optional_lab},
         {.name = "compile",
-         .about = "Compile a lab's stages as grade does, and no more: then grade finds them compiled.",
+         .about = "Compile a lab's stages as grade does, so that grade does not have to.",
          .run = warplab::compile_for_grading,
          .takes = Takes::lab},
         {.name = "baselines",
-         .about = "Measure the CPU's times of a lab's datasets, which bench and grade then find measured.",
+         .about = "Measure the CPU's times of a lab's datasets, so that bench and grade do not have to.",
          .run = warplab::measure_baselines,
          .takes = Takes::lab},
         {.name = "sweep",
-         .about = "Time a stage over the values of its tunables and say which is best.",
+         .about = "Time a stage with each value of its tunables, and show the best one.",
          .run = warplab::sweep,
          .takes = Takes::lab_and_stage},
         {.name = "device",
-         .about = "The GPU's limits, what each stage's launches occupy, and what bounds each lab on it.",
+         .about = "Show the GPU's limits, the occupancy of each stage's launches, and the bound for each lab.",
          .run = warplab::show_device,
          .takes = Takes::optional_lab},
         {.name = "profile",
-         .about = "Run a stage under Nsight Compute (and Nsight Systems, where it is).",
+         .about = "Run a stage under Nsight Compute (and Nsight Systems, if it is installed).",
          .run = warplab::profile,
          .takes = Takes::lab_and_stage},
         {.name = "sanitize",
@@ -78,23 +78,23 @@ const std::vector<Entry>& entries() {
          .run = warplab::sanitize,
          .takes = Takes::lab_and_stage},
         {.name = "inspect",
-         .about = "Look for races, accesses out of bounds and the like, line by line, without a GPU.",
+         .about = "Find races, invalid accesses and slow code, line by line, without a GPU.",
          .run = warplab::inspect,
          .takes = Takes::lab_and_stage},
         {.name = "show",
-         .about = "Pictures and tables of what your code computes, in BUILD/show/LAB, for labs that have some.",
+         .about = "Write pictures and tables of your code's results to BUILD/show/LAB, if the lab has any.",
          .run = warplab::show,
          .takes = Takes::lab,
          .without_stage = "the last one you started"},
         {.name = "peers",
-         .about = "Time library functions beside the reference solutions, on the GPU.",
+         .about = "Time library functions, for comparison with the reference solutions, on the GPU.",
          .run = warplab::peers,
          .takes = Takes::optional_lab},
         {.name = "import",
-         .about = "Add a report that was made elsewhere, as on an instructor's GPU, to the journal.",
+         .about = "Add a report from another machine, such as an instructor's GPU, to the journal.",
          .run = warplab::import},
         {.name = "prepare",
-         .about = "Compile ahead what every check links: the runner and the backend.",
+         .about = "Compile the runner and the backend, which every check links.",
          .run = warplab::prepare_harness},
         {.name = "flags",
          .about = "Print the g++ flags for students' files and the runtime on the CPU backend, for make.",
@@ -141,7 +141,7 @@ std::string no_such_verb(const std::string& typed) {
     const std::string about = typed.empty()
                                   ? "Say what to do."
                                   : fmt::format("There is no verb {}.{}", typed, warplab::did_you_mean(typed, verbs));
-    return fmt::format("{} Verbs: {}; --help tells more.", about, fmt::join(verbs, ", "));
+    return fmt::format("{} Verbs: {}. --help describes them.", about, fmt::join(verbs, ", "));
 }
 
 /// Print a message, which may quote untrusted files.
@@ -187,7 +187,7 @@ int main(int argument_count, char** arguments) {
     app.name("warplab");
     app.set_version_flag("--version", warplab::version());
     app.require_subcommand(1);
-    app.footer("Exit status: 0 all passed, 1 something failed, 2 our side broke or the command was wrong.");
+    app.footer("Exit status: 0 all passed, 1 something failed, 2 the judge failed or the command was invalid.");
     Options options;
     const Entry* chosen = nullptr;
     for (const Entry& entry : entries()) {
@@ -203,7 +203,7 @@ int main(int argument_count, char** arguments) {
         return app.exit(version);
     } catch (const CLI::RequiredError& error) {
         if (app.get_subcommands().empty()) return complain(no_such_verb(argument_count > 1 ? arguments[1] : ""));
-        return complain(fmt::format("{}. `./warplab {} --help` tells more.", error.what(),
+        return complain(fmt::format("{}. `./warplab {} --help` lists the options.", error.what(),
                                     app.get_subcommands().front()->get_name()));
     } catch (const CLI::ParseError& error) {
         return complain(fmt::format("{}. `./warplab --help` lists the verbs, `./warplab VERB --help` their options.",

@@ -62,7 +62,7 @@ SandboxLevel grading_level(const Options& options) {
         return support.level;
     }
     throw UsageError(
-        fmt::format("Grading other people's code needs a sandbox, and none can be had here: {} With --unsafe "
+        fmt::format("Grading other people's code needs a sandbox, and none is available here: {} With --unsafe "
                     "(UNSAFE=1) the code runs with your own rights.",
                     support.why_not_stronger));
 }

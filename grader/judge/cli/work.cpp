@@ -88,7 +88,7 @@ void keep_report(const Report& report, const StageReport& stage, const Lab& lab,
     try {
         write_report(one, folders.work / lab.name / "reports" / (stage.stage + ".json"));
     } catch (const UsageError& error) {
-        throw UsageError(error.what() + std::string(" Without it `make` does not know where you stand."));
+        throw UsageError(error.what() + std::string(" Without it `make` does not know your progress."));
     }
 }
 

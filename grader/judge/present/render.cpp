@@ -182,11 +182,15 @@ std::string compare_with_reference(const Measurement& measured) {
     if (!measured.reference_ratio) return "";
     const auto& ratio = *measured.reference_ratio;
     const bool for_points = measured.ended_by == Measurement::EndedBy::points_known;
-    return fmt::format("{} the reference's time (between {} and {}{})", format_factor(ratio.median),
+    const std::string previous = measured.previous_ratio ? fmt::format("; the previous stage's solution takes {}",
+                                                                       format_factor(*measured.previous_ratio))
+                                                         : "";
+    return fmt::format("{} the reference's time (between {} and {}{}){}", format_factor(ratio.median),
                        format_number(ratio.low, for_points ? 3 : 4), format_number(ratio.high, for_points ? 3 : 4),
                        for_points           ? ", enough for the points"
                        : measured.ambiguous ? ", ambiguous"
-                                            : "");
+                                            : "",
+                       previous);
 }
 
 std::string compare_with_bound(const Measurement& measured) {

@@ -1,4 +1,4 @@
-"""Grades one submission on a course system's machine, without a GPU, and writes what that system reads.
+"""Grade one submission on a course system's machine, without a GPU, and write the file that this system reads.
 
 python3 -m grader.python.batch.autograde LAB SUBMISSION… --format gradescope|autolab [--output FILE]
 
@@ -67,8 +67,8 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("submission", nargs="+", type=Path, metavar="SUBMISSION")
     parser.add_argument("--format", required=True, choices=["gradescope", "autolab"])
     parser.add_argument("--output", type=Path, help="the file to write (default: the terminal)")
-    parser.add_argument("--unsafe", action="store_true", help="grade even where there is no sandbox")
-    parser.add_argument("--seconds", type=float, default=TIME_LIMIT_S, help="give up then (default: %(default)s)")
+    parser.add_argument("--unsafe", action="store_true", help="grade even without a sandbox")
+    parser.add_argument("--seconds", type=float, default=TIME_LIMIT_S, help="time limit (default: %(default)s)")
     options = parser.parse_args(arguments)
     root = Path.cwd()
     (lab,) = choose_labs(root, [options.lab])

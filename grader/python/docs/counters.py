@@ -1,4 +1,4 @@
-"""Makes handouts/counters.json: what check mode counts of every reference solution, for the handouts' tables.
+"""Make handouts/counters.json: the sanitizer's counts for every reference solution, for the handouts' tables.
 
 python3 -m grader.python.docs.counters [--build build] [LAB …]    runs build/warplab inspect on each; needs no GPU
 

@@ -1,4 +1,4 @@
-"""Makes handouts/results/<gpu>.json from reports of the reference solutions: the figures that the documents show.
+"""Make handouts/results/<gpu>.json from reports of the reference solutions: the figures that the documents show.
 
 build/warplab grade --tree solutions --unscored --precise    on a machine with the GPU, then
 python3 -m grader.python.docs.results build/report/*.json [--sweeps build/sweep/*.json] [--peers PEERS.json]
@@ -174,9 +174,9 @@ def main(arguments: Sequence[str]) -> int:
     parser = make_parser("python3 -m grader.python.docs.results", __doc__)
     parser.add_argument("reports", nargs="*", type=Path, metavar="REPORT", help="reports of TREE=solutions on one GPU")
     parser.add_argument("--sweeps", nargs="+", type=Path, default=[], metavar="SWEEP", help="sweeps of TREE=solutions")
-    parser.add_argument("--revision", help="the git revision, when they were made outside a git checkout")
-    parser.add_argument("--peers", type=Path, help="times of libraries, to show beside ours")
-    parser.add_argument("--folder", type=Path, default=Path("handouts/results"), help="where results are kept")
+    parser.add_argument("--revision", help="the git revision, if the reports come from outside a git checkout")
+    parser.add_argument("--peers", type=Path, help="times of libraries, to show next to ours")
+    parser.add_argument("--folder", type=Path, default=Path("handouts/results"), help="the folder of the results")
     options = parser.parse_args(arguments)
     reports = [(file, read_report(file)) for file in options.reports]
     sweeps = [(file, read_sweep(file)) for file in options.sweeps]

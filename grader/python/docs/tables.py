@@ -1,4 +1,4 @@
-"""Writes the marked blocks in README.md and handouts/*.md anew, from what they are about.
+"""Generate the marked blocks in README.md and handouts/*.md.
 
 python3 -m grader.python.docs.tables            writes the blocks that are stale
 python3 -m grader.python.docs.tables --check    says which block, and which measured stage, is stale, and exits 1
@@ -426,7 +426,7 @@ def make_block(sources: Sources, marker: str) -> list[str] | None:
     if len(words) == 3 and words[0] == "table:" and words[1] in TABLES:
         return TABLES[words[1]](sources, words[2])
     kinds = ", ".join(["labs", *(f"{kind} LAB" for kind in TABLES), "sweep LAB STAGE"])
-    raise UserError(f"'{marker}' is no block. There are 'table:' with {kinds}, and 'help: VERB'.")
+    raise UserError(f"'{marker}' is not a block. Blocks are 'table:' with {kinds}, and 'help: VERB'.")
 
 
 def renew(sources: Sources, text: str, file: Path) -> str:
@@ -487,9 +487,9 @@ def find_stale_results(sources: Sources) -> Iterator[str]:
 def main(arguments: Sequence[str]) -> int:
     """Write or check the blocks. Return 1 if --check finds a stale block, or if a measured stage is stale."""
     parser = make_parser("python3 -m grader.python.docs.tables", __doc__, root=True)
-    parser.add_argument("--check", action="store_true", help="write nothing; say what is stale and exit 1")
+    parser.add_argument("--check", action="store_true", help="write nothing; list stale documents and exit with 1")
     parser.add_argument("--build", type=Path, help="where warplab is built (default: build in the project's folder)")
-    parser.add_argument("--without", metavar="LAB", action="append", default=[], help="as if there were no such lab")
+    parser.add_argument("--without", metavar="LAB", action="append", default=[], help="ignore this lab")
     options = parser.parse_args(arguments)
     sources = Sources(options.root, options.build or options.root / "build", options.without)
     stale = list(find_stale_results(sources))

@@ -1,4 +1,4 @@
-"""Makes a page of what check mode saw: the source with its counts in the margin, findings at their lines.
+"""Make a page of the sanitizer's results: the source with its counts in the margin, and findings at their lines.
 
 python3 -m grader.python.journal.inspection build/inspect    makes a page of the newest JSON there, unless it has one
 """
@@ -98,7 +98,7 @@ def make_kernels(inspection: Inspection) -> Html | None:
         rows.append(tag("tr", tag("th", name, scope="row"), *cells))
     caption = (
         f"Resident threads: how many a multiprocessor of the {gpu.name} holds at once. More of them hide waiting "
-        "better, up to a point. GPU=T4 and the like reckon with another GPU."
+        "better, up to a point. To use another GPU's limits, add GPU=T4, for example."
     )
     table = tag("table", tag("thead", head), tag("tbody", *rows), class_="summary kernels")
     return tag("section", tag("h2", "Kernels"), table, tag("p", caption, class_="caption"))
@@ -220,7 +220,7 @@ def other(finding: Finding) -> str | None:
 def main(arguments: Sequence[str]) -> int:
     """Make and print the page of the newest inspection; do nothing if the page is already up to date."""
     parser = make_parser("python3 -m grader.python.journal.inspection", __doc__)
-    parser.add_argument("folder", type=Path, help="where build/warplab inspect left its JSON")
+    parser.add_argument("folder", type=Path, help="the folder with the JSON of build/warplab inspect")
     options = parser.parse_args(arguments)
     file = max(options.folder.glob("*.json"), key=lambda file: file.stat().st_mtime_ns, default=None)
     if file is None:

@@ -1,4 +1,4 @@
-"""Makes a lab's journal of what was recorded and noted: journal.html and journal.md, and journal.pdf when asked.
+"""Make a lab's journal from records and notes: journal.html, journal.md and, with --pdf, journal.pdf.
 
 python3 -m grader.python.journal.journal LAB [--pdf]    (make journal LAB=… [PDF=1])
 
@@ -101,7 +101,7 @@ def find_pictures(build: Path, work: Path, lab: str) -> tuple[list[Picture], str
     small = [file for file in fresh if file.stat().st_size <= MOST_PICTURE_BYTES][:MOST_PICTURES]
     remark = ""
     if files and not fresh:
-        remark = f"The pictures of make show are older than your files. Draw them anew: make show LAB={lab}"
+        remark = f"The pictures of make show are older than your files. Draw them again: make show LAB={lab}"
     elif len(small) < len(files):
         names = ", ".join(file.name for file in files if file not in small)
         remark = f"Left out, for they are too large, too many or older than your files: {names}"
@@ -136,12 +136,12 @@ def main(arguments: Sequence[str]) -> int:
     Skipped parts do not change the exit status: a machine that dies can leave a damaged line.
     """
     parser = make_parser("make journal", __doc__, root=True)
-    parser.add_argument("lab", metavar="LAB", nargs="?", help="left out: the one that FOLDER's records are about")
+    parser.add_argument("lab", metavar="LAB", nargs="?", help="default: the lab of FOLDER's records")
     parser.add_argument("--pdf", action="store_true", help="print the page to journal.pdf, too (or PDF=1)")
     parser.add_argument("--folder", type=Path, help="where records and notes are (default: WORK/LAB/journal)")
     parser.add_argument("--beside-source", action="store_true", help="show the figures of labs/LAB/source.json, too")
     parser.add_argument("--work", type=Path, default=Path("work"), help="where your files are (default: work)")
-    parser.add_argument("--build", type=Path, default=Path("build"), help="where make show leaves its pictures")
+    parser.add_argument("--build", type=Path, default=Path("build"), help="the folder with the pictures of make show")
     options = parser.parse_args(arguments)
     if not options.lab and not options.folder:
         raise UserError("Which lab? Type  make journal LAB=NAME")

@@ -95,7 +95,7 @@ def find_lab(file: Path) -> str:
         file.open(encoding="utf-8") as stream,
     ):
         return str(parse_json(stream.readline())["lab"])
-    raise UserError(f"{file}: there is no record in it, so say which lab it is about.")
+    raise UserError(f"{file}: the file has no record: name the lab.")
 
 
 def add_record(records: Records, line: bytes, lab: str) -> None:

@@ -1,4 +1,4 @@
-"""Packs a lab for handing in: the student's files, their last reports, the authors and a manifest with hashes.
+"""Pack a lab for handing in: the student's files, their last reports, the authors and a manifest with hashes.
 
 python3 -m grader.python.journal.submit LAB    (make submit LAB=…)
 
@@ -211,7 +211,7 @@ def find_strangers(folder: Path, stages: Sequence[str]) -> list[str]:
             hint = f"Should it be called {close[0]}?"
         else:
             hint = "Move it elsewhere, or rename it to a stage that is missing."
-        sentences.append(f"{entry} is no stage of this lab. {hint}")
+        sentences.append(f"{entry} is not a stage of this lab. {hint}")
     return sentences
 
 
@@ -309,7 +309,7 @@ def main(arguments: Sequence[str]) -> int:
     parser = make_parser("make submit", __doc__, root=True)
     parser.add_argument("lab", metavar="LAB")
     parser.add_argument("--author", action="append", default=[], metavar="'NAME <ID>'", help="repeat it for a team")
-    parser.add_argument("--force", action="store_true", help="pack even what would not grade (or FORCE=1)")
+    parser.add_argument("--force", action="store_true", help="pack even files that cannot be graded (or FORCE=1)")
     parser.add_argument("--work", type=Path, default=Path("work"), help="where your files are (default: work)")
     parser.add_argument("--build", type=Path, default=Path("build"), help="where warplab is built (default: build)")
     options = parser.parse_args(arguments)

@@ -1,4 +1,4 @@
-"""Shows which values of a stage's tunables are best: bars in the terminal, and a plot as SVG.
+"""Show the best values of a stage's tunables: bars in the terminal, and a plot as SVG.
 
 python3 -m grader.python.journal.sweep build/sweep/LAB-STAGE.json    writes the plot beside it, as .svg
 python3 -m grader.python.journal.sweep build/sweep                   the same for the newest JSON there
@@ -54,7 +54,7 @@ def read_sweep(file: Path) -> Sweep:
     it."""
     sweep: Sweep = read_document(Sweep, file, "a sweep of build/warplab", "Make one: make sweep LAB=… STAGE=…")
     if not sweep.points:
-        raise UserError(f"{file}: there are no points in it.")
+        raise UserError(f"{file}: the file has no points.")
     for number, point in enumerate(sweep.points):
         if list(point.defines) != list(sweep.points[0].defines) or not point.defines:
             raise UserError(f"{file}: /points/{number}/defines: every point defines the same macros, at least one.")
@@ -195,9 +195,9 @@ def choose_ticks(times: Sequence[float]) -> list[float]:
 def main(arguments: Sequence[str]) -> int:
     """Print the bars and write the plot. Return exit status 1 if no choice could be timed."""
     parser = make_parser("python3 -m grader.python.journal.sweep", __doc__)
-    parser.add_argument("file", type=Path, metavar="JSON", help="what build/warplab sweep wrote, or the folder of it")
-    parser.add_argument("--output", type=Path, metavar="SVG", help="the plot (default: beside the JSON)")
-    parser.add_argument("--plot-only", action="store_true", help="no bars: the times are on the terminal already")
+    parser.add_argument("file", type=Path, metavar="JSON", help="a JSON file of build/warplab sweep, or its folder")
+    parser.add_argument("--output", type=Path, metavar="SVG", help="the plot (default: next to the JSON)")
+    parser.add_argument("--plot-only", action="store_true", help="print no bars: the terminal already shows the times")
     options = parser.parse_args(arguments)
     file = find_newest(options.file) if options.file.is_dir() else options.file
     sweep = read_sweep(file)

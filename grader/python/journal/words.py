@@ -189,7 +189,7 @@ def tell_cpu_drift(timeline: Timeline) -> str:
         return ""
     return (
         f"The CPU took between {show_seconds(min(times))} and {show_seconds(max(times))}; each speedup is over the "
-        "time taken beside its own samples."
+        "time taken next to its own samples."
     )
 
 

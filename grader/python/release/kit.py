@@ -1,4 +1,4 @@
-"""Packs the students' archive: what they need to write, check and hand in, and nothing that tells the answers.
+"""Pack the students' archive: the files that they need to write, check and hand in, without the answers.
 
 python3 -m grader.python.release.kit [--labs LAB,LAB:STAGE] [--upto STAGE]    (make kit [LABS=…] [UPTO=…])
 
@@ -123,7 +123,7 @@ def main(arguments: Sequence[str]) -> int:
     """Pack the kit. The exit status is 2 if students would see an answer, or if a lab or stage does not exist."""
     parser = make_parser("make kit", __doc__, root=True)
     parser.add_argument("--labs", default="", metavar="LAB,LAB:STAGE", help="these labs only, each up to a stage")
-    parser.add_argument("--upto", default="", metavar="STAGE", help="the last stage of labs for which none is said")
+    parser.add_argument("--upto", default="", metavar="STAGE", help="the last stage of the labs that name none")
     parser.add_argument("--output", type=Path, help="the archive (default: dist/warplab-<version>.tar.gz)")
     options = parser.parse_args(arguments)
     root: Path = options.root

@@ -1,4 +1,4 @@
-"""Writes a new lab's skeleton: it builds, its solution passes, its starter fails, its wrong submission is caught.
+"""Write a new lab's skeleton: it builds, its solution passes, its starter fails, its wrong submission is caught.
 
 python3 -m grader.python.release.new_lab LAB    (make new-lab LAB=…)
 

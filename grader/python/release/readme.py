@@ -49,11 +49,12 @@ def align_comments(text: str) -> str:
 
 
 def find_section(text: str, title: str) -> str:
-    """Return a section of README.md with its heading. Raises UserError."""
-    found = re.search(rf"^## {re.escape(title)}\n.*?(?=^## |\Z)", text, flags=re.MULTILINE | re.DOTALL)
+    """Return a section or subsection of README.md as a section, with its heading. Raises UserError."""
+    heading = rf"^##(?P<deeper>#?) (?P<section>{re.escape(title)}\n.*?)(?=^##(?P=deeper)? |\Z)"
+    found = re.search(heading, text, flags=re.MULTILINE | re.DOTALL)
     if not found:
         raise UserError(f"README.md has no section '{title}', which the students' README takes over.")
-    return found[0].rstrip()
+    return f"## {found['section'].rstrip()}"
 
 
 def find_example(readme: str) -> tuple[str, str]:

@@ -1,4 +1,4 @@
-"""Packs the grader and one lab for a course system that grades each submission by itself, on machines without a GPU.
+"""Pack the grader and one lab for a course system that grades each submission by itself, on machines without a GPU.
 
 python3 -m grader.python.release.services gradescope|autolab LAB [--upto STAGE] [--unsafe]
 (make gradescope LAB=… [UPTO=…])
@@ -130,7 +130,8 @@ def tell_points(root: Path, lab: str, upto: str) -> str:
     most = sum(sum(kinds.values()) for kinds in points)
     without_speed = most - sum(kinds["speed"] for kinds in points)
     return (
-        f"Without a GPU {show_points(without_speed)} of {show_points(most)} points can be had, as speed stays pending: "
+        f"Without a GPU {show_points(without_speed)} of {show_points(most)} points are available, "
+        "because speed stays pending: "
         f"set the assignment's points to {show_points(without_speed)}, or merge a GPU's report later."
     )
 
@@ -140,9 +141,7 @@ def main(arguments: Sequence[str]) -> int:
     parser = make_parser("python3 -m grader.python.release.services", __doc__, root=True)
     parser.add_argument("system", choices=["gradescope", "autolab"])
     parser.add_argument("lab", metavar="LAB")
-    parser.add_argument(
-        "--unsafe", action="store_true", help="grade where there is no sandbox; no hidden datasets then"
-    )
+    parser.add_argument("--unsafe", action="store_true", help="grade even without a sandbox; omits the hidden datasets")
     parser.add_argument("--upto", default="", metavar="STAGE", help="the last stage: its number or id")
     parser.add_argument("--output", type=Path, help="the archive (default: dist/<system>-<lab>.zip or .tar)")
     parser.add_argument("--build", type=Path, default=Path("build"), help="where warplab is built (default: build)")

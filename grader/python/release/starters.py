@@ -1,4 +1,4 @@
-"""Makes starter/<lab>/NN_slug.cu from the markers in solutions/<lab>/NN_slug.cu; STARTERS.md describes the markers.
+"""Make starter/<lab>/NN_slug.cu from the markers in solutions/<lab>/NN_slug.cu; STARTERS.md describes the markers.
 
 python3 -m grader.python.release.starters [--write] [LAB]  writes the stale ones
 python3 -m grader.python.release.starters --check          says which starter is stale, with a diff, and exits 1
@@ -121,7 +121,7 @@ def main(arguments: Sequence[str]) -> int:
     parser = make_parser("python3 -m grader.python.release.starters", __doc__, root=True)
     action = parser.add_mutually_exclusive_group()
     action.add_argument("--write", action="store_true", help="write the starters that are stale (the default)")
-    action.add_argument("--check", action="store_true", help="say which starter is stale and exit 1")
+    action.add_argument("--check", action="store_true", help="list the stale starters and exit with 1")
     parser.add_argument("labs", nargs="*", metavar="LAB", help="only these labs")
     options = parser.parse_args(arguments)
     root: Path = options.root

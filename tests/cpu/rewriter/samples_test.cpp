@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "grader/cpu/rewriter/rewriter.h"
+#include "tests/cpu/runtime/programs.h"
 
 namespace warplab::rewriter::test {
 namespace {
@@ -72,11 +73,9 @@ TEST_F(Samples, WindowsLineEndsChangeNothing) {
 TEST_F(Samples, CompileAndGiveRightResults) {
     const auto root = warplab::test::root_folder();
     const auto include = "-I " + quoted(root / "grader" / "cpu" / "include");
-    std::string runtime = "cd " + quoted(folder_) + " && c++ -std=c++20 -O1 -c -I " + quoted(root);
-    for (const auto& file : fs::directory_iterator(root / "grader" / "cpu" / "runtime")) {
-        if (file.path().extension() == ".cpp") runtime += " " + quoted(file.path());
-    }
-    ASSERT_TRUE(run(runtime + " && ar rcs libruntime.a *.o"));
+    const auto built = warplab::test::build_programs("libruntime");
+    ASSERT_EQ(built.status, 0) << built.output;
+    const fs::path runtime = warplab::test::programs_folder() / "native/libruntime.a";
     const std::string flags = " -std=c++17 -O1 -fwrapv -pthread " + include;
     write_file(folder_ / "precompiled.h", "#include <cuda_runtime.h>\n");
     ASSERT_TRUE(run("c++ -w" + flags + " -x c++-header " + quoted(folder_ / "precompiled.h")));
@@ -84,7 +83,7 @@ TEST_F(Samples, CompileAndGiveRightResults) {
         const auto rewritten = folder_ / (path.stem().string() + ".cpp"), program = folder_ / path.stem();
         write_file(rewritten, rewrite(read_file(path), path.string()).text);
         EXPECT_TRUE(run("c++ -w -I " + quoted(folder_) + flags + " -include precompiled.h " + quoted(rewritten) +
-                        " -o " + quoted(program) + " " + quoted(folder_ / "libruntime.a") + " -ldl -lrt"))
+                        " -o " + quoted(program) + " " + quoted(runtime) + " -ldl -lrt"))
             << path;
         EXPECT_TRUE(run("timeout 60 " + quoted(program))) << path;
     }

@@ -18,9 +18,10 @@ headers := $(out)/flags.mk $(wildcard grader/cpu/include/cu*/* grader/cpu/includ
 runtime := $(patsubst grader/cpu/runtime/%.cpp,%.o,$(wildcard grader/cpu/runtime/*.cpp))
 
 .DEFAULT_GOAL := native
-.PHONY: native cross
+.PHONY: native cross libruntime
 native: $(programs:%=$(out)/native/%)
 cross: $(programs:%=$(out)/cross/%)
+libruntime: $(out)/native/libruntime.a
 compiler_native := g++
 compiler_cross := aarch64-linux-gnu-g++
 
@@ -54,4 +55,6 @@ $(out)/$(1)/%.o: $(out)/%.cpp $(headers)
 $(out)/$(1)/%: $(out)/$(1)/%.o $(runtime:%=$(out)/$(1)/runtime/%)
 	@$(compiler_$(1)) -pthread -o $$@ $$^
 endef
+$(out)/native/libruntime.a: $(runtime:%=$(out)/native/runtime/%)
+	@rm -f $@; ar rcs $@ $^
 $(foreach target,native cross,$(eval $(call rules,$(target))))

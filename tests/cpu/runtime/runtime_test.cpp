@@ -2,10 +2,8 @@
 // what must not go on says why in its status page.
 
 #include <gtest/gtest.h>
-#include <sys/wait.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -13,7 +11,7 @@
 #include <string>
 
 #include "grader/cpu/control.h"
-#include "tests/paths.h"
+#include "tests/cpu/runtime/programs.h"
 
 namespace {
 
@@ -21,40 +19,13 @@ namespace fs = std::filesystem;
 using warplab::Fault;
 using warplab::StatusPage;
 
-struct Ended {
-    int status = -1;
-    std::string output;
-};
-
-Ended run(const std::string& command) {
-    Ended ended;
-    FILE* pipe = popen(("cd '" + warplab::test::root_folder().string() + "' && " + command + " 2>&1").c_str(), "r");
-    if (!pipe) return ended;
-    char part[4096];
-    while (const size_t bytes = fread(part, 1, sizeof(part), pipe)) ended.output.append(part, bytes);
-    const int status = pclose(pipe);
-    ended.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-    return ended;
-}
+using warplab::test::build_programs, warplab::test::Ended, warplab::test::programs_folder, warplab::test::run;
 
 bool installed(const char* program) { return run(std::string("command -v ") + program).status == 0; }
 
-fs::path programs_folder() { return warplab::test::build_folder() / "cpu/runtime-tests"; }
-
-/// Builds what is out of date. Tests run in several processes, so one at a time.
-Ended build(const std::string& target) {
-    fs::create_directories(programs_folder());
-    const auto root = warplab::test::root_folder();
-    const std::string folder = fs::relative(warplab::test::build_folder(), root).string();
-    const std::string lock = (programs_folder() / "lock").string();
-    return run("flock '" + lock +
-               "' env -u MAKEFLAGS -u MAKELEVEL make -s -j2 -f tests/cpu/runtime/programs.mk BUILD='" + folder + "' " +
-               target);
-}
-
 class CpuRuntime : public testing::Test {
   protected:
-    static void SetUpTestSuite() { native_ = build("native"); }
+    static void SetUpTestSuite() { native_ = build_programs("native"); }
     void SetUp() override { ASSERT_EQ(native_.status, 0) << native_.output; }
 
     static std::string native(const std::string& program) {
@@ -274,7 +245,7 @@ TEST_F(CpuRuntime, LeavesAGoodProgramAlone) {
 class CpuRuntimeOnArm : public testing::Test {
   protected:
     static void SetUpTestSuite() {
-        if (ready()) cross_ = build("cross");
+        if (ready()) cross_ = build_programs("cross");
     }
     void SetUp() override {
         if (!ready()) GTEST_SKIP() << "needs the packages g++-aarch64-linux-gnu and qemu-user";

@@ -113,13 +113,17 @@ def test_conversions_from_numbers(of):
     assert_equal(of, "of_double", of.rounded(doubles))
     assert_equal(of, "of_float", of.rounded(floats))
     assert_equal(of, "of_same_float", of.rounded(of.inputs("a", "of_same_float")))
-    for mode in ("rn", "rz", "ru", "rd"):
+    for mode in ROUNDINGS:
         assert_equal(of, f"of_float_{mode}", of.rounded(floats, mode=mode))
-        for name, kind in INTEGERS.items():
-            exact = of.bits("word").astype(kind)
-            near = exact.astype(np.float64)
-            rest = np.array([int(a) - int(b) for a, b in zip(exact, near, strict=True)], np.float64)
+    for name, kind in INTEGERS.items():
+        exact = of.bits("word").astype(kind)
+        near = exact.astype(np.float64)
+        rest = np.array([int(a) - int(b) for a, b in zip(exact, near, strict=True)], np.float64)
+        for mode in ROUNDINGS:
             assert_equal(of, f"of_{name}_{mode}", of.rounded(near, rest, mode))
+
+
+ROUNDINGS = ("rn", "rz", "ru", "rd")
 
 
 INTEGERS = {

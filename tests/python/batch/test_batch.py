@@ -626,7 +626,7 @@ def test_misuse_is_one_clear_message(course: Course) -> None:
         (course.command("status", course.root), "A batch begins with"),
         (
             course.command("extend", course.out, "--student", "al1", "--until", "soon", "--reason", "x"),
-            "'soon' is no time",
+            "'soon' is not a time",
         ),
     ):
         said = course.run(command)
@@ -771,7 +771,7 @@ def test_what_is_decided_by_hand_has_to_make_sense(course: Course) -> None:
 
     assert "before the due date" in refused("extend", "--until", "2026-11-20T12:00Z", "--reason", "ill")
     assert "write it as 7.5" in refused("override", "--points", "7,5", "--reason", "shown")
-    assert "say why" in refused("override", "--points", "7", "--reason", " ")
+    assert "write why" in refused("override", "--points", "7", "--reason", " ")
     course.verb("points", "--student", "at2", "--points", "4", "--of", "5", "--reason", "journal")
     assert "journal is of 5 for others" in refused("points", "--points", "4", "--of", "6", "--reason", "journal")
     course.verb("report")

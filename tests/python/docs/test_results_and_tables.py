@@ -397,8 +397,8 @@ def test_odd_peers(course: Path, peers: str) -> None:
         ("a\n<!-- table: stages lab -->\n", "README.md:2: this block has no '<!-- end -->'"),
         ("<!-- table: labs -->\n<!-- table: labs -->\n<!-- end -->\n", "README.md:1: this block has no"),
         ("<!-- end -->\n", "README.md:1: '<!-- end -->' without a block"),
-        ("<!-- table: stagse lab -->\n<!-- end -->\n", "README.md:1: '<!-- table: stagse lab -->' is no block"),
-        ("<!-- table: sweep lab -->\n<!-- end -->\n", "README.md:1: '<!-- table: sweep lab -->' is no block"),
+        ("<!-- table: stagse lab -->\n<!-- end -->\n", "README.md:1: '<!-- table: stagse lab -->' is not a block"),
+        ("<!-- table: sweep lab -->\n<!-- end -->\n", "README.md:1: '<!-- table: sweep lab -->' is not a block"),
         (
             "<!-- table: sweep lab 9 -->\n<!-- end -->\n",
             "README.md:1: lab has no stage '9'. Stages: 01_first, 02_second.",

@@ -430,7 +430,7 @@ def test_pictures_are_embedded_unless_they_are_stale_or_large(tmp_path: Path) ->
     for file in shown.iterdir():
         os.utime(file, (1, 1))
     assert (
-        "older than your files. Draw them anew: make show LAB=dot"
+        "older than your files. Draw them again: make show LAB=dot"
         in render(tmp_path, LAB, folder, find_pictures(build, work, LAB)).page
     )
 

@@ -158,7 +158,10 @@ BAD_FILES: list[tuple[Callable[[Path], object], str]] = [
     (make_folder, "work/lab/02_second.cu is not a regular file."),
     (make_link, "work/lab/02_second.cu is a symbolic link."),
     (lambda file: file.rename(file.with_name("02_secnd.cu")), "Should it be called 02_second.cu?"),
-    (lambda file: write(file.with_name("mine.cu"), "x"), "work/lab/mine.cu is no stage of this lab. Move it elsewhere"),
+    (
+        lambda file: write(file.with_name("mine.cu"), "x"),
+        "work/lab/mine.cu is not a stage of this lab. Move it",
+    ),
     (lambda file: write(file.with_name("tools.cuh"), "x"), "A stage is one file"),
 ]
 

@@ -160,7 +160,7 @@ def test_what_can_be_had_without_a_gpu_is_told(tmp_path):
     points = json.loads((ROOT / f"labs/{LAB}/lab.json").read_text())["stages"][0]["points"]
     without_speed = points["correctness"] + points["hygiene"]
     said = run_module(*pack_it).stdout
-    assert f"Without a GPU {without_speed} of {sum(points.values())} points can be had" in said
+    assert f"Without a GPU {without_speed} of {sum(points.values())} points are available" in said
 
 
 def test_the_secret_is_made_once_and_told(tmp_path, capsys):

@@ -16,7 +16,7 @@ def parse_time(text: str) -> datetime:
     try:
         time = datetime.fromisoformat(text)
     except ValueError:
-        raise UserError(f"{text!r} is no time. Write it like 2026-11-21T23:59+01:00.") from None
+        raise UserError(f"{text!r} is not a time. Write it like 2026-11-21T23:59+01:00.") from None
     return time if time.tzinfo else time.replace(tzinfo=UTC)
 
 

@@ -1,4 +1,4 @@
-"""Writes reports for other systems: Gradescope, Autolab, GitHub Classroom, PrairieLearn, Canvas, Moodle.
+"""Write reports for other systems: Gradescope, Autolab, GitHub Classroom, PrairieLearn, Canvas, Moodle.
 
 python3 -m grader.python.batch.outputs.export REPORT… --format FORMAT [--output FILE]    (make export REPORT=… FORMAT=…)
 

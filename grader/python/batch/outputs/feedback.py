@@ -127,7 +127,7 @@ def link_journal(target: Path) -> Html | None:
     """Return a link to the journal in a feedback's folder, or None if there is none."""
     if not (target / JOURNAL).is_file():
         return None
-    return tag("p", tag("a", "The journal", href=JOURNAL), ", made anew of the records and notes handed in.")
+    return tag("p", tag("a", "The journal", href=JOURNAL), ", generated from the records and notes in the hand-in.")
 
 
 def make_remarks_page(sums: list[str], below: Html) -> str:

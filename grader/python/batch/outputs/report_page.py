@@ -1,4 +1,4 @@
-"""Makes one readable page out of reports: self-contained HTML that fetches nothing and runs no script.
+"""Make one readable page from reports: self-contained HTML that fetches nothing and runs no script.
 
 python3 -m grader.python.batch.outputs.report_page build/report
 
@@ -330,7 +330,7 @@ def find_reports(paths: Sequence[Path]) -> list[Path]:
 def main(arguments: Sequence[str]) -> int:
     """Write the page. Return exit status 1 if a file could not be shown; the page names it."""
     parser = make_parser("python3 -m grader.python.batch.outputs.report_page", __doc__)
-    parser.add_argument("reports", nargs="+", type=Path, metavar="FOLDER|FILE", help="where the reports are")
+    parser.add_argument("reports", nargs="+", type=Path, metavar="FOLDER|FILE", help="reports, or folders of reports")
     parser.add_argument("--output", type=Path, help="the page (default: index.html in the first folder)")
     options = parser.parse_args(arguments)
     first: Path = options.reports[0]

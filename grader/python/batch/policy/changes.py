@@ -30,7 +30,7 @@ def tell_changes(before: Sequence[Final], now: Sequence[Final], keys: Collection
 
 
 def tell_points(final: Final) -> str:
-    """Return a student's points, such as "12 points and 8 pending", or "no points yet" if our side broke."""
+    """Return a student's points, such as "12 points and 8 pending", or "no points yet" if the judge failed."""
     if final.points is None:
         return "no points yet"
     pending = f" and {show_points(final.pending)} pending" if final.pending else ""

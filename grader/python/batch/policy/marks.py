@@ -58,7 +58,7 @@ def read_marks(file: Path, most: float) -> list[Mark]:
             continue
         place, person = f"{file}:{number}", read_person(header, line)
         if not (person.ids or person.name) or (not person.ids and columns_of(header, IDS)):
-            raise UserError(f"{place}: {text} points of nobody: no column with an id has one.")
+            raise UserError(f"{place}: {text} points without a student: the columns with ids are empty.")
         if (
             not person.name
             and columns_of(header, (*NAMES, *FIRST_NAMES, *LAST_NAMES))
@@ -80,7 +80,7 @@ def read_points(text: str, most: float, place: str) -> float:
     try:
         points = float(text.replace(",", "."))
     except ValueError:
-        raise UserError(f"{place}: {text!r} is no number; write it as 7.5.") from None
+        raise UserError(f"{place}: {text!r} is not a number; write it as 7.5.") from None
     if not 0 <= points <= min(most, MOST_POINTS):
         upper = f" to {show_points(most)}" if math.isfinite(most) else " or more"
         raise UserError(f"{place}: {text} points: give 0{upper}.")

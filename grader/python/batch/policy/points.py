@@ -54,7 +54,7 @@ class Policy:
 
 @dataclass
 class Final:
-    """One student's points. `points` is None if our side broke and there is no override."""
+    """One student's points. `points` is None if the judge failed and there is no override."""
 
     student: str
     row: Row

@@ -11,7 +11,7 @@ from grader.python.common.report import Report, StageReport
 # Every submission has exactly one of these. Failures on our side come first, and cost nobody points; next, those that
 # an instructor should look at.
 STATUSES = {
-    "judge_error": "our side broke: no points are lost; grade it again",
+    "judge_error": "the judge failed: no points are lost; grade it again",
     "judge_crashed": "the judge crashes or does not end on it, and grades the reference: no points; have a look",
     "needs_review": "timed faster than is physically possible: have a look",
     "archive_refused": "the archive was not opened: it is damaged, unsafe, or of a kind that is not read",

@@ -42,7 +42,7 @@ def due(options: argparse.Namespace) -> int:
         if not said:
             raise UserError("Say what to decide: --at, --percent-per-day, --most-days or others; or --undo.")
         if "due" not in said and not database.fact("due"):
-            raise UserError("There is no due date yet: say --at, too.")
+            raise UserError("There is no due date yet: add --at.")
         database.set_facts(**said)
     policy, everyone = read_policy(database), all_finals(database, kept_settings(database))
     late = sum(final.days_late > 0 for final in everyone)
@@ -74,7 +74,7 @@ def undo_due(database: Database, said: Mapping[str, Any]) -> None:
     if said:
         raise UserError("--undo takes back the date and what lateness costs: leave the other options out.")
     if not database.fact("due"):
-        raise UserError("There is no due date to take back.")
+        raise UserError("There is no due date to remove.")
     database.set_facts(**dict.fromkeys(DUE_FACTS))
 
 
@@ -174,7 +174,7 @@ def find_marked(database: Database, marks: Sequence[Mark]) -> list[str]:
 def require_student_and_reason(options: argparse.Namespace) -> None:
     """Raise UserError if the reason or the points are missing."""
     if not options.reason:
-        raise UserError("--reason: say why, for whoever asks later.")
+        raise UserError("--reason: write why, for later questions.")
     if not options.undo and options.points is None:
         raise UserError("--points: say how many; or --undo takes back what was given before.")
 
@@ -192,9 +192,9 @@ def require_item(options: argparse.Namespace) -> None:
     database = open_batch(options.folder)
     taken = columns_around(kept_settings(database).stages)
     if not options.item.strip():
-        raise UserError("--item: it is empty. Say what the points are for, such as journal.")
+        raise UserError("--item is empty. Name what the points are for, such as journal.")
     if plain_name(options.item) in [name for names in taken for name in names]:
-        raise UserError(f"--item {options.item}: gradebook.csv has a column of that name. Say another one.")
+        raise UserError(f"--item {options.item}: gradebook.csv has a column of that name. Choose a different name.")
     given = read_policy(database).items()
     if options.item not in given and (same := [item for item in given if plain_name(item) == plain_name(options.item)]):
         raise UserError(f"--item {options.item}: there are points for {same[0]} already. Write the item the same way.")
@@ -253,14 +253,14 @@ def say_partners(everyone: Sequence[Final], students: Collection[str], item: str
 
 
 def require_decided(database: Database, table: str, students: Sequence[str], item: str) -> None:
-    """Raise UserError with the students for whom there is no decision to take back."""
+    """Raise UserError with the students for whom there is no decision to remove."""
     policy = read_policy(database)
     given = {student for student, items in policy.points.items() if item in items}
     decided = {"extensions": policy.extensions, "points": given, "overrides": policy.overrides}[table]
     if without := [student for student in students if student not in decided]:
         what = {"extensions": "extension", "points": f"points for {item}", "overrides": "override"}[table]
         items = f" Points were given for: {', '.join(policy.items()) or 'nothing'}." if item else ""
-        raise UserError(f"{', '.join(without)}: no {what} to take back.{items} Nothing was changed.")
+        raise UserError(f"{', '.join(without)}: no {what} to remove.{items} Nothing was changed.")
 
 
 def require_between(name: str, value: float, least: float, most: float = math.inf) -> None:

@@ -66,10 +66,10 @@ def test_a_further_file_says_how_many_have_points_now(graded: Course) -> None:
         ("id,points\nal1,7\nxx9,8\n", "marks.csv:3: Nobody here is called xx9"),
         ("id,points\nal1,7\nat2,12\n", "marks.csv:3: 12 points: give 0 to 10"),
         ("id,points\nal1,7\nat2,-1\n", "marks.csv:3: -1 points: give 0 to 10"),
-        ("id,points\nal1,7\nat2,good\n", "marks.csv:3: 'good' is no number"),
+        ("id,points\nal1,7\nat2,good\n", "marks.csv:3: 'good' is not a number"),
         ("id,points\nal1,7\nat2,nan\n", "marks.csv:3: nan points: give 0 to 10"),
         ("id,points\nal1,7\nada@example.org,8\n", "marks.csv:3: al1 is in"),
-        ("id,points\nal1,7\n,8\n", "marks.csv:3: 8 points of nobody"),
+        ("id,points\nal1,7\n,8\n", "marks.csv:3: 8 points without a student"),
         ("id,marked\nal1,7\n", "no column points"),
         ("points\n7\n", "no column id"),
         ("", "no column id"),
@@ -96,8 +96,8 @@ def test_what_is_not_said_of_the_due_date_stays(graded: Course) -> None:
         done = graded.verb("due", *words)
         return done.stdout if done.returncode == 0 else done.stderr
 
-    assert "There is no due date yet: say --at" in due("--percent-per-day", "10")
-    assert "There is no due date to take back" in due("--undo")
+    assert "There is no due date yet: add --at" in due("--percent-per-day", "10")
+    assert "There is no due date to remove" in due("--undo")
     assert "Due" not in graded.verb("status").stdout
     said = due("--at", "2020-01-01T00:00Z")
     assert "Due 2020-01-01T00:00:00+00:00; lateness costs nothing." in said
@@ -118,10 +118,10 @@ def test_what_was_not_decided_cannot_be_taken_back(graded: Course) -> None:
     graded.verb("points", "--student", "al1", "--points", "7", "--of", "10", "--reason", "good")
     who = ("--student", "al1", "--student", "at2", "--undo", "--reason", "an error")
     for words, says in (
-        (("override", *who), "al1, at2: no override to take back"),
-        (("extend", *who), "al1, at2: no extension to take back"),
-        (("points", *who), "at2: no points for journal to take back"),
-        (("points", *who, "--item", "nope"), "no points for nope to take back. Points were given for: journal."),
+        (("override", *who), "al1, at2: no override to remove"),
+        (("extend", *who), "al1, at2: no extension to remove"),
+        (("points", *who), "at2: no points for journal to remove"),
+        (("points", *who, "--item", "nope"), "no points for nope to remove. Points were given for: journal."),
     ):
         said = graded.verb(*words)
         assert said.returncode == 2 and says in said.stderr, said
@@ -180,7 +180,7 @@ def test_status_marks_what_is_no_longer_in_force(graded: Course) -> None:
 
 
 def test_an_item_has_a_column_of_its_own(graded: Course) -> None:
-    for item, says in (("status", "--item status: gradebook.csv has"), ("ID", "--item ID: "), (" ", "--item: it is")):
+    for item, says in (("status", "--item status: gradebook.csv has"), ("ID", "--item ID: "), (" ", "--item is empty")):
         said = graded.verb("points", "--student", "al1", "--points", "1", "--of", "1", "--reason", "x", "--item", item)
         assert said.returncode == 2 and says in said.stderr
     assert "--item 01_first: " in mark(graded, "id,points\nal1,7\n", "--item", "01_first")[1]

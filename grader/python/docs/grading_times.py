@@ -1,0 +1,83 @@
+"""Measures where the time of grading goes, with the reference solutions.
+
+python3 -m grader.python.docs.grading_times [--labs L …] [--stages N …] [--json FILE]    grades, then prints the table
+python3 -m grader.python.docs.grading_times --show FILE                                prints the table of a file
+
+Each stage is graded by a judge of its own, as in a batch. Grade once before: the first time on a machine also measures
+baselines and compiles what all submissions share. Standard library only.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from grader.python.common.console import UserError, run_command, say, say_error
+from grader.python.common.labs import choose_labs, read_stages
+
+ROOT = Path(__file__).resolve().parents[3]
+Json = dict[str, Any]
+
+
+def grade(build: Path, lab: str, stage: str, report: Path) -> Json:
+    """Grade a stage's solution and return the phases. Raises UserError with the judge's words if it did not pass."""
+    command = [build / "warplab", "grade", lab, stage, "--tree", "solutions", "--build", build, "--json", report]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise UserError(f"{lab}/{stage} did not pass:\n{done.stdout}{done.stderr}")
+    found = json.loads(report.read_text())
+    phases = {phase["phase"]: round(phase["wall_s"], 3) for phase in found["stages"][0]["phases"]}
+    return {"lab": lab, "stage": stage, "gpu": found["machine"]["gpu"], "phases": phases}
+
+
+def stages_of(lab: str, wanted: list[int]) -> Iterator[str]:
+    return (stage for number, stage in enumerate(read_stages(ROOT, lab), 1) if not wanted or number in wanted)
+
+
+def lines(rows: list[Json]) -> Iterator[str]:
+    """Yield the table: seconds by stage and phase, then the median and the slowest."""
+    names = list(dict.fromkeys(name for row in rows for name in row["phases"]))
+    yield f"{'stage':<44}{'all':>7}" + "".join(f"{name[:15]:>16}" for name in names)
+    totals = [sum(row["phases"].values()) for row in rows]
+    for row, total in sorted(zip(rows, totals, strict=True), key=lambda pair: -pair[1]):
+        parts = "".join(f"{row['phases'].get(name, 0):>16.2f}" for name in names)
+        yield f"{row['lab'] + '/' + row['stage']:<44}{total:>7.2f}{parts}"
+    yield (
+        f"{len(rows)} stages on {rows[0]['gpu'] or 'the CPU backend'}: median {statistics.median(totals):.2f} s, "
+        f"slowest {max(totals):.2f} s, all {sum(totals):.0f} s"
+    )
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--labs", nargs="+", default=[])
+    parser.add_argument("--stages", nargs="+", type=int, default=[], metavar="N")
+    parser.add_argument("--build", type=Path, default=ROOT / "build")
+    parser.add_argument("--json", type=Path)
+    parser.add_argument("--show", type=Path, metavar="FILE")
+    options = parser.parse_args(arguments)
+    if options.show:
+        rows = json.loads(options.show.read_text())["stages"]
+    else:
+        rows = []
+        with tempfile.TemporaryDirectory() as folder:
+            for lab in choose_labs(ROOT, options.labs):
+                for stage in stages_of(lab, options.stages):
+                    rows.append(grade(options.build.absolute(), lab, stage, Path(folder) / "report.json"))
+                    say_error(f"{lab}/{stage}: {sum(rows[-1]['phases'].values()):.1f} s")
+    if options.json:
+        options.json.write_text(json.dumps({"stages": rows}, indent=1) + "\n")
+    for line in lines(rows):
+        say(line)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(run_command(main))

@@ -1,0 +1,42 @@
+#pragma once
+// Builds the targets of programs.mk: the CUDA programs beside it, and the runtime that they are linked with.
+
+#include <sys/wait.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <string>
+
+#include "tests/paths.h"
+
+namespace warplab::test {
+
+struct Ended {
+    int status = -1;
+    std::string output;
+};
+
+/// Run a command of the shell in the project's folder.
+inline Ended run(const std::string& command) {
+    Ended ended;
+    FILE* pipe = popen(("cd '" + root_folder().string() + "' && " + command + " 2>&1").c_str(), "r");
+    if (!pipe) return ended;
+    char part[4096];
+    while (const size_t bytes = fread(part, 1, sizeof(part), pipe)) ended.output.append(part, bytes);
+    const int status = pclose(pipe);
+    ended.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    return ended;
+}
+
+inline std::filesystem::path programs_folder() { return build_folder() / "cpu/runtime-tests"; }
+
+/// Build what is out of date. Tests run in several processes, so one at a time.
+inline Ended build_programs(const std::string& target) {
+    std::filesystem::create_directories(programs_folder());
+    const std::string folder = std::filesystem::relative(build_folder(), root_folder()).string();
+    return run("flock '" + (programs_folder() / "lock").string() +
+               "' env -u MAKEFLAGS -u MAKELEVEL make -s -j2 -f tests/cpu/runtime/programs.mk BUILD='" + folder + "' " +
+               target);
+}
+
+}  // namespace warplab::test

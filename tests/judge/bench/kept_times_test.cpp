@@ -1,0 +1,51 @@
+#include "grader/judge/bench/kept_times.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+namespace warplab {
+namespace {
+namespace fs = std::filesystem;
+
+class KeptTimes : public testing::Test {
+  protected:
+    KeptTimes() { fs::create_directories(folder_); }
+    ~KeptTimes() override { fs::remove_all(folder_); }
+
+    std::vector<double> keep(const std::string& name, const std::vector<double>& times) {
+        return keep_times(file_, name, 2, [&] {
+            ++measured_;
+            return times;
+        });
+    }
+
+    const fs::path folder_ = testing::TempDir() + "KeptTimes", file_ = folder_ / "times.json";
+    int measured_ = 0;
+};
+
+TEST_F(KeptTimes, AreMeasuredOnce) {
+    EXPECT_EQ(keep("a", {1, 2}), (std::vector<double>{1, 2}));
+    EXPECT_EQ(keep("a", {3, 4}), (std::vector<double>{1, 2}));
+    EXPECT_EQ(keep("b", {5, 6}), (std::vector<double>{5, 6}));
+    EXPECT_EQ(measured_, 2);
+    EXPECT_EQ(find_times(file_, "b", 2), (std::vector<double>{5, 6}));
+}
+
+TEST_F(KeptTimes, OfAFailureAreNotKept) {
+    EXPECT_TRUE(keep("a", {}).empty());
+    EXPECT_EQ(keep("a", {1, 2}).size(), 2u);
+}
+
+TEST_F(KeptTimes, ThatAreNoTimesAreMeasuredAgain) {
+    for (const char* text : {"", "[", "[1]", R"({"a": 1})", R"({"a": [1]})", R"({"a": [1, "2"]})"}) {
+        std::ofstream(file_) << text;
+        EXPECT_FALSE(find_times(file_, "a", 2)) << text;
+        EXPECT_EQ(keep("a", {1, 2}).size(), 2u) << text;
+        EXPECT_TRUE(find_times(file_, "a", 2)) << text;
+    }
+}
+
+}  // namespace
+}  // namespace warplab

@@ -1,0 +1,24 @@
+"""The table of where the time of grading goes."""
+
+from __future__ import annotations
+
+from grader.python.docs.grading_times import lines, stages_of
+
+ROWS = [
+    {"lab": "a", "stage": "01_x", "gpu": "H", "phases": {"compile": 1.0, "check": 2.0}},
+    {"lab": "a", "stage": "02_y", "gpu": "H", "phases": {"compile": 1.5, "samples": 4.0}},
+    {"lab": "b", "stage": "01_z", "gpu": "H", "phases": {"compile": 0.5}},
+]
+
+
+def test_the_slowest_stage_comes_first_and_the_sum_last():
+    table = list(lines(ROWS))
+    assert table[0].split() == ["stage", "all", "compile", "check", "samples"]
+    assert [line.split()[:2] for line in table[1:4]] == [["a/02_y", "5.50"], ["a/01_x", "3.00"], ["b/01_z", "0.50"]]
+    assert table[1].split()[2:] == ["1.50", "0.00", "4.00"]
+    assert table[4] == "3 stages on H: median 3.00 s, slowest 5.50 s, all 9 s"
+
+
+def test_stages_are_chosen_by_number():
+    assert list(stages_of("vector_add", [2])) == ["02_grid_stride"]
+    assert len(list(stages_of("vector_add", []))) == 3
