@@ -51,7 +51,7 @@ class Sha256 {
 
 bool is_secret(const std::string& text) {
     const auto is_hex = [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); };
-    return text.size() == 64 && std::all_of(text.begin(), text.end(), is_hex);
+    return text.size() == 64 && std::ranges::all_of(text, is_hex);
 }
 
 std::string read_secret(const fs::path& file) {

@@ -119,7 +119,7 @@ template <Enum E>
 void from_json(const JsonNode& node, E& field) {
     const auto word = node.text();
     const auto names = names_of(field);
-    const auto found = std::find(names.begin(), names.end(), word);
+    const auto found = std::ranges::find(names, word);
     if (found == names.end())
         node.fail(fmt::format("\"{}\" is not valid here; expected one of {}", word, fmt::join(names, ", ")));
     field = static_cast<E>(found - names.begin());

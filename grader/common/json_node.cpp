@@ -16,7 +16,7 @@ constexpr int most_levels = 100;  // of nested values: copying a value takes sta
 
 std::string line_and_column(std::string_view text, std::size_t byte) {
     const auto before = text.substr(0, byte == 0 ? 0 : std::min(byte - 1, text.size()));
-    const auto line = 1 + std::count(before.begin(), before.end(), '\n');
+    const auto line = 1 + std::ranges::count(before, '\n');
     const auto line_start = before.rfind('\n');
     const auto column = before.size() - (line_start == std::string_view::npos ? 0 : line_start + 1) + 1;
     return fmt::format("line {}, column {}", line, column);
@@ -98,7 +98,7 @@ void JsonNode::require_only(const std::vector<std::string>& known) const {
     require_object();
     for (const auto& [key, value] : value_->items()) {
         if (value.is_null()) fail(fmt::format("\"{}\" is null; give it a value, or leave the key out", key));
-        if (std::find(known.begin(), known.end(), key) != known.end()) continue;
+        if (std::ranges::find(known, key) != known.end()) continue;
         fail(
             fmt::format("unknown key \"{}\".{} Known keys: {}", key, did_you_mean(key, known), fmt::join(known, ", ")));
     }

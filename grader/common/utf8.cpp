@@ -62,8 +62,8 @@ char32_t code_point(std::string_view character) {
 bool is_hidden(std::string_view character) {
     const char32_t code = code_point(character);
     const bool control = (code < 0x20 && code != '\n' && code != '\t') || (code >= 0x7f && code < 0xa0);
-    return control || std::any_of(std::begin(invisible), std::end(invisible),
-                                  [&](const Range& range) { return range.first <= code && code <= range.last; });
+    return control || std::ranges::any_of(
+                          invisible, [&](const Range& range) { return range.first <= code && code <= range.last; });
 }
 
 }  // namespace
@@ -102,7 +102,7 @@ std::string Foreign::for_terminal() const {
 
 std::size_t display_width(std::string_view text) {
     return static_cast<std::size_t>(
-        std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
+        std::ranges::count_if(text, [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
 }
 
 }  // namespace warplab

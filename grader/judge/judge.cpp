@@ -40,8 +40,8 @@ const Lab& Judge::lab(const std::string& name) {
 Lab& Judge::lab_for_grading(const std::string& name) {
     lab(name);
     Lab& found = labs_.at(name);
-    const bool has_hidden = std::any_of(found.datasets.begin(), found.datasets.end(),
-                                        [](const Dataset& dataset) { return dataset.uses.hidden; });
+    const bool has_hidden =
+        std::ranges::any_of(found.datasets, [](const Dataset& dataset) { return dataset.uses.hidden; });
     if (has_hidden) resolve_hidden_seeds(found, course_secret(folders_.root));
     return found;
 }

@@ -48,9 +48,7 @@ std::vector<std::string> settle_notes(const StageReport& report, const Evidence&
 
 }  // namespace
 
-Failure internal_error(const std::string& what) {
-    return {cause::internal, what, "This is not the student's fault.", {}};
-}
+Failure internal_error(const std::string& what) { return {cause::internal, what, "This is not the student's fault."}; }
 
 StageReport settle(StageReport report, const Stage& stage, const Evidence& evidence, const std::string& only_dataset) {
     report.compilation = settle_compilation(evidence);
@@ -71,9 +69,9 @@ CheckMode settle_sanitizer(const Sanitized& found) {
     using enum CheckMode::Verdict;
     const auto ran = [](const Check& check) { return !check.skipped; };
     const auto failed_one = [](const Check& check) { return !check.skipped && check.verdict != Verdict::passed; };
-    const auto first_failed = std::find_if(found.checks.begin(), found.checks.end(), failed_one);
+    const auto first_failed = std::ranges::find_if(found.checks, failed_one);
     CheckMode result;
-    result.datasets = static_cast<int>(std::count_if(found.checks.begin(), found.checks.end(), ran));
+    result.datasets = static_cast<int>(std::ranges::count_if(found.checks, ran));
     result.findings = found.findings;
     result.verdict = passed;
     if (first_serious(found.findings)) {

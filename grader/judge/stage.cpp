@@ -33,7 +33,7 @@ bool is_slow(const Check& check) {
 
 Check not_run(const Dataset& dataset, const Check& slow) {
     Check check = failed_check(
-        dataset, {slow.failure->cause, fmt::format("Not run, because of what happened on {}.", slow.dataset), "", {}});
+        dataset, {slow.failure->cause, fmt::format("Not run, because of what happened on {}.", slow.dataset)});
     check.blocked_by = slow.dataset;
     return check;
 }
@@ -102,9 +102,7 @@ class StageJudge {
         const Failure failure{cause::crash,
                               fmt::format("The judge could not finish grading this file: {}. It grades the stage's "
                                           "reference, so something in this file causes it.",
-                                          what),
-                              "",
-                              {}};
+                                          what)};
         found_.checks.clear();
         found_.limits.clear();
         found_.timed = {};
@@ -194,7 +192,7 @@ class StageJudge {
 
     /// Run the sanitizer after the datasets; if outputs are wrong, its first finding is the likely reason.
     void inspect_all(const Compiled& compiled, const Unwatched& unwatched) {
-        if (std::any_of(found_.checks.begin(), found_.checks.end(), is_slow)) return;
+        if (std::ranges::any_of(found_.checks, is_slow)) return;
         const auto begin = std::chrono::steady_clock::now();
         CheckMode result;
         try {
@@ -219,9 +217,8 @@ class StageJudge {
         if (inspects_another_program(judge_, task_)) task.parts = split_small(*run, datasets_);
         for (auto& part : task.parts)
             std::erase_if(part, [&](const Dataset* dataset) { return was_blocked(*dataset); });
-        task.outputs_failed = std::any_of(found_.checks.begin(), found_.checks.end(), [](const Check& check) {
-            return !check.skipped && check.verdict == Verdict::failed;
-        });
+        task.outputs_failed = std::ranges::any_of(
+            found_.checks, [](const Check& check) { return !check.skipped && check.verdict == Verdict::failed; });
         task.stop = task.outputs_failed ? SanitizerTask::Stop::when_found : SanitizerTask::Stop::when_slow;
         task.expected = unwatched.launches;
         task.doing = [this](const std::string& what) { progress_(GradingPhase::check_mode, what); };
@@ -230,7 +227,7 @@ class StageJudge {
 
     /// Return whether the dataset was not run because of another one. The sanitizer would hang on it again.
     bool was_blocked(const Dataset& dataset) const {
-        return std::any_of(found_.checks.begin(), found_.checks.end(), [&](const Check& check) {
+        return std::ranges::any_of(found_.checks, [&](const Check& check) {
             return check.dataset == dataset.name && !check.blocked_by.empty();
         });
     }

@@ -63,12 +63,12 @@ bool is_upper(char c) { return c >= 'A' && c <= 'Z'; }
 
 bool is_name(std::string_view word) {
     return !word.empty() && is_lower(word.front()) &&
-           std::all_of(word.begin(), word.end(), [](char c) { return is_lower(c) || is_digit(c) || c == '_'; });
+           std::ranges::all_of(word, [](char c) { return is_lower(c) || is_digit(c) || c == '_'; });
 }
 
 bool is_macro(std::string_view word) {
     return !word.empty() && is_upper(word.front()) &&
-           std::all_of(word.begin(), word.end(), [](char c) { return is_upper(c) || is_digit(c) || c == '_'; });
+           std::ranges::all_of(word, [](char c) { return is_upper(c) || is_digit(c) || c == '_'; });
 }
 
 bool is_stage_id(std::string_view id) {
@@ -139,7 +139,7 @@ std::vector<BufferSpec> read_buffers(const JsonNode& list, std::map<std::string,
     if (buffers.size() > max_buffers)
         list.fail(fmt::format("{} buffers, but a call carries {} at most", buffers.size(), max_buffers));
     const auto is_written = [](const BufferSpec& buffer) { return buffer.role != Role::input; };
-    if (std::none_of(buffers.begin(), buffers.end(), is_written))
+    if (std::ranges::none_of(buffers, is_written))
         list.fail("no buffer is written, so nothing could be checked; give one the role \"output\" or \"inout\"");
     return buffers;
 }
@@ -172,12 +172,12 @@ Tunable read_tunable(const JsonNode& node) {
     const auto values = node.at("values");
     for (const auto& item : values.items()) {
         const auto value = item.integer();
-        if (std::count(tunable.values.begin(), tunable.values.end(), value) > 0)
+        if (std::ranges::count(tunable.values, value) > 0)
             item.fail(fmt::format("the value {} is there twice; remove one", value));
         tunable.values.push_back(value);
     }
     tunable.usual = node.at("usual").integer();
-    if (std::count(tunable.values.begin(), tunable.values.end(), tunable.usual) == 0)
+    if (std::ranges::count(tunable.values, tunable.usual) == 0)
         node.at("usual").fail(fmt::format("the usual value {} is not among the values; add it there", tunable.usual));
     return tunable;
 }
@@ -265,7 +265,7 @@ Peer read_peer(const JsonNode& node, const std::vector<Stage>& stages) {
     peer.name = read_name(node.at("name"));
     peer.title = node.at("title").filled_text();
     peer.stage = node.at("stage").text();
-    if (std::none_of(stages.begin(), stages.end(), [&](const Stage& stage) { return stage.id == peer.stage; }))
+    if (std::ranges::none_of(stages, [&](const Stage& stage) { return stage.id == peer.stage; }))
         node.at("stage").fail(fmt::format("no stage has the id \"{}\"; name one of this lab's", peer.stage));
     peer.about = node.at("about").filled_text();
     if (const auto libraries = node.find("libraries"))
@@ -324,7 +324,7 @@ void require_limited_datasets(const JsonNode& stages, const Lab& lab) {
                 return dataset.name == stage.counters[k].dataset && dataset.uses.check && !dataset.uses.cuda_only &&
                        dataset.applies_to(stage);
             };
-            if (std::none_of(lab.datasets.begin(), lab.datasets.end(), is_it))
+            if (std::ranges::none_of(lab.datasets, is_it))
                 stages.items()[i]
                     .at("counters")
                     .items()[k]
@@ -374,10 +374,10 @@ std::vector<std::string> read_dataset_stages(const JsonNode& list, const std::ve
     for (const auto& stage : stages) known.push_back(stage.id);
     for (const auto& item : list.items()) {
         const auto id = item.text();
-        if (std::count(known.begin(), known.end(), id) == 0)
+        if (std::ranges::count(known, id) == 0)
             item.fail(fmt::format("the lab has no stage \"{}\".{} Stages: {}", id, did_you_mean(id, known),
                                   fmt::join(known, ", ")));
-        if (std::count(ids.begin(), ids.end(), id) > 0) item.fail("this stage is there twice; remove one");
+        if (std::ranges::count(ids, id) > 0) item.fail("this stage is there twice; remove one");
         ids.push_back(id);
     }
     if (ids.empty()) list.fail("this dataset is for no stage; name one, or leave the key out for all");
@@ -437,7 +437,7 @@ void read_datasets(const JsonNode& document, Visibility visibility, std::map<std
 
 void require_datasets_for(const Stage& stage, const Lab& lab, const JsonNode& list) {
     const auto any = [&](auto&& wanted) {
-        return std::any_of(lab.datasets.begin(), lab.datasets.end(), [&](const Dataset& dataset) {
+        return std::ranges::any_of(lab.datasets, [&](const Dataset& dataset) {
             return !dataset.uses.hidden && dataset.applies_to(stage) && wanted(dataset.uses);
         });
     };
@@ -496,7 +496,7 @@ void require_tree_agrees(const fs::path& root, const fs::path& tree, const std::
                                 "the stage from lab.json");
     for (const auto& entry : fs::directory_iterator(root / tree)) {
         const auto name = entry.path().filename().string();
-        if (entry.path().extension() != ".cu" || std::count(wanted.begin(), wanted.end(), name) > 0) continue;
+        if (entry.path().extension() != ".cu" || std::ranges::count(wanted, name) > 0) continue;
         throw ManifestError(tree / name, "",
                             fmt::format("no stage of lab.json is called \"{}\".{} Rename the file, or "
                                         "describe the stage",
@@ -506,7 +506,7 @@ void require_tree_agrees(const fs::path& root, const fs::path& tree, const std::
 
 void require_lab_exists(const fs::path& root, std::string_view name) {
     const auto labs = find_labs(root);
-    if (std::count(labs.begin(), labs.end(), name) > 0) return;
+    if (std::ranges::count(labs, name) > 0) return;
     const auto folder = fs::path("labs") / name;
     if (is_name(name) && fs::is_directory(root / folder))
         throw ManifestError(folder / "lab.json", "", "this file is missing, so the folder is not a lab; write it");
@@ -533,11 +533,11 @@ std::string_view element_name(ElementType type) {
 }
 
 bool Dataset::applies_to(const Stage& stage) const {
-    return stages.empty() || std::count(stages.begin(), stages.end(), stage.id) > 0;
+    return stages.empty() || std::ranges::count(stages, stage.id) > 0;
 }
 
 const Stage& Lab::stage(std::string_view wanted) const {
-    const bool is_number = !wanted.empty() && wanted.size() <= 4 && std::all_of(wanted.begin(), wanted.end(), is_digit);
+    const bool is_number = !wanted.empty() && wanted.size() <= 4 && std::ranges::all_of(wanted, is_digit);
     std::vector<std::string> ids, words;
     for (const auto& stage : stages) {
         if (wanted == stage.id || wanted == stage_slug(stage.id)) return stage;
@@ -609,7 +609,7 @@ std::vector<std::string> find_labs(const fs::path& root) {
     if (!fs::is_directory(root / "labs")) return names;
     for (const auto& entry : fs::directory_iterator(root / "labs"))
         if (fs::is_regular_file(entry.path() / "lab.json")) names.push_back(entry.path().filename().string());
-    std::sort(names.begin(), names.end());
+    std::ranges::sort(names);
     return names;
 }
 

@@ -41,7 +41,7 @@ ManifestError recipe_error(const Dataset& dataset, const std::string& what) {
 }
 
 ManifestError unknown_generator(const Dataset& dataset, std::vector<std::string> names) {
-    std::sort(names.begin(), names.end());
+    std::ranges::sort(names);
     return recipe_error(dataset, fmt::format("there is no generator \"{}\".{} Choose one of: {}", dataset.generator,
                                              did_you_mean(dataset.generator, names), fmt::join(names, ", ")));
 }
@@ -71,7 +71,7 @@ std::string read_word(const Dataset& dataset, std::string_view name, std::option
 
 void require_only(const Dataset& dataset, std::initializer_list<std::string_view> names) {
     for (const auto& [name, value] : dataset.parameters)
-        if (std::find(names.begin(), names.end(), name) == names.end())
+        if (std::ranges::find(names, name) == names.end())
             throw recipe_error(dataset, fmt::format("the generator knows no parameter \"{}\"", name));
 }
 

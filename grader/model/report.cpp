@@ -59,8 +59,7 @@ Total Report::total() const {
 
 Verdict Report::verdict() const {
     const auto any = [&](Verdict verdict) {
-        return std::any_of(stages.begin(), stages.end(),
-                           [=](const StageReport& stage) { return stage.verdict == verdict; });
+        return std::ranges::any_of(stages, [=](const StageReport& stage) { return stage.verdict == verdict; });
     };
     if (any(Verdict::failed)) return Verdict::failed;
     return any(Verdict::error) || stages.empty() ? Verdict::error : Verdict::passed;
@@ -68,8 +67,8 @@ Verdict Report::verdict() const {
 
 Verdict verdict_of(const std::vector<Check>& checks) {
     const auto any = [&](Verdict verdict) {
-        return std::any_of(checks.begin(), checks.end(),
-                           [=](const Check& check) { return !check.skipped && check.verdict == verdict; });
+        return std::ranges::any_of(checks,
+                                   [=](const Check& check) { return !check.skipped && check.verdict == verdict; });
     };
     if (any(Verdict::error)) return Verdict::error;
     return any(Verdict::failed) ? Verdict::failed : Verdict::passed;
@@ -83,9 +82,9 @@ bool needs_gpu(const Compilation& compilation) {
 }
 
 bool outputs_failed(const StageReport& stage) {
-    return stage.compilation.verdict == Verdict::failed ||
-           std::any_of(stage.checks.begin(), stage.checks.end(),
-                       [](const Check& check) { return !check.skipped && check.verdict == Verdict::failed; });
+    return stage.compilation.verdict == Verdict::failed || std::ranges::any_of(stage.checks, [](const Check& check) {
+               return !check.skipped && check.verdict == Verdict::failed;
+           });
 }
 
 const Finding* first_finding(const StageReport& stage) {

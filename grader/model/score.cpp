@@ -46,7 +46,7 @@ std::optional<double> correct_share(const StageReport& report) {
 }
 
 bool any_passed(const StageReport& report) {
-    return std::any_of(report.checks.begin(), report.checks.end(), [](const Check& check) {
+    return std::ranges::any_of(report.checks, [](const Check& check) {
         return !check.skipped && check.verdict == Verdict::passed && check.points > 0;
     });
 }

@@ -25,7 +25,7 @@ std::vector<double> ratios_of(const Round& round) {
 
 /// Return the median, and the two values between which it lies with 95% probability, whatever the distribution is.
 Interval interval_of_one(std::vector<double> values) {
-    std::sort(values.begin(), values.end());
+    std::ranges::sort(values);
     const auto count = static_cast<double>(values.size());
     const auto rank = static_cast<std::size_t>(std::max(0.0, (count - 1.96 * std::sqrt(count)) / 2));
     return {median(values), values[rank], values[values.size() - 1 - rank]};
@@ -63,7 +63,7 @@ double error_of_median(const Round& round) {
 }
 
 bool has_nan(std::span<const double> values) {
-    return std::any_of(values.begin(), values.end(), [](double value) { return std::isnan(value); });
+    return std::ranges::any_of(values, [](double value) { return std::isnan(value); });
 }
 
 constexpr Interval unknown_ratio{std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::quiet_NaN(),

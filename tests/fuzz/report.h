@@ -7,12 +7,12 @@
 
 #include "grader/common/utf8.h"
 #include "grader/judge/cli/import.h"
-#include "grader/judge/present/render.h"
 #include "grader/judge/present/table.h"
 #include "grader/model/manifest.h"
 #include "grader/model/report.h"
 #include "tests/fuzz/bytes.h"
 #include "tests/fuzz/scratch.h"
+#include "tests/judge/present/render_report.h"
 
 namespace warplab::fuzz {
 
@@ -59,7 +59,7 @@ inline void try_report(std::string_view bytes) {
     const std::string written = format_report(report);
     require(format_report(parse_report(written)) == written, "a report survives writing and reading");
     const std::string shown =
-        render_report(report, {}, StudentsOutput::shown) + render_table(std::span(&report, 1), {});
+        test::render_report(report, {}, StudentsOutput::shown) + render_table(std::span(&report, 1), {});
     require(to_printable(shown) == shown, "a report is printable");
     try_import(report);
 }

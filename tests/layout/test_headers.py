@@ -52,7 +52,7 @@ DECLARATION = re.compile(
 def declared_functions() -> set[str]:
     """Those that the runtime defines for students' files."""
     texts = [file.read_text() for file in (ROOT / "grader/cpu/include/warplab_cpu").glob("*.h")]
-    plain = [text.replace("{__builtin_LINE()}", "0").replace("= {}", "") for text in texts]
+    plain = [text.replace("= {}", "") for text in texts]
     return {named or name for text in plain for name, named in DECLARATION.findall(text)}
 
 

@@ -58,17 +58,17 @@ struct arrival_token {};
 template <class Group>
 class Votes {
   public:
-    int any(int predicate, Line line = {__builtin_LINE()}) const { return __any_sync(lanes(), predicate, line); }
-    int all(int predicate, Line line = {__builtin_LINE()}) const { return __all_sync(lanes(), predicate, line); }
-    unsigned ballot(int predicate, Line line = {__builtin_LINE()}) const {
+    int any(int predicate, Line line = {}) const { return __any_sync(lanes(), predicate, line); }
+    int all(int predicate, Line line = {}) const { return __all_sync(lanes(), predicate, line); }
+    unsigned ballot(int predicate, Line line = {}) const {
         return ranks(lanes(), __ballot_sync(lanes(), predicate, line));
     }
     template <class T>
-    unsigned match_any(T value, Line line = {__builtin_LINE()}) const {
+    unsigned match_any(T value, Line line = {}) const {
         return ranks(lanes(), __match_any_sync(lanes(), value, line));
     }
     template <class T>
-    unsigned match_all(T value, int& all, Line line = {__builtin_LINE()}) const {
+    unsigned match_all(T value, int& all, Line line = {}) const {
         return ranks(lanes(), __match_all_sync(lanes(), value, &all, line));
     }
 
@@ -81,9 +81,9 @@ class Votes {
 class thread_block {
   public:
     using arrival_token = details::arrival_token;
-    static void sync(Line line = {__builtin_LINE()}) { __syncthreads(line); }
+    static void sync(Line line = {}) { __syncthreads(line); }
     static arrival_token barrier_arrive() { return {}; }
-    static void barrier_wait(arrival_token&&, Line line = {__builtin_LINE()}) { __syncthreads(line); }
+    static void barrier_wait(arrival_token&&, Line line = {}) { __syncthreads(line); }
     static unsigned thread_rank() { return warplab_cpu::linear_thread(); }
     static unsigned size() { return details::block_size(); }
     static unsigned num_threads() { return size(); }
@@ -108,18 +108,18 @@ class grid_group {
   public:
     using arrival_token = details::arrival_token;
     static bool is_valid() { return warplab_cpu::is_cooperative_launch(); }
-    static void sync(Line line = {__builtin_LINE()}) {
+    static void sync(Line line = {}) {
         warplab_cpu::note_barrier(line);
         warplab_cpu::grid_barrier(line);
         warplab_cpu::restore_thread();
     }
     /// As in CUDA, a block arrives when all its threads do.
-    static arrival_token barrier_arrive(Line line = {__builtin_LINE()}) {
+    static arrival_token barrier_arrive(Line line = {}) {
         warplab_cpu::note_grid_arrival();
         __syncthreads(line);
         return {};
     }
-    static void barrier_wait(arrival_token&&, Line line = {__builtin_LINE()}) { sync(line); }
+    static void barrier_wait(arrival_token&&, Line line = {}) { sync(line); }
     static unsigned long long size() { return num_blocks() * details::block_size(); }
     static unsigned long long num_threads() { return size(); }
     static unsigned long long thread_rank() {
@@ -151,18 +151,18 @@ class coalesced_group : public details::Votes<coalesced_group> {
     unsigned meta_group_rank() const { return meta_rank_; }
     unsigned meta_group_size() const { return meta_size_; }
     unsigned lanes() const { return mask_; }
-    void sync(Line line = {__builtin_LINE()}) const { __syncwarp(mask_, line); }
+    void sync(Line line = {}) const { __syncwarp(mask_, line); }
     template <class T>
-    T shfl(T value, unsigned rank, Line line = {__builtin_LINE()}) const {
+    T shfl(T value, unsigned rank, Line line = {}) const {
         return details::shuffle(mask_, value, lane_of(rank % size()), line);
     }
     template <class T>
-    T shfl_down(T value, unsigned delta, Line line = {__builtin_LINE()}) const {
+    T shfl_down(T value, unsigned delta, Line line = {}) const {
         const unsigned here = thread_rank();
         return details::shuffle(mask_, value, lane_of(delta < size() - here ? here + delta : here), line);
     }
     template <class T>
-    T shfl_up(T value, unsigned delta, Line line = {__builtin_LINE()}) const {
+    T shfl_up(T value, unsigned delta, Line line = {}) const {
         const unsigned here = thread_rank();
         return details::shuffle(mask_, value, lane_of(here >= delta ? here - delta : here), line);
     }
@@ -172,7 +172,7 @@ class coalesced_group : public details::Votes<coalesced_group> {
 
     unsigned mask_, meta_rank_, meta_size_;
 };
-inline coalesced_group coalesced_threads(Line line = {__builtin_LINE()}) { return coalesced_group(__activemask(line)); }
+inline coalesced_group coalesced_threads(Line line = {}) { return coalesced_group(__activemask(line)); }
 
 namespace details {
 
@@ -180,22 +180,22 @@ namespace details {
 template <unsigned Size>
 class SmallTile : public Votes<SmallTile<Size>> {
   public:
-    static void sync(Line line = {__builtin_LINE()}) { __syncwarp(lanes(), line); }
+    static void sync(Line line = {}) { __syncwarp(lanes(), line); }
     static unsigned lanes() { return mask_of(Size) << first_lane() & lanes_of_warp(); }
     template <class T>
-    T shfl(T value, unsigned rank, Line line = {__builtin_LINE()}) const {
+    T shfl(T value, unsigned rank, Line line = {}) const {
         return shuffle(lanes(), value, first_lane() + rank % Size, line);
     }
     template <class T>
-    T shfl_xor(T value, unsigned bits, Line line = {__builtin_LINE()}) const {
+    T shfl_xor(T value, unsigned bits, Line line = {}) const {
         return shuffle(lanes(), value, first_lane() + (rank() ^ bits) % Size, line);
     }
     template <class T>
-    T shfl_down(T value, unsigned delta, Line line = {__builtin_LINE()}) const {
+    T shfl_down(T value, unsigned delta, Line line = {}) const {
         return shuffle(lanes(), value, first_lane() + (delta < Size - rank() ? rank() + delta : rank()), line);
     }
     template <class T>
-    T shfl_up(T value, unsigned delta, Line line = {__builtin_LINE()}) const {
+    T shfl_up(T value, unsigned delta, Line line = {}) const {
         return shuffle(lanes(), value, first_lane() + (rank() >= delta ? rank() - delta : rank()), line);
     }
 
@@ -208,9 +208,9 @@ class SmallTile : public Votes<SmallTile<Size>> {
 template <unsigned Size>
 class LargeTile {
   public:
-    static void sync(Line line = {__builtin_LINE()}) { combine(nullptr, nullptr, nullptr, line); }
+    static void sync(Line line = {}) { combine(nullptr, nullptr, nullptr, line); }
     template <class T>
-    T shfl(T value, unsigned rank, Line line = {__builtin_LINE()}) const {
+    T shfl(T value, unsigned rank, Line line = {}) const {
         static_assert(std::is_trivially_copyable_v<T>, "groups exchange only values that can be copied bit by bit");
         struct Exchange {
             T given, taken;
@@ -228,8 +228,8 @@ class LargeTile {
             nullptr, line);
         return mine.taken;
     }
-    int any(int predicate, Line line = {__builtin_LINE()}) const { return votes(predicate != 0, line) != 0; }
-    int all(int predicate, Line line = {__builtin_LINE()}) const { return votes(predicate == 0, line) == 0; }
+    int any(int predicate, Line line = {}) const { return votes(predicate != 0, line) != 0; }
+    int all(int predicate, Line line = {}) const { return votes(predicate == 0, line) == 0; }
 
     static void combine(void* place, warplab_cpu::Combine function, void* context, Line line) {
         warplab_cpu::tile_combine(Size, place, function, context, line);
@@ -324,7 +324,7 @@ class thread_group {
         else
             mask_ = details::SmallTile<Size>::lanes();
     }
-    void sync(Line line = {__builtin_LINE()}) const {
+    void sync(Line line = {}) const {
         if (kind_ == Kind::block) thread_block::sync(line);
         if (kind_ == Kind::grid) grid_group::sync(line);
         if (kind_ == Kind::lanes) __syncwarp(mask_, line);
@@ -390,28 +390,26 @@ coalesced_group split_by_label(const Group& group, Label label, Line line) {
 
 }  // namespace details
 
-inline coalesced_group binary_partition(const coalesced_group& group, bool predicate, Line line = {__builtin_LINE()}) {
+inline coalesced_group binary_partition(const coalesced_group& group, bool predicate, Line line = {}) {
     return details::split_in_two(group, predicate, line);
 }
 template <unsigned Size, class Parent>
-coalesced_group binary_partition(const thread_block_tile<Size, Parent>& tile, bool predicate,
-                                 Line line = {__builtin_LINE()}) {
+coalesced_group binary_partition(const thread_block_tile<Size, Parent>& tile, bool predicate, Line line = {}) {
     static_assert(Size <= 32, "only tiles of at most 32 threads can be partitioned by a predicate");
     return details::split_in_two(tile, predicate, line);
 }
 template <class Label>
-coalesced_group labeled_partition(const coalesced_group& group, Label label, Line line = {__builtin_LINE()}) {
+coalesced_group labeled_partition(const coalesced_group& group, Label label, Line line = {}) {
     return details::split_by_label(group, label, line);
 }
 template <class Label, unsigned Size, class Parent>
-coalesced_group labeled_partition(const thread_block_tile<Size, Parent>& tile, Label label,
-                                  Line line = {__builtin_LINE()}) {
+coalesced_group labeled_partition(const thread_block_tile<Size, Parent>& tile, Label label, Line line = {}) {
     static_assert(Size <= 32, "only tiles of at most 32 threads can be partitioned by a label");
     return details::split_by_label(tile, label, line);
 }
 
 template <class Group>
-void sync(const Group& group, Line line = {__builtin_LINE()}) {
+void sync(const Group& group, Line line = {}) {
     group.sync(line);
 }
 template <class Group>

@@ -8,6 +8,7 @@
 #include "grader/cpu/rewriter/condition.h"
 #include "grader/cpu/rewriter/declaration.h"
 #include "grader/cpu/rewriter/passes.h"
+#include "grader/cpu/rewriter/words.h"
 
 namespace warplab::rewriter {
 namespace {
@@ -128,8 +129,9 @@ class Architecture {
         for (auto macro = std::lower_bound(macros.begin(), macros.end(), begin_of(conditional), before);
              macro != macros.end() && macro->at < end_of(conditional); ++macro)
             if (used_by_host_.count(macro->name)) return false;
-        return std::all_of(conditional.branches.begin(), conditional.branches.end(),
-                           [this](const auto& branch) { return holds_device_functions(branch.begin, branch.end); });
+        return std::ranges::all_of(conditional.branches, [this](const auto& branch) {
+            return holds_device_functions(branch.begin, branch.end);
+        });
     }
 
     bool holds_device_functions(int begin, int end) const {
@@ -203,20 +205,19 @@ class Architecture {
         const auto& others = context_.unit.other_directives;
         const auto next = std::lower_bound(others.begin(), others.end(), begin_of(conditional));
         if (next != others.end() && *next < end_of(conditional)) return false;
-        return std::all_of(conditional.branches.begin(), conditional.branches.end(),
-                           [this](const auto& branch) { return holds_statements(branch); });
+        return std::ranges::all_of(conditional.branches,
+                                   [this](const auto& branch) { return holds_statements(branch); });
     }
 
     /// Return whether the branch contains only whole statements and declares nothing that later code uses.
     bool holds_statements(const ConditionalBranch& branch) const {
-        static const std::unordered_set<std::string_view> no_types = {"return", "goto", "throw",
-                                                                      "delete", "else", "break"};
+        static const Words no_types("return goto throw delete else break");
         bool begins = true;
         for (int i = branch.begin; i < branch.end; i = code_.after_group(i)) {
             const bool opens = code_[i] == "(" || code_[i] == "[" || code_[i] == "{";
             const bool leaves = opens ? code_.match[i] < i || code_.match[i] >= branch.end : code_.match[i] >= 0;
             if (leaves || code_[i] == "case" || code_[i] == "default") return false;
-            if (begins && !no_types.count(code_[i]) &&
+            if (begins && !no_types.has(code_[i]) &&
                 is_used_after(read_declaration(code_, context_.qualifiers, i), branch))
                 return false;
             begins = code_[i] == ";" || code_[i] == "{";

@@ -5,6 +5,7 @@
 
 #include "grader/cpu/rewriter/declaration.h"
 #include "grader/cpu/rewriter/passes.h"
+#include "grader/cpu/rewriter/words.h"
 
 namespace warplab::rewriter {
 namespace {
@@ -49,9 +50,9 @@ class Callees {
     /// Return whether a member function of this name is declared, as in `void fill();`. Other members call it without
     /// an object.
     bool is_member_function(int i) const {
-        static const std::unordered_set<std::string_view> no_types = {"return", "else", "do", "throw", "case", "new"};
+        static const Words no_types("return else do throw case new");
         const auto before = code_[i - 1];
-        const bool typed = (code_.is_identifier(i - 1) && !no_types.count(before)) || before == "*" || before == "&";
+        const bool typed = (code_.is_identifier(i - 1) && !no_types.has(before)) || before == "*" || before == "&";
         return typed && code_[i + 1] == "(" && is_in_class(i);
     }
 

@@ -4,238 +4,59 @@
 
 #include "grader/cpu/rewriter/declaration.h"
 #include "grader/cpu/rewriter/passes.h"
+#include "grader/cpu/rewriter/words.h"
 
 namespace warplab::rewriter {
 namespace {
 
-using Words = std::unordered_set<std::string_view>;
-
 const Words& pure_functions() {
-    static const Words words = {
-        "min",
-        "max",
-        "umin",
-        "umax",
-        "llmin",
-        "llmax",
-        "abs",
-        "labs",
-        "llabs",
-        "fabs",
-        "fabsf",
-        "sqrt",
-        "sqrtf",
-        "rsqrt",
-        "rsqrtf",
-        "cbrt",
-        "cbrtf",
-        "exp",
-        "expf",
-        "exp2",
-        "exp2f",
-        "exp10",
-        "exp10f",
-        "expm1",
-        "expm1f",
-        "log",
-        "logf",
-        "log2",
-        "log2f",
-        "log10",
-        "log10f",
-        "log1p",
-        "log1pf",
-        "sin",
-        "sinf",
-        "cos",
-        "cosf",
-        "tan",
-        "tanf",
-        "asin",
-        "asinf",
-        "acos",
-        "acosf",
-        "atan",
-        "atanf",
-        "atan2",
-        "atan2f",
-        "sinh",
-        "sinhf",
-        "cosh",
-        "coshf",
-        "tanh",
-        "tanhf",
-        "pow",
-        "powf",
-        "fmin",
-        "fminf",
-        "fmax",
-        "fmaxf",
-        "fma",
-        "fmaf",
-        "fmod",
-        "fmodf",
-        "floor",
-        "floorf",
-        "ceil",
-        "ceilf",
-        "round",
-        "roundf",
-        "rint",
-        "rintf",
-        "trunc",
-        "truncf",
-        "lrintf",
-        "lroundf",
-        "hypot",
-        "hypotf",
-        "erf",
-        "erff",
-        "erfc",
-        "erfcf",
-        "isnan",
-        "isinf",
-        "isfinite",
-        "signbit",
-        "copysign",
-        "copysignf",
-        "__expf",
-        "__exp10f",
-        "__logf",
-        "__log2f",
-        "__log10f",
-        "__sinf",
-        "__cosf",
-        "__tanf",
-        "__powf",
-        "__fdividef",
-        "__saturatef",
-        "__fsqrt_rn",
-        "__frcp_rn",
-        "__fadd_rn",
-        "__fmul_rn",
-        "__fmaf_rn",
-        "__dadd_rn",
-        "__dmul_rn",
-        "__fdiv_rn",
-        "__ddiv_rn",
-        "__mul24",
-        "__umul24",
-        "__mulhi",
-        "__umulhi",
-        "__mul64hi",
-        "__umul64hi",
-        "__popc",
-        "__popcll",
-        "__clz",
-        "__clzll",
-        "__ffs",
-        "__ffsll",
-        "__brev",
-        "__brevll",
-        "__byte_perm",
-        "__sad",
-        "__usad",
-        "__hadd",
-        "__rhadd",
-        "__funnelshift_l",
-        "__funnelshift_r",
-        "__int_as_float",
-        "__float_as_int",
-        "__uint_as_float",
-        "__float_as_uint",
-        "__longlong_as_double",
-        "__double_as_longlong",
-        "__float2int_rn",
-        "__float2int_rz",
-        "__float2int_rd",
-        "__float2int_ru",
-        "__float2uint_rn",
-        "__float2uint_rz",
-        "__int2float_rn",
-        "__uint2float_rn",
-        "__double2int_rn",
-        "__double2int_rz",
-        "__double2float_rn",
-    };
+    static const Words words(
+        "min max umin umax llmin llmax abs labs llabs fabs fabsf sqrt sqrtf rsqrt rsqrtf cbrt cbrtf exp expf exp2 "
+        "exp2f exp10 exp10f expm1 expm1f log logf log2 log2f log10 log10f log1p log1pf sin sinf cos cosf tan tanf asin "
+        "asinf acos acosf atan atanf atan2 atan2f sinh sinhf cosh coshf tanh tanhf pow powf fmin fminf fmax fmaxf fma "
+        "fmaf fmod fmodf floor floorf ceil ceilf round roundf rint rintf trunc truncf lrintf lroundf hypot hypotf erf "
+        "erff erfc erfcf isnan isinf isfinite signbit copysign copysignf __expf __exp10f __logf __log2f __log10f "
+        "__sinf __cosf __tanf __powf __fdividef __saturatef __fsqrt_rn __frcp_rn __fadd_rn __fmul_rn __fmaf_rn "
+        "__dadd_rn __dmul_rn __fdiv_rn __ddiv_rn __mul24 __umul24 __mulhi __umulhi __mul64hi __umul64hi __popc "
+        "__popcll __clz __clzll __ffs __ffsll __brev __brevll __byte_perm __sad __usad __hadd __rhadd __funnelshift_l "
+        "__funnelshift_r __int_as_float __float_as_int __uint_as_float __float_as_uint __longlong_as_double "
+        "__double_as_longlong __float2int_rn __float2int_rz __float2int_rd __float2int_ru __float2uint_rn "
+        "__float2uint_rz __int2float_rn __uint2float_rn __double2int_rn __double2int_rz __double2float_rn");
     return words;
 }
 
 /// Return the functions that read or write memory, but never wait.
 const Words& memory_functions() {
-    static const Words words = {"__ldg",     "__ldcg",    "__ldca",    "__ldcs",   "__ldlu",    "__ldcv",
-                                "__stwb",    "__stcg",    "__stcs",    "__stwt",   "atomicAdd", "atomicSub",
-                                "atomicMin", "atomicMax", "atomicAnd", "atomicOr", "atomicXor", "atomicInc",
-                                "atomicDec", "printf",    "assert"};
+    static const Words words(
+        "__ldg __ldcg __ldca __ldcs __ldlu __ldcv __stwb __stcg __stcs __stwt atomicAdd atomicSub atomicMin atomicMax "
+        "atomicAnd atomicOr atomicXor atomicInc atomicDec printf assert");
     return words;
 }
 
 bool is_atomic(std::string_view name) { return name.substr(0, 6) == "atomic"; }
 
 bool stands_before_parenthesis(std::string_view word) {
-    static const Words words = {"if",
-                                "for",
-                                "while",
-                                "switch",
-                                "return",
-                                "sizeof",
-                                "alignof",
-                                "decltype",
-                                "noexcept",
-                                "alignas",
-                                "else",
-                                "case",
-                                "do",
-                                "static_cast",
-                                "const_cast",
-                                "reinterpret_cast",
-                                "static_assert",
-                                "constexpr",
-                                "__attribute__",
-                                "__launch_bounds__",
-                                "__align__"};
-    return words.count(word) != 0;
+    static const Words words(
+        "if for while switch return sizeof alignof decltype noexcept alignas else case do static_cast const_cast "
+        "reinterpret_cast static_assert constexpr __attribute__ __launch_bounds__ __align__");
+    return words.has(word);
 }
 
 bool is_statement_word(std::string_view word) {
-    static const Words words = {"if", "else", "for", "while", "do", "switch", "case", "return", "break", "continue"};
-    return words.count(word) != 0;
+    static const Words words("if else for while do switch case return break continue");
+    return words.has(word);
 }
 
 /// Return whether a word may wait, or is not covered by the rules for splitting.
 bool may_wait(std::string_view word) {
-    static const Words words = {"volatile",
-                                "asm",
-                                "__asm",
-                                "__asm__",
-                                "goto",
-                                "new",
-                                "delete",
-                                "throw",
-                                "try",
-                                "const_cast",
-                                "__activemask",
-                                "__nanosleep",
-                                "__trap",
-                                "__brkpt",
-                                "__threadfence",
-                                "__threadfence_block",
-                                "__threadfence_system",
-                                "thread_local",
-                                "clock",
-                                "clock64",
-                                "__builtin_alloca",
-                                "alloca",
-                                "co_await",
-                                "co_yield",
-                                "co_return",
-                                "__syncwarp",
-                                "setjmp",
-                                "longjmp"};
+    static const Words words(
+        "volatile asm __asm __asm__ goto new delete throw try const_cast __activemask __nanosleep __trap __brkpt "
+        "__threadfence __threadfence_block __threadfence_system thread_local clock clock64 __builtin_alloca alloca "
+        "co_await co_yield co_return __syncwarp setjmp longjmp");
     const auto ends_in = [&](std::string_view tail) {
         return word.size() > tail.size() && word.substr(word.size() - tail.size()) == tail;
     };
-    return words.count(word) != 0 || ends_in("_sync") || word.substr(0, 14) == "__syncthreads_" ||
+    return words.has(word) || ends_in("_sync") || word.substr(0, 14) == "__syncthreads_" ||
            word.substr(0, 9) == "atomicCAS" || word.substr(0, 10) == "atomicExch" || word.substr(0, 6) == "__shfl";
 }
 
@@ -259,23 +80,19 @@ bool is_member_initialiser(const Stream& stream, int i) {
     return false;
 }
 
-bool is_harmless(std::string_view name) {
-    return Calls::is_pure(name) || memory_functions().count(without_scope(name));
-}
+bool is_harmless(std::string_view name) { return Calls::is_pure(name) || memory_functions().has(without_scope(name)); }
 
 }  // namespace
 
 /// Return whether a name is a type of CUDA or C, or a function such as make_float4.
 bool Calls::is_type(std::string_view name) {
-    static const Words words = {"bool",     "char",    "short",    "int",     "long",     "float",
-                                "double",   "signed",  "unsigned", "size_t",  "dim3",     "int8_t",
-                                "int16_t",  "int32_t", "int64_t",  "uint8_t", "uint16_t", "uint32_t",
-                                "uint64_t", "uchar",   "uint",     "ushort",  "ulong"};
-    if (words.count(name)) return true;
+    static const Words words(
+        "bool char short int long float double signed unsigned size_t dim3 int8_t int16_t int32_t int64_t uint8_t "
+        "uint16_t uint32_t uint64_t uchar uint ushort ulong");
+    if (words.has(name)) return true;
     if (name.substr(0, 5) == "make_") name.remove_prefix(5);
-    static const Words vectors = {"char", "uchar", "short",    "ushort",    "int",   "uint",
-                                  "long", "ulong", "longlong", "ulonglong", "float", "double"};
-    return !name.empty() && name.back() >= '1' && name.back() <= '4' && vectors.count(name.substr(0, name.size() - 1));
+    static const Words vectors("char uchar short ushort int uint long ulong longlong ulonglong float double");
+    return !name.empty() && name.back() >= '1' && name.back() <= '4' && vectors.has(name.substr(0, name.size() - 1));
 }
 
 Calls::Calls(const Unit& unit, const Qualifiers& qualifiers) : unit_(unit) {
@@ -287,7 +104,7 @@ Calls::Calls(const Unit& unit, const Qualifiers& qualifiers) : unit_(unit) {
 }
 
 bool Calls::is_pure(std::string_view name) {
-    return pure_functions().count(name) || is_type(name) || stands_before_parenthesis(name);
+    return pure_functions().has(name) || is_type(name) || stands_before_parenthesis(name);
 }
 
 /// Return the position of the { of the function whose name is at `name`; -1 if this is not a definition.
@@ -387,7 +204,7 @@ bool Calls::call_never_waits(const Stream& stream, int i) {
 /// count too, because they run without being named.
 bool Calls::function_never_waits(std::string_view name) {
     if (const auto known = known_.find(name); known != known_.end()) return known->second;
-    if (std::find(asked_.begin(), asked_.end(), name) != asked_.end()) return asked_.back() == name;
+    if (std::ranges::find(asked_, name) != asked_.end()) return asked_.back() == name;
     asked_.push_back(name);
     const Stream& code = unit_.code;
     bool never = true;
@@ -405,8 +222,7 @@ bool Calls::function_never_waits(std::string_view name) {
 }
 
 bool Calls::all_types_never_wait() {
-    return std::all_of(types_.begin(), types_.end(),
-                       [&](const auto& type) { return function_never_waits(type.first); });
+    return std::ranges::all_of(types_, [&](const auto& type) { return function_never_waits(type.first); });
 }
 
 /// Return whether a macro never waits. It must also be an expression with complete brackets that assigns nothing.

@@ -1,27 +1,25 @@
 #include "grader/cpu/rewriter/declaration.h"
 
 #include <string_view>
-#include <unordered_set>
+
+#include "grader/cpu/rewriter/words.h"
 
 namespace warplab::rewriter {
 namespace {
 
-using Words = std::unordered_set<std::string_view>;
-
 const Words& type_words() {
-    static const Words words = {"void",   "bool",     "char",    "short",    "int",      "long",     "float", "double",
-                                "signed", "unsigned", "wchar_t", "char16_t", "char32_t", "__int128", "auto"};
+    static const Words words(
+        "void bool char short int long float double signed unsigned wchar_t char16_t char32_t __int128 auto");
     return words;
 }
 
 const Words& kept_words() {
-    static const Words words = {"const",     "volatile",        "inline",       "constexpr",
-                                "constinit", "__forceinline__", "__noinline__", "typename"};
+    static const Words words("const volatile inline constexpr constinit __forceinline__ __noinline__ typename");
     return words;
 }
 
 const Words& pointer_words() {
-    static const Words words = {"*", "&", "&&", "const", "volatile", "__restrict__", "__restrict", "restrict"};
+    static const Words words("* & && const volatile __restrict__ __restrict restrict");
     return words;
 }
 
@@ -52,12 +50,12 @@ class DeclarationReader {
                 result_.word_tokens.push_back(at_++);
             } else if (skip_attribute()) {
                 continue;
-            } else if (kept_words().count(text()) || follows_extern()) {
+            } else if (kept_words().has(text()) || follows_extern()) {
                 ++at_;
             } else if (text() == "struct" || text() == "class" || text() == "union" || text() == "enum") {
                 if (!read_elaborated_type()) return false;
                 has_type = true;
-            } else if (type_words().count(text())) {
+            } else if (type_words().has(text())) {
                 ++at_;
                 has_type = true;
             } else if (!has_type && (text() == "decltype" || text() == "typeof" || text() == "__typeof__")) {
@@ -172,7 +170,7 @@ class DeclarationReader {
     }
 
     void skip_pointers() {
-        while (pointer_words().count(text())) ++at_;
+        while (pointer_words().has(text())) ++at_;
     }
 
     /// Skip to the comma or semicolon after the initialiser. The text after a comma shows whether it separates template
@@ -186,7 +184,7 @@ class DeclarationReader {
     }
 
     bool begins_declarator(int i) const {
-        while (pointer_words().count(stream_[i])) ++i;
+        while (pointer_words().has(stream_[i])) ++i;
         if (!stream_.is_identifier(i)) return false;
         const auto after = stream_[i + 1];
         if (after == "(" && is_device_variables_initialiser(i + 1)) return true;
@@ -195,7 +193,7 @@ class DeclarationReader {
 
     /// Return whether begins_declarator() cannot distinguish a declarator at `i` from a template argument.
     bool may_begin_declarator(int i) const {
-        while (pointer_words().count(stream_[i])) ++i;
+        while (pointer_words().has(stream_[i])) ++i;
         const auto after = stream_[i + 1];
         return stream_[i] == "(" || (stream_.is_identifier(i) &&
                                      (after == "(" || after == "::" || after == "##" || is_attribute_word(after)));
@@ -218,39 +216,24 @@ int after_name(const Stream& stream, int i) {
 }
 
 bool begins_value(const Stream& stream, int i) {
-    static const Words words = {"-",
-                                "+",
-                                "!",
-                                "~",
-                                "&",
-                                "*",
-                                "(",
-                                "{",
-                                "true",
-                                "false",
-                                "sizeof",
-                                "alignof",
-                                "nullptr",
-                                "static_cast",
-                                "NULL",
-                                "const_cast",
-                                "reinterpret_cast"};
+    static const Words words(
+        "- + ! ~ & * ( { true false sizeof alignof nullptr static_cast NULL const_cast reinterpret_cast");
     const Kind kind = stream.has(i) ? stream.tokens[i].kind : Kind::punctuation;
-    return kind == Kind::number || kind == Kind::string || kind == Kind::character || words.count(stream[i]);
+    return kind == Kind::number || kind == Kind::string || kind == Kind::character || words.has(stream[i]);
 }
 
 /// Return what the argument in the tokens [begin, end) shows about the parentheses around it.
 Parentheses read_argument(const Stream& stream, int begin, int end) {
-    static const Words type_begins = {"const", "volatile", "struct", "class", "union", "enum", "typename", "..."};
-    static const Words operators = {"+", "-", "/", "%", "?", ".", "->", "||", "<<", "{"};
+    static const Words type_begins("const volatile struct class union enum typename ...");
+    static const Words operators("+ - / % ? . -> || << {");
     if (begins_value(stream, begin)) return Parentheses::initialiser;
-    if (type_begins.count(stream[begin])) return Parentheses::parameters;
+    if (type_begins.has(stream[begin])) return Parentheses::parameters;
     int at = begin;
-    while (type_words().count(stream[at])) ++at;
+    while (type_words().has(stream[at])) ++at;
     const bool basic = at > begin;
     if (!basic) at = after_name(stream, begin);
     const auto next = at < end ? stream[at] : std::string_view();
-    if (operators.count(next)) return Parentheses::initialiser;
+    if (operators.has(next)) return Parentheses::initialiser;
     if (next == "(")
         return begins_value(stream, at + 1) && stream[at + 1] != "*" && stream[at + 1] != "&" ? Parentheses::initialiser
                                                                                               : Parentheses::unknown;
@@ -262,9 +245,10 @@ Parentheses read_argument(const Stream& stream, int begin, int end) {
 }  // namespace
 
 bool is_attribute_word(std::string_view word) {
-    static const Words words = {"alignas",           "__align__",   "__attribute__",    "__attribute",   "__declspec",
-                                "__launch_bounds__", "__maxnreg__", "__cluster_dims__", "__block_size__"};
-    return words.count(word) != 0;
+    static const Words words(
+        "alignas __align__ __attribute__ __attribute __declspec __launch_bounds__ __maxnreg__ __cluster_dims__ "
+        "__block_size__");
+    return words.has(word);
 }
 
 Parentheses read_parentheses(const Stream& stream, int open) {

@@ -8,9 +8,8 @@ namespace warplab::rewriter {
 std::string Edits::apply(std::string_view source) const {
     std::vector<const Edit*> order;
     for (const auto& edit : edits_) order.push_back(&edit);
-    std::stable_sort(order.begin(), order.end(), [](const Edit* a, const Edit* b) {
-        return std::tie(a->begin, a->end) < std::tie(b->begin, b->end);
-    });
+    std::ranges::stable_sort(
+        order, [](const Edit* a, const Edit* b) { return std::tie(a->begin, a->end) < std::tie(b->begin, b->end); });
     std::string result;
     std::size_t at = 0;
     for (const Edit* edit : order) {

@@ -8,6 +8,7 @@
 #include "grader/cpu/rewriter/calls.h"
 #include "grader/cpu/rewriter/declaration.h"
 #include "grader/cpu/rewriter/passes.h"
+#include "grader/cpu/rewriter/words.h"
 
 namespace warplab::rewriter {
 namespace {
@@ -48,11 +49,9 @@ bool is_part_of_another(const Stream& stream, int i) {
     return before == "." || before == "->" || before == "::";
 }
 
-using Words = Names;
-
 bool is_declarator_word(std::string_view word) {
-    static const Words words = {"*", "&", "&&", "const", "volatile", "__restrict__", "__restrict", "..."};
-    return words.count(word) != 0;
+    static const Words words("* & && const volatile __restrict__ __restrict ...");
+    return words.has(word);
 }
 
 /// Finds the names that functions declare: their parameters and variables, and the members of classes.
@@ -76,10 +75,9 @@ class LocalNames {
 
   private:
     static bool is_no_type(std::string_view word) {
-        static const Words words = {"return", "else",  "do",     "case",   "throw",    "goto",  "and",
-                                    "or",     "not",   "sizeof", "new",    "delete",   "using", "typedef",
-                                    "if",     "while", "for",    "switch", "co_return"};
-        return words.count(word) != 0;
+        static const Words words(
+            "return else do case throw goto and or not sizeof new delete using typedef if while for switch co_return");
+        return words.has(word);
     }
 
     /// Return whether a name follows a type at `i`, as in `float x` or `const float* x`.
@@ -88,8 +86,8 @@ class LocalNames {
         const auto before = code_[i - 1];
         if (code_.is_identifier(i - 1)) return !is_no_type(before);
         if (before != "*" && before != "&" && before != ">") return false;
-        static const Words begins = {";", "{", "}", "(", ",", "const", "auto", "unsigned", "struct"};
-        return before == ">" || (code_.is_identifier(i - 2) && begins.count(code_[i - 3]) != 0);
+        static const Words begins("; { } ( , const auto unsigned struct");
+        return before == ">" || (code_.is_identifier(i - 2) && begins.has(code_[i - 3]));
     }
 
     bool begins_statement(int i) const {
@@ -114,12 +112,12 @@ class LocalNames {
 
     /// Return whether the parameters of a function or a lambda with a body begin at `open`.
     bool begins_parameters(int open) const {
-        static const Words after = {"{", "->", "const", "noexcept", "mutable", "override", "final", ":"};
+        static const Words after("{ -> const noexcept mutable override final :");
         const auto before = code_[open - 1];
         const bool named = code_.is_identifier(open - 1) && !is_no_type(before) && before != "constexpr";
         const bool is_operator = code_[open - 2] == "operator" || code_[open - 3] == "operator";
         const bool is_function = named || is_operator || before == "]" || before == ">";
-        return is_function && code_.match[open] > open && after.count(code_[code_.match[open] + 1]) != 0;
+        return is_function && code_.match[open] > open && after.has(code_[code_.match[open] + 1]);
     }
 
     void add_parameters(int open) {
@@ -175,9 +173,9 @@ class HostCode {
 
     /// Record the variables of a declaration such as `float weights[25];` that begins at `i`.
     void find_variables(int i) {
-        static const Names others = {"static_assert", "using", "typedef", "template", "namespace", "extern"};
+        static const Words others("static_assert using typedef template namespace extern");
         const bool attribute = context_.qualifiers.after_attribute(code_, i) > i;
-        if (statement_begin(code_, i, &context_.qualifiers) != i || others.count(code_[i]) ||
+        if (statement_begin(code_, i, &context_.qualifiers) != i || others.has(code_[i]) ||
             (context_.unit.macro_names.count(code_[i]) && !attribute))
             return;
         const auto declaration = read_declaration(code_, context_.qualifiers, i);
@@ -222,8 +220,8 @@ class HostCode {
     }
 
     void refuse_assigned(int i) {
-        static const Names built_in = {"threadIdx", "blockIdx", "blockDim", "gridDim"};
-        if (!built_in.count(code_[i]) || is_part_of_another(code_, i) || hidden_.count(code_[i])) return;
+        static const Words built_in("threadIdx blockIdx blockDim gridDim");
+        if (!built_in.has(code_[i]) || is_part_of_another(code_, i) || hidden_.count(code_[i])) return;
         const int after = code_[i + 1] == "." ? i + 3 : i + 1;
         const bool prefixed = is_doubled(i - 2) && !is_doubled(i - 3);  // x+++threadIdx.x changes x
         if (!is_assignment(after) && !is_doubled(after) && !prefixed) return;
@@ -235,9 +233,9 @@ class HostCode {
 
     /// Return whether =, += or a similar operator, but not ==, is at `i`.
     bool is_assignment(int i) const {
-        static const Names operators = {"+", "-", "*", "/", "%", "&", "|", "^", "<<"};
+        static const Words operators("+ - * / % & | ^ <<");
         const bool before_another = code_[i + 1] == "=" && touches_next(i);
-        return code_[i] == "=" ? !before_another : operators.count(code_[i]) && before_another;
+        return code_[i] == "=" ? !before_another : operators.has(code_[i]) && before_another;
     }
 
     /// Return whether ++ or -- is at `i`.

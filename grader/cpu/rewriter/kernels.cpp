@@ -3,22 +3,18 @@
 
 #include "grader/cpu/rewriter/declaration.h"
 #include "grader/cpu/rewriter/passes.h"
+#include "grader/cpu/rewriter/words.h"
 
 namespace warplab::rewriter {
-namespace {
-
-using Words = std::unordered_set<std::string_view>;
-
-}  // namespace
 
 Definition find_definition(const Stream& stream, const Qualifiers& qualifiers, int word) {
-    static const Words not_parameters = {"noexcept", "decltype", "requires"};
+    static const Words not_parameters("noexcept decltype requires");
     Definition found;
     for (int i = word + 1; stream.has(i); i = stream.after_group(i)) {
         const auto text = stream[i];
         if (text == ";" || text == "}" || (text == "=" && stream[i - 1] != "operator")) break;
         if (qualifiers.of(stream, i) & (q_global | q_device)) break;
-        if (text == "(" && !not_parameters.count(stream[i - 1]) && !is_attribute_word(stream[i - 1]))
+        if (text == "(" && !not_parameters.has(stream[i - 1]) && !is_attribute_word(stream[i - 1]))
             found.parameters = i;
         if (text == "{") {
             found.body = found.parameters < 0 ? -1 : i;
@@ -45,7 +41,7 @@ bool has_host_near(const Stream& stream, const Qualifiers& qualifiers, int word)
 /// parameter.
 bool hides_bounds(const Stream& stream, int parameters, int bounds_begin, int body) {
     if (stream.match[parameters] < 0) return true;
-    Words names;
+    std::unordered_set<std::string_view> names;
     for (int i = parameters + 1; i < stream.match[parameters]; ++i) {
         const auto before = stream[i - 1], after = stream[i + 1];
         const bool typed = stream.is_identifier(i - 1) || before == "*" || before == "&" || before == ">";
@@ -68,12 +64,11 @@ std::string kernel_name(const Stream& stream, const Qualifiers& qualifiers, int 
 }
 
 void check_returns_void(const Stream& stream, int word, int parameters, Context& context) {
-    static const Words others = {"int",   "float", "double",   "bool",   "char",
-                                 "short", "long",  "unsigned", "size_t", "auto"};
+    static const Words others("int float double bool char short long unsigned size_t auto");
     const int name = callee_begin(stream, parameters - 1);
     const bool type_follows = stream[stream.after_group(parameters)] == "->";
     for (int i = word + 1; i < name && !type_follows; i = stream.after_group(i)) {
-        if (!others.count(stream[i])) continue;
+        if (!others.has(stream[i])) continue;
         context.refuse(stream.tokens[i],
                        "a __global__ function returns nothing; write 'void' and hand results back "
                        "through a pointer to device memory");

@@ -156,7 +156,7 @@ class LaunchReader {
 
     bool may_be_macro(std::string_view word) const {
         const auto is_small = [](char c) { return c >= 'a' && c <= 'z'; };
-        const bool capitals = word[0] >= 'A' && word[0] <= 'Z' && std::none_of(word.begin(), word.end(), is_small);
+        const bool capitals = word[0] >= 'A' && word[0] <= 'Z' && std::ranges::none_of(word, is_small);
         return capitals || context_.unit.macro_names.count(word) || context_.qualifiers.of(word);
     }
 

@@ -1,15 +1,15 @@
-#include <unordered_set>
 
 #include "grader/cpu/rewriter/passes.h"
+#include "grader/cpu/rewriter/words.h"
 
 namespace warplab::rewriter {
 namespace {
 
 bool is_keyword(std::string_view word) {
-    static const std::unordered_set<std::string_view> words = {
-        "return", "else",   "do",  "case", "throw",  "goto",   "if",        "while",  "for",      "new",
-        "not",    "switch", "and", "or",   "delete", "sizeof", "constexpr", "typeid", "operator", "co_return"};
-    return words.count(word) != 0;
+    static const Words words(
+        "return else do case throw goto if while for new not switch and or delete sizeof constexpr typeid operator "
+        "co_return");
+    return words.has(word);
 }
 
 bool is_name(const Stream& stream, int i) { return stream.is_identifier(i) && !is_keyword(stream[i]); }

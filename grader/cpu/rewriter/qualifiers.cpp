@@ -51,7 +51,7 @@ std::string substitute(const std::string& text, const Macro& macro, const Argume
             continue;
         }
         const std::string word = text.substr(begin, at - begin);
-        const auto found = std::find(macro.parameters.begin(), macro.parameters.end(), word);
+        const auto found = std::ranges::find(macro.parameters, word);
         const auto index = static_cast<std::size_t>(found - macro.parameters.begin());
         result += word == "__VA_ARGS__"                                         ? rest
                   : index < arguments.size() && found != macro.parameters.end() ? arguments[index]

@@ -1,5 +1,5 @@
 #pragma once
-// The features that the CPU backend does not support, as a table: to add a refusal, add a line.
+// The features that the CPU backend does not support, as a table: to add a refusal, add its pattern.
 
 #include <string_view>
 #include <vector>

@@ -20,8 +20,7 @@ std::string with_sync(const Stream& stream, int i) {
 
 void refuse_removed(const Stream& stream, Context& context) {
     for (int i = 0; i < stream.size(); ++i) {
-        const bool listed =
-            std::find(std::begin(without_sync), std::end(without_sync), stream[i]) != std::end(without_sync);
+        const bool listed = std::ranges::find(without_sync, stream[i]) != std::end(without_sync);
         if (!listed || stream[i + 1] != "(" || context.unit.macro_names.count(stream[i])) continue;
         const bool is_declared = stream.is_identifier(i - 1) && stream[i - 1] != "return" && stream[i - 1] != "else";
         if (is_declared) return;

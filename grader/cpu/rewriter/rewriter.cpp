@@ -56,9 +56,8 @@ void rewrite_stream(const Stream& stream, Context& context) {
 
 /// Return the problems in order of place, without those in code that g++ does not compile.
 std::vector<Problem> live_problems(Context& context) {
-    std::stable_sort(context.problems.begin(), context.problems.end(),
-                     [](const Problem& a, const Problem& b) { return a.at < b.at; });
-    std::sort(context.dead.begin(), context.dead.end());
+    std::ranges::stable_sort(context.problems, [](const Problem& a, const Problem& b) { return a.at < b.at; });
+    std::ranges::sort(context.dead);
     std::vector<Problem> problems;
     std::size_t dead_until = 0;
     auto range = context.dead.begin();

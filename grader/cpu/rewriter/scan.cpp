@@ -133,7 +133,7 @@ class Scanner {
     /// Return whether ("word") follows token `i`.
     bool names_one_word(std::size_t i) const {
         const std::string_view opening = next(i).text, text = unquoted(next(i).text), closing = next(i).text;
-        const bool is_word = !text.empty() && std::all_of(text.begin(), text.end(), [](unsigned char letter) {
+        const bool is_word = !text.empty() && std::ranges::all_of(text, [](unsigned char letter) {
             return std::isalnum(letter) || letter == '_' || letter == '.';
         });
         return opening == "(" && is_word && closing == ")";

@@ -9,11 +9,12 @@
 #include "grader/cpu/rewriter/calls.h"
 #include "grader/cpu/rewriter/statements.h"
 #include "grader/cpu/rewriter/variables.h"
+#include "grader/cpu/rewriter/words.h"
 
 namespace warplab::rewriter {
 namespace {
 
-using Words = std::unordered_set<std::string_view>;
+using Names = std::unordered_set<std::string_view>;
 
 /// Statements that each thread runs without waiting. The rewriter makes them a loop over the block's threads.
 struct Region {
@@ -27,15 +28,15 @@ struct Region {
 
 /// Names in the file that affect splitting.
 struct FileNames {
-    Words changing;    // device variables, and names that some statement of the file may change
-    Words full_masks;  // constants for all lanes of a warp
+    Names changing;    // device variables, and names that some statement of the file may change
+    Names full_masks;  // constants for all lanes of a warp
 };
 
 bool is_all_lanes(std::string_view text) {
-    static const Words words = {
-        "0xffffffff",   "0xFFFFFFFF",    "0xffffffffu",   "0xffffffffU", "0xFFFFFFFFu", "0xFFFFFFFFU", "(0xffffffff)",
-        "(0xFFFFFFFF)", "(0xffffffffu)", "(0xFFFFFFFFu)", "-1",          "~0",          "~0u",         "~0U"};
-    return words.count(text) != 0;
+    static const Words words(
+        "0xffffffff 0xFFFFFFFF 0xffffffffu 0xffffffffU 0xFFFFFFFFu 0xFFFFFFFFU (0xffffffff) (0xFFFFFFFF) (0xffffffffu) "
+        "(0xFFFFFFFFu) -1 ~0 ~0u ~0U");
+    return words.has(text);
 }
 
 /// The way in which a region gets a variable that another region declares.
@@ -184,9 +185,7 @@ class KernelSplitter {
         return true;
     }
 
-    bool is_needed(const Variable& variable) const {
-        return std::find(needed_.begin(), needed_.end(), &variable) != needed_.end();
-    }
+    bool is_needed(const Variable& variable) const { return std::ranges::find(needed_, &variable) != needed_.end(); }
 
     /// Record the variables of an expression that must have one value for all threads. Return false if that is
     /// clearly impossible.
@@ -215,10 +214,9 @@ class KernelSplitter {
         if (variable.escapes || variable.is_array || variable.is_reference || variable.is_constructed) return false;
         if (variable.origin == Variable::local) declare_by_block(variable.declaration);
         if (variable.is_initialised && !need_all(variable.bounds_end, variable.end)) return false;
-        return std::all_of(variable.changes.begin(), variable.changes.end(), [&](int at) {
-            const bool in_header = std::any_of(headers_.begin(), headers_.end(), [at](const auto& header) {
-                return header.first <= at && at < header.second;
-            });
+        return std::ranges::all_of(variable.changes, [&](int at) {
+            const bool in_header = std::ranges::any_of(
+                headers_, [at](const auto& header) { return header.first <= at && at < header.second; });
             return in_header || is_uniform_statement(at);
         });
     }
@@ -496,7 +494,7 @@ class KernelSplitter {
             supplies_.push_back(*supply);
         }
         constexpr auto most_kept = 16;  // each takes memory for 1024 threads
-        return std::count(supplies_.begin(), supplies_.end(), Supply::kept) <= most_kept;
+        return std::ranges::count(supplies_, Supply::kept) <= most_kept;
     }
 
     std::optional<Supply> supply_of(const Variable& variable) const {
@@ -509,9 +507,8 @@ class KernelSplitter {
         }
         if (variable.origin == Variable::header) return std::nullopt;
         const bool by_block = by_block_.count(variable.declaration) != 0;
-        const bool crosses = std::any_of(regions_.begin(), regions_.end(), [&](const Region& region) {
-            return !holds(region, variable.at) && mentions(region, variable);
-        });
+        const bool crosses = std::ranges::any_of(
+            regions_, [&](const Region& region) { return !holds(region, variable.at) && mentions(region, variable); });
         if (by_block && !is_repeatable(variable, 0)) return std::nullopt;
         if (!crosses) return Supply::none;
         if (is_repeatable(variable, 0)) return Supply::repeated;
@@ -550,8 +547,7 @@ class KernelSplitter {
         if (!variable) return !variables_.has(name);
         if (variable->escapes || variable->origin == Variable::shared) return false;
         const auto changes_within = [&](int change) { return in.at <= change && change < in.to; };
-        if (is_needed(*variable))
-            return std::none_of(variable->changes.begin(), variable->changes.end(), changes_within);
+        if (is_needed(*variable)) return std::ranges::none_of(variable->changes, changes_within);
         if (variable->origin == Variable::parameter) return variable->changes.empty();
         return is_repeatable(*variable, depth + 1);
     }
@@ -572,11 +568,11 @@ class KernelSplitter {
 
     /// Return whether values of a type may be copied and computed again: types of C and <cstdint>, and vectors.
     bool is_plain_type(int begin, int end) const {
-        static const Words others = {"const", "std", "::", "size_t", "ptrdiff_t", "uint", "ushort", "uchar", "ulong"};
+        static const Words others("const std :: size_t ptrdiff_t uint ushort uchar ulong");
         for (int i = begin; i < end; ++i) {
             const auto word = code_[i];
             const bool is_typedef = word.size() > 2 && word.substr(word.size() - 2) == "_t";
-            if (!others.count(word) && !is_typedef && !Calls::is_type(word)) return false;
+            if (!others.has(word) && !is_typedef && !Calls::is_type(word)) return false;
         }
         return true;
     }
@@ -608,7 +604,7 @@ class KernelSplitter {
 
     /// Return whether code takes the address of one of a thread's own variables.
     bool has_escaped() const {
-        return std::any_of(variables_.all().begin(), variables_.all().end(), [](const Variable& variable) {
+        return std::ranges::any_of(variables_.all(), [](const Variable& variable) {
             return variable.escapes && variable.origin != Variable::shared;
         });
     }
@@ -696,13 +692,13 @@ class KernelSplitter {
             const bool crosses = supplies_[i] == Supply::repeated || supplies_[i] == Supply::kept;
             if ((!crosses && all[i].origin != Variable::local) || holds(region, all[i].at)) continue;
             if (supplies_[i] == Supply::by_block) continue;
-            const bool used = (crosses && mentions(region, all[i])) ||
-                              std::any_of(found.begin(), found.end(), [&](const Variable* other) {
-                                  return supply(*other) != Supply::kept && computes_from(*other, all[i]);
-                              });
+            const bool used =
+                (crosses && mentions(region, all[i])) || std::ranges::any_of(found, [&](const Variable* other) {
+                    return supply(*other) != Supply::kept && computes_from(*other, all[i]);
+                });
             if (used) found.push_back(&all[i]);
         }
-        std::reverse(found.begin(), found.end());
+        std::ranges::reverse(found);
         return found;
     }
 
@@ -754,8 +750,7 @@ class KernelSplitter {
             if (supply(variable) != Supply::kept) continue;
             const bool declared_here = holds(region, variable.at);
             const bool changed_here =
-                !variable.is_array && std::any_of(variable.changes.begin(), variable.changes.end(),
-                                                  [&](int at) { return holds(region, at); });
+                !variable.is_array && std::ranges::any_of(variable.changes, [&](int at) { return holds(region, at); });
             if (declared_here || changed_here) text += " WARPLAB_CPU_KEEP(" + std::string(variable.name) + ");";
         }
         if (region.gives) {
@@ -800,10 +795,10 @@ bool is_built_in(std::string_view name) {
 }
 
 /// Return the names whose value may be different when they are read again.
-Words find_changing(const Context& context, const Calls& calls) {
+Names find_changing(const Context& context, const Calls& calls) {
     const Stream& code = context.unit.code;
     const Variables text(code, context.unit, calls);
-    Words found;
+    Names found;
     for (int i = 0; i < code.size(); ++i) {
         if (code.is_identifier(i) && !is_built_in(code[i]) && text.may_change(i)) found.insert(code[i]);
         if (!code.at_namespace[i] || !(context.qualifiers.of(code, i) & (q_device | q_managed))) continue;
@@ -816,9 +811,9 @@ Words find_changing(const Context& context, const Calls& calls) {
 }
 
 /// Return the names that mean all lanes: `constexpr unsigned all = 0xffffffff;`, and macros with that value.
-Words find_full_masks(const Context& context) {
+Names find_full_masks(const Context& context) {
     const Stream& code = context.unit.code;
-    Words found, others;
+    Names found, others;
     for (const Macro& macro : context.unit.macros) {
         const bool full = !macro.has_parameters && is_all_lanes(macro.body.text(0, std::min(macro.body.size(), 4)));
         (full ? found : others).insert(macro.name);

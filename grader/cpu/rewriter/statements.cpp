@@ -2,12 +2,11 @@
 
 #include <algorithm>
 #include <string_view>
-#include <unordered_set>
+
+#include "grader/cpu/rewriter/words.h"
 
 namespace warplab::rewriter {
 namespace {
-
-using Words = std::unordered_set<std::string_view>;
 
 bool is_shuffle(std::string_view word) { return word.substr(0, 6) == "__shfl"; }
 
@@ -36,11 +35,11 @@ class StatementReader {
     }
 
     bool read_kind(Statement& statement, int end) {
-        static const Words others = {"else",     "case",     "default",   "goto",   "try",     "catch", "using",
-                                     "typedef",  "asm",      "struct",    "class",  "union",   "enum",  "template",
-                                     "co_await", "co_yield", "co_return", "static", "__asm__", "__asm", "thread_local"};
+        static const Words others(
+            "else case default goto try catch using typedef asm struct class union enum template co_await co_yield "
+            "co_return static __asm__ __asm thread_local");
         const auto text = stream_[at_];
-        if (others.count(text)) return false;
+        if (others.has(text)) return false;
         if (text == "{") return read_compound(statement);
         if (text == "if") return read_branch(statement, end);
         if (text == "for" || text == "while") return read_loop(statement, end);
@@ -148,10 +147,10 @@ class StatementReader {
 
     /// Return the position of the name in `Walk walk(first, stride);`; -1 for other statements.
     int constructed_name(int begin, int end) const {
-        static const Words no_types = {"delete", "throw", "new"};
+        static const Words no_types("delete throw new");
         int i = begin;
         while (stream_[i] == "const") ++i;
-        if (!stream_.is_identifier(i) || no_types.count(stream_[i])) return -1;
+        if (!stream_.is_identifier(i) || no_types.has(stream_[i])) return -1;
         for (++i; stream_[i] == "::" && stream_.is_identifier(i + 1); i += 2) {
         }
         if (stream_[i] == "<") i = after_angles(stream_, i);
@@ -187,13 +186,12 @@ bool leaves_loop(const Stream& stream, const Statement& statement) {
     if (statement.kind == Statement::whole)
         return stream[statement.begin] == "switch" && mentions(stream, statement, "continue");
     if (statement.kind == Statement::loop) return false;
-    return std::any_of(statement.parts.begin(), statement.parts.end(),
-                       [&](const Statement& part) { return leaves_loop(stream, part); });
+    return std::ranges::any_of(statement.parts, [&](const Statement& part) { return leaves_loop(stream, part); });
 }
 
 bool has_barrier(const Statement& statement) {
     return statement.kind == Statement::barrier || statement.shuffle >= 0 ||
-           std::any_of(statement.parts.begin(), statement.parts.end(), has_barrier);
+           std::ranges::any_of(statement.parts, has_barrier);
 }
 
 }  // namespace warplab::rewriter

@@ -4,6 +4,7 @@
 
 #include "grader/cpu/rewriter/declaration.h"
 #include "grader/cpu/rewriter/passes.h"
+#include "grader/cpu/rewriter/words.h"
 
 namespace warplab::rewriter {
 namespace {
@@ -30,7 +31,7 @@ constexpr int longest_scan = 512;  // as in a declaration
 std::optional<Declaration> listed(const Stream& stream, int i, const Context& context) {
     auto declaration = read_declaration(stream, context.qualifiers, statement_begin(stream, i, &context.qualifiers));
     const auto& words = declaration.word_tokens;
-    const bool has_word = std::find(words.begin(), words.end(), i) != words.end();
+    const bool has_word = std::ranges::find(words, i) != words.end();
     if (!declaration.understood || !has_word || (declaration.words & (q_shared | q_global))) return {};
     return declaration;
 }
@@ -39,15 +40,15 @@ bool is_complete(const Stream& stream, const Declaration& declaration) {
     if (declaration.may_have_more) return false;
     for (int i = declaration.begin; i <= declaration.end; i = stream.after_group(i))  // g++ may read only a part of it
         if (stream.branch[i] != stream.branch[declaration.begin]) return false;
-    return std::none_of(declaration.declarators.begin(), declaration.declarators.end(),
-                        [](const Declarator& declarator) { return declarator.qualified; });
+    return std::ranges::none_of(declaration.declarators,
+                                [](const Declarator& declarator) { return declarator.qualified; });
 }
 
 /// Return whether `i` is directly in a class, where no variable has an initialiser in parentheses.
 bool is_in_class(const Stream& stream, int i) {
-    static const Names of_functions = {"const", "noexcept", "override", "mutable", "else", "do", "try", "volatile"};
+    static const Words of_functions("const noexcept override mutable else do try volatile");
     const int before = stream.block[i] - 1;
-    return stream[before] == ">" || (stream.is_identifier(before) && !of_functions.count(stream[before]));
+    return stream[before] == ">" || (stream.is_identifier(before) && !of_functions.has(stream[before]));
 }
 
 Names defined_functions(const Stream& code) {

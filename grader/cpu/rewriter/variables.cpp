@@ -2,14 +2,14 @@
 
 #include <algorithm>
 
+#include "grader/cpu/rewriter/words.h"
+
 namespace warplab::rewriter {
 namespace {
 
-using Words = std::unordered_set<std::string_view>;
-
 bool is_pointer_word(std::string_view word) {
-    static const Words words = {"*", "&", "&&", "const", "__restrict__", "__restrict", "restrict"};
-    return words.count(word) != 0;
+    static const Words words("* & && const __restrict__ __restrict restrict");
+    return words.has(word);
 }
 
 }  // namespace
@@ -107,11 +107,11 @@ bool Variables::are_distinct() const {
 }
 
 bool Variables::is_assignment(int i) const {
-    static const Words operators = {"+", "-", "*", "/", "%", "&", "|", "^", "<<"};
+    static const Words operators("+ - * / % & | ^ <<");
     const auto text = stream_[i], next = stream_[i + 1];
     if (text == "=") return !(next == "=" && touches_next(i));
     if (text == ">") return next == ">=" && touches_next(i);
-    return operators.count(text) && next == "=" && touches_next(i);
+    return operators.has(text) && next == "=" && touches_next(i);
 }
 
 bool Variables::is_doubled(int i) const {

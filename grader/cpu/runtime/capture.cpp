@@ -103,8 +103,7 @@ bool has_unjoined_work(const Capture& capture) {
         if (!joined.insert(node).second) continue;
         left.insert(left.end(), node->dependencies.begin(), node->dependencies.end());
     }
-    return std::any_of(capture.graph->nodes.begin(), capture.graph->nodes.end(),
-                       [&](const auto& node) { return !joined.count(node.get()); });
+    return std::ranges::any_of(capture.graph->nodes, [&](const auto& node) { return !joined.count(node.get()); });
 }
 
 void forget(const CaptureIn& capture) {
@@ -195,7 +194,7 @@ std::optional<cudaError_t> capture_wait(cudaStream_t stream, cudaEvent_t event, 
         other->valid = false;
         return invalidate(*own, cudaErrorStreamCaptureMerge);
     }
-    if (std::find(captures().begin(), captures().end(), other) == captures().end())
+    if (std::ranges::find(captures(), other) == captures().end())
         return set_error(cudaErrorCapturedEvent);  // the capture has ended
     if (is_legacy(stream)) return invalidate(*other, cudaErrorStreamCaptureImplicit);
     other->latest[stream].insert(found->second.nodes.begin(), found->second.nodes.end());

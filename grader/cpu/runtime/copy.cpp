@@ -307,10 +307,8 @@ cudaError_t fill_in_stream(const cudaMemsetParams& params, int line, cudaStream_
 }
 
 cudaError_t symbol_address(void** address, const void* symbol) {
-    if (!address) return set_error(cudaErrorInvalidValue);
-    note_address_asked(symbol);
-    *address = const_cast<void*>(symbol);
-    return cudaSuccess;
+    if (address) note_address_asked(symbol);
+    return give(address, const_cast<void*>(symbol));
 }
 
 }  // namespace warplab_cpu

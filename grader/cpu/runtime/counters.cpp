@@ -81,7 +81,7 @@ std::uint64_t count_bank_passes(const Request& request) {
         });
         std::array<std::uint64_t, banks> of_bank{};
         for (const std::uintptr_t word : words.keep_different()) ++of_bank[word % banks];
-        passes += *std::max_element(of_bank.begin(), of_bank.end());
+        passes += *std::ranges::max_element(of_bank);
     }
     return std::max<std::uint64_t>(passes, 1);
 }
@@ -95,7 +95,7 @@ Few addresses_of(const Request& request) {
 /// Return the maximum number of lanes that update the same address. They do so one after the other.
 std::uint64_t count_same_address(const Request& request) {
     Few addresses = addresses_of(request);
-    std::sort(addresses.begin(), addresses.end());
+    std::ranges::sort(addresses);
     std::ptrdiff_t most = 0;
     for (auto* same = addresses.begin(); same != addresses.end();) {
         auto* const next = std::upper_bound(same, addresses.end(), *same);
@@ -178,7 +178,7 @@ class Counter {
     Requests& requests_at(std::uint32_t place, std::size_t& likely) {
         const auto is_there = [place](const Requests& requests) { return requests.place == place; };
         auto found = places_.begin() + static_cast<std::ptrdiff_t>(likely);
-        if (found == places_.end() || !is_there(*found)) found = std::find_if(places_.begin(), places_.end(), is_there);
+        if (found == places_.end() || !is_there(*found)) found = std::ranges::find_if(places_, is_there);
         if (found == places_.end()) found = places_.insert(found, Requests{place});
         likely = static_cast<std::size_t>(found - places_.begin()) + 1;
         return *found;

@@ -91,6 +91,7 @@ cudaError_t call_host_function(cudaStream_t stream, const cudaHostNodeParams& pa
 }
 }  // namespace warplab_cpu
 
+using warplab_cpu::give;
 using warplab_cpu::set_error;
 
 cudaError_t cudaGetLastError() {
@@ -112,16 +113,8 @@ const char* cudaGetErrorString(cudaError_t error) {
     return text ? text->words : "unrecognized error code";
 }
 
-cudaError_t cudaGetDeviceCount(int* count) {
-    if (!count) return set_error(cudaErrorInvalidValue);
-    *count = 1;
-    return cudaSuccess;
-}
-cudaError_t cudaGetDevice(int* device) {
-    if (!device) return set_error(cudaErrorInvalidValue);
-    *device = 0;
-    return cudaSuccess;
-}
+cudaError_t cudaGetDeviceCount(int* count) { return give(count, 1); }
+cudaError_t cudaGetDevice(int* device) { return give(device, 0); }
 cudaError_t cudaSetDevice(int device) { return device == 0 ? cudaSuccess : set_error(cudaErrorInvalidDevice); }
 cudaError_t cudaSetDeviceFlags(unsigned) { return cudaSuccess; }
 cudaError_t cudaDeviceSynchronize() {
@@ -143,10 +136,8 @@ cudaError_t cudaDeviceSetLimit(cudaLimit limit, size_t value) {
     return cudaSuccess;
 }
 cudaError_t cudaDeviceGetLimit(size_t* value, cudaLimit limit) {
-    if (!value) return set_error(cudaErrorInvalidValue);
-    if (limit < 0 || limit >= static_cast<int>(std::size(limits))) return set_error(cudaErrorNotSupported);
-    *value = limits[limit];
-    return cudaSuccess;
+    const bool known = limit >= 0 && limit < static_cast<int>(std::size(limits));
+    return value && !known ? set_error(cudaErrorNotSupported) : give(value, known ? limits[limit] : 0);
 }
 cudaError_t cudaDeviceSetCacheConfig(cudaFuncCache) { return cudaSuccess; }
 cudaError_t cudaDeviceSetSharedMemConfig(cudaSharedMemConfig) { return cudaSuccess; }
@@ -155,11 +146,7 @@ cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
     if (greatest) *greatest = -5;
     return cudaSuccess;
 }
-cudaError_t cudaDriverGetVersion(int* version) {
-    if (!version) return set_error(cudaErrorInvalidValue);
-    *version = CUDART_VERSION;
-    return cudaSuccess;
-}
+cudaError_t cudaDriverGetVersion(int* version) { return give(version, CUDART_VERSION); }
 cudaError_t cudaRuntimeGetVersion(int* version) { return cudaDriverGetVersion(version); }
 cudaError_t cudaProfilerStart() { return cudaSuccess; }
 cudaError_t cudaProfilerStop() { return cudaSuccess; }
@@ -167,9 +154,7 @@ cudaError_t cudaProfilerStop() { return cudaSuccess; }
 cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr wanted, int device) {
     if (device != 0) return set_error(cudaErrorInvalidDevice);
     const int found = attribute(wanted);
-    if (!value || found < 0) return set_error(cudaErrorInvalidValue);
-    *value = found;
-    return cudaSuccess;
+    return give(found < 0 ? nullptr : value, found);
 }
 
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp* p, int device) {
@@ -238,10 +223,8 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream) {
     return cudaSuccess;
 }
 cudaError_t cudaStreamGetFlags(cudaStream_t stream, unsigned* flags) {
-    if (!flags) return set_error(cudaErrorInvalidValue);
     const bool is_special = !stream || stream == cudaStreamLegacy || stream == cudaStreamPerThread;
-    *flags = is_special ? cudaStreamDefault : stream->flags;
-    return cudaSuccess;
+    return give(flags, is_special ? cudaStreamDefault : stream->flags);
 }
 cudaError_t cudaDeviceGetPCIBusId(char* id, int length, int device) {
     constexpr std::string_view ours = "0000:00:00.0";

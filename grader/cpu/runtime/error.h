@@ -6,4 +6,12 @@ namespace warplab_cpu {
 /// Set this host thread's last error to `error` and return it.
 cudaError_t set_error(cudaError_t error);
 
+/// Store a function's result. Null is an invalid value.
+template <class T, class Value>
+cudaError_t give(T* place, Value value) {
+    if (!place) return set_error(cudaErrorInvalidValue);
+    *place = value;
+    return cudaSuccess;
+}
+
 }  // namespace warplab_cpu

@@ -55,8 +55,8 @@ std::vector<CUgraphNode_st*> CUgraph_st::order() const {
     std::vector<CUgraphNode_st*> ordered;
     std::set<const CUgraphNode_st*> done;
     const auto is_ready = [&](const auto& node) {
-        return !done.count(node.get()) && std::all_of(node->dependencies.begin(), node->dependencies.end(),
-                                                      [&](const auto* one) { return done.count(one) != 0; });
+        return !done.count(node.get()) &&
+               std::ranges::all_of(node->dependencies, [&](const auto* one) { return done.count(one) != 0; });
     };
     for (std::size_t before = nodes.size() + 1; before != ordered.size();) {
         before = ordered.size();
@@ -70,13 +70,13 @@ std::vector<CUgraphNode_st*> CUgraph_st::order() const {
 }
 
 bool CUgraph_st::has(const CUgraphNode_st* node) const {
-    return std::any_of(nodes.begin(), nodes.end(), [&](const auto& one) { return one.get() == node; });
+    return std::ranges::any_of(nodes, [&](const auto& one) { return one.get() == node; });
 }
 
 std::vector<CUgraphNode_st*> CUgraph_st::dependents_of(const CUgraphNode_st* node) const {
     std::vector<CUgraphNode_st*> found;
     for (const auto& one : nodes)
-        if (std::count(one->dependencies.begin(), one->dependencies.end(), node)) found.push_back(one.get());
+        if (std::ranges::count(one->dependencies, node)) found.push_back(one.get());
     return found;
 }
 
@@ -252,10 +252,8 @@ cudaError_t cudaGraphClone(cudaGraph_t* clone, cudaGraph_t graph) {
     return cudaSuccess;
 }
 cudaError_t cudaGraphNodeFindInClone(cudaGraphNode_t* node, cudaGraphNode_t original, cudaGraph_t clone) {
-    const bool known = node && clone && clone->copies.count(original);
-    if (!known) return set_error(cudaErrorInvalidValue);
-    *node = clone->copies[original];
-    return cudaSuccess;
+    const bool known = clone && clone->copies.count(original);
+    return known ? give(node, clone->copies[original]) : set_error(cudaErrorInvalidValue);
 }
 
 cudaError_t cudaGraphAddEmptyNode(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* dependencies,
@@ -310,8 +308,7 @@ cudaError_t cudaGraphDestroyNode(cudaGraphNode_t node) {
     for (const auto& one : graph.nodes)
         one->dependencies.erase(std::remove(one->dependencies.begin(), one->dependencies.end(), node),
                                 one->dependencies.end());
-    graph.nodes.erase(
-        std::find_if(graph.nodes.begin(), graph.nodes.end(), [&](const auto& one) { return one.get() == node; }));
+    graph.nodes.erase(std::ranges::find_if(graph.nodes, [&](const auto& one) { return one.get() == node; }));
     return cudaSuccess;
 }
 cudaError_t cudaGraphAddDependencies(cudaGraph_t graph, const cudaGraphNode_t* from, const cudaGraphNode_t* to,
@@ -320,7 +317,7 @@ cudaError_t cudaGraphAddDependencies(cudaGraph_t graph, const cudaGraphNode_t* f
         const bool known = graph && from && to && graph->has(from[i]) && graph->has(to[i]);
         if (!known || from[i] == to[i]) return set_error(cudaErrorInvalidValue);
         auto& dependencies = to[i]->dependencies;
-        if (std::count(dependencies.begin(), dependencies.end(), from[i])) return set_error(cudaErrorInvalidValue);
+        if (std::ranges::count(dependencies, from[i])) return set_error(cudaErrorInvalidValue);
         dependencies.push_back(from[i]);
     }
     return cudaSuccess;
@@ -331,7 +328,7 @@ cudaError_t cudaGraphRemoveDependencies(cudaGraph_t graph, const cudaGraphNode_t
         const bool known = graph && from && to && graph->has(from[i]) && graph->has(to[i]);
         if (!known) return set_error(cudaErrorInvalidValue);
         auto& dependencies = to[i]->dependencies;
-        const auto found = std::find(dependencies.begin(), dependencies.end(), from[i]);
+        const auto found = std::ranges::find(dependencies, from[i]);
         if (found == dependencies.end()) return set_error(cudaErrorInvalidValue);
         dependencies.erase(found);
     }
@@ -339,9 +336,7 @@ cudaError_t cudaGraphRemoveDependencies(cudaGraph_t graph, const cudaGraphNode_t
 }
 
 cudaError_t cudaGraphNodeGetType(cudaGraphNode_t node, cudaGraphNodeType* type) {
-    if (!node || !type) return set_error(cudaErrorInvalidValue);
-    *type = node->type;
-    return cudaSuccess;
+    return node ? give(type, node->type) : set_error(cudaErrorInvalidValue);
 }
 cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t* nodes, size_t* count) {
     if (!graph) return set_error(cudaErrorInvalidValue);
@@ -449,9 +444,7 @@ cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec) {
     return cudaSuccess;
 }
 cudaError_t cudaGraphExecGetFlags(cudaGraphExec_t exec, unsigned long long* flags) {
-    if (!exec || !flags) return set_error(cudaErrorInvalidValue);
-    *flags = exec->flags;
-    return cudaSuccess;
+    return exec ? give(flags, exec->flags) : set_error(cudaErrorInvalidValue);
 }
 cudaError_t cudaGraphExecUpdate(cudaGraphExec_t exec, cudaGraph_t graph, cudaGraphExecUpdateResultInfo* info) {
     if (!exec || !graph || !info) return set_error(cudaErrorInvalidValue);
@@ -467,7 +460,5 @@ cudaError_t cudaGraphNodeSetEnabled(cudaGraphExec_t exec, cudaGraphNode_t node, 
 }
 cudaError_t cudaGraphNodeGetEnabled(cudaGraphExec_t exec, cudaGraphNode_t node, unsigned* enabled) {
     const CUgraphNode_st* const copy = exec ? exec->copy_of(node) : nullptr;
-    if (!copy || !enabled) return set_error(cudaErrorInvalidValue);
-    *enabled = copy->enabled;
-    return cudaSuccess;
+    return copy ? give(enabled, copy->enabled) : set_error(cudaErrorInvalidValue);
 }

@@ -28,15 +28,22 @@ void HappensBefore::fence(bool of_device) {
         if (last && last->lanes_or_word != Event::no_word && !last->after)
             last->after = static_cast<unsigned>(scope);
         else
-            log({at.block, at.generation, Event::no_word, at.thread, false, false, false, static_cast<unsigned>(scope),
-                 0});
+            log({.block = at.block,
+                 .generation = at.generation,
+                 .thread = at.thread,
+                 .before = static_cast<unsigned>(scope)});
     }
     clocks_->fence(at, of_device);
 }
 
 void HappensBefore::sync_lanes(unsigned lanes) {
     const Instant at = now();
-    if (defers() && clocks_->any_fence()) log({at.block, at.generation, lanes, at.thread, true, false, false, 0, 0});
+    if (defers() && clocks_->any_fence())
+        log({.block = at.block,
+             .generation = at.generation,
+             .lanes_or_word = lanes,
+             .thread = at.thread,
+             .is_sync = true});
     clocks_->sync_lanes(at, lanes);
 }
 
@@ -45,7 +52,12 @@ void HappensBefore::exchange(std::uintptr_t word, bool reads, bool writes) {
     const int number = clocks_->exchange(at, word, reads, writes);
     if (!defers() || number < 0) return;
     if (static_cast<std::size_t>(number) == words_.size()) words_.push_back(word);
-    Event event{at.block, at.generation, static_cast<std::uint32_t>(number), at.thread, false, reads, writes, 0, 0};
+    Event event{.block = at.block,
+                .generation = at.generation,
+                .lanes_or_word = static_cast<std::uint32_t>(number),
+                .thread = at.thread,
+                .reads = reads,
+                .writes = writes};
     Event* const last = last_of(at);
     if (!last || last->lanes_or_word != Event::no_word) return log(event);
     event.before = last->before;

@@ -82,9 +82,9 @@ class HappensBefore {
     /// alone accesses no word.
     struct Event {
         static constexpr std::uint32_t no_word = ~0u;
-        std::uint32_t block, generation;
-        std::uint32_t lanes_or_word;  // a word by its number
-        std::uint32_t thread : 10, is_sync : 1, reads : 1, writes : 1, before : 2, after : 2;
+        std::uint32_t block = 0, generation = 0;
+        std::uint32_t lanes_or_word = no_word;  // a word by its number
+        std::uint32_t thread : 10 = 0, is_sync : 1 = 0, reads : 1 = 0, writes : 1 = 0, before : 2 = 0, after : 2 = 0;
     };
     static_assert(sizeof(Event) == 16);
     static constexpr std::size_t most_events = 1u << 22;

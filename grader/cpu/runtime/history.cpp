@@ -138,7 +138,7 @@ const Mark* Histories::find_unordered(const History& history, const Mark& mark, 
         if (found != earlier->peers.rend()) return &*found;
     }
     if (query.shared) return nullptr;
-    const auto other = std::find_if(earlier->other_blocks.begin(), earlier->other_blocks.end(), is_race);
+    const auto other = std::ranges::find_if(earlier->other_blocks, is_race);
     return other != earlier->other_blocks.end() ? &*other : nullptr;
 }
 

@@ -137,8 +137,7 @@ void show_expected(Region& region) {
     if (region.wholly_visible) return;
     if (region.wholly_expected) return make_visible(region);
     for (const uint32_t chunk : region.expected)
-        if (std::find(region.visible.begin(), region.visible.end(), chunk) == region.visible.end())
-            make_visible(region, chunk);
+        if (std::ranges::find(region.visible, chunk) == region.visible.end()) make_visible(region, chunk);
 }
 
 /// Allocate memory between two inaccessible pages, so that a kernel that exceeds its end faults.
@@ -540,15 +539,11 @@ cudaError_t cudaHostUnregister(void* pointer) {
 }
 
 cudaError_t cudaHostGetDevicePointer(void** device, void* host, unsigned) {
-    if (!device || place_of(host, 1).side != Side::pinned) return set_error(cudaErrorInvalidValue);
-    *device = host;
-    return cudaSuccess;
+    return place_of(host, 1).side == Side::pinned ? give(device, host) : set_error(cudaErrorInvalidValue);
 }
 
 cudaError_t cudaHostGetFlags(unsigned* flags, void* host) {
-    if (!flags || place_of(host, 1).side != Side::pinned) return set_error(cudaErrorInvalidValue);
-    *flags = cudaHostAllocMapped;
-    return cudaSuccess;
+    return place_of(host, 1).side == Side::pinned ? give(flags, cudaHostAllocMapped) : set_error(cudaErrorInvalidValue);
 }
 
 cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const void* pointer) {

@@ -115,15 +115,19 @@ struct Object {
     }
 };
 
-/// One access, as a hook reports it.
-struct Touch {
-    std::uintptr_t address;
-    unsigned width;
-    bool writes, atomic;
-    std::uint32_t place;
+struct AccessMode {
+    bool writes = false, atomic = false;
     bool copies = false;  // part of a copy of a whole struct
     bool is_volatile = false;
-    bool stores = false;       // an atomic that does not read
+    bool stores = false;  // an atomic that does not read
+};
+constexpr AccessMode plain_read, plain_write{.writes = true}, atomic_update{.writes = true, .atomic = true};
+
+/// One access, as a hook reports it.
+struct Touch : AccessMode {
+    std::uint32_t place = 0;
+    std::uintptr_t address = 0;
+    unsigned width = 0;
     unsigned other_width = 0;  // of an atomic on the same word, if it differs
 
     bool reads() const { return !stores && (atomic || !writes); }
@@ -282,6 +286,10 @@ class Sanitizer final : public Observer {
         return find_anew(objects, last, address);
     }
     Object* find_anew(Objects& objects, LastFound& last, std::uintptr_t address);
+    Object* find_any(std::uintptr_t address) {
+        const bool shared = is_shared(reinterpret_cast<void*>(address));
+        return shared ? find(shared_, last_shared_, address) : find(device_, last_device_, address);
+    }
     Recent& recent_at(std::uint32_t place) { return recent_[place % recent_.size()]; }
     std::uint64_t key_of(std::uint32_t place) const { return std::uint64_t{objects_version_} << 32 | place; }
     AccessCounts& remember(Object& object, std::size_t index, const LoggedAccess& access);
@@ -654,8 +662,7 @@ void Sanitizer::report_misaligned_shared() {
     for (const auto& [zone, object] : shared_)
         if (object.space == FindingSpace::shared && object.read_in == histories_.order.first_block())
             variables.push_back(&object);
-    std::sort(variables.begin(), variables.end(),
-              [](const Object* a, const Object* b) { return a->declared_at < b->declared_at; });
+    std::ranges::sort(variables, [](const Object* a, const Object* b) { return a->declared_at < b->declared_at; });
     std::size_t end = 0;
     for (const Object* variable : variables) {
         const std::size_t begin = (end + variable->alignment - 1) / variable->alignment * variable->alignment;
@@ -861,8 +868,8 @@ void Sanitizer::settle() {
 /// correct. A thread that only reads misses updates: a barrier is missing. One line can be several places, not all of
 /// which continue to the update; therefore, all guards are reported too.
 void Sanitizer::report_reads_beside_atomics() {
-    const bool all_guard = std::all_of(reads_beside_atomics_.begin(), reads_beside_atomics_.end(),
-                                       [&](const auto& entry) { return guards_.count(entry.first) != 0; });
+    const bool all_guard =
+        std::ranges::all_of(reads_beside_atomics_, [&](const auto& entry) { return guards_.count(entry.first) != 0; });
     for (const std::uint32_t place : guards_)
         if (!all_guard) record_guard(place);
     for (auto& [place, entry] : reads_beside_atomics_) {
@@ -915,7 +922,7 @@ void Sanitizer::look_for_unfinished_copies(const Object& object, std::uintptr_t 
                 return epoch < running.first_epoch ? timeline.unordered(epoch) : nullptr;
             });
         if (!earlier.first) continue;
-        RawFinding finding = describe(FindingKind::unfinished, &object, {begin, 1, writes, false, 0});
+        RawFinding finding = describe(FindingKind::unfinished, &object, {{.writes = writes}, 0, begin, 1});
         finding.offset = static_cast<std::int64_t>((word - first) * word_bytes + begin - object.begin);
         finding.line = running.line;
         copy_name(finding.kernel, sizeof finding.kernel, running.name.c_str());
@@ -947,9 +954,7 @@ void Sanitizer::async_copy(std::uintptr_t to, std::uintptr_t from, std::size_t b
 
 void Sanitizer::misaligned(const Touch& touch) {
     if (!grid_) return;
-    const bool shared = is_shared(reinterpret_cast<void*>(touch.address));
-    Objects& objects = shared ? shared_ : device_;
-    record(FindingKind::misaligned, find(objects, shared ? last_shared_ : last_device_, touch.address), touch);
+    record(FindingKind::misaligned, find_any(touch.address), touch);
 }
 
 template <class Predicate>
@@ -1056,9 +1061,7 @@ void Sanitizer::look_for_unwritten(const Object& object, std::size_t first, unsi
 
 /// Check a struct that is copied as a whole. One written byte is enough, because its padding is never written.
 void Sanitizer::struct_copied(const Touch& whole) {
-    const bool shared = is_shared(reinterpret_cast<void*>(whole.address));
-    const Object* const object =
-        shared ? find(shared_, last_shared_, whole.address) : find(device_, last_device_, whole.address);
+    const Object* const object = find_any(whole.address);
     if (!object || object->freed || object->holds_data || whole.address < object->begin ||
         whole.address + whole.width > object->begin + object->bytes)
         return;
@@ -1091,17 +1094,17 @@ AccessCounts& Sanitizer::remember(Object& object, std::size_t index, const Logge
         recent.bytes = ready.bytes;
         return *recent.counts;
     }
-    recent = {key_of(access.place),
-              ready.begin,
-              ready.bytes,
-              object.is_shared() ? block_state.tls_begin : 0,
-              object.begin / word_bytes,
-              &object,
-              object.histories.words(),
-              &counts_of_accesses(access),
-              object.is_shared(),
-              object.holds_data,
-              access.kind};
+    recent = {.key = key_of(access.place),
+              .begin = ready.begin,
+              .bytes = ready.bytes,
+              .log_from = object.is_shared() ? block_state.tls_begin : 0,
+              .first_word = object.begin / word_bytes,
+              .object = &object,
+              .histories = object.histories.words(),
+              .counts = &counts_of_accesses(access),
+              .shared = object.is_shared(),
+              .holds_data = object.holds_data,
+              .kind = access.kind};
     return *recent.counts;
 }
 
@@ -1202,7 +1205,7 @@ void Sanitizer::access(const Touch& touch) {
 void Sanitizer::barrier(std::uint32_t place, int line) {
     if (!grid_) return;
     settle();
-    const Touch arrival{0, 0, false, false, place};
+    const Touch arrival{{}, place};
     const std::uint64_t here = std::uint64_t{block_state.epoch} << 32 | block_state.generation;
     if (here != first_arrival_.barrier) {
         first_arrival_ = {here, arrival, side_here(arrival), line};
@@ -1300,7 +1303,7 @@ void Sanitizer::freed_wrongly(const void* pointer, const char* function, const s
 }
 
 void Sanitizer::index_beyond(std::int64_t index, const char* array, std::uint32_t column, std::uint32_t place) {
-    RawFinding finding = describe(FindingKind::out_of_bounds, nullptr, {0, 0, false, false, place});
+    RawFinding finding = describe(FindingKind::out_of_bounds, nullptr, {{}, place});
     finding.space = static_cast<std::uint32_t>(FindingSpace::declared);
     finding.offset = index;
     finding.width = column;
@@ -1381,7 +1384,8 @@ void note_async_copy(void* to, const void* from, std::size_t bytes, const void* 
 void misaligned_copy(const void* address, std::size_t alignment, bool writes) {
     void* const caller = __builtin_return_address(0);
     if (!the_sanitizer) end_with_misaligned(address, caller);
-    sanitizer().misaligned({number(address), static_cast<unsigned>(alignment), writes, false, caller_place(caller)});
+    sanitizer().misaligned(
+        {{.writes = writes}, caller_place(caller), number(address), static_cast<unsigned>(alignment)});
 }
 void note_async_commit() {
     if (the_sanitizer) sanitizer().async_commit();
@@ -1400,7 +1404,7 @@ void note_block_scope(const volatile void* place, std::size_t bytes, bool writes
     const auto address = reinterpret_cast<std::uintptr_t>(place);
     const auto caller = caller_place(__builtin_return_address(0));
     if (address - quick.stack >= quick.stack_bytes)
-        sanitizer().block_scope({address, static_cast<unsigned>(bytes), writes, true, caller});
+        sanitizer().block_scope({{.writes = writes, .atomic = true}, caller, address, static_cast<unsigned>(bytes)});
 }
 void note_built_ins(bool begin) {
     if (!the_sanitizer) return;
@@ -1467,6 +1471,9 @@ void warplab::cpu::name_part(void* begin, std::size_t bytes, const char* name) {
 
 namespace {
 
+using warplab_cpu::atomic_update;
+using warplab_cpu::plain_read;
+using warplab_cpu::plain_write;
 using warplab_cpu::sanitizer;
 
 /// Inspect an access for which the quick path has no answer.
@@ -1488,17 +1495,16 @@ __attribute__((noinline)) void see_other(const warplab_cpu::Touch& touch, void* 
 }
 
 template <unsigned width>
-WARPLAB_CPU_INLINE void see(const volatile void* pointer, bool writes, bool atomic, void* caller, bool copies = false,
-                            bool is_volatile = false, bool stores = false) {
+WARPLAB_CPU_INLINE void see(const volatile void* pointer, warplab_cpu::AccessMode mode, void* caller) {
     using namespace warplab_cpu;
     const auto address = reinterpret_cast<std::uintptr_t>(pointer);
     const auto touch = [&] {  // the first result stays in registers, the second is for the call
-        return Touch{address, width, writes, atomic, caller_place(caller), copies, is_volatile, stores};
+        return Touch{mode, caller_place(caller), address, width};
     };
     if (quick.kernels_thread == &block_state) {
         if (address - quick.stack < quick.stack_bytes || quick.built_ins.has(address)) return;
         if (sanitizer().access_quickly<width>(touch())) return;
-    } else if (!the_sanitizer && !(writes && width == 16)) {
+    } else if (!the_sanitizer && !(mode.writes && width == 16)) {
         return;
     }
     see_other(touch(), caller);
@@ -1508,7 +1514,7 @@ WARPLAB_CPU_INLINE void see(const volatile void* pointer, bool writes, bool atom
 template <unsigned width>
 void see_volatile_read(const volatile void* place, void* caller) {
     warplab_cpu::note_volatile_read(place, width);
-    see<width>(place, false, false, caller, false, true);
+    see<width>(place, {.is_volatile = true}, caller);
 }
 
 void see_range(const void* address, unsigned long bytes, bool writes, void* caller) {
@@ -1518,16 +1524,16 @@ void see_range(const void* address, unsigned long bytes, bool writes, void* call
     if (begin - warplab_cpu::quick.stack < warplab_cpu::quick.stack_bytes) return;
     if (warplab_cpu::quick.in_grid && warplab_cpu::scheduler_memory.has(begin)) return;
     if (warplab_cpu::quick.in_grid && !writes)
-        sanitizer().struct_copied(
-            {begin, static_cast<unsigned>(bytes), false, false, warplab_cpu::caller_place(caller)});
-    if (bytes == 8 && begin % 8 == 0) return see<8>(address, writes, false, caller, true);
-    if (bytes == 16 && begin % 16 == 0) return see<16>(address, writes, false, caller, true);
+        sanitizer().struct_copied({plain_read, warplab_cpu::caller_place(caller), begin, static_cast<unsigned>(bytes)});
+    const warplab_cpu::AccessMode mode{.writes = writes, .copies = true};
+    if (bytes == 8 && begin % 8 == 0) return see<8>(address, mode, caller);
+    if (bytes == 16 && begin % 16 == 0) return see<16>(address, mode, caller);
     for (std::uintptr_t at = begin; at < begin + bytes;) {
         const bool whole = at % 4 == 0 && at + 4 <= begin + bytes;
         if (whole)
-            see<4>(reinterpret_cast<void*>(at), writes, false, caller, true);
+            see<4>(reinterpret_cast<void*>(at), mode, caller);
         else
-            see<1>(reinterpret_cast<void*>(at), writes, false, caller, true);
+            see<1>(reinterpret_cast<void*>(at), mode, caller);
         at += whole ? 4 : 1;
     }
 }
@@ -1550,15 +1556,15 @@ Loaded loaded_here(const volatile void* place) {
 template <unsigned width>
 void see_load(const volatile void* place, int order, void* caller) {
     if (!warplab_cpu::the_sanitizer) return;
-    if (order != __ATOMIC_RELAXED) return see<width>(place, false, false, caller, false, true);
-    see<width>(place, true, true, caller);
+    if (order != __ATOMIC_RELAXED) return see<width>(place, {.is_volatile = true}, caller);
+    see<width>(place, atomic_update, caller);
     loaded = loaded_here(place);
 }
 
 template <unsigned width>
 void see_exchange(const volatile void* place, void* caller) {
     if (!warplab_cpu::the_sanitizer) return;
-    if (!(loaded_here(place) == loaded)) see<width>(place, true, true, caller);
+    if (!(loaded_here(place) == loaded)) see<width>(place, atomic_update, caller);
     loaded = {};
 }
 
@@ -1566,17 +1572,17 @@ void see_exchange(const volatile void* place, void* caller) {
 
 #define WARPLAB_HERE __builtin_return_address(0)
 #define WARPLAB_HOOKS(bytes)                                                                  \
-    void __tsan_read##bytes(void* p) { see<bytes>(p, false, false, WARPLAB_HERE); }           \
-    void __tsan_write##bytes(void* p) { see<bytes>(p, true, false, WARPLAB_HERE); }           \
-    void __tsan_unaligned_read##bytes(void* p) { see<bytes>(p, false, false, WARPLAB_HERE); } \
-    void __tsan_unaligned_write##bytes(void* p) { see<bytes>(p, true, false, WARPLAB_HERE); } \
+    void __tsan_read##bytes(void* p) { see<bytes>(p, plain_read, WARPLAB_HERE); }             \
+    void __tsan_write##bytes(void* p) { see<bytes>(p, plain_write, WARPLAB_HERE); }           \
+    void __tsan_unaligned_read##bytes(void* p) { see<bytes>(p, plain_read, WARPLAB_HERE); }   \
+    void __tsan_unaligned_write##bytes(void* p) { see<bytes>(p, plain_write, WARPLAB_HERE); } \
     void __tsan_volatile_read##bytes(void* p) { see_volatile_read<bytes>(p, WARPLAB_HERE); }  \
-    void __tsan_volatile_write##bytes(void* p) { see<bytes>(p, true, false, WARPLAB_HERE, false, true); }
+    void __tsan_volatile_write##bytes(void* p) { see<bytes>(p, {.writes = true, .is_volatile = true}, WARPLAB_HERE); }
 
 // Kernels run on one OS thread, so no other thread can interfere there.
 #define WARPLAB_UPDATE(bits, type, name, operation)                                          \
     type __tsan_atomic##bits##_##name(volatile type* p, type value, int) {                   \
-        see<bits / 8>(p, true, true, WARPLAB_HERE);                                          \
+        see<bits / 8>(p, atomic_update, WARPLAB_HERE);                                       \
         if (!warplab_cpu::quick.in_grid) return __atomic_##name(p, value, __ATOMIC_SEQ_CST); \
         const type before = *p;                                                              \
         *p = static_cast<type>(before operation value);                                      \
@@ -1587,25 +1593,25 @@ void see_exchange(const volatile void* place, void* caller) {
         see_exchange<bits / 8>(p, WARPLAB_HERE);                                                                    \
         return __atomic_compare_exchange_n(p, expected, value, weak, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);           \
     }
-#define WARPLAB_ATOMICS(bits, type)                                          \
-    type __tsan_atomic##bits##_load(const volatile type* p, int order) {     \
-        see_load<bits / 8>(p, order, WARPLAB_HERE);                          \
-        return __atomic_load_n(p, __ATOMIC_SEQ_CST);                         \
-    }                                                                        \
-    void __tsan_atomic##bits##_store(volatile type* p, type value, int) {    \
-        see<bits / 8>(p, true, true, WARPLAB_HERE, false, false, true);      \
-        __atomic_store_n(p, value, __ATOMIC_SEQ_CST);                        \
-    }                                                                        \
-    type __tsan_atomic##bits##_exchange(volatile type* p, type value, int) { \
-        see<bits / 8>(p, true, true, WARPLAB_HERE);                          \
-        return __atomic_exchange_n(p, value, __ATOMIC_SEQ_CST);              \
-    }                                                                        \
-    WARPLAB_UPDATE(bits, type, fetch_add, +)                                 \
-    WARPLAB_UPDATE(bits, type, fetch_sub, -)                                 \
-    WARPLAB_UPDATE(bits, type, fetch_and, &)                                 \
-    WARPLAB_UPDATE(bits, type, fetch_or, |)                                  \
-    WARPLAB_UPDATE(bits, type, fetch_xor, ^)                                 \
-    WARPLAB_EXCHANGE(bits, type, strong, false)                              \
+#define WARPLAB_ATOMICS(bits, type)                                                       \
+    type __tsan_atomic##bits##_load(const volatile type* p, int order) {                  \
+        see_load<bits / 8>(p, order, WARPLAB_HERE);                                       \
+        return __atomic_load_n(p, __ATOMIC_SEQ_CST);                                      \
+    }                                                                                     \
+    void __tsan_atomic##bits##_store(volatile type* p, type value, int) {                 \
+        see<bits / 8>(p, {.writes = true, .atomic = true, .stores = true}, WARPLAB_HERE); \
+        __atomic_store_n(p, value, __ATOMIC_SEQ_CST);                                     \
+    }                                                                                     \
+    type __tsan_atomic##bits##_exchange(volatile type* p, type value, int) {              \
+        see<bits / 8>(p, atomic_update, WARPLAB_HERE);                                    \
+        return __atomic_exchange_n(p, value, __ATOMIC_SEQ_CST);                           \
+    }                                                                                     \
+    WARPLAB_UPDATE(bits, type, fetch_add, +)                                              \
+    WARPLAB_UPDATE(bits, type, fetch_sub, -)                                              \
+    WARPLAB_UPDATE(bits, type, fetch_and, &)                                              \
+    WARPLAB_UPDATE(bits, type, fetch_or, |)                                               \
+    WARPLAB_UPDATE(bits, type, fetch_xor, ^)                                              \
+    WARPLAB_EXCHANGE(bits, type, strong, false)                                           \
     WARPLAB_EXCHANGE(bits, type, weak, true)
 
 #pragma GCC visibility push(default)
@@ -1615,8 +1621,8 @@ void __tsan_init() {
 }
 void __tsan_func_entry(void*) {}
 void __tsan_func_exit() {}
-void __tsan_vptr_update(void** p, void*) { see<sizeof(void*)>(p, true, false, WARPLAB_HERE); }
-void __tsan_vptr_read(void** p) { see<sizeof(void*)>(p, false, false, WARPLAB_HERE); }
+void __tsan_vptr_update(void** p, void*) { see<sizeof(void*)>(p, plain_write, WARPLAB_HERE); }
+void __tsan_vptr_read(void** p) { see<sizeof(void*)>(p, plain_read, WARPLAB_HERE); }
 WARPLAB_HOOKS(1)
 WARPLAB_HOOKS(2)
 WARPLAB_HOOKS(4)

@@ -269,7 +269,7 @@ void reset_warps(Worker& w, unsigned threads, unsigned first, bool backward) {
     for (unsigned i = 0; i * lanes_per_warp < threads; ++i) {
         const unsigned lanes = std::min(lanes_per_warp, threads - i * lanes_per_warp);
         w.warps[i].pending = w.warps[i].converging = 0;
-        std::fill(std::begin(w.warps[i].in_tile), std::end(w.warps[i].in_tile), 0);
+        std::ranges::fill(w.warps[i].in_tile, 0);
         w.warps[i].returned = lanes == 32 ? 0 : ~0u << lanes;
     }
     // The threads before the first fiber ran to their end in the loop.
@@ -277,7 +277,7 @@ void reset_warps(Worker& w, unsigned threads, unsigned first, bool backward) {
     for (unsigned i = begin; i < end; ++i) w.warps[i / lanes_per_warp].returned |= 1u << i % lanes_per_warp;
 }
 
-std::string places_of_waiting(const Worker& w) {
+std::string places_of_waiting() {
     const Block& block = block_state;
     std::map<int, unsigned> lines;
     const Fiber* fiber = block.current;
@@ -291,7 +291,6 @@ std::string places_of_waiting(const Worker& w) {
         text += line < 0 ? " retry the same operation again and again" : " wait at line " + std::to_string(line);
     }
     if (block.alive < block.threads) text += ", " + std::to_string(block.threads - block.alive) + " returned";
-    (void)w;
     return text;
 }
 
@@ -346,7 +345,7 @@ void block_goes_on(Worker& w) {
 [[noreturn]] void end_hanging_grid(const Worker& w) {
     const uint64_t left = w.job ? w.left_in_chunk + w.job->blocks - std::min(w.job->next.load(), w.job->blocks) : 0;
     const std::string text = "in block (" + std::to_string(w.block.x) + ", " + std::to_string(w.block.y) + ", " +
-                             std::to_string(w.block.z) + ") " + places_of_waiting(w) + "; no memory changes any more";
+                             std::to_string(w.block.z) + ") " + places_of_waiting() + "; no memory changes any more";
     const std::string others = left == 0 ? ", and all other blocks have ended or wait, too"
                                          : ", and " + std::to_string(left) +
                                                " of the grid's blocks start only after this one has ended" +
@@ -434,7 +433,7 @@ void nobody_goes_on(Worker& w) {
     w.idle = 0;
     if (release_converging(w)) return;
     if (!w.spun && observer) report_missing_lanes(w);
-    if (!w.spun) end_with_fault(warplab::Fault::deadlock, places_of_waiting(w));
+    if (!w.spun) end_with_fault(warplab::Fault::deadlock, places_of_waiting());
     w.spun = false;
     const bool tried = std::exchange(w.tried, false);  // otherwise, they wait for time to pass
     if (w.grid->cooperative) {
@@ -524,10 +523,6 @@ WARPLAB_CPU_INLINE uint64_t run_warp_function(unsigned mask, uint64_t given, uns
     compute(warp, present);
     warp.pending &= ~present;
     return warp.result[lane];
-}
-
-void mix_waiters_line(int line) {
-    if (block_state.current) block_state.current->line = line;
 }
 
 }  // namespace
@@ -632,7 +627,7 @@ void yield_thread() {
         return;
     }
     w.spun = true;
-    mix_waiters_line(-1);
+    if (block_state.current) block_state.current->line = -1;
     take_turn(w);
 }
 
@@ -764,39 +759,34 @@ unsigned warp_match_all(unsigned mask, uint64_t word, int* all, int line) {
     return result;
 }
 
+static unsigned reduced(Reduction reduction, unsigned a, unsigned b) {
+    const int signed_a = static_cast<int>(a), signed_b = static_cast<int>(b);
+    switch (reduction) {
+        case Reduction::add:
+            return a + b;
+        case Reduction::minimum:
+            return std::min(a, b);
+        case Reduction::maximum:
+            return std::max(a, b);
+        case Reduction::minimum_signed:
+            return static_cast<unsigned>(std::min(signed_a, signed_b));
+        case Reduction::maximum_signed:
+            return static_cast<unsigned>(std::max(signed_a, signed_b));
+        case Reduction::bit_and:
+            return a & b;
+        case Reduction::bit_or:
+            return a | b;
+        case Reduction::bit_xor:
+            return a ^ b;
+    }
+    __builtin_unreachable();
+}
+
 unsigned warp_reduce(unsigned mask, unsigned word, Reduction reduction, int line) {
     return static_cast<unsigned>(run_warp_function(mask, word, 0, line, [reduction](Warp& warp, unsigned lanes) {
         auto total = static_cast<unsigned>(warp.given[__builtin_ctz(lanes)]);
-        for (unsigned left = lanes & (lanes - 1); left; left &= left - 1) {
-            const auto value = static_cast<unsigned>(warp.given[__builtin_ctz(left)]);
-            const int a = static_cast<int>(total), b = static_cast<int>(value);
-            switch (reduction) {
-                case Reduction::add:
-                    total += value;
-                    break;
-                case Reduction::minimum:
-                    total = std::min(total, value);
-                    break;
-                case Reduction::maximum:
-                    total = std::max(total, value);
-                    break;
-                case Reduction::minimum_signed:
-                    total = static_cast<unsigned>(std::min(a, b));
-                    break;
-                case Reduction::maximum_signed:
-                    total = static_cast<unsigned>(std::max(a, b));
-                    break;
-                case Reduction::bit_and:
-                    total &= value;
-                    break;
-                case Reduction::bit_or:
-                    total |= value;
-                    break;
-                case Reduction::bit_xor:
-                    total ^= value;
-                    break;
-            }
-        }
+        for (unsigned left = lanes & (lanes - 1); left; left &= left - 1)
+            total = reduced(reduction, total, static_cast<unsigned>(warp.given[__builtin_ctz(left)]));
         for (unsigned i = 0; i < lanes_per_warp; ++i)
             if (lanes >> i & 1) warp.result[i] = total;
     }));
@@ -1077,7 +1067,7 @@ class CooperativeGrid {
 
   private:
     uint64_t count(bool (HeldBlock::*how)() const) const {
-        return static_cast<uint64_t>(std::count_if(held_.begin(), held_.end(), std::mem_fn(how)));
+        return static_cast<uint64_t>(std::ranges::count_if(held_, std::mem_fn(how)));
     }
 
     /// Let each block that spins run, or all blocks if all wait in grid.sync().

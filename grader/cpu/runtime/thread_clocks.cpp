@@ -139,8 +139,7 @@ bool ThreadClocks::has_read(const Instant& at, std::uintptr_t place, const Mark&
         return reader.second.read >= version && knows_read(at, reader.first, reader.second);
     };
     const auto own = signals.find(thread_key(at));
-    return version != 0 &&
-           ((own != signals.end() && is_known(*own)) || std::any_of(signals.begin(), signals.end(), is_known));
+    return version != 0 && ((own != signals.end() && is_known(*own)) || std::ranges::any_of(signals, is_known));
 }
 
 bool ThreadClocks::knows_read(const Instant& at, std::uint64_t thread_key, const Signal& signal) {

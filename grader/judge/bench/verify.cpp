@@ -48,7 +48,7 @@ std::optional<Failure> verify(const StageRun& run, const Pool& pool, std::vector
         seen_sample[static_cast<std::size_t>(s.sample) % 1000] = true;
         return first;
     });
-    const auto samples = static_cast<std::size_t>(std::count(seen_sample.begin(), seen_sample.end(), true));
+    const auto samples = static_cast<std::size_t>(std::ranges::count(seen_sample, true));
     const auto begin = Clock::now();
     for (std::size_t i = 0; i < output_samples.size(); ++i) {
         const double left_s = budget_s - seconds_since(begin);

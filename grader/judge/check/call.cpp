@@ -141,7 +141,7 @@ Dependence find_dependence(StageRun& run, Buffers& buffers, const Trial& trial, 
 }  // namespace
 
 bool needs_kernel(const Lab& lab, const Problem& problem) {
-    if (std::find(problem.sizes.begin(), problem.sizes.end(), 0) != problem.sizes.end()) return false;
+    if (std::ranges::find(problem.sizes, 0) != problem.sizes.end()) return false;
     std::size_t most_written = 0, most_read = 0;
     bool reads = false;
     for (std::size_t i = 0; i < lab.buffers.size(); ++i) {

@@ -156,9 +156,8 @@ Failure explain_damage(const Lab& lab, const Damage& damage) {
             ? fmt::format("{} before its first", format_plural(static_cast<std::uint64_t>(-damage.index), unit))
             : fmt::format("{} past its last {}",
                           past == 0 ? std::string("one") : format_count(static_cast<std::uint64_t>(past) + 1), unit);
-    const bool input = std::any_of(lab.buffers.begin(), lab.buffers.end(), [&](const BufferSpec& b) {
-        return b.name == damage.buffer && b.role == Role::input;
-    });
+    const bool input = std::ranges::any_of(
+        lab.buffers, [&](const BufferSpec& b) { return b.name == damage.buffer && b.role == Role::input; });
     return {
         cause::out_of_bounds_write,
         scratch ? outside_scratch(lab, damage, where)
@@ -169,8 +168,7 @@ Failure explain_damage(const Lab& lab, const Damage& damage) {
             ? "Is an index checked before it is written to? scratch has the bytes that the stage's _scratch_bytes() "
               "asks for; `make inspect` names the line."
             : "Threads beyond the end must do nothing: is there an `if (i < n)` around the write? And is the index "
-              "itself right, with the length of a row?",
-        {}};
+              "itself right, with the length of a row?"};
 }
 
 }  // namespace warplab

@@ -84,7 +84,7 @@ std::int64_t common_shift(const Array& expected, const Array& actual, const std:
             return from < 0 || from >= count ||
                    value_at(actual, i) == value_at(expected, static_cast<std::size_t>(from));
         };
-        if (wrong.size() > 8 && std::all_of(wrong.begin(), wrong.end(), matches)) return shift;
+        if (wrong.size() > 8 && std::ranges::all_of(wrong, matches)) return shift;
     }
     return 0;
 }

@@ -96,8 +96,7 @@ Prepared prepare(StageRun& run, const Problem& shape, bool host_variant) {
             Failure{cause::out_of_memory,
                     fmt::format("{}_scratch_bytes asks for {}; at most {} are given for these sizes.", run.lab.name,
                                 format_bytes(static_cast<double>(wanted)), format_bytes(static_cast<double>(allowed))),
-                    "Is the size in bytes, and computed without overflow?",
-                    {}},
+                    "Is the size in bytes, and computed without overflow?"},
             false};
     return {wanted, reply.answer.has_host != 0, std::nullopt, false};
 }

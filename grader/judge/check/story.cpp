@@ -17,8 +17,7 @@ Failure tell_copied(const StageRun& run, const Trial& trial, const CallResult& r
             fmt::format("A call copied {} from the device to the host; this stage allows {}.",
                         format_bytes(static_cast<double>(result.copied_bytes)),
                         allowed ? format_bytes(static_cast<double>(allowed)) : "nothing"),
-            host_work_hint(run.stage.host_bytes_per_iteration),
-            {}};
+            host_work_hint(run.stage.host_bytes_per_iteration)};
 }
 
 /// Explain a guard violation by the mistake that explains the outputs, if that mistake writes past the end: rows that
@@ -28,7 +27,7 @@ Failure tell_damage(const StageRun& run, const Situation& situation, const CallR
     const auto is_output = [&](const BufferSpec& b) {
         return b.name == result.damage->buffer && b.role == Role::output;
     };
-    if (!result.difference || std::none_of(run.lab.buffers.begin(), run.lab.buffers.end(), is_output)) return failure;
+    if (!result.difference || std::ranges::none_of(run.lab.buffers, is_output)) return failure;
     const Failure explained = explain_difference(run.lab, run.oracle, situation, *result.difference, poison.output);
     if (explained.cause != cause::wrong_pitch) return failure;
     return {explained.cause, failure.message + " " + explained.message, explained.hint, explained.place};
@@ -47,16 +46,14 @@ Failure tell_answered_without_kernel(bool host_variant) {
     return {cause::not_launched,
             fmt::format("The output is right, but {} launched no kernel: it was computed on the host, or only copied.",
                         host_variant ? "the host function" : "the call"),
-            "The work belongs into a kernel that is launched with <<<blocks, threads>>>.",
-            {}};
+            "The work belongs into a kernel that is launched with <<<blocks, threads>>>."};
 }
 
 Failure tell_leak(std::int64_t bytes, bool host_variant) {
     return {cause::leak,
             fmt::format("{} leaves {} of device memory allocated.", host_variant ? "The host function" : "Every call",
                         format_bytes(static_cast<double>(bytes))),
-            "Each cudaMalloc needs its cudaFree, on every way out of the function.",
-            {}};
+            "Each cudaMalloc needs its cudaFree, on every way out of the function."};
 }
 
 Failure tell_early_return(const Failure& plain, std::uint32_t blocks) {
@@ -150,7 +147,7 @@ Failure tell_output(const StageRun& run, const Trial& trial, const CallResult& r
 bool is_unexplained(const Failure& plain) { return plain.cause == cause::wrong_value || plain.cause == cause::nan; }
 
 Circumstances circumstances_of(const StageRun& run, const Problem& problem) {
-    const auto zero = std::find(problem.sizes.begin(), problem.sizes.end(), 0);
+    const auto zero = std::ranges::find(problem.sizes, 0);
     return {zero == problem.sizes.end() ? "" : run.lab.sizes[static_cast<std::size_t>(zero - problem.sizes.begin())],
             run.stage.host_bytes_per_iteration};
 }
@@ -161,17 +158,14 @@ Failure tell_in_host_function(const Lab& lab, const Failure& failure) {
 }
 
 Failure tell_missing_host_function(const Lab& lab) {
-    return {cause::missing_function,
-            fmt::format("{}_host is not defined; this stage asks for it.", lab.name),
-            fmt::format("Its signature is in labs/{}/lab.h: allocate, copy in, call, copy back, free.", lab.name),
-            {}};
+    return {cause::missing_function, fmt::format("{}_host is not defined; this stage asks for it.", lab.name),
+            fmt::format("Its signature is in labs/{}/lab.h: allocate, copy in, call, copy back, free.", lab.name)};
 }
 
 Failure tell_too_much_memory(const std::string& skipped_why) {
     return {cause::out_of_memory,
             fmt::format("This dataset {}, but only while this program runs; it fits with the reference.", skipped_why),
-            "Is memory allocated before the call and never freed? Does _scratch_bytes ask for more than it needs?",
-            {}};
+            "Is memory allocated before the call and never freed? Does _scratch_bytes ask for more than it needs?"};
 }
 
 Failure tell_reference_fails(const Failure& of_reference) {
@@ -180,7 +174,7 @@ Failure tell_reference_fails(const Failure& of_reference) {
 }
 
 Failure tell_internal_error(const std::string& what) {
-    return {cause::internal, fmt::format("The judge could not check this dataset: {}.", what), "", {}};
+    return {cause::internal, fmt::format("The judge could not check this dataset: {}.", what)};
 }
 
 }  // namespace warplab

@@ -54,11 +54,10 @@ void require_plausible(const Report& report, const Lab& lab, const fs::path& fil
         lab.stage(stage.stage);  // throws with the existing names
         for (const Measurement& m : stage.measurements) {
             const auto known = [&](const Dataset& dataset) { return dataset.name == m.dataset; };
-            if (std::none_of(lab.datasets.begin(), lab.datasets.end(), known))
+            if (std::ranges::none_of(lab.datasets, known))
                 refuse(fmt::format("{} has no dataset \"{}\"", lab.name, Foreign(m.dataset).for_terminal()));
             const auto positive = [](double seconds) { return std::isfinite(seconds) && seconds > 0; };
-            if (m.samples_s.empty() || !positive(m.median_s) ||
-                !std::all_of(m.samples_s.begin(), m.samples_s.end(), positive))
+            if (m.samples_s.empty() || !positive(m.median_s) || !std::ranges::all_of(m.samples_s, positive))
                 refuse(fmt::format("{} on {} has no time above 0 s", stage.stage, m.dataset));
         }
     }

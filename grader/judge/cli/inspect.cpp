@@ -57,10 +57,10 @@ void print_findings(const Inspected& found) {
 /// approval.
 void judge_answers(const std::vector<Check>& checks, Inspected& found) {
     const auto failed = [](const Check& check) { return !check.skipped && check.verdict != Verdict::passed; };
-    const auto first = std::find_if(checks.begin(), checks.end(), failed);
+    const auto first = std::ranges::find_if(checks, failed);
     found.passed = first == checks.end();
     if (found.passed) return;
-    const auto count = std::count_if(checks.begin(), checks.end(), failed);
+    const auto count = std::ranges::count_if(checks, failed);
     const std::string what = first->failure ? first->failure->message : "the judge failed";
     found.wrong =
         fmt::format("It fails on {}, first on {}: {}{}", format_plural(static_cast<std::uint64_t>(count), "dataset"),
@@ -104,8 +104,7 @@ std::string margin_words(const LineSummary& m, const TextStyle& style) {
 
 /// Choose the lines to show: the most costly ones, each with the lines around it, as many as fit a screen.
 std::set<int> choose_lines(std::vector<LineSummary> lines, int last_line) {
-    std::stable_sort(lines.begin(), lines.end(),
-                     [](const LineSummary& a, const LineSummary& b) { return a.heat > b.heat; });
+    std::ranges::stable_sort(lines, [](const LineSummary& a, const LineSummary& b) { return a.heat > b.heat; });
     std::set<int> chosen;
     for (const LineSummary& one : lines) {
         std::set<int> with = chosen;
@@ -130,15 +129,14 @@ void print_source(const std::vector<LineSummary>& lines, const std::vector<std::
     for (const int line : chosen) {
         if (before && line != before + 1) fmt::print("{:>44}\n", "...");
         before = line;
-        const auto margin =
-            std::find_if(lines.begin(), lines.end(), [&](const LineSummary& one) { return one.line == line; });
+        const auto margin = std::ranges::find_if(lines, [&](const LineSummary& one) { return one.line == line; });
         const std::string words = margin == lines.end() ? std::string(39, ' ') : margin_words(*margin, style);
         const auto room = static_cast<std::size_t>(std::max(20, style.width - 47));
         const bool known = static_cast<std::size_t>(line) <= source.size();
         fmt::print("{}{:>5} | {}\n", words, line, known ? fit(source[static_cast<std::size_t>(line) - 1], room) : "");
     }
     const auto left_out =
-        std::count_if(lines.begin(), lines.end(), [&](const LineSummary& one) { return !chosen.contains(one.line); });
+        std::ranges::count_if(lines, [&](const LineSummary& one) { return !chosen.contains(one.line); });
     if (left_out > 0)
         fmt::print("{} that cost less are not shown.\n", format_plural(static_cast<std::uint64_t>(left_out), "line"));
     fmt::print("{}", wrap("A request is what a warp accesses together. lanes: of its 32, how many take part. sectors: "
@@ -254,7 +252,7 @@ int inspect(const Options& options) {
     found.lines = summarize_lines(found.counts);
     print_all(found, stage, ready.compilation.log);
     keep(found, judge.begin_report("inspect", lab, {}, options.tree), file, options);
-    const bool used = std::all_of(found.limits.begin(), found.limits.end(), std::mem_fn(&LimitOutcome::held));
+    const bool used = std::ranges::all_of(found.limits, std::mem_fn(&LimitOutcome::held));
     return !first_serious(found.findings) && found.passed && used ? 0 : 1;
 }
 

@@ -8,12 +8,11 @@
 
 #include <cerrno>
 #include <cstring>
-#include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "grader/common/descriptor.h"
 #include "grader/common/hash.h"
+#include "grader/common/read_file.h"
 #include "grader/model/manifest.h"
 
 namespace warplab {
@@ -36,8 +35,7 @@ class Records {
         if (!locked_) throw cannot_write(file);
         while (flock(locked_.get(), LOCK_EX) != 0)
             if (errno != EINTR) break;  // a file system without locks: it is still a single write
-        std::ifstream stream(file, std::ios::binary);
-        text_.assign(std::istreambuf_iterator<char>(stream), {});
+        text_ = read_file(file);
         drop_half_line();
     }
 
@@ -73,9 +71,8 @@ bool has_text(const Records& records, const std::string& hash) {
 /// Return the line that keeps the file's text; empty if it is already there or the file has changed since.
 std::string source_line(const Records& records, const Record& result, const fs::path& source) {
     if (result.source_hash.empty() || has_text(records, result.source_hash)) return "";
-    std::ifstream stream(source, std::ios::binary);
-    const std::string text(std::istreambuf_iterator<char>(stream), {});
-    if (!stream || sha256(text) != result.source_hash) return "";
+    const std::string text = read_file(source);
+    if (sha256(text) != result.source_hash) return "";
     Record line;
     line.kind = Record::Kind::source;
     line.hash = result.source_hash;

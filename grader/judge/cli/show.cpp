@@ -151,7 +151,7 @@ Shown choose_stage(const Judge& judge, const Lab& lab, const Options& options) {
     }
     const auto started = started_stages(lab, judge.folders());
     if (!asked && !started.empty()) asked = started.back();
-    if (asked && std::find(started.begin(), started.end(), asked) != started.end())
+    if (asked && std::ranges::find(started, asked) != started.end())
         return {asked, judge.source_of(lab, *asked, "work"), "work", ""};
     const Stage* stage = asked ? asked : &lab.stages.back();
     const fs::path solution = judge.source_of(lab, *stage, "solutions");
@@ -218,7 +218,7 @@ void list_pictures(const fs::path& folder) {
     std::vector<std::string> pictures;
     for (const auto& entry : fs::directory_iterator(folder))
         if (entry.path().extension() == ".png") pictures.push_back(entry.path().string());
-    std::sort(pictures.begin(), pictures.end());
+    std::ranges::sort(pictures);
     for (const std::string& picture : pictures) fmt::print("  {}\n", picture);
 }
 

@@ -97,8 +97,8 @@ Point time_choice(Judge& judge, const Lab& lab, const Stage& stage, const Datase
     }
     const Measurement& m = measured.measurement;
     point.median_s = m.median_s;
-    point.low_s = *std::min_element(m.samples_s.begin(), m.samples_s.end());
-    point.high_s = *std::max_element(m.samples_s.begin(), m.samples_s.end());
+    point.low_s = *std::ranges::min_element(m.samples_s);
+    point.high_s = *std::ranges::max_element(m.samples_s);
     point.bound_s = m.bound_s;
     return point;
 }
@@ -192,7 +192,7 @@ int sweep(const Options& options) {
     result.sweep = make_sweep(report, stage, source_hash, dataset, points);
     std::ofstream(file) << to_json(*result.sweep).dump(2) << "\n";
     if (is_work(options)) keep_or_say([&] { append_record(options.folders.work, result, source); });
-    return std::all_of(points.begin(), points.end(), [](const Point& p) { return p.failure.empty(); }) ? 0 : 1;
+    return std::ranges::all_of(points, [](const Point& p) { return p.failure.empty(); }) ? 0 : 1;
 }
 
 }  // namespace warplab

@@ -6,10 +6,10 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <fstream>
 #include <sstream>
 
 #include "grader/common/descriptor.h"
+#include "grader/common/read_file.h"
 #include "grader/common/text.h"
 #include "grader/common/utf8.h"
 #include "grader/judge/check/check.h"
@@ -63,10 +63,7 @@ class ToolOutput {
     ToolOutput(const ToolOutput&) = delete;
     ToolOutput& operator=(const ToolOutput&) = delete;
     std::string path() const { return path_.string(); }
-    std::string text() const {
-        std::ifstream file(path_);
-        return {std::istreambuf_iterator<char>(file), {}};
-    }
+    std::string text() const { return read_file(path_); }
 
   private:
     fs::path path_;

@@ -4,10 +4,10 @@
 #include <unistd.h>
 
 #include <fstream>
-#include <iterator>
 #include <optional>
 
 #include "grader/common/hash.h"
+#include "grader/common/read_file.h"
 
 namespace warplab {
 namespace fs = std::filesystem;
@@ -28,13 +28,10 @@ bool untouched(const Lab& lab, const Stage& stage, const Folders& folders) {
 }
 
 std::optional<Report> read_report(const fs::path& file) {
-    std::ifstream stream(file);
-    if (!stream) return std::nullopt;
     try {
-        const std::string text(std::istreambuf_iterator<char>(stream), {});
-        return parse_report(text);
+        return parse_report(read_file(file));
     } catch (const std::exception&) {
-        return std::nullopt;  // written by another version, or by hand: the next check replaces it
+        return std::nullopt;  // missing, written by another version, or by hand: the next check replaces it
     }
 }
 

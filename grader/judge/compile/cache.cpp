@@ -108,7 +108,7 @@ void tidy(const fs::path& cache) {
     for (const auto& entry : fs::directory_iterator(cache / "work", error))
         if (entry.last_write_time(error) < now - std::chrono::hours(24)) fs::remove_all(entry.path(), error);
     std::vector<Kept> kept = folders_of(cache);
-    std::sort(kept.begin(), kept.end(), [](const Kept& a, const Kept& b) { return a.used > b.used; });
+    std::ranges::sort(kept, [](const Kept& a, const Kept& b) { return a.used > b.used; });
     std::uintmax_t bytes = 0;
     for (const Kept& one : kept)
         if ((bytes += bytes_in(one.folder)) > room_bytes && one.used < now - longest_use)

@@ -5,12 +5,12 @@
 #include <algorithm>
 #include <chrono>
 #include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
 #include "grader/common/hash.h"
 #include "grader/common/json.h"
+#include "grader/common/read_file.h"
 #include "grader/judge/compile/cache.h"
 #include "grader/judge/compile/compiler.h"
 #include "grader/judge/compile/hand_in.h"
@@ -138,8 +138,7 @@ NvccAnswer compile_with_nvcc(const Job& job) {
     const Harness harness = harness_of(job);
     const std::string key = "nvcc-refuses-" + cache_key(job, harness, hand_in.text);
     if (const auto folder = find_cached(job.cache(), key)) {
-        std::ifstream file(*folder / "log");
-        const std::string log{std::istreambuf_iterator<char>(file), {}};
+        const std::string log = read_file(*folder / "log");
         return {log.empty() ? compiles : refuses, log};
     }
     Compiler compiler(job, harness, hand_in.text);
@@ -157,10 +156,7 @@ std::string ask_resources(const Job& job, const std::string& architecture) {
     if (find_nvcc().empty() || hand_in.failure) return "";
     const Harness harness = harness_of(job);
     const std::string key = "resources-" + architecture + "-" + cache_key(job, harness, hand_in.text);
-    if (const auto folder = find_cached(job.cache(), key)) {
-        std::ifstream file(*folder / "says");
-        return {std::istreambuf_iterator<char>(file), {}};
-    }
+    if (const auto folder = find_cached(job.cache(), key)) return read_file(*folder / "says");
     Compiler compiler(job, harness, hand_in.text);
     const auto says = compiler.report_resources(architecture);
     if (!says) return "";

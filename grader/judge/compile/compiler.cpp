@@ -211,19 +211,15 @@ Outcome Compiler::rewriter(const Words& arguments) {
     if (ended.status == 0) return {};
     const auto refusals = select(read_diagnostics(ended.output, job_.shown), job_.shown, "error");
     if (refusals.empty())
-        return suspect({cause::compile_error,
-                        fmt::format("The CPU backend's rewriter cannot read this file: {}.",
-                                    line_with_error(without_our_paths(ended.output))),
-                        "",
-                        {}});
+        return suspect({cause::compile_error, fmt::format("The CPU backend's rewriter cannot read this file: {}.",
+                                                          line_with_error(without_our_paths(ended.output)))});
     const Diagnostic& first = refusals.front();
     const bool fine_on_gpu = ended.status == static_cast<int>(RewriterExit::lacks_feature);
     return failed(
         {fine_on_gpu ? cause::refused_feature : cause::compile_error,
          fmt::format("Line {}: {}", first.line, first.message),
          fine_on_gpu ? "On a GPU it may compile (BACKEND=cuda). You can also solve the stage without this feature."
-                     : "",
-         {}},
+                     : ""},
         render(refusals, text_, errors_shown));
 }
 
@@ -254,14 +250,12 @@ Outcome Compiler::check_contract() const {
     if (ended.status != 0 || !is_object)
         return suspect({cause::compile_error,
                         "This file compiles to an object file that the linker's tools cannot read.",
-                        "Remove asm statements and attributes that name sections or symbols.",
-                        {}});
+                        "Remove asm statements and attributes that name sections or symbols."});
     if (ended.output_bytes > ended.output.size())
         return failed(
             {cause::compile_error,
              fmt::format("The list of this file's functions and variables exceeds {} MB.", symbol_list_bytes >> 20),
-             "Does a macro or a template define them without end?",
-             {}});
+             "Does a macro or a template define them without end?"});
     if (!breach) breach = find_breach(read_symbols(ended.output), harness_.contract, text_);
     return breach ? failed(*breach) : Outcome{};
 }
@@ -279,7 +273,7 @@ Outcome Compiler::hide_symbols() const {
         const Ended ended = run(command, policy_);
         if (auto end = explain_end(ended, "The tool that hides the file's functions", job_)) return *end;
         if (ended.status != 0)
-            return suspect({cause::compile_error, "The object file cannot be read: " + ended.output, "", {}});
+            return suspect({cause::compile_error, "The object file cannot be read: " + ended.output});
     }
     return Outcome{};
 }

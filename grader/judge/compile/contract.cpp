@@ -42,8 +42,7 @@ std::string at_line(const std::string& source, const std::string& name) {
 Failure reserved_name(const std::string& name, const std::string& where) {
     return {cause::reserved_symbol,
             fmt::format("The file defines {}{}, a name that belongs to CUDA or the grader.", name, where),
-            "Give it another name.",
-            {}};
+            "Give it another name."};
 }
 
 std::string printable(std::string name) {
@@ -69,15 +68,13 @@ std::optional<Failure> find_reserved(const std::vector<Symbol>& symbols, const C
             return Failure{cause::compile_error,
                            fmt::format("{} is chosen while the program starts (an indirect function, ifunc).",
                                        printable(symbol.name)),
-                           "Define it as an ordinary function.",
-                           {}};
+                           "Define it as an ordinary function."};
         if (!symbol.defined_strongly()) continue;
         if (symbol.name == "main")
             return Failure{cause::own_main,
                            fmt::format("The file has a main of its own{}; the grader brings one that calls {}.",
                                        at_line(source, "main"), contract.function),
-                           "Remove main. To try things by yourself, keep it in another file.",
-                           {}};
+                           "Remove main. To try things by yourself, keep it in another file."};
         if (contract.reserved.count(symbol.name) || of_runtime.count(symbol.function()))
             return reserved_name(symbol.name, at_line(source, symbol.function()));
     }
@@ -85,7 +82,7 @@ std::optional<Failure> find_reserved(const std::vector<Symbol>& symbols, const C
 }
 
 bool defines(const std::vector<Symbol>& symbols, const std::string& signature) {
-    return std::any_of(symbols.begin(), symbols.end(), [&](const Symbol& symbol) {
+    return std::ranges::any_of(symbols, [&](const Symbol& symbol) {
         return symbol.name == signature && (symbol.defined_strongly() || symbol.kind == 'W');
     });
 }
@@ -108,10 +105,8 @@ std::vector<std::string> function_names(const std::vector<Symbol>& symbols) {
 }
 
 Failure missing_function(const std::vector<Symbol>& symbols, const Contract& contract, const std::string& source) {
-    Failure failure{cause::missing_function,
-                    fmt::format("The file does not define {}.", contract.function),
-                    fmt::format("The grader calls: {}", contract.declaration),
-                    {}};
+    Failure failure{cause::missing_function, fmt::format("The file does not define {}.", contract.function),
+                    fmt::format("The grader calls: {}", contract.declaration)};
     for (const Symbol& symbol : symbols)
         if (is_defined(symbol) && symbol.function().ends_with("::" + contract.function)) {
             failure.message = fmt::format("The file defines {} inside a namespace{}, where the grader cannot call it.",
@@ -137,8 +132,7 @@ bool is_ordinary_section(std::string_view name) {
         ".ctors",       ".dtors",       ".rela.",  ".rel.",    ".preinit_array",  ".eh_frame",
         ".gcc_except_", ".note.GNU-st", ".debug_", ".comment", ".note.gnu.prope", ".group",
         ".symtab",      ".strtab",      ".sframe", ".shstrtab"};
-    return std::any_of(std::begin(beginnings), std::end(beginnings),
-                       [&](const char* beginning) { return name.starts_with(beginning); });
+    return std::ranges::any_of(beginnings, [&](const char* beginning) { return name.starts_with(beginning); });
 }
 
 }  // namespace
@@ -161,10 +155,8 @@ int line_of_call(const std::string& source, const std::string& name, Which which
 }
 
 Failure wrong_signature(const Contract& contract, const std::string& found) {
-    return {cause::wrong_signature,
-            fmt::format("{} is defined as  {}", contract.function, found),
-            fmt::format("It must be exactly:  {}", contract.declaration),
-            {}};
+    return {cause::wrong_signature, fmt::format("{} is defined as  {}", contract.function, found),
+            fmt::format("It must be exactly:  {}", contract.declaration)};
 }
 
 std::optional<Failure> find_breach(const std::string& error, const std::string& line, int number,
@@ -196,8 +188,7 @@ std::optional<Failure> find_section_breach(std::string_view name) {
         fmt::format("The file puts something into the section \"{}\", which changes how the program is linked "
                     "or started.",
                     printable(std::string(name))),
-        "Remove the attribute or the asm statement that names this section.",
-        {}};
+        "Remove the attribute or the asm statement that names this section."};
 }
 
 std::optional<Failure> find_breach(const std::vector<Symbol>& symbols, const Contract& contract,
@@ -215,8 +206,7 @@ std::optional<Failure> find_breach(const std::vector<Symbol>& symbols, const Con
             return Failure{cause::wrong_signature,
                            fmt::format("{} is defined as  {}{}, which the grader would not call.", other->function(),
                                        other->name, at_line(source, other->function())),
-                           fmt::format("It must be  {}  (see lab.h).", optional),
-                           {}};
+                           fmt::format("It must be  {}  (see lab.h).", optional)};
     return std::nullopt;
 }
 

@@ -258,7 +258,7 @@ std::vector<Diagnostic> select(const std::vector<Diagnostic>& all, const std::st
         const auto same = [&](const Diagnostic& other) {
             return other.line == diagnostic.line && other.message == diagnostic.message;
         };
-        const bool here = diagnostic.file == shown && std::none_of(chosen.begin(), chosen.end(), same);
+        const bool here = diagnostic.file == shown && std::ranges::none_of(chosen, same);
         if (diagnostic.kind != "note") belongs = here && diagnostic.kind == kind;
         if (here && belongs && (diagnostic.kind == kind || with_notes)) chosen.push_back(diagnostic);
     }
@@ -295,7 +295,7 @@ void leave_out_our_names(std::vector<Diagnostic>& errors, const std::string& sou
             return other.kind == "error" && other.line == diagnostic.line;
         };
         if (diagnostic.kind == "error")
-            follows = has_our_names(diagnostic.message) && std::any_of(kept.begin(), kept.end(), in_its_line);
+            follows = has_our_names(diagnostic.message) && std::ranges::any_of(kept, in_its_line);
         const bool counts_ours = diagnostic.message.starts_with("  candidate expects") && !kept.empty() &&
                                  kept.back().kind == "error";  // of a function in the harness's headers
         if (follows || counts_ours) continue;

@@ -20,7 +20,7 @@ constexpr std::size_t most_name_bytes = 200;
 constexpr std::size_t most_delimiter_bytes = 16;  // of a raw string, by the C++ standard
 
 HandIn refuse(const char* why, std::string message, std::string hint) {
-    return {"", Failure{why, std::move(message), std::move(hint), {}}};
+    return {"", Failure{why, std::move(message), std::move(hint)}};
 }
 
 std::string with_plain_line_ends(const std::string& text) {
@@ -69,7 +69,7 @@ std::string included_by(const std::string& line) {
 }
 
 bool leaves_the_folder(const fs::path& path) {
-    return path.is_absolute() || std::find(path.begin(), path.end(), "..") != path.end();
+    return path.is_absolute() || std::ranges::find(path, "..") != path.end();
 }
 
 std::optional<Failure> find_bad_include(const std::string& text) {
@@ -82,8 +82,7 @@ std::optional<Failure> find_bad_include(const std::string& text) {
             return Failure{cause::compile_error,
                            fmt::format("Line {} includes \"{}\", a file outside the hand-in.", number,
                                        shorten(name, most_name_bytes)),
-                           "A hand-in is one file: copy what you need into it.",
-                           {}};
+                           "A hand-in is one file: copy what you need into it."};
     }
     return std::nullopt;
 }

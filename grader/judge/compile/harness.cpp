@@ -6,12 +6,12 @@
 #include <algorithm>
 #include <fstream>
 #include <functional>
-#include <iterator>
 #include <regex>
 #include <stdexcept>
 #include <thread>
 
 #include "grader/common/hash.h"
+#include "grader/common/read_file.h"
 #include "grader/judge/compile/cache.h"
 #include "grader/judge/compile/hand_in.h"
 #include "grader/judge/compile/symbols.h"
@@ -22,11 +22,6 @@ namespace warplab::compilation {
 namespace {
 namespace fs = std::filesystem;
 
-std::string read_file(const fs::path& path) {
-    std::ifstream file(path, std::ios::binary);
-    return {std::istreambuf_iterator<char>(file), {}};
-}
-
 /// Return the files below `folder` whose names have this ending, as paths relative to `root`, sorted.
 std::vector<fs::path> files_below(const fs::path& root, const fs::path& folder,
                                   const std::function<bool(const fs::path&)>& wanted) {
@@ -34,7 +29,7 @@ std::vector<fs::path> files_below(const fs::path& root, const fs::path& folder,
     std::error_code error;
     for (const auto& entry : fs::recursive_directory_iterator(root / folder, error))
         if (entry.is_regular_file(error) && wanted(entry.path())) files.push_back(fs::relative(entry.path(), root));
-    std::sort(files.begin(), files.end());
+    std::ranges::sort(files);
     return files;
 }
 

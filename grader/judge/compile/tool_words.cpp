@@ -26,15 +26,12 @@ Outcome too_much_memory() {
     return suspect(
         {cause::out_of_memory,
          fmt::format("Compiling needed more than {} GB of memory and was ended.", compiler_memory_bytes >> 30),
-         "Is there a template, a macro or a large array that expands without end?",
-         {}});
+         "Is there a template, a macro or a large array that expands without end?"});
 }
 
 Outcome crashed(const std::string& tool, const std::string& how) {
-    return suspect({cause::compile_error,
-                    fmt::format("{} crashed on this file ({}).", tool, how),
-                    "Thousands of nested braces, parentheses or templates, or a very long expression, can do this.",
-                    {}});
+    return suspect({cause::compile_error, fmt::format("{} crashed on this file ({}).", tool, how),
+                    "Thousands of nested braces, parentheses or templates, or a very long expression, can do this."});
 }
 
 /// Return one line of a tool's output: printable, bounded and without a full stop.
@@ -47,10 +44,8 @@ std::string one_line(std::string words) {
 }
 
 Outcome too_much_written() {
-    return failed({cause::compile_error,
-                   fmt::format("What the compiler wrote grew beyond {} MB.", written_bytes >> 20),
-                   "Is there a large array with contents in the file?",
-                   {}});
+    return failed({cause::compile_error, fmt::format("What the compiler wrote grew beyond {} MB.", written_bytes >> 20),
+                   "Is there a large array with contents in the file?"});
 }
 
 /// Return what to try, derived from the compiler's message.
@@ -99,19 +94,15 @@ Outcome explain_failure_without_line(const std::string& words) {
     const std::string hint =
         "An asm statement, an attribute or a #pragma can cause this; remove it, because the stage does not need it.";
     if (const std::string said = assembler_error(words); !said.empty())
-        return suspect(
-            {cause::compile_error, fmt::format("The assembler refuses an asm statement: {}.", said), hint, {}});
+        return suspect({cause::compile_error, fmt::format("The assembler refuses an asm statement: {}.", said), hint});
     return suspect({cause::compile_error,
                     fmt::format("The compiler fails on this file and names no line: {}.", line_with_error(words)),
-                    hint,
-                    {}});
+                    hint});
 }
 
 Outcome too_slow(std::string message) {
-    return suspect({cause::compile_timeout,
-                    std::move(message),
-                    "Is there a template, a macro or a constexpr function that expands without end?",
-                    {}});
+    return suspect({cause::compile_timeout, std::move(message),
+                    "Is there a template, a macro or a constexpr function that expands without end?"});
 }
 
 /// Return the linker's first line that contains more than a location.
@@ -137,15 +128,13 @@ Outcome failed(Failure failure, std::string log) {
     return {Verdict::failed, bounded(std::move(failure)), std::move(log)};
 }
 Outcome broken(const char* cause, std::string message, std::string hint) {
-    return {Verdict::error, bounded({cause, std::move(message), std::move(hint), {}}), "", false};
+    return {Verdict::error, bounded({cause, std::move(message), std::move(hint)}), "", false};
 }
 Outcome suspect(Failure failure) { return {Verdict::failed, bounded(std::move(failure)), "", false, true}; }
 
 Outcome too_large_program() {
-    return failed({cause::compile_error,
-                   fmt::format("The compiled program is larger than {} MB.", runner_bytes >> 20),
-                   "Is there a large array with contents in the file?",
-                   {}});
+    return failed({cause::compile_error, fmt::format("The compiled program is larger than {} MB.", runner_bytes >> 20),
+                   "Is there a large array with contents in the file?"});
 }
 
 std::string line_with_error(const std::string& words) {
@@ -171,8 +160,7 @@ std::optional<Outcome> explain_end(const Ended& ended, const char* tool, const J
             return suspect(
                 {cause::compile_error,
                  fmt::format("{} printed more than {} MB about this file and was ended.", tool, flood_bytes >> 20),
-                 "Does a macro or a template repeat the same error or warning? Compile a smaller part of the file.",
-                 {}});
+                 "Does a macro or a template repeat the same error or warning? Compile a smaller part of the file."});
         case End::not_started:
             return broken(job.level == SandboxLevel::none ? cause::internal : cause::sandbox,
                           fmt::format("{} could not be started: {}", tool, ended.why), "");
@@ -203,29 +191,26 @@ Outcome explain_errors(const std::string& words, const Job& job, const Contract&
     }
     lead_with_open_brace(errors);
     const auto is_error = [](const Diagnostic& d) { return d.kind == "error"; };
-    const auto count = std::count_if(errors.begin(), errors.end(), is_error);
+    const auto count = std::ranges::count_if(errors, is_error);
     const std::string log = render(errors, text, errors_shown);
     for (const auto& error : errors)
         if (auto breach = find_breach(error.message, source_line(text, error.line), error.line, contract))
             return failed(*breach, log);
     if (errors.empty()) {
         // The harness's headers are correct by themselves: the harness was compiled with them.
-        const auto elsewhere = std::find_if(all.begin(), all.end(), is_error);
+        const auto elsewhere = std::ranges::find_if(all, is_error);
         if (elsewhere == all.end()) return explain_failure_without_line(words);
         return failed({cause::compile_error,
                        fmt::format("{} does not compile after what this file says before it: {}",
                                    fs::path(elsewhere->file).filename().string(), elsewhere->message),
-                       "Does a #define change a word that the header uses? Put the #include lines first.",
-                       {}});
+                       "Does a #define change a word that the header uses? Put the #include lines first."});
     }
     const Diagnostic& first = errors.front();
     const std::string more =
         count > 1 ? fmt::format(" ({}{} errors; this is the first)", has_more ? "more than " : "", count) : "";
-    return failed({cause::compile_error,
-                   fmt::format("Line {}: {}{}", first.line, first.message, more),
-                   hint_for(first.message),
-                   {}},
-                  log);
+    return failed(
+        {cause::compile_error, fmt::format("Line {}: {}{}", first.line, first.message, more), hint_for(first.message)},
+        log);
 }
 
 Outcome explain_linker(const std::string& words, const std::string& text) {
@@ -238,17 +223,13 @@ Outcome explain_linker(const std::string& words, const std::string& text) {
     if (const std::string name = quoted("multiple definition of `"); !name.empty())
         return failed({cause::reserved_symbol,
                        fmt::format("The file defines {}, a name that belongs to CUDA or the grader.", name),
-                       "Give it another name.",
-                       {}});
+                       "Give it another name."});
     if (const std::string name = quoted("undefined reference to `"); !name.empty())
         return failed({cause::compile_error,
                        fmt::format("{} is called{} but defined nowhere.", name, where_called(name, text)),
-                       "Is its body missing, or is it from a library that the grader does not link?",
-                       {}});
-    return suspect({cause::compile_error,
-                    fmt::format("The linker refuses this file: {}.", linker_message(words)),
-                    "An asm statement or an attribute that names a section or a symbol can do this.",
-                    {}});
+                       "Is its body missing, or is it from a library that the grader does not link?"});
+    return suspect({cause::compile_error, fmt::format("The linker refuses this file: {}.", linker_message(words)),
+                    "An asm statement or an attribute that names a section or a symbol can do this."});
 }
 
 }  // namespace warplab::compilation

@@ -82,8 +82,6 @@ enum Attribute {
     warp_size = 10,
     clock_rate = 13,
     multiprocessor_count = 16,
-    memory_clock_rate = 36,
-    bus_width = 37,
     l2_cache = 38,
     threads_per_multiprocessor = 39,
     capability_major = 75,
@@ -222,8 +220,6 @@ DeviceLimits read_limits() {
     limits.shared_opt_in = read(shared_opt_in);
     limits.warp = read(warp_size);
     limits.clock_khz = read(clock_rate);
-    limits.memory_clock_khz = read(memory_clock_rate);
-    limits.bus_bits = read(bus_width);
     limits.l2_bytes = static_cast<std::size_t>(read(l2_cache));
     try_call("cuDeviceTotalMem_v2", &limits.memory_bytes, device_index);
     try_call("cuDriverGetVersion", &limits.driver_version);

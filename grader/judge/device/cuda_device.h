@@ -17,7 +17,7 @@ struct DeviceLimits {
     int major = 0, minor = 0;
     int multiprocessors = 0, threads_per_multiprocessor = 0, blocks_per_multiprocessor = 0, threads_per_block = 0;
     int registers_per_multiprocessor = 0, shared_per_multiprocessor = 0, shared_per_block = 0, shared_opt_in = 0;
-    int warp = 0, clock_khz = 0, memory_clock_khz = 0, bus_bits = 0;
+    int warp = 0, clock_khz = 0;
     std::size_t l2_bytes = 0, memory_bytes = 0;
     int driver_version = 0;  // CUDA version the driver supports, e.g. 13000
 };

@@ -30,7 +30,7 @@ struct ShowRequest {
         std::string known;
         for (const std::string_view name : names) known += (known.empty() ? "" : ", ") + std::string(name);
         for (const auto& [name, value] : settings)
-            if (std::find(names.begin(), names.end(), name) == names.end())
+            if (std::ranges::find(names, name) == names.end())
                 throw UsageError(fmt::format("There is no setting \"{}\" here. This lab knows: {}.", name,
                                              known.empty() ? "none" : known));
     }

@@ -72,7 +72,7 @@ std::string summarise(const StageReport& stage) {
         return needs_gpu(stage.compilation) ? "the CPU backend cannot run it" : "it does not compile";
     }
     const auto count = [&](auto&& wanted) {
-        return static_cast<std::uint64_t>(std::count_if(stage.checks.begin(), stage.checks.end(), wanted));
+        return static_cast<std::uint64_t>(std::ranges::count_if(stage.checks, wanted));
     };
     const auto all = count(ran), bad = count(did_not_pass), skipped = stage.checks.size() - all;
     std::string summary;
@@ -147,7 +147,7 @@ const Finding* likely_reason(const StageReport& stage) {
     const Finding* const found = first_finding(stage);
     if (found || !stage.check_mode) return found;
     const std::vector<Finding>& all = stage.check_mode->findings;
-    const auto note = std::find_if(all.begin(), all.end(), matters_if_wrong);
+    const auto note = std::ranges::find_if(all, matters_if_wrong);
     return note == all.end() ? nullptr : &*note;
 }
 
@@ -308,13 +308,6 @@ std::string render_total(const Report& report, const TextStyle& style) {
     return wrap(fmt::format("{}: {} of {} points{}{}", report.lab, format_points(sum.points), format_points(sum.max),
                             pending, without),
                 0, style.width);
-}
-
-std::string render_report(const Report& report, const TextStyle& style, StudentsOutput output) {
-    std::string text = render_heading(report, style) + render_sandbox_remark(report, style);
-    for (const auto& stage : report.stages) text += "\n" + render_stage(stage, style, output);
-    const auto sum = render_total(report, style);
-    return sum.empty() ? text : text + "\n" + sum;
 }
 
 }  // namespace warplab

@@ -29,7 +29,4 @@ std::string render_quotes(const Finding& found);
 /// Return one line: the points of all stages; empty if no points were given.
 std::string render_total(const Report& report, const TextStyle& style);
 
-/// Return the heading, every stage and, if points were given, their sum.
-std::string render_report(const Report& report, const TextStyle& style, StudentsOutput output = StudentsOutput::hidden);
-
 }  // namespace warplab

@@ -132,7 +132,7 @@ std::string render_line(const Line& line, const Layout& layout, const TextStyle&
 std::string render_legend(std::span<const Report> reports, const Layout& layout, const TextStyle& style) {
     std::string legend;
     const auto pending = [](const Report& report) { return report.total().pending > 0; };
-    if (std::any_of(reports.begin(), reports.end(), pending)) legend += "*: more points are pending. ";
+    if (std::ranges::any_of(reports, pending)) legend += "*: more points are pending. ";
     if (layout.widths[seconds_column] > 0)
         legend += "seconds: for 1000 iterations. 1 core, OpenMP: times as fast as the CPU. ";
     if (layout.widths[reference_column] > 0) legend += "ref: times the reference's time; ?: ambiguous. ";

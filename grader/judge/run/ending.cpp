@@ -57,20 +57,18 @@ Failure explain_cuda_error(CudaError error, std::string message, const std::opti
     const bool empty = circumstances && !circumstances->zero_size.empty();
     const bool bad_launch = error == CudaError::invalid_configuration || (empty && error == CudaError::invalid_value);
     if (circumstances && bad_launch)
-        return {cause::launch_failed,
-                std::move(message),
+        return {cause::launch_failed, std::move(message),
                 empty ? fmt::format("{} is 0 here, and a grid of 0 blocks is an error: return early when there is "
                                     "nothing to do.",
                                     circumstances->zero_size)
                       : "A launch needs 1 to 1024 threads a block, at least one block, and at most 48 KB of shared "
-                        "memory unless more is asked for.",
-                {}};
+                        "memory unless more is asked for."};
     const auto hint = error == CudaError::out_of_memory ? memory_hint
                       : circumstances && error == CudaError::illegal_address
                           ? "A thread read or wrote an address that belongs to nothing: is the index checked against "
                             "the size? `make sanitize` names the line."
                           : "";
-    return {cause::cuda_error, std::move(message), hint, {}};
+    return {cause::cuda_error, std::move(message), hint};
 }
 
 /// Return the error for which CUDA_CHECK ended the program; nothing if another reason ended it.
@@ -119,10 +117,8 @@ std::string uncaught_exception(const std::string& output) {
 }
 
 Failure not_caught(const std::string& exception, const std::string& place) {
-    return {cause::crash,
-            fmt::format("The exception {} was thrown and not caught, {}.", exception, place),
-            "Catch it in the contract function, or see to it that it is not thrown.",
-            {}};
+    return {cause::crash, fmt::format("The exception {} was thrown and not caught, {}.", exception, place),
+            "Catch it in the contract function, or see to it that it is not thrown."};
 }
 
 const char* hint_for_segmentation(bool in_kernel, bool launched, const std::string& detail) {
@@ -193,13 +189,11 @@ Failure explain_fault(const Ending& ending) {
     const auto segmentation = [&](const char* hint) {
         const std::string why =
             detail.empty() ? fmt::format("address {:#x} belongs to no buffer", page.address) : detail;
-        return Failure{cause::crash, fmt::format("Segmentation fault {}: {}.", place, why), hint, {}};
+        return Failure{cause::crash, fmt::format("Segmentation fault {}: {}.", place, why), hint};
     };
     const auto abortion = [&](const char* hint) {
         return Failure{cause::crash,
-                       fmt::format("The program aborted {}{}.", place, detail.empty() ? "" : ": " + detail),
-                       hint,
-                       {}};
+                       fmt::format("The program aborted {}{}.", place, detail.empty() ? "" : ": " + detail), hint};
     };
     switch (fault) {
         case Fault::segmentation:
@@ -216,10 +210,8 @@ Failure explain_fault(const Ending& ending) {
         case Fault::wrong_free:
             return segmentation("");
         case Fault::stack_overflow:
-            return {cause::crash,
-                    fmt::format("The stack overflowed {}.", place),
-                    "Look for endless recursion or a very large local array.",
-                    {}};
+            return {cause::crash, fmt::format("The stack overflowed {}.", place),
+                    "Look for endless recursion or a very large local array."};
         case Fault::deadlock:
         case Fault::hang:
         case Fault::hang_before_later:
@@ -231,22 +223,16 @@ Failure explain_fault(const Ending& ending) {
                     {},
                     fault != Fault::deadlock};
         case Fault::illegal_address:
-            return {cause::cuda_error, fmt::format("Wrong pointer {}: {}", place, detail), "", {}};
+            return {cause::cuda_error, fmt::format("Wrong pointer {}: {}", place, detail)};
         case Fault::arithmetic:
-            return {cause::crash,
-                    fmt::format("An integer was divided by zero {}.", place),
-                    "Which size can be 0 there? Test the divisor before the division.",
-                    {}};
+            return {cause::crash, fmt::format("An integer was divided by zero {}.", place),
+                    "Which size can be 0 there? Test the divisor before the division."};
         case Fault::exited:
-            return {cause::exited,
-                    fmt::format("The program called {} {}.", detail.empty() ? "exit()" : detail, place),
-                    "The contract function must return; it must not end the program.",
-                    {}};
+            return {cause::exited, fmt::format("The program called {} {}.", detail.empty() ? "exit()" : detail, place),
+                    "The contract function must return; it must not end the program."};
         case Fault::host_limit:
-            return {cause::host_work,
-                    fmt::format("Too much was copied to the host: {}", detail),
-                    host_work_hint(ending.circumstances ? ending.circumstances->host_bytes_per_iteration : 0),
-                    {}};
+            return {cause::host_work, fmt::format("Too much was copied to the host: {}", detail),
+                    host_work_hint(ending.circumstances ? ending.circumstances->host_bytes_per_iteration : 0)};
         case Fault::too_much_shared:
             return abortion("Make the arrays smaller (a smaller tile, or another type).");
         case Fault::refused:
@@ -266,13 +252,11 @@ Failure explain_timeout(const Ending& ending) {
         return {cause::out_of_memory,
                 fmt::format("The program took {} MB of memory in {:.0f} s and did not end, {}.",
                             ending.ended.peak_rss_bytes >> 20, ending.limit_s, where_it_was(page)),
-                memory_hint,
-                {}};
+                memory_hint};
     return {cause::timeout,
             fmt::format("No answer after {:.0f} s, {}{}.", ending.limit_s, where_it_was(page), noted(page)),
             "Does every loop end? Look for a counter that does not move, a stride of 0, or a wait for another "
-            "block: without a GPU blocks run one after the other, and on one they may.",
-            {}};
+            "block: without a GPU blocks run one after the other, and on one they may."};
 }
 
 Failure explain_exit(const Ending& ending) {
@@ -284,13 +268,11 @@ Failure explain_exit(const Ending& ending) {
     if (ending.page.phase < static_cast<std::uint32_t>(Phase::prepare))
         return {exit == RunnerExit::not_ready ? cause::internal : cause::exited,
                 fmt::format("The program ended with exit status {} before the first call.{}", ended.status, words),
-                "Does a constructor of a global object, or other code that runs before main, end the program?",
-                {}};
+                "Does a constructor of a global object, or other code that runs before main, end the program?"};
     return {cause::exited,
             fmt::format("The program ended with exit status {} in the middle of the call, {}.{}", ended.status,
                         where_it_was(ending.page), words),
-            "The contract function must return; it must not call exit().",
-            {}};
+            "The contract function must return; it must not call exit()."};
 }
 
 }  // namespace
@@ -335,7 +317,7 @@ Failure explain_violation(Violation violation) {
         }
         return "";
     };
-    return {cause::protocol, what(), "Leave file descriptors 3, 4 and 5 alone.", {}};
+    return {cause::protocol, what(), "Leave file descriptors 3, 4 and 5 alone."};
 }
 
 Failure explain_end(const Ending& ending) {
@@ -349,43 +331,36 @@ Failure explain_end(const Ending& ending) {
     if (const auto error = error_of_check(ended)) {
         const std::string message = clean(last_line(ended.output).c_str(), 500) + noted(page) + ".";
         if (ended.how != End::out_of_memory) return explain_cuda_error(*error, message, ending.circumstances);
-        return {cause::out_of_memory, message, *error == CudaError::out_of_memory ? memory_hint : "", {}};
+        return {cause::out_of_memory, message, *error == CudaError::out_of_memory ? memory_hint : ""};
     }
     switch (ended.how) {
         case End::not_started:
-            return {cause::sandbox,
-                    fmt::format("The program could not be started: {}.", clean(ended.why.c_str(), 300)),
-                    "A very large global array, or an asm statement or attribute that names a section, can do this.",
-                    {}};
+            return {cause::sandbox, fmt::format("The program could not be started: {}.", clean(ended.why.c_str(), 300)),
+                    "A very large global array, or an asm statement or attribute that names a section, can do this."};
         case End::out_of_memory:
             return {cause::out_of_memory,
                     fmt::format("The program wanted more memory than it may have ({} MB), {}.",
                                 ending.limits.memory_bytes >> 20, where_in_file(ending)),
-                    memory_hint,
-                    {}};
+                    memory_hint};
         case End::flooded:
             return {cause::too_much_output,
                     fmt::format("The program printed more than {} MB, {}.", ending.limits.flood_bytes >> 20,
                                 where_it_was(page)),
-                    "Remove the printing, or let one thread print: if (i == 0) printf(...).",
-                    {}};
+                    "Remove the printing, or let one thread print: if (i == 0) printf(...)."};
         case End::budget_spent:
             return {cause::timeout,
                     fmt::format("Compiling, preparing and all calls of this stage together took too long; the program "
                                 "was stopped {}.",
                                 where_it_was(page)),
                     "Which step takes long although it computes little? Look for waiting or repeated work in prepare "
-                    "and in the calls.",
-                    {}};
+                    "and in the calls."};
         case End::timed_out:
             return explain_timeout(ending);
         case End::signaled:
             if (const std::string exception = uncaught_exception(ended.output); !exception.empty())
                 return not_caught(exception, where_it_was(page));
             return {cause::crash,
-                    fmt::format("The program ended by {}, {}.", signal_words(ended.status), where_it_was(page)),
-                    "",
-                    {}};
+                    fmt::format("The program ended by {}, {}.", signal_words(ended.status), where_it_was(page))};
         case End::exited:
             break;
     }

@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "grader/common/descriptor.h"
+#include "grader/common/read_file.h"
 
 namespace warplab::sandbox {
 namespace {
@@ -27,11 +28,6 @@ const fs::path mounted = "/sys/fs/cgroup";
 bool write_value(const fs::path& file, const std::string& value) {
     const Descriptor opened(open(file.c_str(), O_WRONLY | O_CLOEXEC));
     return opened && write(opened.get(), value.data(), value.size()) == static_cast<ssize_t>(value.size());
-}
-
-std::string read_text(const fs::path& file) {
-    std::ifstream stream(file);
-    return {std::istreambuf_iterator<char>(stream), {}};
 }
 
 std::uint64_t number_after(const fs::path& file, const std::string& key) {
@@ -74,11 +70,11 @@ std::map<std::string, std::string> own_groups() {
 /// group of its own.
 bool enable_below(const fs::path& folder) {
     const auto enable = [&] {
-        const std::string offered = read_text(folder / "cgroup.controllers");
+        const std::string offered = read_file(folder / "cgroup.controllers");
         for (const char* controller : {"memory", "cpu", "pids"})
-            if (has_word(offered, controller) && !has_word(read_text(folder / "cgroup.subtree_control"), controller))
+            if (has_word(offered, controller) && !has_word(read_file(folder / "cgroup.subtree_control"), controller))
                 if (!write_value(folder / "cgroup.subtree_control", fmt::format("+{}", controller))) return false;
-        return has_word(read_text(folder / "cgroup.subtree_control"), "memory");
+        return has_word(read_file(folder / "cgroup.subtree_control"), "memory");
     };
     if (enable()) return true;
     if (folder == mounted) return false;  // the root may have both processes and groups
@@ -113,7 +109,7 @@ Parents find_parents() {
             std::replace(words.begin(), words.end(), ',', ' ');
             if (!has_word(words, controller)) continue;
             const auto folders = candidates(mounted / names, group);
-            const auto usable = std::find_if(folders.begin(), folders.end(), can_make_groups);
+            const auto usable = std::ranges::find_if(folders, can_make_groups);
             if (usable != folders.end()) found.folders[controller] = *usable;
         }
     return found;
@@ -163,7 +159,7 @@ const ControlGroupSupport& control_group_support() {
         if (!group) return found;
         const auto has = [](const char* controller) { return parents().folders.count(controller) > 0; };
         const std::string enabled =
-            parents().unified ? read_text(parents().folders.at("memory") / "cgroup.subtree_control") : "";
+            parents().unified ? read_file(parents().folders.at("memory") / "cgroup.subtree_control") : "";
         found.memory = has("memory");
         found.processors = parents().unified ? has_word(enabled, "cpu") : has("cpu");
         found.processes = parents().unified ? has_word(enabled, "pids") : has("pids");
@@ -180,7 +176,7 @@ std::optional<ControlGroup> ControlGroup::make(std::uint64_t memory_bytes, std::
     ControlGroup group;
     for (const auto& [controller, parent] : parents().folders) {
         const fs::path folder = parent / name;
-        if (std::find(group.folders_.begin(), group.folders_.end(), folder) != group.folders_.end()) continue;
+        if (std::ranges::find(group.folders_, folder) != group.folders_.end()) continue;
         if (mkdir(folder.c_str(), 0755) != 0) continue;
         group.folders_.push_back(folder);
         Descriptor join(open((folder / "cgroup.procs").c_str(), O_WRONLY | O_CLOEXEC));

@@ -30,7 +30,7 @@ void add(std::vector<fs::path>& list, const fs::path& path) {
     const fs::path found = real(path);
     const bool of_system =
         found.empty() || lies_in(found, "/usr") || lies_in(found, "/lib") || lies_in(found, "/lib64");
-    if (!of_system && std::find(list.begin(), list.end(), found) == list.end()) list.push_back(found);
+    if (!of_system && std::ranges::find(list, found) == list.end()) list.push_back(found);
 }
 
 bool is_script(const fs::path& program) {

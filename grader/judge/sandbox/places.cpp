@@ -28,8 +28,7 @@ const char* search_path() {
 
 void add_existing(std::vector<fs::path>& list, const fs::path& path) {
     std::error_code error;
-    if (!path.empty() && path != "/" && fs::exists(path, error) &&
-        std::find(list.begin(), list.end(), path) == list.end())
+    if (!path.empty() && path != "/" && fs::exists(path, error) && std::ranges::find(list, path) == list.end())
         list.push_back(path);
 }
 

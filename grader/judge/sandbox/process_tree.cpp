@@ -10,18 +10,14 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <mutex>
 #include <vector>
+
+#include "grader/common/read_file.h"
 
 namespace warplab::sandbox {
 namespace {
 namespace fs = std::filesystem;
-
-std::string read_file(const fs::path& path) {
-    std::ifstream file(path, std::ios::binary);
-    return {std::istreambuf_iterator<char>(file), {}};
-}
 
 std::vector<pid_t> children_of(const std::string& process) {
     std::vector<pid_t> children;

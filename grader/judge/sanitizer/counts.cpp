@@ -55,6 +55,26 @@ LineSummary summarize(int line, const LineSums& sums) {
     return summary;
 }
 
+const char* words_of(Counter counter) {
+    switch (counter) {
+        case Counter::device_bytes:
+            return "times as many bytes asked of device memory as have to move";
+        case Counter::thread_bytes:
+            return "bytes that threads load from and store to device memory for each that has to move";
+        case Counter::device_accesses:
+            return "loads and stores of device memory for each 16 bytes";
+        case Counter::device_atomics:
+            return "atomics on device memory for each block";
+        case Counter::sectors:
+            return "times as many sectors of device memory as would do";
+        case Counter::bank_passes:
+            return "passes over the banks of shared memory for each request";
+        case Counter::idle_lanes:
+            return "of the lanes idle when a warp uses shared memory";
+    }
+    return "";
+}
+
 /// Return the name with its article: "an H200", "a T4".
 std::string with_article(const std::string& name) { return (std::strchr("AHLR", name.front()) ? "an " : "a ") + name; }
 
@@ -86,8 +106,8 @@ std::vector<KernelShape> describe_kernels(const std::vector<LaunchCounts>& launc
                                           const std::map<std::string, KernelResources>& resources, const Gpu& gpu) {
     std::vector<KernelShape> shapes;
     for (const LaunchCounts& launch : launches) {
-        const auto like = std::find_if(shapes.begin(), shapes.end(),
-                                       [&](const KernelShape& shape) { return same_shape(shape.launch, launch); });
+        const auto like =
+            std::ranges::find_if(shapes, [&](const KernelShape& shape) { return same_shape(shape.launch, launch); });
         if (like != shapes.end()) {
             add(like->launch, launch);
             continue;
@@ -170,32 +190,9 @@ std::string limit_words(const LimitOutcome& outcome) {
     const auto amount = [&](double value) {
         return limit.counter == Counter::idle_lanes ? format_share(value) : format_number(value);
     };
-    const char* what = "";
-    switch (limit.counter) {
-        case Counter::device_bytes:
-            what = "times as many bytes asked of device memory as have to move";
-            break;
-        case Counter::thread_bytes:
-            what = "bytes that threads load from and store to device memory for each that has to move";
-            break;
-        case Counter::device_accesses:
-            what = "loads and stores of device memory for each 16 bytes";
-            break;
-        case Counter::device_atomics:
-            what = "atomics on device memory for each block";
-            break;
-        case Counter::sectors:
-            what = "times as many sectors of device memory as would do";
-            break;
-        case Counter::bank_passes:
-            what = "passes over the banks of shared memory for each request";
-            break;
-        case Counter::idle_lanes:
-            what = "of the lanes idle when a warp uses shared memory";
-            break;
-    }
     return fmt::format("Technique not used: {} {} on {}, where at most {} are expected. This stage is about {}.",
-                       amount(outcome.value), what, limit.dataset, amount(limit.at_most), limit.about);
+                       amount(outcome.value), words_of(limit.counter), limit.dataset, amount(limit.at_most),
+                       limit.about);
 }
 
 std::vector<LineSummary> summarize_lines(const std::vector<LineCounts>& counts) {

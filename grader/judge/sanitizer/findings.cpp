@@ -9,6 +9,7 @@
 #include <set>
 #include <tuple>
 
+#include "grader/common/read_file.h"
 #include "grader/common/text.h"
 #include "grader/common/utf8.h"
 #include "grader/judge/compile/diagnostics.h"
@@ -52,10 +53,9 @@ bool is_race(const Finding& d) { return d.cause == cause::race || d.cause == cau
 /// Sort notes last. If there is an access out of bounds, sort races before the notes, because the access
 /// may have caused all of them.
 void sort_by_likelihood(std::vector<Finding>& all) {
-    const bool strays =
-        std::any_of(all.begin(), all.end(), [](const auto& d) { return d.cause == cause::out_of_bounds; });
+    const bool strays = std::ranges::any_of(all, [](const auto& d) { return d.cause == cause::out_of_bounds; });
     const auto rank = [&](const Finding& d) { return d.note ? 2 : strays && is_race(d) ? 1 : 0; };
-    std::stable_sort(all.begin(), all.end(), [&](const Finding& a, const Finding& b) { return rank(a) < rank(b); });
+    std::ranges::stable_sort(all, [&](const Finding& a, const Finding& b) { return rank(a) < rank(b); });
 }
 
 std::string quote(const std::string& text, int number) {
@@ -75,9 +75,7 @@ std::vector<Finding> explain_findings(const StageRun& run, const std::filesystem
         for (const FindingSide* side : {&finding.now, &finding.before})
             if (side->program_counter) counters.push_back(side->program_counter);
     counters.insert(counters.end(), run.guards.begin(), run.guards.end());
-    std::ifstream stream(source);
-    const std::string text(std::istreambuf_iterator<char>(stream), {});
-    auto all = describe_findings(run.lab.buffers, look_up(run, counters), text, run.guards, findings);
+    auto all = describe_findings(run.lab.buffers, look_up(run, counters), read_file(source), run.guards, findings);
     if (outputs_right) {
         std::erase_if(all, matters_if_wrong);
         for (Finding& d : all)
@@ -118,7 +116,7 @@ std::vector<Finding> describe_findings(const std::vector<BufferSpec>& buffers, c
         found.message = words.message;
         const bool with_itself = found.cause == cause::race && same_block(finding) && found.line == found.other_line;
         found.hint = with_itself ? race_with_itself(finding) : words.hint;
-        const auto like = std::find_if(all.begin(), all.end(), [&](const Finding& d) {
+        const auto like = std::ranges::find_if(all, [&](const Finding& d) {
             const bool same = d.line == found.line && d.other_line == found.other_line;
             const bool swapped = d.line == found.other_line && d.other_line == found.line;
             return d.cause == found.cause && (same || swapped);

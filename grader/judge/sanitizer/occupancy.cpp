@@ -62,8 +62,7 @@ std::string plain(const std::string& name) {
 }
 
 const Gpu* look_up(const std::string& name) {
-    const auto found =
-        std::find_if(std::begin(gpus), std::end(gpus), [&](const Gpu& gpu) { return plain(gpu.name) == plain(name); });
+    const auto found = std::ranges::find_if(gpus, [&](const Gpu& gpu) { return plain(gpu.name) == plain(name); });
     return found == std::end(gpus) ? nullptr : found;
 }
 
@@ -115,8 +114,8 @@ Occupancy occupancy(const Gpu& gpu, int threads_per_block, long long shared_byte
                   {blocks_by_registers(gpu, warps, registers), "registers"},
                   {blocks_by_shared(gpu, shared_bytes), "shared memory"},
                   {gpu.blocks, "the number of blocks"}};
-    const auto& least = *std::min_element(std::begin(limits), std::end(limits),
-                                          [](const auto& a, const auto& b) { return a.blocks < b.blocks; });
+    const auto& least =
+        *std::ranges::min_element(limits, [](const auto& a, const auto& b) { return a.blocks < b.blocks; });
     const int threads = least.blocks * threads_per_block;
     return {least.blocks, threads, static_cast<double>(least.blocks * warps * warp) / gpu.threads, least.what};
 }

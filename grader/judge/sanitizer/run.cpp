@@ -146,13 +146,13 @@ Parts split_small(const StageRun& run, const std::vector<const Dataset*>& datase
 Sanitized run_sanitizer(const StageRun& run, const SanitizerTask& task) {
     Part all = run_parts(run, task);
     const auto failed = [](const Check& check) { return !check.skipped && check.verdict != Verdict::passed; };
-    const bool right = !task.outputs_failed && std::none_of(all.checks.begin(), all.checks.end(), failed);
+    const bool right = !task.outputs_failed && std::ranges::none_of(all.checks, failed);
     return {std::move(all.checks), std::move(all.counted),
             explain_findings(all.run, task.source, all.run.findings, right), all.run.doubt};
 }
 
 const Finding* first_serious(const std::vector<Finding>& findings) {
-    const auto first = std::find_if(findings.begin(), findings.end(), [](const Finding& d) { return !d.note; });
+    const auto first = std::ranges::find_if(findings, [](const Finding& d) { return !d.note; });
     return first == findings.end() ? nullptr : &*first;
 }
 

@@ -5,6 +5,7 @@
 
 #include "grader/common/utf8.h"
 #include "grader/judge/present/table.h"
+#include "tests/judge/present/render_report.h"
 #include "tests/model/approval.h"
 #include "tests/model/sample_report.h"
 
@@ -14,14 +15,14 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-TEST(Render, ReportAsApproved) { test::expect_approved("report.txt", render_report(test::sample_report(), {})); }
+TEST(Render, ReportAsApproved) { test::expect_approved("report.txt", test::render_report(test::sample_report(), {})); }
 
 TEST(Render, ReportOnTheCpuAsApproved) {
-    test::expect_approved("report_cpu.txt", render_report(test::cpu_report(), {}, StudentsOutput::shown));
+    test::expect_approved("report_cpu.txt", test::render_report(test::cpu_report(), {}, StudentsOutput::shown));
 }
 
 TEST(Render, ReportInColourAsApproved) {
-    test::expect_approved("report_colour.txt", render_report(test::sample_report(), {true, 80}));
+    test::expect_approved("report_colour.txt", test::render_report(test::sample_report(), {true, 80}));
 }
 
 TEST(Render, RaceWithRightOutputsAsApproved) {
@@ -32,7 +33,7 @@ TEST(Render, EverythingFitsEightyColumns) {
     // The compiler's words stay as they are.
     auto report = test::sample_report();
     report.stages[2].compilation.log.clear();
-    EXPECT_LE(test::widest_line(render_report(report, {})), 80u);
+    EXPECT_LE(test::widest_line(test::render_report(report, {})), 80u);
 }
 
 TEST(Render, WarningsAreToldWhereSomethingIsWrong) {
@@ -55,7 +56,7 @@ TEST(Render, NoteThatMayExplainIsALikelyReason) {
 
 TEST(Render, EveryPrintoutNamesBackendAndSandbox) {
     const Report reports[] = {test::cpu_report()};
-    for (const auto& text : {render_report(reports[0], {}), render_table(reports, {})}) {
+    for (const auto& text : {test::render_report(reports[0], {}), render_table(reports, {})}) {
         EXPECT_THAT(text, HasSubstr("backend: cpu"));
         EXPECT_THAT(text, HasSubstr("sandbox: none"));
     }
@@ -77,7 +78,7 @@ TEST(Render, NoEscapeSequenceOfAStudentReachesTheTerminal) {
     report.stages[3].error->cause = attack;
     report.tree = attack;
     const Report reports[] = {report};
-    for (const auto& text : {render_report(report, {}, StudentsOutput::shown), render_table(reports, {})})
+    for (const auto& text : {test::render_report(report, {}, StudentsOutput::shown), render_table(reports, {})})
         for (const auto* forbidden : {"\033", "\a", "\u009b"}) EXPECT_THAT(text, Not(HasSubstr(forbidden)));
 }
 

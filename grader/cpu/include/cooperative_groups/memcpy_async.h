@@ -41,13 +41,13 @@ void memcpy_async(const Group& group, T* to, const To& to_layout, const T* from,
 }
 
 template <class Group>
-void wait(const Group& group, Line line = {__builtin_LINE()}) {
+void wait(const Group& group, Line line = {}) {
     warplab_cpu::note_async_wait();
     group.sync(line);
 }
 /// Wait until all copies except the last `Stages` ones are done.
 template <unsigned Stages, class Group>
-void wait_prior(const Group& group, Line line = {__builtin_LINE()}) {
+void wait_prior(const Group& group, Line line = {}) {
     warplab_cpu::note_async_wait(Stages);
     group.sync(line);
 }

@@ -86,7 +86,7 @@ void reduce_all(T* values, unsigned count, Operation& operation) {
 
 /// Return the combined values of the group's threads, for each thread.
 template <class Group, class T, class Operation>
-std::decay_t<T> reduce(const Group& group, T&& value, Operation&& operation, Line line = {__builtin_LINE()}) {
+std::decay_t<T> reduce(const Group& group, T&& value, Operation&& operation, Line line = {}) {
     auto work = [&operation](std::decay_t<T>* values, unsigned count) {
         details::reduce_all<!std::is_same_v<Group, coalesced_group>>(values, count, operation);
     };
@@ -95,8 +95,7 @@ std::decay_t<T> reduce(const Group& group, T&& value, Operation&& operation, Lin
 
 /// Do the same as reduce; one thread stores the result.
 template <class Group, class T, class Value, class Operation>
-void reduce_store_async(const Group& group, T* to, Value&& value, Operation&& operation,
-                        Line line = {__builtin_LINE()}) {
+void reduce_store_async(const Group& group, T* to, Value&& value, Operation&& operation, Line line = {}) {
     const auto result = reduce(group, std::forward<Value>(value), operation, line);
     if (group.thread_rank() == 0) *to = result;
 }

@@ -22,16 +22,14 @@ void scan_all(T* values, unsigned count, Operation& operation) {
 
 /// Return the values of the threads up to and including this one, combined in the order of ranks.
 template <class Group, class T, class Operation = plus<std::decay_t<T>>>
-std::decay_t<T> inclusive_scan(const Group& group, T&& value, Operation operation = {},
-                               Line line = {__builtin_LINE()}) {
+std::decay_t<T> inclusive_scan(const Group& group, T&& value, Operation operation = {}, Line line = {}) {
     auto work = [&operation](std::decay_t<T>* values, unsigned count) { details::scan_all(values, count, operation); };
     return details::work_on_all(group, std::decay_t<T>(value), work, line);
 }
 
 /// Return the same as inclusive_scan without this thread's own value; T() for the first thread.
 template <class Group, class T, class Operation = plus<std::decay_t<T>>>
-std::decay_t<T> exclusive_scan(const Group& group, T&& value, Operation operation = {},
-                               Line line = {__builtin_LINE()}) {
+std::decay_t<T> exclusive_scan(const Group& group, T&& value, Operation operation = {}, Line line = {}) {
     using Value = std::decay_t<T>;
     auto work = [&operation](Value* values, unsigned count) {
         details::scan_all(values, count, operation);

@@ -237,16 +237,13 @@ cudaError_t cudaRuntimeGetVersion(int* version);
 cudaError_t cudaMemGetInfo(size_t* free_bytes, size_t* total_bytes);
 
 // Memory. `line` is the caller's line, for the report of a pointer of the wrong side.
-cudaError_t cudaMalloc(void** pointer, size_t bytes, warplab_cpu::Line line = {__builtin_LINE()});
+cudaError_t cudaMalloc(void** pointer, size_t bytes, warplab_cpu::Line line = {});
 cudaError_t cudaMallocManaged(void** pointer, size_t bytes, unsigned flags = cudaMemAttachGlobal,
-                              warplab_cpu::Line line = {__builtin_LINE()});
-cudaError_t cudaMallocHost(void** pointer, size_t bytes, unsigned flags = 0,
-                           warplab_cpu::Line line = {__builtin_LINE()});
-cudaError_t cudaHostAlloc(void** pointer, size_t bytes, unsigned flags, warplab_cpu::Line line = {__builtin_LINE()});
-cudaError_t cudaMallocPitch(void** pointer, size_t* pitch, size_t width, size_t height,
-                            warplab_cpu::Line line = {__builtin_LINE()});
-cudaError_t cudaMallocAsync(void** pointer, size_t bytes, cudaStream_t stream,
-                            warplab_cpu::Line line = {__builtin_LINE()});
+                              warplab_cpu::Line line = {});
+cudaError_t cudaMallocHost(void** pointer, size_t bytes, unsigned flags = 0, warplab_cpu::Line line = {});
+cudaError_t cudaHostAlloc(void** pointer, size_t bytes, unsigned flags, warplab_cpu::Line line = {});
+cudaError_t cudaMallocPitch(void** pointer, size_t* pitch, size_t width, size_t height, warplab_cpu::Line line = {});
+cudaError_t cudaMallocAsync(void** pointer, size_t bytes, cudaStream_t stream, warplab_cpu::Line line = {});
 cudaError_t cudaFree(void* pointer);
 cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream);
 cudaError_t cudaFreeHost(void* pointer);
@@ -266,48 +263,44 @@ inline cudaError_t cudaMemAdvise(const void* pointer, size_t bytes, cudaMemoryAd
     return cudaMemAdvise(pointer, bytes, advice, 0);
 }
 
-cudaError_t cudaMemcpy(void* to, const void* from, size_t bytes, cudaMemcpyKind kind,
-                       warplab_cpu::Line line = {__builtin_LINE()});
+cudaError_t cudaMemcpy(void* to, const void* from, size_t bytes, cudaMemcpyKind kind, warplab_cpu::Line line = {});
 cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpyKind kind,
-                            cudaStream_t stream = nullptr, warplab_cpu::Line line = {__builtin_LINE()});
+                            cudaStream_t stream = nullptr, warplab_cpu::Line line = {});
 cudaError_t cudaMemcpy2D(void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width, size_t height,
-                         cudaMemcpyKind kind, warplab_cpu::Line line = {__builtin_LINE()});
+                         cudaMemcpyKind kind, warplab_cpu::Line line = {});
 cudaError_t cudaMemcpy2DAsync(void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width,
                               size_t height, cudaMemcpyKind kind, cudaStream_t stream = nullptr,
-                              warplab_cpu::Line line = {__builtin_LINE()});
-cudaError_t cudaMemset(void* to, int value, size_t bytes, warplab_cpu::Line line = {__builtin_LINE()});
+                              warplab_cpu::Line line = {});
+cudaError_t cudaMemset(void* to, int value, size_t bytes, warplab_cpu::Line line = {});
 cudaError_t cudaMemsetAsync(void* to, int value, size_t bytes, cudaStream_t stream = nullptr,
-                            warplab_cpu::Line line = {__builtin_LINE()});
-cudaError_t cudaMemset2D(void* to, size_t pitch, int value, size_t width, size_t height,
-                         warplab_cpu::Line line = {__builtin_LINE()});
+                            warplab_cpu::Line line = {});
+cudaError_t cudaMemset2D(void* to, size_t pitch, int value, size_t width, size_t height, warplab_cpu::Line line = {});
 cudaError_t cudaMemset2DAsync(void* to, size_t pitch, int value, size_t width, size_t height,
-                              cudaStream_t stream = nullptr, warplab_cpu::Line line = {__builtin_LINE()});
+                              cudaStream_t stream = nullptr, warplab_cpu::Line line = {});
 
 template <class T>
-cudaError_t cudaMalloc(T** pointer, size_t bytes, warplab_cpu::Line line = {__builtin_LINE()}) {
+cudaError_t cudaMalloc(T** pointer, size_t bytes, warplab_cpu::Line line = {}) {
     return cudaMalloc(reinterpret_cast<void**>(pointer), bytes, line);
 }
 template <class T>
 cudaError_t cudaMallocManaged(T** pointer, size_t bytes, unsigned flags = cudaMemAttachGlobal,
-                              warplab_cpu::Line line = {__builtin_LINE()}) {
+                              warplab_cpu::Line line = {}) {
     return cudaMallocManaged(reinterpret_cast<void**>(pointer), bytes, flags, line);
 }
 template <class T>
-cudaError_t cudaMallocHost(T** pointer, size_t bytes, unsigned flags = 0, warplab_cpu::Line line = {__builtin_LINE()}) {
+cudaError_t cudaMallocHost(T** pointer, size_t bytes, unsigned flags = 0, warplab_cpu::Line line = {}) {
     return cudaMallocHost(reinterpret_cast<void**>(pointer), bytes, flags, line);
 }
 template <class T>
-cudaError_t cudaHostAlloc(T** pointer, size_t bytes, unsigned flags, warplab_cpu::Line line = {__builtin_LINE()}) {
+cudaError_t cudaHostAlloc(T** pointer, size_t bytes, unsigned flags, warplab_cpu::Line line = {}) {
     return cudaHostAlloc(reinterpret_cast<void**>(pointer), bytes, flags, line);
 }
 template <class T>
-cudaError_t cudaMallocPitch(T** pointer, size_t* pitch, size_t width, size_t height,
-                            warplab_cpu::Line line = {__builtin_LINE()}) {
+cudaError_t cudaMallocPitch(T** pointer, size_t* pitch, size_t width, size_t height, warplab_cpu::Line line = {}) {
     return cudaMallocPitch(reinterpret_cast<void**>(pointer), pitch, width, height, line);
 }
 template <class T>
-cudaError_t cudaMallocAsync(T** pointer, size_t bytes, cudaStream_t stream,
-                            warplab_cpu::Line line = {__builtin_LINE()}) {
+cudaError_t cudaMallocAsync(T** pointer, size_t bytes, cudaStream_t stream, warplab_cpu::Line line = {}) {
     return cudaMallocAsync(reinterpret_cast<void**>(pointer), bytes, stream, line);
 }
 template <class T>
@@ -341,13 +334,13 @@ inline cudaPos make_cudaPos(size_t x, size_t y, size_t z) { return {x, y, z}; }
 inline cudaPitchedPtr make_cudaPitchedPtr(void* pointer, size_t pitch, size_t width, size_t height) {
     return {pointer, pitch, width, height};
 }
-cudaError_t cudaMalloc3D(cudaPitchedPtr* pitched, cudaExtent extent, warplab_cpu::Line line = {__builtin_LINE()});
-cudaError_t cudaMemcpy3D(const cudaMemcpy3DParms* params, warplab_cpu::Line line = {__builtin_LINE()});
+cudaError_t cudaMalloc3D(cudaPitchedPtr* pitched, cudaExtent extent, warplab_cpu::Line line = {});
+cudaError_t cudaMemcpy3D(const cudaMemcpy3DParms* params, warplab_cpu::Line line = {});
 cudaError_t cudaMemcpy3DAsync(const cudaMemcpy3DParms* params, cudaStream_t stream = nullptr,
-                              warplab_cpu::Line line = {__builtin_LINE()});
-cudaError_t cudaMemset3D(cudaPitchedPtr to, int value, cudaExtent extent, warplab_cpu::Line line = {__builtin_LINE()});
+                              warplab_cpu::Line line = {});
+cudaError_t cudaMemset3D(cudaPitchedPtr to, int value, cudaExtent extent, warplab_cpu::Line line = {});
 cudaError_t cudaMemset3DAsync(cudaPitchedPtr to, int value, cudaExtent extent, cudaStream_t stream = nullptr,
-                              warplab_cpu::Line line = {__builtin_LINE()});
+                              warplab_cpu::Line line = {});
 
 // __device__ and __constant__ variables
 namespace warplab_cpu {
@@ -368,29 +361,27 @@ const void* place_of_symbol(const T& symbol) {  // which may be volatile
 }  // namespace warplab_cpu
 template <class T>
 cudaError_t cudaMemcpyToSymbol(const T& symbol, const void* from, size_t bytes, size_t offset = 0,
-                               cudaMemcpyKind kind = cudaMemcpyHostToDevice,
-                               warplab_cpu::Line line = {__builtin_LINE()}) {
-    return warplab_cpu::copy_to_symbol(warplab_cpu::place_of_symbol(symbol), sizeof(T), from, bytes, offset, kind, line,
-                                       {});
+                               cudaMemcpyKind kind = cudaMemcpyHostToDevice, warplab_cpu::Line line = {}) {
+    return warplab_cpu::copy_to_symbol(warplab_cpu::place_of_symbol(symbol), sizeof(T), from, bytes, offset, kind,
+                                       line);
 }
 template <class T>
 cudaError_t cudaMemcpyToSymbolAsync(const T& symbol, const void* from, size_t bytes, size_t offset = 0,
                                     cudaMemcpyKind kind = cudaMemcpyHostToDevice, cudaStream_t stream = nullptr,
-                                    warplab_cpu::Line line = {__builtin_LINE()}) {
+                                    warplab_cpu::Line line = {}) {
     return warplab_cpu::copy_to_symbol(warplab_cpu::place_of_symbol(symbol), sizeof(T), from, bytes, offset, kind, line,
                                        {stream, false});
 }
 template <class T>
 cudaError_t cudaMemcpyFromSymbol(void* to, const T& symbol, size_t bytes, size_t offset = 0,
-                                 cudaMemcpyKind kind = cudaMemcpyDeviceToHost,
-                                 warplab_cpu::Line line = {__builtin_LINE()}) {
-    return warplab_cpu::copy_from_symbol(to, warplab_cpu::place_of_symbol(symbol), sizeof(T), bytes, offset, kind, line,
-                                         {});
+                                 cudaMemcpyKind kind = cudaMemcpyDeviceToHost, warplab_cpu::Line line = {}) {
+    return warplab_cpu::copy_from_symbol(to, warplab_cpu::place_of_symbol(symbol), sizeof(T), bytes, offset, kind,
+                                         line);
 }
 template <class T>
 cudaError_t cudaMemcpyFromSymbolAsync(void* to, const T& symbol, size_t bytes, size_t offset = 0,
                                       cudaMemcpyKind kind = cudaMemcpyDeviceToHost, cudaStream_t stream = nullptr,
-                                      warplab_cpu::Line line = {__builtin_LINE()}) {
+                                      warplab_cpu::Line line = {}) {
     return warplab_cpu::copy_from_symbol(to, warplab_cpu::place_of_symbol(symbol), sizeof(T), bytes, offset, kind, line,
                                          {stream, false});
 }
@@ -561,12 +552,12 @@ cudaError_t launch(KernelPointer kernel, dim3 grid, dim3 block, void** arguments
 }  // namespace warplab_cpu
 inline cudaError_t cudaLaunchKernel(warplab_cpu::KernelPointer kernel, dim3 grid, dim3 block, void** arguments,
                                     size_t shared_bytes = 0, cudaStream_t stream = nullptr,
-                                    warplab_cpu::Line line = {__builtin_LINE()}) {
+                                    warplab_cpu::Line line = {}) {
     return warplab_cpu::launch(kernel, grid, block, arguments, shared_bytes, stream, false, line);
 }
 inline cudaError_t cudaLaunchCooperativeKernel(warplab_cpu::KernelPointer kernel, dim3 grid, dim3 block,
                                                void** arguments, size_t shared_bytes = 0, cudaStream_t stream = nullptr,
-                                               warplab_cpu::Line line = {__builtin_LINE()}) {
+                                               warplab_cpu::Line line = {}) {
     return warplab_cpu::launch(kernel, grid, block, arguments, shared_bytes, stream, true, line);
 }
 
@@ -608,7 +599,7 @@ cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* config, void (*kernel)(
     return cudaError_t(pending.error);
 }
 inline cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, warplab_cpu::KernelPointer kernel,
-                                       void** arguments, warplab_cpu::Line line = {__builtin_LINE()}) {
+                                       void** arguments, warplab_cpu::Line line = {}) {
     return warplab_cpu::launch(kernel, config->gridDim, config->blockDim, arguments, config->dynamicSmemBytes,
                                config->stream, warplab_cpu::is_cooperative(*config), line);
 }

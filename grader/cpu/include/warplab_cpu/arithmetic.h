@@ -12,18 +12,15 @@
 #define WARPLAB_CPU_MIN_MAX(a, b, result)                                                                     \
     inline constexpr result min(a x, b y) { return static_cast<result>(x) < static_cast<result>(y) ? x : y; } \
     inline constexpr result max(a x, b y) { return static_cast<result>(y) < static_cast<result>(x) ? x : y; }
-WARPLAB_CPU_MIN_MAX(int, int, int)
-WARPLAB_CPU_MIN_MAX(unsigned, unsigned, unsigned)
-WARPLAB_CPU_MIN_MAX(int, unsigned, unsigned)
-WARPLAB_CPU_MIN_MAX(unsigned, int, unsigned)
-WARPLAB_CPU_MIN_MAX(long, long, long)
-WARPLAB_CPU_MIN_MAX(unsigned long, unsigned long, unsigned long)
-WARPLAB_CPU_MIN_MAX(long, unsigned long, unsigned long)
-WARPLAB_CPU_MIN_MAX(unsigned long, long, unsigned long)
-WARPLAB_CPU_MIN_MAX(long long, long long, long long)
-WARPLAB_CPU_MIN_MAX(unsigned long long, unsigned long long, unsigned long long)
-WARPLAB_CPU_MIN_MAX(long long, unsigned long long, unsigned long long)
-WARPLAB_CPU_MIN_MAX(unsigned long long, long long, unsigned long long)
+#define WARPLAB_CPU_MIN_MAXES(type)                                  \
+    WARPLAB_CPU_MIN_MAX(type, type, type)                            \
+    WARPLAB_CPU_MIN_MAX(unsigned type, unsigned type, unsigned type) \
+    WARPLAB_CPU_MIN_MAX(type, unsigned type, unsigned type)          \
+    WARPLAB_CPU_MIN_MAX(unsigned type, type, unsigned type)
+WARPLAB_CPU_MIN_MAXES(int)
+WARPLAB_CPU_MIN_MAXES(long)
+WARPLAB_CPU_MIN_MAXES(long long)
+#undef WARPLAB_CPU_MIN_MAXES
 #undef WARPLAB_CPU_MIN_MAX
 inline float min(float x, float y) { return fminf(x, y); }
 inline float max(float x, float y) { return fmaxf(x, y); }
@@ -243,13 +240,8 @@ inline float rounded_float(double exact, Towards towards) {
     if (towards == Towards::down && double(nearest) > exact) return nextafterf(nearest, -INFINITY);
     return nearest;
 }
-WARPLAB_CPU_INLINE float kept(float x) {  // not fused with the operation that uses it
-#if defined(__aarch64__)
-    __asm__("" : "+w"(x));
-#endif
-    return x;
-}
-WARPLAB_CPU_INLINE double kept(double x) {
+template <class T>
+WARPLAB_CPU_INLINE T kept(T x) {  // not fused with the operation that uses it
 #if defined(__aarch64__)
     __asm__("" : "+w"(x));
 #endif

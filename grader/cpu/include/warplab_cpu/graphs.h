@@ -91,17 +91,14 @@ cudaError_t cudaGraphNodeFindInClone(cudaGraphNode_t* node, cudaGraphNode_t orig
 cudaError_t cudaGraphAddEmptyNode(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* dependencies,
                                   size_t count);
 cudaError_t cudaGraphAddKernelNode(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* dependencies,
-                                   size_t count, const cudaKernelNodeParams* params,
-                                   warplab_cpu::Line line = {__builtin_LINE()});
+                                   size_t count, const cudaKernelNodeParams* params, warplab_cpu::Line line = {});
 cudaError_t cudaGraphAddMemcpyNode(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* dependencies,
-                                   size_t count, const cudaMemcpy3DParms* params,
-                                   warplab_cpu::Line line = {__builtin_LINE()});
+                                   size_t count, const cudaMemcpy3DParms* params, warplab_cpu::Line line = {});
 cudaError_t cudaGraphAddMemcpyNode1D(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* dependencies,
                                      size_t count, void* to, const void* from, size_t bytes, cudaMemcpyKind kind,
-                                     warplab_cpu::Line line = {__builtin_LINE()});
+                                     warplab_cpu::Line line = {});
 cudaError_t cudaGraphAddMemsetNode(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* dependencies,
-                                   size_t count, const cudaMemsetParams* params,
-                                   warplab_cpu::Line line = {__builtin_LINE()});
+                                   size_t count, const cudaMemsetParams* params, warplab_cpu::Line line = {});
 cudaError_t cudaGraphAddHostNode(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* dependencies,
                                  size_t count, const cudaHostNodeParams* params);
 cudaError_t cudaGraphAddChildGraphNode(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* dependencies,
@@ -145,13 +142,13 @@ inline cudaError_t cudaGraphNodeGetDependentNodes(cudaGraphNode_t node, cudaGrap
     return cudaGraphNodeGetDependentNodes(node, dependents, count);
 }
 cudaError_t cudaGraphKernelNodeSetParams(cudaGraphNode_t node, const cudaKernelNodeParams* params,
-                                         warplab_cpu::Line line = {__builtin_LINE()});
+                                         warplab_cpu::Line line = {});
 cudaError_t cudaGraphMemcpyNodeSetParams(cudaGraphNode_t node, const cudaMemcpy3DParms* params,
-                                         warplab_cpu::Line line = {__builtin_LINE()});
+                                         warplab_cpu::Line line = {});
 cudaError_t cudaGraphMemcpyNodeSetParams1D(cudaGraphNode_t node, void* to, const void* from, size_t bytes,
-                                           cudaMemcpyKind kind, warplab_cpu::Line line = {__builtin_LINE()});
+                                           cudaMemcpyKind kind, warplab_cpu::Line line = {});
 cudaError_t cudaGraphMemsetNodeSetParams(cudaGraphNode_t node, const cudaMemsetParams* params,
-                                         warplab_cpu::Line line = {__builtin_LINE()});
+                                         warplab_cpu::Line line = {});
 cudaError_t cudaGraphHostNodeSetParams(cudaGraphNode_t node, const cudaHostNodeParams* params);
 
 // Executable graphs
@@ -181,16 +178,13 @@ inline cudaError_t cudaGraphExecUpdate(cudaGraphExec_t exec, cudaGraph_t graph, 
 cudaError_t cudaGraphNodeSetEnabled(cudaGraphExec_t exec, cudaGraphNode_t node, unsigned enabled);
 cudaError_t cudaGraphNodeGetEnabled(cudaGraphExec_t exec, cudaGraphNode_t node, unsigned* enabled);
 cudaError_t cudaGraphExecKernelNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node,
-                                             const cudaKernelNodeParams* params,
-                                             warplab_cpu::Line line = {__builtin_LINE()});
+                                             const cudaKernelNodeParams* params, warplab_cpu::Line line = {});
 cudaError_t cudaGraphExecMemcpyNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node,
-                                             const cudaMemcpy3DParms* params,
-                                             warplab_cpu::Line line = {__builtin_LINE()});
+                                             const cudaMemcpy3DParms* params, warplab_cpu::Line line = {});
 cudaError_t cudaGraphExecMemcpyNodeSetParams1D(cudaGraphExec_t exec, cudaGraphNode_t node, void* to, const void* from,
-                                               size_t bytes, cudaMemcpyKind kind,
-                                               warplab_cpu::Line line = {__builtin_LINE()});
+                                               size_t bytes, cudaMemcpyKind kind, warplab_cpu::Line line = {});
 cudaError_t cudaGraphExecMemsetNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node, const cudaMemsetParams* params,
-                                             warplab_cpu::Line line = {__builtin_LINE()});
+                                             warplab_cpu::Line line = {});
 cudaError_t cudaGraphExecHostNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node,
                                            const cudaHostNodeParams* params);
 

@@ -83,10 +83,6 @@ WARPLAB_CPU_INLINE T shuffle(unsigned mask, T value, unsigned source, int line) 
     return from_word<T>(word);
 }
 
-}  // namespace warplab_cpu
-
-namespace warplab_cpu {
-
 /// The block's barrier. Return whether another thread has run.
 WARPLAB_CPU_INLINE bool wait_for_block(int line) {
     Block& block = block_state;
@@ -108,7 +104,7 @@ void wait_for_block_unseen(int line);
 
 }  // namespace warplab_cpu
 
-WARPLAB_CPU_INLINE void __syncthreads(warplab_cpu::Line line = {__builtin_LINE()}) {
+WARPLAB_CPU_INLINE void __syncthreads(warplab_cpu::Line line = {}) {
     using namespace warplab_cpu;
     note_barrier(line);
 #ifdef WARPLAB_CPU_HOOKED
@@ -119,48 +115,41 @@ WARPLAB_CPU_INLINE void __syncthreads(warplab_cpu::Line line = {__builtin_LINE()
 #endif
 }
 
-inline int __syncthreads_count(int predicate, warplab_cpu::Line line = {__builtin_LINE()}) {
-    warplab_cpu::note_barrier(line);
-    const int result = warplab_cpu::block_vote(predicate, warplab_cpu::Vote::count, line);
-    warplab_cpu::restore_thread();
-    return result;
-}
-inline int __syncthreads_and(int predicate, warplab_cpu::Line line = {__builtin_LINE()}) {
-    warplab_cpu::note_barrier(line);
-    const int result = warplab_cpu::block_vote(predicate, warplab_cpu::Vote::all, line);
-    warplab_cpu::restore_thread();
-    return result;
-}
-inline int __syncthreads_or(int predicate, warplab_cpu::Line line = {__builtin_LINE()}) {
-    warplab_cpu::note_barrier(line);
-    const int result = warplab_cpu::block_vote(predicate, warplab_cpu::Vote::any, line);
-    warplab_cpu::restore_thread();
-    return result;
-}
+#define WARPLAB_CPU_VOTE(function, vote)                                                      \
+    inline int function(int predicate, warplab_cpu::Line line = {}) {                         \
+        warplab_cpu::note_barrier(line);                                                      \
+        const int result = warplab_cpu::block_vote(predicate, warplab_cpu::Vote::vote, line); \
+        warplab_cpu::restore_thread();                                                        \
+        return result;                                                                        \
+    }
+WARPLAB_CPU_VOTE(__syncthreads_count, count)
+WARPLAB_CPU_VOTE(__syncthreads_and, all)
+WARPLAB_CPU_VOTE(__syncthreads_or, any)
+#undef WARPLAB_CPU_VOTE
 
-inline void __syncwarp(unsigned mask = 0xffffffffu, warplab_cpu::Line line = {__builtin_LINE()}) {
+inline void __syncwarp(unsigned mask = 0xffffffffu, warplab_cpu::Line line = {}) {
     warplab_cpu::warp_barrier(mask, line);
     warplab_cpu::restore_thread();
 }
 
-inline unsigned __activemask(warplab_cpu::Line line = {__builtin_LINE()}) {
+inline unsigned __activemask(warplab_cpu::Line line = {}) {
     const unsigned mask = warplab_cpu::warp_converged(line);
     warplab_cpu::restore_thread();
     return mask;
 }
 
-inline unsigned __ballot_sync(unsigned mask, int predicate, warplab_cpu::Line line = {__builtin_LINE()}) {
+inline unsigned __ballot_sync(unsigned mask, int predicate, warplab_cpu::Line line = {}) {
     const unsigned votes = warplab_cpu::warp_ballot(mask, predicate != 0, line);
     warplab_cpu::restore_thread();
     return votes;
 }
-inline int __any_sync(unsigned mask, int predicate, warplab_cpu::Line line = {__builtin_LINE()}) {
+inline int __any_sync(unsigned mask, int predicate, warplab_cpu::Line line = {}) {
     return __ballot_sync(mask, predicate, line) != 0;
 }
-inline int __all_sync(unsigned mask, int predicate, warplab_cpu::Line line = {__builtin_LINE()}) {
+inline int __all_sync(unsigned mask, int predicate, warplab_cpu::Line line = {}) {
     return __ballot_sync(mask, !predicate, line) == 0;
 }
-inline int __uni_sync(unsigned mask, int predicate, warplab_cpu::Line line = {__builtin_LINE()}) {
+inline int __uni_sync(unsigned mask, int predicate, warplab_cpu::Line line = {}) {
     const unsigned votes = __ballot_sync(mask, predicate, line);
     return votes == 0 || (votes >> warplab_cpu::lane() & 1 && votes == __ballot_sync(mask, 1, line));
 }
@@ -232,48 +221,35 @@ struct Taker {
 #define WARPLAB_CPU_SHUFFLE(number, kind) \
     ::warplab_cpu::Taker<::warplab_cpu::kind> { warplab_cpu_given_##number, warplab_cpu_thread }
 
-template <class T>
-inline warplab_cpu::IfShuffled<T> __shfl_sync(unsigned mask, T value, int source, int width = 32,
-                                              warplab_cpu::Line line = {__builtin_LINE()}) {
-    using namespace warplab_cpu;
-    return shuffle(mask, value, ShuffleAny::source(lane(), source, width), line);
-}
-template <class T>
-inline warplab_cpu::IfShuffled<T> __shfl_up_sync(unsigned mask, T value, unsigned delta, int width = 32,
-                                                 warplab_cpu::Line line = {__builtin_LINE()}) {
-    using namespace warplab_cpu;
-    return shuffle(mask, value, ShuffleUp::source(lane(), delta, width), line);
-}
-template <class T>
-inline warplab_cpu::IfShuffled<T> __shfl_down_sync(unsigned mask, T value, unsigned delta, int width = 32,
-                                                   warplab_cpu::Line line = {__builtin_LINE()}) {
-    using namespace warplab_cpu;
-    return shuffle(mask, value, ShuffleDown::source(lane(), delta, width), line);
-}
-template <class T>
-inline warplab_cpu::IfShuffled<T> __shfl_xor_sync(unsigned mask, T value, int bits, int width = 32,
-                                                  warplab_cpu::Line line = {__builtin_LINE()}) {
-    using namespace warplab_cpu;
-    return shuffle(mask, value, ShuffleXor::source(lane(), bits, width), line);
-}
+#define WARPLAB_CPU_SHUFFLE_OF_FIBERS(function, kind, type)                                           \
+    template <class T>                                                                                \
+    inline warplab_cpu::IfShuffled<T> function(unsigned mask, T value, type argument, int width = 32, \
+                                               warplab_cpu::Line line = {}) {                         \
+        using namespace warplab_cpu;                                                                  \
+        return shuffle(mask, value, kind::source(lane(), argument, width), line);                     \
+    }
+WARPLAB_CPU_SHUFFLE_OF_FIBERS(__shfl_sync, ShuffleAny, int)
+WARPLAB_CPU_SHUFFLE_OF_FIBERS(__shfl_up_sync, ShuffleUp, unsigned)
+WARPLAB_CPU_SHUFFLE_OF_FIBERS(__shfl_down_sync, ShuffleDown, unsigned)
+WARPLAB_CPU_SHUFFLE_OF_FIBERS(__shfl_xor_sync, ShuffleXor, int)
+#undef WARPLAB_CPU_SHUFFLE_OF_FIBERS
 
 template <class T>
-inline warplab_cpu::IfWord<T, unsigned> __match_any_sync(unsigned mask, T value,
-                                                         warplab_cpu::Line line = {__builtin_LINE()}) {
+inline warplab_cpu::IfWord<T, unsigned> __match_any_sync(unsigned mask, T value, warplab_cpu::Line line = {}) {
     const unsigned lanes = warplab_cpu::warp_match_any(mask, warplab_cpu::to_word(value), line);
     warplab_cpu::restore_thread();
     return lanes;
 }
 template <class T>
 inline warplab_cpu::IfWord<T, unsigned> __match_all_sync(unsigned mask, T value, int* all,
-                                                         warplab_cpu::Line line = {__builtin_LINE()}) {
+                                                         warplab_cpu::Line line = {}) {
     const unsigned lanes = warplab_cpu::warp_match_all(mask, warplab_cpu::to_word(value), all, line);
     warplab_cpu::restore_thread();
     return lanes;
 }
 
 #define WARPLAB_CPU_REDUCE(type, function, reduction)                                                 \
-    inline type function(unsigned mask, type value, warplab_cpu::Line line = {__builtin_LINE()}) {    \
+    inline type function(unsigned mask, type value, warplab_cpu::Line line = {}) {                    \
         const unsigned result =                                                                       \
             warplab_cpu::warp_reduce(mask, unsigned(value), warplab_cpu::Reduction::reduction, line); \
         warplab_cpu::restore_thread();                                                                \

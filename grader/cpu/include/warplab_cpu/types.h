@@ -30,10 +30,10 @@
 #endif
 
 namespace warplab_cpu {
-/// The caller's line, as a last parameter that CUDA's function does not have. It has a separate type, so that no
-/// argument can be passed for it.
+/// The caller's line, as a last parameter that CUDA's function does not have, with the default `{}`. It has a separate
+/// type, so that no argument can be passed for it.
 struct Line {
-    int number;
+    int number = __builtin_LINE();
     constexpr operator int() const { return number; }
 };
 }  // namespace warplab_cpu

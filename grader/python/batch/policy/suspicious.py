@@ -15,6 +15,17 @@ from grader.python.batch.store.rows import Row, Stage
 FULL_MARK = 1.2  # multiple of the reference's time up to which a stage gets all speed points
 NEAR = 0.01
 SLOW = 10  # minimum multiple of the reference's time
+BY_STATUS = {
+    "judge_error": (0, "our fault"),
+    "judge_crashed": (0, "crashes the judge"),
+    "archive_refused": (1, "not opened"),
+    "nothing_to_grade": (1, "nothing to grade"),
+}
+BY_NOTE = {
+    "several files of one stage": ("to_choose",),
+    "names others": ("names_others",),
+    "student not identified": IN_DOUBT,
+}
 LONG_S, LONG_TIMES = 60, 5  # minimum seconds of a slow hand-in, and its minimum multiple of the median
 
 
@@ -52,20 +63,11 @@ def took_long(rows: Sequence[Row]) -> list[Row]:
 
 def look_at(row: Row) -> list[Remark]:
     remarks = []
-    if row.status == "judge_error":
-        remarks.append(Remark(0, row.key, "", "our fault", row.detail))
-    if row.status == "judge_crashed":
-        remarks.append(Remark(0, row.key, "", "crashes the judge", row.detail))
-    if row.status == "archive_refused":
-        remarks.append(Remark(1, row.key, "", "not opened", row.detail))
-    if row.status == "nothing_to_grade":
-        remarks.append(Remark(1, row.key, "", "nothing to grade", row.detail))
-    choices = [note for note in row.notes if kind_of(note) == "to_choose"]
-    remarks += [Remark(1, row.key, "", "several files of one stage", note) for note in choices]
-    names_others = [note for note in row.notes if kind_of(note) == "names_others"]
-    remarks += [Remark(1, row.key, "", "names others", note) for note in names_others]
-    in_doubt = [note for note in row.notes if kind_of(note) in IN_DOUBT]
-    remarks += [Remark(1, row.key, "", "student not identified", note) for note in in_doubt]
+    if row.status in BY_STATUS:
+        rank, what = BY_STATUS[row.status]
+        remarks.append(Remark(rank, row.key, "", what, row.detail))
+    for what, kinds in BY_NOTE.items():
+        remarks += [Remark(1, row.key, "", what, note) for note in row.notes if kind_of(note) in kinds]
     if row.sandbox == "none":
         remarks.append(Remark(3, row.key, "", "graded without a sandbox"))
     for stage in row.stages:

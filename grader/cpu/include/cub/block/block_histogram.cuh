@@ -26,7 +26,7 @@ class BlockHistogram {
         for (int bin = int(warplab_cpu::linear_thread()); bin < Bins; bin += threads) histogram[bin] = 0;
     }
     template <class Counter>
-    void Composite(T (&items)[Items], Counter (&histogram)[Bins], Line line = {__builtin_LINE()}) {
+    void Composite(T (&items)[Items], Counter (&histogram)[Bins], Line line = {}) {
         if (sorts) {
             clear_storage();
             __syncthreads(line);
@@ -34,7 +34,7 @@ class BlockHistogram {
         add(items, histogram, line);
     }
     template <class Counter>
-    void Histogram(T (&items)[Items], Counter (&histogram)[Bins], Line line = {__builtin_LINE()}) {
+    void Histogram(T (&items)[Items], Counter (&histogram)[Bins], Line line = {}) {
         InitHistogram(histogram);
         if (sorts) clear_storage();
         __syncthreads(line);

@@ -31,18 +31,18 @@ class BlockLoad {
     explicit BlockLoad(TempStorage& storage) : storage_(storage) {}
 
     template <class Input>
-    void Load(Input from, T (&items)[Items], Line line = {__builtin_LINE()}) {
+    void Load(Input from, T (&items)[Items], Line line = {}) {
         for (int i = 0; i < Items; ++i) items[i] = from[place(i)];
         Exchange::template move<true>(storage_, items, line);
     }
     template <class Input>
-    void Load(Input from, T (&items)[Items], int valid, Line line = {__builtin_LINE()}) {
+    void Load(Input from, T (&items)[Items], int valid, Line line = {}) {
         for (int i = 0; i < Items; ++i)
             if (place(i) < valid) items[i] = from[place(i)];
         Exchange::template move<true>(storage_, items, line);
     }
     template <class Input, class Default>
-    void Load(Input from, T (&items)[Items], int valid, Default otherwise, Line line = {__builtin_LINE()}) {
+    void Load(Input from, T (&items)[Items], int valid, Default otherwise, Line line = {}) {
         for (int i = 0; i < Items; ++i) items[i] = place(i) < valid ? T(from[place(i)]) : T(otherwise);
         Exchange::template move<true>(storage_, items, line);
     }

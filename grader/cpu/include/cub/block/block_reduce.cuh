@@ -23,7 +23,7 @@ class BlockReduce {
     explicit BlockReduce(TempStorage& storage) : storage_(storage) {}
 
     template <class Operation>
-    T Reduce(T input, Operation operation, int valid, warplab_cpu::Line line = {__builtin_LINE()}) {
+    T Reduce(T input, Operation operation, int valid, warplab_cpu::Line line = {}) {
         const int thread = int(warplab_cpu::linear_thread()), warp = thread / 32;
         const T mine = warplab_details::reduce_lanes<32>(input, operation, valid - warp * 32, line);
         if (thread % 32 == 0) storage_.aggregates[warp] = mine;
@@ -34,21 +34,19 @@ class BlockReduce {
         return result;
     }
     template <class Operation>
-    T Reduce(T input, Operation operation, warplab_cpu::Line line = {__builtin_LINE()}) {
+    T Reduce(T input, Operation operation, warplab_cpu::Line line = {}) {
         return Reduce(input, operation, threads, line);
     }
     template <int items, class Operation>
-    T Reduce(T (&input)[items], Operation operation, warplab_cpu::Line line = {__builtin_LINE()}) {
+    T Reduce(T (&input)[items], Operation operation, warplab_cpu::Line line = {}) {
         return Reduce(warplab_details::reduce_items(input, operation), operation, threads, line);
     }
-    T Sum(T input, warplab_cpu::Line line = {__builtin_LINE()}) {
-        return Reduce(input, warplab_details::Plus(), threads, line);
-    }
-    T Sum(T input, int valid, warplab_cpu::Line line = {__builtin_LINE()}) {
+    T Sum(T input, warplab_cpu::Line line = {}) { return Reduce(input, warplab_details::Plus(), threads, line); }
+    T Sum(T input, int valid, warplab_cpu::Line line = {}) {
         return Reduce(input, warplab_details::Plus(), valid, line);
     }
     template <int items>
-    T Sum(T (&input)[items], warplab_cpu::Line line = {__builtin_LINE()}) {
+    T Sum(T (&input)[items], warplab_cpu::Line line = {}) {
         return Reduce(input, warplab_details::Plus(), line);
     }
 

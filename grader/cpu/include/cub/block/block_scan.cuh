@@ -20,63 +20,57 @@ class BlockScan {
     explicit BlockScan(TempStorage& storage) : storage_(storage) {}
 
     template <class Operation>
-    void InclusiveScan(T input, T& output, Operation operation, T& aggregate, Line line = {__builtin_LINE()}) {
+    void InclusiveScan(T input, T& output, Operation operation, T& aggregate, Line line = {}) {
         output = scan(input, operation, aggregate, line);
     }
     template <class Operation>
-    void InclusiveScan(T input, T& output, Operation operation, Line line = {__builtin_LINE()}) {
+    void InclusiveScan(T input, T& output, Operation operation, Line line = {}) {
         T aggregate;
         output = scan(input, operation, aggregate, line);
     }
     template <int items, class Operation>
-    void InclusiveScan(T (&input)[items], T (&output)[items], Operation operation, Line line = {__builtin_LINE()}) {
+    void InclusiveScan(T (&input)[items], T (&output)[items], Operation operation, Line line = {}) {
         T aggregate;
         scan_items<true>(input, output, operation, nullptr, aggregate, line);
     }
     template <class Operation>
-    void ExclusiveScan(T input, T& output, T initial, Operation operation, T& aggregate,
-                       Line line = {__builtin_LINE()}) {
+    void ExclusiveScan(T input, T& output, T initial, Operation operation, T& aggregate, Line line = {}) {
         T inputs[1] = {input}, outputs[1];
         scan_items<false>(inputs, outputs, operation, &initial, aggregate, line);
         output = outputs[0];
     }
     template <class Operation>
-    void ExclusiveScan(T input, T& output, T initial, Operation operation, Line line = {__builtin_LINE()}) {
+    void ExclusiveScan(T input, T& output, T initial, Operation operation, Line line = {}) {
         T aggregate;
         ExclusiveScan(input, output, initial, operation, aggregate, line);
     }
     template <int items, class Operation>
-    void ExclusiveScan(T (&input)[items], T (&output)[items], T initial, Operation operation,
-                       Line line = {__builtin_LINE()}) {
+    void ExclusiveScan(T (&input)[items], T (&output)[items], T initial, Operation operation, Line line = {}) {
         T aggregate;
         scan_items<false>(input, output, operation, &initial, aggregate, line);
     }
-    void InclusiveSum(T input, T& output, Line line = {__builtin_LINE()}) {
-        InclusiveScan(input, output, Plus(), line);
-    }
-    void InclusiveSum(T input, T& output, T& aggregate, Line line = {__builtin_LINE()}) {
+    void InclusiveSum(T input, T& output, Line line = {}) { InclusiveScan(input, output, Plus(), line); }
+    void InclusiveSum(T input, T& output, T& aggregate, Line line = {}) {
         InclusiveScan(input, output, Plus(), aggregate, line);
     }
     template <int items>
-    void InclusiveSum(T (&input)[items], T (&output)[items], Line line = {__builtin_LINE()}) {
+    void InclusiveSum(T (&input)[items], T (&output)[items], Line line = {}) {
         InclusiveScan(input, output, Plus(), line);
     }
     template <int items>
-    void InclusiveSum(T (&input)[items], T (&output)[items], T& aggregate, Line line = {__builtin_LINE()}) {
+    void InclusiveSum(T (&input)[items], T (&output)[items], T& aggregate, Line line = {}) {
         scan_items<true>(input, output, Plus(), nullptr, aggregate, line);
     }
-    void ExclusiveSum(T input, T& output, Line line = {__builtin_LINE()}) {
-        ExclusiveScan(input, output, T{}, Plus(), line);
-    }
-    void ExclusiveSum(T input, T& output, T& aggregate, Line line = {__builtin_LINE()}) {
+    void ExclusiveSum(T input, T& output, Line line = {}) { ExclusiveScan(input, output, T{}, Plus(), line); }
+    void ExclusiveSum(T input, T& output, T& aggregate, Line line = {}) {
         ExclusiveScan(input, output, T{}, Plus(), aggregate, line);
     }
     template <int items>
-    void ExclusiveSum(T (&input)[items], T (&output)[items], Line line = {__builtin_LINE()}) {
+    void ExclusiveSum(T (&input)[items], T (&output)[items], Line line = {}) {
         ExclusiveScan(input, output, T{}, Plus(), line);
     }
     template <int items>
-    void ExclusiveSum(T (&input)[items], T (&output)[items], T& aggregate, Line line = {__builtin_LINE()}) {
+    void ExclusiveSum(T (&input)[items], T (&output)[items], T& aggregate, Line line = {}) {
         const T initial{};
         scan_items<false>(input, output, Plus(), &initial, aggregate, line);
     }

@@ -30,7 +30,7 @@ class BlockStore {
     explicit BlockStore(TempStorage& storage) : storage_(storage) {}
 
     template <class Output>
-    void Store(Output to, T (&items)[Items], int valid = threads * Items, warplab_cpu::Line line = {__builtin_LINE()}) {
+    void Store(Output to, T (&items)[Items], int valid = threads * Items, warplab_cpu::Line line = {}) {
         Exchange::template move<false>(storage_, items, line);
         for (int i = 0; i < Items; ++i)
             if (place(i) < valid) to[place(i)] = items[i];

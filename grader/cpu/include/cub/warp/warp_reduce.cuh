@@ -14,17 +14,15 @@ class WarpReduce {
     explicit WarpReduce(TempStorage&) {}
 
     template <class Operation>
-    T Reduce(T input, Operation operation, int valid, Line line = {__builtin_LINE()}) {
+    T Reduce(T input, Operation operation, int valid, Line line = {}) {
         return warplab_details::reduce_lanes<Threads>(input, operation, valid, line);
     }
     template <class Operation>
-    T Reduce(T input, Operation operation, Line line = {__builtin_LINE()}) {
+    T Reduce(T input, Operation operation, Line line = {}) {
         return Reduce(input, operation, Threads, line);
     }
-    T Sum(T input, Line line = {__builtin_LINE()}) { return Reduce(input, warplab_details::Plus(), Threads, line); }
-    T Sum(T input, int valid, Line line = {__builtin_LINE()}) {
-        return Reduce(input, warplab_details::Plus(), valid, line);
-    }
+    T Sum(T input, Line line = {}) { return Reduce(input, warplab_details::Plus(), Threads, line); }
+    T Sum(T input, int valid, Line line = {}) { return Reduce(input, warplab_details::Plus(), valid, line); }
 };
 
 }  // namespace cub

@@ -15,16 +15,16 @@ class WarpScan {
     explicit WarpScan(TempStorage&) {}
 
     template <class Operation>
-    void InclusiveScan(T input, T& output, Operation operation, Line line = {__builtin_LINE()}) {
+    void InclusiveScan(T input, T& output, Operation operation, Line line = {}) {
         output = warplab_details::scan_lanes<Threads>(input, operation, line);
     }
     template <class Operation>
-    void InclusiveScan(T input, T& output, Operation operation, T& aggregate, Line line = {__builtin_LINE()}) {
+    void InclusiveScan(T input, T& output, Operation operation, T& aggregate, Line line = {}) {
         InclusiveScan(input, output, operation, line);
         aggregate = last(output, line);
     }
     template <class Operation>
-    void ExclusiveScan(T input, T& output, T initial, Operation operation, Line line = {__builtin_LINE()}) {
+    void ExclusiveScan(T input, T& output, T initial, Operation operation, Line line = {}) {
         const T inclusive = warplab_details::scan_lanes<Threads>(input, operation, line);
         output = warplab_details::work_on_lanes<Threads>(
             inclusive,
@@ -34,21 +34,17 @@ class WarpScan {
             },
             line);
     }
-    void InclusiveSum(T input, T& output, Line line = {__builtin_LINE()}) {
-        InclusiveScan(input, output, Plus(), line);
-    }
-    void InclusiveSum(T input, T& output, T& aggregate, Line line = {__builtin_LINE()}) {
+    void InclusiveSum(T input, T& output, Line line = {}) { InclusiveScan(input, output, Plus(), line); }
+    void InclusiveSum(T input, T& output, T& aggregate, Line line = {}) {
         InclusiveScan(input, output, Plus(), aggregate, line);
     }
-    void ExclusiveSum(T input, T& output, Line line = {__builtin_LINE()}) {
-        ExclusiveScan(input, output, T{}, Plus(), line);
-    }
-    void ExclusiveSum(T input, T& output, T& aggregate, Line line = {__builtin_LINE()}) {
+    void ExclusiveSum(T input, T& output, Line line = {}) { ExclusiveScan(input, output, T{}, Plus(), line); }
+    void ExclusiveSum(T input, T& output, T& aggregate, Line line = {}) {
         T inclusive;
         InclusiveSum(input, inclusive, aggregate, line);
         ExclusiveSum(input, output, line);
     }
-    T Broadcast(T input, unsigned lane, Line line = {__builtin_LINE()}) {
+    T Broadcast(T input, unsigned lane, Line line = {}) {
         return warplab_details::work_on_lanes<Threads>(
             input,
             [lane](T* values, int count) {
