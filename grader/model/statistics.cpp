@@ -46,6 +46,22 @@ std::vector<double> medians_of(std::span<const Round> rounds) {
     return medians;
 }
 
+/// Return the standard error of the median of a round's logarithms, or 0 for a single sample. Of five or more samples,
+/// the one that differs most is ignored.
+double error_of_median(const Round& round) {
+    std::vector<double> logs = ratios_of(round);
+    for (double& value : logs) value = std::log(value);
+    const double middle = median(logs);
+    if (!std::isfinite(middle)) return 0;
+    std::sort(logs.begin(), logs.end(),
+              [&](double x, double y) { return std::abs(x - middle) < std::abs(y - middle); });
+    if (logs.size() >= 5) logs.pop_back();
+    const auto count = static_cast<double>(logs.size());
+    if (count < 2) return 0;
+    constexpr double of_median = 1.25;  // of a normal distribution, relative to the mean's
+    return of_median * std::sqrt(sum_of_squares(logs, 0, 1) / (count - 1) / count);
+}
+
 bool has_nan(std::span<const double> values) {
     return std::ranges::any_of(values, [](double value) { return std::isnan(value); });
 }
@@ -92,6 +108,7 @@ Interval sequential_ratio(std::span<const Round> rounds, double deviation) {
     for (double& value : logs) value = std::log(value);
     const auto count = static_cast<double>(logs.size());
     const double mean = std::accumulate(logs.begin(), logs.end(), 0.0) / count;
+    for (const Round& round : rounds) deviation = std::hypot(deviation, error_of_median(round) / std::sqrt(count));
     const double variance = (earlier * deviation * deviation + sum_of_squares(logs, 0, 1)) / (earlier + count - 1);
     const double half = bound * std::sqrt(variance / count);
     return {std::exp(mean), std::exp(mean - half), std::exp(mean + half)};

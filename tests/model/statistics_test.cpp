@@ -126,7 +126,7 @@ TEST(PairedRatio, NanStaysVisible) {
 }
 
 TEST(SequentialRatio, OfASingleRoundIsAsWideAsRoundsAreKnownToDiffer) {
-    const Interval ratio = sequential_ratio(std::vector<Round>{{{2, 2.02, 2.01}, {1, 1, 1}}}, 0.01);
+    const Interval ratio = sequential_ratio(std::vector<Round>{{{2.01, 2.01, 2.01}, {1, 1, 1}}}, 0.01);
     EXPECT_DOUBLE_EQ(ratio.median, 2.01);
     EXPECT_NEAR(half_width(ratio), 0.039, 0.001);
 }
@@ -134,6 +134,17 @@ TEST(SequentialRatio, OfASingleRoundIsAsWideAsRoundsAreKnownToDiffer) {
 TEST(SequentialRatio, WidensWithRoundsThatDifferMore) {
     const std::vector<Round> alike{{{1}, {1}}, {{1}, {1}}}, different{{{1}, {1}}, {{1.5}, {1}}};
     EXPECT_GT(half_width(sequential_ratio(different, 0.01)), 2 * half_width(sequential_ratio(alike, 0.01)));
+}
+
+TEST(SequentialRatio, WidensWithSamplesThatDiffer) {
+    const auto width = [](std::vector<double> student) {
+        const std::vector<double> reference(student.size(), 1);
+        return half_width(sequential_ratio(std::vector<Round>{{student, reference}}, 0.01));
+    };
+    EXPECT_NEAR(width({1, 1.005, 1.002}), width({1}), 0.005);
+    EXPECT_GT(width({1, 1.3, 1.1}), 0.2);
+    EXPECT_GT(width({1, 1.3, 1.1}), 2 * width({1, 1.3, 1.1, 1, 1.3, 1.1, 1, 1.3, 1.1, 1, 1.3, 1.1, 1, 1.3, 1.1}));
+    EXPECT_NEAR(width({1, 1, 1, 1, 7}), width({1}), 1e-9);  // a single disturbance
 }
 
 TEST(SequentialRatio, HoldsTheTruthAtEveryLook) {

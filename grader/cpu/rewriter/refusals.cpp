@@ -243,9 +243,7 @@ class Refuser {
     /// Refuse line directives, because line numbers and file names distinguish the submission from headers.
     void read_line_directives() {
         for (const auto& directive : context_.unit.line_directives)
-            context_.refuse_for_cpu(directive,
-                                    "#line, or a directive that begins with %:, cannot run on the CPU "
-                                    "backend; remove it");
+            context_.refuse_for_cpu(directive, "#line cannot run on the CPU backend; remove it");
     }
 
     void read(const Stream& stream) {

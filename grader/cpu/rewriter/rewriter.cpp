@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "grader/cpu/rewriter/digraphs.h"
 #include "grader/cpu/rewriter/passes.h"
 #include "grader/cpu/rewriter/split.h"
 
@@ -18,6 +19,7 @@ std::string normalise(std::string_view source) {
         const bool windows_end = source[i] == '\r' && i + 1 < source.size() && source[i + 1] == '\n';
         if (!windows_end) text += source[i];
     }
+    replace_digraphs(text);
     return text;
 }
 

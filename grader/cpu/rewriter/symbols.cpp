@@ -92,6 +92,19 @@ bool may_be_unlisted(const Stream& stream, int i, const Names& functions, const 
     return !belongs_to_function(stream, i, functions, context);
 }
 
+/// Return "::" if names from a using directive may collide with the file's variables, and no macro may open a namespace
+/// that the brackets do not show.
+std::string_view global_prefix(const Unit& unit) {
+    const auto has = [](const Stream& stream, std::string_view first, std::string_view second) {
+        for (int i = 0; i < stream.size(); ++i)
+            if (stream[i] == first && (second.empty() || stream[i + 1] == second)) return true;
+        return false;
+    };
+    for (const Macro& macro : unit.macros)
+        if (has(macro.body, "namespace", "")) return "";
+    return has(unit.code, "using", "namespace") ? "::" : "";
+}
+
 }  // namespace
 
 void note_unlisted_symbols(const Unit& unit, Context& context) {
@@ -113,6 +126,7 @@ void note_unlisted_symbols(const Unit& unit, Context& context) {
 
 void register_symbols(const Stream& stream, Context& context) {
     const auto device = device_depth(stream, context.qualifiers);
+    const std::string_view prefix = global_prefix(context.unit);
     for (int i = 0; i < stream.size(); ++i) {
         const unsigned words = context.qualifiers.of(stream, i);
         if (!(words & symbol_words) || (words & (q_shared | q_global))) continue;
@@ -127,7 +141,9 @@ void register_symbols(const Stream& stream, Context& context) {
         for (const auto& declarator : declaration->declarators) {
             const bool elsewhere = (declaration->words & q_extern) && !declarator.initialised;
             if (elsewhere || declarator.qualified) continue;
-            registrations += " WARPLAB_CPU_SYMBOL(" + std::string(stream[declarator.name_begin]) + ", " +
+            const bool is_global = stream.block[i] < 0;
+            registrations += " WARPLAB_CPU_SYMBOL(" + std::string(is_global ? prefix : "") +
+                             std::string(stream[declarator.name_begin]) + ", " +
                              std::string(kind_of(declaration->words)) + ");";
         }
         context.edits.insert_after(stream.tokens[declaration->end], registrations);

@@ -1,5 +1,6 @@
 #include "grader/cpu/rewriter/tokenizer.h"
 
+#include <algorithm>
 #include <array>
 
 namespace warplab::rewriter {
@@ -36,8 +37,8 @@ class Tokenizer {
                 ++at_;
                 at_line_start_ = true;
                 in_directive_ = false;
-            } else if (starts("\\\n")) {
-                at_ += 2;
+            } else if (const std::size_t length = splice_length()) {
+                at_ += length;
             } else if (starts("//")) {
                 skip_line_comment();
             } else if (starts("/*")) {
@@ -54,7 +55,15 @@ class Tokenizer {
     static bool is_space(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\f' || c == '\v'; }
 
     void skip_line_comment() {
-        while (at_ < source_.size() && peek() != '\n') at_ += starts("\\\n") ? 2 : 1;
+        while (at_ < source_.size() && peek() != '\n') at_ += std::max<std::size_t>(splice_length(), 1);
+    }
+
+    /// Return the bytes of the line splice here, or 0. As in g++, white space may stand before the end of the line.
+    std::size_t splice_length() const {
+        if (peek() != '\\') return 0;
+        std::size_t length = 1;
+        while (is_space(peek(length))) ++length;
+        return peek(length) == '\n' ? length + 1 : 0;
     }
 
     void next() {
@@ -136,7 +145,8 @@ class Tokenizer {
     Kind read_quoted(char quote, Kind kind) {
         ++at_;
         while (at_ < source_.size() && peek() != '\n' && peek() != quote) {
-            at_ += peek() == '\\' && at_ + 1 < source_.size() ? 2 : 1;
+            const std::size_t escape = peek() == '\\' && at_ + 1 < source_.size() ? 2 : 1;
+            at_ += std::max(splice_length(), escape);
         }
         if (peek() == quote) ++at_;
         return kind;

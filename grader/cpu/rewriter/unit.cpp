@@ -134,7 +134,6 @@ class Reader {
     Unit read() {
         for (std::size_t i = 0; i < tokens_.size();) {
             if (tokens_[i].directive == 0) {
-                if (opens_by_digraph(i)) unit_.line_directives.push_back(tokens_[i]);
                 if (live()) unit_.code.tokens.push_back(tokens_[i]);
                 ++i;
                 continue;
@@ -157,11 +156,6 @@ class Reader {
     };
 
     bool live() const { return conditionals_.empty() || conditionals_.back().live; }
-
-    bool opens_by_digraph(std::size_t i) const {
-        return tokens_[i].first_on_line && tokens_[i].text == "%" && i + 1 < tokens_.size() &&
-               tokens_[i + 1].text == ":" && tokens_[i + 1].begin == tokens_[i].end;
-    }
 
     void read_directive(std::size_t begin, std::size_t end) {
         const auto name = begin + 1 < end ? tokens_[begin + 1].text : std::string_view();

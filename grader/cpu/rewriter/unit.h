@@ -57,7 +57,7 @@ struct Unit {
     std::vector<std::size_t> other_directives;  // beginnings of the directives that are not part of conditionals
     std::vector<Macro> macros;
     std::vector<Token> includes;         // with < > or quotes
-    std::vector<Token> line_directives;  // #line, # 1 "file", and digraphs that open a directive
+    std::vector<Token> line_directives;  // #line, # 1 "file"
     std::vector<Token> target_pragmas;   // the word GCC of #pragma GCC target
     std::unordered_set<std::string_view> macro_names;
 };

@@ -137,24 +137,39 @@ std::optional<Failure> find_implausible(const Measurement& m, double usual_s, do
     return std::nullopt;
 }
 
-/// Time calls on inputs that the program has never had, if earlier calls could help and the CPU has the time to
-/// check the outputs. Set `measured.failure` or `measured.error` if the program kept results of earlier calls.
-void try_new_inputs(Measured& measured, PairedBenchmark& paired, const StageRun& run, const Dataset& dataset,
-                    const Pool& pool, int calls, double cpu_s, const Effort& effort) {
-    if (!paired.reference || !can_keep_results(pool) || cpu_s > effort.verify_s) return;
+Failure implausible_calls(const std::string& which, double few_s, double samples_s, const std::string& why) {
+    return {cause::implausible_timing,
+            fmt::format("A call {} took {}, but {} in the samples: {}.", which, format_seconds(few_s),
+                        format_seconds(samples_s), why),
+            "Nothing may be kept from call to call that depends on the inputs, and each call must do its own work, and "
+            "no other. Memory for intermediate results belongs in the scratch buffer: allocating it in each call "
+            "takes long. An instructor should look at this submission.",
+            {}};
+}
+
+/// Time commands of few calls: on inputs that the program has never had, if earlier calls could help and the CPU has
+/// the time to check the outputs. Set `measured.failure` or `measured.error` if the program kept results of earlier
+/// calls, or is only fast in many calls.
+void try_few_calls(Measured& measured, PairedBenchmark& paired, const StageRun& run, const Dataset& dataset,
+                   const Pool& pool, const Substitute& substitute, const Effort& effort) {
+    const int calls = paired.calls_of_a_sample();
+    const bool on_new_inputs = can_keep_results(pool) && substitute.cpu_s <= effort.verify_s;
+    if (!paired.reference || (!on_new_inputs && (calls == 1 || paired.student.slots() == 1))) return;
     std::random_device entropy;
     NewInputs inputs(run, dataset, pool, (std::uint64_t{entropy()} << 32) | entropy());
-    measured.failure = inputs.time(paired.student, *paired.reference, paired.median_student_s() / calls,
-                                   paired.median_reference_s() / calls);
-    if (measured.failure || !keeps_results(inputs.times())) return;
-    measured.error =
-        Failure{cause::implausible_timing,
-                fmt::format("A call on new inputs took {}, but {} in the samples: the program seems to keep "
-                            "results of earlier calls.",
-                            format_seconds(inputs.times().new_s), format_seconds(inputs.times().call_s)),
-                "Nothing may be kept from call to call that depends on the inputs. An instructor should look "
-                "at this submission.",
-                {}};
+    const auto time = on_new_inputs ? &NewInputs::time : &NewInputs::time_few;
+    measured.failure = (inputs.*time)(paired.student, *paired.reference, paired.median_student_s() / calls,
+                                      paired.median_reference_s() / calls);
+    if (!measured.failure && !on_new_inputs && effort.verify_s > 0)
+        measured.failure = verify(run, pool, paired.student.output_samples(), effort.verify_s, substitute, entropy());
+    if (measured.failure) return;
+    const CallTimes& times = inputs.times();
+    if (on_new_inputs && keeps_results(times))
+        measured.error = implausible_calls("on new inputs", times.new_s, times.call_s,
+                                           "the program seems to keep results of earlier calls");
+    else if (!on_new_inputs && needs_many_calls(times))
+        measured.error = implausible_calls(fmt::format("in a command of {}", times.calls), times.known_s, times.call_s,
+                                           "the program seems to work for several calls at the same time");
 }
 
 /// Return the seconds of a reference call timed in alternation with another process of the reference, as it was with
@@ -167,8 +182,8 @@ double time_reference_beside_itself(StageRun& reference, const Pool& pool, std::
     PairedBenchmark paired(twin, &reference, pool, slots, 77, effort);
     paired.begin_round(quietly);
     paired.warm_up(calls, quietly);
-    take_samples(paired, calls, quietly);
-    return paired.broken() ? 0 : paired.slowest_reference_event_s() / calls;
+    take_samples(paired, quietly);
+    return paired.broken() ? 0 : paired.slowest_reference_event_s() / paired.calls_of_a_sample();
 }
 
 }  // namespace
@@ -191,8 +206,8 @@ Measured measure(StageRun& student, StageRun* reference, const Dataset& dataset,
     const double alone_s = reference ? paired.time_reference_alone(static_cast<int>(slots), progress) : 0;
     paired.begin_round(progress);
     paired.warm_up(calls_wanted, progress);
-    const int calls = paired.affordable_calls(calls_wanted);
-    take_samples(paired, calls, progress);
+    take_samples(paired, progress);
+    const int calls = paired.calls_of_a_sample();
     set_bounds(m, student, shape, bandwidth, bandwidth_during(paired.samples(), bandwidth),
                slots * static_cast<double>(Buffers::bytes_per_slot(shape, 0, 0)));
     if (paired.reference && paired.reference->failure) {
@@ -210,8 +225,8 @@ Measured measure(StageRun& student, StageRun* reference, const Dataset& dataset,
         measured.failure =
             verify(student, pool, paired.student.output_samples(), effort.verify_s, substitute, entropy());
     if (measured.failure) return measured;
-    progress(GradingPhase::verify_outputs, "timing new inputs");
-    try_new_inputs(measured, paired, student, dataset, pool, calls, substitute.cpu_s, effort);
+    progress(GradingPhase::verify_outputs, "timing commands of few calls");
+    try_few_calls(measured, paired, student, dataset, pool, substitute, effort);
     if (measured.failure) return measured;
     fill_in(m, paired, calls, calls_wanted);
     m.limit = limit_phrase(m);

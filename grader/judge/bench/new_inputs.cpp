@@ -18,25 +18,49 @@ constexpr double command_s = 400e-6;  // of calls in a command, so that the time
 // A call of a short command takes longer than one of many: nothing hides its launches.
 constexpr double most_over_known = 1.3, most_over_samples = 2, over_command_s = 60e-6;
 
+/// Return the seconds up to which a call may take in a command of few calls.
+double longest_of_few(const CallTimes& times) {
+    const double alone_s = std::max(0.0, times.reference_s - times.reference_call_s);
+    return most_over_samples * times.call_s + alone_s + over_command_s / times.calls;
+}
+
 }  // namespace
 
 bool keeps_results(const CallTimes& times) {
-    const double over_s = over_command_s / times.calls;
-    const double alone_s = std::max(0.0, times.reference_s - times.reference_call_s);
-    return times.new_s > most_over_known * std::max(times.known_s, times.call_s) + over_s ||
-           times.new_s > most_over_samples * times.call_s + alone_s + over_s;
+    return times.new_s > most_over_known * std::max(times.known_s, times.call_s) + over_command_s / times.calls ||
+           times.new_s > longest_of_few(times);
 }
+
+bool needs_many_calls(const CallTimes& times) { return times.known_s > longest_of_few(times); }
 
 bool can_keep_results(const Pool& pool) {
     return std::count_if(pool.regions.begin(), pool.regions.end(),
                          [](const auto& region) { return region != nullptr; }) == 1;
 }
 
-std::optional<Failure> NewInputs::time(Subject& program, Subject& reference, double call_s, double reference_call_s) {
+void NewInputs::begin(const Subject& program, const Subject& reference, double call_s, double reference_call_s) {
     constexpr double none = std::numeric_limits<double>::infinity();
     const int slots = static_cast<int>(std::min(program.slots(), reference.slots()));
     const double calls = std::clamp(command_s / std::max(call_s, 1e-9), 1.0, static_cast<double>(most_calls));
     times_ = {std::min(slots, static_cast<int>(calls)), none, none, call_s, none, reference_call_s};
+}
+
+std::optional<Failure> NewInputs::time_few(Subject& program, Subject& reference, double call_s,
+                                           double reference_call_s) {
+    begin(program, reference, call_s, reference_call_s);
+    program.output_samples().clear();
+    for (int k = 0; k < fewest_commands || (k < most_commands && needs_many_calls(times_)); ++k) {
+        program.pause();
+        times_.reference_s = std::min(times_.reference_s, reference.time_calls(times_.calls, -1) / times_.calls);
+        program.resume();
+        times_.known_s = std::min(times_.known_s, program.time_calls(times_.calls, k) / times_.calls);
+        if (program.failure || reference.failure) return program.failure;
+    }
+    return std::nullopt;
+}
+
+std::optional<Failure> NewInputs::time(Subject& program, Subject& reference, double call_s, double reference_call_s) {
+    begin(program, reference, call_s, reference_call_s);
     for (int k = 0; k < fewest_commands || (k < most_commands && keeps_results(times_)); ++k) {
         time_known(program, reference);
         if (auto failure = time_new(program)) return failure;

@@ -1,6 +1,7 @@
 #pragma once
-// Calls on inputs that a program has never had, timed after the samples. The inputs of the samples overlap, so code can
-// keep results from call to call and answer a later call from them. On new inputs, it cannot.
+// Calls in commands of few calls, timed after the samples. The inputs of the samples overlap, so code can keep results
+// from call to call and answer a later call from them. On new inputs, it cannot. Code can also make many of a sample's
+// calls at the same time, because all of their inputs are there; of few calls, it cannot.
 
 #include <cstdint>
 
@@ -19,6 +20,9 @@ struct CallTimes {
 /// Return whether the program needs clearly longer for new inputs than for inputs that it may have had.
 bool keeps_results(const CallTimes& times);
 
+/// Return whether the program needs clearly longer for a call in a command of few calls than in the samples.
+bool needs_many_calls(const CallTimes& times);
+
 /// Return whether earlier calls can help with a later one: there is one input, so its windows overlap or repeat.
 bool can_keep_results(const Pool& pool);
 
@@ -32,9 +36,14 @@ class NewInputs {
     /// are the seconds of a call in the samples. Returns a failure if an output is wrong, or a program fails.
     std::optional<Failure> time(Subject& program, Subject& reference, double call_s, double reference_call_s);
 
+    /// Make commands of few calls on inputs of the samples, more of them if the program seems to need many calls.
+    /// Their output samples replace those of the program. Returns a failure if the program fails.
+    std::optional<Failure> time_few(Subject& program, Subject& reference, double call_s, double reference_call_s);
+
     const CallTimes& times() const { return times_; }
 
   private:
+    void begin(const Subject& program, const Subject& reference, double call_s, double reference_call_s);
     void time_known(Subject& program, Subject& reference);
     std::optional<Failure> time_new(Subject& program);
     std::optional<Failure> find_wrong(Subject& program, Problem& call, std::uint32_t slot) const;

@@ -78,6 +78,8 @@ void PairedBenchmark::warm_up(int calls_wanted, const Progress& progress) {
     progress(GradingPhase::warm_up, "warming up");
     calls_wanted_ = calls_wanted;
     if (!reference) raise_clocks();  // else it has just run alone
+    student.time_calls(1, -1);       // loads the code
+    if (reference) reference->time_calls(1, -1);
     int calls = 1;
     for (int round = 0; round < 12 && !broken(); ++round) {
         const auto begin = Clock::now();
@@ -90,6 +92,7 @@ void PairedBenchmark::warm_up(int calls_wanted, const Progress& progress) {
         if (wall_s > 0.2 || calls >= calls_wanted) break;
         calls = std::min(calls_wanted, calls * 4);
     }
+    calls_ = affordable_calls(calls_wanted);
 }
 
 int PairedBenchmark::affordable_calls(int wanted) const {
@@ -102,8 +105,7 @@ Rounds PairedBenchmark::rounds_wanted() const {
     return reference && slowest_s < short_call_s ? effort_.of_short_calls : effort_.rounds;
 }
 
-void PairedBenchmark::take_round(int calls, const Progress& progress) {
-    calls_ = calls;
+void PairedBenchmark::take_round(const Progress& progress) {
     const auto begin = Clock::now();
     const auto has_all = [&] {
         return static_cast<int>(rounds.back().size()) >= effort_.samples &&
@@ -117,10 +119,22 @@ void PairedBenchmark::take_round(int calls, const Progress& progress) {
             progress(GradingPhase::samples, fmt::format("round {} of {}, sample {} of {}", rounds.size(),
                                                         std::max<std::size_t>(rounds.size(), rounds_wanted().fewest),
                                                         sample, std::max<std::size_t>(sample, effort_.samples)));
-            take_sample(calls);
+            const auto sample_begin = Clock::now();
+            take_sample(calls_);
+            if (rounds.size() == 1 && !broken()) lengthen_short_samples(seconds_since(sample_begin));
         }
     }
     if (calibration_ && !broken()) calibrate();
+}
+
+void PairedBenchmark::lengthen_short_samples(double wall_s) {
+    const Sample& last = rounds.back().back();
+    slowest_s = std::max(last.student_s, last.reference_s) / calls_;
+    around_s = wall_s / calls_;
+    const int affordable = affordable_calls(calls_wanted_);
+    if (affordable < 2 * calls_) return;
+    calls_ = affordable;
+    rounds.back().clear();
 }
 
 std::vector<Sample> PairedBenchmark::samples() const {
@@ -236,9 +250,11 @@ void PairedBenchmark::calibrate() {
 void PairedBenchmark::time_reference(Sample& sample, int calls) {
     if (!reference) return;
     student.pause();
-    sample.reference_s = time_one(*reference, calls);
+    const double wall_s = time_one(*reference, calls);
     student.resume();
     sample.reference_event_s = reference->event_s();
+    const bool has_events = run_.backend == Backend::cuda;
+    sample.reference_s = has_events ? limited_by_events(wall_s, sample.reference_event_s) : wall_s;
 }
 
 double PairedBenchmark::time_one(Subject& subject, int calls) {
@@ -256,11 +272,16 @@ void PairedBenchmark::drop_slow_clocks() {
     std::erase_if(rounds.back(), [&](const Sample& sample) { return sample.conditions.sm_clock_mhz < least; });
 }
 
-void take_samples(PairedBenchmark& paired, int calls, const Progress& progress) {
-    paired.take_round(calls, progress);
+double limited_by_events(double wall_s, double event_s) {
+    constexpr double most_over = 1.05, noise_s = 20e-6;  // of the messages
+    return std::min(wall_s, most_over * event_s + noise_s);
+}
+
+void take_samples(PairedBenchmark& paired, const Progress& progress) {
+    paired.take_round(progress);
     while (!paired.broken() && !paired.ended_by()) {
         paired.begin_round(progress);
-        paired.take_round(calls, progress);
+        paired.take_round(progress);
     }
 }
 

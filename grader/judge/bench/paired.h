@@ -35,9 +35,9 @@ class PairedBenchmark {
     /// the one that ran alone.
     void begin_round(const Progress& progress);
 
-    /// Run until clocks settle, and measure how long a call takes, with all overhead.
+    /// Run until clocks settle, measure how long a call takes, with all overhead, and set the calls of a sample.
     void warm_up(int calls_wanted, const Progress& progress);
-    int affordable_calls(int wanted) const;
+    int calls_of_a_sample() const { return calls_; }
 
     /// Return the number of rounds: more if calls are short. On an H200, all calls of one process may take up to 0.3 us
     /// more than those of another, and a few processes may agree by chance.
@@ -45,7 +45,7 @@ class PairedBenchmark {
 
     /// Take all of a round's samples. Those taken at a clock more than 5% below the median of all are repeated. If
     /// samples are short and differ, more are taken.
-    void take_round(int calls, const Progress& progress);
+    void take_round(const Progress& progress);
 
     /// Return why no further round is needed; nothing if one is.
     std::optional<Measurement::EndedBy> ended_by() const;
@@ -71,6 +71,12 @@ class PairedBenchmark {
     bool is_known(std::size_t since = 0) const;
     static double median_of(const std::vector<Sample>& samples, double Sample::*what);
     void raise_clocks();
+    int affordable_calls(int wanted) const;
+
+    /// If the last sample, which took `wall_s` with all overhead, allows at least twice as many calls, discard the
+    /// round's samples and use more calls. A program may be slow only while it warms up, because it loads code, or so
+    /// that samples are short and a command's overhead decides.
+    void lengthen_short_samples(double wall_s);
 
     /// Start both at once, because a process takes long to open the GPU; and on one core, which they share in turns,
     /// because the time of a launch differs between cores.
@@ -102,7 +108,11 @@ class PairedBenchmark {
     double around_s = 0, slowest_s = 0;
 };
 
+/// Return the reference's seconds by the judge's clock, but not many more than between its events. A program can leave
+/// work on the GPU that delays the reference before its first event, so that the events do not show it.
+double limited_by_events(double wall_s, double event_s);
+
 /// Take rounds until one of the reasons to end applies.
-void take_samples(PairedBenchmark& paired, int calls, const Progress& progress);
+void take_samples(PairedBenchmark& paired, const Progress& progress);
 
 }  // namespace warplab::timing

@@ -1,12 +1,14 @@
 #pragma once
 // One compilation, and the outcome of its steps.
 
+#include <algorithm>
 #include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "grader/common/utf8.h"
 #include "grader/judge/compile/cache.h"
 #include "grader/judge/compile/compile.h"
 #include "grader/judge/compile/hand_in.h"
@@ -19,6 +21,13 @@ using Words = std::vector<std::string>;
 
 /// Far longer than any stage takes: a correct solution must not fail because the machine is crowded.
 inline double default_limit_s(Backend backend) { return backend == Backend::cpu ? 30 : 60; }
+
+/// Return a path as one line of valid UTF-8: #line directives and the tools' messages carry it.
+inline std::string shown_path(const fs::path& path) {
+    std::string shown = to_harmless(path.string());
+    std::replace(shown.begin(), shown.end(), '\n', '?');
+    return shown;
+}
 
 /// A request without references into the judge, so that a thread may keep it.
 struct Job {
@@ -38,7 +47,7 @@ struct Job {
           source(request.source),
           reference(reference_source(request.lab, request.stage)),
           lab(request.lab.name),
-          shown(request.source.string()),
+          shown(shown_path(request.source)),
           backend(request.backend),
           level(request.level),
           for_tools(request.for_tools),
@@ -56,7 +65,7 @@ struct Job {
     Job of_reference() const {
         Job job = *this;
         job.source = reference;
-        job.shown = reference.string();
+        job.shown = shown_path(reference);
         job.defines.clear();
         job.budget = nullptr;
         job.limit_s = std::max(limit_s, default_limit_s(backend));

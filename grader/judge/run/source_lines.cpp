@@ -4,8 +4,17 @@
 
 #include <cstdlib>
 #include <sstream>
+#include <string_view>
 
 namespace warplab {
+
+std::string place_in(const std::string& line) {
+    constexpr std::string_view ending = ".cu:";
+    const std::size_t at = line.rfind(ending);
+    if (at == std::string::npos) return "";
+    const std::size_t end = line.find_first_not_of("0123456789", at + ending.size());
+    return line.substr(0, end);
+}
 
 std::map<std::uint64_t, std::string> find_source_lines(const std::filesystem::path& runner, Policy policy,
                                                        const std::vector<std::uint64_t>& program_counters) {
@@ -21,8 +30,8 @@ std::map<std::uint64_t, std::string> find_source_lines(const std::filesystem::pa
     for (std::string line; std::getline(stream, line);) {
         if (line.starts_with("0x"))
             counter = std::strtoull(line.c_str(), nullptr, 16);
-        else if (line.find(".cu:") != std::string::npos)
-            places.try_emplace(counter, line.substr(0, line.find(' ')));
+        else if (const std::string place = place_in(line); !place.empty())
+            places.try_emplace(counter, place);
     }
     return places;
 }

@@ -297,6 +297,11 @@ const Case symbols[] = {
      "__constant__ struct P { int x; } p; WARPLAB_CPU_SYMBOL(p, constant);"},
     {"FunctionPointer", "__device__ float (*op)(float) = g;",
      "__device__ float (*op)(float) = g; WARPLAB_CPU_SYMBOL(op, device);"},
+    {"UsingNamespace", "using namespace std; __device__ int count; namespace a { __device__ int n; }",
+     "using namespace std; __device__ int count; WARPLAB_CPU_SYMBOL(::count, device); "
+     "namespace a { __device__ int n; WARPLAB_CPU_SYMBOL(n, device); }"},
+    {"MacroOpensNamespace", "#define BEGIN namespace a {\nBEGIN using namespace std; __device__ int n; }",
+     "#define BEGIN namespace a {\nBEGIN using namespace std; __device__ int n; WARPLAB_CPU_SYMBOL(n, device); }"},
     {"ExternC", "extern \"C\" { __device__ int n; }",
      "extern \"C\" { __device__ int n; WARPLAB_CPU_SYMBOL(n, device); }"},
     {"ExternCAlone", "extern \"C\" __device__ int n = 0;",

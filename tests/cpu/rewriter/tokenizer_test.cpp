@@ -27,6 +27,8 @@ TEST(Tokenizer, SplitsLaunches) {
 TEST(Tokenizer, LeavesOutCommentsAndSplices) {
     EXPECT_THAT(texts("a // k<<<1,1>>>() \\\n still a comment\nb /* asm \n */ c \\\n d"),
                 ElementsAre("a", "b", "c", "d"));
+    EXPECT_THAT(texts("a // one \\ \t\n#if 0\nb \\\f\n c"), ElementsAre("a", "b", "c"));
+    EXPECT_THAT(texts("\"a\\ \nb\" c"), ElementsAre("\"a\\ \nb\"", "c"));
     EXPECT_THAT(texts("a /* never closed"), ElementsAre("a"));
     EXPECT_THAT(texts("a / b // c"), ElementsAre("a", "/", "b"));
 }

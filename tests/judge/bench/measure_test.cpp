@@ -48,6 +48,64 @@ void dot_product(const int* a, const int* b, int* out, std::size_t n, void*) {
 }
 )";
 
+// Takes long for the first commands, so that samples seem to need few calls.
+constexpr auto slow_at_first = R"(#include <chrono>
+#include <thread>
+#include "labs/dot_product/lab.h"
+__global__ void dot_product_kernel(const int* a, const int* b, int* out, std::size_t n) {
+    const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
+    if (i < n) atomicAdd(out, a[i] * b[i]);
+}
+std::size_t dot_product_scratch_bytes(std::size_t) { return 0; }
+void dot_product(const int* a, const int* b, int* out, std::size_t n, void*) {
+    static int calls = 0;
+    if (++calls <= SLOW_CALLS) std::this_thread::sleep_for(std::chrono::milliseconds(250));
+    CUDA_CHECK(cudaMemset(out, 0, sizeof *out));
+    if (n > 0) dot_product_kernel<<<static_cast<unsigned>((n + 255) / 256), 256>>>(a, b, out, n);
+}
+)";
+
+// Takes 20 ms for the first call of a command, and little for the others, as code does that makes all calls at once.
+constexpr auto works_ahead = R"(#include <chrono>
+#include <thread>
+#include "labs/dot_product/lab.h"
+__global__ void dot_product_kernel(const int* a, const int* b, int* out, std::size_t n) {
+    const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
+    if (i < n) atomicAdd(out, a[i] * b[i]);
+}
+std::size_t dot_product_scratch_bytes(std::size_t) { return 0; }
+void dot_product(const int* a, const int* b, int* out, std::size_t n, void*) {
+    static const int* before = nullptr;
+    if (a <= before || !before) std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    before = a;
+    CUDA_CHECK(cudaMemset(out, 0, sizeof *out));
+    if (n > 0) dot_product_kernel<<<static_cast<unsigned>((n + 255) / 256), 256>>>(a, b, out, n);
+}
+)";
+
+// Works only once a command has more calls than the commands of few calls do.
+constexpr auto waits_for_many_calls = R"(#include <vector>
+#include "labs/dot_product/lab.h"
+__global__ void dot_product_kernel(const int* a, const int* b, int* out, std::size_t n) {
+    const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
+    if (i < n) atomicAdd(out, a[i] * b[i]);
+}
+std::size_t dot_product_scratch_bytes(std::size_t) { return 0; }
+struct Call { const int *a, *b; int* out; };
+void dot_product(const int* a, const int* b, int* out, std::size_t n, void*) {
+    static std::vector<Call> waiting;
+    static int seen = 0;
+    if (!waiting.empty() && a <= waiting.back().a) waiting.clear();
+    waiting.push_back({a, b, out});
+    if (++seen > 100 && waiting.size() <= 8) return;
+    for (const Call& call : waiting) {
+        CUDA_CHECK(cudaMemset(call.out, 0, sizeof(int)));
+        if (n > 0) dot_product_kernel<<<static_cast<unsigned>((n + 255) / 256), 256>>>(call.a, call.b, call.out, n);
+    }
+    waiting.assign(waiting.size() > 8 ? 9 : waiting.size(), waiting.back());
+}
+)";
+
 // Knows the rows that earlier calls had, and takes its time only if the first row is not one of them.
 constexpr auto knows_rows = R"(#include "labs/saturating_histogram/lab.h"
 __device__ bool seen[1 << 20];
@@ -145,6 +203,22 @@ TEST_F(TimedOutputs, TimesThatDifferAreTakenMoreOften) {
     EXPECT_GT(measured.measurement.samples_s.size(), 3u);
 }
 
+TEST_F(TimedOutputs, SlowFirstCommandsDoNotShortenTheSamples) {
+    const Lab& lab = judge_.lab("dot_product");
+    const auto beside = judge_.make_ready(lab, lab.stages.front(), right_, Task{});
+    for (const int slow_calls : {1, 3}) {
+        std::ofstream(wrong_) << "#define SLOW_CALLS " << slow_calls << '\n' << slow_at_first;
+        const auto handed_in = judge_.make_ready(lab, lab.stages.front(), wrong_, Task{});
+        ASSERT_TRUE(handed_in.run && beside.run);
+        const Effort effort{{1, 1}, {1, 1}, 3, 0.02, 10, 0.2};
+        const Measured measured = measure(*handed_in.run, beside.run.get(), lab.dataset("warp"), Bandwidth{}, effort,
+                                          Baseline{}, [](GradingPhase, const std::string&) {});
+        EXPECT_FALSE(measured.failure);
+        const Measurement& m = measured.measurement;
+        EXPECT_GE(m.calls_per_sample, 50) << slow_calls;
+    }
+}
+
 TEST_F(TimedOutputs, ShortCallsBesideAReferenceTakeMoreRounds) {
     const Lab& lab = judge_.lab("dot_product");
     const auto ready = judge_.make_ready(lab, lab.stages.front(), right_, Task{});
@@ -222,6 +296,42 @@ TEST_F(TimedOutputs, ResultsOfEarlierCallsShowOnNewInputs) {
         const bool accused = measured.error && measured.error->message.find("new inputs") != std::string::npos;
         EXPECT_EQ(accused, file == wrong_) << file;
     }
+}
+
+TEST_F(TimedOutputs, CodeThatNeedsManyCallsToBeFastIsFound) {
+    std::ofstream(wrong_) << works_ahead;
+    const Lab& lab = judge_.lab("dot_product");
+    const auto beside = judge_.make_ready(lab, lab.stages.front(), right_, Task{});
+    const Effort effort{{1, 1}, {1, 1}, 3, 1, 20, 0.5};
+    for (const fs::path& file : {right_, wrong_}) {
+        const auto handed_in = judge_.make_ready(lab, lab.stages.front(), file, Task{});
+        ASSERT_TRUE(handed_in.run && beside.run);
+        const Measured measured = measure(*handed_in.run, beside.run.get(), lab.dataset("warp"), Bandwidth{}, effort,
+                                          Baseline{}, [](GradingPhase, const std::string&) {});
+        EXPECT_FALSE(measured.failure);
+        const bool accused = measured.error && measured.error->message.find("several calls") != std::string::npos;
+        EXPECT_EQ(accused, file == wrong_) << file;
+    }
+}
+
+TEST_F(TimedOutputs, OutputsOfFewCallsAreVerified) {
+    std::ofstream(wrong_) << waits_for_many_calls;
+    const Lab& lab = judge_.lab("dot_product");
+    const auto beside = judge_.make_ready(lab, lab.stages.front(), right_, Task{});
+    const auto handed_in = judge_.make_ready(lab, lab.stages.front(), wrong_, Task{});
+    ASSERT_TRUE(handed_in.run && beside.run);
+    const Effort effort{{1, 1}, {1, 1}, 3, 0.1, 20, 0.5};
+    const Measured measured = measure(*handed_in.run, beside.run.get(), lab.dataset("warp"), Bandwidth{}, effort,
+                                      Baseline{}, [](GradingPhase, const std::string&) {});
+    ASSERT_TRUE(measured.failure);
+    EXPECT_EQ(measured.failure->cause, cause::timed_output_wrong);
+}
+
+TEST(PairedBenchmark, EventsLimitTheTimeOfTheReference) {
+    EXPECT_DOUBLE_EQ(timing::limited_by_events(10e-3, 10e-3), 10e-3);
+    EXPECT_DOUBLE_EQ(timing::limited_by_events(9e-3, 10e-3), 9e-3);
+    EXPECT_LT(timing::limited_by_events(15e-3, 10e-3), 10.6e-3);  // something delayed it before its first event
+    EXPECT_DOUBLE_EQ(timing::limited_by_events(15e-6, 10e-6), 15e-6);
 }
 
 TEST(NewInputs, ShortCommandsMayTakeLongerIfThoseOfTheReferenceDo) {

@@ -289,7 +289,7 @@ struct UnlistedSymbols {
 #define WARPLAB_CPU_JOIN(a, b) WARPLAB_CPU_JOIN_(a, b)
 #define WARPLAB_CPU_SYMBOL(name, kind)                                              \
     static ::warplab_cpu::Symbol WARPLAB_CPU_JOIN(warplab_cpu_symbol_, __COUNTER__) \
-        __attribute__((unused)) (&name, sizeof(name), #name, ::warplab_cpu::SymbolKind::kind)
+        __attribute__((unused)) (&name, sizeof(name), &#name[*#name == ':' ? 2 : 0], ::warplab_cpu::SymbolKind::kind)
 #define WARPLAB_CPU_UNLISTED_SYMBOLS \
     static ::warplab_cpu::UnlistedSymbols warplab_cpu_unlisted_symbols __attribute__((unused))
 
