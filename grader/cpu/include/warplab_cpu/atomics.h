@@ -84,11 +84,12 @@ WARPLAB_CPU_INLINE T add(T* place, T value) {
 /// no write. A constant that changes nothing may poll.
 template <class T, class Better>
 WARPLAB_CPU_INLINE T improve(T* place, Better better, bool is_constant) {
-    T old;
 #ifdef WARPLAB_CPU_FAST
-    if (needs_no_lock(place) || better(old = __atomic_load_n(place, __ATOMIC_RELAXED)) != old)
+    T old = __atomic_load_n(place, __ATOMIC_RELAXED);
+    if (needs_no_lock(place) || better(old) != old) old = replace(place, better);
+#else
+    const T old = replace(place, better);
 #endif
-        old = replace(place, better);
     if (is_constant && better(old) == old) {
         note_spin();
         restore_thread();
