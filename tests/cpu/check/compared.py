@@ -322,11 +322,14 @@ def count_submissions(submissions: dict[str, dict]) -> str:
         return "That has not been measured yet."
     said = [[one["tools"][t] for t in TOOLS if one["tools"][t]["verdict"] == "findings"] for one in run]
     same = sum(any(one["planted"][1] in tool["lines"] for tool in tools) for one, tools in zip(run, said, strict=True))
-    silent = sum(not tools for tools in said)
+    complete = [all(one["tools"][t]["verdict"] not in NO_ANSWER for t in TOOLS) for one in run]
+    silent = sum(not tools and all_ran for tools, all_ran in zip(said, complete, strict=True))
+    unknown = sum(not tools and not all_ran for tools, all_ran in zip(said, complete, strict=True))
     ours = sum(bool(one["dataset"]) for one in run)
+    unfinished = f" In {unknown}, the tools that ran report nothing, but not all ran." if unknown else ""
     return (
         f"Of {len(run)} submissions, check mode names the line in {ours}; compute-sanitizer names it in {same}, "
-        f"reports something else in {len(run) - same - silent} and nothing in {silent}."
+        f"reports something else in {len(run) - same - silent - unknown} and nothing in {silent}.{unfinished}"
     )
 
 
