@@ -75,7 +75,7 @@ def build_switch(folder: Path) -> Path:
 def build_runtime(folder: Path) -> list[Path]:
     """Return the objects that every program is linked with."""
     folder.mkdir(parents=True, exist_ok=True)
-    return [*compile_runtime(folder, "g++"), build_switch(folder)]
+    return [build_switch(folder), *compile_runtime(folder)]
 
 
 def rewrite(source: Path, options: Iterable[str]) -> Path:

@@ -11,10 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.cpu.check.test_check_mode import compile_once
 from tests.differential import record, recorded
 from tests.differential.compare import compare, differences
-from tests.differential.cpu import BUILD, Outcome, build_runtime, build_switch, read, run_everywhere
+from tests.differential.cpu import BUILD, Outcome, build_runtime, read, run_everywhere
 from tests.differential.emit import program
 from tests.differential.generator import make_case
 from tests.differential.oracle import digest_of, faults_of
@@ -25,12 +24,8 @@ nvcc = shutil.which("nvcc") or shutil.which("nvcc", path="/usr/local/cuda/bin")
 
 
 @pytest.fixture(scope="module")
-def runtime(tmp_path_factory, worker_id) -> list[Path]:
-    """The runtime's objects, from test_check_mode's build if it has one."""
-    folder = tmp_path_factory.mktemp("differential")
-    if worker_id == "master":
-        return build_runtime(folder)
-    return [*compile_once(tmp_path_factory, "g++"), build_switch(folder)]
+def runtime(tmp_path_factory) -> list[Path]:
+    return build_runtime(tmp_path_factory.mktemp("differential"))
 
 
 @needs_rewriter

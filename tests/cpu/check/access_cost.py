@@ -29,7 +29,7 @@ def measure(program: Path) -> dict[str, float]:
 
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as name:
-        objects = compile_runtime(Path(name), "g++")
+        objects = compile_runtime(Path(name))
         programs = {
             "with": build(Path(name) / "with", objects, *CHECK_FLAGS),
             "without": build(Path(name) / "without", objects),

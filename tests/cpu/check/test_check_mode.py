@@ -8,19 +8,16 @@ The same holds on aarch64, as far as qemu-user shows; WARPLAB_THOROUGH=1 tries e
 
 from __future__ import annotations
 
-import fcntl
 import os
 import re
 import shutil
 import subprocess
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).resolve().parents[3]
 BUILD = ROOT / (os.environ.get("BUILD") or "build")
-RUNTIME = ROOT / "grader/cpu/runtime"
 KERNELS = sorted(Path(__file__).with_name("kernels").glob("*.cu"))
 
 RUNTIME_FLAGS = ["-std=c++20", "-O2", "-g1", "-pthread", "-I."]
@@ -64,32 +61,22 @@ def run(*command: object) -> str:
     return done.stdout
 
 
-def compile_runtime(folder: Path, compiler: str) -> list[Path]:
-    sources = [*sorted(RUNTIME.glob("*.cpp")), Path(__file__).with_name("backward.cpp")]
-    objects = [folder / f"{source.stem}.o" for source in sources]
-    with ThreadPoolExecutor(2) as pool:
-        list(pool.map(lambda source, made: run(compiler, *RUNTIME_FLAGS, "-c", source, "-o", made), sources, objects))
-    return objects
-
-
-def compile_once(tmp_path_factory, compiler: str) -> list[Path]:
-    """For all of xdist's workers together."""
-    folder = tmp_path_factory.getbasetemp().parent / f"runtime-{compiler}"
-    folder.mkdir(exist_ok=True)
-    with (folder / "lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if not (folder / "ready").exists():
-            compile_runtime(folder, compiler)
-            (folder / "ready").touch()
-    return sorted(folder.glob("*.o"))
+def compile_runtime(folder: Path, compiler: str = "g++") -> list[Path]:
+    """Return the switch for backward runs, and the runtime, which all tests share (programs.mk)."""
+    shared = BUILD / "cpu/runtime-tests"
+    shared.mkdir(parents=True, exist_ok=True)
+    archive = shared / ("cross" if compiler == CROSS_COMPILER else "native") / "runtime.a"
+    make = ["env", "-u", "MAKEFLAGS", "-u", "MAKELEVEL", "make", "-s", "-j2", "-f", "tests/cpu/runtime/programs.mk"]
+    folders = [os.path.relpath(path, ROOT) for path in (BUILD, archive)]
+    run("flock", shared / "lock", *make, f"BUILD={folders[0]}", folders[1])
+    backward = folder / "backward.o"
+    run(compiler, *RUNTIME_FLAGS, "-c", Path(__file__).with_name("backward.cpp"), "-o", backward)
+    return [backward, archive]
 
 
 @pytest.fixture(scope="module")
-def runtime(tmp_path_factory, worker_id) -> list[Path]:
-    """The runtime's objects."""
-    if worker_id == "master":
-        return compile_runtime(tmp_path_factory.mktemp("runtime"), "g++")
-    return compile_once(tmp_path_factory, "g++")
+def runtime(tmp_path_factory) -> list[Path]:
+    return compile_runtime(tmp_path_factory.mktemp("runtime"))
 
 
 @pytest.fixture(scope="module")
@@ -102,11 +89,8 @@ def precompiled(tmp_path_factory) -> str:
 
 
 @pytest.fixture(scope="module")
-def cross_runtime(tmp_path_factory, worker_id) -> list[Path]:
-    """Those for aarch64."""
-    if worker_id == "master":
-        return compile_runtime(tmp_path_factory.mktemp("cross_runtime"), CROSS_COMPILER)
-    return compile_once(tmp_path_factory, CROSS_COMPILER)
+def cross_runtime(tmp_path_factory) -> list[Path]:
+    return compile_runtime(tmp_path_factory.mktemp("cross_runtime"), CROSS_COMPILER)
 
 
 def build_program(kernel: Path, runtime: list[Path], folder: Path, *flags: str, compiler: str = "g++") -> Path:

@@ -18,10 +18,9 @@ headers := $(out)/flags.mk $(wildcard grader/cpu/include/cu*/* grader/cpu/includ
 runtime := $(patsubst grader/cpu/runtime/%.cpp,%.o,$(wildcard grader/cpu/runtime/*.cpp))
 
 .DEFAULT_GOAL := native
-.PHONY: native cross libruntime
+.PHONY: native cross
 native: $(programs:%=$(out)/native/%)
 cross: $(programs:%=$(out)/cross/%)
-libruntime: $(out)/native/libruntime.a
 compiler_native := g++
 compiler_cross := aarch64-linux-gnu-g++
 
@@ -44,6 +43,9 @@ $(out)/whole.cpp: $(here)/split.cu $(BUILD)/cpu/rewrite
 $(out)/native/split.o $(out)/cross/split.o: private student_flags += $(SPLIT_FLAGS)
 
 define rules
+$(out)/$(1)/runtime.a: $(runtime:%=$(out)/$(1)/runtime/%)
+	@rm -f $$@; ar rcs $$@ $$^
+
 $(out)/$(1)/runtime/%.o: grader/cpu/runtime/%.cpp $(headers)
 	@mkdir -p $$(@D)
 	@$(compiler_$(1)) $(runtime_flags) -c -o $$@ $$<
@@ -55,6 +57,4 @@ $(out)/$(1)/%.o: $(out)/%.cpp $(headers)
 $(out)/$(1)/%: $(out)/$(1)/%.o $(runtime:%=$(out)/$(1)/runtime/%)
 	@$(compiler_$(1)) -pthread -o $$@ $$^
 endef
-$(out)/native/libruntime.a: $(runtime:%=$(out)/native/runtime/%)
-	@rm -f $@; ar rcs $@ $^
 $(foreach target,native cross,$(eval $(call rules,$(target))))

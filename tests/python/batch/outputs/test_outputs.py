@@ -107,7 +107,7 @@ def test_decisions_are_checked_and_say_what_came_of_them(course: Course) -> None
         (("due", "--at", "2020-01-01T00:00"), "no time zone"),
         (("due", "--at", "2020-01-01T00:00Z", "--percent-per-day", "-5"), "--percent-per-day -5: give 0 to 100"),
         (("due", "--at", "2020-01-01T00:00Z", "--percent-per-day", "nan"), "give 0 to 100"),
-        (("due", "--at", "2020-01-01T00:00Z", "--most-days", "-1"), "--most-days -1: give 0 or more"),
+        (("due", "--at", "2020-01-01T00:00Z", "--most-days", "-1"), "'-1': give a whole number from 0 to 10000"),
         (("due", "--at", "2020-01-01T00:00Z", "--grace-minutes", "-1"), "--grace-minutes -1: give 0 or more"),
         (("extend", "--student", "al1", "--until", "2020-01-01", *reason), "no time zone"),
         (("points", "--student", "al1", "--points", "12", "--of", "10", *reason), "--points 12: give 0 to 10"),
