@@ -20,6 +20,7 @@ struct OptionWords {
     const char* verbs = "";  // that take it, separated by blanks; empty: all
     const char* except = "";
     bool required = false, shows_default = false;
+    double lowest = 0, highest = 0;  // of a number
 };
 
 struct Options {
@@ -29,6 +30,7 @@ struct Options {
     std::vector<std::string> settings;
     bool force = false, unsafe = false, unscored = false, no_cuda_only = false, no_check_mode = false, no_nvcc = false,
          precise = false;
+    double sample_s = 0;  // 0: the protocol's own
     Folders folders;
 
     /// Call `bind(field, words)` for each option that is not positional. The Makefile's program passes what was typed
@@ -71,6 +73,11 @@ struct Options {
         bind(report_dir, {.name = "--report-dir",
                           .about = "grade: write LAB.json into this folder (default: BUILD/report)",
                           .except = "show"});
+        bind(sample_s, {.name = "--sample-seconds",
+                        .about = "bench, grade: the longest a timing sample takes (0.1; with --precise, 1)",
+                        .except = "show",
+                        .lowest = 0.05,
+                        .highest = 1});
         bind(precise, {.name = "--precise",
                        .about = "bench, grade: time until the ratio to the reference is known to 0.5%, not only until "
                                 "the points are known",

@@ -94,10 +94,11 @@ std::vector<const Dataset*> timed_datasets(const StageRun& run, const Task& task
 /// Return the effort for one of `count` datasets.
 Effort effort_for(const Task& task, bool on_cpu, std::size_t count) {
     if (on_cpu) return forced_effort;
-    Effort precise;
-    precise.total_s /= static_cast<double>(std::max<std::size_t>(count, 1));
-    if (task.options.precise) return precise;
-    return {.of_short_calls = {.fewest = 4, .most = 16}, .sample_s = 0.1, .verify_s = 0.5};
+    Effort effort{.of_short_calls = {.fewest = 4, .most = 16}, .sample_s = 0.1, .verify_s = 0.5};
+    if (task.options.precise) effort = {};
+    if (task.options.sample_s > 0) effort.sample_s = task.options.sample_s;
+    effort.total_s /= static_cast<double>(std::max<std::size_t>(count, 1));
+    return effort;
 }
 
 /// Return what points the stage gives if all of its datasets have the same ratio.

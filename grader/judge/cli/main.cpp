@@ -119,6 +119,7 @@ void bind(CLI::App& command, Field& field, const warplab::OptionWords& words) {
     } else {
         CLI::Option* option = command.add_option(words.name, field, words.about)->required(words.required);
         if (words.shows_default) option->capture_default_str();
+        if (words.lowest < words.highest) option->check(CLI::Range(words.lowest, words.highest));
     }
 }
 

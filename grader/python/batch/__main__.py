@@ -64,6 +64,8 @@ def add_grade(verbs: Verbs) -> None:
     one.add_argument("--unsafe", action="store_true", help="grade without a sandbox if none is available")
     timeout = make_number(float, 1, MOST_TIMEOUT_S)
     one.add_argument("--timeout-s", type=timeout, default=1800, help="limit for all stages of a submission (1800)")
+    help_text = "the longest a timing sample takes, 0.05 to 1 (0.1; with --precise, 1)"
+    one.add_argument("--sample-seconds", type=make_number(float, 0.05, 1), default=0, help=help_text)
     help_text = "time until the ratio to the reference is known to 0.5%%, not only until the points are known"
     one.add_argument("--precise", action="store_true", help=help_text)
     one.add_argument("--root", type=Path, default=ROOT, help="the project's folder (this one's)")

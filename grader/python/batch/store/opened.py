@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from pathlib import Path
 
 from grader.python.batch.store.database import Database
@@ -21,11 +20,9 @@ def open_batch(folder: Path) -> Database:
 
 def kept_settings(database: Database) -> Settings:
     """Return the settings that the batch was graded with; its folder is the current one."""
-    everything = database.fact("settings")
-    if not everything:
+    kept = database.fact("settings")
+    if not kept:
         raise UserError(f"{database.file}: nothing was graded yet. A batch begins with: warplab-course grade")
-    names = {field.name for field in dataclasses.fields(Settings)}
-    kept = {name: value for name, value in everything.items() if name in names}  # older batches have others
     folders = {name: Path(kept[name]) for name in ("root", "build")}
     folders["folder"] = database.file.resolve().parent
     return Settings(**{**kept, **folders, "stages": tuple(kept["stages"])})

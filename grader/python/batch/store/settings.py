@@ -22,6 +22,7 @@ class Settings:
     nvcc: bool = True
     unsafe: bool = False
     timeout_s: float = 1800
+    sample_s: float = 0  # the maximum time of a timing sample, in seconds; 0: what the judge chooses
     precise: bool = False  # time until the ratio is known, not only the points
     upto: str = ""  # the last stage
 
@@ -47,6 +48,7 @@ class Settings:
         words = self.program(verb, self.lab, *([self.stage] if self.stage else []))
         words += ["--tree", str(tree), "--report-dir", str(reports)]
         words += ["--upto", self.upto] if self.upto else []
+        words += ["--sample-seconds", str(self.sample_s)] if verb == "grade" and self.sample_s else []
         flags = {"--no-check-mode": not self.check_mode, "--no-nvcc": not self.nvcc}
         flags |= {"--unsafe": self.unsafe, "--precise": self.precise}
         return words + [flag for flag, given in flags.items() if given]

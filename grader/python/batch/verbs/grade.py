@@ -253,6 +253,7 @@ def make_settings(options: argparse.Namespace, lab: str) -> Settings:
         not options.no_nvcc,
         options.unsafe,
         options.timeout_s,
+        options.sample_seconds,
         options.precise,
         find_stage(lab, stages, options.upto),
     )
