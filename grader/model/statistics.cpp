@@ -101,7 +101,7 @@ Interval paired_ratio(std::span<const Round> rounds) {
 }
 
 Interval sequential_ratio(std::span<const Round> rounds, double deviation) {
-    constexpr double earlier = 30;  // degrees of freedom of `deviation`
+    constexpr double earlier = 30;  // assumed degrees of freedom of `deviation`
     constexpr double bound = 3.9;   // of Student's t with 30 degrees of freedom: 1% on both sides, divided by 16 looks
     std::vector<double> logs = medians_of(rounds);
     if (has_nan(logs)) return unknown_ratio;

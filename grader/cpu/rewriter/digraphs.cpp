@@ -47,7 +47,8 @@ class Digraphs {
                tokens_[i + 1].kind == Kind::punctuation && first_of(i + 1) == second && joins_next(i);
     }
 
-    /// Return whether the tokens < :: > at `i` are two digraphs. Otherwise, <:: is no digraph.
+    /// Return whether the tokens < :: > at `i` are two digraphs. C++ reads `<::` as `<` and `::` unless `:` or `>`
+    /// follows.
     bool is_empty_brackets(std::size_t i) const {
         return i + 2 < tokens_.size() && is_digraph(i, '<', ':') && tokens_[i + 1].text == "::" &&
                first_of(i + 2) == '>' && joins_next(i + 1);

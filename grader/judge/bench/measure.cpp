@@ -6,7 +6,7 @@
 #include <random>
 
 #include "grader/common/text.h"
-#include "grader/judge/bench/new_inputs.h"
+#include "grader/judge/bench/few_calls.h"
 #include "grader/judge/bench/paired.h"
 #include "grader/judge/bench/verify.h"
 #include "grader/model/cause.h"
@@ -156,8 +156,8 @@ void try_few_calls(Measured& measured, PairedBenchmark& paired, const StageRun& 
     const bool on_new_inputs = can_keep_results(pool) && substitute.cpu_s <= effort.verify_s;
     if (!paired.reference || (!on_new_inputs && (calls == 1 || paired.student.slots() == 1))) return;
     std::random_device entropy;
-    NewInputs inputs(run, dataset, pool, (std::uint64_t{entropy()} << 32) | entropy());
-    const auto time = on_new_inputs ? &NewInputs::time : &NewInputs::time_few;
+    FewCalls inputs(run, dataset, pool, (std::uint64_t{entropy()} << 32) | entropy());
+    const auto time = on_new_inputs ? &FewCalls::time : &FewCalls::time_few;
     measured.failure = (inputs.*time)(paired.student, *paired.reference, paired.median_student_s() / calls,
                                       paired.median_reference_s() / calls);
     if (!measured.failure && !on_new_inputs && effort.verify_s > 0)

@@ -18,7 +18,7 @@ constexpr double known_points = 0.005;  // the width of their interval
 constexpr double short_round_s = 1.5;   // up to which more samples cost less than another round's processes
 
 /// Return the standard deviation of the logarithm of a round's ratio: what processes differ by, of calls that take
-/// `call_s`. Measured with the reference solutions as their own references.
+/// `call_s`. Assumed, on the safe side: 19 first rounds of reference solutions on an H100 had 0.006.
 double deviation_of_rounds(double call_s) { return std::hypot(0.007, 0.2e-6 / call_s); }
 
 SampleConditions conditions_now(const StageRun& run) {

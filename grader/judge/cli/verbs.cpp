@@ -71,8 +71,8 @@ fs::path source_for(const Judge& judge, const Lab& lab, const Stage& stage, cons
     return options.source.empty() ? judge.source_of(lab, stage, options.tree) : options.source;
 }
 
-/// Judge the stages one after the other, and show progress in one line on the terminal. While this lasts, `unfinished`
-/// contains the report on the stages that are done, for whoever stops the judge; an empty path: nothing is written.
+/// Judge the stages one after the other, and show progress in one line on the terminal. Until all
+/// are judged, the file `unfinished` has the report on those that are, in case the judge is stopped; no file if empty.
 Report judge_stages(Judge& judge, const std::string& verb, const Lab& lab, const std::vector<const Stage*>& stages,
                     const Task& task, const fs::path& unfinished = {}) {
     const Options& options = task.options;

@@ -16,6 +16,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.cpu.runtime.programs import build_target
+
 ROOT = Path(__file__).resolve().parents[3]
 BUILD = ROOT / (os.environ.get("BUILD") or "build")
 KERNELS = sorted(Path(__file__).with_name("kernels").glob("*.cu"))
@@ -63,12 +65,7 @@ def run(*command: object) -> str:
 
 def compile_runtime(folder: Path, compiler: str = "g++") -> list[Path]:
     """Return the switch for backward runs, and the runtime, which all tests share (programs.mk)."""
-    shared = BUILD / "cpu/runtime-tests"
-    shared.mkdir(parents=True, exist_ok=True)
-    archive = shared / ("cross" if compiler == CROSS_COMPILER else "native") / "runtime.a"
-    make = ["env", "-u", "MAKEFLAGS", "-u", "MAKELEVEL", "make", "-s", "-j2", "-f", "tests/cpu/runtime/programs.mk"]
-    folders = [os.path.relpath(path, ROOT) for path in (BUILD, archive)]
-    run("flock", shared / "lock", *make, f"BUILD={folders[0]}", folders[1])
+    archive = build_target(f"{'cross' if compiler == CROSS_COMPILER else 'native'}/runtime.a")
     backward = folder / "backward.o"
     run(compiler, *RUNTIME_FLAGS, "-c", Path(__file__).with_name("backward.cpp"), "-o", backward)
     return [backward, archive]

@@ -14,6 +14,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tests.cpu.runtime.programs import build_target
+
 ROOT = Path(__file__).resolve().parents[3]
 BUILD = os.environ.get("BUILD") or "build"
 NVCC = shutil.which("nvcc")
@@ -67,11 +69,7 @@ class Format:
 
 @pytest.fixture(scope="module")
 def formats(tmp_path_factory) -> dict[str, Format]:
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("MAKE")}
-    (ROOT / BUILD / "cpu/runtime-tests").mkdir(parents=True, exist_ok=True)
-    command = ["flock", f"{BUILD}/cpu/runtime-tests/lock", "make", "-s", "-j2", "-f", "tests/cpu/runtime/programs.mk"]
-    program = f"{BUILD}/cpu/runtime-tests/native/float16"
-    subprocess.run([*command, f"BUILD={BUILD}", program], cwd=ROOT, env=environment, check=True)
+    program = build_target("native/float16")
     folder = tmp_path_factory.mktemp("results")
     subprocess.run([program, folder], cwd=ROOT, check=True)
     return {name: Format(name, folder) for name in ("__half", "__nv_bfloat16")}

@@ -9,7 +9,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "grader/judge/bench/new_inputs.h"
+#include "grader/judge/bench/few_calls.h"
 #include "grader/judge/bench/paired.h"
 #include "grader/judge/judge.h"
 #include "grader/model/cause.h"
@@ -334,7 +334,7 @@ TEST(PairedBenchmark, EventsLimitTheTimeOfTheReference) {
     EXPECT_DOUBLE_EQ(timing::limited_by_events(15e-6, 10e-6), 15e-6);
 }
 
-TEST(NewInputs, ShortCommandsMayTakeLongerIfThoseOfTheReferenceDo) {
+TEST(FewCalls, ShortCommandsMayTakeLongerIfThoseOfTheReferenceDo) {
     const auto us = [](double count) { return 1e-6 * count; };
     EXPECT_FALSE(timing::keeps_results({8, us(30), us(30), us(20), us(30), us(20)}));
     EXPECT_FALSE(timing::keeps_results({1, us(110), us(60), us(25), us(90), us(25)}));  // as on an H100

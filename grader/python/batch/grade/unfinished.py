@@ -38,7 +38,7 @@ NOT_REACHED = (
 
 @dataclass
 class Rest:
-    """What is left to do for a submission until `end_s` (of time.monotonic()), of `whole_s` in all."""
+    """The remaining work for a submission, until `end_s` (of time.monotonic()); the whole work may take `whole_s`."""
 
     settings: Settings
     tree: Path

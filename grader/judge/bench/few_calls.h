@@ -27,9 +27,9 @@ bool needs_many_calls(const CallTimes& times);
 bool can_keep_results(const Pool& pool);
 
 /// The calls of a program and of the reference solution on new inputs.
-class NewInputs {
+class FewCalls {
   public:
-    NewInputs(const StageRun& run, const Dataset& dataset, const Pool& pool, std::uint64_t seed)
+    FewCalls(const StageRun& run, const Dataset& dataset, const Pool& pool, std::uint64_t seed)
         : run_(run), dataset_(dataset), pool_(pool), random_(seed) {}
 
     /// Make commands of few calls, more of them if the program seems to keep results. `call_s` and `reference_call_s`

@@ -1,4 +1,4 @@
-#include "grader/judge/bench/new_inputs.h"
+#include "grader/judge/bench/few_calls.h"
 
 #include <fmt/format.h>
 
@@ -38,15 +38,15 @@ bool can_keep_results(const Pool& pool) {
                          [](const auto& region) { return region != nullptr; }) == 1;
 }
 
-void NewInputs::begin(const Subject& program, const Subject& reference, double call_s, double reference_call_s) {
+void FewCalls::begin(const Subject& program, const Subject& reference, double call_s, double reference_call_s) {
     constexpr double none = std::numeric_limits<double>::infinity();
     const int slots = static_cast<int>(std::min(program.slots(), reference.slots()));
     const double calls = std::clamp(command_s / std::max(call_s, 1e-9), 1.0, static_cast<double>(most_calls));
     times_ = {std::min(slots, static_cast<int>(calls)), none, none, call_s, none, reference_call_s};
 }
 
-std::optional<Failure> NewInputs::time_few(Subject& program, Subject& reference, double call_s,
-                                           double reference_call_s) {
+std::optional<Failure> FewCalls::time_few(Subject& program, Subject& reference, double call_s,
+                                          double reference_call_s) {
     begin(program, reference, call_s, reference_call_s);
     program.output_samples().clear();
     for (int k = 0; k < fewest_commands || (k < most_commands && needs_many_calls(times_)); ++k) {
@@ -59,7 +59,7 @@ std::optional<Failure> NewInputs::time_few(Subject& program, Subject& reference,
     return std::nullopt;
 }
 
-std::optional<Failure> NewInputs::time(Subject& program, Subject& reference, double call_s, double reference_call_s) {
+std::optional<Failure> FewCalls::time(Subject& program, Subject& reference, double call_s, double reference_call_s) {
     begin(program, reference, call_s, reference_call_s);
     for (int k = 0; k < fewest_commands || (k < most_commands && keeps_results(times_)); ++k) {
         time_known(program, reference);
@@ -70,13 +70,13 @@ std::optional<Failure> NewInputs::time(Subject& program, Subject& reference, dou
 }
 
 template <class Make>
-std::vector<Problem> NewInputs::make_calls(Make&& make) const {
+std::vector<Problem> FewCalls::make_calls(Make&& make) const {
     std::vector<Problem> calls;
     for (int k = 0; k < times_.calls; ++k) calls.push_back(make());
     return calls;
 }
 
-void NewInputs::time_known(Subject& program, Subject& reference) {
+void FewCalls::time_known(Subject& program, Subject& reference) {
     const std::vector<Problem> calls = make_calls([this] { return draw_known(); });
     program.pause();
     times_.reference_s = std::min(times_.reference_s, reference.time_calls_on(calls));
@@ -84,7 +84,7 @@ void NewInputs::time_known(Subject& program, Subject& reference) {
     times_.known_s = std::min(times_.known_s, program.time_calls_on(calls));
 }
 
-std::optional<Failure> NewInputs::time_new(Subject& program) {
+std::optional<Failure> FewCalls::time_new(Subject& program) {
     std::vector<Problem> calls = make_calls([this] { return make_new(); });
     times_.new_s = std::min(times_.new_s, program.time_calls_on(calls));
     if (program.failure) return program.failure;
@@ -93,7 +93,7 @@ std::optional<Failure> NewInputs::time_new(Subject& program) {
     return std::nullopt;
 }
 
-std::optional<Failure> NewInputs::find_wrong(Subject& program, Problem& call, std::uint32_t slot) const {
+std::optional<Failure> FewCalls::find_wrong(Subject& program, Problem& call, std::uint32_t slot) const {
     run_.oracle.reference(call, Execution::openmp);
     for (std::size_t i = 0; i < run_.lab.buffers.size(); ++i) {
         if (run_.lab.buffers[i].role == Role::input) continue;
@@ -110,7 +110,7 @@ std::optional<Failure> NewInputs::find_wrong(Subject& program, Problem& call, st
     return std::nullopt;
 }
 
-Problem NewInputs::draw_known() {
+Problem FewCalls::draw_known() {
     std::vector<std::size_t> window(run_.lab.buffers.size(), 0);
     const std::size_t places = pool_.step ? pool_.extra / pool_.step : 0;
     for (std::size_t i = 0; i < window.size(); ++i)
@@ -118,7 +118,7 @@ Problem NewInputs::draw_known() {
     return pool_.call_at(window, run_.lab);
 }
 
-Problem NewInputs::make_new() {
+Problem FewCalls::make_new() {
     const Pool other{run_.oracle.generate(dataset_, random_(), pool_.step), pool_.step, pool_.step, {}};
     return other.call_at(std::vector<std::size_t>(run_.lab.buffers.size(), 0), run_.lab);
 }

@@ -1,0 +1,22 @@
+"""Builds targets of programs.mk, which all tests share."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[3]
+BUILD = ROOT / (os.environ.get("BUILD") or "build")
+
+
+def build_target(name: str) -> Path:
+    """Return a file in the folder of the runtime's tests, up to date. Tests run in several processes, so one at a
+    time builds. Raises CalledProcessError."""
+    folder = BUILD / "cpu/runtime-tests"
+    folder.mkdir(parents=True, exist_ok=True)
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("MAKE")}
+    make = ["flock", str(folder / "lock"), "make", "-s", "-j2", "-f", "tests/cpu/runtime/programs.mk"]
+    targets = [f"BUILD={os.path.relpath(BUILD, ROOT)}", os.path.relpath(folder / name, ROOT)]
+    subprocess.run([*make, *targets], cwd=ROOT, env=environment, check=True)
+    return folder / name
