@@ -123,7 +123,8 @@ def test_no_compiler_outlives_the_judge(gone: list[str], tmp_path: Path) -> None
 
     def compiles() -> bool:
         family.update(descendants(judge.pid))
-        return any(read(Path(f"/proc/{one}/comm")).strip() == "cc1plus" for one in family)
+        commands = [read(Path(f"/proc/{one}/cmdline")).split("\0") for one in family]
+        return any(words[0].endswith("cc1plus") and "-E" not in words for words in commands)
 
     kill_judge_when(compiles, judge)
     assert wait_until(lambda: not any(map(is_alive, family)), 10), [one for one in family if is_alive(one)]

@@ -81,7 +81,7 @@ void kill_abandoned_processes() {
 
 /// Runs in a separate process: waits until the judge has ended for any reason, then kills the processes of users that
 /// no living judge holds. No exception may leave it: the judge's code would go on in this process.
-[[noreturn]] void keep(int judges_end) noexcept {
+[[noreturn]] void keep(int judges_end, pid_t judge) noexcept {
     setsid();
     if (judges_end != 3) dup2(judges_end, 3);
     syscall(SYS_close_range, 4, ~0u, 0);
@@ -89,6 +89,7 @@ void kill_abandoned_processes() {
     char byte;
     while (read(3, &byte, 1) < 0 && errno == EINTR) {
     }
+    while (getppid() == judge) usleep(1000);  // an ending judge may close the pipe before it unlocks its users
     try {
         kill_abandoned_processes();
     } catch (const std::exception&) {
@@ -103,7 +104,8 @@ void start_keeper() {
     std::call_once(once, [] {
         int ends[2];
         if (pipe2(ends, O_CLOEXEC) != 0) return;
-        if (fork() == 0) keep(ends[0]);
+        const pid_t judge = getpid();
+        if (fork() == 0) keep(ends[0], judge);
         close(ends[0]);  // the other end closes with the judge
     });
 }
