@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <limits>
+#include <thread>
 
 #include "grader/common/text.h"
 #include "grader/judge/check/diagnose.h"
@@ -13,7 +15,8 @@ namespace warplab::timing {
 
 namespace {
 
-constexpr int fewest_commands = 2, most_commands = 8, most_calls = 8;
+constexpr int fewest_commands = 2, most_commands = 16, most_calls = 8;
+constexpr auto longer_pause = std::chrono::milliseconds(40);
 constexpr double command_s = 400e-6;  // of calls in a command, so that the time of its messages matters less
 // A call of a short command takes longer than one of many: nothing hides its launches.
 constexpr double most_over_known = 1.3, most_over_samples = 2, over_command_s = 60e-6;
@@ -22,6 +25,12 @@ constexpr double most_over_known = 1.3, most_over_samples = 2, over_command_s = 
 double longest_of_few(const CallTimes& times) {
     const double alone_s = std::max(0.0, times.reference_s - times.reference_call_s);
     return most_over_samples * times.call_s + alone_s + over_command_s / times.calls;
+}
+
+/// Wait before a further command of a program under suspicion, longer each time: other processes may have slowed it
+/// down.
+void pause_before(int command) {
+    if (command > fewest_commands) std::this_thread::sleep_for((command - fewest_commands) * longer_pause);
 }
 
 }  // namespace
@@ -50,6 +59,7 @@ std::optional<Failure> FewCalls::time_few(Subject& program, Subject& reference, 
     begin(program, reference, call_s, reference_call_s);
     program.output_samples().clear();
     for (int k = 0; k < fewest_commands || (k < most_commands && needs_many_calls(times_)); ++k) {
+        pause_before(k);
         program.pause();
         times_.reference_s = std::min(times_.reference_s, reference.time_calls(times_.calls, -1) / times_.calls);
         program.resume();
@@ -62,6 +72,7 @@ std::optional<Failure> FewCalls::time_few(Subject& program, Subject& reference, 
 std::optional<Failure> FewCalls::time(Subject& program, Subject& reference, double call_s, double reference_call_s) {
     begin(program, reference, call_s, reference_call_s);
     for (int k = 0; k < fewest_commands || (k < most_commands && keeps_results(times_)); ++k) {
+        pause_before(k);
         time_known(program, reference);
         if (auto failure = time_new(program)) return failure;
         if (program.failure || reference.failure) return program.failure;
