@@ -16,7 +16,7 @@ namespace warplab::timing {
 namespace {
 
 constexpr int fewest_commands = 2, most_commands = 16, most_calls = 8;
-constexpr auto longer_pause = std::chrono::milliseconds(40);
+constexpr auto longer_pause = std::chrono::milliseconds(25);
 constexpr double command_s = 400e-6;  // of calls in a command, so that the time of its messages matters less
 // A call of a short command takes longer than one of many: nothing hides its launches.
 constexpr double most_over_known = 1.3, most_over_samples = 2, over_command_s = 60e-6;

@@ -36,6 +36,7 @@ struct Effort {
     Rounds rounds = {4, 10}, of_short_calls = {10, 16};
     int samples = 3;                                  // per round
     double sample_s = 1, total_s = 40, verify_s = 8;  // total: of all samples of a stage
+    double round_s = 1.5;   // up to which more samples of a round cost less than another round's processes
     PointsFor points = {};  // if set, no more rounds are taken than the points require, and `fewest` does not count
 };
 

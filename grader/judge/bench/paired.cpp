@@ -15,7 +15,6 @@ constexpr double alone_sample_s = 0.5;      // of each sample of the reference a
 constexpr double settle_s = 0.02;           // of calls in a new process, in addition to the first
 constexpr double short_call_s = 60e-6;
 constexpr double known_points = 0.005;  // the width of their interval
-constexpr double short_round_s = 1.5;   // up to which more samples cost less than another round's processes
 
 /// Return the standard deviation of the logarithm of a round's ratio: what processes differ by, of calls that take
 /// `call_s`. Assumed, on the safe side: 19 first rounds of reference solutions on an H100 had 0.006.
@@ -109,7 +108,7 @@ void PairedBenchmark::take_round(const Progress& progress) {
     const auto begin = Clock::now();
     const auto has_all = [&] {
         return static_cast<int>(rounds.back().size()) >= effort_.samples &&
-               (!reference || seconds_since(begin) > short_round_s || points_are_known() ||
+               (!reference || seconds_since(begin) > effort_.round_s || points_are_known() ||
                 is_known(rounds.size() - 1));
     };
     for (int attempt = 0; attempt < 2; ++attempt) {

@@ -147,13 +147,13 @@ class TimedOutputs : public testing::Test {
     std::string cause_of(const fs::path& student, const fs::path& reference, double cpu_s) {
         const Lab& lab = judge_.lab("dot_product");
         const Stage& stage = lab.stages.front();
-        const auto handed_in = judge_.make_ready(lab, stage, student, Task{});
-        const auto beside = judge_.make_ready(lab, stage, reference, Task{});
+        const auto handed_in = judge_.make_ready(lab, stage, student, Task{.fast = true});
+        const auto beside = judge_.make_ready(lab, stage, reference, Task{.fast = true});
         if (!handed_in.run || !beside.run) return "did not compile";
         const auto dataset = std::find_if(lab.datasets.begin(), lab.datasets.end(),
                                           [](const Dataset& one) { return one.name == "warp"; });
         if (dataset == lab.datasets.end()) return "no such dataset";
-        const Effort effort{{2, 2}, {2, 2}, 2, 0.01, 0.1, 0.2};
+        const Effort effort{{2, 2}, {2, 2}, 2, 0.01, 0.1, 0.2, 0.1};
         Baseline cpu;
         cpu.openmp_s = cpu_s;
         const Measured measured = measure(*handed_in.run, beside.run.get(), *dataset, Bandwidth{}, effort, cpu,
@@ -194,9 +194,9 @@ TEST_F(TimedOutputs, ReferenceSaysItWhereTheCpuTakesTooLong) {
 
 TEST_F(TimedOutputs, AllRoundsAreTimedWithoutAReference) {
     const Lab& lab = judge_.lab("dot_product");
-    const auto alone = judge_.make_ready(lab, lab.stages.front(), right_, Task{});
+    const auto alone = judge_.make_ready(lab, lab.stages.front(), right_, Task{.fast = true});
     ASSERT_TRUE(alone.run);
-    const Effort effort{{4, 10}, {4, 10}, 3, 0.01, 0.1, 0.2};
+    const Effort effort{{4, 10}, {4, 10}, 3, 0.01, 0.1, 0.2, 0.1};
     const Measured measured = measure(*alone.run, nullptr, lab.dataset("warp"), Bandwidth{}, effort, Baseline{},
                                       [](GradingPhase, const std::string&) {});
     EXPECT_FALSE(measured.failure);
@@ -207,10 +207,10 @@ TEST_F(TimedOutputs, AllRoundsAreTimedWithoutAReference) {
 TEST_F(TimedOutputs, TimesThatDifferAreTakenMoreOften) {
     std::ofstream(wrong_) << jumpy;
     const Lab& lab = judge_.lab("dot_product");
-    const auto handed_in = judge_.make_ready(lab, lab.stages.front(), wrong_, Task{});
-    const auto beside = judge_.make_ready(lab, lab.stages.front(), right_, Task{});
+    const auto handed_in = judge_.make_ready(lab, lab.stages.front(), wrong_, Task{.fast = true});
+    const auto beside = judge_.make_ready(lab, lab.stages.front(), right_, Task{.fast = true});
     ASSERT_TRUE(handed_in.run && beside.run);
-    const Effort effort{{1, 1}, {1, 1}, 3, 0.01, 0.1, 0.2};
+    const Effort effort{{1, 1}, {1, 1}, 3, 0.01, 0.1, 0.2, 0.1};
     const Measured measured = measure(*handed_in.run, beside.run.get(), lab.dataset("warp"), Bandwidth{}, effort,
                                       Baseline{}, [](GradingPhase, const std::string&) {});
     EXPECT_GT(measured.measurement.samples_s.size(), 3u);
@@ -218,12 +218,12 @@ TEST_F(TimedOutputs, TimesThatDifferAreTakenMoreOften) {
 
 TEST_F(TimedOutputs, SlowFirstCommandsDoNotShortenTheSamples) {
     const Lab& lab = judge_.lab("dot_product");
-    const auto beside = judge_.make_ready(lab, lab.stages.front(), right_, Task{});
+    const auto beside = judge_.make_ready(lab, lab.stages.front(), right_, Task{.fast = true});
     for (const int slow_calls : {1, 3}) {
         std::ofstream(wrong_) << "#define SLOW_CALLS " << slow_calls << '\n' << slow_at_first;
-        const auto handed_in = judge_.make_ready(lab, lab.stages.front(), wrong_, Task{});
+        const auto handed_in = judge_.make_ready(lab, lab.stages.front(), wrong_, Task{.fast = true});
         ASSERT_TRUE(handed_in.run && beside.run);
-        const Effort effort{{1, 1}, {1, 1}, 3, 0.02, 10, 0.2};
+        const Effort effort{{1, 1}, {1, 1}, 3, 0.02, 10, 0.2, 0.1};
         const Measured measured = measure(*handed_in.run, beside.run.get(), lab.dataset("warp"), Bandwidth{}, effort,
                                           Baseline{}, [](GradingPhase, const std::string&) {});
         EXPECT_FALSE(measured.failure);
@@ -234,9 +234,9 @@ TEST_F(TimedOutputs, SlowFirstCommandsDoNotShortenTheSamples) {
 
 TEST_F(TimedOutputs, ShortCallsBesideAReferenceTakeMoreRounds) {
     const Lab& lab = judge_.lab("dot_product");
-    const auto ready = judge_.make_ready(lab, lab.stages.front(), right_, Task{});
+    const auto ready = judge_.make_ready(lab, lab.stages.front(), right_, Task{.fast = true});
     ASSERT_TRUE(ready.run);
-    const Effort effort{{4, 10}, {12, 16}, 3, 0.01, 0.1, 0.2};
+    const Effort effort{{4, 10}, {12, 16}, 3, 0.01, 0.1, 0.2, 0.1};
     const timing::Pool pool = timing::make_pool(*ready.run, lab.dataset("warp"));
     const auto fewest = [&](StageRun* reference, double call_s) {
         timing::PairedBenchmark paired(*ready.run, reference, pool, 1, 7, effort);
@@ -250,10 +250,10 @@ TEST_F(TimedOutputs, ShortCallsBesideAReferenceTakeMoreRounds) {
 
 TEST_F(TimedOutputs, RatioFollowsFromTheSamples) {
     const Lab& lab = judge_.lab("dot_product");
-    const auto handed_in = judge_.make_ready(lab, lab.stages.front(), right_, Task{});
-    const auto beside = judge_.make_ready(lab, lab.stages.front(), right_, Task{});
+    const auto handed_in = judge_.make_ready(lab, lab.stages.front(), right_, Task{.fast = true});
+    const auto beside = judge_.make_ready(lab, lab.stages.front(), right_, Task{.fast = true});
     ASSERT_TRUE(handed_in.run && beside.run);
-    const Effort effort{{4, 4}, {4, 4}, 2, 0.01, 0.1, 0.2};
+    const Effort effort{{4, 4}, {4, 4}, 2, 0.01, 0.1, 0.2, 0.1};
     const Measurement m = measure(*handed_in.run, beside.run.get(), lab.dataset("warp"), Bandwidth{}, effort,
                                   Baseline{}, [](GradingPhase, const std::string&) {})
                               .measurement;
@@ -275,11 +275,12 @@ TEST_F(TimedOutputs, RatioFollowsFromTheSamples) {
 
 TEST_F(TimedOutputs, NoMoreRoundsAreTakenThanThePointsRequire) {
     const Lab& lab = judge_.lab("dot_product");
-    const auto handed_in = judge_.make_ready(lab, lab.stages.front(), right_, Task{});
-    const auto beside = judge_.make_ready(lab, lab.stages.front(), right_, Task{});
+    const auto handed_in = judge_.make_ready(lab, lab.stages.front(), right_, Task{.fast = true});
+    const auto beside = judge_.make_ready(lab, lab.stages.front(), right_, Task{.fast = true});
     ASSERT_TRUE(handed_in.run && beside.run);
     const auto with_points = [&](const PointsFor& points) {
-        const Effort effort{.rounds = {4, 4}, .of_short_calls = {4, 4}, .sample_s = 0.01, .points = points};
+        const Effort effort{
+            .rounds = {4, 4}, .of_short_calls = {4, 4}, .sample_s = 0.01, .round_s = 0.1, .points = points};
         return measure(*handed_in.run, beside.run.get(), lab.dataset("warp"), Bandwidth{}, effort, Baseline{},
                        [](GradingPhase, const std::string&) {})
             .measurement;
@@ -297,7 +298,7 @@ TEST_F(TimedOutputs, NoMoreRoundsAreTakenThanThePointsRequire) {
 TEST_F(TimedOutputs, ResultsOfEarlierCallsShowOnNewInputs) {
     const fs::path honest = fs::absolute("solutions/saturating_histogram/01_single_thread.cu");
     std::ofstream(wrong_) << knows_rows;
-    const Effort effort{{1, 1}, {1, 1}, 3, 0.2, 2, 1};
+    const Effort effort{{1, 1}, {1, 1}, 2, 0.05, 0.4, 0.1, 0.1};
     const auto accused = [&](const fs::path& file) {
         return is_accused("saturating_histogram", "timed_walk_64_rows", honest, file, effort, "new inputs");
     };
@@ -307,7 +308,7 @@ TEST_F(TimedOutputs, ResultsOfEarlierCallsShowOnNewInputs) {
 
 TEST_F(TimedOutputs, CodeThatNeedsManyCallsToBeFastIsFound) {
     std::ofstream(wrong_) << works_ahead;
-    const Effort effort{{1, 1}, {1, 1}, 3, 1, 20, 0.5};
+    const Effort effort{{1, 1}, {1, 1}, 3, 0.3, 6, 0.1, 0.1};
     const auto accused = [&](const fs::path& file) {
         return is_accused("dot_product", "warp", right_, file, effort, "several calls");
     };
@@ -318,10 +319,10 @@ TEST_F(TimedOutputs, CodeThatNeedsManyCallsToBeFastIsFound) {
 TEST_F(TimedOutputs, OutputsOfFewCallsAreVerified) {
     std::ofstream(wrong_) << waits_for_many_calls;
     const Lab& lab = judge_.lab("dot_product");
-    const auto beside = judge_.make_ready(lab, lab.stages.front(), right_, Task{});
-    const auto handed_in = judge_.make_ready(lab, lab.stages.front(), wrong_, Task{});
+    const auto beside = judge_.make_ready(lab, lab.stages.front(), right_, Task{.fast = true});
+    const auto handed_in = judge_.make_ready(lab, lab.stages.front(), wrong_, Task{.fast = true});
     ASSERT_TRUE(handed_in.run && beside.run);
-    const Effort effort{{1, 1}, {1, 1}, 3, 0.1, 20, 0.5};
+    const Effort effort{{1, 1}, {1, 1}, 3, 0.1, 20, 0.5, 0.1};
     const Measured measured = measure(*handed_in.run, beside.run.get(), lab.dataset("warp"), Bandwidth{}, effort,
                                       Baseline{}, [](GradingPhase, const std::string&) {});
     ASSERT_TRUE(measured.failure);
