@@ -36,6 +36,13 @@ int predict_time(const Options& options) {
                 fmt::print(" {} {:.0f}%", predict::resource_name(static_cast<predict::Resource>(r)),
                            100 * of.last.busy[r] / of.last.clocks);
             fmt::print("\n");
+            for (const auto& [line, busy] : of.last.busy_of_line) {
+                fmt::print("        line {}:", line);
+                for (std::size_t r = 0; r < predict::resource_count; ++r)
+                    fmt::print(" {} {:.0f}%", predict::resource_name(static_cast<predict::Resource>(r)),
+                               100 * busy[r] / of.last.clocks);
+                fmt::print("\n");
+            }
         }
     }
     return 0;

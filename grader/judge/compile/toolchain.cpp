@@ -170,6 +170,7 @@ Flags traced_cpu_flags() {
             "-fno-ivopts",
             "-fno-unswitch-loops",
             "-fno-split-loops",
+            "-fno-split-paths",
             "-fno-unroll-loops",
             "-fno-tree-loop-distribution",
             "-fno-loop-interchange",
@@ -178,7 +179,7 @@ Flags traced_cpu_flags() {
             "-fno-ipa-cp-clone",
             "-fno-optimize-sibling-calls",
             "-fpeel-loops",
-            "--param=max-completely-peel-times=64",
+            "--param=max-completely-peel-times=256",
             "--param=max-completely-peeled-insns=4000"};
 }
 

@@ -1,6 +1,8 @@
 #include "grader/judge/predict/code.h"
 
 #include <algorithm>
+#include <cctype>
+#include <cstdlib>
 #include <deque>
 
 namespace warplab::predict {
@@ -23,23 +25,30 @@ bool is_name(const std::string& operand) {
            operand.find_first_not_of("0123456789", score + 1) >= end && operand.find_first_of(" *.&[>-") >= end;
 }
 
+/// Return the identifiers in an operand.
+std::vector<std::string> words_in(const std::string& operand) {
+    std::vector<std::string> words;
+    const auto is_letter = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '$'; };
+    for (std::size_t at = 0; at < operand.size();) {
+        std::size_t end = at;
+        // GCC numbers its own variables with a dot: "ivtmp.54_17".
+        while (end < operand.size() &&
+               (is_letter(operand[end]) || (operand[end] == '.' && end > at && end + 1 < operand.size() &&
+                                            std::isdigit(static_cast<unsigned char>(operand[end + 1])))))
+            ++end;
+        if (end > at && !std::isdigit(static_cast<unsigned char>(operand[at])))
+            words.push_back(operand.substr(at, end - at));
+        at = std::max(end, at + 1);
+    }
+    return words;
+}
+
 std::string name_of(const std::string& operand) { return operand.substr(0, operand.find('(')); }
 
 /// Return the names in an operand such as "*_39" or "weights[_18]".
 std::vector<std::string> names_in(const std::string& operand) {
-    std::vector<std::string> names;
-    for (std::size_t at = 0; at < operand.size();) {
-        const std::size_t begin = operand.find_first_of("_abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ", at);
-        if (begin == std::string::npos) break;
-        std::size_t end = begin;
-        while (end < operand.size() && (std::isalnum(static_cast<unsigned char>(operand[end])) || operand[end] == '_' ||
-                                        (operand[end] == '.' && end + 1 < operand.size() && operand[end + 1] != '_' &&
-                                         std::isdigit(static_cast<unsigned char>(operand[end + 1])))))
-            ++end;
-        const std::string word = operand.substr(begin, end - begin);
-        if (is_name(word)) names.push_back(word);
-        at = std::max(end, begin + 1);
-    }
+    std::vector<std::string> names = words_in(operand);
+    std::erase_if(names, [](const std::string& word) { return !is_name(word); });
     return names;
 }
 
@@ -85,6 +94,9 @@ class Analysis {
     Work arithmetic(const Statement& statement) const;
     bool is_fused(const Statement& product) const;
     bool becomes_address(const std::string& name) const;
+    bool is_power_of_two(const std::string& operand, int steps = 6) const;
+    const Statement* access_of(std::size_t block, std::size_t statement) const;
+    bool continues_vector(std::size_t block, std::size_t statement) const;
     Instruction instruction_of(std::size_t block, std::size_t statement) const;
 
     const Function& function_;
@@ -94,6 +106,7 @@ class Analysis {
     std::unordered_map<std::string, const Statement*> users_;  // the last one
     std::unordered_map<std::string, std::pair<const Statement*, Place>> definitions_;
     std::unordered_map<std::string, Producer> producers_;      // of names that a hook's operation gives
+    std::unordered_map<std::string, std::vector<Producer>> kept_in_;  // of local arrays and structs
     struct Hooked {
         std::uint32_t place;
         Place at;
@@ -110,7 +123,10 @@ void Analysis::match(const std::vector<HookCall>& calls) {
             const Place here{b, s};
             if (is_name(statement.result)) definitions_[name_of(statement.result)] = {&statement, here};
             if (reading && statement.kind == Statement::Kind::assign) {
-                if (is_name(statement.result)) producers_[name_of(statement.result)] = {reading, here};
+                if (is_name(statement.result))
+                    producers_[name_of(statement.result)] = {reading, here};
+                else if (const auto words = words_in(statement.result); !words.empty())
+                    kept_in_[words.front()].push_back({reading, here});
                 reading = 0;
             }
             const std::string hook = statement.kind == Statement::Kind::call ? hook_name(statement.operation) : "";
@@ -134,7 +150,12 @@ std::vector<Need> Analysis::needs_of(const std::vector<std::string>& operands, P
     };
     std::deque<Step> steps;
     std::unordered_map<std::string, int> seen;
+    std::vector<Need> needs;
     const auto add = [&](const std::string& operand, int ago) {
+        if (!kept_in_.empty())
+            for (const std::string& word : words_in(operand))
+                if (const auto kept = kept_in_.find(word); kept != kept_in_.end())
+                    for (const Producer& producer : kept->second) needs.push_back({producer.place, 0});
         for (const std::string& name : names_in(operand)) {
             const auto known = seen.find(name);
             if (known != seen.end() && known->second <= ago) continue;
@@ -143,7 +164,6 @@ std::vector<Need> Analysis::needs_of(const std::vector<std::string>& operands, P
         }
     };
     for (const std::string& operand : operands) add(operand, 0);
-    std::vector<Need> needs;
     while (!steps.empty()) {
         const Step step = steps.front();
         steps.pop_front();
@@ -184,6 +204,69 @@ bool Analysis::becomes_address(const std::string& name) const {
     return users_.at(name)->operation == "pointer_plus_expr";
 }
 
+/// Whether a divisor is a power of two wherever it comes from: nvcc unrolls such loops, or uses a mask.
+bool Analysis::is_power_of_two(const std::string& operand, int steps) const {
+    if (is_number(operand)) {
+        const long long value = std::atoll(operand.c_str());
+        return value > 0 && (value & (value - 1)) == 0;
+    }
+    const auto definition = definitions_.find(name_of(operand));
+    if (steps == 0 || definition == definitions_.end()) return steps == 0;  // a loop leads back here
+    const Statement& statement = *definition->second.first;
+    const bool keeps = statement.kind == Statement::Kind::phi || statement.operation == "mult_expr" ||
+                       statement.operation == "nop_expr" || statement.operation == "trunc_div_expr";
+    const bool shifts = statement.operation == "lshift_expr" || statement.operation == "rshift_expr";
+    if (!keeps && !shifts) return false;
+    const std::size_t count = shifts ? 1 : statement.operands.size();
+    return std::all_of(statement.operands.begin(), statement.operands.begin() + static_cast<std::ptrdiff_t>(count),
+                       [&](const std::string& one) { return is_power_of_two(one, steps - 1); });
+}
+
+/// Return the statement that does the access of a hook, which it precedes; null if there is none.
+const Statement* Analysis::access_of(std::size_t block, std::size_t statement) const {
+    const std::vector<Statement>& statements = function_.blocks[block].statements;
+    const bool accesses = hook_name(statements[statement].operation).starts_with("__tsan_") &&
+                          hook_name(statements[statement].operation).find("atomic") == std::string::npos;
+    return accesses && statement + 1 < statements.size() ? &statements[statement + 1] : nullptr;
+}
+
+/// A component of a vector in memory: "_27->y" or "MEM <float> [(struct float4 *)_24 + 4B]".
+struct Component {
+    std::string vector, component;  // empty if it is none
+};
+
+Component component_in(const std::string& lvalue) {
+    const std::size_t mark = lvalue.find_last_of(".>");
+    if (mark != std::string::npos && mark + 2 == lvalue.size() && std::string("xyzw").find(lvalue.back()) < 4)
+        return {lvalue.substr(0, mark), lvalue.substr(mark + 1)};
+    const std::size_t type = lvalue.find("(struct "), end = lvalue.find(" *)", type);
+    if (!lvalue.starts_with("MEM <") || type == std::string::npos || end == std::string::npos) return {};
+    if (lvalue[end - 1] < '2' || lvalue[end - 1] > '4') return {};
+    const std::size_t plus = lvalue.find(" + ", end);
+    return {lvalue.substr(type, std::min(plus, lvalue.size() - 1) - type),
+            plus == std::string::npos ? "0B" : lvalue.substr(plus)};
+}
+
+Component component_in(const Statement& access) {
+    Component found = component_in(access.result);
+    return found.vector.empty() && !access.operands.empty() ? component_in(access.operands[0]) : found;
+}
+
+bool Analysis::continues_vector(std::size_t block, std::size_t statement) const {
+    const Statement* const access = access_of(block, statement);
+    if (!access) return false;
+    const auto [vector, component] = component_in(*access);
+    if (vector.empty()) return false;
+    for (std::size_t before = statement; before-- > 0;) {
+        const Statement* const other = access_of(block, before);
+        if (!other) continue;
+        const auto [vector_before, component_before] = component_in(*other);
+        const bool same_kind = is_name(other->result) == is_name(access->result);
+        if (vector_before == vector && component_before != component && same_kind) return true;
+    }
+    return false;
+}
+
 Work Analysis::arithmetic(const Statement& statement) const {
     const std::string& op = statement.operation;
     const std::string_view type = function_.type_of(statement.result);
@@ -201,7 +284,10 @@ Work Analysis::arithmetic(const Statement& statement) const {
     if (op == "fix_trunc_expr") return {.special = 1};
     if (op == "nop_expr" || op == "view_convert_expr" || op == "convert_expr" || op == "ssa_name") return {};
     if (op.find("div_expr") != std::string::npos || op.find("mod_expr") != std::string::npos)
-        return {.integer = constant ? 4.0 : is_wide_integer(type) ? 60.0 : 20.0};
+        return {.integer = statement.operands.size() > 1 && is_power_of_two(statement.operands[1]) ? 1.0
+                           : constant                                                             ? 4.0
+                           : is_wide_integer(type)                                                ? 60.0
+                                                                                                  : 20.0};
     const double words = is_wide_integer(type) ? 2 : 1;
     if (op == "mult_expr") return {.integer = words == 2 ? 3.0 : 1.0};
     return {.integer = words};
@@ -252,6 +338,7 @@ Instruction Analysis::instruction_of(std::size_t block, std::size_t index) const
     if (hook.find("write") != std::string::npos && index + 1 < statements.size())
         operands.insert(operands.end(), statements[index + 1].operands.begin(), statements[index + 1].operands.end());
     instruction.needs = needs_of(operands, {block, index});
+    instruction.continues = continues_vector(block, index);
     instruction.compares = hook.find("compare_exchange") != std::string::npos;
     std::string result = name_of(call.result);
     if (hook.find("read") != std::string::npos && index + 1 < statements.size())

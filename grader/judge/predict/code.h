@@ -31,6 +31,7 @@ struct Instruction {
     bool result_is_used = false;
     bool compares = false;     // an atomic that may find another value and be repeated
     int words = 1;             // of 32 bits, that a shuffle moves
+    bool continues = false;    // reads or writes the next component of the vector that the access before it began
     bool repeats_with_need = false;  // in a loop, it waits for its own earlier execution
 };
 

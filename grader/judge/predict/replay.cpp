@@ -89,6 +89,7 @@ struct WarpState {
     int scheduler = 0, block = 0;
     std::uint64_t copy = 0;  // of the trace, which is replayed more than once
     double stores_ready = 0;
+    double vector_ready = 0;  // the result of the last access
     const Instruction* block_before = nullptr;  // the basic block whose branch comes next
     std::unordered_map<std::uint32_t, std::array<double, kept_results>> results;
 };
@@ -258,6 +259,7 @@ void Multiprocessor::keep_result(WarpState& warp, std::uint32_t place, double wh
     auto& results = warp.results.try_emplace(place).first->second;
     std::copy_backward(results.begin(), results.end() - 1, results.end());
     results[0] = when;
+    warp.vector_ready = when;
 }
 
 double Multiprocessor::issue(const WarpState& warp, double when, double count, int line) {
@@ -402,6 +404,10 @@ void Multiprocessor::step(double when, int number) {
     if (ready > when + 1e-9) return queue_.push({ready, number});
     ++warp.next;
     ++served_;
+    if (instruction.continues) {
+        keep_result(warp, operation.place, warp.vector_ready);
+        return queue_.push({when, number});
+    }
     double next = when;
     switch (operation.kind) {
         case OperationKind::basic_block:
