@@ -4,6 +4,7 @@
 #include <cctype>
 #include <cstdlib>
 #include <deque>
+#include <utility>
 
 namespace warplab::predict {
 namespace {
@@ -62,10 +63,13 @@ class Analysis {
     Analysis(const Function& function, const std::vector<HookCall>& calls) : function_(function) {
         for (std::size_t b = 0; b < function.blocks.size(); ++b) position_[function.blocks[b].number] = b;
         count_uses();
+        find_loops();
         match(calls);
     }
     bool matches() const { return matches_; }
-    void add_to(std::unordered_map<std::uint32_t, Instruction>& instructions);
+    /// Loops get numbers above `first_loop`.
+    void add_to(std::unordered_map<std::uint32_t, Instruction>& instructions, int first_loop);
+    int loops() const { return loop_count_; }
 
   private:
     struct Place {
@@ -88,6 +92,7 @@ class Analysis {
                     if (name != statement.result) ++uses_[name];
             }
     }
+    void find_loops();
     void match(const std::vector<HookCall>& calls);
     std::vector<Need> needs_of(const std::vector<std::string>& operands, Place here) const;
     Work work_of(const Statement& statement) const;
@@ -96,11 +101,15 @@ class Analysis {
     bool becomes_address(const std::string& name) const;
     bool is_power_of_two(const std::string& operand, int steps = 6) const;
     const Statement* access_of(std::size_t block, std::size_t statement) const;
+    bool exit_waits(std::size_t block) const;
     bool continues_vector(std::size_t block, std::size_t statement) const;
     Instruction instruction_of(std::size_t block, std::size_t statement) const;
 
     const Function& function_;
     bool matches_ = false;
+    int loop_count_ = 0;
+    std::vector<int> loops_;                                   // by block: its innermost loop, from 1 on
+    std::vector<std::vector<std::size_t>> exits_;              // by block: those of its innermost loop
     std::unordered_map<int, std::size_t> position_;           // of blocks, by number
     std::unordered_map<std::string, int> uses_;
     std::unordered_map<std::string, const Statement*> users_;  // the last one
@@ -113,6 +122,46 @@ class Analysis {
     };
     std::vector<Hooked> hooked_;
 };
+
+/// Find the innermost loop of each block. Blocks are laid out so that a loop is the blocks from its first one to the one
+/// that leads back to it.
+void Analysis::find_loops() {
+    const std::size_t count = function_.blocks.size();
+    const auto successors_of = [&](std::size_t block) {
+        std::vector<std::size_t> successors;
+        for (const int number : function_.blocks[block].successors)
+            if (const auto at = position_.find(number); at != position_.end()) successors.push_back(at->second);
+        if (successors.empty() && !function_.blocks[block].returns && block + 1 < count)
+            successors.push_back(block + 1);
+        return successors;
+    };
+    exits_.assign(count, {});
+    loops_.assign(count, 0);
+    std::vector<std::size_t> shortest(count, count + 1);
+    for (std::size_t last = 0; last < count; ++last)
+        for (const std::size_t first : successors_of(last)) {
+            if (first > last) continue;
+            std::vector<std::size_t> exits;
+            for (std::size_t block = first; block <= last; ++block)
+                if (std::ranges::any_of(successors_of(block),
+                                        [&](std::size_t next) { return next < first || next > last; }))
+                    exits.push_back(block);
+            ++loop_count_;
+            for (std::size_t block = first; block <= last; ++block) {
+                if (last - first >= shortest[block]) continue;
+                shortest[block] = last - first;
+                exits_[block] = exits;
+                loops_[block] = loop_count_;
+            }
+        }
+}
+
+/// Whether a hook is about threadIdx and similar variables, which are registers.
+bool reads_built_in(const Statement& call) {
+    return !call.operands.empty() &&
+           std::ranges::any_of(std::initializer_list<const char*>{"&threadIdx", "&blockIdx", "&blockDim", "&gridDim"},
+                               [&](const char* name) { return call.operands[0].starts_with(name); });
+}
 
 void Analysis::match(const std::vector<HookCall>& calls) {
     std::size_t next = 0;
@@ -134,7 +183,7 @@ void Analysis::match(const std::vector<HookCall>& calls) {
             if (next == calls.size() || calls[next].hook != hook) return;
             const std::uint32_t place = calls[next++].place;
             hooked_.push_back({place, here});
-            if (hook.find("read") != std::string::npos) reading = place;
+            if (hook.find("read") != std::string::npos && !reads_built_in(statement)) reading = place;
             if (is_name(statement.result)) producers_[name_of(statement.result)] = {place, here};
         }
     }
@@ -316,6 +365,17 @@ Work Analysis::work_of(const Statement& statement) const {
     return touches_memory ? Work{} : arithmetic(statement);
 }
 
+bool Analysis::exit_waits(std::size_t block) const {
+    const auto waits = [&](std::size_t exit) {
+        const std::vector<Statement>& statements = function_.blocks[exit].statements;
+        return std::ranges::any_of(statements, [&](const Statement& statement) {
+            return statement.kind == Statement::Kind::condition &&
+                   !needs_of(statement.operands, {exit, statements.size()}).empty();
+        });
+    };
+    return std::ranges::any_of(exits_[block], waits);
+}
+
 Instruction Analysis::instruction_of(std::size_t block, std::size_t index) const {
     const std::vector<Statement>& statements = function_.blocks[block].statements;
     const Statement& call = statements[index];
@@ -347,9 +407,11 @@ Instruction Analysis::instruction_of(std::size_t block, std::size_t index) const
     return instruction;
 }
 
-void Analysis::add_to(std::unordered_map<std::uint32_t, Instruction>& instructions) {
+void Analysis::add_to(std::unordered_map<std::uint32_t, Instruction>& instructions, int first_loop) {
     for (const Hooked& hooked : hooked_) {
         Instruction instruction = instruction_of(hooked.at.block, hooked.at.statement);
+        if (loops_[hooked.at.block] && !exit_waits(hooked.at.block))
+            instruction.loop = first_loop + loops_[hooked.at.block];
         instruction.repeats_with_need = std::ranges::any_of(
             instruction.needs, [&](const Need& need) { return need.place == hooked.place || need.ago > 0; });
         instructions.emplace(hooked.place, std::move(instruction));
@@ -363,12 +425,13 @@ bool is_kernel_code(const std::string& symbol) {
 }  // namespace
 
 Code::Code(const std::vector<Function>& functions, const std::map<std::string, std::vector<HookCall>>& calls) {
+    int loops = 0;
     for (const Function& function : functions) {
         const auto found = calls.find(function.symbol);
         if (found == calls.end() || !is_kernel_code(function.symbol)) continue;
         Analysis analysis(function, found->second);
         if (analysis.matches())
-            analysis.add_to(instructions_);
+            analysis.add_to(instructions_, std::exchange(loops, loops + analysis.loops()));
         else
             ++unmatched_;
     }

@@ -182,7 +182,10 @@ std::vector<Function> read_gimple(std::string_view text) {
             if (line.ends_with(';') && line.find('(') == std::string_view::npos) read_declaration(line, function);
         } else if (take(line, "# ")) {
             function.blocks.back().statements.push_back(read_phi(line));
+        } else if (take(line, "goto <bb ")) {
+            function.blocks.back().successors.push_back(number_in(line));
         } else if (!line.empty() && !line.starts_with("gimple_debug")) {
+            if (line.find("gimple_return") != std::string_view::npos) function.blocks.back().returns = true;
             Statement statement = read_statement(line);
             if (statement.kind != Statement::Kind::other)
                 function.blocks.back().statements.push_back(std::move(statement));

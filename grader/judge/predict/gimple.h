@@ -23,6 +23,8 @@ struct Statement {
 struct BasicBlock {
     int number = 0;
     std::vector<Statement> statements;
+    std::vector<int> successors = {};  // numbers; without any, the next block follows or the function ends
+    bool returns = false;
 };
 
 struct Function {

@@ -19,7 +19,7 @@ constexpr double most_waves = 10;
 constexpr double least_l1_bytes = 28e3;
 constexpr double most_queued_clocks = 60, most_queued_l2_clocks = 1500, most_queued_dram_clocks = 3000;
 constexpr double most_queued_atomic_clocks = 2000;
-constexpr std::size_t kept_results = 4;
+constexpr std::size_t kept_results = 4, most_pending = 16;
 
 std::uint64_t mix(std::uint64_t x) {
     x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
@@ -90,8 +90,11 @@ struct WarpState {
     std::uint64_t copy = 0;  // of the trace, which is replayed more than once
     double stores_ready = 0;
     double vector_ready = 0;  // the result of the last access
+    std::array<double, most_pending> pending = {};  // the last results: the compiler moves loads before stores
+    std::size_t reads = 0;
     const Instruction* block_before = nullptr;  // the basic block whose branch comes next
     std::unordered_map<std::uint32_t, std::array<double, kept_results>> results;
+    std::unordered_map<std::uint32_t, int> turns;  // of operations in loops that nvcc unrolls
 };
 
 struct BlockState {
@@ -115,6 +118,12 @@ class Multiprocessor {
     void finish_warp(int number, double when);
     void release_barrier(BlockState& block);
     void step(double when, int number);
+    void find_ordered_loops();
+    bool is_unrolled(const Instruction& instruction) const {
+        return instruction.loop && !ordered_loops_.contains(instruction.loop);
+    }
+    double ready_at(WarpState& warp, const TracedOperation& operation, const Instruction& instruction,
+                    double when) const;
     double wait_for(const WarpState& warp, const std::vector<Need>& needs, double when) const;
     static void keep_result(WarpState& warp, std::uint32_t place, double when);
     double issue(const WarpState& warp, double when, double count, int line);
@@ -148,6 +157,7 @@ class Multiprocessor {
     std::vector<BlockState> blocks_;
     std::vector<WarpState> warps_;
     std::vector<double> starts_;
+    std::unordered_set<int> ordered_loops_;  // whose accesses nvcc must keep in order
     using Event = std::pair<double, int>;
     std::priority_queue<Event, std::vector<Event>, std::greater<>> queue_;
     int next_block_ = 0;
@@ -182,7 +192,23 @@ Multiprocessor::Multiprocessor(const Machine& machine, const Trace& trace, const
         if (footprint.accesses > 1.5 * footprint.of_block) working_set += footprint.working_set * sector_bytes;
     if (working_set > machine.l2_bytes) l2_hits_ = machine.l2_bytes / working_set;
     time_.blocks_at_once = blocks_at_once_;
+    find_ordered_loops();
     choose_length();
+}
+
+/// Device memory that a loop writes may be what it reads next; atomics and barriers keep their order in any case.
+void Multiprocessor::find_ordered_loops() {
+    using enum OperationKind;
+    for (const TracedBlock& block : launch_.sampled)
+        for (const auto& warp : block.warps)
+            for (const TracedOperation& operation : warp) {
+                const bool ordered = operation.kind == device_write || operation.kind == device_atomic ||
+                                     operation.kind == shared_atomic || operation.kind == barrier ||
+                                     operation.kind == fence;
+                if (!ordered) continue;
+                const Instruction* const instruction = code_.at(operation.place);
+                if (instruction && instruction->loop) ordered_loops_.insert(instruction->loop);
+            }
 }
 
 int Multiprocessor::count_blocks_at_once(int registers) const {
@@ -238,6 +264,7 @@ void Multiprocessor::finish_warp(int number, double when) {
     WarpState& warp = warps_[static_cast<std::size_t>(number)];
     BlockState& block = blocks_[static_cast<std::size_t>(warp.block)];
     warp.results = {};
+    warp.turns = {};
     --block.alive;
     if (block.arrived && block.arrived == block.alive) {
         block.last_arrival = std::max(block.last_arrival, when);
@@ -260,6 +287,7 @@ void Multiprocessor::keep_result(WarpState& warp, std::uint32_t place, double wh
     std::copy_backward(results.begin(), results.end() - 1, results.end());
     results[0] = when;
     warp.vector_ready = when;
+    warp.pending[warp.reads++ % most_pending] = when;
 }
 
 double Multiprocessor::issue(const WarpState& warp, double when, double count, int line) {
@@ -378,6 +406,29 @@ double Multiprocessor::do_device(WarpState& warp, const TracedOperation& operati
                      dram_.free - most_queued_dram_clocks});
 }
 
+/// Return when the results that an operation needs are there. Of the turns that nvcc does at once, the last one waits.
+/// A store to shared memory does not hold up later loads, which nvcc moves before it.
+double Multiprocessor::ready_at(WarpState& warp, const TracedOperation& operation, const Instruction& instruction,
+                                double when) const {
+    if (operation.kind == OperationKind::basic_block)
+        return warp.block_before ? wait_for(warp, warp.block_before->needs, when) : when;
+    if (operation.kind == OperationKind::fence) {
+        for (const auto& [place, results] : warp.results) when = std::max(when, results[0]);
+        return when;
+    }
+    if (operation.kind == OperationKind::barrier) return std::max(when, warp.stores_ready);
+    const bool is_read = operation.kind == OperationKind::device_read || operation.kind == OperationKind::shared_read;
+    if (is_read) when = std::max(when, warp.pending[warp.reads % most_pending]);
+    if (is_unrolled(instruction) && !instruction.repeats_with_need) {
+        const int turn = warp.turns[operation.place] % static_cast<int>(machine_.loads_at_once);
+        if (turn + 1 < static_cast<int>(machine_.loads_at_once)) return when;
+    } else if (operation.kind == OperationKind::shared_write) {
+        warp.stores_ready = std::max(warp.stores_ready, wait_for(warp, instruction.needs, when));
+        return when;
+    }
+    return wait_for(warp, instruction.needs, when);
+}
+
 /// Do the next operation of a warp, or find out that it must wait longer.
 void Multiprocessor::step(double when, int number) {
     static const Instruction unknown;
@@ -386,23 +437,10 @@ void Multiprocessor::step(double when, int number) {
     const TracedOperation& operation = (*warp.operations)[warp.next];
     const Instruction* const known = code_.at(operation.place);
     const Instruction& instruction = known ? *known : unknown;
-    double ready = when;
-    if (operation.kind == OperationKind::basic_block) {
-        if (warp.block_before) ready = wait_for(warp, warp.block_before->needs, when);
-    } else if (operation.kind == OperationKind::fence) {
-        for (const auto& [place, results] : warp.results) ready = std::max(ready, results[0]);
-    } else if (operation.kind == OperationKind::shared_write) {
-        warp.stores_ready = std::max(warp.stores_ready, wait_for(warp, instruction.needs, when));
-    } else {
-        ready = wait_for(warp, instruction.needs, when);
-    }
-    if (operation.kind == OperationKind::barrier) ready = std::max(ready, warp.stores_ready);
-    const bool is_read = operation.kind == OperationKind::device_read || operation.kind == OperationKind::shared_read;
-    if (is_read && !instruction.repeats_with_need)
-        if (const auto earlier = warp.results.find(operation.place); earlier != warp.results.end())
-            ready = std::max(ready, earlier->second[static_cast<std::size_t>(machine_.loads_at_once) - 1]);
+    const double ready = ready_at(warp, operation, instruction, when);
     if (ready > when + 1e-9) return queue_.push({ready, number});
     ++warp.next;
+    if (is_unrolled(instruction)) ++warp.turns[operation.place];
     ++served_;
     if (instruction.continues) {
         keep_result(warp, operation.place, warp.vector_ready);
