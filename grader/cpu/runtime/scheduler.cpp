@@ -683,6 +683,13 @@ void let_others_come_between() {
     yield_thread();
 }
 
+void let_others_run() {
+    if (!in_kernel() || !worker->thread_index || worker->stands) return;
+    worker->tried = true;
+    yield_thread();
+    if (block_state.current) *worker->thread_index = block_state.current->thread;
+}
+
 int block_vote(int predicate, Vote vote, int line) {
     trace_operation(OperationKind::barrier, __builtin_return_address(0));
     Block& block = block_state;

@@ -20,6 +20,9 @@ DeviceLock try_to_lock_device();
 /// Run every block. Return when all are done. The caller holds the device lock.
 void run_grid(const Grid& grid);
 
+/// In a hook, let the block's other threads run.
+void let_others_run();
+
 /// Return whether the process has threads other than the caller and the helpers that run blocks.
 bool has_other_host_threads();
 

@@ -17,6 +17,7 @@
 #include "grader/cpu/runtime/fault.h"
 #include "grader/cpu/runtime/memory.h"
 #include "grader/cpu/runtime/observer.h"
+#include "grader/cpu/runtime/scheduler.h"
 
 namespace warplab_cpu {
 namespace {
@@ -152,6 +153,11 @@ std::uint32_t most_equal(Few& numbers) {
     return most;
 }
 
+void add_word_numbers(const Request& request, std::vector<std::uint32_t>& words) {
+    for (unsigned i = 0; i < request.lanes; ++i)
+        words.push_back(static_cast<std::uint32_t>(request.lane[i]->address / word_bytes));
+}
+
 void add_device_words(const Request& request, std::vector<std::uint32_t>& words) {
     for (const std::uint64_t sector : sectors_of(request)) words.push_back(static_cast<std::uint32_t>(sector));
     if (request.lane[0]->kind != OperationKind::device_atomic) return;
@@ -162,18 +168,16 @@ void add_device_words(const Request& request, std::vector<std::uint32_t>& words)
         const auto in_it = static_cast<std::uint32_t>(addresses.count());
         words.push_back(most_equal(addresses) << 16 | in_it);
     }
+    add_word_numbers(request, words);
 }
 
 void add_shared_words(const Request& request, std::vector<std::uint32_t>& words) {
     words.push_back(bank_passes(request));
     if (request.lane[0]->kind != OperationKind::shared_atomic) return;
-    Few addresses, bank_numbers;
-    for (unsigned i = 0; i < request.lanes; ++i) {
-        addresses.add(request.lane[i]->address / word_bytes);
-        bank_numbers.add(request.lane[i]->address / word_bytes % banks);
-    }
+    Few addresses;
+    for (unsigned i = 0; i < request.lanes; ++i) addresses.add(request.lane[i]->address / word_bytes);
     words.push_back(most_equal(addresses));
-    words.push_back(most_equal(bank_numbers));
+    add_word_numbers(request, words);
 }
 
 std::vector<std::uint32_t> words_of(const Request& request) {
@@ -247,6 +251,11 @@ class Tracer final : public Observer {
         if (log.size() < events_of_a_thread_) log.push_back({address, place, kind, bytes});
     }
     bool records() const { return recording_; }
+    /// Whether a thread has made enough atomics in a row.
+    bool is_turn_over() {
+        constexpr unsigned atomics_in_a_row = 2;
+        return ++atomics_ % atomics_in_a_row == 0;
+    }
     const Piece* find(std::uintptr_t address);
     const Order& order() const { return order_; }
     void host_call(const HostCall& call) {
@@ -303,6 +312,7 @@ class Tracer final : public Observer {
     unsigned threads_ = 0;  // of a block
     std::uint64_t dynamic_bytes_ = 0, static_bytes_ = 0, counted_static_bytes_ = 0, most_static_bytes_ = 0;
     std::uint64_t first_sampled_ = 0, step_ = 1, wanted_ = 0, sampled_ = 0, block_ = 0;
+    unsigned atomics_ = 0;
     std::uint64_t events_ = 0, events_of_a_thread_ = 0, recorded_ = 0;
     std::array<std::vector<Event>, 1024> logs_;
 };
@@ -441,6 +451,8 @@ void trace_access(const volatile void* address, std::size_t bytes, TracedAccess 
     if (!piece) return;
     the_tracer->add(number(address) - piece->begin + piece->traced, place_of(caller), kind_of(piece->space, access),
                     static_cast<std::uint8_t>(bytes));
+    // Otherwise the first threads would change all that they share before the others begin.
+    if (access == TracedAccess::atomic && the_tracer->is_turn_over()) let_others_run();
 }
 
 void trace_basic_block(void* caller) { trace_operation(OperationKind::basic_block, caller); }

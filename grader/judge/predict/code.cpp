@@ -180,7 +180,7 @@ void Analysis::match(const std::vector<HookCall>& calls) {
             }
             const std::string hook = statement.kind == Statement::Kind::call ? hook_name(statement.operation) : "";
             if (hook.empty()) continue;
-            if (next == calls.size() || calls[next].hook != hook) { if (getenv("DBG")) fprintf(stderr, "%s at %zu of %zu: %s, not %s\n", function_.symbol.c_str(), next, calls.size(), hook.c_str(), next < calls.size() ? calls[next].hook.c_str() : ""); return; }
+            if (next == calls.size() || calls[next].hook != hook) return;
             const std::uint32_t place = calls[next++].place;
             hooked_.push_back({place, here});
             if (hook.find("read") != std::string::npos && !reads_built_in(statement)) reading = place;

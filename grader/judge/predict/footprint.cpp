@@ -23,9 +23,7 @@ std::vector<std::unordered_map<std::uint32_t, std::uint32_t>> count_touches(cons
             if (!is_device(operation.kind)) continue;
             const int memory = memory_of(trace, operation.words[0]);
             if (memory < 0) continue;
-            const bool atomic = operation.kind == OperationKind::device_atomic;
-            const std::size_t sectors = atomic ? operation.words.size() / 2 : operation.words.size();
-            for (std::size_t i = 0; i < sectors; ++i) ++touches[static_cast<std::size_t>(memory)][operation.words[i]];
+            for (const std::uint32_t sector : operation.sectors()) ++touches[static_cast<std::size_t>(memory)][sector];
         }
     return touches;
 }

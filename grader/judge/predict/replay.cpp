@@ -19,6 +19,7 @@ constexpr double most_waves = 10;
 constexpr double least_l1_bytes = 28e3;
 constexpr double most_queued_clocks = 60, most_queued_l2_clocks = 1500, most_queued_dram_clocks = 3000;
 constexpr double most_queued_atomic_clocks = 2000;
+constexpr double retry_clocks = 30;  // of the instructions that repeat a compare-and-swap
 constexpr std::size_t kept_results = 4, most_pending = 16;
 
 std::uint64_t mix(std::uint64_t x) {
@@ -138,6 +139,8 @@ class Multiprocessor {
     double do_device(WarpState& warp, const TracedOperation& operation, const Instruction& instruction, double when);
     double serve_sector(WarpState& warp, const TracedOperation& operation, const Instruction& instruction,
                         std::size_t index, int memory, double when, double& now);
+    double count_rounds(const WarpState& warp, const TracedOperation& operation, const Instruction& instruction,
+                        double when, double latency, double sharers);
     double extrapolate(double end) const;
 
     const Machine& machine_;
@@ -158,6 +161,10 @@ class Multiprocessor {
     std::unordered_map<std::uint64_t, double> atomic_free_, atomic_busy_;  // by slice of the L2
     std::vector<BlockState> blocks_;
     std::vector<WarpState> warps_;
+    struct Changes {
+        double count = 0, first = 0;  // and the time of the first
+    };
+    std::unordered_map<std::uint64_t, Changes> changes_;  // of words, by compare-and-swap
     std::vector<double> starts_;
     std::unordered_set<int> ordered_loops_;  // whose accesses nvcc must keep in order
     using Event = std::pair<double, int>;
@@ -313,6 +320,32 @@ double Multiprocessor::do_basic_block(WarpState& warp, const Instruction& instru
     return end;
 }
 
+/// Return how often a compare-and-swap is repeated, because another lane or warp changed the word after this one read
+/// it. `when`: of the first attempt. The changes of a word arrive at the rate at which they have so far.
+double Multiprocessor::count_rounds(const WarpState& warp, const TracedOperation& operation,
+                                    const Instruction& instruction, double when, double latency, double sharers) {
+    constexpr double most_rounds = 40;
+    const double read = std::min(when, wait_for(warp, instruction.needs, 0));  // the last result is what it expects
+    const bool shared = operation.kind == OperationKind::shared_atomic;
+    const double way_back = (shared ? machine_.latency.shared : machine_.latency.l2) / 2;  // of what was read
+    const std::uint64_t memory = shared ? static_cast<std::uint64_t>(warp.block + 1) << 40 : 0;
+    std::unordered_map<std::uint64_t, double> of_this_warp;
+    double most = 0;
+    for (const std::uint32_t word : operation.lane_words()) {
+        Changes& changes = changes_[word | memory];
+        const double rate = changes.count > 3 ? sharers * (changes.count - 1) / std::max(1.0, when - changes.first) : 0;
+        double rounds = of_this_warp[word]++;
+        std::uint64_t seed = word * 977ull + served_ * 131;
+        if (fraction(seed) < 1 - std::exp(-rate * std::max(0.0, when - read + way_back)))
+            do
+                ++rounds;
+            while (rounds < most_rounds && fraction(seed += 7919) < 1 - std::exp(-rate * (latency + retry_clocks)));
+        if (changes.count++ == 0) changes.first = when;
+        most = std::max(most, rounds);
+    }
+    return most;
+}
+
 double Multiprocessor::do_shared(WarpState& warp, const TracedOperation& operation, const Instruction& instruction,
                                  double when) {
     const double passes = operation.words[0];
@@ -323,9 +356,17 @@ double Multiprocessor::do_shared(WarpState& warp, const TracedOperation& operati
             clocks *= 2;
         else if (instruction.result_is_used)
             clocks = machine_.occupies.shared_atomic * std::max(passes, same);
+        double rounds = 0;
+        if (instruction.compares) {
+            rounds = count_rounds(warp, operation, instruction, std::max(when, access_.free),
+                                  machine_.latency.shared_atomic, 1);
+            clocks *= 1 + 0.3 * rounds;
+        }
         const double begin = access_.serve(when, clocks);
         add_busy(Resource::atomics, clocks, instruction.line);
-        keep_result(warp, operation.place, begin + clocks + machine_.latency.shared_atomic);
+        keep_result(warp, operation.place,
+                    begin + clocks + machine_.latency.shared_atomic +
+                        rounds * (machine_.latency.shared_atomic + retry_clocks));
         return std::max(when, begin - most_queued_clocks);
     }
     const double begin = access_.serve(when, passes);
@@ -374,7 +415,7 @@ double Multiprocessor::serve_sector(WarpState& warp, const TracedOperation& oper
             add_busy(Resource::memory, dram_clocks_, instruction.line);
         }
         if (atomic) {
-            const double same = operation.words[operation.words.size() / 2 + index] >> 16;
+            const double same = operation.words[operation.sectors().size() + index] >> 16;
             const double clocks = machine_.occupies.atomic_lane * std::max(1.0, same);
             const auto slice = static_cast<std::uint64_t>(sector * sector_bytes / machine_.l2_slice_bytes);
             double& free = atomic_free_[slice];
@@ -392,7 +433,7 @@ double Multiprocessor::serve_sector(WarpState& warp, const TracedOperation& oper
 double Multiprocessor::do_device(WarpState& warp, const TracedOperation& operation, const Instruction& instruction,
                                  double when) {
     const bool atomic = operation.kind == OperationKind::device_atomic;
-    const std::size_t sectors = atomic ? operation.words.size() / 2 : operation.words.size();
+    const std::size_t sectors = operation.sectors().size();
     double lines = 0;
     for (std::size_t i = 0; i < sectors; ++i) lines += i == 0 || operation.words[i] / 4 != operation.words[i - 1] / 4;
     const double clocks =
@@ -403,6 +444,15 @@ double Multiprocessor::do_device(WarpState& warp, const TracedOperation& operati
     double done = 0, now = when;
     for (std::size_t i = 0; i < sectors; ++i)
         done = std::max(done, serve_sector(warp, operation, instruction, i, memory, begin + clocks, now));
+    if (instruction.compares) {
+        const double sharers = memory >= 0 ? footprints_[static_cast<std::size_t>(memory)].sharers : 1;
+        const double rounds = count_rounds(warp, operation, instruction, done - machine_.latency.atomic / 2,
+                                           machine_.latency.atomic, sharers);
+        done += rounds * (machine_.latency.atomic + retry_clocks);
+        const double traffic = rounds * 2 * machine_.occupies.atomic;
+        l2_.free += traffic;
+        add_busy(Resource::l2, traffic, instruction.line);
+    }
     if (operation.kind != OperationKind::device_write) keep_result(warp, operation.place, done);
     return std::max({now, begin + clocks - most_queued_clocks, l2_.free - most_queued_l2_clocks,
                      dram_.free - most_queued_dram_clocks});

@@ -27,7 +27,7 @@ Record take(std::string_view& bytes) {
     return record;
 }
 
-std::size_t fewest_words(OperationKind kind, std::size_t words) {
+std::size_t fewest_words(OperationKind kind, std::size_t words, std::size_t lanes) {
     switch (kind) {
         case OperationKind::device_read:
         case OperationKind::device_write:
@@ -36,9 +36,9 @@ std::size_t fewest_words(OperationKind kind, std::size_t words) {
         case OperationKind::constant_read:
             return 1;
         case OperationKind::device_atomic:
-            return words % 2 == 0 ? 2 : words + 1;  // sectors, and as many counts
+            return words >= lanes && (words - lanes) % 2 == 0 ? lanes + 2 : words + 1;  // sectors, as many counts, lanes
         case OperationKind::shared_atomic:
-            return 3;
+            return 2 + lanes;
         default:
             return 0;
     }
@@ -125,7 +125,7 @@ class Reader {
         while (!record.empty()) {
             const auto operation = take<trace::Operation>(record);
             const std::size_t bytes = operation.words * sizeof(std::uint32_t);
-            if (bytes > record.size() || operation.words < fewest_words(operation.kind, operation.words) ||
+            if (bytes > record.size() || operation.words < fewest_words(operation.kind, operation.words, operation.lanes) ||
                 operation.kind > OperationKind::fence || operation.lanes == 0 || operation.lanes > 32)
                 damaged("an operation has the wrong size");
             const auto first = static_cast<std::size_t>(record.data() - reinterpret_cast<const char*>(trace_.words.data()));

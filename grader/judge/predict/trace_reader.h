@@ -17,6 +17,13 @@ struct TracedOperation {
     trace::OperationKind kind;
     std::uint8_t lanes;
     std::span<const std::uint32_t> words;  // grader/io/trace.h says which
+
+    /// Of an access to device memory.
+    std::span<const std::uint32_t> sectors() const {
+        return kind == trace::OperationKind::device_atomic ? words.first((words.size() - lanes) / 2) : words;
+    }
+    /// Of an atomic: the word of each lane.
+    std::span<const std::uint32_t> lane_words() const { return words.last(lanes); }
 };
 
 struct TracedBlock {
