@@ -37,6 +37,11 @@ inline constexpr auto added_to_garbage = "added_to_garbage";  // += on an output
 inline constexpr auto wrong_value = "wrong_value";
 inline constexpr auto race = "race";  // same input, different output
 inline constexpr auto return_before_barrier = "return_before_barrier";
+inline constexpr auto grid_too_small = "grid_too_small";  // for oracles, as the next four: the numbers are the output's
+inline constexpr auto lost_counts = "lost_counts";
+inline constexpr auto lost_updates = "lost_updates";
+inline constexpr auto counted_too_often = "counted_too_often";
+inline constexpr auto first_lost = "first_lost";
 inline constexpr auto kept_state = "kept_state";  // correct only in the first call
 
 // findings of the sanitizer, which also has race, return_before_barrier and leak
