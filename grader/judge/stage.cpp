@@ -180,6 +180,9 @@ class StageJudge {
             return skipped_check(dataset, "--no-cuda-only leaves it out");
         progress_(GradingPhase::check, "checking " + dataset.name);
         run.launch_digests.clear();
+        run.doing = [&](const std::string& what) {
+            progress_(GradingPhase::check, fmt::format("{} failed: {}", dataset.name, what));
+        };
         if (slow && why_not_here(run, dataset).empty()) return not_run(dataset, *slow);
         Check check = check_dataset(run, dataset);
         if (check.verdict != Verdict::passed && !check.skipped && !is_slow(check) && run.by_fibers) {

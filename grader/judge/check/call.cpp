@@ -131,6 +131,8 @@ bool is_right_with_zeros(StageRun& run, Buffers& buffers, const Trial& trial, co
 Dependence find_dependence(StageRun& run, Buffers& buffers, const Trial& trial, const Difference& difference,
                            const Failure& plain) {
     Dependence found;
+    if (run.explaining_s <= 0) return found;
+    const ExplainingTime time(run);
     if (is_unexplained(plain)) found = look_closer(run, buffers, trial);
     const bool may_be_added_to = plain.cause == cause::nan || plain.cause == cause::never_written;
     if (found.on == Dependence::On::unknown && may_be_added_to && is_right_with_zeros(run, buffers, trial, difference))

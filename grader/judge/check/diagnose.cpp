@@ -106,8 +106,6 @@ std::string outside_scratch(const Lab& lab, const Damage& damage, const std::str
                        format_plural(damage.count, "byte"));
 }
 
-constexpr double most_explaining_s = 20;
-
 /// Return cause, message and hint of the first hypothesis that reproduces the output; nothing if none does.
 std::vector<std::string> find_hypothesis(const Lab& lab, const Oracle& oracle, const Situation& situation) {
     for (const Hypothesis& hypothesis : oracle.hypotheses(situation)) {
@@ -137,10 +135,11 @@ Place place_of(const Lab& lab, const Difference& difference, const Array& expect
 }
 
 Failure explain_difference(const Lab& lab, const Oracle& oracle, const Situation& situation,
-                           const Difference& difference, std::uint32_t poison) {
+                           const Difference& difference, std::uint32_t poison, double most_s) {
     const Array& expected = situation.problem.arrays[difference.buffer];
     const Array& actual = situation.actual[difference.buffer];
-    const auto explained = compute_apart(most_explaining_s, [&] { return find_hypothesis(lab, oracle, situation); });
+    std::optional<std::vector<std::string>> explained;
+    if (most_s > 0) explained = compute_apart(most_s, [&] { return find_hypothesis(lab, oracle, situation); });
     if (explained && explained->size() == 3)
         return {(*explained)[0], (*explained)[1], (*explained)[2], place_of(lab, difference, expected, actual)};
     return from_pattern(lab, difference, expected, actual,

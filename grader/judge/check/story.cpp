@@ -20,15 +20,27 @@ Failure tell_copied(const StageRun& run, const Trial& trial, const CallResult& r
             host_work_hint(run.stage.host_bytes_per_iteration)};
 }
 
+/// Search for the mistake that explains the outputs, at most as long as the stage may still take for that.
+Failure search_cause(StageRun& run, const Situation& situation, const Difference& difference, const Poison& poison) {
+    constexpr double most_s = 2;  // for one output
+    const Place place = place_of(run.lab, difference, situation.problem.arrays[difference.buffer],
+                                 situation.actual[difference.buffer]);
+    run.doing(fmt::format("{}[{}] is {}, expected {}: searching for the cause", place.buffer, place.index, place.actual,
+                          place.expected));
+    const ExplainingTime time(run);
+    return explain_difference(run.lab, run.oracle, situation, difference, poison.output,
+                              std::min(most_s, run.explaining_s));
+}
+
 /// Explain a guard violation by the mistake that explains the outputs, if that mistake writes past the end: rows that
 /// are too far apart. With any other mistake, the outputs may be a consequence of the violation.
-Failure tell_damage(const StageRun& run, const Situation& situation, const CallResult& result, const Poison& poison) {
+Failure tell_damage(StageRun& run, const Situation& situation, const CallResult& result, const Poison& poison) {
     const Failure failure = explain_damage(run.lab, *result.damage);
     const auto is_output = [&](const BufferSpec& b) {
         return b.name == result.damage->buffer && b.role == Role::output;
     };
     if (!result.difference || std::ranges::none_of(run.lab.buffers, is_output)) return failure;
-    const Failure explained = explain_difference(run.lab, run.oracle, situation, *result.difference, poison.output);
+    const Failure explained = search_cause(run, situation, *result.difference, poison);
     if (explained.cause != cause::wrong_pitch) return failure;
     return {explained.cause, failure.message + " " + explained.message, explained.hint, explained.place};
 }
@@ -86,7 +98,7 @@ Failure tell_race(const StageRun& run, const Trial& trial, const Dependence& dep
 
 }  // namespace
 
-Failure tell_call(const StageRun& run, const Trial& trial, const CallResult& result, const Poison& poison) {
+Failure tell_call(StageRun& run, const Trial& trial, const CallResult& result, const Poison& poison) {
     const Situation situation{trial.problem, trial.before, result.outputs, trial.previous, poison.beyond, run.stage.id};
     switch (result.wrong) {
         case Wrong::nothing:
@@ -108,9 +120,9 @@ Failure tell_call(const StageRun& run, const Trial& trial, const CallResult& res
     return explain_output(run, trial, result, poison);
 }
 
-Failure explain_output(const StageRun& run, const Trial& trial, const CallResult& result, const Poison& poison) {
+Failure explain_output(StageRun& run, const Trial& trial, const CallResult& result, const Poison& poison) {
     const Situation situation{trial.problem, trial.before, result.outputs, trial.previous, poison.beyond, run.stage.id};
-    const Failure plain = explain_difference(run.lab, run.oracle, situation, *result.difference, poison.output);
+    const Failure plain = search_cause(run, situation, *result.difference, poison);
     const bool unwritten = plain.cause == cause::never_written;
     const bool unexplained = plain.cause == cause::wrong_value && needs_kernel(run.lab, trial.problem);
     if (result.launches > 0 || !(unwritten || unexplained)) return plain;
