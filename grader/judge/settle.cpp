@@ -26,11 +26,12 @@ bool is_described(const Failure& failure) {
 
 /// Return whether the finding, which names a line, is better evidence than the failure.
 bool is_explained_by(const Failure& failure, const Finding& finding) {
-    const bool at_wrong_place = is_one_of(
-        finding.cause, {cause::out_of_bounds, cause::use_after_free, cause::uninitialised, cause::host_memory,
-                        cause::misaligned, cause::copy_direction, cause::copy_size, cause::failed_launch});
+    const bool at_wrong_place =
+        is_one_of(finding.cause, {cause::out_of_bounds, cause::use_after_free, cause::uninitialised, cause::host_memory,
+                                  cause::misaligned, cause::copy_direction, cause::copy_size, cause::failed_launch});
     if (finding.note) return is_described(failure) && matters_if_wrong(finding);
-    if (is_one_of(failure.cause, {cause::crash, cause::cuda_error, cause::host_memory, cause::out_of_bounds_write})) return at_wrong_place;
+    if (is_one_of(failure.cause, {cause::crash, cause::cuda_error, cause::host_memory, cause::out_of_bounds_write}))
+        return at_wrong_place;
     const bool at_wrong_time =
         is_one_of(finding.cause, {cause::race, cause::atomic_race, cause::unfinished_work, cause::lane_mask,
                                   cause::divergent_barrier, cause::return_before_barrier});
@@ -80,9 +81,8 @@ Failure internal_error(const std::string& what) { return {cause::internal, what,
 StageReport settle(StageReport report, const Stage& stage, const Evidence& evidence, const std::string& only_dataset) {
     report.compilation = settle_compilation(evidence);
     report.check_mode = evidence.sanitizer;
-    report.checks =
-        with_stories(evidence.checks, report.check_mode ? report.check_mode->findings : std::vector<Finding>(),
-                     report.compilation);
+    report.checks = with_stories(
+        evidence.checks, report.check_mode ? report.check_mode->findings : std::vector<Finding>(), report.compilation);
     if (evidence.timed.failed) report.checks.push_back(*evidence.timed.failed);
     report.measurements = evidence.timed.measurements;
     report.error = evidence.error ? evidence.error : evidence.timed.error;

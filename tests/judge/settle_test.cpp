@@ -43,12 +43,9 @@ std::vector<Check> stories(const std::vector<Check>& checks, const std::vector<F
 }
 
 TEST(Settle, AFindingLeadsWhereTheOutputsAreOnlyDescribed) {
-    const std::vector<Check> checks = {failed_with(cause::race),
-                                       failed_with(cause::wrong_value),
-                                       {},
-                                       failed_with(cause::out_of_bounds_write),
-                                       failed_with("tail_lost"),
-                                       failed_with(cause::grid_too_small)};
+    const std::vector<Check> checks = {
+        failed_with(cause::race), failed_with(cause::wrong_value),   {}, failed_with(cause::out_of_bounds_write),
+        failed_with("tail_lost"), failed_with(cause::grid_too_small)};
     const auto raced = stories(checks, {{.cause = "race", .note = true, .message = "harmless", .hint = "other words"},
                                         {.cause = "race", .line = 9, .message = "Race on it.", .hint = "an atomic"}});
     for (const std::size_t led : {0u, 1u, 5u}) {

@@ -82,6 +82,9 @@ struct Function {
 };
 std::vector<Function> find_functions(const Context& context);
 
+/// Return whether the innermost braces around `i` are those of a class.
+bool is_in_class_body(const Stream& stream, int i);
+
 /// Return, for each token, how many bodies of functions that only the device runs contain it.
 std::vector<int> device_depth(const Stream& stream, const Qualifiers& qualifiers);
 /// Return the same for functions that both the host and the device run.

@@ -44,7 +44,7 @@ struct StageRun {
     bool uncollected = false;                        // the living session has counted since collect_counts()
     std::vector<std::uint64_t> launch_digests = {};  // of each call, in the ended sessions
     std::string doubt = {};                          // the first reason not to trust the sanitizer
-    double explaining_s = 3;  // the time that is left to search for the causes of wrong outputs
+    double explaining_s = 3;                         // the time that is left to search for the causes of wrong outputs
     std::function<void(const std::string&)> doing = [](const std::string&) {};
     std::shared_ptr<KnownOutputs> known_outputs = std::make_shared<KnownOutputs>();
     /// Make a run of the stage's reference, compiled and sandboxed in the same way; null if it does not compile.

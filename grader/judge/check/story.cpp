@@ -23,8 +23,8 @@ Failure tell_copied(const StageRun& run, const Trial& trial, const CallResult& r
 /// Search for the mistake that explains the outputs, at most as long as the stage may still take for that.
 Failure search_cause(StageRun& run, const Situation& situation, const Difference& difference, const Poison& poison) {
     constexpr double most_s = 2;  // for one output
-    const Place place = place_of(run.lab, difference, situation.problem.arrays[difference.buffer],
-                                 situation.actual[difference.buffer]);
+    const Place place =
+        place_of(run.lab, difference, situation.problem.arrays[difference.buffer], situation.actual[difference.buffer]);
     run.doing(fmt::format("{}[{}] is {}, expected {}: searching for the cause", place.buffer, place.index, place.actual,
                           place.expected));
     const ExplainingTime time(run);
