@@ -233,11 +233,22 @@ class HostCode {
                !own_names_.count(code_[i]);
     }
 
+    bool is_launched(std::string_view name) const {
+        for (int i = 0; i < code_.size(); ++i)
+            if (code_[i] == name && code_[i + 1] == "<<<") return true;
+        return false;
+    }
+
+    /// Refuse built-in variables in a host function. A launch of the function is refused elsewhere, for a better
+    /// reason.
     void refuse_built_in(const Function& function) {
+        if (is_launched(code_[function.name])) return;
         for (int i = function.end; i < code_.match[function.end]; ++i) {
             if (!is_built_in(i) || device_[i] > 0 || both_[i] > 0 || is_only_named(i)) continue;
-            add(i, std::string(code_[i]) + " exists in device code alone, and " + std::string(code_[function.name]) +
-                       " is a host function, which runs once and not in threads; use it in a kernel");
+            const std::string name(code_[function.name]), whole = code_.text(function.begin, function.end);
+            add(i, std::string(code_[i]) + " exists in device code alone, and " + name +
+                       " is a host function; use it in a kernel, or declare '__global__ " + whole +
+                       "' if this is meant to be one");
         }
     }
 
