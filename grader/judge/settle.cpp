@@ -138,8 +138,8 @@ std::vector<Check> with_stories(std::vector<Check> checks, const std::vector<Fin
         const auto leading = std::ranges::find_if(findings, explains);
         if (leading != findings.end())
             failure = {leading->cause, told(*leading), leading->hint, failure.place, failure.hangs};
-        else if (is_described(failure) && failure.hint.empty() && !compilation.log.empty())
-            failure.hint = "The compiler warns about this file: start there.";
+        else if (compilation.warned_line > 0 && (is_described(failure) || failure.cause == cause::timeout))
+            failure.hint = fmt::format("The compiler warns about line {}: start there.", compilation.warned_line);
     }
     return checks;
 }

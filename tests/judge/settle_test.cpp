@@ -67,14 +67,15 @@ TEST(Settle, ANoteThatMattersIfOutputsAreWrongLeadsToo) {
     EXPECT_EQ(led[1].failure->cause, "tail_lost");
 }
 
-TEST(Settle, ACompilersWarningIsTheHintIfThereIsNoOther) {
-    std::vector<Check> checks = {failed_with(cause::wrong_value), failed_with(cause::wrong_value)};
-    checks[0].failure->hint = "";
+TEST(Settle, AWarningComesFirstWhereTheCauseIsUnknown) {
+    const std::vector<Check> checks = {failed_with(cause::wrong_value), failed_with(cause::timeout),
+                                       failed_with("tail_lost")};
     Compilation warned;
-    warned.log = "a.cu:3: warning: statement has no effect";
+    warned.warned_line = 3;
     const auto led = with_stories(checks, {}, warned);
-    EXPECT_THAT(led[0].failure->hint, HasSubstr("The compiler warns"));
-    EXPECT_EQ(led[1].failure->hint, "of the outputs alone");
+    for (const std::size_t unknown : {0u, 1u})
+        EXPECT_EQ(led[unknown].failure->hint, "The compiler warns about line 3: start there.");
+    EXPECT_EQ(led[2].failure->hint, "of the outputs alone");
 }
 
 Check check_with(Verdict verdict, bool skipped = false) {

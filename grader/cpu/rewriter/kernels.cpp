@@ -85,7 +85,6 @@ void check_returns_void(const Stream& stream, int word, int parameters, Context&
 /// Refuse a variable of the body, outside inner braces, that has a parameter's name: for g++, the rewritten body is an
 /// inner block.
 void check_names(const Stream& stream, const Definition& found, Context& context) {
-    static const Words no_types("return if else switch while for do goto case default delete throw using typedef");
     if (stream.match[found.parameters] < 0) return;
     const auto parameters = parameter_names(stream, found.parameters);
     const auto has_bracket = [&](int begin, int end) {  // as in a call, which may read like a declaration
@@ -94,7 +93,8 @@ void check_names(const Stream& stream, const Definition& found, Context& context
     };
     for (int i = found.body + 1; i < stream.match[found.body]; i = stream.after_group(i)) {
         const auto before = stream[i - 1];
-        if (!stream.is_identifier(i) || no_types.has(stream[i]) || (before != ";" && before != "{" && before != "}"))
+        if (!stream.is_identifier(i) || begins_other_statement(stream[i]) ||
+            (before != ";" && before != "{" && before != "}"))
             continue;
         const Declaration declaration = read_declaration(stream, context.qualifiers, i);
         if (!declaration.understood) continue;
