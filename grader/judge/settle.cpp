@@ -83,6 +83,9 @@ StageReport settle(StageReport report, const Stage& stage, const Evidence& evide
     report.check_mode = evidence.sanitizer;
     report.checks = with_stories(
         evidence.checks, report.check_mode ? report.check_mode->findings : std::vector<Finding>(), report.compilation);
+    if (evidence.starter)
+        for (Check& check : report.checks)
+            if (check.failure && check.verdict == Verdict::failed) check.failure = evidence.starter;
     if (evidence.timed.failed) report.checks.push_back(*evidence.timed.failed);
     report.measurements = evidence.timed.measurements;
     report.error = evidence.error ? evidence.error : evidence.timed.error;

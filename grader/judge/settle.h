@@ -25,6 +25,7 @@ struct Evidence {
     Compilation compilation;
     bool refused = false;  // Compiled::refused
     NvccAnswer nvcc;
+    std::optional<Failure> starter;  // of a file that has not been edited: the reason for every wrong output
     std::vector<Check> checks;
     std::optional<CheckMode> sanitizer;
     std::vector<LimitOutcome> limits;  // of the stage, if the sanitizer passed

@@ -25,6 +25,11 @@ std::string which_elements(const Pattern& p) {
 }
 
 std::string hint_for(const Pattern& p) {
+    if (p.counts_bytes())
+        return fmt::format(
+            "Right is exactly one element in {}: cudaMemcpy, cudaMalloc and cudaMemset count bytes, and an element has "
+            "{} of them. Is it n * sizeof(…) everywhere?",
+            p.element_bytes, p.element_bytes);
     if (p.unset == p.wrong)
         return fmt::format(
             "Wrong by {} 0xFEFEFEFE, which is what a local variable holds here until it is set (on a GPU, anything). "
@@ -78,7 +83,10 @@ Failure from_pattern(const Lab& lab, const Difference& difference, const Array& 
     if (p.count > 1 && !(unwritten && p.wrong == p.count))
         message += fmt::format(" Wrong: {} of {} elements, {}.", format_count(p.wrong), format_count(p.count),
                                which_elements(p));
-    const char* cause = unwritten ? cause::never_written : p.nan == p.wrong ? cause::nan : cause::wrong_value;
+    const char* cause = p.counts_bytes()   ? cause::bytes_not_elements
+                        : unwritten        ? cause::never_written
+                        : p.nan == p.wrong ? cause::nan
+                                           : cause::wrong_value;
     return {cause, message, hint_for(p), place_of(lab, difference, expected, actual)};
 }
 

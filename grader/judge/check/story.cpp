@@ -61,6 +61,33 @@ Failure tell_answered_without_kernel(bool host_variant) {
             "The work belongs into a kernel that is launched with <<<blocks, threads>>>."};
 }
 
+/// Explain why a call did not end by what its outputs held by then.
+Failure tell_stopped(const Lab& lab, const Failure& failure, Stopped stopped) {
+    if (stopped == Stopped::unfinished) return failure;
+    const char* held = stopped == Stopped::right ? "held the right values" : "held more than the right counts";
+    const auto is_output = [](const BufferSpec& buffer) { return buffer.role != Role::input; };
+    const BufferSpec& output = *std::ranges::find_if(lab.buffers, is_output);
+    return {failure.cause,
+            fmt::format("{} {} already {} then: threads do each other's elements again and again.", failure.message,
+                        output.name, held),
+            "Is the step of the loop the number of threads of the whole grid, gridDim.x * blockDim.x?", failure.place};
+}
+
+/// `plain`: the explanation of an output that no thread wrote, although kernels ran.
+Failure tell_unwritten(const std::string& output, bool host_variant, const Failure& plain) {
+    if (host_variant)
+        return {cause::not_copied_back, fmt::format("A kernel ran, but {} was never written.", output),
+                "Is the result copied back? The last copy goes from the device's memory to the host's: "
+                "cudaMemcpyDeviceToHost.",
+                plain.place};
+    return {
+        cause::never_written, fmt::format("A kernel ran, but wrote nothing to {}.", output),
+        fmt::format("Is {} passed to the kernel, and does a thread come to the line that writes to it? Or does that "
+                    "line write to other memory?",
+                    output),
+        plain.place};
+}
+
 Failure tell_leak(std::int64_t bytes, bool host_variant) {
     return {cause::leak,
             fmt::format("{} leaves {} of device memory allocated.", host_variant ? "The host function" : "Every call",
@@ -105,7 +132,7 @@ Failure tell_call(StageRun& run, const Trial& trial, const CallResult& result, c
         case Wrong::output:
             break;
         case Wrong::no_answer:
-            return *result.no_answer;
+            return tell_stopped(run.lab, *result.no_answer, result.stopped);
         case Wrong::copied_to_host:
             return tell_copied(run, trial, result);
         case Wrong::guard_zone:
@@ -124,6 +151,9 @@ Failure explain_output(StageRun& run, const Trial& trial, const CallResult& resu
     const Situation situation{trial.problem, trial.before, result.outputs, trial.previous, poison.beyond, run.stage.id};
     const Failure plain = search_cause(run, situation, *result.difference, poison);
     const bool unwritten = plain.cause == cause::never_written;
+    const bool wholly = result.difference->wrong == situation.actual[result.difference->buffer].count();
+    if (unwritten && wholly && result.launches > 0 && needs_kernel(run.lab, trial.problem))
+        return tell_unwritten(run.lab.buffers[result.difference->buffer].name, trial.host_variant, plain);
     const bool unexplained = plain.cause == cause::wrong_value && needs_kernel(run.lab, trial.problem);
     if (result.launches > 0 || !(unwritten || unexplained)) return plain;
     return {cause::not_launched,

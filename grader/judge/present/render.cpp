@@ -165,7 +165,7 @@ std::string render_likely_reason(const StageReport& stage, const Check& failed, 
 std::string render_checks(const StageReport& stage, const TextStyle& style) {
     std::string text;
     bool first = true;
-    Groups others, skipped;
+    Groups others, not_run, skipped;
     for (const auto& check : stage.checks) {
         if (check.skipped) skipped.add(dataset_name(check), check.skipped_why);
         if (!did_not_pass(check)) continue;
@@ -173,12 +173,15 @@ std::string render_checks(const StageReport& stage, const TextStyle& style) {
             text += fmt::format("  {}: {}\n", dataset_name(check), paint(check.verdict, style));
             if (check.failure) text += render_failure(*check.failure, 4, style);
             text += render_likely_reason(stage, check, style);
+        } else if (!check.blocked_by.empty()) {
+            not_run.add(dataset_name(check), "");
         } else {
             others.add(dataset_name(check), check.failure ? check.failure->cause : "");
         }
         first = false;
     }
     if (!others.text().empty()) text += wrap("Not passed either: " + others.text(), 2, style.width);
+    if (!not_run.text().empty()) text += wrap("Not run after that: " + not_run.text(), 2, style.width);
     if (!skipped.text().empty()) text += wrap("Skipped: " + skipped.text(), 2, style.width);
     return text;
 }

@@ -153,6 +153,8 @@ std::string size_hint(const RawFinding& f, const Elements& elements) {
                            format_plural(f.bytes, "byte"));
     if (static_cast<FindingSpace>(f.space) == FindingSpace::dynamic_shared)
         return "The launch's third argument says how much there is, in bytes: <<<blocks, threads, bytes>>>.";
+    if (static_cast<FindingSpace>(f.space) == FindingSpace::allocation)
+        return "Is the access guarded, e.g. by if (i < n)? Is the size that was asked for in bytes, n * sizeof(…)?";
     return "Guard the access, e.g. if (i < n), or check the size that was asked for.";
 }
 
