@@ -67,6 +67,10 @@ std::vector<std::string> settle_notes(const StageReport& report, const Evidence&
     std::vector<std::string> notes;
     for (const LimitOutcome& limit : evidence.limits)
         if (!limit.held() && !outputs_failed(report)) notes.push_back(limit_words(limit));
+    if (report.check_mode)
+        for (const Finding& found : report.check_mode->findings)
+            if (found.cause == cause::same_value && !found.hint.empty() && !outputs_failed(report))
+                notes.push_back(told(found) + " " + found.hint);
     if (evidence.timed.reference_does_not_compile)
         notes.push_back("The reference solution does not compile here, so it was not timed alongside.");
     if (!only_dataset.empty())

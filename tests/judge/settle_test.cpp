@@ -128,6 +128,24 @@ TEST(Settle, AFindingFailsAStageWithCorrectOutputs) {
     EXPECT_EQ(settled(evidence).verdict, Verdict::passed);
 }
 
+TEST(Settle, AStarterFailsBecauseItIsOne) {
+    Evidence evidence = compiled();
+    evidence.starter = Failure{cause::starter, "This file is still the starter.", "Did you edit it?", {}};
+    EXPECT_EQ(settled(evidence).verdict, Verdict::passed);
+    evidence.checks.push_back(check_with(Verdict::failed));
+    EXPECT_EQ(settled(evidence).checks.back().failure->cause, cause::starter);
+}
+
+TEST(Settle, WorkThatIsDoneAgainIsNotedBesideCorrectOutputs) {
+    Evidence evidence = compiled();
+    const Finding again{.cause = "same_value", .note = true, .line = 4, .message = "Again.", .hint = "The step?"};
+    evidence.sanitizer = settle_sanitizer(Sanitized{{check_with(Verdict::passed)}, {}, {again}, ""});
+    EXPECT_EQ(settled(evidence).verdict, Verdict::passed);
+    EXPECT_THAT(settled(evidence).notes, testing::ElementsAre("Line 4: Again. The step?"));
+    evidence.checks.push_back(check_with(Verdict::failed));
+    EXPECT_THAT(settled(evidence).notes, testing::IsEmpty());
+}
+
 TEST(Settle, AFailureWhileTimedIsACheckOfItsOwn) {
     Evidence evidence = compiled();
     evidence.timed.failed = check_with(Verdict::failed);
