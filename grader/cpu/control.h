@@ -36,7 +36,8 @@ void tell_findings(void (*to)(const RawFinding&));
 void begin_buffer(void* memory, std::size_t memory_bytes, void* begin, std::size_t bytes, bool holds_data,
                   bool is_constant, std::uint32_t buffer);
 
-/// Do the same for host memory: copies must not exceed its end. End the buffer before its memory is unmapped.
+/// Declare host memory, whole pages: kernels cannot access it while device memory is hidden, and for the sanitizer,
+/// copies must not exceed the end of the buffer in it. End the buffer before its memory is unmapped.
 void begin_host_buffer(void* memory, std::size_t memory_bytes, void* begin, std::size_t bytes);
 void end_host_buffer(void* memory);
 

@@ -29,7 +29,8 @@ enum class Fault : std::uint32_t {
     unset_pointer = 14,    // the variable holds the pattern of those that were never set
     wrong_free = 15,       // free() of memory that is not the heap's; detail says whose
     too_much_shared = 16,  // of static __shared__ variables
-    refused = 17           // the runtime goes no further; detail says why
+    refused = 17,          // the runtime goes no further; detail says why
+    host_memory = 18       // a kernel used a host pointer
 };
 
 enum class Phase : std::uint32_t { start = 0, ready = 1, prepare = 2, call = 3, idle = 4 };

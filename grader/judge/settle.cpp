@@ -3,12 +3,40 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <initializer_list>
+#include <string_view>
 
 #include "grader/model/cause.h"
 #include "grader/model/score.h"
 
 namespace warplab {
 namespace {
+
+bool is_one_of(const std::string& cause, std::initializer_list<std::string_view> causes) {
+    return std::ranges::find(causes, cause) != causes.end();
+}
+
+/// Return whether the failure describes an output without explaining it, or explains it with numbers that were taken
+/// from it.
+bool is_described(const Failure& failure) {
+    return is_one_of(failure.cause,
+                     {cause::wrong_value, cause::nan, cause::race, cause::never_written, cause::grid_too_small,
+                      cause::lost_counts, cause::lost_updates, cause::counted_too_often, cause::first_lost});
+}
+
+/// Return whether the finding, which names a line, is better evidence than the failure.
+bool is_explained_by(const Failure& failure, const Finding& finding) {
+    const bool at_wrong_place =
+        is_one_of(finding.cause, {cause::out_of_bounds, cause::use_after_free, cause::uninitialised, cause::host_memory,
+                                  cause::misaligned, cause::copy_direction, cause::copy_size, cause::failed_launch});
+    if (finding.note) return is_described(failure) && matters_if_wrong(finding);
+    if (is_one_of(failure.cause, {cause::crash, cause::cuda_error, cause::host_memory, cause::out_of_bounds_write}))
+        return at_wrong_place;
+    const bool at_wrong_time =
+        is_one_of(finding.cause, {cause::race, cause::atomic_race, cause::unfinished_work, cause::lane_mask,
+                                  cause::divergent_barrier, cause::return_before_barrier});
+    return is_described(failure) && (at_wrong_place || at_wrong_time);
+}
 
 /// Return the failure of a file that nvcc compiles as a refusal by the CPU backend, so that a GPU decides its points.
 Failure left_to_gpu(const Failure& failure) {
@@ -39,6 +67,10 @@ std::vector<std::string> settle_notes(const StageReport& report, const Evidence&
     std::vector<std::string> notes;
     for (const LimitOutcome& limit : evidence.limits)
         if (!limit.held() && !outputs_failed(report)) notes.push_back(limit_words(limit));
+    if (report.check_mode)
+        for (const Finding& found : report.check_mode->findings)
+            if (found.cause == cause::same_value && !found.hint.empty() && !outputs_failed(report))
+                notes.push_back(told(found) + " " + found.hint);
     if (evidence.timed.reference_does_not_compile)
         notes.push_back("The reference solution does not compile here, so it was not timed alongside.");
     if (!only_dataset.empty())
@@ -53,8 +85,11 @@ Failure internal_error(const std::string& what) { return {cause::internal, what,
 StageReport settle(StageReport report, const Stage& stage, const Evidence& evidence, const std::string& only_dataset) {
     report.compilation = settle_compilation(evidence);
     report.check_mode = evidence.sanitizer;
-    report.checks =
-        with_hints(evidence.checks, report.check_mode ? report.check_mode->findings : std::vector<Finding>());
+    report.checks = with_stories(
+        evidence.checks, report.check_mode ? report.check_mode->findings : std::vector<Finding>(), report.compilation);
+    if (evidence.starter)
+        for (Check& check : report.checks)
+            if (check.failure && check.verdict == Verdict::failed) check.failure = evidence.starter;
     if (evidence.timed.failed) report.checks.push_back(*evidence.timed.failed);
     report.measurements = evidence.timed.measurements;
     report.error = evidence.error ? evidence.error : evidence.timed.error;
@@ -101,17 +136,17 @@ CheckMode settle_sanitizer(const Compilation& compilation) {
     return result;
 }
 
-std::vector<Check> with_hints(std::vector<Check> checks, const std::vector<Finding>& findings) {
-    const Finding* const first = first_serious(findings);
-    if (!first || first->hint.empty()) return checks;
-    const bool strays = first->cause == cause::out_of_bounds && first->line > 0;
+std::vector<Check> with_stories(std::vector<Check> checks, const std::vector<Finding>& findings,
+                                const Compilation& compilation) {
     for (Check& check : checks) {
-        if (!check.failure) continue;
-        const bool damage = strays && check.failure->cause == cause::out_of_bounds_write;
-        if (!damage && check.failure->cause != cause::race) continue;
-        check.failure->hint = strays ? fmt::format("Line {} uses memory that is not its own: fix that first. {}",
-                                                   first->line, first->hint)
-                                     : first->hint;
+        if (!check.failure || check.verdict != Verdict::failed || !check.blocked_by.empty()) continue;
+        Failure& failure = *check.failure;
+        const auto explains = [&](const Finding& finding) { return is_explained_by(failure, finding); };
+        const auto leading = std::ranges::find_if(findings, explains);
+        if (leading != findings.end())
+            failure = {leading->cause, told(*leading), leading->hint, failure.place, failure.hangs};
+        else if (compilation.warned_line > 0 && (is_described(failure) || failure.cause == cause::timeout))
+            failure.hint = fmt::format("The compiler warns about line {}: start there.", compilation.warned_line);
     }
     return checks;
 }

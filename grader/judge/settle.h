@@ -1,6 +1,6 @@
 #pragma once
 // Turns what the judge's steps found out about a stage into its report. Only this part decides the verdicts of a stage
-// and of the sanitizer, and chooses the hint where two steps know one.
+// and of the sanitizer, and chooses the story of a failure where two steps know one.
 
 #include <optional>
 #include <string>
@@ -25,6 +25,7 @@ struct Evidence {
     Compilation compilation;
     bool refused = false;  // Compiled::refused
     NvccAnswer nvcc;
+    std::optional<Failure> starter;  // of a file that has not been edited: the reason for every wrong output
     std::vector<Check> checks;
     std::optional<CheckMode> sanitizer;
     std::vector<LimitOutcome> limits;  // of the stage, if the sanitizer passed
@@ -44,8 +45,9 @@ CheckMode settle_sanitizer(const Sanitized& found);
 /// Do the same for a file that does not compile for the CPU backend: unconfirmed if nvcc may compile it.
 CheckMode settle_sanitizer(const Compilation& compilation);
 
-/// Return the checks with the hint of the first finding, which knows the memory and the line, where the cause depends
-/// on the order of threads or is an out-of-bounds write.
-std::vector<Check> with_hints(std::vector<Check> checks, const std::vector<Finding>& findings);
+/// Return the checks with one story for each failure: that of the first finding that explains what the failure only
+/// describes, because a finding knows the memory and the line.
+std::vector<Check> with_stories(std::vector<Check> checks, const std::vector<Finding>& findings,
+                                const Compilation& compilation);
 
 }  // namespace warplab

@@ -12,6 +12,7 @@
 #include "grader/judge/judge.h"
 #include "grader/judge/run/phases.h"
 #include "grader/judge/settle.h"
+#include "grader/judge/starter.h"
 #include "grader/judge/timing.h"
 #include "grader/model/cause.h"
 
@@ -32,8 +33,8 @@ bool is_slow(const Check& check) {
 }
 
 Check not_run(const Dataset& dataset, const Check& slow) {
-    Check check = failed_check(
-        dataset, {slow.failure->cause, fmt::format("Not run, because of what happened on {}.", slow.dataset)});
+    Check check =
+        failed_check(dataset, {cause::not_run, fmt::format("Not run, because of what happened on {}.", slow.dataset)});
     check.blocked_by = slow.dataset;
     return check;
 }
@@ -87,6 +88,7 @@ class StageJudge {
         Judge::Ready ready = judge_.make_ready(request_);
         found_.compilation = ready.compilation;
         found_.refused = ready.refused;
+        found_.starter = find_starter(request_.lab, request_.stage, request_.source);
         if (ready.run) run_all(*ready.run, later);
         if (!later.nvcc.valid()) return;
         progress_(GradingPhase::nvcc, "compiling for a real GPU");
@@ -180,6 +182,9 @@ class StageJudge {
             return skipped_check(dataset, "--no-cuda-only leaves it out");
         progress_(GradingPhase::check, "checking " + dataset.name);
         run.launch_digests.clear();
+        run.doing = [&](const std::string& what) {
+            progress_(GradingPhase::check, fmt::format("{} failed: {}", dataset.name, what));
+        };
         if (slow && why_not_here(run, dataset).empty()) return not_run(dataset, *slow);
         Check check = check_dataset(run, dataset);
         if (check.verdict != Verdict::passed && !check.skipped && !is_slow(check) && run.by_fibers) {

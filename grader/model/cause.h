@@ -9,6 +9,7 @@ inline constexpr auto compile_error = "compile_error";
 inline constexpr auto refused_feature = "refused_feature";    // the CPU backend does not support it
 inline constexpr auto missing_function = "missing_function";  // no contract function
 inline constexpr auto wrong_signature = "wrong_signature";
+inline constexpr auto starter = "starter";  // still the starter's code
 inline constexpr auto own_main = "own_main";
 inline constexpr auto reserved_symbol = "reserved_symbol";  // defines a name of the harness
 inline constexpr auto compile_timeout = "compile_timeout";
@@ -16,6 +17,7 @@ inline constexpr auto compile_timeout = "compile_timeout";
 // running
 inline constexpr auto crash = "crash";
 inline constexpr auto timeout = "timeout";
+inline constexpr auto not_run = "not_run";  // because an earlier dataset took too long
 inline constexpr auto deadlock = "deadlock";
 inline constexpr auto exited = "exited";  // exit() or _exit() was called
 inline constexpr auto cuda_error = "cuda_error";
@@ -31,12 +33,19 @@ inline constexpr auto protocol = "protocol";    // a packet of the runner breaks
 inline constexpr auto never_written = "never_written";
 inline constexpr auto out_of_bounds_write = "out_of_bounds_write";
 inline constexpr auto wrong_pitch = "wrong_pitch";  // for oracles: rows are too far apart or too close
+inline constexpr auto bytes_not_elements = "bytes_not_elements";
+inline constexpr auto not_copied_back = "not_copied_back";  // of the host function
 inline constexpr auto input_modified = "input_modified";
 inline constexpr auto nan = "nan";
 inline constexpr auto added_to_garbage = "added_to_garbage";  // += on an output that holds nothing yet
 inline constexpr auto wrong_value = "wrong_value";
 inline constexpr auto race = "race";  // same input, different output
 inline constexpr auto return_before_barrier = "return_before_barrier";
+inline constexpr auto grid_too_small = "grid_too_small";  // for oracles, as the next four: the numbers are the output's
+inline constexpr auto lost_counts = "lost_counts";
+inline constexpr auto lost_updates = "lost_updates";
+inline constexpr auto counted_too_often = "counted_too_often";
+inline constexpr auto first_lost = "first_lost";
 inline constexpr auto kept_state = "kept_state";  // correct only in the first call
 
 // findings of the sanitizer, which also has race, return_before_barrier and leak

@@ -94,6 +94,10 @@ const Finding* first_finding(const StageReport& stage) {
     return nullptr;
 }
 
+std::string told(const Finding& finding) {
+    return finding.line > 0 ? fmt::format("Line {}: {}", finding.line, finding.message) : finding.message;
+}
+
 void from_text(const std::string& text, NvccAnswer& nvcc) {
     using enum NvccAnswer::Answer;
     constexpr std::string_view no_answer_because = "could not be asked: ";

@@ -95,7 +95,7 @@ class Explanation {
         return first_fit(situation_, *this,
                          {&E::try_kept, &E::try_past_end, &E::try_tail, &E::try_share, &E::try_warps, &E::try_parts,
                           &E::try_missing_barrier, &E::try_run_lost, &E::try_whole, &E::try_repeated,
-                          &E::try_stale_shared_memory, &E::try_odd_trees, &E::try_lost_updates});
+                          &E::try_stale_shared_memory, &E::try_odd_trees, &E::try_float_sums, &E::try_lost_updates});
     }
 
   private:
@@ -167,7 +167,8 @@ class Explanation {
     Guess try_tail() {
         if (actual_ == 0)
             return Mistake{"nothing_added", "The answer is 0: no product is in the sum.",
-                           "Does every block add its sum to out, and after out is set to 0?"};
+                           "Does every block add its sum to out, and after out is set to 0? Or does = stand where += "
+                           "is meant, in the tree or with a shuffle?"};
         return guess_tail(n_, nouns, fits());
     }
 
@@ -225,8 +226,10 @@ class Explanation {
     static Mistake name_part(const Reach& part) {
         const bool one = part.run == 1 && !part.others;
         return {"block_incomplete", describe_part(part, nouns),
-                one && part.first ? "Do all threads of a block write to the same place? Each needs one of its own, "
-                                    "such as products[threadIdx.x]."
+                one && part.first
+                    ? "Does = stand where += is meant, so that a sum keeps only the last value? Or do all "
+                      "threads of a block write to the same place? Each needs one of its own, such as "
+                      "products[threadIdx.x]."
                 : one && part.period >= 32 ? "Thread 0's sum is used before the others' have been added to it: the sum "
                                              "over the block, or a __syncthreads() before it, is missing."
                                            : "The sum over a block or warp leaves out the others: look at where its "
@@ -257,7 +260,11 @@ class Explanation {
             if (right_ * times == actual_)
                 return Mistake{
                     "added_repeatedly", sentence("The answer is {} times the right one.", times),
-                    "Only one thread of a block may add the block's sum: if (threadIdx.x == 0) atomicAdd(…)."};
+                    times < 32
+                        ? "Is each sum added to itself? A shuffle by 32 lanes or more gives a lane its own value: "
+                          "in a warp, distances are 16, 8, 4, 2 and 1. Or do several threads add one sum?"
+                        : "Only one thread of a block may add the block's sum: if (threadIdx.x == 0) "
+                          "atomicAdd(…)."};
         std::uint32_t sum_a = 0, sum_b = 0, squares_a = 0, squares_b = 0;
         for (std::size_t i = 0; i < n_; ++i) {
             sum_a += x_[i], sum_b += y_[i];
@@ -327,6 +334,53 @@ class Explanation {
         for (std::size_t half = block / 2; half > 0; half /= 2)
             for (std::size_t t = 0; t < half; ++t) sums[t] += sums[t + half];
         return sums[0];
+    }
+
+    /// A block's sum in float rounds, and stops at the ends of int when it is converted back: on a GPU at the nearer
+    /// one, on a CPU at the lower one.
+    Guess try_float_sums() {
+        if (n_ > 1 << 22) return {};
+        for (const std::size_t block : usual_blocks)
+            for (const auto add : {add_in_turn, add_halves, add_neighbours})
+                for (const bool of_gpu : {false, true})
+                    if (sum_of_floats(block, add, of_gpu) == actual_)
+                        return Mistake{
+                            "float_sum",
+                            sentence("The answer is what float gives for the sums of {} products each.", block),
+                            "A float has 24 bits for the digits, and an int 31: declare the sum, and the "
+                            "array that holds the products, as int."};
+        return {};
+    }
+
+    static float add_in_turn(std::vector<float>& values) {
+        float sum = 0;
+        for (const float value : values) sum += value;
+        return sum;
+    }
+    static float add_halves(std::vector<float>& values) {
+        for (std::size_t half = values.size() / 2; half > 0; half /= 2)
+            for (std::size_t t = 0; t < half; ++t) values[t] += values[t + half];
+        return values[0];
+    }
+    static float add_neighbours(std::vector<float>& values) {
+        for (std::size_t distance = 1; distance < values.size(); distance *= 2)
+            for (std::size_t t = 0; t < values.size(); t += 2 * distance) values[t] += values[t + distance];
+        return values[0];
+    }
+
+    std::uint32_t sum_of_floats(std::size_t block, float (*add)(std::vector<float>&), bool of_gpu) const {
+        constexpr float end = 0x1p31f;
+        std::vector<float> values(block);
+        std::uint32_t total = 0;
+        for (std::size_t begin = 0; begin < n_; begin += block) {
+            for (std::size_t t = 0; t < block; ++t)
+                values[t] = begin + t < n_ ? static_cast<float>(as_int(product(begin + t))) : 0.f;
+            const float sum = add(values);
+            const bool fits = sum >= -end && sum < end;
+            total += fits ? static_cast<std::uint32_t>(static_cast<std::int32_t>(sum))
+                          : (of_gpu && sum > 0 ? 0x7fffffffu : 0x80000000u);
+        }
+        return total;
     }
 
     /// Blocks that read, add and write back without an atomic lose the sums of blocks between: a run of them is

@@ -253,10 +253,17 @@ double find_threshold(const Dataset& dataset, const Problem& problem, std::size_
 /// How a mistaken program iterates.
 struct Rules {
     enum class Conductivity { right, inverted, ignored, first_row, transposed, padded };
-    enum class Mirror { right, never, only_left, only_right, own_side, late, of_old_field };
+    enum class Mirror { right, never, only_left, only_right, own_side, late, of_old_field, misplaced };
+    /// Of misplaced: elements of a row that are off by so much. Right: row[0] = row[columns], row[columns + 1] =
+    /// row[1].
+    struct Misplaced {
+        int left_from = 0, right_to = 0, right_from = 0;
+        bool right_first = false;
+    };
     enum class Halo { fixed, follows, wraps };
     Conductivity conducts = Conductivity::right;
     Mirror mirror = Mirror::right;
+    Misplaced misplaced = {};
     Halo halo = Halo::fixed;
     double direct = direct_weight, diagonal = diagonal_weight;
     bool in_place = false, exchanges = true;
@@ -340,11 +347,23 @@ class Mistaken {
         const std::size_t columns = fields.sizes.columns;
         const bool own_side = rules_.mirror == Rules::Mirror::own_side;
         if (rules_.mirror == Rules::Mirror::never) return;
+        if (rules_.mirror == Rules::Mirror::misplaced) return misplace_columns(to);
         for (std::size_t i = 1; i <= std::min(fields.sizes.rows, rules_.rows_mirrored); ++i) {
             const double *old = from + i * fields.pitch, first = old[1], last = old[columns];
             double* row = to + i * fields.pitch;
             if (rules_.mirror != Rules::Mirror::only_right) row[0] = own_side ? first : last;
             if (rules_.mirror != Rules::Mirror::only_left) row[columns + 1] = own_side ? last : first;
+        }
+    }
+
+    void misplace_columns(double* to) const {
+        const auto last = static_cast<std::ptrdiff_t>(fields.sizes.columns);
+        const auto& [left_from, right_to, right_from, right_first] = rules_.misplaced;
+        for (std::size_t i = 1; i <= fields.sizes.rows; ++i) {
+            double* row = to + i * fields.pitch;
+            if (right_first) row[last + 1 + right_to] = row[1 + right_from];
+            row[0] = row[last + left_from];
+            if (!right_first) row[last + 1 + right_to] = row[1 + right_from];
         }
     }
 
@@ -391,6 +410,7 @@ class Suspicions {
         suspect_coverage();
         suspect_lost_maximum();
         suspect_ended_early();
+        suspect_misplaced_mirror();
         if (!stage.empty() && stage < first_tiled_stage) return;
         for (const std::size_t tile : {64, 32, 16}) suspect_tile_edges(tile);
     }
@@ -642,6 +662,25 @@ class Suspicions {
                                   sizes_.rows),
                          "Every row takes a thread of the kernel that mirrors: (rows + threads - 1) / threads blocks."},
                         {.rows_mirrored = covered});
+    }
+
+    /// The mirror columns are taken from, or written to, the elements beside the right ones.
+    void suspect_misplaced_mirror() {
+        const auto element = [](int off) {
+            return off == 0 ? std::string("columns") : fmt::format("columns {} 1", off < 0 ? '-' : '+');
+        };
+        for (const int right_to : {-1, 0})
+            for (const int right_from : {-1, 0, 1})
+                for (const int left_from : {0, -1, 1})
+                    for (const bool right_first : {false, true})
+                        suspect({"wrong_mirror",
+                                 sentence("Columns wrap around. In each row, element 0 gets element {}, and element {} "
+                                          "gets element {}.",
+                                          element(left_from), element(1 + right_to), std::to_string(1 + right_from)),
+                                 "A row of the padded field has columns + 2 elements: its cells are 1 to columns. So "
+                                 "row[0] = row[columns], and row[columns + 1] = row[1]."},
+                                {.mirror = Rules::Mirror::misplaced,
+                                 .misplaced = {left_from, right_to, right_from, right_first}});
     }
 
     /// The grid was made for columns x rows, or rounded down.

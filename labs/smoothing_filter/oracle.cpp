@@ -319,6 +319,10 @@ class Explanation : Output<float> {
                                 {0, n - 1, "not the last"},
                                 {1, n, "not the first"},
                                 {1, n - 1, "neither the first nor the last"}};
+        if (gives(with_weights(
+                [&](std::size_t r, std::size_t c) { return r + 1 == n && c + 1 == n ? weights_[r * n + c] : 0.f; })))
+            return Mistake{"last_term_only", "Every pixel is the last of the filter's products alone.",
+                           "Does = stand where += is meant, so that the sum keeps only the last product?"};
         for (const Range& rows : ranges)
             for (const Range& columns : ranges)
                 if (gives(with_weights([&](std::size_t r, std::size_t c) {

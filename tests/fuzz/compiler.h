@@ -8,6 +8,7 @@
 #include "grader/judge/compile/contract.h"
 #include "grader/judge/compile/diagnostics.h"
 #include "grader/judge/compile/hand_in.h"
+#include "grader/judge/compile/remedy.h"
 #include "grader/judge/compile/symbols.h"
 #include "tests/fuzz/bytes.h"
 
@@ -40,9 +41,13 @@ inline void try_compiler(std::string_view bytes) {
     std::vector<compilation::Diagnostic> errors = compilation::select(all, "student.cu", "error", true);
     compilation::move_columns(errors, source, rewritten);
     compilation::leave_out_our_names(errors, source);
+    compilation::lead_with_open_macro(errors);
     compilation::lead_with_open_brace(errors);
+    compilation::lead_with_count_of_arguments(errors);
     require(errors.size() <= all.size(), "no error is added");
     require_places(errors);
+    for (const auto& error : errors)
+        require(compilation::remedy_for(error, all, source).size() <= 2000 + 2 * size, "a remedy is not far larger");
     const std::string log = compilation::render(errors, source, 5);
     require(log.size() <= 1000 + 20 * size, "a log is not far larger");
     for (const auto& error : errors)

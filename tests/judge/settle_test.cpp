@@ -33,21 +33,49 @@ TEST(Settle, ABrokenCompilerIsOurFaultOnAGpu) {
 
 Check failed_with(const char* why) {
     Check check;
+    check.verdict = Verdict::failed;
     check.failure = Failure{why, "", "of the outputs alone", {}};
     return check;
 }
 
-TEST(Settle, WhatItFoundExplainsAResultThatDependsOnTheOrder) {
-    std::vector<Check> checks = {failed_with(cause::race), failed_with(cause::wrong_value), Check{},
-                                 failed_with(cause::out_of_bounds_write)};
-    const auto raced = with_hints(
-        checks, {{.cause = "race", .note = true, .hint = "other words"}, {.cause = "race", .hint = "an atomic"}});
-    EXPECT_EQ(raced[0].failure->hint, "an atomic");
-    for (const int other : {1, 3}) EXPECT_EQ(raced[other].failure->hint, "of the outputs alone");
-    const auto strayed = with_hints(checks, {{.cause = "out_of_bounds", .line = 28, .hint = "Guard the access."}});
-    EXPECT_THAT(strayed[0].failure->hint, HasSubstr("Line 28 uses memory that is not its own"));
-    EXPECT_EQ(strayed[3].failure->hint, strayed[0].failure->hint);
-    EXPECT_EQ(with_hints(checks, {})[0].failure->hint, "of the outputs alone");
+std::vector<Check> stories(const std::vector<Check>& checks, const std::vector<Finding>& findings) {
+    return with_stories(checks, findings, {});
+}
+
+TEST(Settle, AFindingLeadsWhereTheOutputsAreOnlyDescribed) {
+    const std::vector<Check> checks = {
+        failed_with(cause::race), failed_with(cause::wrong_value),   {}, failed_with(cause::out_of_bounds_write),
+        failed_with("tail_lost"), failed_with(cause::grid_too_small)};
+    const auto raced = stories(checks, {{.cause = "race", .note = true, .message = "harmless", .hint = "other words"},
+                                        {.cause = "race", .line = 9, .message = "Race on it.", .hint = "an atomic"}});
+    for (const std::size_t led : {0u, 1u, 5u}) {
+        EXPECT_EQ(raced[led].failure->cause, "race");
+        EXPECT_EQ(raced[led].failure->message, "Line 9: Race on it.");
+        EXPECT_EQ(raced[led].failure->hint, "an atomic");
+    }
+    for (const std::size_t other : {3u, 4u}) EXPECT_EQ(raced[other].failure->hint, "of the outputs alone");
+    const auto strayed = stories(checks, {{.cause = "out_of_bounds", .line = 28, .message = "Kernel k writes."}});
+    for (const std::size_t led : {0u, 1u, 3u, 5u}) EXPECT_EQ(strayed[led].failure->cause, "out_of_bounds");
+    EXPECT_EQ(strayed[4].failure->cause, "tail_lost");
+    EXPECT_EQ(stories(checks, {})[0].failure->hint, "of the outputs alone");
+}
+
+TEST(Settle, ANoteThatMattersIfOutputsAreWrongLeadsToo) {
+    const std::vector<Check> checks = {failed_with(cause::wrong_value), failed_with("tail_lost")};
+    const auto led = stories(checks, {{.cause = "absent_lane", .note = true, .line = 3, .message = "Lane 8."}});
+    EXPECT_EQ(led[0].failure->cause, "absent_lane");
+    EXPECT_EQ(led[1].failure->cause, "tail_lost");
+}
+
+TEST(Settle, AWarningComesFirstWhereTheCauseIsUnknown) {
+    const std::vector<Check> checks = {failed_with(cause::wrong_value), failed_with(cause::timeout),
+                                       failed_with("tail_lost")};
+    Compilation warned;
+    warned.warned_line = 3;
+    const auto led = with_stories(checks, {}, warned);
+    for (const std::size_t unknown : {0u, 1u})
+        EXPECT_EQ(led[unknown].failure->hint, "The compiler warns about line 3: start there.");
+    EXPECT_EQ(led[2].failure->hint, "of the outputs alone");
 }
 
 Check check_with(Verdict verdict, bool skipped = false) {
@@ -98,6 +126,24 @@ TEST(Settle, AFindingFailsAStageWithCorrectOutputs) {
     evidence.sanitizer =
         settle_sanitizer(Sanitized{{check_with(Verdict::passed)}, {}, {{.cause = "race", .note = true}}, ""});
     EXPECT_EQ(settled(evidence).verdict, Verdict::passed);
+}
+
+TEST(Settle, AStarterFailsBecauseItIsOne) {
+    Evidence evidence = compiled();
+    evidence.starter = Failure{cause::starter, "This file is still the starter.", "Did you edit it?", {}};
+    EXPECT_EQ(settled(evidence).verdict, Verdict::passed);
+    evidence.checks.push_back(check_with(Verdict::failed));
+    EXPECT_EQ(settled(evidence).checks.back().failure->cause, cause::starter);
+}
+
+TEST(Settle, WorkThatIsDoneAgainIsNotedBesideCorrectOutputs) {
+    Evidence evidence = compiled();
+    const Finding again{.cause = "same_value", .note = true, .line = 4, .message = "Again.", .hint = "The step?"};
+    evidence.sanitizer = settle_sanitizer(Sanitized{{check_with(Verdict::passed)}, {}, {again}, ""});
+    EXPECT_EQ(settled(evidence).verdict, Verdict::passed);
+    EXPECT_THAT(settled(evidence).notes, testing::ElementsAre("Line 4: Again. The step?"));
+    evidence.checks.push_back(check_with(Verdict::failed));
+    EXPECT_THAT(settled(evidence).notes, testing::IsEmpty());
 }
 
 TEST(Settle, AFailureWhileTimedIsACheckOfItsOwn) {

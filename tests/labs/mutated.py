@@ -62,7 +62,7 @@ FOREIGN = re.compile(
     )
 )
 # Files that only read what compilers print.
-READERS = {"diagnostics.cpp", "contract.cpp", "resources.cpp", "toolchain.cpp", "symbols.cpp"}
+READERS = {"diagnostics.cpp", "contract.cpp", "remedy.cpp", "resources.cpp", "toolchain.cpp", "symbols.cpp"}
 
 
 def without_sentences(text: str, keys: list[str]) -> str:

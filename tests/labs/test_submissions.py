@@ -116,11 +116,13 @@ def test_an_index_out_of_bounds_is_a_likelier_reason_than_a_race_between_blocks(
     """Both are found, the race first: cells right of one row are those of the next."""
     source = wrong.source_of("heat_dissipation", "01_columns_not_guarded.cu", tmp_path)
     judged = check("heat_dissipation", "01", source, tmp_path)
-    assert judged.failures()[0]["cause"] == "race"
     found = judged.stage["check_mode"]["findings"]
     assert found[0]["cause"] == "out_of_bounds"
     assert "race" in [one["cause"] for one in found]
-    assert judged.failures()[0]["hint"].startswith(f"Line {found[0]['line']} uses memory that is not its own")
+    failure = judged.failures()[0]
+    assert failure["cause"] == "out_of_bounds"
+    assert failure["message"] == f"Line {found[0]['line']}: {found[0]['message']}"
+    assert failure["hint"] == found[0]["hint"]
 
 
 @pytest.mark.skipif(BACKEND != "cpu", reason="check mode is looked at on the CPU backend")
@@ -140,6 +142,38 @@ def test_an_earlier_stage_handed_in_again_is_noted_and_costs_nothing(
     notes = [note for note in judged.stage["notes"] if note.startswith("Technique not used: ")]
     assert notes and all(f"This stage is about {about}." in note for note in notes)
     assert "Note: Technique not used: " in judged.printed
+
+
+@pytest.mark.skipif(BACKEND != "cpu", reason="check mode is looked at on the CPU backend")
+def test_elements_that_are_done_again_are_noted(tmp_path: Path) -> None:
+    source = tmp_path / "02_steps_by_one_block.cu"
+    solution = (ROOT / "solutions/vector_add/02_grid_stride.cu").read_text()
+    source.write_text(solution.replace("i += threads", "i += blockDim.x"))
+    judged = check("vector_add", "02", source, tmp_path)
+    assert judged.status == 0
+    (note,) = judged.stage["notes"]
+    assert "what other threads have written already" in note and "gridDim.x * blockDim.x?" in note
+
+
+def test_a_starter_is_recognised_with_the_file_beside_it(tmp_path: Path) -> None:
+    starter = ROOT / "starter/vector_add/01_one_thread_per_element.cu"
+    source = tmp_path / starter.name
+    source.write_text("// mine\n" + starter.read_text())
+    (tmp_path / "01.cu.txt").write_text("edited")
+    failure = check("vector_add", "01", source, tmp_path, "--no-check-mode", "--no-cuda-only").failures()[0]
+    assert failure["cause"] == "starter"
+    assert "Did you edit" in failure["hint"] and "01.cu.txt is beside it" in failure["hint"]
+    source.write_text(starter.read_text().replace("{\n", "{\n    int changed = 1;\n", 1))
+    failure = check("vector_add", "01", source, tmp_path, "--no-check-mode", "--no-cuda-only").failures()[0]
+    assert failure["cause"] == "not_launched"
+
+
+def test_after_a_time_out_other_datasets_are_not_run(tmp_path: Path) -> None:
+    source = wrong.source_of("dot_product", "03_step_without_effect.patch", tmp_path)
+    judged = check("dot_product", "03", source, tmp_path, "--no-check-mode", "--no-cuda-only")
+    assert [failure["cause"] for failure in judged.failures()].count("timeout") == 1
+    assert "Not run after that: below_block, whole_block" in judged.printed
+    assert "warning: for increment expression has no effect" in judged.printed
 
 
 @pytest.mark.parametrize("lab", labs())

@@ -1,4 +1,5 @@
-// Refuses launches of functions and calls of kernels: nvcc refuses both, but g++ would compile them without a message.
+// Refuses launches of functions, calls of kernels and launches that are written as a shift: nvcc refuses all, but g++
+// would compile them without a message, or with one about an operator.
 
 #include <unordered_map>
 #include <unordered_set>
@@ -24,6 +25,7 @@ class Callees {
             if (hidden_.count(code_[i])) continue;
             refuse_launch(i);
             refuse_call(i);
+            refuse_shift(i);
         }
     }
 
@@ -53,14 +55,7 @@ class Callees {
         static const Words no_types("return else do throw case new");
         const auto before = code_[i - 1];
         const bool typed = (code_.is_identifier(i - 1) && !no_types.has(before)) || before == "*" || before == "&";
-        return typed && code_[i + 1] == "(" && is_in_class(i);
-    }
-
-    bool is_in_class(int i) const {
-        const int brace = code_.block[i];
-        for (int k = statement_begin(code_, brace - 1); brace > 0 && k < brace; ++k)
-            if (code_[k] == "class" || code_[k] == "struct" || code_[k] == "union") return true;
-        return false;
+        return typed && code_[i + 1] == "(" && is_in_class_body(code_, i);
     }
 
     bool stands_alone(int i) const {
@@ -84,6 +79,13 @@ class Callees {
         if (before != ";" && before != "{" && before != "}" && before != ")") return;
         add(i, "kernel " + std::string(code_[i]) + " is called without <<<blocks, threads>>>; a launch is written " +
                    std::string(code_[i]) + "<<<blocks, threads>>>(arguments)");
+    }
+
+    /// Refuse a launch with two brackets, `k<<blocks, threads>>(arguments)`, which is a shift for g++.
+    void refuse_shift(int i) {
+        if (code_[i + 1] != "<<" || !kernels_.count(code_[i])) return;
+        add(i, "a launch has three brackets on each side; write " + std::string(code_[i]) +
+                   "<<<blocks, threads>>>(arguments)");
     }
 
     /// Return whether this is libcu++'s `init(&barrier, threads)`, which argument-dependent lookup finds.

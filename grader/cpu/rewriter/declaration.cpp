@@ -271,6 +271,11 @@ Declaration read_declaration(const Stream& stream, const Qualifiers& qualifiers,
     return DeclarationReader(stream, qualifiers, begin).read();
 }
 
+bool begins_other_statement(std::string_view word) {
+    static const Words words("return if else switch while for do goto case default delete throw using typedef");
+    return words.has(word);
+}
+
 int statement_begin(const Stream& stream, int i, const Qualifiers* qualifiers) {
     for (const int limit = i - longest_search; i > 0 && i > limit;) {
         const auto before = stream[i - 1];

@@ -23,4 +23,11 @@ std::vector<Function> find_functions(const Context& context) {
     return found;
 }
 
+bool is_in_class_body(const Stream& stream, int i) {
+    const int brace = stream.block[i];
+    for (int k = statement_begin(stream, brace - 1); brace > 0 && k < brace; ++k)
+        if (stream[k] == "class" || stream[k] == "struct" || stream[k] == "union") return true;
+    return false;
+}
+
 }  // namespace warplab::rewriter

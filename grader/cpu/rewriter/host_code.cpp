@@ -1,5 +1,5 @@
-// Refuses device code that uses host functions and variables, or that changes built-in variables: nvcc refuses this,
-// but g++ would compile it without a message.
+// Refuses device code that uses host functions and variables, or that changes built-in variables, and host code that
+// uses these: nvcc refuses this, but g++ would compile it without a message.
 
 #include <array>
 #include <unordered_map>
@@ -142,7 +142,10 @@ class LocalNames {
 class HostCode {
   public:
     explicit HostCode(Context& context)
-        : context_(context), code_(context.unit.code), device_(device_depth(context.unit.code, context.qualifiers)) {}
+        : context_(context),
+          code_(context.unit.code),
+          device_(device_depth(context.unit.code, context.qualifiers)),
+          both_(both_depth(context.unit.code, context.qualifiers)) {}
 
     void refuse() {
         find_names();
@@ -151,7 +154,9 @@ class HostCode {
             refuse_listed(i);
             refuse_own(i);
             refuse_assigned(i);
+            refuse_address(i);
         }
+        for (const Function& function : host_functions_) refuse_built_in(function);
     }
 
   private:
@@ -160,13 +165,16 @@ class HostCode {
             own_.insert(function.name);
             if (function.words & (q_device | q_global))
                 for_device_.insert(code_[function.name]);
-            else if (function.has_body)
+            else if (function.has_body) {
                 functions_.emplace(code_[function.name], "__device__ " + code_.text(function.begin, function.end));
+                if (!function.behind_macro) host_functions_.push_back(function);
+            }
         }
         for (int i = 0; i < code_.size(); ++i) {
             if (!code_.is_identifier(i)) continue;
             if (code_.at_namespace[i]) find_variables(i);
         }
+        for (const int place : own_) own_names_.insert(code_[place]);
         hidden_ = LocalNames(code_, context_.qualifiers, own_).find();
         for (const auto name : for_device_) functions_.erase(name);
     }
@@ -219,9 +227,42 @@ class HostCode {
                        "pass what it holds as an argument");
     }
 
-    void refuse_assigned(int i) {
+    bool is_built_in(int i) const {
         static const Words built_in("threadIdx blockIdx blockDim gridDim");
-        if (!built_in.has(code_[i]) || is_part_of_another(code_, i) || hidden_.count(code_[i])) return;
+        return built_in.has(code_[i]) && !is_part_of_another(code_, i) && !hidden_.count(code_[i]) &&
+               !own_names_.count(code_[i]);
+    }
+
+    bool is_launched(std::string_view name) const {
+        for (int i = 0; i < code_.size(); ++i)
+            if (code_[i] == name && code_[i + 1] == "<<<") return true;
+        return false;
+    }
+
+    /// Refuse built-in variables in a host function. A launch of the function is refused elsewhere, for a better
+    /// reason.
+    void refuse_built_in(const Function& function) {
+        if (is_launched(code_[function.name])) return;
+        for (int i = function.end; i < code_.match[function.end]; ++i) {
+            if (!is_built_in(i) || device_[i] > 0 || both_[i] > 0 || is_only_named(i)) continue;
+            const std::string name(code_[function.name]), whole = code_.text(function.begin, function.end);
+            add(i, std::string(code_[i]) + " exists in device code alone, and " + name +
+                       " is a host function; use it in a kernel, or declare '__global__ " + whole +
+                       "' if this is meant to be one");
+        }
+    }
+
+    void refuse_address(int i) {
+        const auto before = code_[i - 2];
+        const bool has_operand = code_.is_identifier(i - 2) || before == ")" || before == "]" || before == "&" ||
+                                 (code_.has(i - 2) && code_.tokens[i - 2].kind == Kind::number);
+        if (code_[i - 1] != "&" || (has_operand && before != "return") || !is_built_in(i)) return;
+        add(i, "the address of " + std::string(code_[i]) +
+                   " cannot be taken; copy what you need to a variable of your own, and take the address of that");
+    }
+
+    void refuse_assigned(int i) {
+        if (!is_built_in(i)) return;
         const int after = code_[i + 1] == "." ? i + 3 : i + 1;
         const bool prefixed = is_doubled(i - 2) && !is_doubled(i - 3);  // x+++threadIdx.x changes x
         if (!is_assignment(after) && !is_doubled(after) && !prefixed) return;
@@ -262,9 +303,10 @@ class HostCode {
 
     Context& context_;
     const Stream& code_;
-    std::vector<int> device_;
+    std::vector<int> device_, both_;
+    std::vector<Function> host_functions_;
     std::unordered_map<std::string_view, std::string> functions_, variables_;
-    Names for_device_, said_;
+    Names for_device_, said_, own_names_;
     std::unordered_set<int> own_;  // the places of their declarations
     Names hidden_;                 // by a parameter or a variable of a function, somewhere in the file
 };

@@ -37,10 +37,8 @@ bool has_host_near(const Stream& stream, const Qualifiers& qualifiers, int word)
     return false;
 }
 
-/// Return whether a parameter of the kernel has a name that its launch bounds use: in the body, the name is the
-/// parameter.
-bool hides_bounds(const Stream& stream, int parameters, int bounds_begin, int body) {
-    if (stream.match[parameters] < 0) return true;
+/// Return the names of the parameters between the brackets at `parameters`.
+std::unordered_set<std::string_view> parameter_names(const Stream& stream, int parameters) {
     std::unordered_set<std::string_view> names;
     for (int i = parameters + 1; i < stream.match[parameters]; ++i) {
         const auto before = stream[i - 1], after = stream[i + 1];
@@ -48,6 +46,14 @@ bool hides_bounds(const Stream& stream, int parameters, int bounds_begin, int bo
         const bool ends = after == "," || after == ")" || after == "[" || after == "=";
         if (stream.is_identifier(i) && typed && ends) names.insert(stream[i]);
     }
+    return names;
+}
+
+/// Return whether a parameter of the kernel has a name that its launch bounds use: in the body, the name is the
+/// parameter.
+bool hides_bounds(const Stream& stream, int parameters, int bounds_begin, int body) {
+    if (stream.match[parameters] < 0) return true;
+    const auto names = parameter_names(stream, parameters);
     for (int i = bounds_begin; i < body; ++i)
         if (i == parameters)
             i = stream.match[parameters];
@@ -76,6 +82,39 @@ void check_returns_void(const Stream& stream, int word, int parameters, Context&
     }
 }
 
+/// Refuse a variable of the body, outside inner braces, that has a parameter's name: for g++, the rewritten body is an
+/// inner block.
+void check_names(const Stream& stream, const Definition& found, Context& context) {
+    if (stream.match[found.parameters] < 0) return;
+    const auto parameters = parameter_names(stream, found.parameters);
+    const auto has_bracket = [&](int begin, int end) {  // as in a call, which may read like a declaration
+        while (begin < end && stream[begin] != "(") ++begin;
+        return begin < end;
+    };
+    for (int i = found.body + 1; i < stream.match[found.body]; i = stream.after_group(i)) {
+        const auto before = stream[i - 1];
+        if (!stream.is_identifier(i) || begins_other_statement(stream[i]) ||
+            (before != ";" && before != "{" && before != "}"))
+            continue;
+        const Declaration declaration = read_declaration(stream, context.qualifiers, i);
+        if (!declaration.understood) continue;
+        for (const Declarator& declarator : declaration.declarators)
+            if (const auto name = stream[declarator.name_begin];
+                !declarator.qualified && parameters.count(name) && !has_bracket(i, declarator.name_begin))
+                return context.refuse(
+                    stream.tokens[declarator.name_begin],
+                    std::string(name) + " is a parameter of this kernel already; give the variable another name");
+    }
+}
+
+void check_is_no_member(const Stream& stream, int word, Context& context) {
+    if (stream.is_macro || !is_in_class_body(stream, word)) return;
+    for (int i = statement_begin(stream, word); i < word; ++i)
+        if (stream[i] == "friend") return;
+    context.refuse(stream.tokens[word],
+                   "a kernel cannot be a member of a class; move the __global__ function out of the class");
+}
+
 }  // namespace
 
 void rewrite_kernels(const Stream& stream, Context& context) {
@@ -85,6 +124,7 @@ void rewrite_kernels(const Stream& stream, Context& context) {
         const auto found = find_definition(stream, context.qualifiers, i);
         if (found.parameters < 0) continue;
         check_returns_void(stream, i, found.parameters, context);
+        check_is_no_member(stream, i, context);
         if (found.body < 0) continue;
         const int end = stream.match[found.body];
         if (end < 0) {
@@ -93,6 +133,7 @@ void rewrite_kernels(const Stream& stream, Context& context) {
             }
             continue;
         }
+        check_names(stream, found, context);
         const auto name = kernel_name(stream, context.qualifiers, found.parameters);
         const int begin = statement_begin(stream, i);
         const auto bounds = context.qualifiers.launch_bounds(stream, begin, found.body);

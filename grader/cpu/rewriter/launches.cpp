@@ -119,12 +119,22 @@ class LaunchReader {
                           "kernel<<<blocks, threads>>>(arguments)");
         }
         if (launch.commas > 0) return true;
-        for (int i = launch.open + 1; i < launch.close; ++i) {
-            if (context_.unit.macro_names.count(stream_[i])) return true;
-        }
+        for (int i = launch.open + 1; i < launch.close; ++i)
+            if (may_hide_comma(stream_[i])) return true;
         return refuse(launch.open,
                       "a launch needs both the number of blocks and the threads in a block: "
                       "kernel<<<blocks, threads>>>(arguments)");
+    }
+
+    /// Return whether the word is a macro whose text has a comma or another macro.
+    bool may_hide_comma(std::string_view word) const {
+        const auto& names = context_.unit.macro_names;
+        return std::ranges::any_of(context_.unit.macros, [&](const Macro& macro) {
+            if (macro.name != word) return false;
+            for (int i = 0; i < macro.body.size(); ++i)
+                if (macro.body[i] == "," || names.count(macro.body[i])) return true;
+            return macro.has_parameters;
+        });
     }
 
     /// Return the comma or > that follows an empty part; -1 if no part is empty.

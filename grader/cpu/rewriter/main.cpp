@@ -23,7 +23,8 @@ constexpr const char* usage =
     "Rewrites CUDA C++ for the CPU backend. SHOWN_NAME: the input's name in messages (its path, if not given).\n"
     "--split: splits kernels at their barriers if that is safe, for programs without the sanitizer's hooks.\n"
     "--scan: refuses the output of g++ -E if code in it would be hidden from the sanitizer.\n"
-    "Exit status: 0 done; 1 the file is refused, messages on stderr; 2 a file cannot be read or written, or misuse;\n"
+    "Exit status: 0 done, perhaps with warnings on stderr; 1 the file is refused, messages on stderr; 2 a file cannot "
+    "be read or written, or misuse;\n"
     "3 the file is refused, and its first problem is a feature that CUDA has and the CPU backend lacks.\n";
 
 std::string read_file(const std::string& path) {
@@ -79,6 +80,7 @@ int main(int argc, char** argv) try {
         const bool lacks_feature = rewritten.problems.front().fine_on_gpu;
         return status(lacks_feature ? RewriterExit::lacks_feature : RewriterExit::refused);
     }
+    std::cerr << warplab::rewriter::show_warnings(rewritten, shown_name);
     write_file(output, rewritten.text);
     return status(RewriterExit::done);
 } catch (const std::exception& problem) {

@@ -20,10 +20,12 @@ struct Context {
     std::vector<Problem> problems;
     std::vector<std::pair<std::size_t, std::size_t>> dead;  // bytes [begin, end) that g++ does not compile
     std::unordered_map<int, Edits> splits = {};             // of kernels that run from barrier to barrier (split.h)
+    std::vector<Problem> warnings = {};
 
     void refuse(const Token& token, std::string message) {
         problems.push_back({token.begin, std::move(message), false});
     }
+    void warn(const Token& token, std::string message) { warnings.push_back({token.begin, std::move(message), false}); }
     void refuse_for_cpu(const Token& token, std::string message) {
         problems.push_back({token.begin, std::move(message), true});
     }
@@ -70,6 +72,7 @@ void refuse_unsupported(Context& context);
 /// Refuse warp functions without _sync, which GPUs since Volta do not have.
 void refuse_removed(Context& context);
 void refuse_host_code(Context& context);
+void warn_of_thread_arrays(Context& context);
 void refuse_wrong_callees(Context& context);
 
 /// A function that the file declares or defines outside classes: its name and the tokens [begin, end) of its
@@ -81,6 +84,9 @@ struct Function {
     bool behind_macro = false;  // a macro that does not mention CUDA; it may contain any qualifier
 };
 std::vector<Function> find_functions(const Context& context);
+
+/// Return whether the innermost braces around `i` are those of a class.
+bool is_in_class_body(const Stream& stream, int i);
 
 /// Return, for each token, how many bodies of functions that only the device runs contain it.
 std::vector<int> device_depth(const Stream& stream, const Qualifiers& qualifiers);

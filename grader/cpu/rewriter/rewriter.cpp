@@ -55,13 +55,13 @@ void rewrite_stream(const Stream& stream, Context& context) {
 }
 
 /// Return the problems in order of place, without those in code that g++ does not compile.
-std::vector<Problem> live_problems(Context& context) {
-    std::ranges::stable_sort(context.problems, [](const Problem& a, const Problem& b) { return a.at < b.at; });
+std::vector<Problem> live_problems(Context& context, std::vector<Problem>& all) {
+    std::ranges::stable_sort(all, [](const Problem& a, const Problem& b) { return a.at < b.at; });
     std::ranges::sort(context.dead);
     std::vector<Problem> problems;
     std::size_t dead_until = 0;
     auto range = context.dead.begin();
-    for (auto& problem : context.problems) {
+    for (auto& problem : all) {
         for (; range != context.dead.end() && range->first <= problem.at; ++range)
             dead_until = std::max(dead_until, range->second);
         if (problem.at >= dead_until) problems.push_back(std::move(problem));
@@ -107,6 +107,27 @@ class Lines {
     std::vector<std::size_t> begins_ = {0};
 };
 
+std::string show(const std::vector<Problem>& problems, const char* kind, const Rewritten& rewritten,
+                 std::string_view shown_name) {
+    constexpr std::size_t most_problems = 20, most_columns = 200;
+    const std::string_view source = rewritten.source;
+    std::string shown;
+    const Lines lines(source);
+    for (std::size_t i = 0; i < std::min(problems.size(), most_problems); ++i) {
+        const auto& problem = problems[i];
+        const auto line_number = lines.line(problem.at);
+        const std::size_t column = lines.column(problem.at) - 1, begin = problem.at - column;
+        shown += std::string(shown_name) + ":" + std::to_string(line_number) + ":" + std::to_string(column + 1) + ": " +
+                 kind + ": " + problem.message + "\n";
+        const auto line = source.substr(begin, std::min(source.find('\n', begin) - begin, most_columns));
+        if (column >= line.size()) continue;
+        const auto number = std::to_string(line_number);
+        shown += std::string(number.size() < 5 ? 5 - number.size() : 0, ' ') + number + " | " +
+                 without_control_characters(line) + "\n      | " + pad_to(line, column) + "^\n";
+    }
+    return shown;
+}
+
 }  // namespace
 
 Rewritten rewrite(std::string_view source, std::string_view shown_name, Barriers barriers) {
@@ -126,6 +147,7 @@ Rewritten rewrite(std::string_view source, std::string_view shown_name, Barriers
     refuse_removed(context);
     refuse_host_code(context);
     refuse_wrong_callees(context);
+    warn_of_thread_arrays(context);
     if (barriers == Barriers::split) context.splits = find_splits(context, result.source);
     rewrite_stream(unit.code, context);
     rewrite_configured_launches(context);
@@ -135,33 +157,20 @@ Rewritten rewrite(std::string_view source, std::string_view shown_name, Barriers
         if (!qualifiers.is_alias(macro)) rewrite_stream(macro.body, context);
     }
     result.text = "#line 1 " + quote(shown_name) + "\n" + context.edits.apply(result.source);
-    result.problems = live_problems(context);
+    result.problems = live_problems(context, context.problems);
+    result.warnings = live_problems(context, context.warnings);
     return result;
 }
 
 std::string show_problems(const Rewritten& rewritten, std::string_view shown_name) {
-    constexpr std::size_t most_problems = 20, most_columns = 200;
-    const std::string_view source = rewritten.source;
-    std::string shown;
-    bool fine_on_gpu = false;
-    const Lines lines(source);
-    for (std::size_t i = 0; i < std::min(rewritten.problems.size(), most_problems); ++i) {
-        const auto& problem = rewritten.problems[i];
-        fine_on_gpu = fine_on_gpu || problem.fine_on_gpu;
-        const auto line_number = lines.line(problem.at);
-        const std::size_t column = lines.column(problem.at) - 1, begin = problem.at - column;
-        shown += std::string(shown_name) + ":" + std::to_string(line_number) + ":" + std::to_string(column + 1) +
-                 ": error: " + problem.message + "\n";
-        const auto line = source.substr(begin, std::min(source.find('\n', begin) - begin, most_columns));
-        if (column >= line.size()) continue;
-        const auto number = std::to_string(line_number);
-        shown += std::string(number.size() < 5 ? 5 - number.size() : 0, ' ') + number + " | " +
-                 without_control_characters(line) + "\n      | " + pad_to(line, column) + "^\n";
-    }
-    if (fine_on_gpu) {
-        shown += "note: code that only a GPU can run may stand between #ifndef __WARPLAB_CPU__ and #endif\n";
-    }
-    return shown;
+    const bool fine_on_gpu = std::ranges::any_of(rewritten.problems, &Problem::fine_on_gpu);
+    return show(rewritten.problems, "error", rewritten, shown_name) +
+           (fine_on_gpu ? "note: code that only a GPU can run may stand between #ifndef __WARPLAB_CPU__ and #endif\n"
+                        : "");
+}
+
+std::string show_warnings(const Rewritten& rewritten, std::string_view shown_name) {
+    return show(rewritten.warnings, "warning", rewritten, shown_name);
 }
 
 }  // namespace warplab::rewriter

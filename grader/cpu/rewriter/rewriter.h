@@ -12,6 +12,7 @@ namespace warplab::rewriter {
 struct Rewritten {
     std::string text;               // the input of g++; after its #line, line n is line n of the source
     std::vector<Problem> problems;  // in order of place; if there are any, the text is not usable
+    std::vector<Problem> warnings;  // mistakes that CUDA accepts
     std::string source;             // the text to which the problems' places refer: LF line ends, no byte-order mark
 };
 
@@ -22,7 +23,8 @@ enum class Barriers { by_fibers, split };
 /// Rewrite a source, which may contain any bytes. `shown_name` is the file's name in g++'s messages.
 Rewritten rewrite(std::string_view source, std::string_view shown_name, Barriers barriers = Barriers::by_fibers);
 
-/// Return the problems in g++'s format: name, line, column, the line itself and a caret.
+/// Return the problems or the warnings in g++'s format: name, line, column, the line itself and a caret.
 std::string show_problems(const Rewritten& rewritten, std::string_view shown_name);
+std::string show_warnings(const Rewritten& rewritten, std::string_view shown_name);
 
 }  // namespace warplab::rewriter

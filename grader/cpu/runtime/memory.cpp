@@ -60,6 +60,10 @@ std::map<uintptr_t, size_t>& freed() {  // the number of bytes, by the beginning
     static auto& all = *new std::map<uintptr_t, size_t>;
     return all;
 }
+std::map<uintptr_t, size_t>& host_buffers() {  // of the runner: whole pages, by the beginning
+    static auto& all = *new std::map<uintptr_t, size_t>;
+    return all;
+}
 std::atomic<bool> symbols_are_missing{false};
 std::atomic<size_t> symbol_count{0};  // the sanitizer queries it at each host access
 std::atomic<int64_t> allocated{0};
@@ -86,6 +90,11 @@ Regions::iterator find(const void* address) {
 
 auto find_symbol(const void* address) {
     return holder(symbols(), address, [](const NamedVariable& variable) { return variable.bytes; });
+}
+
+bool holds_host_buffer(const void* address) {
+    const auto bytes_of = [](size_t bytes) { return bytes; };
+    return holder(host_buffers(), address, bytes_of) != host_buffers().end();
 }
 
 bool can_hide(const Region& region) { return region.pages && region.pages_bytes <= most_hidden_bytes; }
@@ -280,6 +289,16 @@ void hide_left_visible() {
         if (region.side == Side::device) hide(region);
 }
 
+void add_host_buffer(void* memory, size_t bytes) {
+    std::lock_guard lock(mutex);
+    host_buffers()[number(memory)] = bytes;
+}
+
+void remove_host_buffer(void* memory) {
+    std::lock_guard lock(mutex);
+    host_buffers().erase(number(memory));
+}
+
 Access::Access(const void* address, size_t bytes) {
     hide_left_visible();
     std::lock_guard lock(mutex);
@@ -297,9 +316,20 @@ Access::~Access() {
     if (begin_) mprotect(begin_, bytes_, PROT_NONE);
 }
 
+/// Set the protection of the host buffers that are not registered: a GPU cannot access these.
+void protect_host_buffers(int protection) {
+    for (const auto& [begin, bytes] : host_buffers()) {
+        const auto is_registered = [begin = begin, end = begin + bytes](const auto& entry) {
+            return entry.second.side == Side::pinned && entry.first < end && begin < entry.first + entry.second.bytes;
+        };
+        if (std::ranges::none_of(regions(), is_registered)) mprotect(reinterpret_cast<void*>(begin), bytes, protection);
+    }
+}
+
 void show_to_kernels() {
     if (!hiding) return;
     std::lock_guard lock(mutex);
+    protect_host_buffers(PROT_NONE);
     const bool expects = ++round_of_protection % (2 * most_launches_alike) > 1;
     for (auto& [begin, region] : regions()) {
         region.faults = 0;
@@ -315,6 +345,7 @@ void hide_from_host() {
     constexpr unsigned few = 256, launches_per_hiding = 16;  // hiding takes longer than a small grid
     std::lock_guard lock(mutex);
     ++round_of_protection;
+    protect_host_buffers(PROT_READ | PROT_WRITE);
     left_visible = ++launches_in_row > few && launches_in_row % launches_per_hiding != 0;
     for (auto& [begin, region] : regions()) {
         if (region.side == Side::pinned)
@@ -359,6 +390,10 @@ bool hand_over(const void* address, bool in_kernel) {
     if (!hiding) return false;
     std::unique_lock lock(mutex, std::defer_lock);
     if (!lock_soon(lock)) return false;
+    if (holds_host_buffer(address)) {
+        if (!in_kernel) protect_host_buffers(PROT_READ | PROT_WRITE);  // another thread of the host, which may
+        return !in_kernel;
+    }
     const auto found = find(address);
     if (found == regions().end()) return false;
     Region& region = found->second;
@@ -379,6 +414,7 @@ AddressFault explain_address(const void* address, bool in_kernel, bool in_librar
     if (number(address) < page_bytes) return {Fault::null_pointer, "a null pointer was used"};
     std::unique_lock lock(mutex, std::try_to_lock);
     if (!lock) return {Fault::segmentation, ""};
+    if (in_kernel && holds_host_buffer(address)) return {Fault::host_memory, "a kernel used host memory"};
     constexpr uintptr_t heap_header = 16;  // free() reads it before the memory that it frees
     const auto after = regions().upper_bound(number(address));
     if (in_library && !in_kernel && after != regions().end() && after->first - number(address) <= heap_header)

@@ -44,6 +44,10 @@ std::vector<Range> memory_of_kernels();
 /// Return whether kernels also have memory from malloc() or new.
 bool has_unlisted_memory();
 
+/// Hide a host buffer of the runner, whole pages, from kernels while they run: a GPU cannot access it.
+void add_host_buffer(void* memory, std::size_t bytes);
+void remove_host_buffer(void* memory);
+
 /// Called around a grid: kernels may access device memory; the host may not (if memory is hidden). After many launches
 /// in a row, hide_from_host() leaves device memory visible between most of them.
 void show_to_kernels();

@@ -342,6 +342,7 @@ class Sanitizer final : public Observer {
         std::uintptr_t memory_end, begin;
         std::size_t bytes;
     };
+    const HostBuffer* host_buffer_at(std::uintptr_t address) const;
 
     AsyncCopies async_;  // of the block async_block_
     std::uint32_t async_block_ = 0;
@@ -625,10 +626,15 @@ std::size_t Sanitizer::bytes_left(const void* address) {
     };
     const Object* const object = find(device_, last_device_, at);
     if (object && object->space == FindingSpace::buffer) return left_of(object->begin, object->bytes);
-    const auto after = host_buffers_.upper_bound(at);
-    if (after == host_buffers_.begin()) return SIZE_MAX;
+    const HostBuffer* const host = host_buffer_at(at);
+    return host ? left_of(host->begin, host->bytes) : SIZE_MAX;
+}
+
+const Sanitizer::HostBuffer* Sanitizer::host_buffer_at(std::uintptr_t address) const {
+    const auto after = host_buffers_.upper_bound(address);
+    if (after == host_buffers_.begin()) return nullptr;
     const HostBuffer& host = std::prev(after)->second;
-    return at < host.memory_end ? left_of(host.begin, host.bytes) : SIZE_MAX;
+    return address < host.memory_end ? &host : nullptr;
 }
 
 void Sanitizer::shared_begins(void* begin, const SharedDeclaration& variable) {
@@ -1171,8 +1177,9 @@ void Sanitizer::access(const Touch& touch) {
     } else if (object = find(device_, last_device_, touch.address); !object) {
         if (touch.address - number(grid_->closure) < grid_->closure_bytes) return;  // the kernel's parameters
         const bool hosts_stack = touch.address >= quick.stack && touch.address < quick.stack_end;
+        const bool hosts_own = hosts_stack || host_buffer_at(touch.address);
         if (may_be_unlisted_variable(reinterpret_cast<void*>(touch.address))) return;
-        const Ground ground = hosts_stack ? Ground::host : ground_at(touch.address);
+        const Ground ground = hosts_own ? Ground::host : ground_at(touch.address);
         if (ground == Ground::host) record(FindingKind::host_memory, nullptr, touch);
         if (ground == Ground::nowhere || (ground == Ground::read_only && touch.writes))
             record(FindingKind::out_of_bounds, nearest(touch.address), touch);
@@ -1464,10 +1471,12 @@ void warplab::cpu::begin_buffer(void* memory, std::size_t memory_bytes, void* be
 }
 
 void warplab::cpu::begin_host_buffer(void* memory, std::size_t memory_bytes, void* begin, std::size_t bytes) {
+    warplab_cpu::add_host_buffer(memory, memory_bytes);
     if (warplab_cpu::the_sanitizer) warplab_cpu::sanitizer().begin_host_buffer(memory, memory_bytes, begin, bytes);
 }
 
 void warplab::cpu::end_host_buffer(void* memory) {
+    warplab_cpu::remove_host_buffer(memory);
     if (warplab_cpu::the_sanitizer) warplab_cpu::sanitizer().end_host_buffer(memory);
 }
 

@@ -41,6 +41,30 @@ void compare_outputs(const StageRun& run, const Buffers& buffers, const Trial& t
                                        : Wrong::nothing;
 }
 
+/// Whether no element of an array of counts is too small, and one is too large.
+bool counts_too_much(const Array& expected, const Array& actual) {
+    if (expected.type() != ElementType::uint32 || expected.count() < few_elements) return false;
+    bool more = false;
+    for (std::size_t i = 0; i < actual.count(); ++i) {
+        if (value_at(actual, i) < value_at(expected, i)) return false;
+        more = more || value_at(actual, i) > value_at(expected, i);
+    }
+    return more;
+}
+
+/// Look at the outputs of a call that was stopped while a kernel ran.
+Stopped look_at_outputs(const StageRun& run, const Buffers& buffers, const Problem& problem) {
+    Stopped found = Stopped::right;
+    for (std::size_t i = 0; i < run.lab.buffers.size(); ++i) {
+        if (run.lab.buffers[i].role == Role::input) continue;
+        const Array actual = buffers.read(i, 0);
+        if (!compare(run.oracle, problem, i, problem.arrays[i], actual)) continue;
+        if (!counts_too_much(problem.arrays[i], actual)) return Stopped::unfinished;
+        found = Stopped::too_large;
+    }
+    return found;
+}
+
 /// Compare the runner's account of a call with the judge's own knowledge, if the outputs are correct.
 void note_evidence(StageRun& run, const Trial& trial, const CallResult& result, const Observed& observed) {
     run.launch_digests.push_back(observed.launch_digest);
@@ -65,6 +89,8 @@ CallResult make_call(StageRun& run, Buffers& buffers, const Trial& trial) {
         run.runner_session().ask(request, {}, time_limit_s(run, trial.problem), circumstances_of(run, trial.problem));
     const protocol::Answer& answer = reply.answer;
     CallResult result{Wrong::no_answer, reply.failure, answer.host_bytes, answer.launches, answer.leaked_bytes};
+    if (reply.failure && reply.failure->cause == cause::timeout && run.backend == Backend::cpu)
+        result.stopped = look_at_outputs(run, buffers, trial.problem);
     if (reply.failure) return result;
     result.wrong = Wrong::copied_to_host;
     if (!trial.host_variant && answer.host_bytes > allowed) return result;
@@ -131,6 +157,8 @@ bool is_right_with_zeros(StageRun& run, Buffers& buffers, const Trial& trial, co
 Dependence find_dependence(StageRun& run, Buffers& buffers, const Trial& trial, const Difference& difference,
                            const Failure& plain) {
     Dependence found;
+    if (run.explaining_s <= 0) return found;
+    const ExplainingTime time(run);
     if (is_unexplained(plain)) found = look_closer(run, buffers, trial);
     const bool may_be_added_to = plain.cause == cause::nan || plain.cause == cause::never_written;
     if (found.on == Dependence::On::unknown && may_be_added_to && is_right_with_zeros(run, buffers, trial, difference))

@@ -39,6 +39,9 @@ struct ModifiedInput {
     std::string before, now;  // of the element
 };
 
+/// What the outputs held when a call was stopped.
+enum class Stopped { unfinished, right, too_large };
+
 struct CallResult {
     Wrong wrong = Wrong::nothing;
     std::optional<Failure> no_answer = {};
@@ -46,6 +49,7 @@ struct CallResult {
     std::int64_t leaked_bytes = 0;
     std::optional<Damage> damage = {};
     std::optional<ModifiedInput> input = {};
+    Stopped stopped = Stopped::unfinished;
     std::optional<Difference> difference = {};  // of an output, also if a guard zone was written
     std::vector<Array> outputs = {};            // contents after the call, one per buffer; empty if it did not end
 };

@@ -25,6 +25,11 @@ std::string which_elements(const Pattern& p) {
 }
 
 std::string hint_for(const Pattern& p) {
+    if (p.counts_bytes())
+        return fmt::format(
+            "Right is exactly one element in {}: cudaMemcpy, cudaMalloc and cudaMemset count bytes, and an element has "
+            "{} of them. Is it n * sizeof(…) everywhere?",
+            p.element_bytes, p.element_bytes);
     if (p.unset == p.wrong)
         return fmt::format(
             "Wrong by {} 0xFEFEFEFE, which is what a local variable holds here until it is set (on a GPU, anything). "
@@ -78,7 +83,10 @@ Failure from_pattern(const Lab& lab, const Difference& difference, const Array& 
     if (p.count > 1 && !(unwritten && p.wrong == p.count))
         message += fmt::format(" Wrong: {} of {} elements, {}.", format_count(p.wrong), format_count(p.count),
                                which_elements(p));
-    const char* cause = unwritten ? cause::never_written : p.nan == p.wrong ? cause::nan : cause::wrong_value;
+    const char* cause = p.counts_bytes()   ? cause::bytes_not_elements
+                        : unwritten        ? cause::never_written
+                        : p.nan == p.wrong ? cause::nan
+                                           : cause::wrong_value;
     return {cause, message, hint_for(p), place_of(lab, difference, expected, actual)};
 }
 
@@ -105,8 +113,6 @@ std::string outside_scratch(const Lab& lab, const Damage& damage, const std::str
     return fmt::format("The code writes outside scratch, {} ({}_scratch_bytes asks for {}).", where, lab.name,
                        format_plural(damage.count, "byte"));
 }
-
-constexpr double most_explaining_s = 20;
 
 /// Return cause, message and hint of the first hypothesis that reproduces the output; nothing if none does.
 std::vector<std::string> find_hypothesis(const Lab& lab, const Oracle& oracle, const Situation& situation) {
@@ -137,10 +143,11 @@ Place place_of(const Lab& lab, const Difference& difference, const Array& expect
 }
 
 Failure explain_difference(const Lab& lab, const Oracle& oracle, const Situation& situation,
-                           const Difference& difference, std::uint32_t poison) {
+                           const Difference& difference, std::uint32_t poison, double most_s) {
     const Array& expected = situation.problem.arrays[difference.buffer];
     const Array& actual = situation.actual[difference.buffer];
-    const auto explained = compute_apart(most_explaining_s, [&] { return find_hypothesis(lab, oracle, situation); });
+    std::optional<std::vector<std::string>> explained;
+    if (most_s > 0) explained = compute_apart(most_s, [&] { return find_hypothesis(lab, oracle, situation); });
     if (explained && explained->size() == 3)
         return {(*explained)[0], (*explained)[1], (*explained)[2], place_of(lab, difference, expected, actual)};
     return from_pattern(lab, difference, expected, actual,

@@ -128,6 +128,11 @@ std::size_t Pattern::partial_block() const {
     return 0;
 }
 
+bool Pattern::counts_bytes() const {
+    return element_bytes > 1 && count > few_elements && contiguous && last + 1 == count &&
+           first == count / element_bytes;
+}
+
 bool Pattern::has_rounded() const {
     return wrong > few_elements && wrong * 2 > count && largest_error > 0 && largest_error < 2e-6;
 }
@@ -137,6 +142,7 @@ Pattern find_pattern(const Oracle& oracle, const Problem& problem, std::size_t b
     const std::vector<std::size_t> wrong = wrong_indices(oracle, problem, buffer, expected, actual);
     Pattern pattern;
     pattern.count = expected.count();
+    pattern.element_bytes = element_bytes(expected.type());
     pattern.wrong = wrong.size();
     pattern.first = wrong.front();
     pattern.last = wrong.back();

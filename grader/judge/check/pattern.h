@@ -26,6 +26,7 @@ double value_at(const Array& array, std::size_t index);
 /// Properties that the wrong elements of one output have in common.
 struct Pattern {
     std::size_t count = 0, wrong = 0, first = 0, last = 0;
+    std::size_t element_bytes = 1;
     std::size_t unwritten = 0, nan = 0, unset = 0;
     std::uint32_t unset_terms = 0;  // of the first wrong element
     std::size_t step = 0;           // > 1: all wrong indices are first + k * step, and there are many
@@ -36,6 +37,8 @@ struct Pattern {
 
     /// Return a block size for which the wrong tail is the last, partial block; 0 if there is none.
     std::size_t partial_block() const;
+    /// Whether all elements are wrong but those in the first bytes, as many as there are elements.
+    bool counts_bytes() const;
     /// Whether many doubles, all of them, are nearly correct: an omitted or wrong term would affect some more than
     /// others.
     bool has_rounded() const;

@@ -1,6 +1,7 @@
 #pragma once
 // A stage that is ready to run: its program, the session with it, and all that the sessions have left behind.
 
+#include <chrono>
 #include <filesystem>
 #include <functional>
 #include <memory>
@@ -44,6 +45,8 @@ struct StageRun {
     bool uncollected = false;                        // the living session has counted since collect_counts()
     std::vector<std::uint64_t> launch_digests = {};  // of each call, in the ended sessions
     std::string doubt = {};                          // the first reason not to trust the sanitizer
+    double explaining_s = 3;                         // the time that is left to search for the causes of wrong outputs
+    std::function<void(const std::string&)> doing = [](const std::string&) {};
     std::shared_ptr<KnownOutputs> known_outputs = std::make_shared<KnownOutputs>();
     /// Make a run of the stage's reference, compiled and sandboxed in the same way; null if it does not compile.
     std::function<std::unique_ptr<StageRun>()> reference = {};
@@ -70,6 +73,20 @@ struct StageRun {
 
     /// Add the living session's counts for the last dataset.
     void collect_counts();
+};
+
+/// While it exists, time counts as spent on the search for causes.
+class ExplainingTime {
+  public:
+    explicit ExplainingTime(StageRun& run) : run_(run) {}
+    ~ExplainingTime() { run_.explaining_s -= std::chrono::duration<double>(Clock::now() - begin_).count(); }
+    ExplainingTime(const ExplainingTime&) = delete;
+    ExplainingTime& operator=(const ExplainingTime&) = delete;
+
+  private:
+    using Clock = std::chrono::steady_clock;
+    StageRun& run_;
+    Clock::time_point begin_ = Clock::now();
 };
 
 /// Open `buffers` in the session for problems shaped like `shape`. Returns the failure of the student's prepare

@@ -20,15 +20,27 @@ Failure tell_copied(const StageRun& run, const Trial& trial, const CallResult& r
             host_work_hint(run.stage.host_bytes_per_iteration)};
 }
 
+/// Search for the mistake that explains the outputs, at most as long as the stage may still take for that.
+Failure search_cause(StageRun& run, const Situation& situation, const Difference& difference, const Poison& poison) {
+    constexpr double most_s = 2;  // for one output
+    const Place place =
+        place_of(run.lab, difference, situation.problem.arrays[difference.buffer], situation.actual[difference.buffer]);
+    run.doing(fmt::format("{}[{}] is {}, expected {}: searching for the cause", place.buffer, place.index, place.actual,
+                          place.expected));
+    const ExplainingTime time(run);
+    return explain_difference(run.lab, run.oracle, situation, difference, poison.output,
+                              std::min(most_s, run.explaining_s));
+}
+
 /// Explain a guard violation by the mistake that explains the outputs, if that mistake writes past the end: rows that
 /// are too far apart. With any other mistake, the outputs may be a consequence of the violation.
-Failure tell_damage(const StageRun& run, const Situation& situation, const CallResult& result, const Poison& poison) {
+Failure tell_damage(StageRun& run, const Situation& situation, const CallResult& result, const Poison& poison) {
     const Failure failure = explain_damage(run.lab, *result.damage);
     const auto is_output = [&](const BufferSpec& b) {
         return b.name == result.damage->buffer && b.role == Role::output;
     };
     if (!result.difference || std::ranges::none_of(run.lab.buffers, is_output)) return failure;
-    const Failure explained = explain_difference(run.lab, run.oracle, situation, *result.difference, poison.output);
+    const Failure explained = search_cause(run, situation, *result.difference, poison);
     if (explained.cause != cause::wrong_pitch) return failure;
     return {explained.cause, failure.message + " " + explained.message, explained.hint, explained.place};
 }
@@ -47,6 +59,33 @@ Failure tell_answered_without_kernel(bool host_variant) {
             fmt::format("The output is right, but {} launched no kernel: it was computed on the host, or only copied.",
                         host_variant ? "the host function" : "the call"),
             "The work belongs into a kernel that is launched with <<<blocks, threads>>>."};
+}
+
+/// Explain why a call did not end by what its outputs held by then.
+Failure tell_stopped(const Lab& lab, const Failure& failure, Stopped stopped) {
+    if (stopped == Stopped::unfinished) return failure;
+    const char* held = stopped == Stopped::right ? "held the right values" : "held more than the right counts";
+    const auto is_output = [](const BufferSpec& buffer) { return buffer.role != Role::input; };
+    const BufferSpec& output = *std::ranges::find_if(lab.buffers, is_output);
+    return {failure.cause,
+            fmt::format("{} {} already {} then: threads do each other's elements again and again.", failure.message,
+                        output.name, held),
+            "Is the step of the loop the number of threads of the whole grid, gridDim.x * blockDim.x?", failure.place};
+}
+
+/// `plain`: the explanation of an output that no thread wrote, although kernels ran.
+Failure tell_unwritten(const std::string& output, bool host_variant, const Failure& plain) {
+    if (host_variant)
+        return {cause::not_copied_back, fmt::format("A kernel ran, but {} was never written.", output),
+                "Is the result copied back? The last copy goes from the device's memory to the host's: "
+                "cudaMemcpyDeviceToHost.",
+                plain.place};
+    return {
+        cause::never_written, fmt::format("A kernel ran, but wrote nothing to {}.", output),
+        fmt::format("Is {} passed to the kernel, and does a thread come to the line that writes to it? Or does that "
+                    "line write to other memory?",
+                    output),
+        plain.place};
 }
 
 Failure tell_leak(std::int64_t bytes, bool host_variant) {
@@ -86,14 +125,14 @@ Failure tell_race(const StageRun& run, const Trial& trial, const Dependence& dep
 
 }  // namespace
 
-Failure tell_call(const StageRun& run, const Trial& trial, const CallResult& result, const Poison& poison) {
+Failure tell_call(StageRun& run, const Trial& trial, const CallResult& result, const Poison& poison) {
     const Situation situation{trial.problem, trial.before, result.outputs, trial.previous, poison.beyond, run.stage.id};
     switch (result.wrong) {
         case Wrong::nothing:
         case Wrong::output:
             break;
         case Wrong::no_answer:
-            return *result.no_answer;
+            return tell_stopped(run.lab, *result.no_answer, result.stopped);
         case Wrong::copied_to_host:
             return tell_copied(run, trial, result);
         case Wrong::guard_zone:
@@ -108,10 +147,13 @@ Failure tell_call(const StageRun& run, const Trial& trial, const CallResult& res
     return explain_output(run, trial, result, poison);
 }
 
-Failure explain_output(const StageRun& run, const Trial& trial, const CallResult& result, const Poison& poison) {
+Failure explain_output(StageRun& run, const Trial& trial, const CallResult& result, const Poison& poison) {
     const Situation situation{trial.problem, trial.before, result.outputs, trial.previous, poison.beyond, run.stage.id};
-    const Failure plain = explain_difference(run.lab, run.oracle, situation, *result.difference, poison.output);
+    const Failure plain = search_cause(run, situation, *result.difference, poison);
     const bool unwritten = plain.cause == cause::never_written;
+    const bool wholly = result.difference->wrong == situation.actual[result.difference->buffer].count();
+    if (unwritten && wholly && result.launches > 0 && needs_kernel(run.lab, trial.problem))
+        return tell_unwritten(run.lab.buffers[result.difference->buffer].name, trial.host_variant, plain);
     const bool unexplained = plain.cause == cause::wrong_value && needs_kernel(run.lab, trial.problem);
     if (result.launches > 0 || !(unwritten || unexplained)) return plain;
     return {cause::not_launched,

@@ -6,10 +6,10 @@
 namespace warplab {
 
 /// Return the failure for anything but a wrong output.
-Failure tell_call(const StageRun& run, const Trial& trial, const CallResult& result, const Poison& poison);
+Failure tell_call(StageRun& run, const Trial& trial, const CallResult& result, const Poison& poison);
 
 /// Return the explanation of a wrong output that this call alone gives.
-Failure explain_output(const StageRun& run, const Trial& trial, const CallResult& result, const Poison& poison);
+Failure explain_output(StageRun& run, const Trial& trial, const CallResult& result, const Poison& poison);
 
 /// Return the failure for a wrong output: `plain` is explain_output()'s explanation.
 Failure tell_output(const StageRun& run, const Trial& trial, const CallResult& result, const Failure& plain,

@@ -242,7 +242,7 @@ int inspect(const Options& options) {
     Inspected found{lab.name, stage.id, file.filename().string(), read_lines(file), gpu};
     found.datasets = sanitized.counted;
     found.findings = sanitized.findings;
-    judge_answers(with_hints(sanitized.checks, found.findings), found);
+    judge_answers(with_stories(sanitized.checks, found.findings, ready.compilation), found);
     found.all = all_of(found.datasets);
     found.counts = add_up_counts(*ready.run, found.all.accesses);
     std::map<std::string, KernelResources> resources;

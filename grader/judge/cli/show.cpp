@@ -110,7 +110,8 @@ class Caller {
             const auto difference = compare(run_.oracle, right, i, right.arrays[i], actual[i]);
             if (!difference) continue;
             const Situation situation{right, before, actual, nullptr, buffers_->poison().beyond, run_.stage.id};
-            return explain_difference(run_.lab, run_.oracle, situation, *difference, buffers_->poison().output);
+            return explain_difference(run_.lab, run_.oracle, situation, *difference, buffers_->poison().output,
+                                      run_.explaining_s);
         }
         return std::nullopt;
     }

@@ -105,7 +105,20 @@ Outcome Compiler::make_checked_object() {
     return checked.passed() ? outcome : checked;
 }
 
-Outcome Compiler::make_object() { return job_.backend == Backend::cpu ? make_cpu_object() : make_cuda_object(); }
+Outcome Compiler::make_object() {
+    return with_warnings(job_.backend == Backend::cpu ? make_cpu_object() : make_cuda_object());
+}
+
+/// Return the outcome with the warnings about the student's file in its log: those of the rewriter first, because it
+/// warns of nothing else than mistakes.
+Outcome Compiler::with_warnings(Outcome outcome) const {
+    std::vector<Diagnostic> warnings = of_rewriter_;
+    warnings.insert(warnings.end(), of_compiler_.begin(), of_compiler_.end());
+    if (!outcome.passed() || warnings.empty()) return outcome;
+    outcome.log = render(warnings, text_, warnings_shown);
+    outcome.warned_line = warnings.front().line;
+    return outcome;
+}
 
 std::optional<std::string> Compiler::report_resources(const std::string& architecture) {
     write_student_file(text_);
@@ -128,17 +141,19 @@ void Compiler::write_student_file(const std::string& text) const {
     chmod(in_work("student.cu").c_str(), 0644);
 }
 
-/// Keep warnings about the student's file in the log.
-Outcome Compiler::judge_compiler(const Ended& ended) const {
+/// Keep warnings about the student's file.
+Outcome Compiler::judge_compiler(const Ended& ended) {
     if (auto end = explain_end(ended, "The compiler", job_)) return *end;
     if (ended.status != 0) {
         const std::string rewritten = job_.backend == Backend::cpu ? read_left(in_work("student.cpp")) : "";
         return explain_errors(without_our_paths(ended.output), job_, harness_.contract, text_, rewritten);
     }
-    Outcome outcome;
-    outcome.log =
-        render(select(read_diagnostics(ended.output, job_.shown), job_.shown, "warning"), text_, warnings_shown);
-    return outcome;
+    of_compiler_ = select(read_diagnostics(ended.output, job_.shown), job_.shown, "warning");
+    if (job_.backend == Backend::cpu) {
+        move_columns(of_compiler_, text_, read_left(in_work("student.cpp")));
+        leave_out_our_names(of_compiler_, text_);
+    }
+    return {};
 }
 
 /// Replace the long names of paths in the cache, such as by "labs/vector_add/lab.h".
@@ -212,6 +227,8 @@ Outcome Compiler::rewriter(const Words& arguments) {
     add(command, arguments);
     const Ended ended = run(command, policy_);
     if (auto end = explain_end(ended, "The CPU backend's rewriter", job_)) return *end;
+    if (ended.status == 0 && arguments.front() != "--scan")
+        of_rewriter_ = select(read_diagnostics(ended.output, job_.shown), job_.shown, "warning");
     if (ended.status == 0) return {};
     const auto refusals = select(read_diagnostics(ended.output, job_.shown), job_.shown, "error");
     if (refusals.empty())

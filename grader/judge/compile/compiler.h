@@ -5,6 +5,7 @@
 #include <string>
 
 #include "grader/judge/compile/cache.h"
+#include "grader/judge/compile/diagnostics.h"
 #include "grader/judge/compile/harness.h"
 #include "grader/judge/compile/job.h"
 
@@ -40,7 +41,8 @@ class Compiler {
     Words dump_flags() const;
     Ended compile_cpu(const Words& before, const Words& what) const;
     Outcome rewriter(const Words& arguments);
-    Outcome judge_compiler(const Ended& ended) const;
+    Outcome judge_compiler(const Ended& ended);
+    Outcome with_warnings(Outcome outcome) const;
 
     Outcome check_contract() const;
     Outcome hide_symbols() const;
@@ -52,6 +54,7 @@ class Compiler {
     const std::string& text_;
     WorkFolder work_;
     Policy policy_;
+    std::vector<Diagnostic> of_rewriter_, of_compiler_;  // warnings
 };
 
 /// Copy a file that the sandboxed compiler wrote. Throws std::runtime_error if it cannot.

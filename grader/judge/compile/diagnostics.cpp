@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cstdlib>
+#include <regex>
 #include <sstream>
 
 #include "grader/common/text.h"
@@ -178,9 +179,10 @@ bool has_our_names(const std::string& message) {
            message == "template argument 1 is invalid";
 }
 
-/// Restore the student's names: the rewriter turns a __shared__ variable into a type, a holder and a reference to the
-/// holder's value.
-void use_their_names(std::string& message) {
+}  // namespace
+
+/// The rewriter turns a __shared__ variable into a type, a holder and a reference to the holder's value.
+std::string without_our_names(std::string message) {
     if (contains(message, "to ‘warplab_cpu::Line’")) message = "too many arguments in this call";
     if (contains(message, "warplab_cpu_type_")) replace_all(message, "‘typedef ", "‘");
     if (contains(message, "warplab_cpu::Shared<")) replace_all(message, "> warplab_cpu_", " ");
@@ -189,7 +191,12 @@ void use_their_names(std::string& message) {
     replace_all(message, "‘auto& ", "‘");
     replace_all(message, ", warplab_cpu::Line", "");  // the last parameter of functions that need the caller's line
     replace_all(message, "(warplab_cpu::Line)", "()");
+    message = std::regex_replace(message, std::regex("warplab_cpu::\\w+<(\\w+)>"), "$1");  // constrained types
+    static const std::regex ours("warplab_cpu", std::regex::icase);
+    return std::regex_search(message, ours) ? "this does not fit what it is used for" : message;
 }
+
+namespace {
 
 /// The part of a line around the column (0 = unknown), with "…" for the omitted parts, and the column in it.
 struct Quote {
@@ -278,6 +285,28 @@ void lead_with_open_brace(std::vector<Diagnostic>& errors) {
     }
 }
 
+void lead_with_open_macro(std::vector<Diagnostic>& errors) {
+    const std::string opening = "unterminated argument list invoking macro \"";
+    const auto open = std::ranges::find_if(errors, [&](const auto& d) { return d.message.starts_with(opening); });
+    if (open == errors.end()) return;
+    const std::string name = open->message.substr(opening.size(), open->message.rfind('"') - opening.size());
+    const auto use = std::ranges::find(errors, "‘" + name + "’ was not declared in this scope", &Diagnostic::message);
+    Diagnostic error = use == errors.end() ? *open : *use;
+    error.message = fmt::format("the ‘(’ after {} is never closed: a ‘)’ is missing", name);
+    errors = {error};
+}
+
+void lead_with_count_of_arguments(std::vector<Diagnostic>& errors) {
+    const auto counts = [](const Diagnostic& d) {
+        return d.kind == "error" &&
+               (contains(d.message, "too few arguments to") || contains(d.message, "too many arguments to"));
+    };
+    const auto count = std::ranges::find_if(errors, counts);
+    if (count == errors.end()) return;
+    const auto first = std::ranges::find(errors, count->line, &Diagnostic::line);
+    if (first == errors.begin() && first->kind == "error") std::rotate(first, count, count + 1);
+}
+
 void move_columns(std::vector<Diagnostic>& diagnostics, const std::string& source, const std::string& rewritten) {
     for (Diagnostic& diagnostic : diagnostics) {
         const std::string before = source_line(source, diagnostic.line);
@@ -299,7 +328,7 @@ void leave_out_our_names(std::vector<Diagnostic>& errors, const std::string& sou
         const bool counts_ours = diagnostic.message.starts_with("  candidate expects") && !kept.empty() &&
                                  kept.back().kind == "error";  // of a function in the harness's headers
         if (follows || counts_ours) continue;
-        if (has_our_names(diagnostic.message)) use_their_names(diagnostic.message);
+        if (has_our_names(diagnostic.message)) diagnostic.message = without_our_names(diagnostic.message);
         explain_launch(diagnostic, source);
         kept.push_back(diagnostic);
     }

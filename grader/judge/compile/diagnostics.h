@@ -28,12 +28,22 @@ std::vector<Diagnostic> select(const std::vector<Diagnostic>& all, const std::st
 /// it, and g++ reports the brace last.
 void lead_with_open_brace(std::vector<Diagnostic>& errors);
 
+/// Keep only the error about a macro's parenthesis that is never closed, at the macro's use: for g++, all text up to
+/// the end of the file is the macro's argument.
+void lead_with_open_macro(std::vector<Diagnostic>& errors);
+
+/// Move an error about the number of arguments before those about their types on the same line.
+void lead_with_count_of_arguments(std::vector<Diagnostic>& errors);
+
 /// Convert columns of the rewriter's output to columns of the source; 0 if the column cannot be determined.
 void move_columns(std::vector<Diagnostic>& diagnostics, const std::string& source, const std::string& rewritten);
 
 /// Replace the rewriter's own names (grader/cpu/rewriter/OUTPUT.md) by the student's. An error with such a name that
 /// follows another error on the same line is dropped, because it results from that one. Call it after move_columns.
 void leave_out_our_names(std::vector<Diagnostic>& errors, const std::string& source);
+
+/// Return a message or a declaration without names of the harness.
+std::string without_our_names(std::string message);
 
 /// Return a line of the text, counted from 1; "" if the text has fewer lines.
 std::string source_line(const std::string& source, int number);

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "grader/common/text.h"
+#include "grader/judge/compile/remedy.h"
 #include "grader/judge/compile/symbols.h"
 #include "grader/model/cause.h"
 
@@ -46,28 +47,6 @@ std::string one_line(std::string words) {
 Outcome too_much_written() {
     return failed({cause::compile_error, fmt::format("What the compiler wrote grew beyond {} MB.", written_bytes >> 20),
                    "Is there a large array with contents in the file?"});
-}
-
-/// Return what to try, derived from the compiler's message.
-std::string hint_for(const std::string& message) {
-    if (contains(message, "No such file or directory") || contains(message, "Permission denied") ||
-        contains(message, "cannot open source file"))
-        return "A hand-in is one file. There are lab.h, cuda_runtime.h and the headers of C and C++.";
-    if (contains(message, "stray ‘\\") || contains(message, "extended character"))
-        return "A character that is none of C++: a typographic quote or dash, or a file that is not saved as UTF-8.";
-    if (contains(message, "at end of input")) return "A brace or a parenthesis is opened and never closed.";
-    if (contains(message, "expected ‘;’") || contains(message, "or ‘;’ before") ||
-        contains(message, "expected a \";\""))
-        return "Often the line before lacks its semicolon.";
-    if (contains(message, "was not declared in this scope") || contains(message, "is undefined"))
-        return "Is it spelled as in its declaration, and declared above this line?";
-    if (contains(message, "conflicting declaration") || contains(message, "redeclaration of"))
-        return "One name has two declarations: make them alike, or give one another name.";
-    if (contains(message, "too few arguments") || contains(message, "too many arguments") ||
-        contains(message, "no matching function for call") || contains(message, "cannot convert") ||
-        contains(message, "invalid conversion") || contains(message, "is incompatible with parameter"))
-        return "Compare the call with the function's parameters, one by one.";
-    return "";
 }
 
 /// Return the assembler's message about an asm statement, "" if there is none. Its line numbers do not refer to the
@@ -189,7 +168,9 @@ Outcome explain_errors(const std::string& words, const Job& job, const Contract&
         move_columns(errors, text, rewritten);
         leave_out_our_names(errors, text);
     }
+    lead_with_open_macro(errors);
     lead_with_open_brace(errors);
+    lead_with_count_of_arguments(errors);
     const auto is_error = [](const Diagnostic& d) { return d.kind == "error"; };
     const auto count = std::ranges::count_if(errors, is_error);
     const std::string log = render(errors, text, errors_shown);
@@ -208,9 +189,9 @@ Outcome explain_errors(const std::string& words, const Job& job, const Contract&
     const Diagnostic& first = errors.front();
     const std::string more =
         count > 1 ? fmt::format(" ({}{} errors; this is the first)", has_more ? "more than " : "", count) : "";
-    return failed(
-        {cause::compile_error, fmt::format("Line {}: {}{}", first.line, first.message, more), hint_for(first.message)},
-        log);
+    return failed({cause::compile_error, fmt::format("Line {}: {}{}", first.line, first.message, more),
+                   remedy_for(first, all, text)},
+                  log);
 }
 
 Outcome explain_linker(const std::string& words, const std::string& text) {

@@ -110,6 +110,7 @@ Flags student_cpu_flags() {
             "-pipe",
             "-Wall",
             "-Wno-unused",
+            "-Wunused-value",     // a statement without effect
             "-Wno-sign-compare",  // int i < std::size_t n is common in student code
             "-Wno-unknown-pragmas",
             "-fdiagnostics-color=never",

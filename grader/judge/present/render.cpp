@@ -151,8 +151,13 @@ const Finding* likely_reason(const StageReport& stage) {
     return note == all.end() ? nullptr : &*note;
 }
 
-/// Render the line that may be the reason for a wrong output.
-std::string render_likely_reason(const StageReport& stage, const TextStyle& style) {
+/// Render the line that may be the reason for a wrong output: without words if they are the failure's.
+std::string render_likely_reason(const StageReport& stage, const Check& failed, const TextStyle& style) {
+    const auto is_told = [&](const Finding& found) { return failed.failure && failed.failure->message == told(found); };
+    if (stage.check_mode) {
+        const auto leading = std::ranges::find_if(stage.check_mode->findings, is_told);
+        if (leading != stage.check_mode->findings.end()) return render_quotes(*leading);
+    }
     const Finding* found = likely_reason(stage);
     return found ? render_finding(*found, "In check mode, ", style) : "";
 }
@@ -160,20 +165,23 @@ std::string render_likely_reason(const StageReport& stage, const TextStyle& styl
 std::string render_checks(const StageReport& stage, const TextStyle& style) {
     std::string text;
     bool first = true;
-    Groups others, skipped;
+    Groups others, not_run, skipped;
     for (const auto& check : stage.checks) {
         if (check.skipped) skipped.add(dataset_name(check), check.skipped_why);
         if (!did_not_pass(check)) continue;
         if (first) {
             text += fmt::format("  {}: {}\n", dataset_name(check), paint(check.verdict, style));
             if (check.failure) text += render_failure(*check.failure, 4, style);
-            text += render_likely_reason(stage, style);
+            text += render_likely_reason(stage, check, style);
+        } else if (!check.blocked_by.empty()) {
+            not_run.add(dataset_name(check), "");
         } else {
             others.add(dataset_name(check), check.failure ? check.failure->cause : "");
         }
         first = false;
     }
     if (!others.text().empty()) text += wrap("Not passed either: " + others.text(), 2, style.width);
+    if (!not_run.text().empty()) text += wrap("Not run after that: " + not_run.text(), 2, style.width);
     if (!skipped.text().empty()) text += wrap("Skipped: " + skipped.text(), 2, style.width);
     return text;
 }

@@ -34,6 +34,9 @@ constexpr std::uint64_t much_memory_bytes = 512 << 20;  // in addition to the bu
 constexpr auto memory_hint =
     "Is memory allocated in a loop and never freed? Is a size negative, or computed with an overflow?";
 
+constexpr auto host_memory_hint =
+    "Kernels see device memory alone: cudaMalloc it and copy. Does the call get a device pointer in every place?";
+
 /// Return text of an untrusted process, made printable and bounded in length.
 std::string clean(const char* text, std::size_t room) {
     std::string words(text, strnlen(text, room));
@@ -209,6 +212,8 @@ Failure explain_fault(const Ending& ending) {
                 "too.");
         case Fault::wrong_free:
             return segmentation("");
+        case Fault::host_memory:
+            return {cause::host_memory, fmt::format("The kernel uses host memory {}.", place), host_memory_hint};
         case Fault::stack_overflow:
             return {cause::crash, fmt::format("The stack overflowed {}.", place),
                     "Look for endless recursion or a very large local array."};

@@ -153,6 +153,8 @@ std::string size_hint(const RawFinding& f, const Elements& elements) {
                            format_plural(f.bytes, "byte"));
     if (static_cast<FindingSpace>(f.space) == FindingSpace::dynamic_shared)
         return "The launch's third argument says how much there is, in bytes: <<<blocks, threads, bytes>>>.";
+    if (static_cast<FindingSpace>(f.space) == FindingSpace::allocation)
+        return "Is the access guarded, e.g. by if (i < n)? Is the size that was asked for in bytes, n * sizeof(…)?";
     return "Guard the access, e.g. if (i < n), or check the size that was asked for.";
 }
 
@@ -271,6 +273,16 @@ Description unfinished(const std::vector<BufferSpec>& buffers, const RawFinding&
                       "other's stream wait for it (cudaStreamWaitEvent)."};
 }
 
+/// Describe plain writes of one value by several threads. The hint is for very many of them in an output of the lab.
+Description same_value(const std::vector<BufferSpec>& buffers, const RawFinding& f) {
+    const bool in_output = static_cast<FindingSpace>(f.space) == FindingSpace::buffer && f.buffer < buffers.size();
+    return {cause::same_value,
+            fmt::format("Several threads write the same value to {}: harmless, as long as it is the same.",
+                        element_at(buffers, f)),
+            in_output ? "Is the step of the loop the number of threads of the whole grid, gridDim.x * blockDim.x?" : "",
+            true};
+}
+
 const char* host_access_hint(const RawFinding& f) {
     return static_cast<FindingSpace>(f.space) == FindingSpace::variable
                ? "On a GPU the host's code does not reach a variable of the device's by its name: use "
@@ -290,12 +302,15 @@ Description describe(const std::vector<BufferSpec>& buffers, const RawFinding& f
                                 element_at(buffers, f), who(f.now)),
                     "Free memory after the last kernel that uses it."};
         case FindingKind::uninitialised:
-            return {cause::uninitialised,
-                    fmt::format("Kernel {} reads {}, which nobody has written yet: {}.", kernel_of(f),
-                                element_at(buffers, f), who(f.now)),
-                    "Memory holds rubbish until it is written: was all of it loaded or copied (sizes are in bytes)? "
-                    "Sums and counters "
-                    "are cleared first, in every call."};
+            return {
+                cause::uninitialised,
+                fmt::format("Kernel {} reads {}, which nobody has written yet: {}.", kernel_of(f),
+                            element_at(buffers, f), who(f.now)),
+                is_in_shared(f)
+                    ? "Shared memory holds rubbish until a thread of the block writes it. Read no element that none "
+                      "has stored, even if the value is not used: store 0 beyond the edge, or do not read there."
+                    : "Memory holds rubbish until it is written: was all of it loaded or copied (sizes are in "
+                      "bytes)? Sums and counters are cleared first, in every call."};
         case FindingKind::race:
             return race(buffers, f, false);
         case FindingKind::atomic_race:
@@ -331,10 +346,7 @@ Description describe(const std::vector<BufferSpec>& buffers, const RawFinding& f
         case FindingKind::unfinished:
             return unfinished(buffers, f);
         case FindingKind::same_value:
-            return {cause::same_value,
-                    fmt::format("Several threads write the same value to {}: harmless, as long as it is the same.",
-                                element_at(buffers, f)),
-                    "", true};
+            return same_value(buffers, f);
         case FindingKind::leak:
             return {
                 cause::leak,
@@ -408,6 +420,17 @@ std::string race_with_itself(const RawFinding& f) {
                       turns = "between a read and a write of another thread, as between two turns of a loop";
     if (is_in_shared(f)) return fmt::format("A barrier belongs {}: {}. {}", turns, barrier, many);
     return fmt::format("{} If each has its own, a barrier belongs {}: {}.", many, turns, barrier);
+}
+
+void count_same_values(Finding& found) {
+    constexpr std::uint64_t many = 1000;
+    if (found.count < many)
+        found.hint = "";
+    else if (!found.hint.empty())
+        found.message = fmt::format(
+            "Threads write {} times what other threads have written already. The result is right, "
+            "but the work is done again.",
+            format_count(found.count));
 }
 
 Finding returned_and_ended(const Finding& returned) {

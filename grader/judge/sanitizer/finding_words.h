@@ -24,6 +24,10 @@ Description describe(const std::vector<BufferSpec>& buffers, const RawFinding& f
 /// Return the hint for a line whose threads race with each other.
 std::string race_with_itself(const RawFinding& f);
 
+/// Complete the words about plain writes of one value, when their number is known: very many are work that is done
+/// again.
+void count_same_values(Finding& found);
+
 /// Return a return_before_barrier as a note: since compute capability 7.0, a barrier waits only for threads that have
 /// not ended.
 Finding returned_and_ended(const Finding& returned);

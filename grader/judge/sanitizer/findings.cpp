@@ -126,6 +126,8 @@ std::vector<Finding> describe_findings(const std::vector<BufferSpec>& buffers, c
         else
             like->count += found.count;
     }
+    for (Finding& found : all)
+        if (found.cause == cause::same_value) count_same_values(found);
     drop_consequences(all);
     sort_by_likelihood(all);
     return all;

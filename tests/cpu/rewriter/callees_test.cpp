@@ -29,6 +29,44 @@ TEST(Callees, AKernelThatIsCalledNeedsALaunch) {
     EXPECT_THAT(problem_of(kernel + "void run(float* x) { if (x) k(x); }"), HasSubstr("kernel k is called without"));
 }
 
+TEST(Callees, ALaunchHasThreeBrackets) {
+    for (const std::string launch : {"k<<1, 32>>(x);", "k << 1, 32 >> (x);", "if (x) k<<1, 32>>(x);"})
+        EXPECT_THAT(problem_of(kernel + "void run(float* x) { " + launch + " }"),
+                    HasSubstr("a launch has three brackets on each side; write k<<<blocks, threads>>>(arguments)"))
+            << launch;
+    EXPECT_THAT(problem_of(kernel + "int run(int k) { return k << 1; }"), IsEmpty());
+}
+
+TEST(Callees, ALaunchThatConsistsOfOneMacroNeedsTwoParts) {
+    const std::string launch = kernel + "void run(float* x) { k<<<SHAPE>>>(x); }";
+    for (const std::string one : {"#define SHAPE 256\n", "#ifndef SHAPE\n#define SHAPE 64 * 4\n#endif\n"})
+        EXPECT_THAT(problem_of(one + launch), HasSubstr("a launch needs both the number of blocks and the threads"));
+    for (const std::string two : {"#define SHAPE 1, 32\n", "#define TWO 1, 2\n#define SHAPE TWO\n"})
+        EXPECT_THAT(problem_of(two + launch), IsEmpty()) << two;
+}
+
+TEST(Callees, AKernelIsNoMember) {
+    const std::string words = "a kernel cannot be a member of a class";
+    for (const std::string access : {"", "static ", "template <class T> static "})
+        EXPECT_THAT(problem_of("struct Run { int n; " + access + kernel + "};"), HasSubstr(words)) << access;
+    for (const std::string& source : {"struct Run { friend __global__ void k(float* x); };\n" + kernel,
+                                      "struct Run { int n; };\nnamespace a { " + kernel + "}"})
+        EXPECT_THAT(problem_of(source), IsEmpty()) << source;
+}
+
+TEST(Callees, AVariableHasAnotherNameThanAParameter) {
+    const auto with = [](const std::string& text) {
+        return problem_of("__global__ void k(float* x, int n) { " + text + " }");
+    };
+    for (const std::string text : {"int n = 5; x[n] = 1;", "x[0] = 1; float *y, *x = y;", "__shared__ float x[32];"})
+        EXPECT_THAT(with(text), HasSubstr("is a parameter of this kernel already")) << text;
+    for (const std::string text :
+         {"for (int n = 0; n < 3; ++n) x[n] = 1;", "if (n) { float x = n; (void)x; }", "atomicAdd(x, 1.f);",
+          "atomicAdd(&x[n], 1.f);", "f<int>(x).g(x);", "switch (n) { default: x[0] = 1; }", "n *= 2; x[n] = 1;",
+          "auto f = [](int n) { return n; }; x[0] = f(n);", "return n ? void() : void(x[0] = 1);"})
+        EXPECT_THAT(with(text), IsEmpty()) << text;
+}
+
 TEST(Callees, WhatNvccTakesIsFine) {
     for (const auto& source : std::vector<std::string>{
              kernel + "void run(float* x) { k<<<1, 32>>>(x); }",

@@ -52,6 +52,18 @@ TEST(HostCode, BuiltInVariablesStayAsTheyAre) {
         EXPECT_THAT(problem_of(in_kernel + change + "; }"), HasSubstr("cannot be changed: CUDA sets it")) << change;
 }
 
+TEST(HostCode, BuiltInVariablesHaveNoAddress) {
+    for (const std::string use :
+         {"auto p = &threadIdx.x", "auto q = &blockIdx", "x[*&threadIdx.x] = 1", "f(m, & blockDim.y)"})
+        EXPECT_THAT(problem_of(in_kernel + use + "; }"), HasSubstr("cannot be taken")) << use;
+}
+
+TEST(HostCode, BuiltInVariablesBelongToDeviceCode) {
+    EXPECT_THAT(problem_of("void launch(int n) { if (threadIdx.x < n) return; }"),
+                HasSubstr("x.cu:1:26: error: threadIdx exists in device code alone, and launch is a host function"));
+    EXPECT_THAT(problem_of("int* place(int* x) { return x + blockIdx.x * blockDim.x; }"), HasSubstr("blockIdx exists"));
+}
+
 TEST(HostCode, WhatNvccTakesIsFine) {
     for (const auto& source : std::vector<std::string>{
              helper + "void launch(float* x) { x[0] = mix(std::max(x[0], x[1])); cudaDeviceSynchronize(); }",
@@ -85,6 +97,15 @@ TEST(HostCode, WhatNvccTakesIsFine) {
              in_kernel + "x[m+++threadIdx.x] = m---threadIdx.y; }",
              in_kernel + "dim3 blockDim = gridDim; blockDim.x = 3; }",
              "void launch() { dim3 gridDim(1); gridDim.x = 3; }",
+             "const dim3 blockDim(32);\nunsigned threads() { return blockDim.x; }",
+             "void launch() { cudaLaunchConfig_t config{}; config.gridDim = dim3(1); }",
+             "void launch() { each([] __device__(int i) { return threadIdx.x + i; }); }",
+             "void launch() { each([] __host__ __device__(int i) { return threadIdx.x + i; }); }",
+             "#define KERNEL(name) __global__ void name\nKERNEL(k)(float* x) { x[threadIdx.x] = 1; }",
+             "#define HEAD __global__\nHEAD void k(float* x) { x[threadIdx.x] = 1; }",
+             "unsigned bytes() { return sizeof(threadIdx) + sizeof(decltype(blockIdx.x)); }",
+             in_kernel +
+                 "if (m & threadIdx.x && x[0] & blockDim.x && f(m) & 3 & threadIdx.y) x[m & threadIdx.x] = 1; }",
              "__device__ void f() { static __device__ int n; static __constant__ int c = 3; }",
              "struct S { float* x; __device__ float operator()(int i) { return x[i]; } };",
              "template <class T> __global__ auto k(T* x) -> void { *x = 0; }",

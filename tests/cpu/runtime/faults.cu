@@ -128,6 +128,16 @@ static int* device(size_t count) {
     return memory;
 }
 
+constexpr size_t host_bytes = 8192;
+
+/// A host buffer of the runner, with hidden device memory as in the runner.
+static int* host_buffer() {
+    void* memory = mmap(nullptr, host_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    warplab::cpu::begin_host_buffer(memory, host_bytes, memory, host_bytes);
+    warplab::cpu::hide_device_memory(true);
+    return static_cast<int*>(memory);
+}
+
 static const std::map<std::string, std::function<void()>> programs = {
     {"overrun", [] { overrun_kernel<<<8, 64>>>(device(512)); }},
     {"null", [] { null_kernel<<<2, 64>>>(nullptr); }},
@@ -238,13 +248,21 @@ static const std::map<std::string, std::function<void()>> programs = {
          cudaMemcpy(found, out, sizeof found, cudaMemcpyDeviceToHost);
          if (found[0] != letters / 2 || found[1] != letters / 2) abort();
      }},
+    {"kernel_writes_host", [] { plain_kernel<<<1, 1>>>(host_buffer()); }},
+    {"kernel_writes_registered_host",
+     [] {
+         int* memory = host_buffer();
+         cudaHostRegister(memory, host_bytes, 0);
+         plain_kernel<<<1, 1>>>(memory);
+     }},
     {"doorbell",
      [] {
          int* bell;
          cudaMallocHost(&bell, sizeof *bell);
          *bell = 0;
-         std::thread ringer([bell] {
+         std::thread ringer([bell, buffer = host_buffer()] {
              std::this_thread::sleep_for(std::chrono::seconds(2));
+             *static_cast<volatile int*>(buffer) = 1;  // the host may use its memory while a kernel runs
              *static_cast<volatile int*>(bell) = 1;
          });
          doorbell_kernel<<<1, 1>>>(bell, device(1));

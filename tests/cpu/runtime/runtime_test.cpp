@@ -110,6 +110,7 @@ const Case cases[] = {
      "memory[3] = 1"},
     {"host_reads_device_after_many_launches", Fault::segmentation, "plain_kernel", -1,
      "host code used a pointer to device memory", false, "memory[3] = 1"},
+    {"kernel_writes_host", Fault::host_memory, "plain_kernel", 0, "a kernel used host memory"},
     {"free_device", Fault::wrong_free, "", -1, "was given to free() or delete: cudaFree frees it", false, "free("},
     {"c_library_reads_device", Fault::segmentation, "", -1, "a pointer to device memory in memcpy(), free()", false,
      "strlen("},
@@ -221,6 +222,11 @@ TEST_F(CpuRuntime, SaysWhichThreadsWaitWhere) {
 
 TEST_F(CpuRuntime, LetsBlocksGoOnThatOnlyCount) {
     const Reported reported = run_fault("", native("faults"), "mail");
+    EXPECT_EQ(reported.ended.status, 0) << reported.page.detail;
+}
+
+TEST_F(CpuRuntime, LetsKernelsUseRegisteredHostMemory) {
+    const Reported reported = run_fault("", native("faults"), "kernel_writes_registered_host");
     EXPECT_EQ(reported.ended.status, 0) << reported.page.detail;
 }
 

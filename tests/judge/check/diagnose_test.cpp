@@ -34,7 +34,7 @@ struct Wrong : testing::Test {
         const auto difference = compare(oracle, problem, 0, expected, actual);
         EXPECT_TRUE(difference);
         const std::vector<Array> before = {poisoned(ElementType::float32, 1000, poison)}, left = {actual};
-        return explain_difference(lab, oracle, {problem, before, left, nullptr, 0}, *difference, poison);
+        return explain_difference(lab, oracle, {problem, before, left, nullptr, 0}, *difference, poison, most_s);
     }
     void leave_unwritten(std::size_t from, std::size_t to) {
         const Array never = poisoned(ElementType::float32, 1000, poison);
@@ -47,7 +47,20 @@ struct Wrong : testing::Test {
     Plain oracle;
     Problem problem;
     Array expected, actual;
+    double most_s = 3;  // to search for a cause
 };
+
+TEST_F(Wrong, NoCauseIsSearchedWhenTheTimeIsUp) {
+    actual.as<float>()[3] = 0;
+    oracle.known = {{"from_a_hypothesis", "It is that.", "", [this](std::vector<Array>& outputs) {
+                         outputs[0] = actual;
+                         return true;
+                     }}};
+    EXPECT_EQ(explain().cause, "from_a_hypothesis");
+    most_s = 0;
+    EXPECT_EQ(explain().cause, cause::wrong_value);
+    EXPECT_EQ(explain().place->index, 3u);
+}
 
 TEST_F(Wrong, NothingWhenEqual) { EXPECT_FALSE(compare(oracle, problem, 0, expected, actual)); }
 
@@ -126,7 +139,7 @@ TEST(UnsetTerms, AreFoundInSumsThatWrapAndNowhereElse) {
         problem.arrays = {expected};
         const std::vector<Array> before = {poisoned(ElementType::uint32, 3, poison)}, left = {actual};
         const auto difference = compare(Plain(), problem, 0, expected, actual);
-        return explain_difference(lab, Plain(), {problem, before, left, nullptr, 0}, *difference, poison).hint;
+        return explain_difference(lab, Plain(), {problem, before, left, nullptr, 0}, *difference, poison, 3).hint;
     };
     EXPECT_NE(hint(391 * 0xFEFEFEFEu, 2 * 0xFEFEFEFEu).find("391 times 0xFEFEFEFE"), std::string::npos);
     for (const std::uint32_t other : {1u, 2u, 0x80000000u, 0xFFFFFFFFu, 0xFEFEFEFDu, 1000u, 0x7F7F7F7Fu})
@@ -146,7 +159,7 @@ std::string hint_for_doubles(std::size_t count, const std::function<double(doubl
     problem.arrays = {expected};
     const std::vector<Array> before = {poisoned(ElementType::float64, count, poison)}, left = {actual};
     const auto difference = compare(Plain(), problem, 0, expected, actual);
-    return explain_difference(lab, Plain(), {problem, before, left, nullptr, 0}, *difference, poison).hint;
+    return explain_difference(lab, Plain(), {problem, before, left, nullptr, 0}, *difference, poison, 3).hint;
 }
 
 TEST(Precision, OfFloatIsSeenWhereAllDoublesAreNearlyRight) {

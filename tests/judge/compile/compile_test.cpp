@@ -477,6 +477,53 @@ void use(float* out) { keep<Copied><<<1, 2>>>(out); })";
     EXPECT_FALSE(compiled.split);
 }
 
+TEST_F(CompileTest, AnErrorComesWithWhatIsNeeded) {
+    if (const std::string why = why_not(Backend::cpu); !why.empty()) GTEST_SKIP() << why;
+    const auto in_kernel = [](const std::string& text) {
+        return right_but("if (i < n) out", text + " if (i < n) out");
+    };
+    const auto in_call = [](const std::string& text) { return right_but("if (n > 0) add", text + " if (n > 0) add"); };
+    const std::pair<std::string, const char*> cases[] = {
+        {right_but("+ b[i];", "+ b[i]"), "Line 5 lacks its semicolon"},
+        {right_but("threadIdx.x;", "threadIdx.x"), "Often line 4 lacks its semicolon"},
+        {in_call("int x = 3"), "Is an operator, a comma, a semicolon or a bracket missing"},
+        {in_call("CUDA_CHECK(cudaGetLastError();\n  n = n;"), "Line 9: the ‘(’ after CUDA_CHECK is never closed"},
+        {right_but("(a, b, out, n);", "(a, b, n);"),
+         "It is declared as  __global__ void add_kernel(const float* a, const float* b, float* out, std::size_t n)."},
+        {in_kernel("a[i] = 1;"), "It is const: it can only be read."},
+        {in_kernel("out[i][i] = 1;"), "out[…] is a value already"},
+        {in_kernel("out[threadIdx] = 1;"), "take one of them, .x, .y or .z"},
+        {in_kernel("float w[2][2]; out[i] = w[0] * 2;"), "an array with two dimensions has two indices"},
+        {in_kernel("atomicAdd(*out, 1.f);"), "It is declared as  float atomicAdd(float*, float)."},
+        {in_kernel("int m = 1; atomicAdd(m, 1);"),
+         "It is argument 1 of  int atomicAdd(int*, int). A pointer is needed here"},
+        {in_kernel("out[i] += __shfl_down_sync(out[i], 1);"),
+         "It is declared as  T __shfl_down_sync(unsigned int, T, unsigned int, int). Compare the arguments one by one. "
+         "The first is the mask"},
+        {in_call("void* p = out; float* q = p; *q = 1;"), "static_cast<float*>(…)"},
+        {in_call("float* p = a; *p = 1;"), "declare the pointer as const float*"},
+        {in_call("float p = a; out[0] = p;"), "A pointer is not a value"},
+        {in_call("int threads = dim3(2); n = threads;"), "take one of them, .x, .y or .z"},
+        {in_call("float p; cudaMalloc(&p, n);"), "The first is the address of a pointer"},
+        {in_call("if n > 3 return;"), "A condition stands in parentheses"},
+        {"#include <algorithm>\n" + in_call("unsigned m = 3; n = std::min(m, n);"), "write std::min<std::size_t>(…)"},
+    };
+    for (const auto& [text, words] : cases) {
+        const Compilation result = compile_text(text).result;
+        ASSERT_TRUE(result.failure) << text;
+        EXPECT_THAT(told(result), HasSubstr(words)) << text;
+        expect_nothing_of_ours(result);
+    }
+}
+
+TEST_F(CompileTest, AMessageHasNoNameOfOurs) {
+    using compilation::without_our_names;
+    EXPECT_EQ(without_our_names("warplab_cpu::IfShuffled<T> f(unsigned int, T, warplab_cpu::Line)"),
+              "T f(unsigned int, T)");
+    EXPECT_EQ(without_our_names("no match for ‘warplab_cpu::Anything’"), "this does not fit what it is used for");
+    EXPECT_EQ(without_our_names("in expansion of macro ‘WARPLAB_CPU_KERNEL’"), "this does not fit what it is used for");
+}
+
 TEST_F(CompileTest, RefusedFeatureIsNamed) {
     if (const std::string why = why_not(Backend::cpu); !why.empty()) GTEST_SKIP() << why;
     const Compilation result = compile_text(right_and("texture<float> picture;")).result;

@@ -1,0 +1,237 @@
+#include "grader/judge/compile/remedy.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <regex>
+
+namespace warplab::compilation {
+namespace {
+
+/// Return the quoted parts of a message, without what g++ adds to the names of types: {aka ‘long unsigned int’}.
+std::vector<std::string> quoted_parts(std::string message) {
+    for (std::size_t at; (at = message.find(" {aka ")) != std::string::npos;)
+        message.erase(at, message.find('}', at) + 1 - at);
+    const std::string open = "‘", close = "’";
+    std::vector<std::string> parts;
+    for (std::size_t at = 0; (at = message.find(open, at)) != std::string::npos;) {
+        const std::size_t begin = at + open.size(), end = message.find(close, begin);
+        if (end == std::string::npos) break;
+        parts.push_back(message.substr(begin, end - begin));
+        at = end;
+    }
+    return parts;
+}
+
+/// The notes that follow the error.
+std::vector<Diagnostic> notes_of(const Diagnostic& error, const std::vector<Diagnostic>& all) {
+    const auto is_it = [&](const Diagnostic& other) {
+        return other.kind == "error" && other.file == error.file && other.line == error.line;
+    };
+    std::vector<Diagnostic> notes;
+    for (auto at = std::ranges::find_if(all, is_it); at != all.end(); ++at)
+        if (at->kind == "note")
+            notes.push_back(*at);
+        else if (!is_it(*at))
+            break;
+    return notes;
+}
+
+const Diagnostic* find_note(const std::vector<Diagnostic>& notes, const char* words) {
+    const auto found =
+        std::ranges::find_if(notes, [&](const Diagnostic& note) { return contains(note.message, words); });
+    return found == notes.end() ? nullptr : &*found;
+}
+
+/// Return whether a declaration mentions the type of the call's last argument.
+bool takes_last_argument(const std::string& declaration, const std::string& call) {
+    const std::string last = call.substr(call.find_last_of("(,") + 1);
+    const std::size_t begin = last.find_first_not_of(' ');
+    return begin != std::string::npos &&
+           contains(declaration, last.substr(begin, last.find_first_of("&)", begin) - begin).c_str());
+}
+
+/// Return the candidate that a call may have meant: of several, one that takes its last argument.
+std::string closest_candidate(const std::vector<Diagnostic>& notes, const Diagnostic& error) {
+    const auto call = quoted_parts(error.message);
+    std::string closest;
+    for (const Diagnostic& note : notes) {
+        const auto parts =
+            contains(note.message, "candidate: ") ? quoted_parts(note.message) : std::vector<std::string>();
+        if (parts.empty()) continue;
+        const bool fits = !call.empty() && takes_last_argument(parts[0], call[0]);
+        if (!closest.empty() && !fits) continue;
+        closest = without_our_names(std::regex_replace(parts[0], std::regex("^template<[^>]*> "), ""));
+        if (fits) break;
+    }
+    return closest;
+}
+
+/// Return the declaration that a note names, with the parameters' names if it is in the student's file.
+std::string declaration_in(const std::vector<Diagnostic>& notes, const Diagnostic& error, const std::string& source) {
+    if (const Diagnostic* note = find_note(notes, "declared here"); note && note->file == error.file) {
+        const std::string line = source_line(source, note->line);
+        const std::size_t end = line.rfind(')');
+        if (line.find('(') < end && end != std::string::npos)
+            return line.substr(line.find_first_not_of(" \t"), end + 1 - line.find_first_not_of(" \t"));
+    }
+    return closest_candidate(notes, error);
+}
+
+/// About a call whose arguments do not fit the function.
+std::string remedy_for_call(const Diagnostic& error, const std::vector<Diagnostic>& notes, const std::string& source) {
+    if (const Diagnostic* deduced = find_note(notes, "deduced conflicting types")) {
+        const auto parts = quoted_parts(deduced->message), called = quoted_parts(error.message);
+        if (parts.size() == 3 && !called.empty()) {
+            const bool has_long = contains(parts[1], "long") || contains(parts[1], "size_t");
+            const std::string name = called[0].substr(0, called[0].find('(')), wider = parts[has_long ? 1 : 2];
+            return fmt::format("The arguments have two types, {} and {}, and must have one: write std::{}<{}>(…).",
+                               parts[1], parts[2], name,
+                               wider == "long unsigned int" ? std::string("std::size_t") : wider);
+        }
+    }
+    std::string declaration = declaration_in(notes, error, source);
+    if (declaration.empty() && contains(error.message, " arguments to function "))
+        if (const auto parts = quoted_parts(error.message); !parts.empty()) declaration = parts[0];
+    if (declaration.empty()) return "Compare the call with the function's parameters, one by one.";
+    const char* first = contains(declaration, "_sync(")
+                            ? " The first is the mask of the lanes that take part: 0xffffffff for all 32."
+                        : contains(declaration, "(T**") ? " The first is the address of a pointer: float* p, then &p."
+                                                        : "";
+    return fmt::format("It is declared as  {}. Compare the arguments one by one.{}", declaration, first);
+}
+
+bool is_pointer(const std::string& type) { return type.ends_with('*'); }
+
+bool is_triple(const std::string& type) { return type.ends_with("dim3") || type.ends_with("uint3"); }
+constexpr auto triple_words = "It consists of three numbers: take one of them, .x, .y or .z.";
+
+/// About an operator whose operands do not fit.
+std::string remedy_for_operator(const Diagnostic& error) {
+    const auto parts = quoted_parts(error.message);
+    if (std::ranges::any_of(parts, is_triple)) return triple_words;
+    const auto is_array = [](const std::string& type) { return type.ends_with(']') && contains(type, " ["); };
+    if (contains(error.message, "invalid operands") && std::ranges::any_of(parts, is_array))
+        return "One of the two is a whole array: an array with two dimensions has two indices, as in tile[y][x].";
+    return "";
+}
+
+/// About a value of one type where another is needed.
+std::string remedy_for_conversion(const Diagnostic& error, const std::vector<Diagnostic>& notes) {
+    const auto types = quoted_parts(error.message);
+    if (types.size() < 2) return "";
+    const std::string &from = types[0], &to = types[1];
+    std::string where;
+    if (const Diagnostic* note = find_note(notes, "initializing argument")) {
+        const auto parts = quoted_parts(note->message);
+        const std::size_t number = note->message.find("argument ");
+        if (!parts.empty() && contains(parts[0], "dim3::dim3("))
+            where = "The blocks and the threads of a launch are numbers, or a dim3. ";
+        else if (!parts.empty())
+            where = fmt::format("It is argument {} of  {}. ",
+                                note->message.substr(number + 9, note->message.find(' ', number + 9) - number - 9),
+                                without_our_names(parts[0]));
+    }
+    if (is_triple(from)) return where + triple_words;
+    if (from == "void*" && is_pointer(to)) return where + fmt::format("Name the type: static_cast<{}>(…).", to);
+    if (from == "const " + to)
+        return where + fmt::format("What it points to may only be read: declare the pointer as {}.", from);
+    if (is_pointer(from) && !is_pointer(to))
+        return where + "A pointer is not a value: take an element of it, as in p[i], or *p for the first one.";
+    if (!is_pointer(from) && is_pointer(to))
+        return where + "A pointer is needed here, and this is a value: is it the array's name, or & before a variable?";
+    return where + fmt::format("Declare the variable as {}, or use a value that is a {}.", from, to);
+}
+
+/// Return "image" for the bracket at `column` of "image[r][c]"; "" if it is not clear.
+std::string subscripted_name(const std::string& line, int column) {
+    if (column < 1 || static_cast<std::size_t>(column) > line.size()) return "";
+    const auto is_word = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; };
+    std::size_t end = static_cast<std::size_t>(column) - (line[static_cast<std::size_t>(column) - 1] == '[');
+    while (end > 0 && line[end - 1] == ']') {
+        int depth = 0;
+        do {
+            --end;
+            depth += (line[end] == ']') - (line[end] == '[');
+        } while (end > 0 && depth > 0);
+    }
+    std::size_t begin = end;
+    while (begin > 0 && is_word(line[begin - 1])) --begin;
+    return line.substr(begin, end - begin);
+}
+
+std::string remedy_for_subscript(const Diagnostic& error, const std::string& source) {
+    const std::string name = subscripted_name(source_line(source, error.line), error.column);
+    if (name.empty()) return "Only a pointer or an array has an index: there is one [ ] more than it has dimensions.";
+    return fmt::format(
+        "{0}[…] is a value already: a pointer has one index, not two. Element c of row r is {0}[r * columns + c], "
+        "where columns is the number of elements from one row to the next.",
+        name);
+}
+
+/// Return the number of the last line before `number` that has code; 0 if there is none.
+int line_before(const std::string& source, int number) {
+    while (--number > 0) {
+        const std::string line = source_line(source, number);
+        const std::size_t first = line.find_first_not_of(" \t");
+        if (first != std::string::npos && line.compare(first, 2, "//") != 0) break;
+    }
+    return number;
+}
+
+/// Return whether the line begins with the launch before which something is missing.
+bool begins_with_launch(const std::string& line) {
+    const auto is_name = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == ':'; };
+    const std::string before = line.substr(0, line.find("<<<"));
+    return std::ranges::all_of(before.substr(std::min(before.find_first_not_of(" \t"), before.size())), is_name);
+}
+
+/// About a missing semicolon: it belongs at the end of the line before only if the token begins its line.
+std::string remedy_for_semicolon(const Diagnostic& error, const std::string& source) {
+    const std::string line = source_line(source, error.line);
+    const std::size_t column = error.column > 0 ? static_cast<std::size_t>(error.column) - 1 : 0;
+    const std::string rest = line.substr(std::min(line.find_first_not_of(" \t", column), line.size()));
+    if (rest.empty() || rest.starts_with("//")) return fmt::format("Line {} lacks its semicolon.", error.line);
+    const bool is_launch = contains(error.message, "before the launch");
+    const bool begins_line = is_launch ? begins_with_launch(line)
+                                       : line.find_first_not_of(" \t") >= column;  // also if the column is unknown
+    const int before = line_before(source, error.line);
+    if (begins_line && before > 0) return fmt::format("Often line {} lacks its semicolon.", before);
+    return "Is an operator, a comma, a semicolon or a bracket missing before this place of the line?";
+}
+
+}  // namespace
+
+std::string remedy_for(const Diagnostic& error, const std::vector<Diagnostic>& all, const std::string& source) {
+    const std::string& message = error.message;
+    const auto says = [&](auto... words) { return (contains(message, words) || ...); };
+    const std::vector<Diagnostic> notes = notes_of(error, all);
+    if (says("No such file or directory", "Permission denied", "cannot open source file"))
+        return "A hand-in is one file. There are lab.h, cuda_runtime.h and the headers of C and C++.";
+    if (says("stray ‘\\", "extended character"))
+        return "A character that is none of C++: a typographic quote or dash, or a file that is not saved as UTF-8.";
+    if (says("at end of input")) return "A brace or a parenthesis is opened and never closed.";
+    if (says("expected ‘;’", "or ‘;’ before", "expected a \";\"")) return remedy_for_semicolon(error, source);
+    if (says("‘CUDA_CHECK’ was not declared")) return "It is in the lab's header: #include \"labs/<lab>/lab.h\".";
+    if (says("was not declared in this scope", "is undefined"))
+        return "Is it spelled as in its declaration, and declared above this line?";
+    if (says("conflicting declaration", "redeclaration of"))
+        return "One name has two declarations: make them alike, or give one another name.";
+    if (says("expected ‘(’ before"))
+        return "A condition stands in parentheses: if (…), while (…), for (…; …; …). So do a call's arguments.";
+    if (says("assignment of read-only", "increment of read-only", "decrement of read-only"))
+        return "It is const: it can only be read. Is the output meant, or a variable of your own?";
+    if (says("void value not ignored", "invalid use of void"))
+        return "A kernel and a void function return nothing: results come through a pointer.";
+    if (says("is ambiguous")) return "The arguments have different types: cast one to the type of the other.";
+    if (says("no match for ‘operator", "invalid operands of types")) return remedy_for_operator(error);
+    if (says("for array subscript")) return remedy_for_subscript(error, source);
+    if (says("invalid conversion", "cannot convert")) return remedy_for_conversion(error, notes);
+    if (says("too few arguments", "too many arguments", "no matching function for call",
+             "is incompatible with parameter"))
+        return remedy_for_call(error, notes, source);
+    return "";
+}
+
+}  // namespace warplab::compilation

@@ -1,0 +1,14 @@
+#pragma once
+// What to try about a compiler's error: a signature, a cast, a missing character.
+
+#include <string>
+#include <vector>
+
+#include "grader/judge/compile/diagnostics.h"
+
+namespace warplab::compilation {
+
+/// Return what to try about the error, which is one of `all` in the student's file; "" if nothing is known.
+std::string remedy_for(const Diagnostic& error, const std::vector<Diagnostic>& all, const std::string& source);
+
+}  // namespace warplab::compilation

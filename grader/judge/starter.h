@@ -1,0 +1,16 @@
+#pragma once
+// Recognises a file that the student has not edited yet.
+
+#include <filesystem>
+#include <optional>
+
+#include "grader/model/manifest.h"
+#include "grader/model/report.h"
+
+namespace warplab {
+
+/// Return the failure of a file that is the stage's starter, apart from comments and white space; it names a file
+/// beside it that the student may have edited instead. Return nothing for any other file.
+std::optional<Failure> find_starter(const Lab& lab, const Stage& stage, const std::filesystem::path& source);
+
+}  // namespace warplab
