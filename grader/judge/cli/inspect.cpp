@@ -15,6 +15,7 @@
 #include "grader/common/json.h"
 #include "grader/common/text.h"
 #include "grader/common/utf8.h"
+#include "grader/judge/cli/judging.h"
 #include "grader/judge/cli/records.h"
 #include "grader/judge/cli/verbs.h"
 #include "grader/judge/cli/work.h"

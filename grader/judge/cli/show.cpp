@@ -174,11 +174,6 @@ fs::path make_folder(const Options& options, const Lab& lab) {
     return folder;
 }
 
-void print(const std::string& text) {
-    std::fwrite(text.data(), 1, text.size(), stdout);
-    std::fflush(stdout);
-}
-
 /// Print failures as `check` does; returns the exit status.
 int say_failure(const Stage& stage, const Outcome& outcome) {
     StageReport report;
