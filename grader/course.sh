@@ -13,7 +13,6 @@ fi
 
 help_instructors() {
     cat <<'END'
-
 For instructors; more in grader/python/release/RELEASES.md and, for developers, CONTRIBUTING.md:
   make demo                          build, then grade every reference solution to show that all works here
   make kit [LABS=…] [UPTO=stage]     the students' archive, without solutions; LABS=one,other:2 shortens one

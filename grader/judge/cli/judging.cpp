@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "grader/common/text.h"
 #include "grader/common/usage_error.h"
 #include "grader/judge/cli/records.h"
@@ -21,6 +23,15 @@ void start_if_needed(const Lab& lab, const Options& options) {
     if (!made.empty())
         fmt::print("Copied {} into {}.\n", format_plural(made.size(), "starter file"),
                    (options.folders.work / lab.name).string());
+}
+
+std::vector<const Stage*> stages_named(const Lab& lab, const std::string& names) {
+    std::vector<const Stage*> stages;
+    for (std::size_t begin = 0, end = 0; end < names.size(); begin = end + 1) {
+        end = std::min(names.find(',', begin), names.size());
+        stages.push_back(&lab.stage(names.substr(begin, end - begin)));
+    }
+    return stages;
 }
 
 fs::path source_for(const Judge& judge, const Lab& lab, const Stage& stage, const Options& options) {

@@ -3,6 +3,8 @@
 
 #include <filesystem>
 #include <functional>
+#include <string>
+#include <vector>
 
 #include "grader/judge/judge.h"
 #include "grader/judge/options.h"
@@ -16,6 +18,9 @@ bool is_work(const Options& options);
 
 /// Copy missing starters if the student's own files are judged, and say so.
 void start_if_needed(const Lab& lab, const Options& options);
+
+/// Return the stages of a list such as "1,2". Throws UsageError with the choices if one does not exist.
+std::vector<const Stage*> stages_named(const Lab& lab, const std::string& names);
 
 std::filesystem::path source_for(const Judge& judge, const Lab& lab, const Stage& stage, const Options& options);
 

@@ -1,7 +1,6 @@
 // `warplab list`: a line for each lab, the stages of the current one, and the next step.
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 
@@ -60,9 +59,9 @@ std::string how_long_ago(fs::file_time_type time) {
     using namespace std::chrono;
     const auto passed = fs::file_time_type::clock::now() - time;
     const auto minutes_ago = duration_cast<minutes>(passed).count();
-    if (minutes_ago < 60) return fmt::format("{} min ago", std::max<long>(0, minutes_ago));
-    if (minutes_ago < 48 * 60) return fmt::format("{} h ago", minutes_ago / 60);
-    return fmt::format("{} days ago", minutes_ago / (24 * 60));
+    if (minutes_ago < 60) return fmt::format("  {} min ago", std::max<long>(0, minutes_ago));
+    if (minutes_ago < 48 * 60) return fmt::format("  {} h ago", minutes_ago / 60);
+    return fmt::format("  {} days ago", minutes_ago / (24 * 60));
 }
 
 double most_points(const Lab& lab) {
@@ -71,22 +70,18 @@ double most_points(const Lab& lab) {
     return sum;
 }
 
-void print_lab(const LabProgress& progress, const TextStyle& style) {
-    const Lab& lab = *progress.lab;
-    const double most = most_points(lab);
-    const std::string name = paint(fmt::format("{:<22}", lab.name), Colour::bold, style);
-    fmt::print("{} {} {:>5} of {:>2} points  {:<12} {}\n", name, bar(progress.total(), most),
-               format_points(progress.total()), format_points(most), how_long_ago(progress.edited), lab.title);
+void print_lab(const LabProgress& progress) {
+    const double most = most_points(*progress.lab);
+    fmt::print("{:<22} {} {:>5} of {} points{}\n", progress.lab->name, bar(progress.total(), most),
+               format_points(progress.total()), format_points(most), how_long_ago(progress.edited));
 }
 
 void print_stages(const LabProgress& progress) {
-    const Lab& lab = *progress.lab;
-    for (std::size_t k = 0; k < lab.stages.size(); ++k) {
-        const Stage& stage = lab.stages[k];
-        const std::string points = progress.points[k] > 0 ? fmt::format("{} of {}", format_points(progress.points[k]),
-                                                                        format_points(stage.points.total()))
-                                                          : "";
-        fmt::print("  {:<28} {:<13} {:<11} {}\n", stage.id, standing_words(progress.standings[k]), points, stage.title);
+    for (std::size_t k = 0; k < progress.standings.size(); ++k) {
+        const Stage& stage = progress.lab->stages[k];
+        const std::string points =
+            fmt::format("{}/{}", format_points(progress.points[k]), format_points(stage.points.total()));
+        fmt::print("  {:<26} {:<13} {:>6}  {}\n", stage.id, standing_words(progress.standings[k]), points, stage.title);
     }
 }
 
@@ -100,9 +95,8 @@ int list_labs(const Options& options) {
     if (labs.empty()) return 0;
     const auto has_step = [](const LabProgress& one) { return !one.next.empty(); };
     const auto current = std::ranges::max_element(labs, {}, &LabProgress::edited);  // the first if none was edited
-    const TextStyle style = text_style(STDOUT_FILENO);
     for (const LabProgress& one : labs) {
-        print_lab(one, style);
+        print_lab(one);
         if (&one == &*current) print_stages(one);
     }
     const auto next = has_step(*current) ? current : std::ranges::find_if(labs, has_step);

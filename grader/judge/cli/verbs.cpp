@@ -87,7 +87,7 @@ Report judge_stages(Judge& judge, const std::string& verb, const Lab& lab, const
 
 /// Return the requested stages; for the student's own tree without STAGE, the started ones.
 std::vector<const Stage*> stages_for(const Lab& lab, const Options& options, const Folders& folders) {
-    if (!options.stage.empty()) return {&lab.stage(options.stage)};
+    if (!options.stage.empty()) return stages_named(lab, options.stage);
     if (is_work(options)) {
         const auto started = started_stages(lab, folders);
         if (!started.empty()) return started;
@@ -112,7 +112,7 @@ Task grading_task(const Options& options) {
 }
 
 std::vector<const Stage*> stages_to_grade(const Lab& lab, const Options& options) {
-    if (!options.stage.empty()) return {&lab.stage(options.stage)};
+    if (!options.stage.empty()) return stages_named(lab, options.stage);
     const Stage& last = options.upto.empty() ? lab.stages.back() : lab.stage(options.upto);
     std::vector<const Stage*> wanted;
     for (const Stage& stage : lab.stages) {
@@ -135,7 +135,7 @@ void check_names(const Lab& lab, const Options& options, Backend backend) {
             "The dataset {} needs a GPU: it is too large for the CPU backend, so there is nothing to check here. "
             "Leave DATASET away, or name another one.",
             options.dataset));
-    if (!options.stage.empty()) lab.stage(options.stage);
+    stages_named(lab, options.stage);
     std::error_code unreadable;
     const std::string source = options.source.string();
     if (!source.empty() && options.stage.empty())

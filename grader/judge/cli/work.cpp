@@ -44,6 +44,14 @@ std::optional<Report> current_report(const Lab& lab, const Stage& stage, const F
     return current ? report : std::nullopt;
 }
 
+/// Make `make` work in work/<lab>/, too.
+void add_makefile(const Lab& lab, const Folders& folders) {
+    std::error_code elsewhere;
+    const fs::path file = folders.work / lab.name / "Makefile";
+    if (!fs::equivalent(folders.work, folders.root / "work", elsewhere) || fs::exists(fs::symlink_status(file))) return;
+    std::ofstream(file) << "include ../../Makefile\n";
+}
+
 }  // namespace
 
 std::vector<fs::path> start_lab(const Lab& lab, const Folders& folders) {
@@ -62,6 +70,7 @@ std::vector<fs::path> start_lab(const Lab& lab, const Folders& folders) {
         fs::permissions(to, fs::perms::owner_write, fs::perm_options::add, error);
         made.push_back(to);
     }
+    add_makefile(lab, folders);
     return made;
 }
 

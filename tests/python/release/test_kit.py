@@ -16,6 +16,7 @@ from pathlib import Path
 
 import pytest
 
+from grader.python.common.labs import find_labs
 from grader.python.release.leaks import find_leaks
 from grader.python.release.readme import drop_dangling_links
 from tests.layout.tree import BUILD, copy_built, uncommitted_labs
@@ -269,10 +270,13 @@ def find_later_answers(kit: dict[str, bytes], lasts: dict[str, int]) -> list[tup
 def test_the_judge_takes_what_is_left(tmp_path, options):
     kit = make_kit(tmp_path / "kit.tar.gz", *options)
     folder = unpack(tmp_path)
-    command = [str(BUILD / "warplab"), "list", "--build", str(BUILD)]
-    listed = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
-    assert (listed.returncode, listed.stderr) == (0, "")
-    assert len(re.findall(r"^  \d\d_", listed.stdout, re.MULTILINE)) == len([one for one in kit if "starter/" in one])
+    listed = ""
+    for lab in find_labs(folder):
+        command = [str(BUILD / "warplab"), "list", lab, "--build", str(BUILD)]
+        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+        assert (done.returncode, done.stderr) == (0, "")
+        listed += done.stdout
+    assert len(re.findall(r"^  \d\d_", listed, re.MULTILINE)) == len([one for one in kit if "starter/" in one])
     assert len(re.findall(r"^\w", listed.stdout, re.MULTILINE)) - 1 == len([one for one in kit if "lab.json" in one])
 
 
