@@ -33,9 +33,21 @@ oracle_objects := $(call objects_of,$(wildcard labs/*/oracle.cpp labs/*/show.cpp
 test_objects := $(call objects_of,$(filter %_test.cpp,$(call sources,tests)))
 tested_runtime := $(call objects_of,grader/cpu/runtime/clock.cpp)
 
-.PHONY: program tests force
-program: $(BUILD)/warplab $(BUILD)/cpu/rewrite $(oracles)
+# grader/revision is in archives, which may be unpacked inside somebody else's checkout.
+# These files change only when what they say changes, and then what depends on them is built anew. They are written while
+# this file is read, so that make -n knows what will be built.
+remember = $(shell mkdir -p $(dir $(1)); new="$(2)"; [ "$$new" = "$$(cat $(1) 2>/dev/null)" ] || echo "$$new" >$(1))
+$(call remember,$(BUILD)/revision,$$(cat grader/revision 2>/dev/null || git describe --always --dirty --abbrev=10 2>/dev/null || echo unknown))
+$(call remember,$(BUILD)/compiler,$(CXX) $$($(CXX) -dumpfullversion) $(CXXFLAGS))
+$(call remember,$(BUILD)/oracle-objects,$(oracle_objects))
+$(call remember,$(BUILD)/test-objects,$(test_objects))
+$(call remember,$(BUILD)/machine,$$($(CXX) -dumpfullversion) $(ORACLE_FLAGS) $$(grep -m1 -e 'model name' /proc/cpuinfo))
+
+.PHONY: judge program tests
+judge: $(BUILD)/warplab $(BUILD)/cpu/rewrite
+program: judge $(oracles)
 tests: program $(BUILD)/tests
+judge program tests: ; @:
 
 # -rdynamic: oracles take what they need of core and judge from the program that loads them.
 $(BUILD)/warplab: $(judge)
@@ -103,20 +115,6 @@ $(test_objects): $(BUILD)/precompiled/tests.h.gch
 $(test_objects) $(BUILD)/precompiled/tests.h.gch: private CXXFLAGS += $(TEST_FLAGS)
 $(objects)/grader/model/version.o: private CXXFLAGS += -DWARPLAB_REVISION='"$(shell cat $(BUILD)/revision)"'
 $(objects)/grader/model/version.o: $(BUILD)/revision
-
-# grader/revision is in archives, which may be unpacked inside somebody else's checkout.
-# These files change only when what they say changes, and then what depends on them is built anew.
-remember = @mkdir -p $(@D); new="$(1)"; [ "$$new" = "$$(cat $@ 2>/dev/null)" ] || echo "$$new" >$@
-$(BUILD)/revision: force
-	$(call remember,$$(cat grader/revision 2>/dev/null || git describe --always --dirty --abbrev=10 2>/dev/null || echo unknown))
-$(BUILD)/compiler: force
-	$(call remember,$(CXX) $$($(CXX) -dumpfullversion) $(CXXFLAGS))
-$(BUILD)/oracle-objects: force
-	$(call remember,$(oracle_objects))
-$(BUILD)/test-objects: force
-	$(call remember,$(test_objects))
-$(BUILD)/machine: force
-	$(call remember,$$($(CXX) -dumpfullversion) $(ORACLE_FLAGS) $$(grep -m1 -e 'model name' /proc/cpuinfo))
 
 -include $(judge:.o=.d) $(rewriter:.o=.d) $(test_objects:.o=.d) $(oracle_objects:.o=.d)
 -include $(wildcard $(BUILD)/precompiled/*.d)
