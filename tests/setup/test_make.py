@@ -282,6 +282,45 @@ def test_what_changed_is_built_anew_and_nothing_else(checkout, make):
     assert "rewriter" not in said.out and "oracle" not in said.out
 
 
+def test_only_the_labs_own_oracle_is_built(checkout, make):
+    folder = checkout()
+    shutil.copytree(folder / "labs/sample", folder / "labs/other")
+    said = make(folder, "check", "LAB=other")
+    assert said.has("link    build/labs/other/oracle.so", "judge: [check] [other]\n")
+    assert not (folder / "build/labs/sample").exists()
+    assert make(folder, "grade").has("link    build/labs/sample/oracle.so", "judge: [grade]\n")
+
+
+def test_files_of_a_folder_are_compiled_together_and_a_new_one_is_found(checkout, make):
+    folder = checkout()
+    for name in "one", "two":
+        (folder / f"grader/judge/{name}.cpp").write_text(f"namespace {name} {{ int f() {{ return 1; }} }}\n")
+    assert make(folder, "check", "LAB=sample").out.count("compile grader/judge\n") == 1
+    (folder / "grader/judge/three.cpp").write_text("int three() { return missing; }\n")
+    assert make(folder, "check", "LAB=sample").has("grader/judge/three.cpp:1")
+
+
+def test_the_first_build_shows_its_progress_on_a_terminal(checkout, machine):
+    folder = checkout()
+    said = machine.run("script", "-qec", "./warplab check sample", "/dev/null", cwd=folder)
+    assert said.has(
+        "Building Warplab, once: about 1 minute.", " of 6 parts, ", " s left: main.cpp", "judge: [check] [sample]"
+    )
+    assert "  compile" not in said.out
+    (folder / "grader/judge/cli/main.cpp").write_text("int main() { return nothing; }\n")
+    shutil.rmtree(folder / "build")
+    said = machine.run("script", "-qec", "./warplab check sample", "/dev/null", cwd=folder)
+    assert said.status == 2 and said.has("main.cpp:1", "nothing")
+
+
+def test_clean_says_what_it_costs(checkout, either):
+    folder = checkout()
+    either(folder, "check", "LAB=sample")
+    said = either(folder, "clean")
+    assert said.has("build/ is removed.", "about two minutes", "Your files in work/ stay.")
+    assert not (folder / "build").exists() and (folder / "work").exists()
+
+
 def test_a_compile_error_of_ours_ends_with_status_2(checkout, make):
     folder = checkout()
     (folder / "grader/judge/cli/main.cpp").write_text("int main() { return nothing; }\n")
