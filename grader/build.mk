@@ -15,7 +15,7 @@ ALL_FLAGS := -std=c++20 -Wall -Wextra -fPIC -I. -MMD -MP
 # g++ 12 imagines overruns in its own std::string and in fmt.
 CXXFLAGS := $(ALL_FLAGS) -O1 -Wno-array-bounds -pthread
 # The labs whose oracles are built.
-LABS := $(patsubst labs/%/oracle.cpp,%,$(wildcard labs/*/oracle.cpp))
+LABS := $(notdir $(wildcard labs/*))
 # The CPU that oracles are built for; empty: any of its kind.
 MARCH := native
 ORACLE_FLAGS := $(ALL_FLAGS) -O3 $(if $(MARCH),-march=$(MARCH)) -fopenmp -Wno-stringop-overflow
@@ -39,7 +39,7 @@ rewriter_sources := $(call sources,grader/cpu/rewriter)
 judge := $(call objects_of,$(filter $(alone),$(judge_sources))) $(call together_of,$(judge_sources)) \
     $(if $(generated),$(objects)/generated/together.o)
 rewriter := $(call objects_of,$(filter $(alone),$(rewriter_sources))) $(call together_of,$(rewriter_sources))
-oracles := $(patsubst %,$(BUILD)/labs/%/oracle.so,$(LABS))
+oracles := $(patsubst labs/%.cpp,$(BUILD)/labs/%.so,$(wildcard $(LABS:%=labs/%/oracle.cpp)))
 oracle_objects := $(call objects_of,$(wildcard labs/*/oracle.cpp labs/*/show.cpp))
 test_objects := $(call objects_of,$(filter %_test.cpp,$(call sources,tests)))
 tested_runtime := $(call objects_of,grader/cpu/runtime/clock.cpp)

@@ -418,3 +418,47 @@ def test_only_grading_runs_the_datasets_with_hooks(words: list[str], has_hooks: 
     assert len(sizes) == 1 and (sizes.pop() > 2048) == has_hooks, stage["output"]
     assert not [check for check in stage["checks"] if check["verdict"] == "failed"], run.stdout
     assert stage["check_mode"]["verdict"] == "failed", run.stdout
+
+
+UNCOALESCED = "for (std::size_t k = 0; k < 4; ++k) if (i * 4 + k < n) out[i * 4 + k] = a[i * 4 + k] + b[i * 4 + k];"
+
+
+@pytest.mark.parametrize(
+    ("stage", "text", "status"),
+    [
+        ("02", program(), 0),
+        ("02", program(kernel=RACE), 1),
+        ("02", program(kernel="if (i + 1 < n) out[i] = a[i] + b[i];"), 1),
+        ("02", "nonsense", 1),
+        ("03", program(kernel=UNCOALESCED), 0),  # without the stage's technique, which is a note
+    ],
+)
+def test_inspect_ends_as_check_does(student: Student, tmp_path: Path, stage: str, text: str, status: int) -> None:
+    source = tmp_path / "mine.cu"
+    source.write_text(text)
+    for verb in "check", "inspect":
+        command = [
+            str(BUILD / "warplab"),
+            verb,
+            LAB,
+            stage,
+            "--source",
+            str(source),
+            "--backend",
+            "cpu",
+            "--build",
+            str(BUILD),
+        ]
+        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+        assert done.returncode == status, f"{verb}: {done.stdout}{done.stderr}"
+
+
+def test_inspects_source_has_the_terminals_width(student: Student, monkeypatch: pytest.MonkeyPatch) -> None:
+    long_line = "if (i < n) out[i] = a[i] + b[i]; // " + "x" * 90
+    student.write(program(kernel=long_line))
+    widths = {}
+    for columns in "80", "160":
+        monkeypatch.setenv("COLUMNS", columns)
+        said = student.make("inspect", f"LAB={LAB}", "STAGE=02").stdout
+        widths[columns] = max(len(line) for line in said.splitlines() if "out[i] = a[i]" in line)
+    assert widths["80"] <= 80 < widths["160"] <= 160

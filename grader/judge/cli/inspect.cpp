@@ -223,6 +223,14 @@ void print_all(const Inspected& found, const Stage& stage, const std::string& lo
     print_source(found.lines, found.source);
 }
 
+/// Return the status that `check` ends with: a technique that is not used is a note there.
+int exit_status(const Inspected& found, const std::vector<Check>& checks) {
+    if (first_serious(found.findings)) return 1;
+    if (found.passed) return 0;
+    const auto is_error = [](const Check& check) { return !check.skipped && check.verdict == Verdict::error; };
+    return std::ranges::any_of(checks, is_error) ? 2 : 1;
+}
+
 }  // namespace
 
 int inspect(const Options& options) {
@@ -253,8 +261,7 @@ int inspect(const Options& options) {
     found.lines = summarize_lines(found.counts);
     print_all(found, stage, ready.compilation.log);
     keep(found, judge.begin_report("inspect", lab, {}, options.tree), file, options);
-    const bool used = std::ranges::all_of(found.limits, std::mem_fn(&LimitOutcome::held));
-    return !first_serious(found.findings) && found.passed && used ? 0 : 1;
+    return exit_status(found, sanitized.checks);
 }
 
 }  // namespace warplab
