@@ -48,9 +48,8 @@ void print_finding(const Finding& d, const std::string& file) {
     if (d.count > 1) fmt::print("    {} times in all\n", format_count(d.count));
 }
 
-void print_findings(const Inspected& found) {
-    for (std::size_t i = 0; i < found.findings.size() && i < most_printed; ++i)
-        print_finding(found.findings[i], found.file);
+void print_findings(const Inspected& found, const std::string& file) {
+    for (std::size_t i = 0; i < found.findings.size() && i < most_printed; ++i) print_finding(found.findings[i], file);
     if (found.findings.size() > most_printed) fmt::print("... and {} more\n", found.findings.size() - most_printed);
 }
 
@@ -211,10 +210,10 @@ int say_compilation(const Compilation& compilation, int width) {
     return compilation.verdict == Verdict::failed ? 1 : 2;
 }
 
-void print_all(const Inspected& found, const Stage& stage, const std::string& log) {
+void print_all(const Inspected& found, const std::string& file, const Stage& stage, const std::string& log) {
     fmt::print("{}/{} in check mode on {} (cpu backend)\n", found.lab, stage.id,
                format_plural(found.datasets.size(), "dataset"));
-    print_findings(found);
+    print_findings(found, file);
     if (!log.empty()) fmt::print("The compiler says:\n{}", to_printable(log));
     print_answers(found, first_serious(found.findings) == nullptr);
     print_limits(found.limits);
@@ -259,7 +258,7 @@ int inspect(const Options& options) {
     found.kernels = describe_kernels(found.all.launches, resources, gpu);
     if (found.passed) found.limits = compare_with_limits(stage, found.datasets);
     found.lines = summarize_lines(found.counts);
-    print_all(found, stage, ready.compilation.log);
+    print_all(found, file.lexically_normal().string(), stage, ready.compilation.log);
     keep(found, judge.begin_report("inspect", lab, {}, options.tree), file, options);
     return exit_status(found, sanitized.checks);
 }

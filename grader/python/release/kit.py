@@ -48,7 +48,8 @@ NOT_FOR_STUDENTS = [
     "grader/cpu/bench/*",
     "datasets/*/*.py",
 ]
-OF_ALL_LABS = ["Makefile", "warplab", "LICENSE", ".gitignore", ".clang-format", ".editorconfig", *GRADER]
+EDITORS = [".clang-format", ".clangd", ".editorconfig", ".vscode/*", ".devcontainer/*"]
+OF_ALL_LABS = ["Makefile", "warplab", "LICENSE", ".gitignore", *EDITORS, *GRADER]
 SANDBOX = "grader/judge/sandbox/SANDBOX.md"
 DECEPTIONS = "### Remaining gaps of the sanitizer"
 
