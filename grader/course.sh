@@ -101,6 +101,7 @@ instructors_verb() { # [OPTION …]
         python "make bench-grading" grader.python.docs.grading_times --build "$BUILD" --json "$BUILD/grading_times.json"
         ;;
     kit) # LABS=one,other:2 (or LAB=one) and UPTO=3 leave the rest out
+        if (need_packages); then set -- --handouts-with "$VENV/bin/python" "$@"; else echo "The kit has no HTML handouts." >&2; fi
         python "make kit" grader.python.release.kit --labs "${LABS:-$LAB}" --upto "$UPTO" "$@"
         ;;
     export)

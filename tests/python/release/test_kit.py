@@ -439,3 +439,11 @@ def grade_what_was_handed_in(kit: Path, lab: str, points: float, folder: Path) -
     exported.write_text("Student,ID,SIS User ID,SIS Login ID,Section,Lab (77)\nLovelace,1,,al1,A,\n")
     filled = course("export", out, "--format", "canvas", "--title", "Lab (77)", "--gradebook", exported)
     assert f"Lovelace,1,,al1,A,{points:g}" in filled, filled
+
+
+def test_a_kit_has_its_own_handouts_as_pages(tmp_path):
+    pytest.importorskip("material", reason="the packages of grader/requirements.txt are not installed")
+    kit = make_kit(tmp_path / "kit.tar.gz", "--labs", "vector_add", "--handouts-with", sys.executable)
+    pages = {name.removeprefix("handouts/html/") for name in kit if name.startswith("handouts/html/")}
+    assert {"index.html", "vector_add.html", "labs/vector_add/lab.h.html", "search/search_index.js"} <= pages
+    assert "dot_product.html" not in pages
