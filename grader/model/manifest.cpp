@@ -292,7 +292,7 @@ std::vector<std::string> read_single(const JsonNode& node) { return {read_name(n
 
 Lab read_lab(const JsonNode& document, std::string_view folder_name) {
     document.require_only({"$schema", "schema", "lab", "order", "title", "about", "points", "sizes", "reals", "buffers",
-                           "divides_scratch", "benchmark", "stages", "peers"});
+                           "asks_first", "divides_scratch", "benchmark", "stages", "peers"});
     require_schema_1(document);
     Lab lab;
     const auto name = document.at("lab");
@@ -308,6 +308,7 @@ Lab read_lab(const JsonNode& document, std::string_view folder_name) {
     lab.sizes = read_names(document, "sizes", max_sizes, read_single, names);
     lab.reals = read_names(document, "reals", max_reals, read_real, names);
     lab.buffers = read_buffers(document.at("buffers"), names);
+    if (const auto asks = document.find("asks_first")) lab.asks_first = asks->boolean();
     if (const auto divides = document.find("divides_scratch")) lab.divides_scratch = divides->boolean();
     if (const auto benchmark = document.find("benchmark")) lab.benchmark = read_benchmark(*benchmark);
     lab.stages = read_stages(document.at("stages"));

@@ -462,3 +462,21 @@ def test_inspects_source_has_the_terminals_width(student: Student, monkeypatch: 
         said = student.make("inspect", f"LAB={LAB}", "STAGE=02").stdout
         widths[columns] = max(len(line) for line in said.splitlines() if "out[i] = a[i]" in line)
     assert widths["80"] <= 80 < widths["160"] <= 160
+
+
+def test_a_question_comes_first_and_the_hint_with_hint_1(student: Student) -> None:
+    student.write(program(kernel=RACE))
+    question, hint = (
+        "What makes sure that one of the two threads is first? HINT=1 says what to try.",
+        "A barrier belongs",
+    )
+    for verb in "check", "inspect":
+        asked = " ".join(student.make(verb, f"LAB={LAB}", "STAGE=02", "BACKEND=cpu").stdout.split())
+        assert question in asked and hint not in asked, verb
+        told = " ".join(student.make(verb, f"LAB={LAB}", "STAGE=02", "BACKEND=cpu", "HINT=1").stdout.split())
+        assert question not in told and hint in told, verb
+    kept = (student.file.parent / "reports" / f"{STAGE}.json").read_text()
+    assert hint in kept and "HINT=1" not in kept  # a report has the hint itself
+    command = [str(BUILD / "warplab"), "check", LAB, "02", "--source", str(student.file), "--backend", "cpu"]
+    others = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert hint in " ".join(others.stdout.split())  # only a student is asked first

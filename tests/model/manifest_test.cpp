@@ -99,6 +99,15 @@ TEST(Manifest, FindsLabsByTheirManifest) {
     EXPECT_TRUE(find_labs(project.root / "nowhere").empty());
 }
 
+TEST(Manifest, LabDecidesWhetherAQuestionComesFirst) {
+    Project project;
+    project.write();
+    EXPECT_TRUE(load_lab(project.root, "scale").asks_first);
+    project.lab["asks_first"] = false;
+    project.write();
+    EXPECT_FALSE(load_lab(project.root, "scale").asks_first);
+}
+
 TEST(Manifest, LabsWithAnOrderComeFirst) {
     Project project;
     project.lab["order"] = 12;

@@ -9,12 +9,21 @@
 #include "grader/common/usage_error.h"
 #include "grader/judge/cli/records.h"
 #include "grader/judge/cli/work.h"
+#include "grader/judge/present/questions.h"
+#include "grader/judge/present/render.h"
 
 namespace warplab {
 namespace fs = std::filesystem;
 
 bool is_work(const Options& options) {
     return options.source.empty() && (options.tree.empty() || options.tree == "work");
+}
+
+bool asks_first(const Lab& lab, const Options& options) { return is_work(options) && lab.asks_first && !options.hint; }
+
+std::string describe_stage(const StageReport& stage, const Lab& lab, const Options& options, const TextStyle& style) {
+    const auto output = options.dataset.empty() ? StudentsOutput::hidden : StudentsOutput::shown;
+    return render_stage(asks_first(lab, options) ? ask_first(stage) : stage, style, output);
 }
 
 void start_if_needed(const Lab& lab, const Options& options) {

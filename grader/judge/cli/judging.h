@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "grader/common/text.h"
 #include "grader/judge/judge.h"
 #include "grader/judge/options.h"
 #include "grader/judge/present/console.h"
@@ -15,6 +16,12 @@ namespace warplab {
 
 /// Whether the student's own files are judged: only then reports are kept and the journal grows.
 bool is_work(const Options& options);
+
+/// Whether a question is shown before the hint: only for the student's own files.
+bool asks_first(const Lab& lab, const Options& options);
+
+/// Return what is printed about a stage.
+std::string describe_stage(const StageReport& stage, const Lab& lab, const Options& options, const TextStyle& style);
 
 /// Copy missing starters if the student's own files are judged, and say so.
 void start_if_needed(const Lab& lab, const Options& options);

@@ -78,7 +78,7 @@ Report judge_stages(Judge& judge, const std::string& verb, const Lab& lab, const
         report.stages.push_back(judge_one(judge, lab, *stages[k], task, console));
         if (!unfinished.empty()) write_report(report, unfinished);
         const StageReport& done = report.stages.back();
-        print(render_stage(done, style, options.dataset.empty() ? StudentsOutput::hidden : StudentsOutput::shown));
+        print(describe_stage(done, lab, options, style));
         keep_results(report, done, lab, options);
     }
     if (!options.json.empty()) write_report(report, options.json);

@@ -85,7 +85,7 @@ void show(const Report& report, const Lab& lab, const Options& options, const st
     const StageReport& stage = report.stages.back();
     std::string text =
         paint(fmt::format("{}, saved {}, backend: {}", lab.name, saved, report.backend), Colour::bold, style);
-    text += "\n" + render_board(stage, lab, style) + render_stage(stage, style);
+    text += "\n" + render_board(stage, lab, style) + describe_stage(stage, lab, options, style);
     print(clear_screen() + text);
     keep_results(report, stage, lab, options);
     print(next_after(report, lab, options, true) + "\nWatching. Save a file to check it; Ctrl-C ends.\n");
