@@ -468,7 +468,7 @@ def test_a_question_comes_first_and_the_hint_with_hint_1(student: Student) -> No
     student.write(program(kernel=RACE))
     question, hint = (
         "What makes sure that one of the two threads is first? HINT=1 says what to try.",
-        "A barrier belongs",
+        "If many threads update",
     )
     for verb in "check", "inspect":
         asked = " ".join(student.make(verb, f"LAB={LAB}", "STAGE=02", "BACKEND=cpu").stdout.split())
