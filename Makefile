@@ -5,6 +5,11 @@ export WARPLAB_WORDS := $(MAKEOVERRIDES)
 export WARPLAB_GOALS := $(MAKECMDGOALS)
 unexport $(foreach name,$(.VARIABLES),$(if $(filter command,$(origin $(name))),$(name)))
 
+program := $(dir $(lastword $(MAKEFILE_LIST)))warplab
+# With -q, which does not stop lines that begin with +, make adds no "*** [check] Error 1" to what a failed check prints.
+run := $(if $(findstring n,$(firstword -$(MAKEFLAGS))),,+)
+MAKEFLAGS += $(if $(run),-q)
+
 help .DEFAULT:
-	@./warplab '$(subst ','\'',$@)'
+	$(run)@trap : INT; $(program) '$(subst ','\'',$@)'
 .PHONY: help

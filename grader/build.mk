@@ -7,12 +7,15 @@ MAKEFLAGS += --no-builtin-rules --no-print-directory
 
 BUILD := build
 V :=
+hash := \#
 Q := $(if $(V),,@)
 objects := $(BUILD)/objects
 
 ALL_FLAGS := -std=c++20 -Wall -Wextra -fPIC -I. -MMD -MP
 # g++ 12 imagines overruns in its own std::string and in fmt.
 CXXFLAGS := $(ALL_FLAGS) -O1 -Wno-array-bounds -pthread
+# The labs whose oracles are built.
+LABS := $(notdir $(wildcard labs/*))
 # The CPU that oracles are built for; empty: any of its kind.
 MARCH := native
 ORACLE_FLAGS := $(ALL_FLAGS) -O3 $(if $(MARCH),-march=$(MARCH)) -fopenmp -Wno-stringop-overflow
@@ -22,20 +25,43 @@ LIBRARIES := -lfmt -lcrypto -lseccomp -lgomp -ldl -pthread
 sources = $(wildcard $(1)/*.cpp $(1)/*/*.cpp $(1)/*/*/*.cpp)
 objects_of = $(patsubst %.cpp,$(objects)/%.o,$(1))
 
+# The files of a folder are compiled together: most of the time goes into headers. These are compiled alone: a main,
+# which tests leave out, and files with flags or macros of their own.
+alone := %/main.cpp %/version.cpp %/image.cpp
+folders_of = $(patsubst %/,%,$(sort $(dir $(filter-out $(alone),$(1)))))
+together_of = $(patsubst %,$(objects)/%/together.o,$(call folders_of,$(1)))
+
 # The C++ types of the schemas; manifest.cpp reads lab.json and the datasets with types of its own.
 schemas := $(patsubst grader/model/schema/%.schema.json,%,$(wildcard grader/model/schema/*.schema.json))
 generated := $(patsubst %,$(BUILD)/generated/%.cpp,$(filter-out datasets lab,$(schemas)))
-judge := $(call objects_of,$(foreach part,common io judge model,$(call sources,grader/$(part)))) \
-    $(patsubst $(BUILD)/%.cpp,$(objects)/%.o,$(generated))
-rewriter := $(call objects_of,$(call sources,grader/cpu/rewriter))
-oracles := $(patsubst labs/%/oracle.cpp,$(BUILD)/labs/%/oracle.so,$(wildcard labs/*/oracle.cpp))
+judge_sources := $(foreach part,common io judge model,$(call sources,grader/$(part)))
+rewriter_sources := $(call sources,grader/cpu/rewriter)
+judge := $(call objects_of,$(filter $(alone),$(judge_sources))) $(call together_of,$(judge_sources)) \
+    $(if $(generated),$(objects)/generated/together.o)
+rewriter := $(call objects_of,$(filter $(alone),$(rewriter_sources))) $(call together_of,$(rewriter_sources))
+oracles := $(patsubst labs/%.cpp,$(BUILD)/labs/%.so,$(wildcard $(LABS:%=labs/%/oracle.cpp)))
 oracle_objects := $(call objects_of,$(wildcard labs/*/oracle.cpp labs/*/show.cpp))
 test_objects := $(call objects_of,$(filter %_test.cpp,$(call sources,tests)))
 tested_runtime := $(call objects_of,grader/cpu/runtime/clock.cpp)
 
-.PHONY: program tests force
+# grader/revision is in archives, which may be unpacked inside somebody else's checkout.
+# These files change only when what they say changes, and then what depends on them is built anew. They are written while
+# this file is read, so that make -n knows what will be built.
+remember = $(shell mkdir -p $(dir $(1)); new="$(2)"; [ "$$new" = "$$(cat $(1) 2>/dev/null)" ] || echo "$$new" >$(1))
+$(call remember,$(BUILD)/revision,$$(cat grader/revision 2>/dev/null || git describe --always --dirty --abbrev=10 2>/dev/null || echo unknown))
+$(call remember,$(BUILD)/compiler,$(CXX) $$($(CXX) -dumpfullversion) $(CXXFLAGS))
+include_all = $$(printf '$(hash)include "%s"\n' $(1))
+together = $(call remember,$(BUILD)/together/$(1).cpp,$(call include_all,$(filter-out $(alone),$(wildcard $(1)/*.cpp))))
+$(foreach folder,$(call folders_of,$(judge_sources) $(rewriter_sources)),$(call together,$(folder)))
+$(call remember,$(BUILD)/together/generated.cpp,$(call include_all,$(patsubst $(BUILD)/%,%,$(generated))))
+$(call remember,$(BUILD)/oracle-objects,$(oracle_objects))
+$(call remember,$(BUILD)/test-objects,$(test_objects))
+$(call remember,$(BUILD)/machine,$$($(CXX) -dumpfullversion) $(ORACLE_FLAGS) $$(grep -m1 -e 'model name' /proc/cpuinfo))
+
+.PHONY: program tests
 program: $(BUILD)/warplab $(BUILD)/cpu/rewrite $(oracles)
 tests: program $(BUILD)/tests
+program tests: ; @:
 
 # -rdynamic: oracles take what they need of core and judge from the program that loads them.
 $(BUILD)/warplab: $(judge)
@@ -74,10 +100,11 @@ $(objects)/%.o: %.cpp $(BUILD)/compiler
 	@mkdir -p $(@D)
 	$(Q)$(CXX) $(CXXFLAGS) $(PRECOMPILED) -c -o $@ $<
 
-$(objects)/generated/%.o: $(BUILD)/generated/%.cpp $(BUILD)/compiler
-	@echo "  compile $<"
+$(objects)/%/together.o: $(BUILD)/together/%.cpp $(BUILD)/compiler
+	@echo "  compile $*"
 	@mkdir -p $(@D)
 	$(Q)$(CXX) $(CXXFLAGS) $(PRECOMPILED) -c -o $@ $<
+$(objects)/generated/together.o: $(generated)
 
 # A file whose text stays the same is left alone, so that nothing is compiled again.
 $(BUILD)/generated/%.written: $(wildcard grader/model/schema/*.json grader/model/schema/*.py)
@@ -103,20 +130,6 @@ $(test_objects): $(BUILD)/precompiled/tests.h.gch
 $(test_objects) $(BUILD)/precompiled/tests.h.gch: private CXXFLAGS += $(TEST_FLAGS)
 $(objects)/grader/model/version.o: private CXXFLAGS += -DWARPLAB_REVISION='"$(shell cat $(BUILD)/revision)"'
 $(objects)/grader/model/version.o: $(BUILD)/revision
-
-# grader/revision is in archives, which may be unpacked inside somebody else's checkout.
-# These files change only when what they say changes, and then what depends on them is built anew.
-remember = @mkdir -p $(@D); new="$(1)"; [ "$$new" = "$$(cat $@ 2>/dev/null)" ] || echo "$$new" >$@
-$(BUILD)/revision: force
-	$(call remember,$$(cat grader/revision 2>/dev/null || git describe --always --dirty --abbrev=10 2>/dev/null || echo unknown))
-$(BUILD)/compiler: force
-	$(call remember,$(CXX) $$($(CXX) -dumpfullversion) $(CXXFLAGS))
-$(BUILD)/oracle-objects: force
-	$(call remember,$(oracle_objects))
-$(BUILD)/test-objects: force
-	$(call remember,$(test_objects))
-$(BUILD)/machine: force
-	$(call remember,$$($(CXX) -dumpfullversion) $(ORACLE_FLAGS) $$(grep -m1 -e 'model name' /proc/cpuinfo))
 
 -include $(judge:.o=.d) $(rewriter:.o=.d) $(test_objects:.o=.d) $(oracle_objects:.o=.d)
 -include $(wildcard $(BUILD)/precompiled/*.d)

@@ -13,7 +13,6 @@ fi
 
 help_instructors() {
     cat <<'END'
-
 For instructors; more in grader/python/release/RELEASES.md and, for developers, CONTRIBUTING.md:
   make demo                          build, then grade every reference solution to show that all works here
   make kit [LABS=…] [UPTO=stage]     the students' archive, without solutions; LABS=one,other:2 shortens one
@@ -102,6 +101,7 @@ instructors_verb() { # [OPTION …]
         python "make bench-grading" grader.python.docs.grading_times --build "$BUILD" --json "$BUILD/grading_times.json"
         ;;
     kit) # LABS=one,other:2 (or LAB=one) and UPTO=3 leave the rest out
+        if (need_packages); then set -- --handouts-with "$VENV/bin/python" "$@"; else echo "The kit has no HTML handouts." >&2; fi
         python "make kit" grader.python.release.kit --labs "${LABS:-$LAB}" --upto "$UPTO" "$@"
         ;;
     export)

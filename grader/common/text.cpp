@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <cstdlib>
 
@@ -107,6 +108,8 @@ std::string format_share(double share) { return format_number(100 * share, 2) + 
 std::string format_plural(std::uint64_t count, std::string_view noun) {
     return fmt::format("{} {}{}", format_count(count), noun, count == 1 ? "" : "s");
 }
+
+bool is_word_character(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
 
 std::string shorten(std::string text, std::size_t most_bytes) {
     if (text.size() <= most_bytes) return text;

@@ -54,7 +54,7 @@ void* Judge::library(const Lab& lab) {
     library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (!library)
         throw std::runtime_error(
-            fmt::format("The oracle of {} cannot be loaded ({}). Type make to build it.", lab.name, dlerror()));
+            fmt::format("The oracle of {} cannot be loaded ({}). Type  make program  to build it.", lab.name, dlerror()));
     return library;
 }
 

@@ -29,7 +29,7 @@ struct Options {
     std::filesystem::path source, json, report_dir, report, image;
     std::vector<std::string> settings;
     bool force = false, unsafe = false, unscored = false, no_cuda_only = false, no_check_mode = false, no_nvcc = false,
-         precise = false;
+         precise = false, hint = false;
     double sample_s = 0;  // 0: the protocol's own
     Folders folders;
 
@@ -41,7 +41,9 @@ struct Options {
         bind(settings, {.name = "--set",
                         .about = "NAME=VALUE …: the lab's settings; an unknown name lists them",
                         .verbs = "show"});
-        bind(gpu, {.name = "--gpu", .about = "use this GPU's limits: H200, A100, T4, RTX3080 ...", .verbs = "inspect predict"});
+        bind(gpu, {.name = "--gpu",
+                   .about = "use this GPU's limits: H200, A100, T4, RTX3080 ...",
+                   .verbs = "inspect predict"});
         bind(upto, {.name = "--upto", .about = "the last stage to grade; without it, all", .verbs = "grade compile"});
         bind(unscored,
              {.name = "--unscored", .about = "also time the datasets that do not count for points", .verbs = "grade"});
@@ -82,6 +84,9 @@ struct Options {
                        .about = "bench, grade: time until the ratio to the reference is known to 0.5%, not only until "
                                 "the points are known",
                        .except = "show"});
+        bind(hint, {.name = "--hint",
+                    .about = "say what to try, where otherwise a question comes first",
+                    .verbs = "check watch bench inspect"});
         bind(force, {.name = "--force", .about = "also time on the CPU backend; marked as such", .except = "show"});
         bind(unsafe, {.name = "--unsafe", .about = "grade without a sandbox if none is available", .except = "show"});
     }

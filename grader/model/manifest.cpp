@@ -6,6 +6,7 @@
 #include <cmath>
 #include <fstream>
 #include <iterator>
+#include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -290,8 +291,8 @@ std::vector<std::string> read_real(const JsonNode& node) {
 std::vector<std::string> read_single(const JsonNode& node) { return {read_name(node)}; }
 
 Lab read_lab(const JsonNode& document, std::string_view folder_name) {
-    document.require_only({"$schema", "schema", "lab", "title", "about", "points", "sizes", "reals", "buffers",
-                           "divides_scratch", "benchmark", "stages", "peers"});
+    document.require_only({"$schema", "schema", "lab", "order", "title", "about", "points", "sizes", "reals", "buffers",
+                           "asks_first", "divides_scratch", "benchmark", "stages", "peers"});
     require_schema_1(document);
     Lab lab;
     const auto name = document.at("lab");
@@ -299,6 +300,7 @@ Lab read_lab(const JsonNode& document, std::string_view folder_name) {
     if (lab.name != folder_name)
         name.fail(
             fmt::format("the lab is called \"{}\" here, but its folder \"{}\"; rename one", lab.name, folder_name));
+    if (const auto order = document.find("order")) order->natural();
     lab.title = document.at("title").filled_text();
     lab.about = document.at("about").filled_text();
     std::map<std::string, std::string> names;
@@ -306,6 +308,7 @@ Lab read_lab(const JsonNode& document, std::string_view folder_name) {
     lab.sizes = read_names(document, "sizes", max_sizes, read_single, names);
     lab.reals = read_names(document, "reals", max_reals, read_real, names);
     lab.buffers = read_buffers(document.at("buffers"), names);
+    if (const auto asks = document.find("asks_first")) lab.asks_first = asks->boolean();
     if (const auto divides = document.find("divides_scratch")) lab.divides_scratch = divides->boolean();
     if (const auto benchmark = document.find("benchmark")) lab.benchmark = read_benchmark(*benchmark);
     lab.stages = read_stages(document.at("stages"));
@@ -604,12 +607,24 @@ void resolve_hidden_seeds(Lab& lab, std::string_view secret) {
         if (dataset.uses.hidden) dataset.seed = hidden_seed(secret, lab.name, dataset.name);
 }
 
+namespace {
+
+/// Return the lab's "order"; labs without one are last. If the file is invalid, load_lab says so.
+double order_of(const fs::path& root, const std::string& name) {
+    std::ifstream stream(root / "labs" / name / "lab.json");
+    const Json document = Json::parse(stream, nullptr, false);
+    const auto order = document.is_object() ? document.find("order") : document.end();
+    return order != document.end() && order->is_number() ? order->get<double>() : std::numeric_limits<double>::max();
+}
+
+}  // namespace
+
 std::vector<std::string> find_labs(const fs::path& root) {
     std::vector<std::string> names;
     if (!fs::is_directory(root / "labs")) return names;
     for (const auto& entry : fs::directory_iterator(root / "labs"))
         if (fs::is_regular_file(entry.path() / "lab.json")) names.push_back(entry.path().filename().string());
-    std::ranges::sort(names);
+    std::ranges::sort(names, {}, [&](const std::string& name) { return std::pair(order_of(root, name), name); });
     return names;
 }
 

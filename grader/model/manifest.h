@@ -135,6 +135,7 @@ struct Lab {
     std::vector<std::string> sizes;  // names of Problem::sizes, in order
     std::vector<std::string> reals;  // names of Problem::reals, in order
     std::vector<BufferSpec> buffers;
+    bool asks_first = true;        // a student's check shows a question before the hint (HINT=1)
     bool divides_scratch = false;  // its driver also keeps its own arrays in scratch, in addition to the student's part
     std::vector<Stage> stages;
     std::vector<Dataset> datasets;

@@ -13,7 +13,7 @@
 namespace warplab {
 namespace {
 
-void require_schema_1(const JsonNode& document) {
+void require_schema_of_report(const JsonNode& document) {
     const auto schema = document.at("schema");
     if (schema.integer() != 1)
         schema.fail(
@@ -113,7 +113,7 @@ void from_text(const std::string& text, NvccAnswer& nvcc) {
 Report report_from_json(const Json& json) {
     try {
         const JsonNode document(json);
-        require_schema_1(document);
+        require_schema_of_report(document);
         Report report;
         from_json(document, report);
         return report;

@@ -62,7 +62,7 @@ class HistogramShow : public Show {
         file.close();
         if (!file) throw UsageError(fmt::format("Cannot write {}: is the disk full?", table.string()));
         return fmt::format("{}: {} x {} pixels, {}; {}\n", file_, picture_.width, picture_.height,
-                           picture_.channels == 1 ? "grey" : "colour", table.string());
+                           picture_.channels == 1 ? "grey" : "colour", table.filename().string());
     }
 
   private:

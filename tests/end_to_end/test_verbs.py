@@ -103,8 +103,45 @@ def test_help_goes_on_with_the_stage_that_was_edited_last(student: Student) -> N
     assert next_after_editing(other) == "Next: make check LAB=dot_product STAGE=03"
     assert next_after_editing(student.file) == f"Next: make check LAB={LAB} STAGE=02"
     assert student.check().returncode == 0
-    left = f"Next: make check LAB={LAB} STAGE=01", f"Next: make bench LAB={LAB} STAGE=02"  # without and with a GPU
-    assert next_after_editing(student.file) in left
+    first = student.file.with_name("01_one_thread_per_element.cu")
+    without_gpu = f"Next: edit {first}, then type  make check LAB={LAB} STAGE=01"
+    assert next_after_editing(student.file) in (without_gpu, f"Next: make bench LAB={LAB} STAGE=02")
+
+
+def test_the_labs_are_listed_with_points_and_the_current_ones_stages(student: Student) -> None:
+    lines = student.make("help").stdout.splitlines()
+    assert lines[2] == f"{LAB:<22} [..........]     0 of 30 points"  # the course begins with it
+    assert lines[4].split()[0] == STAGE and lines[6].startswith("dot_product ")
+    student.write(SOLUTION.read_text())
+    student.check("--no-check-mode")
+    said = student.make("help").stdout
+    assert f"{LAB:<22} [##........]     6 of 30 points  0 min ago" in said
+    assert next(line for line in said.splitlines() if line.startswith(f"  {STAGE}")).split()[1:3] == ["passing", "6/10"]
+    assert said.index(STAGE) < said.index("make check LAB=") < said.index("Next: ")
+    student.write(SOLUTION.read_text() + "// changed\n")
+    assert f"{LAB:<22} [..........]     0 of 30 points  0 min ago" in student.make("help").stdout
+
+
+def test_after_a_check_the_next_step_is_named(student: Student) -> None:
+    student.write(SOLUTION.read_text())
+    said = student.check()
+    assert "speed, up to 2 more: " in said.stdout
+    third = student.file.with_name("03_vector_loads.cu")
+    assert said.stdout.endswith(f"Next: edit {third}, then type  make check LAB={LAB} STAGE=03\n")
+    student.write(program(kernel="if (i + 1 < n) out[i] = a[i] + b[i];"))
+    again = f"Next: edit {student.file}, then type  make check LAB={LAB} STAGE=02\n"
+    assert student.check().stdout.endswith(again)
+    for solution in (ROOT / "solutions" / LAB).glob("*.cu"):
+        student.file.with_name(solution.name).write_text(solution.read_text())
+    command = [str(BUILD / "warplab"), "check", LAB, "1,2,3", "--backend", "cpu", "--work", str(student.work)]
+    said = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert said.stdout.count(": passed") == 3
+    assert said.stdout.endswith(f"Next: make submit LAB={LAB}  (every stage of {LAB} passes)\n")
+
+
+def test_a_list_with_an_unknown_stage_checks_nothing(student: Student) -> None:
+    said = student.make("check", f"LAB={LAB}", "STAGE=1,9")
+    assert said.returncode == 2 and '"9"' in said.stderr and not said.stdout
 
 
 def test_one_dataset_shows_what_the_code_prints(student: Student) -> None:
@@ -121,7 +158,7 @@ def test_submit_refuses_what_would_not_grade(student: Student) -> None:
     student.make("start", f"LAB={LAB}")
     student.file.unlink()
     said = student.make("submit", f"LAB={LAB}")
-    assert said.returncode == 2  # make's own
+    assert said.returncode == 1
     assert f"{STAGE}.cu is missing" in said.stdout
     assert "is still the starter" in said.stdout
     assert "FORCE=1" in said.stdout
@@ -381,3 +418,65 @@ def test_only_grading_runs_the_datasets_with_hooks(words: list[str], has_hooks: 
     assert len(sizes) == 1 and (sizes.pop() > 2048) == has_hooks, stage["output"]
     assert not [check for check in stage["checks"] if check["verdict"] == "failed"], run.stdout
     assert stage["check_mode"]["verdict"] == "failed", run.stdout
+
+
+UNCOALESCED = "for (std::size_t k = 0; k < 4; ++k) if (i * 4 + k < n) out[i * 4 + k] = a[i * 4 + k] + b[i * 4 + k];"
+
+
+@pytest.mark.parametrize(
+    ("stage", "text", "status"),
+    [
+        ("02", program(), 0),
+        ("02", program(kernel=RACE), 1),
+        ("02", program(kernel="if (i + 1 < n) out[i] = a[i] + b[i];"), 1),
+        ("02", "nonsense", 1),
+        ("03", program(kernel=UNCOALESCED), 0),  # without the stage's technique, which is a note
+    ],
+)
+def test_inspect_ends_as_check_does(student: Student, tmp_path: Path, stage: str, text: str, status: int) -> None:
+    source = tmp_path / "mine.cu"
+    source.write_text(text)
+    for verb in "check", "inspect":
+        command = [
+            str(BUILD / "warplab"),
+            verb,
+            LAB,
+            stage,
+            "--source",
+            str(source),
+            "--backend",
+            "cpu",
+            "--build",
+            str(BUILD),
+        ]
+        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+        assert done.returncode == status, f"{verb}: {done.stdout}{done.stderr}"
+
+
+def test_inspects_source_has_the_terminals_width(student: Student, monkeypatch: pytest.MonkeyPatch) -> None:
+    long_line = "if (i < n) out[i] = a[i] + b[i]; // " + "x" * 90
+    student.write(program(kernel=long_line))
+    widths = {}
+    for columns in "80", "160":
+        monkeypatch.setenv("COLUMNS", columns)
+        said = student.make("inspect", f"LAB={LAB}", "STAGE=02").stdout
+        widths[columns] = max(len(line) for line in said.splitlines() if "out[i] = a[i]" in line)
+    assert widths["80"] <= 80 < widths["160"] <= 160
+
+
+def test_a_question_comes_first_and_the_hint_with_hint_1(student: Student) -> None:
+    student.write(program(kernel=RACE))
+    question, hint = (
+        "What makes sure that one of the two threads is first? HINT=1 says what to try.",
+        "If many threads update",
+    )
+    for verb in "check", "inspect":
+        asked = " ".join(student.make(verb, f"LAB={LAB}", "STAGE=02", "BACKEND=cpu").stdout.split())
+        assert question in asked and hint not in asked, verb
+        told = " ".join(student.make(verb, f"LAB={LAB}", "STAGE=02", "BACKEND=cpu", "HINT=1").stdout.split())
+        assert question not in told and hint in told, verb
+    kept = (student.file.parent / "reports" / f"{STAGE}.json").read_text()
+    assert hint in kept and "HINT=1" not in kept  # a report has the hint itself
+    command = [str(BUILD / "warplab"), "check", LAB, "02", "--source", str(student.file), "--backend", "cpu"]
+    others = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert hint in " ".join(others.stdout.split())  # only a student is asked first

@@ -15,6 +15,12 @@ from tests.layout.tree import BUILD, ROOT, committed_files
 HEADERS = [file for file in committed_files() if file.suffix == ".h" and file.parts[0] in ("grader", "labs")]
 # Those that others' code includes; with WARPLAB_THOROUGH=1 the judge's and the rewriter's own, too.
 OURS_ALONE = ("grader/judge/", "grader/cpu/rewriter/")
+# The build compiles the files of a folder together, so a missing #include would go unnoticed.
+SOURCES = [
+    file
+    for file in committed_files()
+    if file.suffix == ".cpp" and str(file).startswith(("grader/common", "grader/model", *OURS_ALONE))
+]
 CHOSEN = [file for file in HEADERS if os.environ.get("WARPLAB_THOROUGH") or not str(file).startswith(OURS_ALONE)]
 
 
@@ -40,6 +46,14 @@ def test_header_compiles_alone(header):
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     if done.returncode != 0 or done.stderr:
         pytest.fail(done.stderr[:2000], pytrace=False)
+
+
+@pytest.mark.skipif(not os.environ.get("WARPLAB_THOROUGH"), reason="takes minutes: WARPLAB_THOROUGH=1 runs it")
+@pytest.mark.parametrize("source", SOURCES, ids=str)
+def test_source_compiles_alone(source):
+    command = ["g++", "-std=c++20", "-fsyntax-only", "-fmax-errors=3", "-I.", f"-I{BUILD}", str(source)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[:2000]
 
 
 DECLARATION = re.compile(

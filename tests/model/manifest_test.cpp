@@ -99,6 +99,26 @@ TEST(Manifest, FindsLabsByTheirManifest) {
     EXPECT_TRUE(find_labs(project.root / "nowhere").empty());
 }
 
+TEST(Manifest, LabDecidesWhetherAQuestionComesFirst) {
+    Project project;
+    project.write();
+    EXPECT_TRUE(load_lab(project.root, "scale").asks_first);
+    project.lab["asks_first"] = false;
+    project.write();
+    EXPECT_FALSE(load_lab(project.root, "scale").asks_first);
+}
+
+TEST(Manifest, LabsWithAnOrderComeFirst) {
+    Project project;
+    project.lab["order"] = 12;
+    project.write();
+    test::write_file(project.root / "labs/another/lab.json", "{}");
+    test::write_file(project.root / "labs/broken/lab.json", "{");
+    test::write_file(project.root / "labs/zeroth/lab.json", R"({"order": 2})");
+    EXPECT_THAT(find_labs(project.root), ElementsAre("zeroth", "scale", "another", "broken"));
+    EXPECT_EQ(complaint(project), "");
+}
+
 TEST(Manifest, StageIsFoundByNumberSlugAndId) {
     Project project;
     project.write();

@@ -30,11 +30,11 @@ def either(request):
     return request.getfixturevalue(request.param)
 
 
-def test_help_builds_nothing_and_shows_labs_and_stages(checkout, make, warplab):
+def test_help_builds_nothing_and_shows_the_labs(checkout, make, warplab):
     folder = checkout()
     said = make(folder)
     assert said.status == 0
-    assert said.has("make check LAB=", "sample", "01_first", "Next:")
+    assert said.has("make check LAB=", "sample", "Next:")
     assert not (folder / "build").exists()
     assert make(folder, "help") == warplab(folder) == warplab(folder, "help") == warplab(folder, "--help") == said
 
@@ -56,10 +56,10 @@ def test_a_kit_has_no_verbs_for_instructors(checkout, make):
 def test_words_reach_the_judge_as_typed(checkout, either):
     folder = checkout("a folder with spaces")
     said = either(
-        folder, "check", "LAB=a 'b\" $HOME $(shell echo x)", "STAGE=0 2", "DATASET=x; y", "TREE=a b", "FORCE=1"
+        folder, "check", "LAB=sample", "STAGE=0 2", "DATASET=a 'b\" $HOME $(shell echo x); y", "TREE=a b", "FORCE=1"
     )
     assert said.status == 0
-    words = "[check] [a 'b\" $HOME $(shell echo x)] [0 2] [--dataset] [x; y] [--tree] [a b] [--force]"
+    words = "[check] [sample] [0 2] [--dataset] [a 'b\" $HOME $(shell echo x); y] [--tree] [a b] [--force]"
     assert said.has(f"judge: {words}\n", "compile grader/judge/cli/main.cpp", "link    build/warplab")
     assert either(folder, "check", "LAB=sample").out == "judge: [check] [sample]\n"
     values = ["$(shell touch made)", "`touch made`", "$$(LAB)", "a\nb\\\n", "\\ \\\\ ", "* [a] ?", 'é\t="', "-x --", ""]
@@ -91,13 +91,30 @@ def test_settings_of_the_build_count_when_they_are_typed(checkout, either, machi
     assert either(folder, "check", "LAB=sample", "CXX=g++-9").has("g++-9 is version 9.1.0")
 
 
-def test_the_judges_status_is_the_programs_and_2_for_make(checkout, make, warplab):
+def test_the_judges_status_is_that_of_the_program_and_of_make(checkout, make, warplab):
     folder = checkout()
     (folder / "grader/judge/cli/main.cpp").write_text("int main(int words, char**) { return words - 2; }\n")
-    for words, status in (("LAB=a",), 1), (("LAB=a", "STAGE=1"), 2):
+    make(folder, "program")
+    for words, status in (("LAB=sample",), 1), (("LAB=sample", "STAGE=1"), 2):
         assert warplab(folder, "check", *words).status == status
-        assert make(folder, "check", *words).status == 2
+        assert make(folder, "check", *words).status == status
+    assert make(folder, "check", "LAB=sample").out == ""  # make adds nothing if a check fails
     assert warplab(folder, "device").status == make(folder, "device").status == 0
+
+
+def test_make_stops_at_the_first_verb_that_fails(checkout, make):
+    folder = checkout()
+    (folder / "grader/judge/cli/main.cpp").write_text(
+        "#include <cstdio>\nint main(int, char** words) { std::puts(words[1]); return 1; }\n"
+    )
+    said = make(folder, "check", "bench", "LAB=sample")
+    assert said.status == 1 and said.out.endswith("check\n")
+
+
+def test_a_dry_run_runs_nothing(checkout, make):
+    folder = checkout()
+    assert make(folder, "-n", "check", "LAB=sample").status == 0
+    assert not (folder / "build").exists()
 
 
 def test_the_program_takes_fewer_words(checkout, warplab):
@@ -121,13 +138,76 @@ def test_the_program_works_from_any_folder(checkout, warplab):
     link.symlink_to(folder / "warplab")
     for cwd in mine, mine.parent:
         assert warplab(folder, "check", "02", cwd=cwd).has("judge: [check] [sample] [02]\n")
-        assert warplab(folder, "check", cwd=cwd).has("judge: [check] [sample]\n")
+        assert warplab(folder, "check", "all", cwd=cwd).has("judge: [check] [sample]\n")
         assert warplab(folder, "check", "other", cwd=cwd).has("judge: [check] [other]\n")
         words = ("SOURCE=a.cu", "JSON=/b", "TREE=solutions")
         found = f"judge: [check] [sample] [--tree] [solutions] [--source] [{cwd}/a.cu] [--json] [/b]\n"
         assert warplab(folder, "check", *words, cwd=cwd).has(found)
-    assert warplab(folder, "check", cwd=folder.parent).status == 2
+    assert warplab(folder, "check", cwd=folder.parent).has("As in your last command: LAB=other\n")
     assert warplab(folder, "check", "sample", "TREE=mine", cwd=mine).has(f" [--tree] [{mine}/mine]\n")
+
+
+def test_make_works_in_a_labs_work_folder(checkout, make):
+    folder = checkout()
+    mine = folder / "work/sample"
+    mine.mkdir(parents=True)
+    (mine / "Makefile").write_text("include ../../Makefile\n")  # as start writes it
+    assert make(mine, "check", "STAGE=02", "SOURCE=a.cu").has(f"[check] [sample] [02] [--source] [{mine}/a.cu]\n")
+    assert make(mine).has("make check LAB=")
+
+
+def test_the_last_lab_and_stage_are_used_again(checkout, either):
+    folder = checkout()
+    either(folder, "check", "LAB=sample", "STAGE=2")
+    (folder / "labs/other").mkdir()
+    (folder / "labs/other/lab.json").write_text("{}\n")
+    last = "As in your last command: LAB=sample STAGE=2\n"
+    assert either(folder, "check").out == f"{last}judge: [check] [sample] [2]\n"
+    assert either(folder, "profile").out == f"{last}judge: [profile] [sample] [2]\n"
+    assert either(folder, "show").out == "As in your last command: LAB=sample\njudge: [show] [sample]\n"
+    assert either(folder, "check", "STAGE=3").has("LAB=sample\njudge: [check] [sample] [3]\n")
+    assert either(folder, "check", "LAB=sample").out == "judge: [check] [sample]\n"  # all that were started
+    assert either(folder, "profile", "LAB=sample").has("STAGE=3\njudge: [profile] [sample] [3]\n")
+    assert either(folder, "check", "LAB=other").out == "judge: [check] [other]\n"
+    assert either(folder, "check").out == "As in your last command: LAB=other\njudge: [check] [other]\n"
+    assert either(folder, "check", "STAGE=all").has("judge: [check] [other]\n")
+
+
+def test_files_of_others_are_not_remembered(checkout, either):
+    folder = checkout()
+    either(folder, "check", "LAB=sample", "STAGE=2", "TREE=solutions")
+    assert either(folder, "check").has("Which lab?")
+    assert not (folder / "work").exists()
+
+
+def test_a_work_folder_has_its_own_last_lab(checkout, either):
+    folder = checkout()
+    either(folder, "check", "LAB=sample", f"WORK={folder}/mine")
+    assert either(folder, "check").has("Which lab?")
+    assert either(folder, "check", f"WORK={folder}/mine").has("As in your last command: LAB=sample\n")
+
+
+def test_verbs_that_take_one_stage_run_for_each_in_a_list(checkout, either):
+    said = either(checkout(), "profile", "LAB=sample", "STAGE=1,02")
+    assert said.has("judge: [profile] [sample] [1]\njudge: [profile] [sample] [02]\n")
+    assert either(checkout("other"), "check", "LAB=sample", "STAGE=1,2").has("judge: [check] [sample] [1,2]\n")
+
+
+@pytest.mark.parametrize("verb", ["start", "check", "grade", "device", "journal", "gradescope"])
+def test_an_unknown_lab_is_refused_before_anything_is_built(checkout, either, verb):
+    folder = checkout()
+    said = either(folder, verb, "LAB=smaple")
+    assert said.has("There is no lab smaple. Did you mean sample? Labs: sample")
+    assert not (folder / "build").exists() and not (folder / "work").exists()
+
+
+def test_the_labs_are_in_the_courses_order(checkout, make):
+    folder = checkout()
+    for name, text in ("a", "{}"), ("z", '{\n  "order": 1\n}'), ("y", '{\n  "order": 12\n}'):
+        (folder / "labs" / name).mkdir()
+        (folder / "labs" / name / "lab.json").write_text(text)
+    assert make(folder, "start").has("one of: z y a sample")
+    assert make(folder).has("\nz\ny\na\nsample\n", "make start LAB=z.")
 
 
 def test_a_lower_case_variable_is_refused(checkout, either):
@@ -143,6 +223,7 @@ def test_a_misspelt_variable_is_refused_with_those_there_are(checkout, either):
     said = either(folder, "check", "LAB=sample", "STAG=2")
     assert said.status == 2
     assert said.has("There is no variable STAG=. Did you mean STAGE? Variables: LAB STAGE ")
+    assert either(folder, "submit", "LAB=sample", "AUTHOR=Ada").has("Did you mean AUTHORS?")
     assert not (folder / "build").exists()
 
 
@@ -199,6 +280,45 @@ def test_what_changed_is_built_anew_and_nothing_else(checkout, make):
     said = make(folder, "check", "LAB=sample")
     assert said.has("compile grader/model/version.cpp", "compile grader/judge/cli/main.cpp")
     assert "rewriter" not in said.out and "oracle" not in said.out
+
+
+def test_only_the_labs_own_oracle_is_built(checkout, make):
+    folder = checkout()
+    shutil.copytree(folder / "labs/sample", folder / "labs/other")
+    said = make(folder, "check", "LAB=other")
+    assert said.has("link    build/labs/other/oracle.so", "judge: [check] [other]\n")
+    assert not (folder / "build/labs/sample").exists()
+    assert make(folder, "grade").has("link    build/labs/sample/oracle.so", "judge: [grade]\n")
+
+
+def test_files_of_a_folder_are_compiled_together_and_a_new_one_is_found(checkout, make):
+    folder = checkout()
+    for name in "one", "two":
+        (folder / f"grader/judge/{name}.cpp").write_text(f"namespace {name} {{ int f() {{ return 1; }} }}\n")
+    assert make(folder, "check", "LAB=sample").out.count("compile grader/judge\n") == 1
+    (folder / "grader/judge/three.cpp").write_text("int three() { return missing; }\n")
+    assert make(folder, "check", "LAB=sample").has("grader/judge/three.cpp:1")
+
+
+def test_the_first_build_shows_its_progress_on_a_terminal(checkout, machine):
+    folder = checkout()
+    said = machine.run("script", "-qec", "./warplab check sample", "/dev/null", cwd=folder)
+    assert said.has(
+        "Building Warplab, once: about 1 minute.", " of 6 parts, ", " s left: main.cpp", "judge: [check] [sample]"
+    )
+    assert "  compile" not in said.out
+    (folder / "grader/judge/cli/main.cpp").write_text("int main() { return nothing; }\n")
+    shutil.rmtree(folder / "build")
+    said = machine.run("script", "-qec", "./warplab check sample", "/dev/null", cwd=folder)
+    assert said.status == 2 and said.has("main.cpp:1", "nothing")
+
+
+def test_clean_says_what_it_costs(checkout, either):
+    folder = checkout()
+    either(folder, "check", "LAB=sample")
+    said = either(folder, "clean")
+    assert said.has("build/ is removed.", "about two minutes", "Your files in work/ stay.")
+    assert not (folder / "build").exists() and (folder / "work").exists()
 
 
 def test_a_compile_error_of_ours_ends_with_status_2(checkout, make):

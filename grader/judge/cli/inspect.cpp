@@ -15,10 +15,12 @@
 #include "grader/common/json.h"
 #include "grader/common/text.h"
 #include "grader/common/utf8.h"
+#include "grader/judge/cli/judging.h"
 #include "grader/judge/cli/records.h"
 #include "grader/judge/cli/verbs.h"
 #include "grader/judge/cli/work.h"
 #include "grader/judge/judge.h"
+#include "grader/judge/present/questions.h"
 #include "grader/judge/present/render.h"
 #include "grader/judge/sanitizer/findings.h"
 #include "grader/judge/sanitizer/inspection.h"
@@ -47,9 +49,9 @@ void print_finding(const Finding& d, const std::string& file) {
     if (d.count > 1) fmt::print("    {} times in all\n", format_count(d.count));
 }
 
-void print_findings(const Inspected& found) {
+void print_findings(const Inspected& found, const std::string& file, bool asking) {
     for (std::size_t i = 0; i < found.findings.size() && i < most_printed; ++i)
-        print_finding(found.findings[i], found.file);
+        print_finding(asking ? ask_first(found.findings[i]) : found.findings[i], file);
     if (found.findings.size() > most_printed) fmt::print("... and {} more\n", found.findings.size() - most_printed);
 }
 
@@ -65,17 +67,21 @@ void judge_answers(const std::vector<Check>& checks, Inspected& found) {
     found.wrong =
         fmt::format("It fails on {}, first on {}: {}{}", format_plural(static_cast<std::uint64_t>(count), "dataset"),
                     first->dataset, what, what.ends_with('.') ? "" : ".");
-    if (first->failure) found.wrong_hint = first->failure->hint;
+    if (!first->failure) return;
+    found.wrong_cause = first->failure->cause;
+    found.wrong_hint = first->failure->hint;
 }
 
-void print_answers(const Inspected& found, bool clean) {
+void print_answers(const Inspected& found, bool clean, bool asking) {
     const int width = text_style(STDOUT_FILENO).width;
     if (found.passed && clean) fmt::print("No race, no access out of bounds, no memory read before it was written.\n");
     if (found.passed) return;
     fmt::print("{}", wrap(fmt::format("{}{} `make check` says more.",
                                       clean ? "No race and no access out of bounds. " : "", found.wrong),
                           0, width));
-    if (!found.wrong_hint.empty()) fmt::print("{}", wrap("Hint: " + found.wrong_hint, 4, width));
+    const Finding wrong{.cause = found.wrong_cause, .hint = found.wrong_hint};
+    const std::string hint = asking ? ask_first(wrong).hint : wrong.hint;
+    if (!hint.empty()) fmt::print("{}", wrap("Hint: " + hint, 4, width));
 }
 
 /// Format a cell, right-aligned; red if it is costly.
@@ -210,16 +216,25 @@ int say_compilation(const Compilation& compilation, int width) {
     return compilation.verdict == Verdict::failed ? 1 : 2;
 }
 
-void print_all(const Inspected& found, const Stage& stage, const std::string& log) {
+void print_all(const Inspected& found, const std::string& file, const Stage& stage, const std::string& log,
+               bool asking) {
     fmt::print("{}/{} in check mode on {} (cpu backend)\n", found.lab, stage.id,
                format_plural(found.datasets.size(), "dataset"));
-    print_findings(found);
+    print_findings(found, file, asking);
     if (!log.empty()) fmt::print("The compiler says:\n{}", to_printable(log));
-    print_answers(found, first_serious(found.findings) == nullptr);
+    print_answers(found, first_serious(found.findings) == nullptr, asking);
     print_limits(found.limits);
     print_kernels(found.kernels, found.gpu);
     print_traffic(found.all);
     print_source(found.lines, found.source);
+}
+
+/// Return the status that `check` ends with: a technique that is not used is a note there.
+int exit_status(const Inspected& found, const std::vector<Check>& checks) {
+    if (first_serious(found.findings)) return 1;
+    if (found.passed) return 0;
+    const auto is_error = [](const Check& check) { return !check.skipped && check.verdict == Verdict::error; };
+    return std::ranges::any_of(checks, is_error) ? 2 : 1;
 }
 
 }  // namespace
@@ -250,10 +265,9 @@ int inspect(const Options& options) {
     found.kernels = describe_kernels(found.all.launches, resources, gpu);
     if (found.passed) found.limits = compare_with_limits(stage, found.datasets);
     found.lines = summarize_lines(found.counts);
-    print_all(found, stage, ready.compilation.log);
+    print_all(found, file.lexically_normal().string(), stage, ready.compilation.log, asks_first(lab, options));
     keep(found, judge.begin_report("inspect", lab, {}, options.tree), file, options);
-    const bool used = std::ranges::all_of(found.limits, std::mem_fn(&LimitOutcome::held));
-    return !first_serious(found.findings) && found.passed && used ? 0 : 1;
+    return exit_status(found, sanitized.checks);
 }
 
 }  // namespace warplab

@@ -166,19 +166,37 @@ Shown choose_stage(const Judge& judge, const Lab& lab, const Options& options) {
             fmt::format("{} is not started yet, so this shows the reference solution.", mine)};
 }
 
-fs::path make_folder(const Options& options, const Lab& lab) {
-    const fs::path folder = options.folders.build / "show" / lab.name;
-    std::error_code error;
-    fs::remove_all(folder, error);
-    fs::create_directories(folder, error);
-    if (error) throw UsageError(fmt::format("Cannot write to {}: {}.", folder.string(), error.message()));
-    return folder;
-}
+/// A folder for new pictures. They replace the earlier ones only when all of them are there.
+class Pictures {
+  public:
+    Pictures(const Options& options, const Lab& lab)
+        : folder_(options.folders.build / "show" / lab.name), fresh_(folder_.string() + ".new") {
+        std::error_code error;
+        fs::remove_all(fresh_, error);
+        fs::create_directories(fresh_, error);
+        if (error) throw UsageError(fmt::format("Cannot write to {}: {}.", fresh_.string(), error.message()));
+    }
+    ~Pictures() {
+        std::error_code ignored;
+        fs::remove_all(fresh_, ignored);
+    }
+    Pictures(const Pictures&) = delete;
+    Pictures& operator=(const Pictures&) = delete;
 
-void print(const std::string& text) {
-    std::fwrite(text.data(), 1, text.size(), stdout);
-    std::fflush(stdout);
-}
+    const fs::path& fresh() const { return fresh_; }
+
+    /// Replace the earlier pictures and return their folder.
+    const fs::path& keep() const {
+        std::error_code error;
+        fs::remove_all(folder_, error);
+        fs::rename(fresh_, folder_, error);
+        if (error) throw UsageError(fmt::format("Cannot write to {}: {}.", folder_.string(), error.message()));
+        return folder_;
+    }
+
+  private:
+    fs::path folder_, fresh_;
+};
 
 /// Print failures as `check` does; returns the exit status.
 int say_failure(const Stage& stage, const Outcome& outcome) {
@@ -231,7 +249,8 @@ int show(const Options& options) {
     check_names(lab, options, judge.backend());
     const auto make_show = judge.show_maker(lab);
     if (!make_show) throw UsageError(fmt::format("This lab, {}, has no pictures to show.", lab.name));
-    const ShowRequest request{options.image, read_settings(options.settings), make_folder(options, lab)};
+    const Pictures pictures(options, lab);
+    const ShowRequest request{options.image, read_settings(options.settings), pictures.fresh()};
     const std::unique_ptr<Show> lab_show = make_show(request);
     const Shown shown = choose_stage(judge, lab, options);
     const TextStyle style = text_style(STDOUT_FILENO);
@@ -251,7 +270,7 @@ int show(const Options& options) {
     ready.run->end_session();
     if (outcome.ended) {
         print(lab_show->finish());
-        list_pictures(request.folder);
+        list_pictures(pictures.keep());
     }
     if (outcome.failure) return say_failure(*shown.stage, outcome);
     fmt::print("{}: right, compared with the CPU's answer.\n", shown.stage->id);

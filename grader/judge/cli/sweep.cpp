@@ -11,6 +11,7 @@
 #include "grader/common/hash.h"
 #include "grader/common/text.h"
 #include "grader/common/utf8.h"
+#include "grader/judge/cli/judging.h"
 #include "grader/judge/cli/records.h"
 #include "grader/judge/cli/verbs.h"
 #include "grader/judge/cli/work.h"

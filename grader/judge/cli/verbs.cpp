@@ -11,6 +11,8 @@
 #include "grader/common/text.h"
 #include "grader/judge/cli/exposure.h"
 #include "grader/judge/cli/import.h"
+#include "grader/judge/cli/judging.h"
+#include "grader/judge/cli/next.h"
 #include "grader/judge/cli/records.h"
 #include "grader/judge/cli/work.h"
 #include "grader/judge/compile/compile.h"
@@ -26,20 +28,8 @@ namespace warplab {
 namespace fs = std::filesystem;
 namespace {
 
-void print(const std::string& text) {
-    std::fwrite(text.data(), 1, text.size(), stdout);
-    std::fflush(stdout);
-}
-
 bool is_ours(const Options& options) {
     return options.source.empty() && (options.tree == "solutions" || options.tree == "starter");
-}
-
-void start_if_needed(const Lab& lab, const Folders& folders) {
-    const auto made = start_lab(lab, folders);
-    if (!made.empty())
-        fmt::print("Copied {} into {}.\n", format_plural(made.size(), "starter file"),
-                   (folders.work / lab.name).string());
 }
 
 int exit_status(const Report& report) {
@@ -67,44 +57,29 @@ SandboxLevel grading_level(const Options& options) {
                     support.why_not_stronger));
 }
 
-fs::path source_for(const Judge& judge, const Lab& lab, const Stage& stage, const Options& options) {
-    return options.source.empty() ? judge.source_of(lab, stage, options.tree) : options.source;
-}
-
-/// Judge the stages one after the other, and show progress in one line on the terminal. Until all
-/// are judged, the file `unfinished` has the report on those that are, in case the judge is stopped; no file if empty.
+/// Judge the stages one after the other. Until all are judged, the file `unfinished` has the report on those that are,
+/// in case the judge is stopped; no file if empty.
 Report judge_stages(Judge& judge, const std::string& verb, const Lab& lab, const std::vector<const Stage*>& stages,
                     const Task& task, const fs::path& unfinished = {}) {
     const Options& options = task.options;
-    Report report =
-        judge.begin_report(verb, lab, task, options.source.empty() ? options.tree : options.source.string());
+    Report report = begin_report(judge, verb, lab, task);
     const TextStyle style = text_style(STDOUT_FILENO);
     print(render_heading(report, style) + render_sandbox_remark(report, style));
     Console console;
     std::future<void> ahead;  // the next stage's compilation, while this one runs
     const bool may_disturb = judge.backend() == Backend::cpu && !options.force;
     for (std::size_t k = 0; k < stages.size(); ++k) {
-        const Stage* stage = stages[k];
         if (ahead.valid()) {
-            console.show(fmt::format("{}/{}: compiling …", lab.name, stage->id));
+            console.show(fmt::format("{}/{}: compiling …", lab.name, stages[k]->id));
             ahead.wait();
         }
         if (may_disturb && k + 1 < stages.size())
             ahead = judge.compile_ahead(lab, *stages[k + 1], source_for(judge, lab, *stages[k + 1], options), task);
-        Listener listener;
-        listener.doing = [&](const std::string& what) {
-            console.show(fmt::format("{}/{}: {} …", lab.name, stage->id, what));
-        };
-        report.stages.push_back(
-            judge.judge_stage(lab, *stage, source_for(judge, lab, *stage, options), task, listener));
-        console.clear();
+        report.stages.push_back(judge_one(judge, lab, *stages[k], task, console));
         if (!unfinished.empty()) write_report(report, unfinished);
         const StageReport& done = report.stages.back();
-        print(render_stage(done, style, options.dataset.empty() ? StudentsOutput::hidden : StudentsOutput::shown));
-        if (!is_work(options)) continue;
-        keep_or_say([&] { record_report(options.folders.work, report, done, options.dataset); });
-        // A result of one dataset alone does not determine the student's progress or points.
-        if (options.dataset.empty()) keep_or_say([&] { keep_report(report, done, lab, judge.folders()); });
+        print(describe_stage(done, lab, options, style));
+        keep_results(report, done, lab, options);
     }
     if (!options.json.empty()) write_report(report, options.json);
     return report;
@@ -112,7 +87,7 @@ Report judge_stages(Judge& judge, const std::string& verb, const Lab& lab, const
 
 /// Return the requested stages; for the student's own tree without STAGE, the started ones.
 std::vector<const Stage*> stages_for(const Lab& lab, const Options& options, const Folders& folders) {
-    if (!options.stage.empty()) return {&lab.stage(options.stage)};
+    if (!options.stage.empty()) return stages_named(lab, options.stage);
     if (is_work(options)) {
         const auto started = started_stages(lab, folders);
         if (!started.empty()) return started;
@@ -137,7 +112,7 @@ Task grading_task(const Options& options) {
 }
 
 std::vector<const Stage*> stages_to_grade(const Lab& lab, const Options& options) {
-    if (!options.stage.empty()) return {&lab.stage(options.stage)};
+    if (!options.stage.empty()) return stages_named(lab, options.stage);
     const Stage& last = options.upto.empty() ? lab.stages.back() : lab.stage(options.upto);
     std::vector<const Stage*> wanted;
     for (const Stage& stage : lab.stages) {
@@ -147,61 +122,10 @@ std::vector<const Stage*> stages_to_grade(const Lab& lab, const Options& options
     return wanted;
 }
 
-std::string next_after_check(const Report& report, const Options& options) {
-    if (!is_work(options) || report.stages.empty()) return "";
-    const StageReport& last = report.stages.back();
-    for (const StageReport& stage : report.stages)
-        if (first_finding(stage))
-            return fmt::format("Next: make inspect LAB={} STAGE={}\n", report.lab, stage.stage.substr(0, 2));
-    if (report.verdict() == Verdict::passed && report.backend == "cuda")
-        return fmt::format("Next: make bench LAB={} STAGE={}\n", report.lab, last.stage.substr(0, 2));
-    return "";
-}
-
-/// Return the command to type next for a stage; empty if it is done.
-std::string next_step(const Lab& lab, const Stage& stage, Standing standing) {
-    const bool passes = standing == Standing::passing || standing == Standing::measured;
-    if (standing == Standing::measured || (passes && !why_no_gpu().empty())) return "";
-    return fmt::format("make {} LAB={} STAGE={}", passes ? "bench" : "check", lab.name, stage.id.substr(0, 2));
-}
-
-/// The next step for the stage that was edited last or, if that is done, for the first one that is not.
-struct LabsNext {
-    std::string step;
-    fs::file_time_type edited = fs::file_time_type::min();
-};
-
-LabsNext list_lab(const Lab& lab, const Folders& folders) {
-    fmt::print("{}  {}\n", lab.name, lab.title);
-    LabsNext next;
-    std::string first;
-    for (const Stage& stage : lab.stages) {
-        const Standing standing = standing_of(lab, stage, folders);
-        fmt::print("  {:<28} {:<12} {}\n", stage.id, standing_words(standing), stage.title);
-        const std::string step = next_step(lab, stage, standing);
-        if (first.empty()) first = step;
-        if (const auto edited = last_edited(lab, stage, folders); edited > next.edited) next = {step, edited};
-    }
-    if (next.step.empty()) next.step = first;
-    return next;
-}
-
 }  // namespace
-
-bool is_work(const Options& options) {
-    return options.source.empty() && (options.tree.empty() || options.tree == "work");
-}
 
 std::vector<std::string> labs_asked_for(const Options& options) {
     return options.lab.empty() ? find_labs(options.folders.root) : std::vector{options.lab};
-}
-
-void keep_or_say(const std::function<void()>& keep) {
-    try {
-        keep();
-    } catch (const UsageError& error) {
-        print(wrap(error.what(), 0, text_style(STDOUT_FILENO).width));
-    }
 }
 
 void check_names(const Lab& lab, const Options& options, Backend backend) {
@@ -211,7 +135,7 @@ void check_names(const Lab& lab, const Options& options, Backend backend) {
             "The dataset {} needs a GPU: it is too large for the CPU backend, so there is nothing to check here. "
             "Leave DATASET away, or name another one.",
             options.dataset));
-    if (!options.stage.empty()) lab.stage(options.stage);
+    stages_named(lab, options.stage);
     std::error_code unreadable;
     const std::string source = options.source.string();
     if (!source.empty() && options.stage.empty())
@@ -228,20 +152,6 @@ void check_names(const Lab& lab, const Options& options, Backend backend) {
         "There is no folder {}.{} TREE is work, solutions, starter, or a folder that holds the stages' "
         "files (NN_slug.cu), or a folder of each lab's name with them.",
         options.tree, did_you_mean(options.tree, std::vector<std::string>{"work", "solutions", "starter"})));
-}
-
-int list_labs(const Options& options) {
-    Judge judge(options.folders, Backend::cpu);
-    LabsNext next;
-    std::string first;  // for a student who has started no lab, or finished all started ones
-    for (const std::string& name : labs_asked_for(options)) {
-        const LabsNext here = list_lab(judge.lab(name), judge.folders());
-        if (first.empty()) first = here.step;
-        if (!here.step.empty() && here.edited > next.edited) next = here;
-    }
-    if (next.step.empty()) next.step = first;
-    if (!next.step.empty()) fmt::print("\nNext: {}\n", next.step);
-    return 0;
 }
 
 int start(const Options& options) {
@@ -261,10 +171,10 @@ int check(const Options& options) {
     Judge judge(options.folders, choose_backend(options.backend));
     const Lab& lab = judge.lab(options.lab);
     check_names(lab, options, judge.backend());
-    if (is_work(options)) start_if_needed(lab, judge.folders());
+    start_if_needed(lab, options);
     const Task task{.options = options, .own_code = true, .check_mode = !options.no_check_mode};
     const Report report = judge_stages(judge, "check", lab, stages_for(lab, options, judge.folders()), task);
-    print(next_after_check(report, options));
+    print(next_after(report, lab, options));
     return exit_status(report);
 }
 
@@ -272,7 +182,7 @@ int bench(const Options& options) {
     Judge judge(options.folders, choose_backend(options.backend));
     const Lab& lab = judge.lab(options.lab);
     check_names(lab, options, judge.backend());
-    if (is_work(options)) start_if_needed(lab, judge.folders());
+    start_if_needed(lab, options);
     Task task{.options = options, .own_code = true, .measure = true, .check_mode = !options.no_check_mode};
     task.options.unscored = true;
     const Report report = judge_stages(judge, "bench", lab, stages_for(lab, options, judge.folders()), task);
@@ -286,6 +196,7 @@ int bench(const Options& options) {
                            "a GPU. FORCE=1 runs a short timing all the same, marked as such.",
                            why_no_gpu()),
                        0, text_style(STDOUT_FILENO).width));
+    print(next_after(report, lab, options));
     return exit_status(report);
 }
 
@@ -299,7 +210,7 @@ int grade(const Options& options) {
     for (const std::string& name : names) {
         Lab& lab = judge.lab_for_grading(name);
         check_names(lab, options, judge.backend());
-        if (is_work(options)) start_if_needed(lab, judge.folders());
+        start_if_needed(lab, options);
         const fs::path unfinished = options.report_dir.empty() ? "" : folder / (name + ".unfinished.json");
         reports.push_back(judge_stages(judge, "grade", lab, stages_to_grade(lab, options), task, unfinished));
         write_report(reports.back(), folder / (name + ".json"));

@@ -2,8 +2,6 @@
 // The verbs of `warplab VERB …`. Each returns the exit status: 0 all passed, 1 something failed, 2 an error of the
 // judge. Misuse is a UsageError, a mistake in a lab's files a ManifestError.
 
-#include <filesystem>
-#include <functional>
 #include <string>
 #include <vector>
 
@@ -17,6 +15,7 @@ struct Lab;
 int list_labs(const Options& options);
 int start(const Options& options);
 int check(const Options& options);
+int watch(const Options& options);
 int bench(const Options& options);
 int grade(const Options& options);
 int compile_for_grading(const Options& options);
@@ -33,15 +32,8 @@ int import(const Options& options);
 int prepare_harness(const Options& options);
 int print_flags(const Options& options);
 
-/// Whether the student's own files are judged: only then reports are kept and the journal grows.
-bool is_work(const Options& options);
-
 /// Return the lab that was asked for; without one, all labs.
 std::vector<std::string> labs_asked_for(const Options& options);
-
-/// Run `keep`, which saves a result. If it throws UsageError, only print the message: the verdict stands, whether or
-/// not it can be saved.
-void keep_or_say(const std::function<void()>& keep);
 
 /// Check the options before anything is copied or compiled. Throws UsageError, with the available names, if stage,
 /// dataset, --source or --tree does not exist or the dataset cannot run on this backend.

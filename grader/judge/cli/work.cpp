@@ -27,12 +27,29 @@ bool untouched(const Lab& lab, const Stage& stage, const Folders& folders) {
     return fs::exists(starter) && sha256_file(mine) == sha256_file(starter);
 }
 
-std::optional<Report> read_report(const fs::path& file) {
+std::optional<Report> last_report(const Lab& lab, const Stage& stage, const Folders& folders) {
     try {
-        return parse_report(read_file(file));
+        auto report = parse_report(read_file(folders.work / lab.name / "reports" / (stage.id + ".json")));
+        if (report.stages.empty()) return std::nullopt;
+        return report;
     } catch (const std::exception&) {
         return std::nullopt;  // missing, written by another version, or by hand: the next check replaces it
     }
+}
+
+/// Return the stage's last report if it is about the file as it is now.
+std::optional<Report> current_report(const Lab& lab, const Stage& stage, const Folders& folders) {
+    auto report = last_report(lab, stage, folders);
+    const bool current = report && report->stages.front().source_hash == sha256_file(work_file(lab, stage, folders));
+    return current ? report : std::nullopt;
+}
+
+/// Make `make` work in work/<lab>/, too.
+void add_makefile(const Lab& lab, const Folders& folders) {
+    std::error_code elsewhere;
+    const fs::path file = folders.work / lab.name / "Makefile";
+    if (!fs::equivalent(folders.work, folders.root / "work", elsewhere) || fs::exists(fs::symlink_status(file))) return;
+    std::ofstream(file) << "include ../../Makefile\n";
 }
 
 }  // namespace
@@ -53,6 +70,7 @@ std::vector<fs::path> start_lab(const Lab& lab, const Folders& folders) {
         fs::permissions(to, fs::perms::owner_write, fs::perm_options::add, error);
         made.push_back(to);
     }
+    add_makefile(lab, folders);
     return made;
 }
 
@@ -115,14 +133,20 @@ std::string_view standing_words(Standing standing) {
 
 Standing standing_of(const Lab& lab, const Stage& stage, const Folders& folders) {
     if (untouched(lab, stage, folders)) return Standing::not_started;
-    const auto report = read_report(folders.work / lab.name / "reports" / (stage.id + ".json"));
-    if (!report || report->stages.empty()) return Standing::not_checked;
+    if (!last_report(lab, stage, folders)) return Standing::not_checked;
+    const auto report = current_report(lab, stage, folders);
+    if (!report) return Standing::changed_since;
     const StageReport& last = report->stages.front();
-    if (last.source_hash != sha256_file(work_file(lab, stage, folders))) return Standing::changed_since;
     if (last.verdict == Verdict::failed) return Standing::failing;
     if (last.verdict == Verdict::error) return Standing::not_checked;
     const bool on_gpu = report->backend == "cuda";  // a time on the CPU backend is not a measurement
     return last.measurements.empty() || !on_gpu ? Standing::passing : Standing::measured;
+}
+
+double points_of(const Lab& lab, const Stage& stage, const Folders& folders) {
+    if (untouched(lab, stage, folders)) return 0;
+    const auto report = current_report(lab, stage, folders);
+    return report && report->stages.front().score ? report->stages.front().score->total() : 0;
 }
 
 }  // namespace warplab

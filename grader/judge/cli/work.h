@@ -30,4 +30,7 @@ enum class Standing { not_started, not_checked, changed_since, failing, passing,
 std::string_view standing_words(Standing standing);
 Standing standing_of(const Lab& lab, const Stage& stage, const Folders& folders);
 
+/// Return the points that the stage's last report gives; 0 if the file has changed since.
+double points_of(const Lab& lab, const Stage& stage, const Folders& folders);
+
 }  // namespace warplab

@@ -7,13 +7,12 @@
 #include <iterator>
 
 #include "grader/common/nearest.h"
+#include "grader/common/text.h"
 #include "grader/judge/compile/hand_in.h"
 #include "grader/model/cause.h"
 
 namespace warplab::compilation {
 namespace {
-
-bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
 
 /// Return the first quoted part of a message of g++ or nvcc.
 std::string first_quoted(const std::string& message) {
@@ -30,7 +29,7 @@ std::string declared_function(const std::string& declaration) {
     if (end == std::string::npos) end = declaration.size();
     std::size_t begin = end;
     while (begin > 0 && declaration[begin - 1] == ' ') --begin, --end;
-    while (begin > 0 && (is_word(declaration[begin - 1]) || declaration[begin - 1] == ':')) --begin;
+    while (begin > 0 && (is_word_character(declaration[begin - 1]) || declaration[begin - 1] == ':')) --begin;
     return declaration.substr(begin, end - begin);
 }
 
@@ -142,7 +141,7 @@ int line_of_call(const std::string& source, const std::string& name, Which which
     int line = 0, lines = 1;
     std::size_t counted = 0;
     for (std::size_t at = text.find(name); at != std::string::npos; at = text.find(name, at + 1)) {
-        if (at > 0 && is_word(text[at - 1])) continue;
+        if (at > 0 && is_word_character(text[at - 1])) continue;
         const std::size_t next = text.find_first_not_of(" \t\n", at + name.size());
         if (next == std::string::npos || text[next] != '(') continue;
         lines += static_cast<int>(

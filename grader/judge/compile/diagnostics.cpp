@@ -123,15 +123,14 @@ void lead_with_use_of_macro(std::vector<Diagnostic>& found) {
     note.message.replace(0, std::string("in expansion").size(), "in the definition");
 }
 
-bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
-
 /// Return the positions of whole words equal to `word`, from the right.
 std::vector<std::size_t> places_of(const std::string& word, const std::string& line) {
     std::vector<std::size_t> places;
     for (std::size_t at = line.rfind(word); at != std::string::npos;
          at = at > 0 ? line.rfind(word, at - 1) : std::string::npos) {
         const std::size_t end = at + word.size();
-        if ((at == 0 || !is_word(line[at - 1])) && (end == line.size() || !is_word(line[end]))) places.push_back(at);
+        if ((at == 0 || !is_word_character(line[at - 1])) && (end == line.size() || !is_word_character(line[end])))
+            places.push_back(at);
     }
     return places;
 }
@@ -144,7 +143,7 @@ int matching_column(const std::string& before, const std::string& after, int col
     if (before.compare(0, at + 1, after, 0, at + 1) == 0) return column;
     if (std::max(before.size(), after.size()) > most_searched_bytes) return 0;
     std::size_t end = at;
-    while (end < after.size() && is_word(after[end])) ++end;
+    while (end < after.size() && is_word_character(after[end])) ++end;
     if (end == at) return 0;
     const std::string word = after.substr(at, end - at);
     const auto in_after = places_of(word, after), in_before = places_of(word, before);

@@ -33,8 +33,6 @@ std::string with_plain_line_ends(const std::string& text) {
 
 bool is_utf16(const std::string& text) { return text.starts_with("\xff\xfe") || text.starts_with("\xfe\xff"); }
 
-bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
-
 bool is_blank(const std::string& text) { return text.find_first_not_of(" \t\r\n\f\v") == std::string::npos; }
 
 /// Return the length of the raw string literal that begins at `at` (its R), 0 if none does. A literal without an end
@@ -42,7 +40,7 @@ bool is_blank(const std::string& text) { return text.find_first_not_of(" \t\r\n\
 std::size_t length_of_raw_string(const std::string& text, std::size_t at) {
     if (text.compare(at, 2, "R\"") != 0) return 0;
     std::size_t begin = at;  // of the word that ends with this R
-    while (begin > 0 && is_word(text[begin - 1])) --begin;
+    while (begin > 0 && is_word_character(text[begin - 1])) --begin;
     const std::string encoding = text.substr(begin, at - begin);
     if (!encoding.empty() && encoding != "L" && encoding != "u" && encoding != "U" && encoding != "u8") return 0;
     const std::size_t open = text.find_first_of("() \\\"\t\v\f\n", at + 2);

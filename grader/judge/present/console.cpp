@@ -9,6 +9,11 @@
 
 namespace warplab {
 
+void print(const std::string& text) {
+    std::fwrite(text.data(), 1, text.size(), stdout);
+    std::fflush(stdout);
+}
+
 Console::Console() : terminal_(isatty(STDERR_FILENO) && std::getenv("TERM") != nullptr) {}
 
 void Console::show(const std::string& doing) {

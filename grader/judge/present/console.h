@@ -3,6 +3,9 @@
 
 namespace warplab {
 
+/// Print to stdout at once.
+void print(const std::string& text);
+
 /// One line on the terminal that shows the current activity; no-op if stderr is not a terminal.
 class Console {
   public:

@@ -22,7 +22,7 @@ struct Inspected {
     std::vector<LineSummary> lines = {};
     std::vector<LimitOutcome> limits = {};
     bool passed = false;
-    std::string wrong = {}, wrong_hint = {};  // where the answers are wrong, and what to try
+    std::string wrong = {}, wrong_cause = {}, wrong_hint = {};  // where the answers are wrong, why, and what to try
 };
 
 /// Describe it in the format that `inspect --json` writes and grader/python/journal/inspection.py reads.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -10,8 +11,17 @@ from grader.python.common.console import UserError, read_json
 
 
 def find_labs(root: Path) -> list[str]:
-    """Return the names of all labs, sorted: the folders of labs/ that contain a lab.json."""
-    return sorted(manifest.parent.name for manifest in (root / "labs").glob("*/lab.json"))
+    """Return the names of all labs in the course's order: the folders of labs/ that contain a lab.json."""
+    labs = (manifest.parent.name for manifest in (root / "labs").glob("*/lab.json"))
+    return sorted(labs, key=lambda lab: (order_of(root, lab), lab))
+
+
+def order_of(root: Path, lab: str) -> float:
+    """Return the lab's `order`; labs without one are last."""
+    try:
+        return float(read_manifest(root, lab)["order"])
+    except (KeyError, TypeError, ValueError, UserError):
+        return math.inf
 
 
 def choose_labs(root: Path, wanted: Sequence[str]) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 MOST_COMPARED = 5_000  # lines of each version: the time to compare grows up to their product
@@ -12,7 +13,10 @@ CONTEXT = 2
 
 @dataclass
 class Difference:
-    """Lines that begin with '+', '-', ' ' or '@@'. `remark` states what is omitted, or why there are no lines."""
+    """Lines that begin with '+', '-', ' ' or '@@'. `remark` states what is omitted, or why there are no lines.
+
+    `added` and `removed` count the student's own lines: those of a starter and blank lines are not counted.
+    """
 
     lines: list[str]
     added: int = 0
@@ -20,15 +24,16 @@ class Difference:
     remark: str = ""
 
 
-def compare_texts(before: str | None, after: str | None) -> Difference:
-    """Compare two texts line by line. None stands for an unknown text."""
+def compare_texts(before: str | None, after: str | None, given: Sequence[str] = ()) -> Difference:
+    """Compare two texts line by line. None stands for an unknown text. `given`: the starters of both."""
     if before is None or after is None:
         return Difference([], remark="The text of one of the two was not recorded.")
     old, new = before.splitlines(), after.splitlines()
     if max(len(old), len(new)) > MOST_COMPARED:
         return Difference([], remark=f"Too long to compare: {len(old):,} lines became {len(new):,}.")
     lines = list(difflib.unified_diff(old, new, n=CONTEXT, lineterm=""))[2:]
-    added, removed = (sum(line.startswith(sign) for line in lines) for sign in "+-")
+    not_own = {line.strip() for text in given for line in text.splitlines()} | {""}
+    added, removed = (sum(line[0] == sign and line[1:].strip() not in not_own for line in lines) for sign in "+-")
     left_out = len(lines) - MOST_LINES
     remark = f"{left_out:,} more lines of the difference are left out." if left_out > 0 else ""
     if not lines:

@@ -15,6 +15,7 @@ from grader.python.common.markup import Html, join, tag
 from grader.python.common.page import make_document
 from grader.python.common.report import Finding
 from grader.python.common.schema_types import type_of
+from grader.python.common.syntax import colour_lines
 from grader.python.common.units import plural, show_factor, show_number, show_share
 
 LineMargin = type_of("inspection", "line_margin")
@@ -63,7 +64,8 @@ def make_page(inspection: Inspection) -> str:
 def summarize(inspection: Inspection) -> str:
     """Return the result as one sentence."""
     mistakes = sum(not finding.note for finding in inspection.findings)
-    found = plural(mistakes, "finding") if mistakes else "No finding"
+    nothing = "Nothing found" if inspection.passed else "No finding"
+    found = plural(mistakes, "finding") if mistakes else nothing
     failed = "" if inspection.passed else ", but some answers are wrong"
     return f"{found} on {plural(inspection.datasets, 'dataset')}{failed}"
 
@@ -149,8 +151,8 @@ def make_source(inspection: Inspection) -> Html:
         "tr", *(tag("th", name, scope="col", class_="number") for name in names), tag("th", inspection.file, colspan=2)
     )
     rows = []
-    for number, text in enumerate(inspection.source, 1):
-        rows.append(make_line(number, text, margins.get(number)))
+    for number, code in enumerate(colour_lines(inspection.source), 1):
+        rows.append(make_line(number, code, margins.get(number)))
         findings = [finding for finding in inspection.findings if finding.line == number]
         if findings:
             rows.append(tag("tr", tag("td", *map(make_finding, findings), colspan=7), class_="findings"))
@@ -158,13 +160,13 @@ def make_source(inspection: Inspection) -> Html:
         "Of each request, which is what a warp accesses together: lanes that take part, of 32; sectors of 32 bytes of "
         "device memory, and how few would do; passes over the banks of shared memory, or addresses of constants; "
         "clashes, which are lanes whose atomics meet at one address. The stronger a line's number is coloured, "
-        "the longer memory works for it. Counted in the first blocks of each launch."
+        "the longer memory works for it; orange if a count is high. Counted in the first blocks of each launch."
     )
     table = tag("table", tag("thead", head), tag("tbody", *rows), class_="source")
     return tag("section", tag("h2", "Source"), tag("p", caption, class_="caption"), table)
 
 
-def make_line(number: int, text: str, margin: LineMargin | None) -> Html:
+def make_line(number: int, text: Html, margin: LineMargin | None) -> Html:
     """Make one source line; its margin is empty if the line does not access memory."""
     code = tag("td", tag("code", text or " "), class_="code")
     if margin is None:
@@ -180,7 +182,8 @@ def make_line(number: int, text: str, margin: LineMargin | None) -> Html:
         margin_cell("clashes", one_decimal(margin.clashes), "clashes" in margin.costly),
     ]
     heat = min(max(margin.heat, 0.0), 1.0)
-    at = tag("td", number, class_="at hot", style=f"--heat: {100 * heat:.0f}%")
+    kind = "at hot costly" if margin.costly else "at hot"
+    at = tag("td", number, class_=kind, style=f"--heat: {100 * heat:.0f}%")
     return tag("tr", *cells, at, code, class_="counted")
 
 

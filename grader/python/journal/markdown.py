@@ -65,6 +65,8 @@ def make_markdown(journal: Journal, source: Source | None) -> str:
 
 def speeds(journal: Journal, timeline: Timeline | None, source: Source | None) -> Iterator[str]:
     """Yield the bound, the CPU reference and the table of a place."""
+    if timeline is None and not journal.has_gpu:
+        return
     yield "## Maximum possible speed"
     if timeline is None:
         yield NOT_MEASURED

@@ -121,16 +121,20 @@ class Optimisation:
         timed = [version for version in passed if place and version.measured(place)]
         return next((some[-1] for some in (timed, passed, self.versions) if some), None)
 
-    def inspection(self, place: Place | None) -> Inspection | None:
-        """Return the last inspection of the chosen version, or else of any version."""
+    def records_of_chosen(self, place: Place | None) -> list[Record]:
+        """Return the records of the chosen version's text, the last one first: those of another text are no result of
+        this one."""
         chosen = self.chosen(place)
-        versions = ([chosen] if chosen else []) + self.versions[::-1]
-        records = [record for version in versions for record in reversed(version.records)]
-        return next((record.inspection for record in records if record.inspection), None)
+        versions = [version for version in self.versions if chosen and version.source_hash == chosen.source_hash]
+        return [record for version in reversed(versions) for record in reversed(version.records)]
+
+    def inspection(self, place: Place | None) -> Inspection | None:
+        """Return the last inspection of the chosen version."""
+        return next((record.inspection for record in self.records_of_chosen(place) if record.inspection), None)
 
     def sweep(self, place: Place) -> Sweep | None:
-        """Return the last sweep at a place that contains times."""
-        records = [record for version in reversed(self.versions) for record in reversed(version.records)]
+        """Return the chosen version's last sweep at a place that contains times."""
+        records = self.records_of_chosen(place)
         sweeps = [record.sweep for record in records if record.sweep and place_of(record) == place]
         return next((sweep for sweep in sweeps if any(point.median_s > 0 for point in sweep.timed)), None)
 
@@ -207,6 +211,7 @@ class Journal:
     inputs: list[str] = field(default_factory=list)
     outputs: list[str] = field(default_factory=list)
     records: int = 0
+    starters: dict[str, str] = field(default_factory=dict)  # by stage
     timelines: dict[Place, list[Timeline]] = field(default_factory=dict)
 
     @property
@@ -219,6 +224,13 @@ class Journal:
     def main(self) -> Timeline | None:
         """Return the timeline that the journal follows; None if nothing was timed."""
         return next(iter(self.timelines.values()))[0] if self.timelines else None
+
+    @property
+    def has_gpu(self) -> bool:
+        """Return whether a GPU ran any of the code, or nothing ran yet. Otherwise there is nothing to say of times."""
+        records = [record for one in self.optimisations for version in one.versions for record in version.records]
+        ran = [record.backend for record in records if record.backend]
+        return not ran or "cuda" in ran
 
     def measured(self, optimisation: Optimisation) -> tuple[Timeline, Row] | None:
         """Return its time at the main place, on the main dataset if possible; None if it was not measured there."""
@@ -246,8 +258,9 @@ def read_journal(root: Path, lab: str, folder: Path) -> Journal:
     manifest = read_manifest(root, lab)
     stages = read_stages(root, lab)
     records = read_records(folder / "records.jsonl", lab)
-    starters = {hashlib.sha256(file.read_bytes()).hexdigest() for file in (root / "starter" / lab).glob("*.cu")}
-    records.entries = [record for record in records.entries if record.source_hash not in starters]
+    starters = {file.stem: file.read_bytes() for file in (root / "starter" / lab).glob("*.cu")}
+    untouched = {hashlib.sha256(text).hexdigest() for text in starters.values()}
+    records.entries = [record for record in records.entries if record.source_hash not in untouched]
     notes = read_notes(folder, list(stages))
     for stage in sorted({record.stage for record in records.entries} - set(stages)):
         stages[stage] = stage  # the lab may have dropped the stage since
@@ -263,6 +276,7 @@ def read_journal(root: Path, lab: str, folder: Path) -> Journal:
         [str(buffer["name"]) for buffer in buffers if buffer.get("role") == "input"],
         [str(buffer["name"]) for buffer in buffers if buffer.get("role") == "output"],
         len(records.entries),
+        {stage: text.decode("utf-8", "replace") for stage, text in starters.items()},
     )
     journal.timelines = make_timelines(optimisations, read_parts(root, lab))
     return journal

@@ -100,8 +100,10 @@ def make_start(journal: Journal) -> Html:
     )
 
 
-def make_measured(journal: Journal, timeline: Timeline | None, source: Source | None) -> Html:
-    """Make the bound, the CPU's times, the plots and the table of one place."""
+def make_measured(journal: Journal, timeline: Timeline | None, source: Source | None) -> Html | None:
+    """Make the bound, the CPU's times, the plots and the table of one place; None without a GPU."""
+    if timeline is None and not journal.has_gpu:
+        return None
     if timeline is None:
         advice = "make device says what this machine's memory allows, make bench times a stage; both need a GPU."
         return tag("section", tag("h2", "Maximum possible speed"), tag("p", f"{NOT_MEASURED} {advice}", class_="note"))
@@ -253,7 +255,8 @@ def make_changed(journal: Journal, optimisation: Optimisation, before: Optimisat
     old, new = before.chosen(place) if before else None, optimisation.chosen(place)
     if before is None or old is None or new is None:
         return None
-    difference = compare_texts(*(journal.sources.get(version.source_hash) for version in (old, new)))
+    given = [journal.starters.get(one.stage, "") for one in (before, optimisation)]
+    difference = compare_texts(*(journal.sources.get(version.source_hash) for version in (old, new)), given)
     counts = f": {plural(difference.added, 'line')} added, {difference.removed} removed" if difference.lines else ""
     summary = tag("summary", f"What changed against {before.id}{counts}")
     is_open = "" if len(difference.lines) <= MOST_OPEN else None

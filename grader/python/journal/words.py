@@ -302,6 +302,8 @@ def tell_state(journal: Journal, optimisation: Optimisation, version: Version | 
     if version is None:
         return f"{NOT_MEASURED} Nothing is recorded of it. Next: {again}"
     last = f"The last verdict: {version.verdict or 'none on all datasets'}{tell_cause(version)}."
+    if verb == "bench" and not journal.has_gpu:
+        return f"{last} Not timed: there was no GPU."
     return f"{NOT_MEASURED} {later or last} Next: {again}"
 
 

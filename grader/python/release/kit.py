@@ -15,7 +15,9 @@ from __future__ import annotations
 
 import gzip
 import re
+import subprocess
 import sys
+import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -39,6 +41,7 @@ from grader.python.release.pack import (
 )
 from grader.python.release.readme import add_pictures, drop_dangling_links, make_readme
 
+SOURCE = Path(__file__).parents[3]  # of this program
 GRADER = ["grader/*", "labs/precompiled.h"]
 INSTRUCTORS_PYTHON = ["grader/python/docs/*", "grader/python/release/*", "grader/python/batch/*"]
 NOT_FOR_STUDENTS = [
@@ -48,7 +51,8 @@ NOT_FOR_STUDENTS = [
     "grader/cpu/bench/*",
     "datasets/*/*.py",
 ]
-OF_ALL_LABS = ["Makefile", "warplab", "LICENSE", ".gitignore", ".clang-format", ".editorconfig", *GRADER]
+EDITORS = [".clang-format", ".clangd", ".editorconfig", ".vscode/*", ".devcontainer/*"]
+OF_ALL_LABS = ["Makefile", "warplab", "LICENSE", ".gitignore", *EDITORS, *GRADER]
 SANDBOX = "grader/judge/sandbox/SANDBOX.md"
 DECEPTIONS = "### Remaining gaps of the sanitizer"
 
@@ -106,6 +110,22 @@ def leave_stages_out(sources: CutSources, lab: str, files: Files) -> None:
             del files[name]
 
 
+def add_site(python: Path, files: Files) -> None:
+    """Add the archive's handouts as HTML. Raises UserError."""
+    with tempfile.TemporaryDirectory() as name:
+        kit, site = Path(name) / "kit", Path(name) / "site"
+        for path, content in files.items():
+            if path.startswith(("handouts/", "labs/", "datasets/")):
+                (kit / path).parent.mkdir(parents=True, exist_ok=True)
+                (kit / path).write_bytes(content)
+        command = [python, "-m", "grader.python.journal.handouts", "--root", kit, "--output", site]
+        done = subprocess.run([*map(str, command)], cwd=SOURCE, capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            raise UserError(done.stderr)
+        for file in sorted(one for one in site.rglob("*") if one.is_file()):
+            files[f"handouts/html/{file.relative_to(site)}"] = file.read_bytes()
+
+
 def split_labs(typed: str) -> dict[str, str]:
     """Parse labs such as `one,other:2` into each lab's last stage; '' if none is given. Raises UserError."""
     labs: dict[str, str] = {}
@@ -124,6 +144,7 @@ def main(arguments: Sequence[str]) -> int:
     parser = make_parser("make kit", __doc__, root=True)
     parser.add_argument("--labs", default="", metavar="LAB,LAB:STAGE", help="these labs only, each up to a stage")
     parser.add_argument("--upto", default="", metavar="STAGE", help="the last stage of the labs that name none")
+    parser.add_argument("--handouts-with", type=Path, metavar="PYTHON", help="add HTML handouts, made with this Python")
     parser.add_argument("--output", type=Path, help="the archive (default: dist/warplab-<version>.tar.gz)")
     options = parser.parse_args(arguments)
     root: Path = options.root
@@ -132,6 +153,8 @@ def main(arguments: Sequence[str]) -> int:
     sources = cut_labs(root, labs, options.upto.strip())
     files = collect_kit(sources)
     refuse_leaks(root, files)
+    if options.handouts_with:
+        add_site(options.handouts_with, files)
     name = f"warplab-{version(root)}"
     output = options.output or root / "dist" / f"{name}.tar.gz"
     packed = gzip.compress(pack_tar(files, name, commit_time(root)), mtime=0)

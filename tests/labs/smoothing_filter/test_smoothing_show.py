@@ -119,3 +119,16 @@ def test_a_lab_without_pictures_says_so() -> None:
     run = subprocess.run([*map(str, command)], cwd=ROOT, capture_output=True, text=True, check=False)
     assert run.returncode == 2
     assert "has no pictures to show" in run.stderr
+
+
+@pytest.mark.parametrize("text", ["nonsense", "", None])
+def test_a_show_that_draws_nothing_leaves_the_earlier_pictures(tmp_path: Path, text: str | None) -> None:
+    assert show(tmp_path).returncode == 0
+    folder = tmp_path / "build/show/smoothing_filter"
+    earlier = {file.name: file.read_bytes() for file in folder.iterdir()}
+    broken = tmp_path / "mine.cu"
+    broken.write_text(text or "")
+    options = ["--image", tmp_path / "none.png"] if text is None else ["--source", broken]
+    assert show(tmp_path, *options).returncode != 0
+    assert {file.name: file.read_bytes() for file in folder.iterdir()} == earlier
+    assert [file.name for file in folder.parent.iterdir()] == ["smoothing_filter"]

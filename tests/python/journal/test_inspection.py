@@ -97,7 +97,7 @@ def test_all_that_was_found_is_on_the_page(tmp_path: Path) -> None:
 
 def test_a_finding_stands_below_its_line_and_what_costs_stands_out(tmp_path: Path) -> None:
     page = page_of(tmp_path)
-    assert page.index("a[threadIdx.x * 2]") < page.index("M1") < page.index("<code>}</code>")
+    assert page.index("threadIdx</span>.x * <span") < page.index("M1") < page.index("<code>}</code>")
     costly = re.findall(r'data-label="(\w+)" class="number costly"', page)
     assert costly == ["lanes", "sectors"]
     assert "--heat: 50%" in page
@@ -142,3 +142,43 @@ def test_wrong_answers_are_told_with_what_to_try(tmp_path: Path) -> None:
     assert "Wrong answers" not in page_of(tmp_path)
     page = page_of(tmp_path, SAMPLE | {"passed": False, "wrong": "It fails on 1 dataset: W1 < W2.", "wrong_hint": "H9"})
     assert "It fails on 1 dataset: W1 &lt; W2." in page and "H9" in page
+
+
+def test_the_source_is_coloured(tmp_path: Path) -> None:
+    lines = [
+        '__global__ void k() { int i = 0x1f; // "not" a string',
+        "/* for",
+        "if */ #x",
+        "#define A \"a//b\" 'c'",
+        "x<y>'",
+    ]
+    page = page_of(tmp_path, SAMPLE | {"source": lines, "findings": [], "lines": []})
+    for kind, text in (
+        ("keyword", "__global__"),
+        ("keyword", "int"),
+        ("literal", "0x1f"),
+        ("comment", "// &quot;not&quot; a string"),
+        ("comment", "/* for"),
+        ("comment", "if */"),
+        ("directive", "#define"),
+        ("string", "&quot;a//b&quot;"),
+        ("string", "&#x27;c&#x27;"),
+    ):
+        assert f'<span class="{kind}">{text}</span>' in page, text
+    text = Reader(page).text
+    assert all(re.sub(r"\s", "", line) in re.sub(r"\s", "", text) for line in lines)
+
+
+def test_a_page_without_findings_says_so(tmp_path: Path) -> None:
+    clean = SAMPLE | {"findings": [], "datasets": 8}
+    assert "Nothing found on 8 datasets" in Reader(page_of(tmp_path, clean)).text
+    wrong = clean | {"passed": False, "wrong": "W"}
+    assert "No finding on 8 datasets, but some answers are wrong" in Reader(page_of(tmp_path, wrong)).text
+
+
+def test_only_a_costly_line_has_the_colour_of_alarm(tmp_path: Path) -> None:
+    assert 'class="at hot costly"' in page_of(tmp_path)
+    content = copy.deepcopy(SAMPLE)
+    content["lines"][0]["costly"] = []
+    page = page_of(tmp_path, content)
+    assert 'class="at hot"' in page and "costly" not in page.partition("</style>")[2]

@@ -16,7 +16,7 @@ from grader.python.journal.journal import find_pictures, render
 from grader.python.journal.optimisations import Journal, Row, compare, read_journal
 from grader.python.journal.records import read_records
 from tests.python.journal import journals
-from tests.python.journal.journals import LAB, SOURCE, elsewhere, inspection, report, source, whole, write_course
+from tests.python.journal.journals import LAB, SOURCE, elsewhere, inspection, report, source, sweep, whole, write_course
 from tests.python.pages import HOSTILE, Reader, make_hostile
 from tests.python.support import run_module
 
@@ -121,6 +121,45 @@ def test_checks_alone_give_no_figure(tmp_path: Path) -> None:
     assert "1 optimisation, none measured yet" in text
     assert "Not measured yet. The last verdict: passed. Next: make bench LAB=dot STAGE=01" in text
     assert not re.search(r"\d s\b|×", text)
+
+
+def test_counters_of_another_text_are_not_shown_for_the_one_that_passed(tmp_path: Path) -> None:
+    broken = [report(1, "01_serial", "broken", verdict="failed"), inspection(2, "01_serial", "broken")]
+    passed = report(3, "01_serial", "right", 0.1)
+    write_course(tmp_path / "other", [*broken, sweep(3, "01_serial", "broken"), passed])
+    text = text_of(tmp_path / "other")
+    assert "Sectors" not in text and "Sweep:" not in text
+    write_course(tmp_path / "own", [*broken, passed, inspection(4, "01_serial", "right")])
+    assert "Sectors" in text_of(tmp_path / "own")
+    again = [inspection(1, "01_serial", "right"), report(2, "01_serial", "other", verdict="failed"), passed]
+    write_course(tmp_path / "again", again)
+    assert "Sectors" in text_of(tmp_path / "again")
+
+
+def test_without_a_gpu_there_is_nothing_empty(tmp_path: Path) -> None:
+    checked = elsewhere(report(1, "01_serial", "x"), backend="cpu", gpu="")
+    folder = write_course(tmp_path, [source(1, "01_serial", "x"), checked])
+    for text in (text_of(tmp_path), render(tmp_path, LAB, folder).markdown):
+        assert "The last verdict: passed. Not timed: there was no GPU." in text
+        assert "Maximum possible speed" not in text and "make bench" not in text
+
+
+def test_a_difference_counts_the_students_own_lines(tmp_path: Path) -> None:
+    folder = write_course(tmp_path, [])
+    given = {"01_serial": "// TODO: add\nint given;\n", "02_tree": "// TODO: halve\nint other;\nint given;\n"}
+    for stage, text in given.items():
+        starter = tmp_path / "starter" / LAB / f"{stage}.cu"
+        starter.parent.mkdir(parents=True, exist_ok=True)
+        starter.write_text(text)
+    first, second = given["01_serial"] + "int mine;\n", given["02_tree"] + "\nint mine2;\nint mine3;\n"
+    records = [
+        source(1, "01_serial", first),
+        report(1, "01_serial", first, 0.1),
+        source(2, "02_tree", second),
+        report(2, "02_tree", second, 0.1),
+    ]
+    (folder / "records.jsonl").write_text("".join(json.dumps(record) + "\n" for record in records))
+    assert "What changed against 01_serial: 2 lines added, 1 removed" in text_of(tmp_path)
 
 
 def test_what_failed_after_it_passed_is_said(tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from pathlib import Path
 
 import pytest
 
+from grader.python.common.labs import find_labs
 from grader.python.release.leaks import find_leaks
 from grader.python.release.readme import drop_dangling_links
 from tests.layout.tree import BUILD, copy_built, uncommitted_labs
@@ -269,11 +270,14 @@ def find_later_answers(kit: dict[str, bytes], lasts: dict[str, int]) -> list[tup
 def test_the_judge_takes_what_is_left(tmp_path, options):
     kit = make_kit(tmp_path / "kit.tar.gz", *options)
     folder = unpack(tmp_path)
-    command = [str(BUILD / "warplab"), "list", "--build", str(BUILD)]
-    listed = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
-    assert (listed.returncode, listed.stderr) == (0, "")
-    assert len(re.findall(r"^  \d\d_", listed.stdout, re.MULTILINE)) == len([one for one in kit if "starter/" in one])
-    assert len(re.findall(r"^\w", listed.stdout, re.MULTILINE)) - 1 == len([one for one in kit if "lab.json" in one])
+    listed = ""
+    for lab in find_labs(folder):
+        command = [str(BUILD / "warplab"), "list", lab, "--build", str(BUILD)]
+        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+        assert (done.returncode, done.stderr) == (0, "")
+        listed += done.stdout
+    assert len(re.findall(r"^  \d\d_", listed, re.MULTILINE)) == len([one for one in kit if "starter/" in one])
+    assert len(re.findall(r"^\w+ +\[", listed, re.MULTILINE)) == len([one for one in kit if "lab.json" in one])
 
 
 @pytest.mark.parametrize("lab", [*LABS, *NEW_LABS])
@@ -435,3 +439,11 @@ def grade_what_was_handed_in(kit: Path, lab: str, points: float, folder: Path) -
     exported.write_text("Student,ID,SIS User ID,SIS Login ID,Section,Lab (77)\nLovelace,1,,al1,A,\n")
     filled = course("export", out, "--format", "canvas", "--title", "Lab (77)", "--gradebook", exported)
     assert f"Lovelace,1,,al1,A,{points:g}" in filled, filled
+
+
+def test_a_kit_has_its_own_handouts_as_pages(tmp_path):
+    pytest.importorskip("material", reason="the packages of grader/requirements.txt are not installed")
+    kit = make_kit(tmp_path / "kit.tar.gz", "--labs", "vector_add", "--handouts-with", sys.executable)
+    pages = {name.removeprefix("handouts/html/") for name in kit if name.startswith("handouts/html/")}
+    assert {"index.html", "vector_add.html", "labs/vector_add/lab.h.html", "search/search_index.js"} <= pages
+    assert "dot_product.html" not in pages

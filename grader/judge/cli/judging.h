@@ -1,0 +1,47 @@
+#pragma once
+// What verbs that judge stages have in common: the file to judge, progress on the terminal, results in the work folder.
+
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "grader/common/text.h"
+#include "grader/judge/judge.h"
+#include "grader/judge/options.h"
+#include "grader/judge/present/console.h"
+#include "grader/model/report.h"
+
+namespace warplab {
+
+/// Whether the student's own files are judged: only then reports are kept and the journal grows.
+bool is_work(const Options& options);
+
+/// Whether a question is shown before the hint: only for the student's own files.
+bool asks_first(const Lab& lab, const Options& options);
+
+/// Return what is printed about a stage.
+std::string describe_stage(const StageReport& stage, const Lab& lab, const Options& options, const TextStyle& style);
+
+/// Copy missing starters if the student's own files are judged, and say so.
+void start_if_needed(const Lab& lab, const Options& options);
+
+/// Return the stages of a list such as "1,2". Throws UsageError with the choices if one does not exist.
+std::vector<const Stage*> stages_named(const Lab& lab, const std::string& names);
+
+std::filesystem::path source_for(const Judge& judge, const Lab& lab, const Stage& stage, const Options& options);
+
+/// Return a report without stages.
+Report begin_report(const Judge& judge, const std::string& verb, const Lab& lab, const Task& task);
+
+/// Judge one stage, and show progress in one line on the terminal.
+StageReport judge_one(Judge& judge, const Lab& lab, const Stage& stage, const Task& task, Console& console);
+
+/// Keep the result in the journal and as the stage's progress, if it is about the student's own file.
+void keep_results(const Report& report, const StageReport& stage, const Lab& lab, const Options& options);
+
+/// Run `keep`, which saves a result. If it throws UsageError, only print the message: the verdict stands, whether or
+/// not it can be saved.
+void keep_or_say(const std::function<void()>& keep);
+
+}  // namespace warplab

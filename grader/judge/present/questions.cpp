@@ -1,0 +1,84 @@
+#include "grader/judge/present/questions.h"
+
+#include <fmt/format.h>
+
+#include <map>
+
+namespace warplab {
+namespace {
+
+const std::map<std::string_view, std::string_view>& questions() {
+    static const std::map<std::string_view, std::string_view> all = {
+        // launches and indices
+        {"not_launched", "Which line of the contract function starts a kernel?"},
+        {"tail_lost", "How many threads do blocks and threads per block make, and how many elements are there?"},
+        {"grid_too_small", "How many threads does the launch start, and how many elements are there?"},
+        {"one_block_only", "Which elements does a thread of the second block work on?"},
+        {"block_size_forgotten", "Which element does the first thread of the second block work on?"},
+        {"block_index_forgotten", "Do two threads of different blocks get the same index?"},
+        {"vector_tail_lost", "Who works on the elements after the last whole vector?"},
+        {"tail_twice", "How often does each of the last elements get its turn?"},
+        {"last_element_lost", "Which elements does your guard let through? Try it with n = 1."},
+        {"steps_too_far", "Which element is a thread's second one, and who works on those between?"},
+        {"stride_too_long", "Which element is a thread's second one, and who works on those between?"},
+        {"counted_too_often", "Which other threads work on the same element?"},
+        {"int_overflow", "What is the largest value of the index, and which type holds it?"},
+        {"bytes_not_elements", "Does this function count bytes or elements?"},
+        {"empty_not_written", "What does the call do if there is no element at all?"},
+        // memory
+        {"never_written", "Which thread writes this element?"},
+        {"out_of_bounds_write", "Which is the largest index that is written, and how many elements are there?"},
+        {"out_of_bounds", "Which is the largest index that this line uses, and how many elements are there?"},
+        {"uninitialised", "Who wrote this value before it is read here?"},
+        {"added_to_garbage", "What is in the output before the first addition?"},
+        {"not_cleared", "What is in the output when the second call begins?"},
+        {"stale_result", "What is in the output when the second call begins?"},
+        {"kept_state", "What is different when the function is called a second time?"},
+        {"shared_not_cleared", "What is in shared memory when a block begins?"},
+        {"stale_shared", "What is in shared memory when a block begins?"},
+        {"input_modified", "Which line writes to an input?"},
+        {"host_memory", "Is this address one of the host's or one of the device's?"},
+        {"device_memory", "Is this address one of the host's or one of the device's?"},
+        {"use_after_free", "Who still uses this memory when it is freed?"},
+        {"leak", "Which allocation has no cudaFree, on every way through the function?"},
+        {"copy_direction", "Where does this copy begin, and where does it end?"},
+        {"copy_size", "How many bytes does each side of this copy have?"},
+        // threads that meet
+        {"race", "What makes sure that one of the two threads is first?"},
+        {"atomic_race", "Do all threads that meet at this place use atomics?"},
+        {"lost_updates", "What happens if two threads add to one place at the same time?"},
+        {"divergent_barrier", "Does every thread of the block come to this barrier?"},
+        {"return_before_barrier", "Does every thread of the block come to this barrier?"},
+        {"deadlock", "What does each thread wait for, and who ends that wait?"},
+        {"timeout", "Which loop might not end, or take very long?"},
+    };
+    return all;
+}
+
+template <class Told>  // a Failure or a Finding
+void ask(Told& told) {
+    const std::string_view question = question_about(told.cause);
+    if (!told.hint.empty() && !question.empty()) told.hint = fmt::format("{} HINT=1 says what to try.", question);
+}
+
+}  // namespace
+
+std::string_view question_about(std::string_view cause) {
+    const auto found = questions().find(cause);
+    return found == questions().end() ? "" : found->second;
+}
+
+Finding ask_first(Finding finding) {
+    ask(finding);
+    return finding;
+}
+
+StageReport ask_first(StageReport stage) {
+    for (Check& check : stage.checks)
+        if (check.failure) ask(*check.failure);
+    if (stage.check_mode)
+        for (Finding& finding : stage.check_mode->findings) ask(finding);
+    return stage;
+}
+
+}  // namespace warplab

@@ -1,0 +1,141 @@
+"""`warplab watch` with the real judge: saves in a work folder, and what is printed after each."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.end_to_end.cases import program
+from tests.labs.conftest import BUILD, ROOT
+
+LAB, STAGE = "vector_add", "02_grid_stride"
+PATIENCE_S = 120  # on a busy machine; a test that hangs ends then
+HANGS = program(kernel="for (volatile bool on = n > 0; on;) {}")
+
+
+class Watch:
+    """A running `warplab watch`."""
+
+    def __init__(self, work: Path):
+        self.file = work / LAB / f"{STAGE}.cu"
+        command = [BUILD / "warplab", "watch", LAB, "02", "--backend", "cpu", "--work", work]
+        self.process = subprocess.Popen(
+            [*map(str, command)], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+        )
+        self.killer = threading.Timer(PATIENCE_S, self.process.kill)
+        self.killer.start()
+
+    def until(self, words: str) -> str:
+        """Return what is printed up to the line with these words."""
+        said = ""
+        for line in self.process.stdout:
+            said += line
+            if words in line:
+                return said
+        raise AssertionError(f"'{words}' was never printed:\n{said}")
+
+    def save(self, text: str) -> None:
+        self.file.write_text(text)
+
+    def end(self) -> int:
+        self.process.send_signal(signal.SIGINT)
+        status = self.process.wait()
+        self.killer.cancel()
+        return status
+
+
+@pytest.fixture
+def watch(tmp_path: Path) -> Iterator[Watch]:
+    running = Watch(tmp_path / "work")
+    running.until("Watching.")  # the starter's result
+    yield running
+    running.end()
+
+
+def test_each_save_is_checked(watch: Watch) -> None:
+    watch.save(program(kernel="if (i + 1 < n) out[i] = a[i] + b[i];"))
+    said = watch.until("Watching.")
+    assert f"{STAGE}: failed" in said
+    assert "✗ one n=1" in said and "✓ empty n=0" in said and "- beyond_int n=2,148,483,651" in said
+    assert f"Next: edit {watch.file} and save it\n" in said
+    watch.save(program())
+    said = watch.until("Watching.")
+    assert f"{STAGE}: passed" in said and "✗" not in said
+    assert "speed, up to 2 more" in said and "Next: edit " in said
+
+
+def test_a_file_that_an_editor_renames_is_checked(watch: Watch) -> None:
+    fresh = watch.file.with_suffix(".swp")
+    fresh.write_text(program())
+    fresh.rename(watch.file)
+    assert "passed" in watch.until("Watching.")
+
+
+def test_another_stage_of_the_lab_is_checked_when_it_is_saved(watch: Watch) -> None:
+    third = "03_vector_loads"
+    watch.file.with_name(f"{third}.cu").write_text(program())
+    assert f"{third}: passed" in watch.until("Watching.")
+
+
+def children(process: int) -> list[int]:
+    """Return the processes that this one started, at any depth."""
+    try:
+        own = [int(word) for word in Path(f"/proc/{process}/task/{process}/children").read_text().split()]
+    except OSError:
+        return []
+    return own + [each for child in own for each in children(child)]
+
+
+def runner(process: int) -> int | None:
+    """Return the process below this one that runs the student's code."""
+    for child in children(process):
+        try:
+            if Path(f"/proc/{child}/comm").read_text() == "runner\n":
+                return child
+        except OSError:  # it has just ended
+            continue
+    return None
+
+
+def test_a_save_ends_a_check_that_hangs(watch: Watch) -> None:
+    watch.save(HANGS)
+    while (hanging := runner(watch.process.pid)) is None:
+        threading.Event().wait(0.01)
+    watch.save(program())
+    assert f"{STAGE}: passed" in watch.until(f"{STAGE}: ")
+    assert hanging not in children(watch.process.pid)
+    assert not Path(f"/proc/{hanging}/exe").exists()
+
+
+def test_the_same_text_is_not_checked_again(watch: Watch) -> None:
+    watch.save(program())
+    watch.until("Watching.")
+    watch.save(program())
+    watch.save(program(before="// changed"))
+    said = watch.until("Watching.")
+    assert said.count(f"{STAGE}: passed") == 1
+    records = (watch.file.parent / "journal/records.jsonl").read_text().splitlines()
+    assert sum('"kind":"report"' in record for record in records) == 3  # the starter's, and two texts
+
+
+def test_it_sleeps_between_saves(watch: Watch) -> None:
+    stat = Path(f"/proc/{watch.process.pid}/stat")
+    before = stat.read_text().rpartition(")")[2].split()
+    threading.Event().wait(1)
+    after = stat.read_text().rpartition(")")[2].split()
+    assert after[0] == "S" and after[11:13] == before[11:13]  # the processor's time
+
+
+def test_ctrl_c_ends_it_without_an_error(watch: Watch) -> None:
+    assert watch.end() == 0
+
+
+def test_only_the_students_own_files_are_watched(tmp_path: Path) -> None:
+    command = [BUILD / "warplab", "watch", LAB, "--tree", "solutions", "--work", tmp_path]
+    done = subprocess.run([*map(str, command)], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 2 and "omit TREE and SOURCE" in done.stderr

@@ -1,0 +1,53 @@
+#include "grader/judge/present/questions.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "grader/model/cause.h"
+
+namespace warplab {
+namespace {
+
+using testing::EndsWith;
+using testing::HasSubstr;
+
+StageReport failed(const char* cause, const char* hint) {
+    StageReport stage;
+    Check check;
+    check.failure = Failure{cause, "What happened.", hint, {}};
+    stage.checks = {check};
+    return stage;
+}
+
+std::string hint_of(const StageReport& stage) { return ask_first(stage).checks[0].failure->hint; }
+
+TEST(Questions, QuestionComesBeforeTheHint) {
+    EXPECT_EQ(
+        hint_of(failed("tail_lost", "Round up.")),
+        "How many threads do blocks and threads per block make, and how many elements are there? HINT=1 says what "
+        "to try.");
+    EXPECT_EQ(ask_first(failed("tail_lost", "Round up.")).checks[0].failure->message, "What happened.");
+}
+
+TEST(Questions, HintWithoutAQuestionStays) {
+    EXPECT_EQ(hint_of(failed("own_cause_of_a_lab", "Do this.")), "Do this.");
+    EXPECT_EQ(hint_of(failed(cause::compile_error, "Do this.")), "Do this.");
+}
+
+TEST(Questions, NothingIsPromisedIfThereIsNoHint) { EXPECT_EQ(hint_of(failed("tail_lost", "")), ""); }
+
+TEST(Questions, FindingsHaveThem) {
+    StageReport stage;
+    stage.check_mode.emplace();
+    stage.check_mode->findings = {{.cause = cause::race, .hint = "A barrier belongs here."}};
+    EXPECT_THAT(ask_first(stage).check_mode->findings[0].hint, HasSubstr("is first? HINT=1"));
+}
+
+TEST(Questions, SharedMistakesOfThreadsHaveOne) {
+    for (const char* cause : {cause::not_launched, cause::never_written, cause::out_of_bounds, cause::race,
+                              cause::divergent_barrier, cause::deadlock, cause::uninitialised, cause::kept_state})
+        EXPECT_THAT(std::string(question_about(cause)), EndsWith("?")) << cause;
+}
+
+}  // namespace
+}  // namespace warplab
