@@ -8,7 +8,7 @@ from pathlib import Path, PurePosixPath
 
 from grader.python.batch.grade.tree import is_copy
 from grader.python.batch.ingest.archive import RefusedError, is_archive, is_folder
-from grader.python.batch.ingest.contents import pick_journal_files, pick_stages, show_path
+from grader.python.batch.ingest.contents import pick_journal_files, pick_stages, plain_name, show_path
 from grader.python.batch.ingest.names import file_name
 from grader.python.batch.ingest.notes import make_note
 from grader.python.batch.ingest.reader import Contents, KilledError, read_apart
@@ -23,8 +23,8 @@ MOST_WORDS = 500
 MOST_REFUSED = 3  # unreadable parts of a hand-in that the notes name
 
 
-def why_nothing(files: Sequence[str], settings: Settings, empty: bool) -> str:
-    """Return the reason why none of these files is graded."""
+def why_nothing(files: Sequence[str], others: Sequence[str], settings: Settings, empty: bool) -> str:
+    """Return the reason why none of these files is graded. `others`: names of files that were not read."""
     sources = list_sources(files)
     stage = f"{settings.wanted()[0]}.cu"
     if empty:
@@ -32,8 +32,13 @@ def why_nothing(files: Sequence[str], settings: Settings, empty: bool) -> str:
     why = f"No file is called as a stage of {settings.lab}, such as {stage}."
     if other := find_other_lab(sources, settings):
         why = f"This is of the lab {other}, not {settings.lab}."
-    named = list(map(show_path, sources + sorted(filter(is_archive, files))))
-    return why + (f" It holds {name_some(named)}." if sources else "")
+    named = dict.fromkeys([*sources, *sorted(filter(is_archive, files)), *files, *others])
+    return why + (f" It holds {name_some([show_own_path(name) for name in named])}." if named else "")
+
+
+def show_own_path(name: str) -> str:
+    """Return a file's path as printable text, without what a course system put before it."""
+    return show_path(name) if "/" in name else plain_name(name)
 
 
 def list_sources(files: Sequence[str]) -> list[str]:
@@ -88,7 +93,9 @@ def open_submission(submission: Submission, settings: Settings) -> Opened:
         contents = read_apart(submission.entries, settings.timeout_s)
         opened.files = [file.name for file in contents.files]
         opened.journal = pick_journal_files(contents.files, settings.lab)
-        opened.picked, opened.notes, ties = pick_stages(contents.files, settings.lab, settings.wanted())
+        opened.picked, opened.notes, ties = pick_stages(
+            contents.files, settings.lab, settings.wanted(), read_starters(settings)
+        )
         opened.notes += tell_how_to_choose(ties, submission.entries)
         if not opened.picked:
             opened.status, opened.detail = judge_nothing(opened, contents, settings)
@@ -99,6 +106,13 @@ def open_submission(submission: Submission, settings: Settings) -> Opened:
         was_killed = isinstance(error, KilledError)
         return Opened(journal=None, status="judge_error", detail=describe_error(error), was_killed=was_killed)
     return opened
+
+
+def read_starters(settings: Settings) -> dict[str, bytes]:
+    """Return the starters of the stages to grade, of those that have one. Raises OSError."""
+    folder = settings.root / "starter" / settings.lab
+    files = {stage: folder / f"{stage}.cu" for stage in settings.wanted()}
+    return {stage: file.read_bytes() for stage, file in files.items() if file.is_file()}
 
 
 def read_copy(submission: Submission, settings: Settings) -> dict[str, bytes]:
@@ -116,7 +130,9 @@ def judge_nothing(opened: Opened, contents: Contents, settings: Settings) -> tup
     """Return the status of a hand-in without a stage's file, and the reason."""
     if contents.refused and not list_sources(opened.files):
         return "archive_refused", describe_refusal(contents.refused.pop(0)[1])
-    return "nothing_to_grade", why_nothing(opened.files, settings, contents.is_empty and not contents.files)
+    return "nothing_to_grade", why_nothing(
+        opened.files, contents.ignored, settings, contents.is_empty and not contents.files
+    )
 
 
 def describe_refusal(refused: RefusedError) -> str:

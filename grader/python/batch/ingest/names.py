@@ -29,7 +29,7 @@ MOST_CHARACTERS = 1000  # file systems allow 255 bytes
 ADDITION = r"(?:-\d{1,4}|[ +_]?\(\d{1,4}\)|[ +_-]{1,3}(?:copy|kopie|copie|copia)(?:[ +_]?\(?\d{1,4}\)?)?)"
 ADDED = re.compile(rf"{ADDITION}$", re.I)
 TEXT = re.compile(r"\.txt$", re.I)  # desktops add it to files that look like text
-ENDING = re.compile(r"\.(?:cu|zip|tgz|tbz2?|txz|7z|rar|tar|gz|bz2|xz|zst)$", re.I)
+ENDING = re.compile(r"\.(?:cuh?|c|cc|cpp|cxx|zip|tgz|tbz2?|txz|7z|rar|tar|gz|bz2|xz|zst)$", re.I)
 MOST_ADDED = 5
 MOST_ADDITION = 40  # characters of an addition or an ending
 SUBMITTED = re.compile(  # a browser may unpack it, or add to its name
@@ -114,7 +114,7 @@ def original_name(name: str) -> str:
     bare = strip(name, (ADDED, TEXT))
     ending = ENDING.search(bare, max(0, len(bare) - MOST_ADDITION))
     if not ending:
-        return name
+        return f"{bare}.txt" if TEXT.search(name, max(0, len(name) - MOST_ADDITION)) else name
     stem = strip(bare[: ending.start()], (ADDED,))
     if stem.lower().endswith(".tar"):
         return f"{strip(stem[:-4], (ADDED,))}{stem[-4:]}{ending[0]}"
