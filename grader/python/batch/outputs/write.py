@@ -9,7 +9,7 @@ from dataclasses import astuple
 from pathlib import Path
 
 from grader.python.batch.grade.journals import JOURNAL
-from grader.python.batch.grade.opening import describe_error
+from grader.python.batch.grade.opening import describe_error, read_starters
 from grader.python.batch.outputs.dashboard import make_dashboard
 from grader.python.batch.outputs.feedback import write_feedback
 from grader.python.batch.outputs.own_gradebook import make_gradebook
@@ -22,6 +22,7 @@ from grader.python.batch.store.places import folder_name, place_of
 from grader.python.batch.store.rows import Row
 from grader.python.batch.store.settings import Settings
 from grader.python.common.console import UserError, write_atomically
+from grader.python.journal.submit import same_text
 
 
 def write_outputs(database: Database, settings: Settings) -> Path:
@@ -45,7 +46,7 @@ def write_outputs(database: Database, settings: Settings) -> Path:
     notes += [f"Left out of the batch: {sentence}" for sentence in database.fact("left_out") or []]
     title = f"{settings.lab}: batch"
     file = settings.folder / "report.html"
-    remarks = find_remarks(rows, alike)
+    remarks = find_remarks(rows, alike, find_untouched(rows, settings))
     secret = database.fact("secret") or ""
     facts = describe(database, policy)
     journals = {row.key for row in rows if (place_of(settings.folder, "feedback", row.key) / JOURNAL).is_file()}
@@ -124,6 +125,17 @@ def compare(database: Database, rows: list[Row], settings: Settings) -> tuple[li
         pairs += [Alike(*pair) for pair in kept[stage]["pairs"]]
         notes += tell_left_out(stage, kept[stage].get("left_out", []))
     return pairs, notes
+
+
+def find_untouched(rows: list[Row], settings: Settings) -> set[tuple[str, str]]:
+    """Return the key and the stage of each graded file that is still the starter."""
+    starters = read_starters(settings)
+    return {
+        (key, stage)
+        for stage, starter in starters.items()
+        for key, file in files_of(rows, settings, stage)
+        if same_text(file.read_bytes(), starter)
+    }
 
 
 def tell_left_out(stage: str, keys: Sequence[str] | None) -> list[str]:

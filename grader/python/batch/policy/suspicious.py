@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from statistics import median
 
@@ -40,10 +40,14 @@ class Remark:
     detail: str = ""
 
 
-def find_remarks(rows: Sequence[Row], alike: Sequence[Alike]) -> list[Remark]:
-    """Return all remarks, the most serious first."""
+def find_remarks(
+    rows: Sequence[Row], alike: Sequence[Alike], untouched: Collection[tuple[str, str]] = ()
+) -> list[Remark]:
+    """Return all remarks, the most serious first. `untouched`: the key and stage of each file that is still the
+    starter, which nobody copied from others."""
     remarks = [remark for row in rows for remark in look_at(row)]
-    remarks += same_files(rows)
+    remarks += same_files(rows, untouched)
+    remarks += [Remark(9, key, stage, "still the starter") for key, stage in sorted(untouched)]
     remarks += [Remark(4, row.key, "", "took long", show_duration(row.wall_s)) for row in took_long(rows)]
     hashes = {(row.key, stage.stage): stage.source_hash for row in rows for stage in row.stages}
     for pair in alike:
@@ -100,12 +104,13 @@ def look_at_stage(key: str, stage: Stage) -> list[Remark]:
     return remarks
 
 
-def same_files(rows: Sequence[Row]) -> list[Remark]:
+def same_files(rows: Sequence[Row], untouched: Collection[tuple[str, str]]) -> list[Remark]:
     """Return a remark for each file that several submissions contain byte for byte."""
     owners: dict[tuple[str, str], list[str]] = defaultdict(list)
     for row in rows:
         for stage in row.stages:
-            if stage.source_hash and stage.cause not in ("missing_file", "empty_file"):
+            is_own = stage.cause not in ("missing_file", "empty_file") and (row.key, stage.stage) not in untouched
+            if stage.source_hash and is_own:
                 owners[stage.stage, stage.source_hash].append(row.key)
     return [
         Remark(5, keys[0], stage, "the same file as others", f"{', '.join(keys[1:6])}{' …' * (len(keys) > 6)}")

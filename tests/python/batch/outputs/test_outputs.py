@@ -320,6 +320,20 @@ def test_the_suspicious_come_first_with_their_reason() -> None:
     ]
 
 
+def test_an_untouched_starter_is_not_the_same_file_as_others(course: Course) -> None:
+    for stage in STAGES:
+        (course.root / "starter" / "lab" / f"{stage}.cu").write_text("// starter\n")
+    for student, ending in (("al1", "\n"), ("at2", "\n"), ("gh3", " \r\n")):
+        folder = course.hand_in(student)
+        (folder / f"{STAGES[0]}.cu").write_text(f"// starter{ending}")
+        (folder / f"{STAGES[1]}.cu").write_text("// copied")
+    course.grade()
+    page = (course.out / "report.html").read_text()
+    assert page.count("<td>still the starter</td>") == 3
+    assert page.count("<td>the same file as others</td>") == 1
+    assert "01_first is still the starter." in (course.out / "feedback/gh3/feedback.txt").read_text()
+
+
 def test_much_alike_is_found_and_the_starter_does_not_count(tmp_path: Path) -> None:
     pytest.importorskip("copydetect")
     solution = (ROOT / "solutions/saturating_histogram/12_bandwidth_bound.cu").read_text()
