@@ -20,7 +20,7 @@ from grader.python.batch.ingest.roster import (
     students_as_written,
     students_by_alias,
 )
-from grader.python.batch.ingest.submission import Earlier, Submission
+from grader.python.batch.ingest.submission import MOODLE, WORKSHEET, Earlier, Submission
 
 HOW_TO_DECIDE = "Ask these students who worked together, and decide with `override` or `points`."
 HOW_TO_AGREE = "If both names mean one person, write this name into the roster, and repeat the command."
@@ -69,6 +69,7 @@ def identify_by_number(found: Sequence[Submission], roster: Sequence[Student]) -
             submission.notes.append(make_note("other_name", f" {tell_names(submission, student)} {HOW_TO_AGREE}"))
         else:
             assign(submission, [student], certain=True)
+            use_worksheet(submission, [student])
     if misfit:
         rest = f" for {len(differing)} of {len(pairs)} the names differ, such as: {tell_names(*differing[0][:2])}"
         differing[0][0].notes.append(make_note("other_numbers", f"{rest} {HOW_TO_NUMBER}"))
@@ -92,6 +93,18 @@ def assign(submission: Submission, team: Sequence[Student], certain: bool) -> No
     submission.name = ", ".join(student.name or student.id for student in team)
     if times := [student.handed_in for student in team if student.handed_in]:
         submission.handed_in, submission.known_by = max(times), "the roster"
+
+
+def use_worksheet(submission: Submission, team: Sequence[Student]) -> None:
+    """Use the time of a hand-in in Moodle's worksheet, whose numbers are of this assignment. A time that an instructor
+    wrote into the roster counts before it."""
+    if any(student.handed_in for student in team):
+        return
+    if times := [student.modified for student in team if student.modified]:
+        submission.handed_in, submission.known_by = max(times), WORKSHEET
+    if any(student.marked_late is not None for student in team):
+        submission.marked_by = MOODLE
+        submission.marked_late = any(student.marked_late for student in team)
 
 
 def identify_by_name(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Sequence, Set
 from dataclasses import dataclass, field
@@ -18,11 +19,12 @@ from grader.python.batch.ingest.columns import (
     read_person,
     read_rows,
 )
-from grader.python.batch.ingest.times import parse_zoned_time, show_time
+from grader.python.batch.ingest.times import parse_zoned_time, read_worksheet_time, show_time
 from grader.python.common.console import UserError, read_text
 from grader.python.journal.submit import name_part
 
 TIMES = ("handedin", "submitted", "submittedat")
+LATE = re.compile(r"\blate -")  # in Moodle's status: "Submitted for grading - 1 day 10 hours late - "
 
 
 @dataclass
@@ -32,7 +34,9 @@ class Student:
     id: str
     name: str = ""
     aliases: set[str] = field(default_factory=set)
-    handed_in: str = ""
+    handed_in: str = ""  # as the instructor wrote it into the roster
+    modified: str = ""  # the hand-in's time in Moodle's worksheet, without a zone
+    marked_late: bool | None = None  # by Moodle; None if nothing was handed in, or no worksheet says it
     numbers: set[str] = field(default_factory=set)  # of course systems, as they write them into names
     ids: set[Identifier] = field(default_factory=set)  # all of them, with their namespaces
 
@@ -159,4 +163,7 @@ def read_student(header: Sequence[str], line: Sequence[str]) -> Student | None:
     handed_in = show_time(max(times)) if times else ""
     words = [word for _, word in person.ids]
     numbers = {word for (kind, _), word in person.ids if kind in NUMBERS}
-    return Student(words[0], person.name, set(words), handed_in, numbers, {one for one, _ in person.ids})
+    ids = {one for one, _ in person.ids}
+    modified = read_worksheet_time(cells.get("lastmodifiedsubmission", ""))
+    late = bool(LATE.search(cells.get("status", ""))) if modified else None
+    return Student(words[0], person.name, set(words), handed_in, modified, late, numbers, ids)

@@ -228,7 +228,7 @@ def make_line(final: Final, stages: Sequence[str], has_journal: bool) -> Html:
         tag("td", in_words(row.status), class_=row.status or None),
         value_cell(points, -1 if final.points is None else final.points),
         value_cell(show_points(final.pending) if final.pending else NONE, final.pending),
-        value_cell(plural(final.days_late, "day") if final.days_late else NONE, final.days_late),
+        late_cell(final),
         *(stage_cell(by_stage.get(stage)) for stage in stages),
         tag("td", words or None, " \N{MIDDLE DOT} " if words and journal else None, journal),
     )
@@ -237,6 +237,13 @@ def make_line(final: Final, stages: Sequence[str], has_journal: bool) -> Html:
 def value_cell(shown: Child, value: float) -> Html:
     """Return a cell that is sorted by a number."""
     return tag("td", shown, data_value=f"{value:.6g}", class_="number")
+
+
+def late_cell(final: Final) -> Html:
+    """Return the cell with the days of lateness; the tooltip has the source of the time."""
+    days = final.lateness.days
+    source = f"by {final.lateness.by}" if final.lateness.by else None
+    return tag("td", plural(days, "day") if days else NONE, data_value=f"{days}", class_="number", title=source)
 
 
 def stage_cell(stage: Stage | None) -> Html:

@@ -46,7 +46,7 @@ def write_outputs(database: Database, settings: Settings) -> Path:
     notes += [f"Left out of the batch: {sentence}" for sentence in database.fact("left_out") or []]
     title = f"{settings.lab}: batch"
     file = settings.folder / "report.html"
-    remarks = find_remarks(rows, alike, find_untouched(rows, settings))
+    remarks = find_remarks(rows, alike, find_untouched(rows, settings), everyone)
     secret = database.fact("secret") or ""
     facts = describe(database, policy)
     journals = {row.key for row in rows if (place_of(settings.folder, "feedback", row.key) / JOURNAL).is_file()}

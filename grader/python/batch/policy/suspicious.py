@@ -10,6 +10,7 @@ from statistics import median
 from grader.python.batch.grade.progress import show_duration
 from grader.python.batch.ingest.notes import IN_DOUBT, kind_of
 from grader.python.batch.policy.alike import Alike
+from grader.python.batch.policy.points import Final
 from grader.python.batch.store.rows import Row, Stage
 
 FULL_MARK = 1.2  # multiple of the reference's time up to which a stage gets all speed points
@@ -41,11 +42,15 @@ class Remark:
 
 
 def find_remarks(
-    rows: Sequence[Row], alike: Sequence[Alike], untouched: Collection[tuple[str, str]] = ()
+    rows: Sequence[Row],
+    alike: Sequence[Alike],
+    untouched: Collection[tuple[str, str]] = (),
+    finals: Sequence[Final] = (),
 ) -> list[Remark]:
     """Return all remarks, the most serious first. `untouched`: the key and stage of each file that is still the
-    starter, which nobody copied from others."""
+    starter, which nobody copied from others. `finals`: the students' points."""
     remarks = [remark for row in rows for remark in look_at(row)]
+    remarks += [remark for final in finals for remark in look_at_decisions(final)]
     remarks += same_files(rows, untouched)
     remarks += [Remark(9, key, stage, "still the starter") for key, stage in sorted(untouched)]
     remarks += [Remark(4, row.key, "", "took long", show_duration(row.wall_s)) for row in took_long(rows)]
@@ -84,6 +89,24 @@ def look_at(row: Row) -> list[Remark]:
         if len(stages) > 1:
             remarks.append(Remark(5, row.key, stages[0], "the same file as another stage", ", ".join(stages[1:])))
     return remarks
+
+
+def look_at_decisions(final: Final) -> list[Remark]:
+    """Return remarks on decisions that may rest on something else than what was handed in."""
+    remarks = []
+    if final.is_override_old:
+        remarks.append(Remark(1, final.row.key, "", "changed under an override", tell_old_override(final)))
+    if final.lateness.doubt:
+        remarks.append(Remark(1, final.row.key, "", "times disagree", final.lateness.doubt))
+    return remarks
+
+
+def tell_old_override(final: Final) -> str:
+    """Return a sentence on an override that was given before the hand-in that is there now."""
+    return (
+        f"{final.student} handed in something else after the points were set by hand ({final.override}). They still "
+        "count: set them again, or take them back with override --undo."
+    )
 
 
 def look_at_stage(key: str, stage: Stage) -> list[Remark]:

@@ -51,6 +51,18 @@ def test_canvas_names(folder: Path) -> None:
     assert "Canvas calls it late." in found["34"].notes
 
 
+def test_the_names_of_an_anonymous_assignment_in_canvas(folder: Path) -> None:
+    for name in ("anon_aB3xY_600000_lab1.zip", "LATE_anon_77123_600002_lab1.zip", "anon_12345_600005_lab1.zip",
+                 "studenttest_99999_600100_lab1.zip"):  # fmt: skip
+        (folder / name).write_text(name)
+    found, strangers = find(folder)
+    assert not strangers
+    assert {key: (one.marked_by, one.marked_late) for key, one in found.items()} == {
+        "anon_aB3xY": ("Canvas", False), "anon_77123": ("Canvas", True), "anon_12345": ("Canvas", False),
+        "99999": ("Canvas", False),
+    }  # fmt: skip
+
+
 def test_a_late_file_whose_name_can_be_read_in_several_ways_stays_late(folder: Path) -> None:
     (folder / "malicemallory_LATE_2000_600001_x_7000_500_01_first.cu").write_text("late")
     ((key, one),) = find(folder)[0].items()

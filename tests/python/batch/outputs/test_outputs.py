@@ -162,7 +162,7 @@ def test_what_had_nothing_to_grade_is_looked_at_first() -> None:
 def test_our_fault_has_no_points_rather_than_none() -> None:
     row = Row("k", "", ["s"], "", "", [], "judge_error", "", 0)
     assert finals(row, Policy(), 20)[0].points is None
-    assert finals(row, Policy(overrides={"s": (3, "seen")}), 20)[0].points == 3
+    assert finals(row, Policy(overrides={"s": (3, "seen", None)}), 20)[0].points == 3
 
 
 def test_no_cell_is_a_formula(course: Course) -> None:
