@@ -52,7 +52,11 @@ def add_grade(verbs: Verbs) -> None:
     one.add_argument("--out", type=Path, required=True, help="the batch's folder: database, reports, feedback")
     whose = one.add_mutually_exclusive_group()
     whose.add_argument(
-        "--roster", type=Path, help="a CSV file with the columns id, name, login, email … (default: the last roster)"
+        "--roster",
+        type=Path,
+        action="append",
+        help="a CSV file with the columns id, name, login, email … (default: the "
+        "last); a second file is joined by the ids that both have",
     )
     whose.add_argument("--no-roster", action="store_true", help="grade without the roster of the last run")
     which = one.add_mutually_exclusive_group()

@@ -23,7 +23,10 @@ def require_own_lab(submissions: Path, folder: Path, found: Sequence[Submission]
     folder with the hand-ins; `submissions`: the path that the user gave, for the message. With a roster, strangers do
     not count, because one student may hand in as many as there are students."""
     found = [one for one in found if one.own] or found
-    named = [lab for path in folder.iterdir() if (lab := lab_in_name(path)) not in ("", settings.lab)]
+    taken = {entry for one in found for entry in one.entries}
+    named = [
+        lab for path in folder.iterdir() if path not in taken and (lab := lab_in_name(path)) not in ("", settings.lab)
+    ]
     sample = labs_of(found[:: len(found) // MOST_SAMPLED + 1], settings) or named
     if not found_most(sample, settings.lab):
         return
@@ -49,6 +52,10 @@ def labs_of(found: Sequence[Submission], settings: Settings) -> list[str]:
     of any lab."""
     labs = []
     for submission in found:
+        (named, *more) = {lab_in_name(entry) for entry in submission.entries}
+        if named not in ("", settings.lab) and not more:
+            labs.append(named)
+            continue
         opened = open_submission(submission, replace(settings, stage="", upto="", timeout_s=READING_S))
         if opened.status in ("archive_refused", "judge_error"):
             continue

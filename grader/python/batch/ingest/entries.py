@@ -189,7 +189,7 @@ def understand(path: Path, lab: str, readings: Sequence[Reading], reading: Readi
         return entry
     if match := SUBMITTED.fullmatch(name):
         if match["lab"].lower() != lab:
-            return f"{name}: of the lab {match['lab']}, not {lab}."
+            return entry if reading else f"{name}: of the lab {match['lab']}, not {lab}."
         entry.time, entry.team = read_time(match["time"]), match["ids"]
         if not entry.time:
             entry.doubt = f"{name}: {NO_SUCH_TIME}"

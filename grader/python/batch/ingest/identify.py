@@ -16,22 +16,29 @@ from grader.python.batch.ingest.roster import (
     may_be_called,
     names_of_one,
     split_team,
+    squeeze,
     squeezed_names,
     students_as_written,
     students_by_alias,
+    students_by_group,
+    students_of_names,
+    tell_doubles,
 )
 from grader.python.batch.ingest.submission import MOODLE, WORKSHEET, Earlier, Submission
 
 HOW_TO_DECIDE = "Ask these students who worked together, and decide with `override` or `points`."
 HOW_TO_AGREE = "If both names mean one person, write this name into the roster, and repeat the command."
 HOW_TO_NUMBER = "Use a roster with this assignment's numbers: for Moodle, its grading worksheet."
+MOST_LISTED = 10  # members of a team
 FEW = 2  # names that differ, among students whose numbers agree
 
 
 def identify(found: Sequence[Submission], roster: Sequence[Student], earlier: Sequence[Earlier] = ()) -> None:
     """Identify submissions by the roster: by id or number first, then by name if the name is unambiguous; then credit
     partners."""
-    identify_by_number([one for one in found if one.of_system and not one.claim], roster)
+    numbered = [one for one in found if one.of_system and not one.claim]
+    in_groups = identify_by_group(numbered, roster)
+    identify_by_number([one for one in numbered if one not in in_groups], roster)
     known, written = students_by_alias(roster), students_as_written(roster)
     for submission in found:
         if not submission.of_system and not submission.claim:
@@ -42,11 +49,32 @@ def identify(found: Sequence[Submission], roster: Sequence[Student], earlier: Se
     earlier = [one for one in earlier if not {one.called, one.key} & current]
     unknown = [one for one in found if not one.own and "other_name" not in map(kind_of, one.notes)]
     identify_by_name(unknown, found, roster, earlier)
+    note_doubles(unknown, roster)
     if roster:
         for submission in found:
             submission.notes += [] if submission.own else [make_note("not_on_roster")]
     credit_partners(found, roster, earlier)
     note_rivals(found, earlier)
+
+
+def identify_by_group(found: Sequence[Submission], roster: Sequence[Student]) -> list[Submission]:
+    """Assign the hand-ins of a group assignment in Moodle to all students of their groups, and return them. Their
+    numbers are the groups'."""
+    groups, names = students_by_group(roster), squeezed_names(roster)
+    assigned = []
+    for submission in found:
+        name = squeeze(submission.name)
+        if (team := groups.get(name)) and name not in names:
+            assign(submission, team, certain=True)
+            use_worksheet(submission, team)
+            said = f"For the group {submission.called}" if len(team) > MOST_LISTED else f"For {join_ids(team)}"
+            submission.notes.append(f"{said}, as Moodle's worksheet says.")
+            assigned.append(submission)
+    return assigned
+
+
+def join_ids(team: Sequence[Student]) -> str:
+    return " and ".join(student.id for student in team)
 
 
 def identify_by_number(found: Sequence[Submission], roster: Sequence[Student]) -> None:
@@ -132,6 +160,16 @@ def identify_by_name(
             f"{' and '.join(sorted(others))} may belong to that student, too. {HOW_TO_TELL}"
         )
         submission.notes.append(make_note("same_name", rest))
+
+
+def note_doubles(unknown: Sequence[Submission], roster: Sequence[Student]) -> None:
+    """Add a remark to each submission whose name several students of the roster have."""
+    students = students_of_names(roster)
+    for submission in unknown:
+        doubles = next((students[name] for name in as_claimed(submission.name) if name in students), [])
+        if len(doubles) > 1 and not submission.claim:
+            rest = f" {submission.called} is not assigned. {tell_doubles(submission.name, doubles)} {HOW_TO_TELL}"
+            submission.notes.append(make_note("same_name", rest))
 
 
 def claimed_students(found: Sequence[Submission], roster: Sequence[Student]) -> list[tuple[Submission, Student]]:

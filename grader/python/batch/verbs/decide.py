@@ -28,6 +28,7 @@ from grader.python.batch.store.people import People, find_student
 from grader.python.common.console import UserError, say
 from grader.python.common.units import plural, show_points
 
+MOST_WRONG = 10  # lines of a file that a message lists
 MOST_DOUBTS = 5  # listed by `due`; the page lists all
 KINDS = ("speed", "hygiene")  # the kinds of points that a course may leave out
 
@@ -159,18 +160,24 @@ def points_from_file(options: argparse.Namespace) -> int:
 
 
 def find_marked(database: Database, marks: Sequence[Mark]) -> list[str]:
-    """Return the id of each line's student. Raises UserError with the line if no student matches, or a student has
-    several lines."""
+    """Return the id of each line's student. Raises UserError with the lines for which no student matches, or whose
+    student has several lines."""
     people = People(database)
     places: dict[str, str] = {}
+    wrong = []
     for mark in marks:
         try:
             student = people.find(mark.ids, mark.name)
         except UserError as error:
-            raise UserError(f"{mark.place}: {error}") from None
+            wrong.append(f"{mark.place}: {error}")
+            continue
         if student in places:
-            raise UserError(f"{mark.place}: {student} is in {places[student]} too.")
+            wrong.append(f"{mark.place}: {student} is in {places[student]} too.")
         places[student] = mark.place
+    if wrong:
+        more = f" And {len(wrong) - MOST_WRONG} more lines." if len(wrong) > MOST_WRONG else ""
+        count = f"{len(wrong)} lines give no student: " if len(wrong) > 1 else ""
+        raise UserError(f"{count}{' '.join(wrong[:MOST_WRONG])}{more}")
     return list(places)
 
 
