@@ -106,6 +106,27 @@ def test_a_name_of_several_students_says_who_they_are(course: Course) -> None:
     assert "marks.csv:4: Nobody here is called Nobody." in said
 
 
+def pack_from_kit(text: str, number: int, *stages: str) -> bytes:
+    said = {"lab": LAB, "kit": number, "stages": stages}
+    return make_zip((f"{LAB}/{STAGES[0]}.cu", text.encode()), (f"{LAB}/manifest.json", json.dumps(said).encode()))
+
+
+def test_stages_that_the_students_kit_does_not_have_are_not_graded(course: Course) -> None:
+    for student in ("al1", "at2"):
+        (course.handed_in / f"{student}.zip").write_bytes(pack_from_kit(student, 4, STAGES[0]))
+    (course.handed_in / "gh3.zip").write_bytes(pack_from_kit("gh3", 5, *STAGES))
+    course.hand_in("jb4", "fine")
+    (course.handed_in / "odd.zip").write_bytes(make_zip((f"{LAB}/manifest.json", b'{"lab": "lab", "kit": []}')))
+    said = course.grade()
+    assert said.returncode == 2 and not course.out.joinpath("batch.sqlite").exists()
+    assert (
+        "2 of 3 hand-ins come from kit 4, which has 1 stage of lab, and 2 stages would be graded. Nothing was graded. To "
+        "grade the stages that students have: UPTO=01 (--upto 01). To grade all of them: UPTO=02."
+    ) in said.stderr
+    assert course.grade("--upto", "01").returncode == 0
+    assert course.statuses()["al1"] == "graded"
+
+
 def test_another_labs_archive_is_its_students(course: Course) -> None:
     (course.root / "labs" / "other").mkdir()
     (course.root / "labs" / "other" / "lab.json").write_text(json.dumps({"stages": [{"id": "01_another"}]}))

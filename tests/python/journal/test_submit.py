@@ -84,6 +84,10 @@ def test_packs_files_reports_authors_and_hashes(course: Path) -> None:
     assert manifest["authors"] == [{"name": "Ada Lovelace", "id": "al123"}, {"name": "Alan Turing", "id": "at456"}]
     assert (manifest["schema"], manifest["lab"], manifest["forced"]) == (1, "lab", False)
     assert (manifest["problems"], manifest["warnings"], manifest["warplab"]) == ([], [], "unknown")
+    assert (manifest["kit"], manifest["stages"]) == (0, list(STAGES))
+    write(course / "grader/kit.json", '{"number": 3, "labs": {"lab": ["01_first"]}}')
+    submit(course, AUTHORS=ADA)
+    assert json.loads(unpack(archives(course)[-1])["lab/manifest.json"])["kit"] == 3
 
 
 def test_archives_packed_earlier_are_named_and_left(course: Path) -> None:

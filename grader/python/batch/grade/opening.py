@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
 from grader.python.batch.grade.tree import is_copy
-from grader.python.batch.ingest.archive import RefusedError, is_archive, is_folder
+from grader.python.batch.ingest.archive import MANIFEST, RefusedError, is_archive, is_folder
 from grader.python.batch.ingest.contents import pick_journal_files, pick_stages, plain_name, show_path
 from grader.python.batch.ingest.names import file_name
 from grader.python.batch.ingest.notes import make_note
-from grader.python.batch.ingest.reader import Contents, KilledError, read_apart
+from grader.python.batch.ingest.reader import Contents, File, KilledError, read_apart
 from grader.python.batch.ingest.submission import Submission
 from grader.python.batch.store.places import place_of
 from grader.python.batch.store.settings import Settings
@@ -64,6 +66,14 @@ def find_other_lab(names: Sequence[str], settings: Settings) -> str:
     return next((lab for lab in others if stems & set(map(str.casefold, read_stages(settings.root, lab)))), "")
 
 
+@dataclass(frozen=True)
+class Released:
+    """The students' kit that a hand-in is from: its number, and the lab's stages in it."""
+
+    kit: int
+    stages: tuple[str, ...]
+
+
 @dataclass
 class Opened:
     """A hand-in's contents: the names of all files, and the journal's and the stages' files. The journal is None if the
@@ -76,6 +86,7 @@ class Opened:
     status: str = ""
     detail: str = ""
     was_killed: bool = False  # whether another process killed the one that read it
+    released: Released | None = None  # what `make submit` says of the student's kit
 
     def size(self) -> int:
         """Return the number of bytes of its contents."""
@@ -92,6 +103,7 @@ def open_submission(submission: Submission, settings: Settings) -> Opened:
             return Opened(journal=None, picked=copy, notes=list(submission.graded_notes))
         contents = read_apart(submission.entries, settings.timeout_s)
         opened.files = [file.name for file in contents.files]
+        opened.released = find_released(contents.files, settings.lab)
         opened.journal = pick_journal_files(contents.files, settings.lab)
         opened.picked, opened.notes, ties = pick_stages(
             contents.files, settings.lab, settings.wanted(), read_starters(settings)
@@ -106,6 +118,18 @@ def open_submission(submission: Submission, settings: Settings) -> Opened:
         was_killed = isinstance(error, KilledError)
         return Opened(journal=None, status="judge_error", detail=describe_error(error), was_killed=was_killed)
     return opened
+
+
+def find_released(files: Sequence[File], lab: str) -> Released | None:
+    """Return what the manifest of `make submit` says of the student's kit; None if there is no such manifest."""
+    for file in files:
+        if PurePosixPath(file.name).name != MANIFEST:
+            continue
+        with contextlib.suppress(ValueError, TypeError, KeyError, RecursionError):
+            said = json.loads(file.content)
+            if said["lab"] == lab:
+                return Released(int(said["kit"]), tuple(map(str, said["stages"])))
+    return None
 
 
 def read_starters(settings: Settings) -> dict[str, bytes]:
