@@ -120,8 +120,8 @@ def test_stages_that_the_students_kit_does_not_have_are_not_graded(course: Cours
     said = course.grade()
     assert said.returncode == 2 and not course.out.joinpath("batch.sqlite").exists()
     assert (
-        "2 of 3 hand-ins come from kit 4, which has 1 stage of lab, and 2 stages would be graded. Nothing was graded. To "
-        "grade the stages that students have: UPTO=01 (--upto 01). To grade all of them: UPTO=02."
+        "2 of 3 hand-ins come from kit 4, which has 1 stage of lab, and 2 stages would be graded. Nothing was graded. "
+        "To grade the stages that students have: UPTO=01 (--upto 01). To grade all of them: UPTO=02."
     ) in said.stderr
     assert course.grade("--upto", "01").returncode == 0
     assert course.statuses()["al1"] == "graded"

@@ -1,5 +1,5 @@
-"""Refuse another lab's hand-ins, and stages that students do not have, before anything is graded: given by mistake, they
-would cost all students points."""
+"""Refuse another lab's hand-ins, and stages that students do not have, before anything is graded: given by mistake,
+they would cost all students points."""
 
 from __future__ import annotations
 
@@ -64,8 +64,8 @@ def require_released(submissions: Path, opened: Sequence[tuple[Submission, Opene
     kit = f"kit {released.kit}" if released.kit else "a kit"
     raise UserError(
         f"{submissions}: {count} of {kits.total()} hand-ins come from {kit}, which has {plural(len(kept), 'stage')} of "
-        f"{settings.lab}, and {plural(len(settings.stages), 'stage')} would be graded. Nothing was graded. To grade the "
-        f"stages that students have: UPTO={kept[-1][:2]} (--upto {kept[-1][:2]}). To grade all of them: "
+        f"{settings.lab}, and {plural(len(settings.stages), 'stage')} would be graded. Nothing was graded. To grade "
+        f"the stages that students have: UPTO={kept[-1][:2]} (--upto {kept[-1][:2]}). To grade all of them: "
         f"UPTO={settings.stages[-1][:2]}."
     )
 

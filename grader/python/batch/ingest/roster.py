@@ -143,7 +143,7 @@ def read_rosters(files: Sequence[Path]) -> list[Student]:
     for file in files:
         known = students_by_alias(students)
         for student in read_roster(file):
-            same = {id(one): one for alias in student.aliases if (one := known.get(alias_key(alias)))}
+            same = {id(one): one for alias in sorted(student.aliases) if (one := known.get(alias_key(alias)))}
             if len(same) > 1:
                 ids = " and ".join(one.id for one in same.values())
                 raise UserError(f"{file}: the ids of {student.id} are of two students of the other roster: {ids}.")
