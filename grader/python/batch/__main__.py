@@ -136,8 +136,10 @@ def add_override(verbs: Verbs) -> None:
 
 
 def add_export(verbs: Verbs) -> None:
-    one = add_verb(verbs, "export", export, "write a gradebook for Canvas or Moodle")
-    one.add_argument("--format", choices=GRADEBOOKS, required=True)
+    one = add_verb(verbs, "export", export, "write a gradebook, or a zip with all feedback, for Canvas or Moodle")
+    what = one.add_mutually_exclusive_group(required=True)
+    what.add_argument("--format", choices=GRADEBOOKS, help="a gradebook")
+    what.add_argument("--feedback", choices=GRADEBOOKS, help="a zip that gives all students their feedback at once")
     one.add_argument("--gradebook", type=Path, help="a file exported from there; its rows identify the students")
     one.add_argument("--title", default="", help="the assignment's column in Canvas: 'Dot product (1234)'")
     one.add_argument("--output", type=Path, help="the file to write (the terminal)")

@@ -229,6 +229,11 @@ class Database(SqliteFile):
             path for (entries,) in self.query("SELECT entries FROM submissions") for path in self.read_paths(entries)
         ]
 
+    def entries_by_key(self) -> dict[str, list[Path]]:
+        """Return the paths of the files and folders of each submission."""
+        rows = self.query("SELECT key, entries FROM submissions")
+        return {key: self.read_paths(entries) for key, entries in rows}
+
     def waiting(self) -> list[Submission]:
         """Return the submissions that are still to be graded, by key."""
         rows = self.query(
