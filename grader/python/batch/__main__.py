@@ -4,6 +4,7 @@ warplab-course grade SUBMISSIONS --lab LAB --out DIR      grade new submissions;
 warplab-course status DIR                                 show the state of the batch, failures of the judge first
 warplab-course regrade DIR --student ID | --changed …     grade again; old scores are kept with the reason
 warplab-course due|without|extend|points|override DIR …   set dates and points, and which points count
+warplab-course pull DIR | push DIR --canvas URL …          fetch hand-ins from Canvas, return grades and feedback
 warplab-course report DIR                                 write gradebook.csv, feedback/ and report.html again
 """
 
@@ -24,9 +25,11 @@ from grader.python.batch.verbs.decide import KINDS, due, extend, override, point
 from grader.python.batch.verbs.export import export
 from grader.python.batch.verbs.grade import grade
 from grader.python.batch.verbs.regrade import regrade
+from grader.python.batch.verbs.remote import pull, push
 from grader.python.batch.verbs.show import report, status
 from grader.python.common.console import run_command
 
+MOST_ID = 10**18
 MOST_JOBS, MOST_DAYS, MOST_TIMEOUT_S = 10_000, 10_000, 10_000_000
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -40,6 +43,7 @@ def make_parser() -> argparse.ArgumentParser:
     verbs = parser.add_subparsers(required=True, metavar="VERB")
     for add in (add_grade, add_regrade, add_due, add_without, add_extend, add_points, add_override, add_export):
         add(verbs)
+    add_remote(verbs)
     add_verb(verbs, "report", report, "write gradebook.csv, feedback/ and report.html again")
     add_verb(verbs, "status", status, "show the state of the batch, failures of the judge first")
     return parser
@@ -145,10 +149,24 @@ def add_export(verbs: Verbs) -> None:
     one.add_argument("--output", type=Path, help="the file to write (the terminal)")
 
 
+def add_remote(verbs: Verbs) -> None:
+    one = add_verb(verbs, "pull", pull, "fetch an assignment's hand-ins and roster from Canvas into a folder")
+    other = add_verb(verbs, "push", push, "return grades and feedback to Canvas; without --send, say what would change")
+    other.add_argument("--send", action="store_true", help="write to Canvas")
+    for verb in (one, other):
+        verb.add_argument("--canvas", required=True, metavar="URL", help="https://canvas.example.edu")
+        verb.add_argument(
+            "--course", type=make_number(int, 1, MOST_ID), required=True, help="the number in its address"
+        )
+        verb.add_argument("--assignment", type=make_number(int, 1, MOST_ID), required=True)
+        help_text = "a file with the access token, of mode 600 (default: the variable CANVAS_TOKEN)"
+        verb.add_argument("--token-file", type=Path, help=help_text)
+
+
 def add_verb(verbs: Verbs, name: str, run: Callable[[argparse.Namespace], int], about: str) -> argparse.ArgumentParser:
     """Add a verb that works on a batch's folder."""
     one: argparse.ArgumentParser = verbs.add_parser(name, help=about)
-    one.add_argument("folder", type=Path, help="the batch's folder")
+    one.add_argument("folder", type=Path, help="the folder to fill" if name == "pull" else "the batch's folder")
     one.set_defaults(run=run)
     return one
 

@@ -101,6 +101,11 @@ def read_own(
     return found
 
 
+def read_own_numbers(final: Final, entries: Mapping[str, Sequence[Path]], roster: Mapping[str, Student]) -> list[str]:
+    """Return Canvas's number of a student, as the names of the student's own hand-in have it."""
+    return list(dict.fromkeys(one.id for one in read_own(final, entries, roster, read_canvas) if one.id.isdecimal()))
+
+
 def read_feedback(folder: Path, final: Final) -> dict[str, bytes]:
     """Return the feedback files of a student. A credited partner has a folder without the journal. Raises OSError."""
     key = final.row.key if final.student in final.row.own() else final.student
