@@ -17,6 +17,8 @@ from grader.python.common.console import UserError, read_text
 
 TOKEN = "CANVAS_TOKEN"
 TIMEOUT_S = 60.0  # of one answer
+READINGS, BACKOFF_S = 5, 0.5  # further attempts of a request that only reads
+BUSY = (429, 500, 502, 503, 504)
 PAUSE_S = 0.05  # between two requests
 WAITING_S = (1, 2, 5, 15, 30, 60)  # before each further attempt
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
@@ -61,15 +63,20 @@ def require_secure(url: str) -> None:
 
 
 def make_adapter() -> Any:
-    """Return an adapter that waits at most TIMEOUT_S for an answer, and PAUSE_S between requests."""
+    """Return an adapter that waits at most TIMEOUT_S for an answer, and PAUSE_S between requests, and repeats a request
+    that only reads. Canvas says with Retry-After how long to wait."""
     from requests.adapters import HTTPAdapter
+    from urllib3.util import Retry
 
     class Patient(HTTPAdapter):
         def send(self, *words: Any, **options: Any) -> Any:
             time.sleep(PAUSE_S)
             return super().send(*words, **{**options, "timeout": TIMEOUT_S})
 
-    return Patient()
+    reading = Retry(
+        READINGS, status_forcelist=BUSY, allowed_methods={"GET"}, backoff_factor=BACKOFF_S, raise_on_status=False
+    )
+    return Patient(max_retries=reading)
 
 
 def try_again(act: Callable[[], T], what: str) -> T:

@@ -258,11 +258,14 @@ addEventListener("load", () => {
     header.click();
     const points = [...document.querySelectorAll("#submissions tbody tr")].map((row) => row.cells[3].dataset.value);
     const best = Math.max(...points);
+    const names = [...document.querySelectorAll("#submissions thead th")][0].querySelector("button");
+    names.click();
+    const first = document.querySelector("#submissions tbody tr").cells[0].textContent;
     const box = document.querySelector("#search");
     box.value = "s0007";
     box.dispatchEvent(new Event("input"));
     const shown = document.querySelector("#shown").textContent;
-    document.documentElement.dataset.found = [Number(points[0]) === best, shown].join(";");
+    document.documentElement.dataset.found = [Number(points[0]) === best, first, shown].join(";");
 });
 </script>"""
 
@@ -277,8 +280,30 @@ def test_search_and_sort_work_in_a_browser(tmp_path: Path) -> None:
     dumped = subprocess.run(list(map(str, command)), capture_output=True, text=True, timeout=120, check=False).stdout
     found = re.search(r'data-found="([^"]*)"', dumped)
     assert found, dumped[:500]
-    sorted_right, shown = found[1].split(";")
-    assert (sorted_right, shown) == ("true", "1 of 500")
+    sorted_right, first, shown = found[1].split(";")
+    assert (sorted_right, first, shown) == ("true", "s0000", "1 of 500")
+
+
+@pytest.mark.skipif(not shutil.which("node"), reason="no Node.js")
+def test_search_ignores_accents_and_case() -> None:
+    script = Path(outputs.__file__).with_name("dashboard.js").read_text()
+    fold = (
+        script[script.index("const SPELT") : script.index("const body")]
+        + script[script.index("function fold") :].split("function search")[0]
+    )
+    names = ["Łukasz WÓJCIK", "Đặng Nguyễn Thị Minh", "Søren Weiß", "İbrahim Yılmaz", "Ὀδυσσεύς", "王 伟"]
+    command = ["node", "-e", f"{fold} console.log(JSON.stringify({json.dumps(names)}.map(fold)))"]
+    folded = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+    plain = ["lukasz wojcik", "dang nguyen thi minh", "soren weiss", "ibrahim yilmaz", "οδυσσευς", "王 伟"]
+    assert folded == plain
+
+
+def test_the_first_click_on_words_sorts_from_a_to_z() -> None:
+    """The script asks the header's class, which only columns of numbers have."""
+    heads = re.findall(r"<th([^>]*)><button[^>]*>([^<]*)</button>", page_of(make_rows(1)))
+    numbers = {name for attributes, name in heads if 'class="number"' in attributes}
+    assert {"Points", "Pending", "Late", "01"} <= numbers and not {"Student", "Name", "Status", "Remarks"} & numbers
+    assert 'before ? before === "ascending" : header.classList.contains("number")' in page_of(make_rows(1))
 
 
 def test_the_suspicious_come_first_with_their_reason() -> None:

@@ -25,6 +25,7 @@ WHERE = ("--course", "12", "--assignment", "34")
 def canvas(monkeypatch: pytest.MonkeyPatch) -> Iterator[Canvas]:
     monkeypatch.setattr(connection, "PAUSE_S", 0)
     monkeypatch.setattr(connection, "WAITING_S", (0,) * 12)
+    monkeypatch.setattr(connection, "BACKOFF_S", 0)
     monkeypatch.setattr(connection, "TIMEOUT_S", 5)
     monkeypatch.setenv("CANVAS_TOKEN", TOKEN)
     made = Canvas()
