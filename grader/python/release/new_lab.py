@@ -61,8 +61,8 @@ def check_stages(typed: str) -> list[str]:
     for number, stage in enumerate(stages, start=1):
         if not STAGE_NAME.fullmatch(stage) or len(stage) > MOST_CHARACTERS:
             raise UserError(
-                f"{stage!r} cannot be a stage: it is two digits and a name of lower-case letters, digits and underscores "
-                f"(at most {MOST_CHARACTERS} characters). For example: STAGES=01_naive,02_shared_tile"
+                f"{stage!r} cannot be a stage. Write two digits and a name of lower-case letters, digits and "
+                f"underscores, at most {MOST_CHARACTERS} characters. For example: STAGES=01_naive,02_shared_tile"
             )
         if int(stage[:2]) != number:
             raise UserError(f"STAGES={typed}: {stage} is stage {number}. The numbers are 01, 02, 03 …, in this order.")

@@ -162,7 +162,7 @@ def test_the_later_of_two_archives_is_graded_and_both_are_named(course: Course) 
     assert (course.out / "submissions/al1" / LAB / f"{STAGES[0]}.cu").read_text() == "first.zip"
     note = f"{STAGES[0]} from first.zip: it is the newest. Not used: second.zip"
     assert note in (course.out / "feedback/al1/feedback.txt").read_text()
-    assert note in (course.out / "gradebook.csv").read_text()
+    assert note in (course.out / "gradebook.csv").read_text("utf-8-sig")
 
 
 def test_again_grades_only_what_is_new_or_changed(course: Course) -> None:
@@ -370,7 +370,7 @@ def test_a_regrade_without_a_report_keeps_the_points(course: Course) -> None:
     said = course.verb("regrade", "--all")
     assert said.returncode == 1 and "The points are the same" in said.stdout, said
     assert course.statuses() == {"al1": "judge_error"}
-    line = next(csv.DictReader((course.out / "gradebook.csv").read_text().splitlines()))
+    line = next(csv.DictReader((course.out / "gradebook.csv").read_text("utf-8-sig").splitlines()))
     assert (line["status"], line["points"]) == ("judge_error", "12")
     assert (course.out / "feedback/al1/report.json").is_file()
     (course.build / "warplab").write_text(judge)
@@ -379,7 +379,7 @@ def test_a_regrade_without_a_report_keeps_the_points(course: Course) -> None:
     (course.build / "warplab").write_text(broken)
     course.hand_in("al1", "better", "fine")
     course.grade()
-    assert next(csv.DictReader((course.out / "gradebook.csv").read_text().splitlines()))["points"] == ""
+    assert next(csv.DictReader((course.out / "gradebook.csv").read_text("utf-8-sig").splitlines()))["points"] == ""
 
 
 def test_a_batch_of_schema_4_adds_pending_points(course: Course) -> None:
@@ -533,7 +533,7 @@ def test_a_full_disk_stops_it_and_loses_nothing(course: Course, tmp_path: Path) 
     assert "make room" in done.stderr and "Traceback" not in done.stderr, done.stderr
     assert (kept / "second").read_text() == "0\n"
     assert [course.log("end").count(f"s{number}") for number in range(4)] == [1, 1, 1, 2]
-    with (kept / "gradebook.csv").open() as file:
+    with (kept / "gradebook.csv").open(encoding="utf-8-sig") as file:
         assert [line.split(",")[2] for line in file][1:] == ["graded"] * 6
 
 
@@ -774,7 +774,7 @@ def test_what_is_decided_by_hand_has_to_make_sense(course: Course) -> None:
     course.verb("points", "--student", "at2", "--points", "4", "--of", "5", "--reason", "journal")
     assert "journal is of 5 for others" in refused("points", "--points", "4", "--of", "6", "--reason", "journal")
     course.verb("report")
-    lines = csv.DictReader((course.out / "gradebook.csv").read_text().splitlines())
+    lines = csv.DictReader((course.out / "gradebook.csv").read_text("utf-8-sig").splitlines())
     assert {line["id"]: (line["points"], line["of"]) for line in lines} == {"al1": ("12", "25"), "at2": ("16", "25")}
 
 
@@ -812,7 +812,7 @@ def test_a_regrade_of_a_lab_with_a_new_stage_reads_its_file(course: Course) -> N
     done = course.verb("regrade", "--changed")
     assert done.returncode == 0 and "al1: 12 points and 8 pending before, 18 points" in done.stdout, done.stdout
     assert course.statuses() == {"al1": "graded", "al2": "missing_stages"}
-    assert "03_third" in (course.out / "gradebook.csv").read_text().splitlines()[0]
+    assert "03_third" in (course.out / "gradebook.csv").read_text("utf-8-sig").splitlines()[0]
     shutil.rmtree(course.handed_in)  # from now on, the copy is enough
     assert "The points are the same" in course.verb("regrade", "--all").stdout
 

@@ -27,7 +27,9 @@ def write_roster(course: Course, text: str) -> Path:
 
 def gradebook(course: Course) -> dict[str, dict[str, str]]:
     course.verb("report")
-    return {line["id"]: line for line in csv.DictReader((course.out / "gradebook.csv").read_text().splitlines())}
+    return {
+        line["id"]: line for line in csv.DictReader((course.out / "gradebook.csv").read_text("utf-8-sig").splitlines())
+    }
 
 
 def pack(course: Course, name: str) -> None:

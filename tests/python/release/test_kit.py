@@ -436,7 +436,7 @@ def grade_what_was_handed_in(kit: Path, lab: str, points: float, folder: Path) -
         return done.stdout
 
     course("grade", handed_in, "--lab", lab, "--out", out, "--backend", "cpu", "--build", BUILD, "--no-nvcc")
-    book = (out / "gradebook.csv").read_text()
+    book = (out / "gradebook.csv").read_text("utf-8-sig")
     assert f"al1,,graded,{points:g}," in book, book  # the name is empty, because there is no roster
     assert "One thread per element" in (out / "feedback/al1/journal.html").read_text()
     assert "correctness 6 of 6, hygiene 2 of 2, speed pending" in (out / "feedback/al1/feedback.txt").read_text()

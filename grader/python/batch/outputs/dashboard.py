@@ -13,6 +13,7 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
 from grader.python.batch.grade.journals import JOURNAL
+from grader.python.batch.outputs.mistakes import count_mistakes, make_mistakes
 from grader.python.batch.policy.points import Final
 from grader.python.batch.policy.suspicious import SLOW, Remark
 from grader.python.batch.store.places import folder_name
@@ -35,16 +36,17 @@ ANIMALS += "raven stoat tapir urchin viper wombat yak"
 
 def make_dashboard(
     title: str, facts: Sequence[str], rows: Sequence[Row], finals: Sequence[Final], remarks: Sequence[Remark],
-    stages: Sequence[str], secret: str, notes: Sequence[str] = (), journals: Collection[str] = (),
+    stages: Sequence[str], secret: str, notes: Sequence[str] = (), journals: Collection[str] = (), lab: str = "",
 ) -> str:  # fmt: skip
     """Return the page. `notes`: sentences about what could not be examined, and why; `journals`: keys of the
-    submissions with a page for the journal."""
+    submissions with a page for the journal; `lab`: its name, for the handout's."""
     script = (HERE / "dashboard.js").read_text(encoding="utf-8")
     style = (HERE / "dashboard.css").read_text(encoding="utf-8")
     body = join(
         make_header(title, facts, rows),
         make_remarks(remarks, notes, {row.key: row.name for row in rows}),
         make_distribution(finals),
+        make_mistakes(count_mistakes(finals, stages), lab),
         make_times(rows, stages),
         make_table(finals, stages, journals),
         make_leaderboard(rows, stages, secret),

@@ -34,7 +34,7 @@ SECRET = "PLANTED SECRET"
 
 
 def gradebook(course: Course) -> dict[str, dict[str, str]]:
-    with (course.out / "gradebook.csv").open(newline="") as file:
+    with (course.out / "gradebook.csv").open(newline="", encoding="utf-8-sig") as file:
         return {line["id"]: line for line in csv.DictReader(file)}
 
 
@@ -296,6 +296,29 @@ def test_search_ignores_accents_and_case() -> None:
     folded = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
     plain = ["lukasz wojcik", "dang nguyen thi minh", "soren weiss", "ibrahim yilmaz", "οδυσσευς", "王 伟"]
     assert folded == plain
+
+
+def test_the_mistakes_of_a_class_are_counted(course: Course) -> None:
+    for student, texts in (("al1", ("compile_error", "fine")), ("at2", ("compile_error", "compile_error")),
+                           ("gh3", ("fine",)), ("jb4", ("fine", "fine"))):  # fmt: skip
+        course.hand_in(student, *texts)
+    course.grade()
+    text = (course.out / "mistakes.csv").read_text("utf-8-sig")
+    assert list(csv.reader(text.splitlines())) == [
+        ["stage", "mistake", "students", "of"],
+        ["01_first", "compile_error", "2", "4"],
+        ["02_second", "compile_error", "1", "3"],
+    ]
+    page = (course.out / "report.html").read_text()
+    assert '<td>compile_error</td><td class="number">2 of 4</td><td>handouts/lab.md, section 01_first</td>' in page
+
+
+def test_tables_for_spreadsheets_begin_with_a_mark_and_those_for_canvas_do_not(course: Course) -> None:
+    course.hand_in("zoë", "fine", "fine")
+    course.grade()
+    assert (course.out / "gradebook.csv").read_bytes().startswith(b"\xef\xbb\xbfid,name")
+    course.verb("export", "--format", "canvas", "--output", course.root / "canvas.csv")
+    assert (course.root / "canvas.csv").read_bytes().startswith(b"Student,ID")
 
 
 def test_the_first_click_on_words_sorts_from_a_to_z() -> None:
@@ -584,7 +607,7 @@ def test_who_is_in_a_team_and_alone_counts_once(course: Course) -> None:
     roster = course.root / "roster.csv"
     roster.write_text("id,name\nal1,Ada\nat2,Alan\n")
     course.grade("--roster", roster)
-    book = list(csv.DictReader((course.out / "gradebook.csv").read_text().splitlines()))
+    book = list(csv.DictReader((course.out / "gradebook.csv").read_text("utf-8-sig").splitlines()))
     assert [(line["id"], line["name"]) for line in book] == [("al1", "Ada"), ("at2", "Alan")]
     assert "Not used, because a later one is there: al1" in book[0]["remarks"]
     assert "For al1, a later submission counts instead." in (course.out / "feedback/al1/feedback.txt").read_text()
@@ -630,6 +653,6 @@ def test_points_given_by_hand_are_exported_for_whom_nothing_was_graded_too(cours
     said = course.verb("export", "--format", "moodle").stdout
     assert 'at2,7.5,"No file of this lab is in it.' in said and "Points were set by hand." in said
     course.verb("report")
-    assert "shown in person" not in said and "shown in person" in (course.out / "gradebook.csv").read_text()
+    assert "shown in person" not in said and "shown in person" in (course.out / "gradebook.csv").read_text("utf-8-sig")
     cells = {line[3]: line[5] for line in csv.reader(course.verb("export", "--format", "canvas").stdout.splitlines())}
     assert [cells.get(student) for student in ("al1", "at2", "gh3", "jb4", "kt5")] == ["7.5", "7.5", "0", "7.5", None]

@@ -78,7 +78,7 @@ def submit(course: Course, name: str) -> None:
 
 
 def read_gradebook(course: Course) -> dict[str, dict[str, str]]:
-    with (course.out / "gradebook.csv").open(newline="") as file:
+    with (course.out / "gradebook.csv").open(newline="", encoding="utf-8-sig") as file:
         return {line["id"]: line for line in csv.DictReader(file)}
 
 

@@ -69,7 +69,7 @@ def test_a_whole_course_goes_round_with_faults(canvas: Canvas, course: Course, t
     handed_in = {number: one for number, one in canvas.submissions.items() if one["attachments"]}
     assert set(canvas.writes) == set(handed_in) and set(canvas.writes.values()) == {1}
     assert set(canvas.faults) == set(FAULTS)
-    with (course.out / "gradebook.csv").open(newline="") as file:
+    with (course.out / "gradebook.csv").open(newline="", encoding="utf-8-sig") as file:
         points = {line["id"]: float(line["points"]) for line in csv.DictReader(file) if line["points"]}
     for one in handed_in.values():
         login = one["user"]["login_id"]
