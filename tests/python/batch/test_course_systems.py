@@ -147,3 +147,26 @@ def test_a_canvas_gradebook_with_split_names_is_a_roster(tmp_path: Path) -> None
     )
     (student,) = read_roster(file)
     assert (student.name, student.numbers) == ("Ada Lovelace", {"7052"})
+
+
+RECORDED = Path(__file__).parent / "recorded"
+
+
+@pytest.mark.parametrize("system", ["moodle", "moodle_anonymous", "canvas"])
+def test_every_recorded_hand_in_is_its_students(tmp_path: Path, system: str) -> None:
+    """Moodle's names were garbled by `unzip` in a locale without UTF-8."""
+    for name in json.loads((RECORDED / "names.json").read_text())[system]:
+        (file := tmp_path / name).parent.mkdir(exist_ok=True)
+        file.write_text(name, errors="surrogateescape")
+    roster = read_roster(RECORDED / f"{system}.csv")
+    found, strangers = find_submissions(tmp_path, "vector_add", roster)
+    assert not strangers and len(found) == 109
+    assert [one.key for one in found if not one.own or not one.certain] == []
+    assert sum(one.marked_late for one in found) == 6
+    numbers = {number for one in found for member in one.own for number in [member]}
+    assert len(numbers) == 109
+
+
+def test_the_recorded_groups_are_read() -> None:
+    roster = read_roster(RECORDED / "moodle_groups.csv")
+    assert sum(student.group.startswith("Team ") for student in roster) == 12
