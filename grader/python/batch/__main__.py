@@ -4,7 +4,7 @@ warplab-course grade SUBMISSIONS --lab LAB --out DIR      grade new submissions;
 warplab-course status DIR                                 show the state of the batch, failures of the judge first
 warplab-course regrade DIR --student ID | --changed …     grade again; old scores are kept with the reason
 warplab-course due|without|extend|points|override DIR …   set dates and points, and which points count
-warplab-course pull DIR | push DIR --canvas URL …          fetch hand-ins from Canvas, return grades and feedback
+warplab-course pull DIR | push DIR --canvas URL …          fetch hand-ins, return grades and feedback (or --moodle)
 warplab-course report DIR                                 write gradebook.csv, feedback/ and report.html again
 """
 
@@ -150,16 +150,18 @@ def add_export(verbs: Verbs) -> None:
 
 
 def add_remote(verbs: Verbs) -> None:
-    one = add_verb(verbs, "pull", pull, "fetch an assignment's hand-ins and roster from Canvas into a folder")
-    other = add_verb(verbs, "push", push, "return grades and feedback to Canvas; without --send, say what would change")
-    other.add_argument("--send", action="store_true", help="write to Canvas")
+    one = add_verb(verbs, "pull", pull, "fetch an assignment's hand-ins and roster into a folder")
+    other = add_verb(verbs, "push", push, "return grades and feedback; without --send, say what would change")
+    other.add_argument("--send", action="store_true", help="write to the course system")
     for verb in (one, other):
-        verb.add_argument("--canvas", required=True, metavar="URL", help="https://canvas.example.edu")
+        where = verb.add_mutually_exclusive_group(required=True)
+        where.add_argument("--canvas", metavar="URL", help="https://canvas.example.edu")
+        where.add_argument("--moodle", metavar="URL", help="https://moodle.example.edu")
         verb.add_argument(
             "--course", type=make_number(int, 1, MOST_ID), required=True, help="the number in its address"
         )
-        verb.add_argument("--assignment", type=make_number(int, 1, MOST_ID), required=True)
-        help_text = "a file with the access token, of mode 600 (default: the variable CANVAS_TOKEN)"
+        verb.add_argument("--assignment", type=make_number(int, 1, MOST_ID), required=True, help="likewise")
+        help_text = "a file with the access token, of mode 600 (default: the variable CANVAS_TOKEN or MOODLE_TOKEN)"
         verb.add_argument("--token-file", type=Path, help=help_text)
 
 

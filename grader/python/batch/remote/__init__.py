@@ -1,1 +1,1 @@
-"""Reads hand-ins from a course system, and returns grades and feedback to it, by its API."""
+"""Fetches hand-ins from a course system, and returns grades and feedback to it, by its API."""

@@ -1,4 +1,4 @@
-"""Connect to Canvas with patience: with a time limit for each answer, a pause between requests, and further attempts.
+"""Connect to a course system with patience: a time limit for each answer, a pause between requests, further attempts.
 
 The token comes from the environment or from a file that only its owner can read. It is never printed or stored.
 """
@@ -15,23 +15,23 @@ from urllib.parse import urlsplit
 
 from grader.python.common.console import UserError, read_text
 
-TOKEN = "CANVAS_TOKEN"
 TIMEOUT_S = 60.0  # of one answer
 READINGS, BACKOFF_S = 5, 0.5  # further attempts of a request that only reads
 BUSY = (429, 500, 502, 503, 504)
 PAUSE_S = 0.05  # between two requests
 WAITING_S = (1, 2, 5, 15, 30, 60)  # before each further attempt
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
-MISSING = "Connecting to Canvas takes the package canvasapi (make batch installs it)."
+MISSING = "Connecting to a course system takes the package canvasapi (make batch installs it)."
 T = TypeVar("T")
 
 
-def read_token(file: Path | None) -> str:
-    """Return the access token. Raises UserError if there is none, or if others can read the file."""
+def read_token(variable: str, file: Path | None) -> str:
+    """Return the access token in a file or in a variable of the environment. Raises UserError if there is none, or if
+    others can read the file."""
     if file is None:
-        token = os.environ.get(TOKEN, "").strip()
+        token = os.environ.get(variable, "").strip()
         if not token:
-            raise UserError(f"No access token. Put it into the variable {TOKEN}, or into a file: --token-file FILE.")
+            raise UserError(f"No access token. Put it into the variable {variable}, or into a file: --token-file FILE.")
         return token
     if not file.is_file():
         raise UserError(f"There is no {file}. Write the access token into it, and type: chmod 600 {file}")
@@ -80,8 +80,8 @@ def make_adapter() -> Any:
 
 
 def try_again(act: Callable[[], T], what: str) -> T:
-    """Do something that may fail on the way, several times. Raises UserError if Canvas refuses it or the last attempt
-    fails."""
+    """Do something that may fail on the way, several times. Raises UserError if the course system refuses it or the
+    last attempt fails."""
     from canvasapi.exceptions import CanvasException, Forbidden, InvalidAccessToken, ResourceDoesNotExist, Unauthorized
     from requests.exceptions import RequestException
 
@@ -97,6 +97,6 @@ def try_again(act: Callable[[], T], what: str) -> T:
         except (CanvasException, RequestException, ValueError, KeyError) as error:
             limited = isinstance(error, Forbidden) and "rate limit" not in str(error).lower()
             if pause_s is None or limited:
-                raise UserError(f"Canvas: {what} failed: {type(error).__name__}. The same command continues.") from None
+                raise UserError(f"{what} failed: {type(error).__name__}. The same command continues.") from None
             time.sleep(pause_s)
     raise AssertionError
