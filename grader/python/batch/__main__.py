@@ -1,6 +1,7 @@
 """Grade a batch of submissions, and keep all results.
 
 warplab-course grade SUBMISSIONS --lab LAB --out DIR      grade new submissions; continues a batch that was killed
+warplab-course history DIR --student ID                   show all grades and decisions of a student
 warplab-course status DIR                                 show the state of the batch, failures of the judge first
 warplab-course regrade DIR --student ID | --changed …     grade again; old scores are kept with the reason
 warplab-course due|without|extend|points|override DIR …   set dates and points, and which points count
@@ -26,7 +27,7 @@ from grader.python.batch.verbs.export import export
 from grader.python.batch.verbs.grade import grade
 from grader.python.batch.verbs.regrade import regrade
 from grader.python.batch.verbs.remote import pull, push
-from grader.python.batch.verbs.show import report, status
+from grader.python.batch.verbs.show import history, report, status
 from grader.python.common.console import run_command
 
 MOST_ID = 10**18
@@ -45,6 +46,8 @@ def make_parser() -> argparse.ArgumentParser:
         add(verbs)
     add_remote(verbs)
     add_verb(verbs, "report", report, "write gradebook.csv, feedback/ and report.html again")
+    one = add_verb(verbs, "history", history, "show all grades of a student with their reasons, and all decisions")
+    one.add_argument("--student", action="append", required=True, help="a student; can be repeated")
     add_verb(verbs, "status", status, "show the state of the batch, failures of the judge first")
     return parser
 

@@ -7,6 +7,7 @@ import json
 import os
 import pty
 import random
+import re
 import shutil
 import signal
 import sqlite3
@@ -212,6 +213,21 @@ def test_regrading_keeps_the_old_score_and_its_reason(course: Course) -> None:
     said = course.verb("regrade", "--student", "nobody")
     assert said.returncode == 2
     assert "Nobody here is called nobody" in said.stderr
+
+
+def test_a_students_history_has_each_grade_and_decision(course: Course) -> None:
+    course.hand_in("al1", "fine", "fine")
+    course.grade()
+    course.verb("regrade", "--student", "al1", "--reason", "a complaint")
+    course.verb("override", "--student", "al1", "--points", "7", "--reason", "shown in person")
+    course.hand_in("al1", "fine", "better")
+    course.grade()
+    first, *grades, decision = course.verb("history", "--student", "al1").stdout.splitlines()
+    assert first.startswith("al1: hand-in al1, of 20") and first.endswith(": graded")
+    assert [line.partition("0.1 (one))")[2] for line in grades] == ["", ": asked for: a complaint", ": handed in again"]
+    assert all(": 12 of 20 points, 8 pending (graded, cpu, " in line for line in grades)
+    assert re.fullmatch(r"By hand, 20\S+, by \S+: al1, set to 7 points \(shown in person\)", decision)
+    assert "Nobody here is called bob" in course.verb("history", "--student", "bob").stderr
 
 
 def test_regrading_tells_whose_points_changed(course: Course) -> None:

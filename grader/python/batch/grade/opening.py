@@ -10,7 +10,7 @@ from pathlib import Path, PurePosixPath
 
 from grader.python.batch.grade.tree import is_copy
 from grader.python.batch.ingest.archive import MANIFEST, RefusedError, is_archive, is_folder
-from grader.python.batch.ingest.contents import pick_journal_files, pick_stages, plain_name, show_path
+from grader.python.batch.ingest.contents import pick_journal_files, pick_stages, show_own_path, show_path
 from grader.python.batch.ingest.names import file_name
 from grader.python.batch.ingest.notes import make_note
 from grader.python.batch.ingest.reader import Contents, File, KilledError, read_apart
@@ -36,11 +36,6 @@ def why_nothing(files: Sequence[str], others: Sequence[str], settings: Settings,
         why = f"This is of the lab {other}, not {settings.lab}."
     named = dict.fromkeys([*sources, *sorted(filter(is_archive, files)), *files, *others])
     return why + (f" It holds {name_some([show_own_path(name) for name in named])}." if named else "")
-
-
-def show_own_path(name: str) -> str:
-    """Return a file's path as printable text, without what a course system put before it."""
-    return show_path(name) if "/" in name else plain_name(name)
 
 
 def list_sources(files: Sequence[str]) -> list[str]:

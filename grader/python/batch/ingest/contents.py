@@ -200,8 +200,13 @@ def best_of(files: Sequence[File], lab: str) -> File:
 def show_place(file: File) -> str:
     """Return the name of the archive that a file comes from, or of the file itself if it is in none."""
     if not any(map(is_archive, around(file))):
-        return show_path(file.name)
-    return show_path("/".join(file.places[1:] or file.places))
+        return show_own_path(file.name)
+    return show_own_path("/".join(file.places[1:] or file.places))
+
+
+def show_own_path(name: str) -> str:
+    """Return a path as printable text, without what a course system put before a file's name."""
+    return show_path(name) if "/" in name else plain_name(name)
 
 
 def show_path(path: str) -> str:

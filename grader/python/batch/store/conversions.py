@@ -64,12 +64,14 @@ def convert_reasons(database: SqliteFile) -> None:
 
 
 def convert_times(database: SqliteFile) -> None:
-    """Convert schema 5, which neither had what a course system says of lateness nor the contents below an override."""
+    """Convert schema 5, which had no course system's word on lateness, and no contents and user of a decision."""
     with database.transaction() as connection:
         connection.execute("ALTER TABLE submissions ADD COLUMN named_time TEXT NOT NULL DEFAULT ''")
         connection.execute("ALTER TABLE submissions ADD COLUMN marked_by TEXT NOT NULL DEFAULT ''")
         connection.execute("ALTER TABLE submissions ADD COLUMN marked_late INTEGER NOT NULL DEFAULT 0")
         connection.execute("ALTER TABLE overrides ADD COLUMN fingerprint TEXT")
+        for table in ("extensions", "points", "overrides"):
+            connection.execute(f"ALTER TABLE {table} ADD COLUMN who TEXT NOT NULL DEFAULT ''")
         connection.execute("UPDATE submissions SET named_time = handed_in WHERE known_by = ?", [NAMED_TIME])
 
 

@@ -10,12 +10,14 @@ submission. Tables:
     grades        one row per grading, newest last; `reason` states why it was graded again; `lab_hash` is the hash of
                   the lab, followed by + and the grader's hash, which earlier batches do not have
     stages        one row per stage of a grade: the values of report.json that tables and plots need
-    extensions, points, overrides   the instructor's additions, with the reason; the newest counts. An override has the
-                  fingerprint of the hand-in that it was given for; earlier batches have none
+    extensions, points, overrides   the instructor's additions, with the reason; the newest counts, and `who` is
+                  the user who made it. An override has the fingerprint of the hand-in that it was given for; earlier
+                  batches have neither
 """
 
 from __future__ import annotations
 
+import getpass
 import json
 import zlib
 from collections import Counter, defaultdict
@@ -50,13 +52,14 @@ CREATE TABLE IF NOT EXISTS stages (
     source_hash TEXT NOT NULL, points REAL, most REAL, pending REAL, time_s REAL, bound_s REAL, ratio REAL,
     ratio_low REAL, ratio_high REAL, ambiguous INTEGER NOT NULL, PRIMARY KEY (grade, stage)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS extensions (
-    id INTEGER PRIMARY KEY, student TEXT NOT NULL, until TEXT NOT NULL, reason TEXT NOT NULL, time TEXT NOT NULL);
+    id INTEGER PRIMARY KEY, student TEXT NOT NULL, until TEXT NOT NULL, reason TEXT NOT NULL, time TEXT NOT NULL,
+    who TEXT NOT NULL DEFAULT '');
 CREATE TABLE IF NOT EXISTS points (
     id INTEGER PRIMARY KEY, student TEXT NOT NULL, item TEXT NOT NULL, points REAL NOT NULL, most REAL NOT NULL,
-    reason TEXT NOT NULL, time TEXT NOT NULL);
+    reason TEXT NOT NULL, time TEXT NOT NULL, who TEXT NOT NULL DEFAULT '');
 CREATE TABLE IF NOT EXISTS overrides (
     id INTEGER PRIMARY KEY, student TEXT NOT NULL, points REAL NOT NULL, reason TEXT NOT NULL, time TEXT NOT NULL,
-    fingerprint TEXT);
+    fingerprint TEXT, who TEXT NOT NULL DEFAULT '');
 """
 # For each table: the columns whose values identify the decision that a newer one replaces, the condition under which a
 # decision only takes back an earlier one, and the SQL expressions for its name and its content.
@@ -65,6 +68,14 @@ DECISIONS = (
     ("points", "student, item", "points < 0", "item", "item || printf(' %g of %g', points, most)"),
     ("overrides", "student", "points < 0", "'override'", "printf('set to %g points', points)"),
 )
+
+
+def name_user() -> str:
+    """Return the name of the user who runs this; empty if it is not known."""
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):
+        return ""
 
 
 def file_names(entries: Iterable[str | Path]) -> tuple[str, ...]:
@@ -341,20 +352,30 @@ class Database(SqliteFile):
     def insert(self, table: str, lines: Sequence[Mapping[str, Any]]) -> None:
         """Add lines of the same columns to extensions, points or overrides, in one transaction."""
         with self.transaction() as connection:
-            for line in lines:
+            for given in lines:
+                line = {**given, "who": name_user()}
                 places = ", ".join("?" * len(line))
                 connection.execute(f"INSERT INTO {table} ({', '.join(line)}) VALUES ({places})", list(line.values()))
 
-    def decisions(self) -> list[tuple[bool, str, str, str, str]]:
+    def history(self, key: str) -> list[tuple[str, str, float, float, float, str, str, str]]:
+        """Return all grades of a submission, the oldest first. Each row has: time, status, points, maximum, pending
+        points, backend, version of the grader, reason."""
+        return self.query(
+            "SELECT time, status, points, most, pending, backend, warplab, reason FROM grades WHERE key = ?"
+            " ORDER BY id",
+            [key],
+        )
+
+    def decisions(self) -> list[tuple[bool, str, str, str, str, str]]:
         """Return all manual decisions, those in force first, then the oldest first. Each row has: whether it is in
-        force, time, student, decision, reason."""
+        force, time, student, decision, reason, and the user who made it."""
         tables = [
             f"SELECT {undo} AS undo, lead({undo}) OVER (PARTITION BY {of} ORDER BY id) AS undone, time, student,"
-            f" iif({undo}, {name} || ' taken back', {what}) AS what, reason FROM {table}"
+            f" iif({undo}, {name} || ' taken back', {what}) AS what, reason, who FROM {table}"
             for table, of, undo, name, what in DECISIONS
         ]
         return self.query(
             "SELECT NOT undo AND undone IS NULL AS holds, time, student,"
-            " what || iif(undo OR undone IS NULL, '', iif(undone, ', undone', ', replaced')), reason"
+            " what || iif(undo OR undone IS NULL, '', iif(undone, ', undone', ', replaced')), reason, who"
             f" FROM ({' UNION ALL '.join(tables)}) ORDER BY holds DESC, time"
         )
