@@ -23,6 +23,10 @@ void use_status_page(StatusPage* page);
 /// runner, it is on if the program is compiled with the hooks.
 void use_sanitizer(bool on);
 
+/// Record a trace into a memory file, instead of running the sanitizer; nothing happens if the order is empty. Call it
+/// after use_sanitizer().
+void begin_trace(const trace::Order& order, int file);
+
 /// With the sanitizer, pass each new finding to `to` immediately. The status page contains the findings too, but can be
 /// overwritten later. Only the first call has an effect, so a student's code cannot replace `to`.
 void tell_findings(void (*to)(const RawFinding&));

@@ -14,6 +14,7 @@ inline constexpr std::uint32_t magic = 0x57415250;  // "WARP"
 inline constexpr int request_fd = 3;                // in the runner: requests come from here
 inline constexpr int status_fd = 4;                 // its StatusPage
 inline constexpr int answer_fd = 5;                 // answers and findings go there
+inline constexpr int trace_fd = 6;                  // the trace, if one is ordered
 inline constexpr int max_sizes = 16, max_reals = 256, max_buffers = static_cast<int>(most_buffers);
 
 enum class Ask : std::uint32_t { hello = 1, prepare = 2, open = 3, run = 4, quit = 5 };

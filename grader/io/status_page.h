@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "grader/io/trace.h"
+
 namespace warplab {
 
 enum class Fault : std::uint32_t {
@@ -161,6 +163,7 @@ struct Observed {
 struct Orders {
     std::uint64_t key[2];    // seals answers (seal.h)
     std::uint64_t sanitize;  // 1: the sanitizer is on
+    trace::Order trace;
 };
 
 inline constexpr std::uint32_t unknown_thread = ~0u;

@@ -41,7 +41,7 @@ struct Options {
         bind(settings, {.name = "--set",
                         .about = "NAME=VALUE …: the lab's settings; an unknown name lists them",
                         .verbs = "show"});
-        bind(gpu, {.name = "--gpu", .about = "use this GPU's limits: H200, A100, T4, RTX3080 ...", .verbs = "inspect"});
+        bind(gpu, {.name = "--gpu", .about = "use this GPU's limits: H200, A100, T4, RTX3080 ...", .verbs = "inspect predict"});
         bind(upto, {.name = "--upto", .about = "the last stage to grade; without it, all", .verbs = "grade compile"});
         bind(unscored,
              {.name = "--unscored", .about = "also time the datasets that do not count for points", .verbs = "grade"});

@@ -50,6 +50,7 @@ void set_thread_order(std::uint32_t order) { cpu::set_thread_order(static_cast<c
 void set_host_limit(std::uint64_t bytes) { cpu::set_host_limit(bytes); }
 
 void use_sanitizer(bool on) { cpu::use_sanitizer(on); }
+void begin_trace(const trace::Order& order) { cpu::begin_trace(order, protocol::trace_fd); }
 void begin_dataset() { cpu::begin_dataset(); }
 Observed observed() { return cpu::observed(); }
 

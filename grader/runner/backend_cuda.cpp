@@ -219,6 +219,7 @@ void set_host_limit(std::uint64_t bytes) {
 Counters counters() { return now; }
 
 void use_sanitizer(bool) {}
+void begin_trace(const trace::Order&) {}
 void begin_dataset() {}
 Observed observed() { return {}; }
 

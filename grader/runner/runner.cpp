@@ -54,10 +54,11 @@ void take_orders(int, char**, char**) {
     void* memory = mmap(nullptr, sizeof(StatusPage), PROT_READ | PROT_WRITE, MAP_SHARED, protocol::status_fd, 0);
     if (memory == MAP_FAILED) return;
     page = static_cast<StatusPage*>(memory);
-    volatile Orders& orders = page->orders;
+    const Orders orders = page->orders;
+    explicit_bzero(&page->orders, sizeof page->orders);
     key = {orders.key[0], orders.key[1]};
     runner::use_sanitizer(orders.sanitize != 0);
-    orders.key[0] = orders.key[1] = orders.sanitize = 0;
+    runner::begin_trace(orders.trace);
 }
 [[gnu::section(".preinit_array"), gnu::used]] void (*const before_all)(int, char**, char**) = take_orders;
 

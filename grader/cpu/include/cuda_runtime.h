@@ -34,6 +34,7 @@
 #include "warplab_cpu/types.h"
 
 #undef WARPLAB_CPU_HOOKED
+#undef WARPLAB_CPU_TRACED
 #undef WARPLAB_CPU_FAST  // so that a file cannot test how it is compiled
 
 #endif

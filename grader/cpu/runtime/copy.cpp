@@ -12,6 +12,7 @@
 #include "grader/cpu/runtime/observer.h"
 #include "grader/cpu/runtime/scheduler.h"
 #include "grader/cpu/runtime/timeline.h"
+#include "grader/cpu/runtime/tracer.h"
 
 namespace warplab_cpu {
 namespace {
@@ -29,11 +30,13 @@ cudaError_t refuse(const char* function, int line, const std::string& why, Findi
 class Recorded {
   public:
     Recorded(const char* function, int line, cudaStream_t stream, bool host_waits) : host_waits_(host_waits) {
+        begin_traced_move(function);
         if (observer) timeline.begin_work(stream, line, function);
         if (observer && ++block_state.epoch == 0) ++block_state.epoch;
     }
     ~Recorded() {
         if (observer) timeline.end_work(host_waits_);
+        end_traced_move(host_waits_);
     }
     Recorded(const Recorded&) = delete;
     Recorded& operator=(const Recorded&) = delete;

@@ -13,6 +13,7 @@
 #include "grader/cpu/runtime/memory.h"
 #include "grader/cpu/runtime/observer.h"
 #include "grader/cpu/runtime/timeline.h"
+#include "grader/cpu/runtime/tracer.h"
 
 struct CUevent_st {
     timespec recorded;
@@ -46,6 +47,10 @@ const ErrorText* text_of(cudaError_t error) {
 }
 
 int attribute(cudaDeviceAttr wanted) {
+    const warplab::trace::Order& traced = warplab_cpu::traced_device();
+    if (traced.multiprocessors && wanted == cudaDevAttrMultiProcessorCount)
+        return static_cast<int>(traced.multiprocessors);
+    if (traced.multiprocessors && wanted == cudaDevAttrL2CacheSize) return static_cast<int>(traced.l2_bytes);
     switch (wanted) {
 #define WARPLAB_CPU_ATTRIBUTE(name, number, value) \
     case name:                                     \
@@ -121,6 +126,7 @@ cudaError_t cudaDeviceSynchronize() {
     if (const auto error = warplab_cpu::refuse_device_wait(); error != cudaSuccess) return error;
     warplab_cpu::hide_left_visible();
     if (observer) timeline.synchronise();
+    warplab_cpu::trace_host_call(warplab::trace::HostCallKind::wait);
     return cudaSuccess;
 }
 cudaError_t cudaDeviceReset() {
@@ -239,6 +245,7 @@ cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
     if (const auto error = warplab_cpu::refuse_wait(stream); error != cudaSuccess) return error;
     warplab_cpu::hide_left_visible();
     if (observer) timeline.synchronise(stream);
+    warplab_cpu::trace_host_call(warplab::trace::HostCallKind::wait);
     return cudaSuccess;
 }
 cudaError_t cudaStreamQuery(cudaStream_t stream) { return cudaStreamSynchronize(stream); }
@@ -281,6 +288,7 @@ cudaError_t cudaEventQuery(cudaEvent_t event) {
     if (const auto error = warplab_cpu::refuse_wait(event); error != cudaSuccess) return error;
     warplab_cpu::hide_left_visible();
     if (observer) timeline.synchronise(static_cast<const void*>(event));
+    warplab_cpu::trace_host_call(warplab::trace::HostCallKind::wait);
     return cudaSuccess;
 }
 cudaError_t cudaEventSynchronize(cudaEvent_t event) { return cudaEventQuery(event); }

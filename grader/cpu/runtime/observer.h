@@ -1,7 +1,10 @@
 #pragma once
-// Receives the runtime's events about memory and grids: the sanitizer, if it is on.
+// Receives the runtime's events about memory and grids: the sanitizer or the tracer, if one is on. Each ignores the
+// events that it does not need.
 
 #include <cstddef>
+#include <cstdint>
+#include <limits>
 #include <memory>
 #include <string>
 
@@ -29,44 +32,47 @@ class Observer {
     virtual void memory_begins(void* begin, std::size_t bytes, void* mapping, std::size_t mapping_bytes,
                                const AllocatedBy& by) = 0;
     /// Each `pitch` bytes of the memory are a row of `width` bytes and padding.
-    virtual void memory_has_rows(void* begin, std::size_t width, std::size_t pitch) = 0;
+    virtual void memory_has_rows(void*, std::size_t /*width*/, std::size_t /*pitch*/) {}
     virtual void memory_ends(void* begin) = 0;
     /// Part of an allocation is handed out again: earlier accesses of it are forgotten.
-    virtual void memory_renewed(void* begin, std::size_t bytes) = 0;
+    virtual void memory_renewed(void*, std::size_t) {}
     /// A copy or a fill wrote the memory. Return false if a constant input of the lab begins there.
-    virtual bool memory_written(void* begin, std::size_t bytes) = 0;
-    virtual void memory_read(const void* begin, std::size_t bytes) = 0;
+    virtual bool memory_written(void*, std::size_t) { return true; }
+    virtual void memory_read(const void*, std::size_t) {}
     virtual void shared_begins(void* begin, const SharedDeclaration& variable) = 0;
     /// Return the number of bytes from the address to the end of the lab's buffer that contains it, on the device or
     /// the host; the maximum of std::size_t if no buffer contains it.
-    virtual std::size_t bytes_left(const void* address) = 0;
+    virtual std::size_t bytes_left(const void*) { return std::numeric_limits<std::size_t>::max(); }
     virtual void grid_begins(const Grid& grid) = 0;
     virtual void grid_ends() = 0;
+    /// Return whether the block must run, by its turn in the grid.
+    virtual bool block_begins(std::uint64_t /*turn*/) { return true; }
+    virtual void block_ends() {}
     /// The running block pauses so that other blocks can run in the same memory. It continues after them.
-    virtual std::unique_ptr<HeldShadow> block_leaves() = 0;
-    virtual void block_returns(HeldShadow& held) = 0;
+    virtual std::unique_ptr<HeldShadow> block_leaves() { return std::make_unique<HeldShadow>(); }
+    virtual void block_returns(HeldShadow&) {}
     /// All threads of the running block wait at a barrier of the grid.
-    virtual void block_reaches_grid_barrier() = 0;
+    virtual void block_reaches_grid_barrier() {}
     /// Threads of the block returned before a barrier at which others wait.
-    virtual void early_exit() = 0;
+    virtual void early_exit() {}
     /// These lanes of the running thread's warp have completed a __syncwarp().
-    virtual void lanes_synchronised(unsigned lanes) = 0;
+    virtual void lanes_synchronised(unsigned /*lanes*/) {}
     /// Report a defect that does not depend on any other event.
-    virtual void wrong(warplab::FindingKind kind, int line, const char* function, const std::string& why) = 0;
+    virtual void wrong(warplab::FindingKind, int /*line*/, const char* /*function*/, const std::string& /*why*/) {}
     /// `why` may be empty if nothing is known about the pointer; `caller` is a return address in the student's code.
-    virtual void freed_wrongly(const void* pointer, const char* function, const std::string& why, void* caller) = 0;
+    virtual void freed_wrongly(const void*, const char* /*function*/, const std::string& /*why*/, void* /*caller*/) {}
     /// A launch failed. This is a defect unless the program queries the error.
-    virtual void launch_failed(int line, const char* kernel, const std::string& why) = 0;
-    virtual void error_asked() = 0;
+    virtual void launch_failed(int /*line*/, const char* /*kernel*/, const std::string& /*why*/) {}
+    virtual void error_asked() {}
     /// Called around a call of the contract, which must free what it allocates. The first call may keep memory that
     /// later calls use.
-    virtual void call_begins() = 0;
-    virtual void call_ends() = 0;
-    virtual void device_reset() = 0;
+    virtual void call_begins() {}
+    virtual void call_ends() {}
+    virtual void device_reset() {}
     /// All earlier accesses of the running thread happen before those of a thread of its block that then acquires the
     /// same key.
-    virtual void releases(const void* key) = 0;
-    virtual void acquires(const void* key) = 0;
+    virtual void releases(const void* /*key*/) {}
+    virtual void acquires(const void* /*key*/) {}
     /// The memory no longer belongs to the device.
     virtual void memory_unmapped(void* begin, std::size_t bytes) = 0;
 };

@@ -31,6 +31,7 @@
 #include "grader/cpu/runtime/scheduler.h"
 #include "grader/cpu/runtime/shadow.h"
 #include "grader/cpu/runtime/timeline.h"
+#include "grader/cpu/runtime/tracer.h"
 
 namespace warplab_cpu {
 
@@ -44,6 +45,7 @@ using warplab::FindingSide;
 using warplab::FindingSpace;
 using warplab::MemoryKind;
 using warplab::RawFinding;
+using warplab::trace::OperationKind;
 
 constexpr std::size_t word_bytes = 4;
 
@@ -1368,12 +1370,14 @@ void Sanitizer::host_access(const Touch& touch) {
 }  // namespace
 
 void note_barrier(int line) {
+    if (tracing) return trace_operation(OperationKind::barrier, __builtin_return_address(0));
     if (the_sanitizer) sanitizer().barrier(caller_place(__builtin_return_address(0)), line);
 }
 void note_grid_arrival() {
     if (the_sanitizer) sanitizer().grid_arrival();
 }
 void note_fence() {
+    if (tracing) return trace_operation(OperationKind::fence, __builtin_return_address(0));
     if (the_sanitizer) sanitizer().fence(true);
 }
 void note_async_copy(void* to, const void* from, std::size_t bytes, const void* barrier, unsigned phase) {
@@ -1397,6 +1401,7 @@ void note_async_phases(const void* barrier, unsigned phase) {
     if (the_sanitizer) sanitizer().async_phases(number(barrier), phase);
 }
 void note_block_fence() {
+    if (tracing) return trace_operation(OperationKind::fence, __builtin_return_address(0));
     if (the_sanitizer) sanitizer().fence(false);
 }
 void note_block_scope(const volatile void* place, std::size_t bytes, bool writes) {
@@ -1423,13 +1428,15 @@ void warplab::cpu::use_sanitizer(bool on) {
     std::atexit([] { sanitizer().report_failed_launch(); });
 }
 
+void warplab::cpu::begin_trace(const trace::Order& order, int file) { warplab_cpu::begin_trace(order, file); }
+
 void warplab::cpu::begin_call() {
     warplab_cpu::forget_launches();
     if (warplab_cpu::observer) warplab_cpu::observer->call_begins();
 }
 
 void warplab::cpu::begin_dataset() {
-    if (!warplab_cpu::observer) return;
+    if (!warplab_cpu::the_sanitizer) return;
     warplab_cpu::forget_counts();
     warplab_cpu::sanitizer().begin_dataset();
 }
@@ -1451,20 +1458,21 @@ warplab::Observed warplab::cpu::observed() {
 
 void warplab::cpu::begin_buffer(void* memory, std::size_t memory_bytes, void* begin, std::size_t bytes, bool holds_data,
                                 bool is_constant, std::uint32_t buffer) {
-    if (warplab_cpu::observer)
+    if (warplab_cpu::tracing) warplab_cpu::trace_buffer(begin, bytes, buffer);
+    if (warplab_cpu::the_sanitizer)
         warplab_cpu::sanitizer().begin_buffer(memory, memory_bytes, begin, bytes, holds_data, is_constant, buffer);
 }
 
 void warplab::cpu::begin_host_buffer(void* memory, std::size_t memory_bytes, void* begin, std::size_t bytes) {
-    if (warplab_cpu::observer) warplab_cpu::sanitizer().begin_host_buffer(memory, memory_bytes, begin, bytes);
+    if (warplab_cpu::the_sanitizer) warplab_cpu::sanitizer().begin_host_buffer(memory, memory_bytes, begin, bytes);
 }
 
 void warplab::cpu::end_host_buffer(void* memory) {
-    if (warplab_cpu::observer) warplab_cpu::sanitizer().end_host_buffer(memory);
+    if (warplab_cpu::the_sanitizer) warplab_cpu::sanitizer().end_host_buffer(memory);
 }
 
 void warplab::cpu::name_part(void* begin, std::size_t bytes, const char* name) {
-    if (warplab_cpu::observer) warplab_cpu::sanitizer().name_part(begin, bytes, name);
+    if (warplab_cpu::the_sanitizer) warplab_cpu::sanitizer().name_part(begin, bytes, name);
 }
 
 // The hooks, under the names that GCC expects.
@@ -1494,6 +1502,24 @@ __attribute__((noinline)) void see_other(const warplab_cpu::Touch& touch, void* 
     sanitizer().access(touch);
 }
 
+warplab_cpu::TracedAccess traced(const warplab_cpu::AccessMode& mode) {
+    using enum warplab_cpu::TracedAccess;
+    return mode.atomic && !mode.stores ? atomic : mode.writes ? write : read;
+}
+
+/// Trace a copy of a whole struct as its widest parts.
+void trace_range(const void* address, unsigned long bytes, bool writes, void* caller) {
+    if (!warplab_cpu::tracing) return;
+    const auto* at = static_cast<const char*>(address);
+    while (bytes > 0) {
+        unsigned long part = 16;
+        while (part > bytes || reinterpret_cast<std::uintptr_t>(at) % part) part /= 2;
+        trace_access(at, part, writes ? warplab_cpu::TracedAccess::write : warplab_cpu::TracedAccess::read, caller);
+        at += part;
+        bytes -= part;
+    }
+}
+
 template <unsigned width>
 WARPLAB_CPU_INLINE void see(const volatile void* pointer, warplab_cpu::AccessMode mode, void* caller) {
     using namespace warplab_cpu;
@@ -1504,8 +1530,9 @@ WARPLAB_CPU_INLINE void see(const volatile void* pointer, warplab_cpu::AccessMod
     if (quick.kernels_thread == &block_state) {
         if (address - quick.stack < quick.stack_bytes || quick.built_ins.has(address)) return;
         if (sanitizer().access_quickly<width>(touch())) return;
-    } else if (!the_sanitizer && !(mode.writes && width == 16)) {
-        return;
+    } else if (!the_sanitizer) {
+        if (tracing) trace_access(pointer, width, traced(mode), caller);
+        if (!(mode.writes && width == 16)) return;
     }
     see_other(touch(), caller);
 }
@@ -1518,7 +1545,7 @@ void see_volatile_read(const volatile void* place, void* caller) {
 }
 
 void see_range(const void* address, unsigned long bytes, bool writes, void* caller) {
-    if (!warplab_cpu::the_sanitizer) return;
+    if (!warplab_cpu::the_sanitizer) return trace_range(address, bytes, writes, caller);
     if (warplab_cpu::quick.in_grid && warplab_cpu::quick.kernels_thread != &warplab_cpu::block_state) return;
     const auto begin = reinterpret_cast<std::uintptr_t>(address);
     if (begin - warplab_cpu::quick.stack < warplab_cpu::quick.stack_bytes) return;
@@ -1550,12 +1577,12 @@ thread_local Loaded loaded;
 
 Loaded loaded_here(const volatile void* place) {
     using namespace warplab_cpu;
-    return {place, block_state.epoch, block_state.generation, linear_thread(), sanitizer().fences()};
+    return {place, block_state.epoch, block_state.generation, linear_thread(), the_sanitizer ? sanitizer().fences() : 0};
 }
 
 template <unsigned width>
 void see_load(const volatile void* place, int order, void* caller) {
-    if (!warplab_cpu::the_sanitizer) return;
+    if (!warplab_cpu::the_sanitizer && !warplab_cpu::tracing) return;
     if (order != __ATOMIC_RELAXED) return see<width>(place, {.is_volatile = true}, caller);
     see<width>(place, atomic_update, caller);
     loaded = loaded_here(place);
@@ -1563,7 +1590,7 @@ void see_load(const volatile void* place, int order, void* caller) {
 
 template <unsigned width>
 void see_exchange(const volatile void* place, void* caller) {
-    if (!warplab_cpu::the_sanitizer) return;
+    if (!warplab_cpu::the_sanitizer && !warplab_cpu::tracing) return;
     if (!(loaded_here(place) == loaded)) see<width>(place, atomic_update, caller);
     loaded = {};
 }
@@ -1634,6 +1661,9 @@ WARPLAB_ATOMICS(8, unsigned char)
 WARPLAB_ATOMICS(16, unsigned short)
 WARPLAB_ATOMICS(32, unsigned)
 WARPLAB_ATOMICS(64, unsigned long)
+void __sanitizer_cov_trace_pc() {
+    if (warplab_cpu::tracing) warplab_cpu::trace_basic_block(WARPLAB_HERE);
+}
 void __tsan_atomic_thread_fence(int) { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 void __tsan_atomic_signal_fence(int) {}
 

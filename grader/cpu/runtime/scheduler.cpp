@@ -27,9 +27,12 @@
 #include "grader/cpu/include/warplab_cpu/sync.h"
 #include "grader/cpu/runtime/fault.h"
 #include "grader/cpu/runtime/observer.h"
+#include "grader/cpu/runtime/tracer.h"
 #include "grader/cpu/runtime/standstill.h"
 
 namespace warplab_cpu {
+
+using warplab::trace::OperationKind;
 
 WARPLAB_CPU_THREAD_LOCAL Block block_state;
 WARPLAB_CPU_THREAD_LOCAL DynamicShared dynamic_shared_memory;
@@ -681,6 +684,7 @@ void let_others_come_between() {
 }
 
 int block_vote(int predicate, Vote vote, int line) {
+    trace_operation(OperationKind::barrier, __builtin_return_address(0));
     Block& block = block_state;
     const auto answer = [vote](unsigned yes, unsigned total) {
         return vote == Vote::count ? static_cast<int>(yes) : vote == Vote::all ? yes == total : yes != 0;
@@ -700,12 +704,14 @@ int block_vote(int predicate, Vote vote, int line) {
 }
 
 void warp_barrier(unsigned mask, int line) {
+    trace_operation(OperationKind::warp_function, __builtin_return_address(0));
     run_warp_function(mask, 0, 0, line, [mask](const Warp& warp, unsigned lanes) {
         if (observer) observer->lanes_synchronised(lanes | (mask & warp.returned));
     });
 }
 
 unsigned warp_ballot(unsigned mask, bool predicate, int line) {
+    trace_operation(OperationKind::warp_function, __builtin_return_address(0));
     return static_cast<unsigned>(run_warp_function(mask, predicate, 0, line, [](Warp& warp, unsigned lanes) {
         unsigned votes = 0;
         for (unsigned i = 0; i < lanes_per_warp; ++i) votes |= unsigned{warp.given[i] != 0} << i;
@@ -723,6 +729,7 @@ void note_absent_lane(unsigned lane, unsigned from, int line) {
 }
 
 uint64_t warp_shuffle(unsigned mask, uint64_t word, unsigned source, int line) {
+    trace_operation(OperationKind::warp_function, __builtin_return_address(0));
     return run_warp_function(mask, word, source, line, [line](Warp& warp, unsigned lanes) {
         constexpr uint64_t nothing = uint64_t{poison_word} << 32 | poison_word;
         for (unsigned i = 0; i < lanes_per_warp; ++i) {
@@ -736,6 +743,7 @@ uint64_t warp_shuffle(unsigned mask, uint64_t word, unsigned source, int line) {
 }
 
 unsigned warp_match_any(unsigned mask, uint64_t word, int line) {
+    trace_operation(OperationKind::warp_function, __builtin_return_address(0));
     return static_cast<unsigned>(run_warp_function(mask, word, 0, line, [](Warp& warp, unsigned lanes) {
         for (unsigned i = 0; i < lanes_per_warp; ++i) {
             if (!(lanes >> i & 1)) continue;
@@ -747,6 +755,7 @@ unsigned warp_match_any(unsigned mask, uint64_t word, int line) {
 }
 
 unsigned warp_match_all(unsigned mask, uint64_t word, int* all, int line) {
+    trace_operation(OperationKind::warp_function, __builtin_return_address(0));
     const auto result = static_cast<unsigned>(run_warp_function(mask, word, 0, line, [](Warp& warp, unsigned lanes) {
         const uint64_t first = warp.given[__builtin_ctz(lanes)];
         bool same = true;
@@ -783,6 +792,7 @@ static unsigned reduced(Reduction reduction, unsigned a, unsigned b) {
 }
 
 unsigned warp_reduce(unsigned mask, unsigned word, Reduction reduction, int line) {
+    trace_operation(OperationKind::warp_function, __builtin_return_address(0));
     return static_cast<unsigned>(run_warp_function(mask, word, 0, line, [reduction](Warp& warp, unsigned lanes) {
         auto total = static_cast<unsigned>(warp.given[__builtin_ctz(lanes)]);
         for (unsigned left = lanes & (lanes - 1); left; left &= left - 1)
@@ -955,9 +965,11 @@ void run_blocks(Job& job, bool calls_helpers) {
         if (begin >= job.blocks) break;
         const uint64_t end = std::min(begin + job.chunk, job.blocks);
         for (uint64_t i = begin; i < end; ++i) {
+            if (observer && !observer->block_begins(i)) continue;
             begin_block(w, grid, block_index(grid, i, job.blocks));
             w.left_in_chunk = end - i - 1;
             grid.run_block(grid, w.block);
+            if (observer) observer->block_ends();
         }
         if (calls_helpers) call_helpers_if_long(job);
     }

@@ -14,7 +14,7 @@ namespace warplab {
 
 Session& StageRun::runner_session() {
     if (session && !session->alive()) end_session();
-    if (!session) session = std::make_unique<Session>(runner, policy, tool, environment, sanitizer);
+    if (!session) session = std::make_unique<Session>(runner, policy, tool, environment, sanitizer, trace);
     return *session;
 }
 

@@ -32,6 +32,7 @@ struct StageRun {
     std::vector<std::string> tool = {};         // runs the runner under a tool
     std::vector<std::string> environment = {};  // of the runner, NAME=value
     Sanitizer sanitizer = Sanitizer::off;
+    TraceFile trace = {};
     std::unique_ptr<Session> session = nullptr;
     std::string output = {};                // what the ended sessions printed
     std::vector<RawFinding> findings = {};  // of the sanitizer in the ended sessions

@@ -72,6 +72,7 @@ Compiled finish(const Outcome& outcome, const fs::path& folder = {}) {
     compiled.split = outcome.split;
     compiled.refused = outcome.refused && outcome.verdict == Verdict::failed;
     if (outcome.passed()) compiled.runner = folder / "runner";
+    if (outcome.passed() && fs::exists(folder / gimple_name)) compiled.gimple = folder / gimple_name;
     return compiled;
 }
 
@@ -123,6 +124,7 @@ Compiled compile_job(const Job& job) {
     if (!outcome.keep) return finish(outcome);
     WorkFolder finished(job.cache());
     if (outcome.passed()) copy_out(compiler.runner(), finished.path() / "runner");
+    if (outcome.passed() && job.traced) copy_out(compiler.gimple(), finished.path() / gimple_name);
     write_outcome(outcome, finished.path());
     const fs::path folder = finished.publish(key);
     tidy(job.cache());

@@ -26,6 +26,7 @@ struct CompileRequest {
     bool fast = false;                        // cpu: without the sanitizer's hooks, for timing only
     std::vector<std::string> libraries = {};  // of the CUDA Toolkit, to link: "cublas"
     bool by_fibers = false;                   // cpu, fast: no kernel is split at its barriers
+    bool traced = false;                      // cpu: for a trace of its warps' operations
     double limit_s = 0;                       // for each step; 0: far longer than any stage takes
     std::shared_ptr<Budget> budget = nullptr;
 };
@@ -33,6 +34,7 @@ struct CompileRequest {
 struct Compiled {
     Compilation result;
     std::filesystem::path runner;  // empty unless result.verdict is passed; alone in its folder
+    std::filesystem::path gimple = {};  // traced: the compiler's intermediate code, beside the runner
     bool split = false;            // some of its kernels are split at their barriers
     bool refused = false;          // the backend's compiler, or an earlier step, rejects the text
 };

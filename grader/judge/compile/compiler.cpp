@@ -163,7 +163,7 @@ Outcome Compiler::make_cpu_object() {
     if (expanded.status == 0)
         if (Outcome done = rewriter({"--scan", "student.ii"}); !done.passed()) return done;
     const Ended compiled =
-        expanded.status == 0 ? compile_cpu({}, {"-fpreprocessed", "-c", "student.ii", "-o", "student.o"}) : expanded;
+        expanded.status == 0 ? compile_cpu(dump_flags(), {"-fpreprocessed", "-c", "student.ii", "-o", "student.o"}) : expanded;
     if (compiled.how != End::exited || (compiled.status == 0 && compiled.output.empty()))
         return judge_compiler(compiled);
     // g++ reports columns only for the text before macro expansion.
@@ -190,6 +190,10 @@ std::optional<Outcome> Compiler::make_split_object() {
     }
     outcome.split = true;
     return outcome;
+}
+
+Words Compiler::dump_flags() const {
+    return job_.traced ? Words{fmt::format("-fdump-tree-optimized-raw-lineno={}", gimple_name)} : Words{};
 }
 
 Ended Compiler::compile_cpu(const Words& before, const Words& what) const {

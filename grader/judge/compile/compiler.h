@@ -25,6 +25,7 @@ class Compiler {
     std::optional<std::string> report_resources(const std::string& architecture);
 
     fs::path runner() const { return in_work("runner"); }
+    fs::path gimple() const { return in_work(gimple_name); }
 
   private:
     fs::path in_work(const char* name) const { return work_.path() / name; }
@@ -36,6 +37,7 @@ class Compiler {
     Outcome make_cpu_object();
     std::optional<Outcome> make_split_object();
     Outcome make_cuda_object();
+    Words dump_flags() const;
     Ended compile_cpu(const Words& before, const Words& what) const;
     Outcome rewriter(const Words& arguments);
     Outcome judge_compiler(const Ended& ended) const;

@@ -109,7 +109,7 @@ std::string base_hash(const fs::path& root, Backend backend) {
     return hash_of(
         root, files,
         join(harness_flags(backend)) +
-            (backend == Backend::cpu ? join(student_cpu_flags()) + join(check_mode_flags()) + join(fast_cpu_flags())
+            (backend == Backend::cpu ? join(student_cpu_flags()) + join(check_mode_flags()) + join(fast_cpu_flags()) + join(traced_cpu_flags())
                                      : "") +
             compiler_identity(find_cxx()) + (backend == Backend::cuda ? compiler_identity(find_nvcc()) : ""));
 }
@@ -192,6 +192,7 @@ void build_base(const fs::path& root, Backend backend, const fs::path& folder) {
         fs::create_directory(precompiled);
         commands.push_back(precompile_command(header, precompiled / "graded", check_mode_flags()));
         commands.push_back(precompile_command(header, precompiled / "fast", fast_cpu_flags()));
+        commands.push_back(precompile_command(header, precompiled / "traced", traced_cpu_flags()));
         for (const auto& source : runtime_sources(root)) sources.push_back(source);
     }
     std::vector<fs::path> objects;

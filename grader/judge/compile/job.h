@@ -36,7 +36,7 @@ struct Job {
     Backend backend;
     Words defines;
     SandboxLevel level;
-    bool for_tools, fast, by_fibers;
+    bool for_tools, fast, by_fibers, traced;
     Words libraries;
     double limit_s;
     std::shared_ptr<Budget> budget;
@@ -53,6 +53,7 @@ struct Job {
           for_tools(request.for_tools),
           fast(request.fast),
           by_fibers(request.by_fibers),
+          traced(request.traced),
           libraries(request.libraries),
           limit_s(request.limit_s > 0 ? request.limit_s : default_limit_s(request.backend)),
           budget(request.budget) {
@@ -75,7 +76,11 @@ struct Job {
 
 /// On the CPU backend the same program is checked and runs under the sanitizer, so that code cannot detect the
 /// sanitizer by how it was compiled.
-inline Flags hook_flags(const Job& job) { return job.fast ? fast_cpu_flags() : check_mode_flags(); }
+inline Flags hook_flags(const Job& job) {
+    return job.traced ? traced_cpu_flags() : job.fast ? fast_cpu_flags() : check_mode_flags();
+}
+
+inline constexpr auto gimple_name = "student.gimple";
 
 /// The outcome of one step, or of all steps.
 struct Outcome {

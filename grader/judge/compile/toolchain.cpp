@@ -143,6 +143,46 @@ Flags fast_cpu_flags() {
     return {"-DWARPLAB_CPU_FAST"};  // without the hooks
 }
 
+// As nvcc does, loops of known length are unrolled whole. The other flags keep each hook's call where the intermediate
+// code has it, so that both can be matched.
+Flags traced_cpu_flags() {
+    return {"-O3",
+            "-ftrivial-auto-var-init=uninitialized",
+            "-fsanitize=thread",
+            "-fsanitize-coverage=trace-pc",
+            "-DWARPLAB_CPU_TRACED",  // g++ tells precompiled headers apart by macros, not by all flags
+            "-U__SANITIZE_THREAD__",
+            "-DWARPLAB_CPU_HOOKED",
+            "-Wno-tsan",
+            "--param=tsan-instrument-func-entry-exit=0",
+            "--param=tsan-distinguish-volatile=1",
+            "-fno-builtin-memset",
+            "-fno-builtin-memmove",
+            "-fno-builtin-memcpy",
+            "-fno-builtin-memcmp",
+            "-fno-crossjumping",
+            "-fno-thread-jumps",
+            "-fno-tree-tail-merge",
+            "-fno-tree-vectorize",
+            "-fno-reorder-blocks",
+            "-fno-reorder-blocks-and-partition",
+            "-fno-jump-tables",
+            "-fno-ivopts",
+            "-fno-unswitch-loops",
+            "-fno-split-loops",
+            "-fno-split-paths",
+            "-fno-unroll-loops",
+            "-fno-tree-loop-distribution",
+            "-fno-loop-interchange",
+            "-fno-predictive-commoning",
+            "-fno-version-loops-for-strides",
+            "-fno-ipa-cp-clone",
+            "-fno-optimize-sibling-calls",
+            "-fpeel-loops",
+            "--param=max-completely-peel-times=256",
+            "--param=max-completely-peeled-insns=4000"};
+}
+
 Flags split_cpu_flags() {
     return {"-O3"};  // vectorises the loops over a block's threads
 }

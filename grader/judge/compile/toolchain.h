@@ -44,6 +44,7 @@ using Flags = std::vector<std::string>;
 Flags student_cpu_flags();
 Flags check_mode_flags();
 Flags fast_cpu_flags();
+Flags traced_cpu_flags();
 /// Return additional flags for a file with kernels that are split at their barriers.
 Flags split_cpu_flags();
 /// Return nvcc flags for a student's file. `for_tools`: with line numbers, for compute-sanitizer and ncu.

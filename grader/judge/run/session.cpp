@@ -54,12 +54,12 @@ protocol::Key draw_key() {
 }
 
 /// Make the status page, which contains the orders for the runner.
-Descriptor make_page_file(const protocol::Key& key, Sanitizer sanitizer) {
+Descriptor make_page_file(const protocol::Key& key, Sanitizer sanitizer, const trace::Order& trace) {
     const int file = memfd_create("warplab-status", MFD_CLOEXEC | MFD_ALLOW_SEALING);
     if (file < 0 || ftruncate(file, sizeof(StatusPage)) != 0 ||
         fcntl(file, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0)
         throw std::runtime_error(fmt::format("cannot make a memory file: {}", std::strerror(errno)));
-    const Orders orders{{key.low, key.high}, sanitizer == Sanitizer::on};
+    const Orders orders{{key.low, key.high}, sanitizer == Sanitizer::on, trace};
     if (pwrite(file, &orders, sizeof orders, 0) != sizeof orders)
         throw std::runtime_error(fmt::format("cannot write a memory file: {}", std::strerror(errno)));
     return Descriptor(file);
@@ -88,13 +88,14 @@ protocol::Request make_request(protocol::Ask ask, const std::vector<std::int64_t
 }
 
 Session::Session(const std::filesystem::path& runner, const Policy& policy, const std::vector<std::string>& prefix,
-                 const std::vector<std::string>& environment, Sanitizer sanitizer)
-    : runner_(runner), policy_(policy), key_(draw_key()), page_file_(make_page_file(key_, sanitizer)), process_([&] {
+                 const std::vector<std::string>& environment, Sanitizer sanitizer, const TraceFile& trace)
+    : runner_(runner), policy_(policy), key_(draw_key()), page_file_(make_page_file(key_, sanitizer, trace.order)), process_([&] {
           Ends requests = make_request_socket(), answers = make_answer_pipe();
           requests_ = std::move(requests.judge);
           answers_ = std::move(answers.judge);
-          return start_runner(runner, policy, prefix, environment,
-                              {requests.runner.get(), page_file_.get(), answers.runner.get()});
+          std::vector<int> descriptors = {requests.runner.get(), page_file_.get(), answers.runner.get()};
+          if (trace.descriptor >= 0) descriptors.push_back(trace.descriptor);
+          return start_runner(runner, policy, prefix, environment, descriptors);
       }()) {
     page_ = static_cast<StatusPage*>(
         mmap(nullptr, sizeof(StatusPage), PROT_READ | PROT_WRITE, MAP_SHARED, page_file_.get(), 0));

@@ -20,12 +20,19 @@ namespace warplab {
 
 enum class Sanitizer { off, on };
 
+/// A memory file of trace::most_bytes for a trace, and what to record; no file if none.
+struct TraceFile {
+    int descriptor = -1;
+    trace::Order order = {};
+};
+
 class Session {
   public:
     /// Start the runner. `prefix` runs it under a tool (compute-sanitizer …). Throws std::runtime_error if a socket or
     /// memory file cannot be created.
     Session(const std::filesystem::path& runner, const Policy& policy, const std::vector<std::string>& prefix = {},
-            const std::vector<std::string>& environment = {}, Sanitizer sanitizer = Sanitizer::off);
+            const std::vector<std::string>& environment = {}, Sanitizer sanitizer = Sanitizer::off,
+            const TraceFile& trace = {});
     ~Session();
     Session(const Session&) = delete;
     Session& operator=(const Session&) = delete;

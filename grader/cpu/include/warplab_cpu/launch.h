@@ -78,7 +78,11 @@ WARPLAB_CPU_BODY void run_body(Body body) {
 }
 
 // The hooks cover only the kernel's body and enter_block(), which shows them the built-in variables.
+#if __has_attribute(no_sanitize_coverage)
+#define WARPLAB_CPU_UNSEEN __attribute__((no_sanitize("thread"), no_sanitize_coverage))
+#else
 #define WARPLAB_CPU_UNSEEN __attribute__((no_sanitize("thread")))
+#endif
 
 template <class Body>
 WARPLAB_CPU_UNSEEN void run_thread(const Grid& grid, const Fiber& fiber) {

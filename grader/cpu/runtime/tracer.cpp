@@ -1,0 +1,477 @@
+#include "grader/cpu/runtime/tracer.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstring>
+#include <random>
+#include <set>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "grader/cpu/include/warplab_cpu/scheduler.h"
+#include "grader/cpu/runtime/fault.h"
+#include "grader/cpu/runtime/memory.h"
+#include "grader/cpu/runtime/observer.h"
+
+namespace warplab_cpu {
+namespace {
+
+namespace trace = warplab::trace;
+using namespace warplab::trace;
+
+constexpr unsigned lanes_per_warp = 32, banks = 32;
+constexpr std::size_t sector_bytes = 32, word_bytes = 4, page_bytes = 4096;
+constexpr std::uint64_t events_of_a_block = 4 << 20, events_of_a_launch = 24 << 20;
+constexpr unsigned threads_of_a_sample = 3 * 2048;  // of one multiprocessor, in three waves
+constexpr unsigned most_sampled = 96, fewest_sampled = 2;
+
+std::uintptr_t number(const volatile void* address) { return reinterpret_cast<std::uintptr_t>(address); }
+
+enum class Space : std::uint8_t { device, shared, constant };
+
+struct Event {
+    std::uint64_t address;  // of the trace; in shared memory an offset
+    std::uint32_t place;
+    OperationKind kind;
+    std::uint8_t bytes;
+};
+
+struct Piece {
+    std::uintptr_t begin, end;
+    std::uint64_t traced;  // the address of the trace
+    Space space;
+};
+
+/// Appends records to the judge's memory file.
+class Writer {
+  public:
+    void open(int file) {
+        void* memory = mmap(nullptr, most_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+        if (memory != MAP_FAILED) begin_ = at_ = static_cast<char*>(memory);
+        close(file);
+    }
+    template <class Record>
+    void put(RecordKind kind, const Record& record, const std::vector<std::uint32_t>& more = {}) {
+        const std::size_t bytes = sizeof record + more.size() * sizeof more[0];
+        if (!has_room_for(bytes)) return;
+        add(Header{kind, static_cast<std::uint32_t>(bytes)});
+        add(record);
+        std::memcpy(at_, more.data(), more.size() * sizeof more[0]);
+        at_ += more.size() * sizeof more[0];
+    }
+    bool has_room_for(std::size_t bytes) {
+        const bool has = begin_ && at_ + 2 * sizeof(Header) + bytes <= begin_ + most_bytes;
+        full_ = full_ || !has;
+        return has;
+    }
+    bool full() const { return full_; }
+
+  private:
+    template <class T>
+    void add(const T& value) {
+        std::memcpy(at_, &value, sizeof value);
+        at_ += sizeof value;
+    }
+    char *begin_ = nullptr, *at_ = nullptr;
+    bool full_ = false;
+};
+
+/// Up to 64 numbers of a request.
+class Few {
+  public:
+    void add(std::uint64_t value) { values_[count_++] = value; }
+    void sort() {
+        if (!std::is_sorted(begin(), end())) std::sort(begin(), end());
+    }
+    void keep_different() {
+        sort();
+        count_ = static_cast<std::size_t>(std::unique(begin(), end()) - begin());
+    }
+    std::uint64_t* begin() { return values_.data(); }
+    std::uint64_t* end() { return begin() + count_; }
+    std::size_t count() const { return count_; }
+
+  private:
+    std::array<std::uint64_t, 4 * lanes_per_warp> values_;
+    std::size_t count_ = 0;
+};
+
+/// The lanes of a warp that do the same operation.
+struct Request {
+    std::array<const Event*, lanes_per_warp> lane;
+    std::array<unsigned, lanes_per_warp> number;
+    unsigned lanes = 0;
+};
+
+Few sectors_of(const Request& request) {
+    Few sectors;
+    for (unsigned i = 0; i < request.lanes; ++i) {
+        const Event& event = *request.lane[i];
+        sectors.add(event.address / sector_bytes);
+        const std::uint64_t last = (event.address + event.bytes - 1) / sector_bytes;
+        if (last != event.address / sector_bytes) sectors.add(last);
+    }
+    sectors.keep_different();
+    return sectors;
+}
+
+/// Wide accesses are served in parts: 8 bytes in two, 16 bytes in four.
+std::uint32_t bank_passes(const Request& request) {
+    const unsigned parts = std::max<unsigned>(1, request.lane[0]->bytes / word_bytes);
+    std::uint32_t passes = 0;
+    for (unsigned part = 0; part < parts; ++part) {
+        Few words;
+        for (unsigned i = 0; i < request.lanes; ++i) {
+            if (request.number[i] * parts / lanes_per_warp != part) continue;
+            const Event& event = *request.lane[i];
+            for (std::uint64_t word = event.address / word_bytes; word <= (event.address + event.bytes - 1) / word_bytes;
+                 ++word)
+                words.add(word);
+        }
+        words.keep_different();
+        std::array<std::uint32_t, banks> of_bank{};
+        for (const std::uint64_t word : words) ++of_bank[word % banks];
+        passes += *std::ranges::max_element(of_bank);
+    }
+    return std::max(passes, 1u);
+}
+
+/// Return the most equal numbers.
+std::uint32_t most_equal(Few& numbers) {
+    numbers.sort();
+    std::uint32_t most = 0, run = 0;
+    for (const std::uint64_t* at = numbers.begin(); at != numbers.end(); ++at) {
+        run = at != numbers.begin() && at[-1] == *at ? run + 1 : 1;
+        most = std::max(most, run);
+    }
+    return most;
+}
+
+void add_device_words(const Request& request, std::vector<std::uint32_t>& words) {
+    for (const std::uint64_t sector : sectors_of(request)) words.push_back(static_cast<std::uint32_t>(sector));
+    if (request.lane[0]->kind != OperationKind::device_atomic) return;
+    for (const std::uint64_t sector : sectors_of(request)) {
+        Few addresses;
+        for (unsigned i = 0; i < request.lanes; ++i)
+            if (request.lane[i]->address / sector_bytes == sector) addresses.add(request.lane[i]->address);
+        const auto in_it = static_cast<std::uint32_t>(addresses.count());
+        words.push_back(most_equal(addresses) << 16 | in_it);
+    }
+}
+
+void add_shared_words(const Request& request, std::vector<std::uint32_t>& words) {
+    words.push_back(bank_passes(request));
+    if (request.lane[0]->kind != OperationKind::shared_atomic) return;
+    Few addresses, bank_numbers;
+    for (unsigned i = 0; i < request.lanes; ++i) {
+        addresses.add(request.lane[i]->address / word_bytes);
+        bank_numbers.add(request.lane[i]->address / word_bytes % banks);
+    }
+    words.push_back(most_equal(addresses));
+    words.push_back(most_equal(bank_numbers));
+}
+
+std::vector<std::uint32_t> words_of(const Request& request) {
+    std::vector<std::uint32_t> words;
+    switch (request.lane[0]->kind) {
+        case OperationKind::device_read:
+        case OperationKind::device_write:
+        case OperationKind::device_atomic:
+            add_device_words(request, words);
+            break;
+        case OperationKind::shared_read:
+        case OperationKind::shared_write:
+        case OperationKind::shared_atomic:
+            add_shared_words(request, words);
+            break;
+        case OperationKind::constant_read: {
+            Few addresses;
+            for (unsigned i = 0; i < request.lanes; ++i) addresses.add(request.lane[i]->address);
+            addresses.keep_different();
+            words.push_back(static_cast<std::uint32_t>(addresses.count()));
+            break;
+        }
+        default:
+            break;
+    }
+    return words;
+}
+
+class Tracer final : public Observer {
+  public:
+    Tracer(const Order& order, int file) : order_(order), random_(order.seed) { writer_.open(file); }
+
+    void memory_begins(void* begin, std::size_t bytes, void*, std::size_t, const AllocatedBy&) override {
+        host_call({.kind = HostCallKind::allocate});
+        add_memory(number(begin), bytes, MemoryRole::allocation, 0);
+    }
+    void memory_ends(void* begin) override {
+        host_call({.kind = HostCallKind::free});
+        remove(number(begin));
+    }
+    bool memory_written(void* begin, std::size_t bytes) override {
+        if (find(number(begin))) move_.written_bytes += bytes;
+        return true;
+    }
+    void memory_read(const void* begin, std::size_t bytes) override {
+        if (find(number(begin))) move_.read_bytes += bytes;
+    }
+    void memory_unmapped(void* begin, std::size_t) override { remove(number(begin)); }
+    void buffer(std::uintptr_t begin, std::size_t bytes, std::uint32_t number) {
+        remove(begin);
+        add_memory(begin, bytes, MemoryRole::lab_buffer, number);
+    }
+
+    void shared_begins(void* begin, const SharedDeclaration& variable) override {
+        const std::uint64_t offset = dynamic_bytes_ + static_bytes_;
+        static_bytes_ += (variable.bytes + 127) / 128 * 128;
+        counted_static_bytes_ += variable.bytes;
+        shared_.push_back({number(begin), number(begin) + variable.bytes, offset, Space::shared});
+    }
+
+    void call_begins() override { in_call_ = true; }
+    void call_ends() override { in_call_ = false; }
+    void grid_begins(const Grid& grid) override;
+    void grid_ends() override;
+    bool block_begins(std::uint64_t block) override;
+    void block_ends() override;
+
+    void add(std::uint64_t address, std::uint32_t place, OperationKind kind, std::uint8_t bytes) {
+        std::vector<Event>& log = logs_[linear_thread()];
+        ++events_;
+        if (log.size() < events_of_a_thread_) log.push_back({address, place, kind, bytes});
+    }
+    bool records() const { return recording_; }
+    const Piece* find(std::uintptr_t address);
+    const Order& order() const { return order_; }
+    void host_call(const HostCall& call) {
+        if (in_call_ && !in_grid_) writer_.put(RecordKind::host_call, call);
+    }
+    void begin_move(const char* function) {
+        add_variables();
+        move_ = {.kind = std::strstr(function, "Memset") ? HostCallKind::fill : HostCallKind::copy};
+    }
+    void end_move(bool host_waits) {
+        move_.host_waits = host_waits;
+        host_call(move_);
+    }
+
+  private:
+    void add_memory(std::uintptr_t begin, std::size_t bytes, MemoryRole role, std::uint32_t buffer) {
+        const Space space = role == MemoryRole::constant ? Space::constant : Space::device;
+        pieces_.push_back({begin, begin + bytes, next_, space});
+        writer_.put(RecordKind::memory, Memory{next_, bytes, role, buffer});
+        next_ += (bytes + 2 * page_bytes - 1) / page_bytes * page_bytes;
+        sort();
+    }
+    void remove(std::uintptr_t begin) {
+        std::erase_if(pieces_, [&](const Piece& piece) { return piece.begin == begin; });
+        recent_ = nullptr;
+    }
+    void sort() {
+        std::ranges::sort(pieces_, {}, &Piece::begin);
+        recent_ = nullptr;
+    }
+    void add_variables() {
+        if (variables_known_ == device_variable_count()) return;
+        variables_known_ = device_variable_count();
+        for (const auto& [begin, variable] : device_variables()) {
+            remove(begin);
+            add_memory(begin, variable.bytes, variable.constant ? MemoryRole::constant : MemoryRole::variable, 0);
+        }
+    }
+    void choose_blocks(std::uint64_t blocks, unsigned threads);
+    void write_warp(unsigned first);
+
+    Order order_;
+    std::mt19937 random_;
+    Writer writer_;
+    std::vector<Piece> pieces_, shared_;
+    const Piece* recent_ = nullptr;
+    std::uint64_t next_ = page_bytes;
+    std::size_t variables_known_ = 0;
+    HostCall move_{};
+
+    using Shape = std::tuple<std::string, std::array<unsigned, 6>, std::size_t>;
+    std::set<Shape> shapes_;
+    bool in_call_ = false, in_grid_ = false, recording_ = false, repeats_ = false;
+    unsigned threads_ = 0;  // of a block
+    std::uint64_t dynamic_bytes_ = 0, static_bytes_ = 0, counted_static_bytes_ = 0, most_static_bytes_ = 0;
+    std::uint64_t first_sampled_ = 0, step_ = 1, wanted_ = 0, sampled_ = 0, block_ = 0;
+    std::uint64_t events_ = 0, events_of_a_thread_ = 0, recorded_ = 0;
+    std::array<std::vector<Event>, 1024> logs_;
+};
+
+Tracer* the_tracer = nullptr;
+
+const Piece* Tracer::find(std::uintptr_t address) {
+    for (const Piece& piece : shared_)
+        if (address >= piece.begin && address < piece.end) return &piece;
+    if (recent_ && address >= recent_->begin && address < recent_->end) return recent_;
+    auto after = std::ranges::upper_bound(pieces_, address, {}, &Piece::begin);
+    if (after == pieces_.begin() || address >= (--after)->end) return nullptr;
+    return recent_ = &*after;
+}
+
+/// Draw the blocks of one multiprocessor: it gets every n-th, but the first ones are not always the same.
+void Tracer::choose_blocks(std::uint64_t blocks, unsigned threads) {
+    wanted_ = std::clamp((threads_of_a_sample + threads - 1) / threads, fewest_sampled, most_sampled);
+    wanted_ = std::min(wanted_, blocks);
+    step_ = std::clamp<std::uint64_t>(blocks / wanted_, 1, order_.multiprocessors);
+    const std::uint64_t most_first = blocks - (wanted_ - 1) * step_;
+    first_sampled_ = std::uniform_int_distribution<std::uint64_t>(0, most_first - 1)(random_);
+    sampled_ = 0;
+}
+
+void Tracer::grid_begins(const Grid& grid) {
+    add_variables();
+    threads_ = grid.threads.x * grid.threads.y * grid.threads.z;
+    const Shape shape{grid.kernel,
+                      {grid.blocks.x, grid.blocks.y, grid.blocks.z, grid.threads.x, grid.threads.y, grid.threads.z},
+                      grid.shared_bytes};
+    in_grid_ = true;
+    if (!in_call_) return;
+    repeats_ = !shapes_.insert(shape).second || writer_.full();
+    trace::Launch launch{};
+    std::strncpy(launch.kernel, grid.kernel, sizeof launch.kernel - 1);
+    const unsigned sizes[] = {grid.blocks.x,  grid.blocks.y,  grid.blocks.z,
+                              grid.threads.x, grid.threads.y, grid.threads.z};
+    std::copy(sizes, sizes + 3, launch.grid);
+    std::copy(sizes + 3, sizes + 6, launch.block);
+    launch.dynamic_shared_bytes = static_cast<std::uint32_t>(grid.shared_bytes);
+    launch.line = grid.line;
+    launch.repeats = repeats_;
+    writer_.put(RecordKind::launch, launch);
+    dynamic_bytes_ = (grid.shared_bytes + 127) / 128 * 128;
+    most_static_bytes_ = recorded_ = 0;
+    events_of_a_thread_ = events_of_a_block / threads_;
+    choose_blocks(std::uint64_t{grid.blocks.x} * grid.blocks.y * grid.blocks.z, threads_);
+}
+
+void Tracer::grid_ends() {
+    in_grid_ = recording_ = false;
+    if (in_call_) writer_.put(RecordKind::launch_ends, LaunchEnds{static_cast<std::uint32_t>(most_static_bytes_), 0});
+}
+
+bool Tracer::block_begins(std::uint64_t block) {
+    if (!in_call_) return true;
+    if (repeats_ || sampled_ == wanted_ || block < first_sampled_ || (block - first_sampled_) % step_ != 0) return false;
+    if (sampled_ >= fewest_sampled && (recorded_ > events_of_a_launch || writer_.full())) return false;
+    ++sampled_;
+    static_bytes_ = counted_static_bytes_ = 0;
+    const std::uintptr_t dynamic = number(&dynamic_shared_memory);
+    shared_.clear();
+    if (dynamic_bytes_) shared_.push_back({dynamic, dynamic + dynamic_bytes_, 0, Space::shared});
+    events_ = 0;
+    recording_ = true;
+    block_ = block;
+    return true;
+}
+
+void Tracer::block_ends() {
+    if (!in_call_) return;
+    recording_ = false;
+    std::uint64_t recorded = 0;
+    for (unsigned i = 0; i < threads_; ++i) recorded += logs_[i].size();
+    recorded_ += recorded;
+    most_static_bytes_ = std::max(most_static_bytes_, counted_static_bytes_);
+    writer_.put(RecordKind::block, trace::Block{block_, events_, recorded});
+    for (unsigned first = 0; first < threads_; first += lanes_per_warp) write_warp(first);
+}
+
+/// Merge the events of a warp's lanes into operations: of the lanes that go on, those at the lowest place in the code
+/// are first. Lanes of different branches meet again where these join, because code is laid out in that order.
+void Tracer::write_warp(unsigned first) {
+    struct Lane {
+        const Event *at, *end;
+        unsigned number;
+    };
+    std::vector<Lane> lanes;
+    for (unsigned i = first; i < std::min(first + lanes_per_warp, threads_); ++i)
+        if (!logs_[i].empty()) lanes.push_back({logs_[i].data(), logs_[i].data() + logs_[i].size(), i - first});
+    trace::Warp warp{first, 0};
+    std::vector<std::uint32_t> packed;
+    while (!lanes.empty()) {
+        std::uint32_t place = ~0u;
+        for (const Lane& lane : lanes) place = std::min(place, lane.at->place);
+        Request request;
+        for (Lane& lane : lanes) {
+            if (lane.at->place != place || (request.lanes && lane.at->kind != request.lane[0]->kind)) continue;
+            request.lane[request.lanes] = lane.at++;
+            request.number[request.lanes++] = lane.number;
+        }
+        std::erase_if(lanes, [](const Lane& lane) { return lane.at == lane.end; });
+        const std::vector<std::uint32_t> words = words_of(request);
+        const Operation operation{place, request.lane[0]->kind, static_cast<std::uint8_t>(request.lanes),
+                                  static_cast<std::uint16_t>(words.size())};
+        std::uint32_t raw[2];
+        static_assert(sizeof raw == sizeof operation);
+        std::memcpy(raw, &operation, sizeof raw);
+        packed.insert(packed.end(), raw, raw + 2);
+        packed.insert(packed.end(), words.begin(), words.end());
+        ++warp.operations;
+    }
+    for (unsigned i = first; i < std::min(first + lanes_per_warp, threads_); ++i) logs_[i].clear();
+    writer_.put(RecordKind::warp, warp, packed);
+}
+
+std::uint32_t place_of(void* caller) {
+    static const std::uintptr_t executable = executable_begin();
+    return static_cast<std::uint32_t>(number(caller) - executable);
+}
+
+OperationKind kind_of(Space space, TracedAccess access) {
+    using enum OperationKind;
+    if (space == Space::constant) return constant_read;
+    if (space == Space::shared)
+        return access == TracedAccess::read ? shared_read : access == TracedAccess::write ? shared_write : shared_atomic;
+    return access == TracedAccess::read ? device_read : access == TracedAccess::write ? device_write : device_atomic;
+}
+
+}  // namespace
+
+void trace_access(const volatile void* address, std::size_t bytes, TracedAccess access, void* caller) {
+    if (!the_tracer || !the_tracer->records()) return;
+    const Piece* const piece = the_tracer->find(number(address));
+    if (!piece) return;
+    the_tracer->add(number(address) - piece->begin + piece->traced, place_of(caller), kind_of(piece->space, access),
+                    static_cast<std::uint8_t>(bytes));
+}
+
+void trace_basic_block(void* caller) { trace_operation(OperationKind::basic_block, caller); }
+
+void trace_operation(OperationKind kind, void* caller) {
+    if (the_tracer && the_tracer->records()) the_tracer->add(0, place_of(caller), kind, 0);
+}
+
+void trace_host_call(HostCallKind kind) {
+    if (the_tracer) the_tracer->host_call({.kind = kind});
+}
+void begin_traced_move(const char* function) {
+    if (the_tracer) the_tracer->begin_move(function);
+}
+void end_traced_move(bool host_waits) {
+    if (the_tracer) the_tracer->end_move(host_waits);
+}
+
+void trace_buffer(const void* begin, std::size_t bytes, std::uint32_t buffer) {
+    if (the_tracer) the_tracer->buffer(number(begin), bytes, buffer);
+}
+
+void begin_trace(const Order& order, int file) {
+    if (!order.multiprocessors) return;
+    observer = the_tracer = new Tracer(order, file);
+    tracing = true;
+}
+
+const Order& traced_device() {
+    static const Order none{};
+    return the_tracer ? the_tracer->order() : none;
+}
+
+}  // namespace warplab_cpu

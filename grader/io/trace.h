@@ -1,0 +1,92 @@
+#pragma once
+// What the runner records about a call for the model of its time on a GPU (grader/judge/predict): the operations of the
+// warps of sampled blocks, and the calls of the host. Records follow each other in a memory file of the judge. The
+// judge trusts none of it.
+
+#include <cstddef>
+#include <cstdint>
+
+namespace warplab::trace {
+
+inline constexpr std::uint32_t version = 1;
+inline constexpr std::size_t most_bytes = std::size_t{256} << 20;  // of a trace
+
+enum class RecordKind : std::uint32_t { memory = 1, launch, block, warp, launch_ends, host_call, whole };
+
+/// Each record begins with this. `bytes` follow, a multiple of 4.
+struct Header {
+    RecordKind kind;
+    std::uint32_t bytes;
+};
+
+enum class MemoryRole : std::uint32_t { allocation = 0, lab_buffer = 1, variable = 2, constant = 3 };
+
+/// Device memory. Addresses of the trace are its own: memory begins at multiples of 4096.
+struct Memory {
+    std::uint64_t begin, bytes;
+    MemoryRole role;
+    std::uint32_t buffer;  // of the lab, if it is one
+};
+
+struct Launch {
+    char kernel[64];
+    std::uint32_t grid[3], block[3];
+    std::uint32_t dynamic_shared_bytes;
+    std::int32_t line;
+    std::uint32_t repeats;  // 1: as an earlier launch with the same kernel and sizes, so no block was recorded
+    std::uint32_t reserved;
+};
+
+/// The sampled block that follows. Threads record up to a limit: events that they had, and that were recorded.
+struct Block {
+    std::uint64_t index;
+    std::uint64_t events, recorded;
+};
+
+/// A warp of the block, with its operations behind it.
+struct Warp {
+    std::uint32_t first_thread, operations;
+};
+
+enum class OperationKind : std::uint8_t {
+    basic_block = 0,
+    device_read,      // followed by the sectors (of 32 bytes)
+    device_write,     // the same
+    device_atomic,    // followed by the sectors, and for each: lanes at one address << 16 | lanes in it
+    shared_read,      // followed by the passes over the banks
+    shared_write,     // the same
+    shared_atomic,    // followed by the passes, the most lanes at one address, and the most lanes in one bank
+    constant_read,    // followed by the number of addresses
+    barrier,
+    warp_function,
+    fence
+};
+
+struct Operation {
+    std::uint32_t place;  // return address of the hook, from the executable's begin
+    OperationKind kind;
+    std::uint8_t lanes;
+    std::uint16_t words;  // of 4 bytes, that follow
+};
+
+struct LaunchEnds {
+    std::uint32_t static_shared_bytes;
+    std::uint32_t reserved;
+};
+
+enum class HostCallKind : std::uint32_t { fill = 1, copy, wait, allocate, free };
+
+struct HostCall {
+    HostCallKind kind;
+    std::uint32_t host_waits = 0;                     // of a copy or fill: the host goes on only after it
+    std::uint64_t written_bytes = 0, read_bytes = 0;  // of device memory
+};
+
+/// The judge's order: the GPU to pretend, and how blocks are drawn. All zero: record nothing.
+struct Order {
+    std::uint32_t multiprocessors;
+    std::uint32_t seed;
+    std::uint64_t l2_bytes;
+};
+
+}  // namespace warplab::trace

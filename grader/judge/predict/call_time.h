@@ -1,0 +1,27 @@
+#pragma once
+// The modelled time of a call of the contract on a GPU: its kernels, and what the host does between them.
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "grader/judge/predict/replay.h"
+
+namespace warplab::predict {
+
+struct CallTime {
+    double seconds = 0;         // of a call among many
+    double kernel_seconds = 0;  // of its kernels, one after the other
+    struct OfKernel {
+        double seconds = 0;  // of all its launches in the call
+        int launches = 0;
+        KernelTime last;
+    };
+    std::map<std::string, OfKernel> kernels;
+};
+
+/// Model a call. `registers`: of a thread, by kernel; others have the usual number.
+CallTime time_call(const Machine& machine, const Trace& trace, const Code& code,
+                   const std::map<std::string, int>& registers);
+
+}  // namespace warplab::predict

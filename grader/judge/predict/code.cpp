@@ -1,0 +1,440 @@
+#include "grader/judge/predict/code.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cstdlib>
+#include <deque>
+#include <utility>
+
+namespace warplab::predict {
+namespace {
+
+constexpr int most_ago = 3;
+
+bool is_pointer(std::string_view type) { return type.ends_with('*'); }
+bool is_single(std::string_view type) { return type == "float" || type == "const float"; }
+bool is_double(std::string_view type) { return type == "double" || type == "const double"; }
+bool is_wide_integer(std::string_view type) {
+    return type.find("long") != std::string_view::npos || type.find("size_t") != std::string_view::npos ||
+           type.find("64") != std::string_view::npos || is_pointer(type);
+}
+
+/// Whether an operand is a name of single static assignment, such as "_12" or "sum_31(D)".
+bool is_name(const std::string& operand) {
+    const std::size_t end = std::min(operand.find('('), operand.size()), score = operand.rfind('_', end);
+    return score != std::string::npos && score + 1 < end &&
+           operand.find_first_not_of("0123456789", score + 1) >= end && operand.find_first_of(" *.&[>-") >= end;
+}
+
+/// Return the identifiers in an operand.
+std::vector<std::string> words_in(const std::string& operand) {
+    std::vector<std::string> words;
+    const auto is_letter = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '$'; };
+    for (std::size_t at = 0; at < operand.size();) {
+        std::size_t end = at;
+        // GCC numbers its own variables with a dot: "ivtmp.54_17".
+        while (end < operand.size() &&
+               (is_letter(operand[end]) || (operand[end] == '.' && end > at && end + 1 < operand.size() &&
+                                            std::isdigit(static_cast<unsigned char>(operand[end + 1])))))
+            ++end;
+        if (end > at && !std::isdigit(static_cast<unsigned char>(operand[at])))
+            words.push_back(operand.substr(at, end - at));
+        at = std::max(end, at + 1);
+    }
+    return words;
+}
+
+std::string name_of(const std::string& operand) { return operand.substr(0, operand.find('(')); }
+
+/// Return the names in an operand such as "*_39" or "weights[_18]".
+std::vector<std::string> names_in(const std::string& operand) {
+    std::vector<std::string> names = words_in(operand);
+    std::erase_if(names, [](const std::string& word) { return !is_name(word); });
+    return names;
+}
+
+bool is_number(const std::string& operand) {
+    return !operand.empty() && (std::isdigit(static_cast<unsigned char>(operand[0])) || operand[0] == '-');
+}
+
+/// One function: where its names are defined and used.
+class Analysis {
+  public:
+    Analysis(const Function& function, const std::vector<HookCall>& calls) : function_(function) {
+        for (std::size_t b = 0; b < function.blocks.size(); ++b) position_[function.blocks[b].number] = b;
+        count_uses();
+        find_loops();
+        match(calls);
+    }
+    bool matches() const { return matches_; }
+    /// Loops get numbers above `first_loop`.
+    void add_to(std::unordered_map<std::uint32_t, Instruction>& instructions, int first_loop);
+    int loops() const { return loop_count_; }
+
+  private:
+    struct Place {
+        std::size_t block = 0, statement = 0;
+    };
+    struct Producer {
+        std::uint32_t place = 0;
+        Place at;
+    };
+
+    void count_uses() {
+        for (const BasicBlock& block : function_.blocks)
+            for (const Statement& statement : block.statements) {
+                for (const std::string& operand : statement.operands)
+                    for (const std::string& name : names_in(operand)) {
+                        ++uses_[name];
+                        users_[name] = &statement;
+                    }
+                for (const std::string& name : names_in(statement.result))
+                    if (name != statement.result) ++uses_[name];
+            }
+    }
+    void find_loops();
+    void match(const std::vector<HookCall>& calls);
+    std::vector<Need> needs_of(const std::vector<std::string>& operands, Place here) const;
+    Work work_of(const Statement& statement) const;
+    Work arithmetic(const Statement& statement) const;
+    bool is_fused(const Statement& product) const;
+    bool becomes_address(const std::string& name) const;
+    bool is_power_of_two(const std::string& operand, int steps = 6) const;
+    const Statement* access_of(std::size_t block, std::size_t statement) const;
+    bool exit_waits(std::size_t block) const;
+    bool continues_vector(std::size_t block, std::size_t statement) const;
+    Instruction instruction_of(std::size_t block, std::size_t statement) const;
+
+    const Function& function_;
+    bool matches_ = false;
+    int loop_count_ = 0;
+    std::vector<int> loops_;                                   // by block: its innermost loop, from 1 on
+    std::vector<std::vector<std::size_t>> exits_;              // by block: those of its innermost loop
+    std::unordered_map<int, std::size_t> position_;           // of blocks, by number
+    std::unordered_map<std::string, int> uses_;
+    std::unordered_map<std::string, const Statement*> users_;  // the last one
+    std::unordered_map<std::string, std::pair<const Statement*, Place>> definitions_;
+    std::unordered_map<std::string, Producer> producers_;      // of names that a hook's operation gives
+    std::unordered_map<std::string, std::vector<Producer>> kept_in_;  // of local arrays and structs
+    struct Hooked {
+        std::uint32_t place;
+        Place at;
+    };
+    std::vector<Hooked> hooked_;
+};
+
+/// Find the innermost loop of each block. Blocks are laid out so that a loop is the blocks from its first one to the one
+/// that leads back to it.
+void Analysis::find_loops() {
+    const std::size_t count = function_.blocks.size();
+    const auto successors_of = [&](std::size_t block) {
+        std::vector<std::size_t> successors;
+        for (const int number : function_.blocks[block].successors)
+            if (const auto at = position_.find(number); at != position_.end()) successors.push_back(at->second);
+        if (successors.empty() && !function_.blocks[block].returns && block + 1 < count)
+            successors.push_back(block + 1);
+        return successors;
+    };
+    exits_.assign(count, {});
+    loops_.assign(count, 0);
+    std::vector<std::size_t> shortest(count, count + 1);
+    for (std::size_t last = 0; last < count; ++last)
+        for (const std::size_t first : successors_of(last)) {
+            if (first > last) continue;
+            std::vector<std::size_t> exits;
+            for (std::size_t block = first; block <= last; ++block)
+                if (std::ranges::any_of(successors_of(block),
+                                        [&](std::size_t next) { return next < first || next > last; }))
+                    exits.push_back(block);
+            ++loop_count_;
+            for (std::size_t block = first; block <= last; ++block) {
+                if (last - first >= shortest[block]) continue;
+                shortest[block] = last - first;
+                exits_[block] = exits;
+                loops_[block] = loop_count_;
+            }
+        }
+}
+
+/// Whether a hook is about threadIdx and similar variables, which are registers.
+bool reads_built_in(const Statement& call) {
+    return !call.operands.empty() &&
+           std::ranges::any_of(std::initializer_list<const char*>{"&threadIdx", "&blockIdx", "&blockDim", "&gridDim"},
+                               [&](const char* name) { return call.operands[0].starts_with(name); });
+}
+
+void Analysis::match(const std::vector<HookCall>& calls) {
+    std::size_t next = 0;
+    for (std::size_t b = 0; b < function_.blocks.size(); ++b) {
+        std::uint32_t reading = 0;  // place of a read whose statement comes next
+        for (std::size_t s = 0; s < function_.blocks[b].statements.size(); ++s) {
+            const Statement& statement = function_.blocks[b].statements[s];
+            const Place here{b, s};
+            if (is_name(statement.result)) definitions_[name_of(statement.result)] = {&statement, here};
+            if (reading && statement.kind == Statement::Kind::assign) {
+                if (is_name(statement.result))
+                    producers_[name_of(statement.result)] = {reading, here};
+                else if (const auto words = words_in(statement.result); !words.empty())
+                    kept_in_[words.front()].push_back({reading, here});
+                reading = 0;
+            }
+            const std::string hook = statement.kind == Statement::Kind::call ? hook_name(statement.operation) : "";
+            if (hook.empty()) continue;
+            if (next == calls.size() || calls[next].hook != hook) return;
+            const std::uint32_t place = calls[next++].place;
+            hooked_.push_back({place, here});
+            if (hook.find("read") != std::string::npos && !reads_built_in(statement)) reading = place;
+            if (is_name(statement.result)) producers_[name_of(statement.result)] = {place, here};
+        }
+    }
+    matches_ = next == calls.size();
+}
+
+/// Follow the operands back to the operations that produce them. Each way back to the start of a loop is one execution
+/// earlier.
+std::vector<Need> Analysis::needs_of(const std::vector<std::string>& operands, Place here) const {
+    struct Step {
+        std::string name;
+        int ago;
+    };
+    std::deque<Step> steps;
+    std::unordered_map<std::string, int> seen;
+    std::vector<Need> needs;
+    const auto add = [&](const std::string& operand, int ago) {
+        if (!kept_in_.empty())
+            for (const std::string& word : words_in(operand))
+                if (const auto kept = kept_in_.find(word); kept != kept_in_.end())
+                    for (const Producer& producer : kept->second) needs.push_back({producer.place, 0});
+        for (const std::string& name : names_in(operand)) {
+            const auto known = seen.find(name);
+            if (known != seen.end() && known->second <= ago) continue;
+            seen[name] = ago;
+            steps.push_back({name, ago});
+        }
+    };
+    for (const std::string& operand : operands) add(operand, 0);
+    while (!steps.empty()) {
+        const Step step = steps.front();
+        steps.pop_front();
+        if (const auto producer = producers_.find(step.name); producer != producers_.end()) {
+            const Place& at = producer->second.at;
+            const bool before = at.block < here.block || (at.block == here.block && at.statement < here.statement);
+            const int ago = before ? step.ago : step.ago - 1;
+            if (ago >= 0 && ago <= most_ago) needs.push_back({producer->second.place, ago});
+            continue;
+        }
+        const auto definition = definitions_.find(step.name);
+        if (definition == definitions_.end()) continue;
+        const auto& [statement, at] = definition->second;
+        for (std::size_t i = 0; i < statement->operands.size(); ++i) {
+            int ago = step.ago;
+            if (statement->kind == Statement::Kind::phi) {
+                const auto from = position_.find(statement->from[i]);
+                if (from != position_.end() && from->second >= at.block) ++ago;
+            }
+            if (ago <= most_ago + 1) add(statement->operands[i], ago);
+        }
+    }
+    return needs;
+}
+
+/// Whether nvcc fuses a product with the addition that uses it.
+bool Analysis::is_fused(const Statement& product) const {
+    const auto uses = uses_.find(name_of(product.result));
+    if (uses == uses_.end() || uses->second != 1) return false;
+    const Statement& user = *users_.at(name_of(product.result));
+    return user.operation == "plus_expr" || user.operation == "minus_expr";
+}
+
+/// Whether all that uses a name is address arithmetic, which the GPU does in one instruction.
+bool Analysis::becomes_address(const std::string& name) const {
+    const auto uses = uses_.find(name);
+    if (uses == uses_.end() || uses->second != 1) return false;
+    return users_.at(name)->operation == "pointer_plus_expr";
+}
+
+/// Whether a divisor is a power of two wherever it comes from: nvcc unrolls such loops, or uses a mask.
+bool Analysis::is_power_of_two(const std::string& operand, int steps) const {
+    if (is_number(operand)) {
+        const long long value = std::atoll(operand.c_str());
+        return value > 0 && (value & (value - 1)) == 0;
+    }
+    const auto definition = definitions_.find(name_of(operand));
+    if (steps == 0 || definition == definitions_.end()) return steps == 0;  // a loop leads back here
+    const Statement& statement = *definition->second.first;
+    const bool keeps = statement.kind == Statement::Kind::phi || statement.operation == "mult_expr" ||
+                       statement.operation == "nop_expr" || statement.operation == "trunc_div_expr";
+    const bool shifts = statement.operation == "lshift_expr" || statement.operation == "rshift_expr";
+    if (!keeps && !shifts) return false;
+    const std::size_t count = shifts ? 1 : statement.operands.size();
+    return std::all_of(statement.operands.begin(), statement.operands.begin() + static_cast<std::ptrdiff_t>(count),
+                       [&](const std::string& one) { return is_power_of_two(one, steps - 1); });
+}
+
+/// Return the statement that does the access of a hook, which it precedes; null if there is none.
+const Statement* Analysis::access_of(std::size_t block, std::size_t statement) const {
+    const std::vector<Statement>& statements = function_.blocks[block].statements;
+    const bool accesses = hook_name(statements[statement].operation).starts_with("__tsan_") &&
+                          hook_name(statements[statement].operation).find("atomic") == std::string::npos;
+    return accesses && statement + 1 < statements.size() ? &statements[statement + 1] : nullptr;
+}
+
+/// A component of a vector in memory: "_27->y" or "MEM <float> [(struct float4 *)_24 + 4B]".
+struct Component {
+    std::string vector, component;  // empty if it is none
+};
+
+Component component_in(const std::string& lvalue) {
+    const std::size_t mark = lvalue.find_last_of(".>");
+    if (mark != std::string::npos && mark + 2 == lvalue.size() && std::string("xyzw").find(lvalue.back()) < 4)
+        return {lvalue.substr(0, mark), lvalue.substr(mark + 1)};
+    const std::size_t type = lvalue.find("(struct "), end = lvalue.find(" *)", type);
+    if (!lvalue.starts_with("MEM <") || type == std::string::npos || end == std::string::npos) return {};
+    if (lvalue[end - 1] < '2' || lvalue[end - 1] > '4') return {};
+    const std::size_t plus = lvalue.find(" + ", end);
+    return {lvalue.substr(type, std::min(plus, lvalue.size() - 1) - type),
+            plus == std::string::npos ? "0B" : lvalue.substr(plus)};
+}
+
+Component component_in(const Statement& access) {
+    Component found = component_in(access.result);
+    return found.vector.empty() && !access.operands.empty() ? component_in(access.operands[0]) : found;
+}
+
+bool Analysis::continues_vector(std::size_t block, std::size_t statement) const {
+    const Statement* const access = access_of(block, statement);
+    if (!access) return false;
+    const auto [vector, component] = component_in(*access);
+    if (vector.empty()) return false;
+    for (std::size_t before = statement; before-- > 0;) {
+        const Statement* const other = access_of(block, before);
+        if (!other) continue;
+        const auto [vector_before, component_before] = component_in(*other);
+        const bool same_kind = is_name(other->result) == is_name(access->result);
+        if (vector_before == vector && component_before != component && same_kind) return true;
+    }
+    return false;
+}
+
+Work Analysis::arithmetic(const Statement& statement) const {
+    const std::string& op = statement.operation;
+    const std::string_view type = function_.type_of(statement.result);
+    const bool constant = std::ranges::any_of(statement.operands, is_number);
+    if (op == "pointer_plus_expr") return {.integer = constant ? 0.0 : 1.0};
+    if (op == "mult_expr" && constant && becomes_address(name_of(statement.result))) return {};
+    if (is_single(type) || is_double(type)) {
+        double count = 1;
+        if (op == "mult_expr" && is_fused(statement)) count = 0;
+        if (op == "rdiv_expr") count = 8;
+        if (op == "float_expr") return {.special = 1};
+        if (op == "nop_expr") return {.special = is_single(type) ? 0.5 : 1.0};
+        return is_single(type) ? Work{.single = count} : Work{.floating_64 = count};
+    }
+    if (op == "fix_trunc_expr") return {.special = 1};
+    if (op == "nop_expr" || op == "view_convert_expr" || op == "convert_expr" || op == "ssa_name") return {};
+    if (op.find("div_expr") != std::string::npos || op.find("mod_expr") != std::string::npos)
+        return {.integer = statement.operands.size() > 1 && is_power_of_two(statement.operands[1]) ? 1.0
+                           : constant                                                             ? 4.0
+                           : is_wide_integer(type)                                                ? 60.0
+                                                                                                  : 20.0};
+    const double words = is_wide_integer(type) ? 2 : 1;
+    if (op == "mult_expr") return {.integer = words == 2 ? 3.0 : 1.0};
+    return {.integer = words};
+}
+
+/// Operations that read or write memory have hooks, and those on variables in registers cost nothing.
+Work Analysis::work_of(const Statement& statement) const {
+    using enum Statement::Kind;
+    if (statement.by_header) return {};
+    if (statement.kind == condition) return {.integer = 2};
+    if (statement.kind == call) {
+        if (!hook_name(statement.operation).empty()) return {};
+        const std::string& name = statement.operation;
+        if (name.starts_with(".FMA") || name.starts_with("__builtin_fma")) return {.single = 1};
+        if (name.find("sqrt") != std::string::npos) return {.single = 6, .special = 1};
+        if (name.find("fabs") != std::string::npos || name.find("fmax") != std::string::npos ||
+            name.find("fmin") != std::string::npos)
+            return is_double(function_.type_of(statement.result)) ? Work{.floating_64 = 1} : Work{.single = 1};
+        if (name.starts_with("__builtin_")) return {.integer = 2};
+        return {.integer = 8, .special = 1};
+    }
+    if (statement.kind != assign) return {};
+    const std::string& op = statement.operation;
+    const bool touches_memory = op.ends_with("_ref") || op.ends_with("_decl") || op == "constructor" ||
+                                op.ends_with("_cst") || op == "addr_expr" || !is_name(statement.result);
+    return touches_memory ? Work{} : arithmetic(statement);
+}
+
+bool Analysis::exit_waits(std::size_t block) const {
+    const auto waits = [&](std::size_t exit) {
+        const std::vector<Statement>& statements = function_.blocks[exit].statements;
+        return std::ranges::any_of(statements, [&](const Statement& statement) {
+            return statement.kind == Statement::Kind::condition &&
+                   !needs_of(statement.operands, {exit, statements.size()}).empty();
+        });
+    };
+    return std::ranges::any_of(exits_[block], waits);
+}
+
+Instruction Analysis::instruction_of(std::size_t block, std::size_t index) const {
+    const std::vector<Statement>& statements = function_.blocks[block].statements;
+    const Statement& call = statements[index];
+    Instruction instruction;
+    instruction.line = call.by_header ? 0 : call.line;
+    const std::string hook = hook_name(call.operation);
+    std::vector<std::string> operands = call.operands;
+    if (hook == "__sanitizer_cov_trace_pc") {
+        for (const Statement& statement : statements) {
+            const Work work = work_of(statement);
+            instruction.work.integer += work.integer;
+            instruction.work.single += work.single;
+            instruction.work.floating_64 += work.floating_64;
+            instruction.work.special += work.special;
+            if (statement.kind == Statement::Kind::condition) operands = statement.operands;
+        }
+        instruction.needs = needs_of(operands, {block, statements.size()});
+        return instruction;
+    }
+    if (hook.find("write") != std::string::npos && index + 1 < statements.size())
+        operands.insert(operands.end(), statements[index + 1].operands.begin(), statements[index + 1].operands.end());
+    instruction.needs = needs_of(operands, {block, index});
+    instruction.continues = continues_vector(block, index);
+    instruction.compares = hook.find("compare_exchange") != std::string::npos;
+    std::string result = name_of(call.result);
+    if (hook.find("read") != std::string::npos && index + 1 < statements.size())
+        result = name_of(statements[index + 1].result);
+    instruction.result_is_used = uses_.contains(result);
+    return instruction;
+}
+
+void Analysis::add_to(std::unordered_map<std::uint32_t, Instruction>& instructions, int first_loop) {
+    for (const Hooked& hooked : hooked_) {
+        Instruction instruction = instruction_of(hooked.at.block, hooked.at.statement);
+        if (loops_[hooked.at.block] && !exit_waits(hooked.at.block))
+            instruction.loop = first_loop + loops_[hooked.at.block];
+        instruction.repeats_with_need = std::ranges::any_of(
+            instruction.needs, [&](const Need& need) { return need.place == hooked.place || need.ago > 0; });
+        instructions.emplace(hooked.place, std::move(instruction));
+    }
+}
+
+bool is_kernel_code(const std::string& symbol) {
+    return !symbol.starts_with("_ZN11warplab_cpu") || symbol.find("run_body") != std::string::npos;
+}
+
+}  // namespace
+
+Code::Code(const std::vector<Function>& functions, const std::map<std::string, std::vector<HookCall>>& calls) {
+    int loops = 0;
+    for (const Function& function : functions) {
+        const auto found = calls.find(function.symbol);
+        if (found == calls.end() || !is_kernel_code(function.symbol)) continue;
+        Analysis analysis(function, found->second);
+        if (analysis.matches())
+            analysis.add_to(instructions_, std::exchange(loops, loops + analysis.loops()));
+        else
+            ++unmatched_;
+    }
+}
+
+}  // namespace warplab::predict

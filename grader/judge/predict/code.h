@@ -1,0 +1,57 @@
+#pragma once
+// A submission's kernels as a GPU would see them: for each place that a trace names, its line, the instructions of its
+// basic block, and the earlier results for which it waits.
+
+#include <cstdint>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "grader/judge/predict/gimple.h"
+#include "grader/judge/predict/hook_calls.h"
+
+namespace warplab::predict {
+
+/// The result of an operation that takes long: an access or a warp function.
+struct Need {
+    std::uint32_t place = 0;
+    int ago = 0;  // 0: its last execution, 1: the one before …
+};
+
+/// Instructions that a warp issues.
+struct Work {
+    double integer = 0, single = 0, floating_64 = 0, special = 0;
+    double issued() const { return integer + single + floating_64 + 2 * special; }
+};
+
+struct Instruction {
+    int line = 0;  // of the student's file
+    Work work = {};            // of a basic block
+    std::vector<Need> needs;   // of a basic block: of its end, for which its branch waits
+    bool result_is_used = false;
+    bool compares = false;     // an atomic that may find another value and be repeated
+    int words = 1;             // of 32 bits, that a shuffle moves
+    bool continues = false;    // reads or writes the next component of the vector that the access before it began
+    bool repeats_with_need = false;  // in a loop, it waits for its own earlier execution
+    int loop = 0;                    // its innermost loop if no exit of that waits for a result; 0 if there is none
+};
+
+class Code {
+  public:
+    /// Match the intermediate code with the program. Functions that do not match are left out and counted.
+    Code(const std::vector<Function>& functions, const std::map<std::string, std::vector<HookCall>>& calls);
+
+    /// Return null for a place that is no part of a kernel.
+    const Instruction* at(std::uint32_t place) const {
+        const auto found = instructions_.find(place);
+        return found == instructions_.end() ? nullptr : &found->second;
+    }
+    int unmatched() const { return unmatched_; }
+    std::size_t size() const { return instructions_.size(); }
+
+  private:
+    std::unordered_map<std::uint32_t, Instruction> instructions_;
+    int unmatched_ = 0;
+};
+
+}  // namespace warplab::predict

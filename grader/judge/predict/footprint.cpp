@@ -1,0 +1,80 @@
+#include "grader/judge/predict/footprint.h"
+
+#include <algorithm>
+#include <unordered_map>
+#include <unordered_set>
+
+namespace warplab::predict {
+namespace {
+
+using trace::OperationKind;
+
+bool is_device(OperationKind kind) {
+    return kind == OperationKind::device_read || kind == OperationKind::device_write ||
+           kind == OperationKind::device_atomic;
+}
+
+/// Count how often a block touches each sector.
+std::vector<std::unordered_map<std::uint32_t, std::uint32_t>> count_touches(const Trace& trace,
+                                                                            const TracedBlock& block) {
+    std::vector<std::unordered_map<std::uint32_t, std::uint32_t>> touches(trace.memories.size());
+    for (const auto& warp : block.warps)
+        for (const TracedOperation& operation : warp) {
+            if (!is_device(operation.kind)) continue;
+            const int memory = memory_of(trace, operation.words[0]);
+            if (memory < 0) continue;
+            const bool atomic = operation.kind == OperationKind::device_atomic;
+            const std::size_t sectors = atomic ? operation.words.size() / 2 : operation.words.size();
+            for (std::size_t i = 0; i < sectors; ++i) ++touches[static_cast<std::size_t>(memory)][operation.words[i]];
+        }
+    return touches;
+}
+
+}  // namespace
+
+int memory_of(const Trace& trace, std::uint32_t sector) {
+    const std::uint64_t address = std::uint64_t{sector} * 32;
+    auto after = std::ranges::upper_bound(trace.memories, address, {}, &TracedMemory::begin);
+    if (after == trace.memories.begin()) return -1;
+    --after;
+    return address < after->begin + after->bytes + 32 ? static_cast<int>(after - trace.memories.begin()) : -1;
+}
+
+std::vector<Footprint> footprints_of(const Trace& trace, const TracedLaunch& launch, double multiprocessors,
+                                     double blocks_at_once) {
+    const std::size_t count = trace.memories.size();
+    std::vector<Footprint> footprints(count);
+    std::vector<std::unordered_set<std::uint32_t>> of_all(count);
+    const auto sampled = static_cast<double>(launch.sampled.size());
+    for (const TracedBlock& block : launch.sampled) {
+        const auto touches = count_touches(trace, block);
+        for (std::size_t m = 0; m < count; ++m) {
+            double again = 0, again_squared = 0;
+            for (const auto& [sector, times] : touches[m]) {
+                of_all[m].insert(sector);
+                footprints[m].accesses += times / sampled;
+                again += times - 1;
+                again_squared += (times - 1.0) * (times - 1.0);
+            }
+            footprints[m].of_block += static_cast<double>(touches[m].size()) / sampled;
+            if (again_squared > 0) footprints[m].working_set += again * again / again_squared / sampled;
+        }
+    }
+    const auto blocks = static_cast<double>(launch.blocks);
+    for (std::size_t m = 0; m < count; ++m) {
+        Footprint& footprint = footprints[m];
+        if (footprint.of_block == 0) continue;
+        const double all = footprint.of_block * blocks;
+        const double most = static_cast<double>(trace.memories[m].bytes) / sector_bytes + 1;
+        const double seen = static_cast<double>(of_all[m].size());
+        const double overlap = sampled > 1 ? (footprint.of_block * sampled / seen - 1) / (sampled - 1) : 0;
+        footprint.of_launch = std::min(most, footprint.of_block * (1 + (blocks - 1) * (1 - overlap)));
+        footprint.first_touch = footprint.of_launch / all;
+        const double active = std::min(blocks, multiprocessors);
+        footprint.sharers = std::min(active, std::max(1 + (active - 1) * overlap, all / most));
+        footprint.working_set = std::min(footprint.working_set * blocks_at_once, most);
+    }
+    return footprints;
+}
+
+}  // namespace warplab::predict

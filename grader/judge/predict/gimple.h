@@ -1,0 +1,42 @@
+#pragma once
+// Reads the intermediate code that GCC writes with -fdump-tree-optimized-raw-lineno: the functions of a program in
+// static single assignment form, with the calls of the tracer's hooks.
+
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+namespace warplab::predict {
+
+struct Statement {
+    enum class Kind { assign, call, condition, phi, other };
+    Kind kind = Kind::other;
+    int line = 0;              // of the file, 0 if unknown
+    bool by_header = false;    // from a header of the CPU backend, so no instruction of a GPU's
+    std::string operation;     // of an assignment: "plus_expr"; of a call: the function
+    std::string result;        // a name or an lvalue; empty if none
+    std::vector<std::string> operands;
+    std::vector<int> from;     // phi: the block that each operand comes from
+};
+
+struct BasicBlock {
+    int number = 0;
+    std::vector<Statement> statements;
+    std::vector<int> successors = {};  // numbers; without any, the next block follows or the function ends
+    bool returns = false;
+};
+
+struct Function {
+    std::string symbol;  // mangled
+    std::unordered_map<std::string, std::string> types;  // of variables and names
+    std::vector<BasicBlock> blocks;
+
+    /// Return the type of a variable or name such as "x_6"; empty if it is unknown.
+    std::string_view type_of(const std::string& name) const;
+};
+
+/// Lines that are not understood become Statement::Kind::other.
+std::vector<Function> read_gimple(std::string_view text);
+
+}  // namespace warplab::predict

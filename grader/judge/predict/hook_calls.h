@@ -1,0 +1,25 @@
+#pragma once
+// Finds the calls of the tracer's hooks in a program, in the order of their addresses. A trace names a call by the
+// address to which it returns.
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace warplab::predict {
+
+struct HookCall {
+    std::uint32_t place = 0;  // the return address, from the executable's begin
+    std::string hook;
+};
+
+/// Return the short name of a hook, such as "__tsan_read4" or "warp_shuffle"; empty for other functions. `symbol` is
+/// mangled or as in the intermediate code.
+std::string hook_name(std::string_view symbol);
+
+/// Return each function's calls, by mangled name. The file is not trusted: a damaged one has none.
+std::map<std::string, std::vector<HookCall>> find_hook_calls(std::string_view executable);
+
+}  // namespace warplab::predict

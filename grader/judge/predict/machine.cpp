@@ -1,0 +1,92 @@
+#include "grader/judge/predict/machine.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "grader/common/json.h"
+#include "grader/common/usage_error.h"
+
+namespace warplab::predict {
+namespace {
+namespace fs = std::filesystem;
+
+class Fields {
+  public:
+    Fields(const Json& json, std::string where) : json_(json), where_(std::move(where)) {}
+    double number(const char* name) const {
+        if (!json_.contains(name) || !json_[name].is_number())
+            throw UsageError(fmt::format("{} lacks the number \"{}\".", where_, name));
+        return json_[name].get<double>();
+    }
+    Fields part(const char* name) const {
+        if (!json_.contains(name) || !json_[name].is_object())
+            throw UsageError(fmt::format("{} lacks the part \"{}\".", where_, name));
+        return {json_[name], fmt::format("{}, \"{}\",", where_, name)};
+    }
+
+  private:
+    const Json& json_;
+    std::string where_;
+};
+
+}  // namespace
+
+std::vector<std::string> known_machines(const fs::path& folder) {
+    std::vector<std::string> names;
+    std::error_code error;
+    for (const auto& entry : fs::directory_iterator(folder, error))
+        if (entry.path().extension() == ".json") names.push_back(entry.path().stem().string());
+    std::ranges::sort(names);
+    return names;
+}
+
+Machine read_machine(const fs::path& folder, const std::string& name) {
+    const fs::path path = folder / (name + ".json");
+    const std::vector<std::string> known = known_machines(folder);
+    if (std::ranges::find(known, name) == known.end())
+        throw UsageError(fmt::format("The model does not know the GPU {}. It knows: {}.", name, fmt::join(known, ", ")));
+    std::ifstream file(path);
+    const Json json = Json::parse(file, nullptr, false);
+    if (!json.is_object()) throw UsageError(fmt::format("{} is not a JSON object.", path.string()));
+    const Fields all(json, path.string());
+    Machine machine;
+    machine.name = json.value("name", name);
+    machine.source = json.value("source", "");
+    machine.spread = all.number("spread");
+    machine.clock_hz = all.number("clock_hz");
+    const Fields sm = all.part("multiprocessor");
+    machine.multiprocessors = static_cast<int>(all.number("multiprocessors"));
+    machine.threads = static_cast<int>(sm.number("threads"));
+    machine.blocks = static_cast<int>(sm.number("blocks"));
+    machine.registers = static_cast<int>(sm.number("registers"));
+    machine.l1_bytes = sm.number("l1_bytes");
+    machine.shared_bytes = sm.number("shared_bytes");
+    machine.l2_bytes_per_clock = sm.number("l2_bytes_per_clock");
+    machine.instructions_at_once = sm.number("instructions_at_once");
+    machine.loads_at_once = sm.number("loads_at_once");
+    const Fields memory = all.part("memory");
+    machine.dram_bytes_per_s = memory.number("dram_bytes_per_s");
+    machine.l2_bytes_per_s = memory.number("l2_bytes_per_s");
+    machine.l2_bytes = memory.number("l2_bytes");
+    machine.l2_slice_bytes = memory.number("l2_slice_bytes");
+    const Fields latency = all.part("latency_clocks");
+    machine.latency = {latency.number("arithmetic"), latency.number("floating_64"), latency.number("shared"),
+                       latency.number("shared_write"), latency.number("l1"), latency.number("l2"),
+                       latency.number("dram"), latency.number("shuffle"), latency.number("barrier"),
+                       latency.number("atomic"), latency.number("shared_atomic"), latency.number("block_start")};
+    const Fields occupies = all.part("occupies_clocks");
+    machine.occupies = {occupies.number("floating_64"), occupies.number("shuffle"), occupies.number("tag"),
+                        occupies.number("shared_atomic"), occupies.number("atomic"), occupies.number("atomic_lane"),
+                        occupies.number("generic_atomic")};
+    const Fields host = all.part("host_seconds");
+    machine.host = {host.number("launch"), host.number("gap"), host.number("start"), host.number("kernel"),
+                    host.number("copy_to_host"), host.number("copy_to_device"), host.number("fill"),
+                    host.number("allocate"), host.number("wait"), host.number("link_bytes_per_s")};
+    return machine;
+}
+
+}  // namespace warplab::predict

@@ -1,0 +1,54 @@
+#pragma once
+// The constants of one GPU, which the model of its time uses. They are measured on the GPU or taken from publications,
+// never fitted to a lab.
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace warplab::predict {
+
+struct Machine {
+    std::string name;
+    std::string source;       // how the constants were found
+    double spread = 1.64;     // the modelled time's interval reaches from 1/spread to spread times it
+
+    // multiprocessors
+    int multiprocessors = 0, threads = 0, blocks = 0, registers = 0;  // per multiprocessor: threads, blocks, registers
+    double clock_hz = 0;
+    double l1_bytes = 0, shared_bytes = 0;  // of the same memory: in all, and what blocks may use as shared memory
+    // memory
+    double dram_bytes_per_s = 0, l2_bytes_per_s = 0, l2_bytes = 0;
+    double l2_bytes_per_clock = 0;  // of one multiprocessor
+    double l2_slice_bytes = 0;      // neighbouring bytes whose atomics wait for each other
+
+    /// Latencies in clocks.
+    struct {
+        double arithmetic, floating_64, shared, shared_write, l1, l2, dram, shuffle, barrier, atomic, shared_atomic,
+            block_start;
+    } latency = {};
+
+    /// What one operation of a warp occupies, in clocks.
+    struct {
+        double floating_64, shuffle, tag, shared_atomic, atomic, atomic_lane, generic_atomic;
+    } occupies = {};
+
+    double instructions_at_once = 2;  // independent instructions of a warp in flight
+    double loads_at_once = 4;         // of a loop, as nvcc unrolls it
+
+    /// Seconds of the host and of what surrounds a kernel.
+    struct {
+        double launch, gap, start, kernel, copy_to_host, copy_to_device, fill, allocate, wait;
+        double link_bytes_per_s;
+    } host = {};
+};
+
+/// Return the names of the GPUs that the model knows: the files of `folder`, without ".json".
+std::vector<std::string> known_machines(const std::filesystem::path& folder);
+
+/// Read a GPU's constants. Throws UsageError with the known names if there is no such GPU, or with the field if the
+/// file lacks one.
+Machine read_machine(const std::filesystem::path& folder, const std::string& name);
+
+}  // namespace warplab::predict

@@ -1,0 +1,583 @@
+#include "grader/judge/predict/replay.h"
+
+#include <algorithm>
+#include <cmath>
+#include <queue>
+#include <unordered_set>
+
+#include "grader/judge/predict/footprint.h"
+
+namespace warplab::predict {
+namespace {
+
+using trace::OperationKind;
+
+constexpr int lanes_per_warp = 32, schedulers = 4, registers_at_a_time = 8;
+constexpr double reserved_shared_bytes = 1024;  // of each block
+constexpr double most_operations = 400'000;     // to replay
+constexpr double most_waves = 10;
+constexpr double least_l1_bytes = 28e3;
+constexpr double most_queued_clocks = 60, most_queued_l2_clocks = 1500, most_queued_dram_clocks = 3000;
+constexpr double most_queued_atomic_clocks = 2000;
+constexpr std::size_t kept_results = 4, most_pending = 16;
+
+std::uint64_t mix(std::uint64_t x) {
+    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
+    x = (x ^ (x >> 27)) * 0x94d049bb133111ebull;
+    return x ^ (x >> 31);
+}
+/// Return a number from 0 to 1 that depends on the seed alone.
+double fraction(std::uint64_t seed) { return static_cast<double>(mix(seed) >> 11) * 0x1p-53; }
+
+/// The L1 of a multiprocessor: lines of four sectors, and when each sector arrives.
+class L1 {
+  public:
+    explicit L1(double bytes)
+        : ways_(std::max<std::size_t>(1, static_cast<std::size_t>(bytes / 128 / sets))), lines_(sets * ways_) {}
+
+    /// Return when the sector is there; a negative number if it is not. It is then expected, see arrives().
+    double find(std::uint64_t sector) {
+        Line& line = line_of(sector / 4, true);
+        const std::size_t part = sector % 4;
+        if (line.present >> part & 1) return line.ready[part];
+        line.present |= 1u << part;
+        line.ready[part] = 1e18;
+        return -1;
+    }
+    void arrives(std::uint64_t sector, double when) { line_of(sector / 4, false).ready[sector % 4] = when; }
+
+  private:
+    static constexpr std::size_t sets = 32;
+    struct Line {
+        std::uint64_t tag = ~0ull;
+        unsigned present = 0;
+        std::uint32_t used = 0;
+        std::array<double, 4> ready = {};
+    };
+    Line& line_of(std::uint64_t tag, bool touch) {
+        Line* const first = &lines_[(tag ^ tag >> 5 ^ tag >> 10) % sets * ways_];
+        Line* oldest = first;
+        for (std::size_t way = 0; way < ways_; ++way) {
+            if (first[way].tag == tag) {
+                if (touch) first[way].used = ++clock_;
+                return first[way];
+            }
+            if (first[way].used < oldest->used) oldest = &first[way];
+        }
+        *oldest = {tag, 0, ++clock_, {}};
+        return *oldest;
+    }
+    std::size_t ways_;
+    std::vector<Line> lines_;
+    std::uint32_t clock_ = 0;
+};
+
+/// A part that serves one operation after the other.
+struct Server {
+    double free = 0;
+    /// Return when an operation that comes at `when` is served, which takes `clocks`.
+    double serve(double when, double clocks) {
+        const double begin = std::max(when, free);
+        free = begin + clocks;
+        return begin;
+    }
+};
+
+struct WarpState {
+    const std::vector<TracedOperation>* operations = nullptr;
+    std::size_t next = 0;
+    int scheduler = 0, block = 0;
+    std::uint64_t copy = 0;  // of the trace, which is replayed more than once
+    double stores_ready = 0;
+    double vector_ready = 0;  // the result of the last access
+    std::array<double, most_pending> pending = {};  // the last results: the compiler moves loads before stores
+    std::size_t reads = 0;
+    const Instruction* block_before = nullptr;  // the basic block whose branch comes next
+    std::unordered_map<std::uint32_t, std::array<double, kept_results>> results;
+    std::unordered_map<std::uint32_t, int> turns;  // of operations in loops that nvcc unrolls
+};
+
+struct BlockState {
+    int left = 0, alive = 0, arrived = 0;
+    double last_arrival = 0;
+    std::vector<int> waiting;
+    std::unordered_set<std::uint32_t> touched;
+};
+
+class Multiprocessor {
+  public:
+    Multiprocessor(const Machine& machine, const Trace& trace, const TracedLaunch& launch, const Code& code,
+                   int registers, const Residency& residency);
+    KernelTime run();
+    const std::vector<Footprint>& footprints() const { return footprints_; }
+
+  private:
+    int count_blocks_at_once(int registers) const;
+    void choose_length();
+    void start_block(double when);
+    void finish_warp(int number, double when);
+    void release_barrier(BlockState& block);
+    void step(double when, int number);
+    void find_ordered_loops();
+    bool is_unrolled(const Instruction& instruction) const {
+        return instruction.loop && !ordered_loops_.contains(instruction.loop);
+    }
+    double ready_at(WarpState& warp, const TracedOperation& operation, const Instruction& instruction,
+                    double when) const;
+    double wait_for(const WarpState& warp, const std::vector<Need>& needs, double when) const;
+    static void keep_result(WarpState& warp, std::uint32_t place, double when);
+    double issue(const WarpState& warp, double when, double count, int line);
+    void add_busy(Resource resource, double clocks, int line) {
+        time_.busy[static_cast<std::size_t>(resource)] += clocks;
+        time_.busy_of_line[line][static_cast<std::size_t>(resource)] += clocks;
+    }
+    double do_basic_block(WarpState& warp, const Instruction& instruction, double when);
+    double do_shared(WarpState& warp, const TracedOperation& operation, const Instruction& instruction, double when);
+    double do_device(WarpState& warp, const TracedOperation& operation, const Instruction& instruction, double when);
+    double serve_sector(WarpState& warp, const TracedOperation& operation, const Instruction& instruction,
+                        std::size_t index, int memory, double when, double& now);
+    double extrapolate(double end) const;
+
+    const Machine& machine_;
+    const Trace& trace_;
+    const TracedLaunch& launch_;
+    const Code& code_;
+    const Residency& residency_;
+    std::vector<Footprint> footprints_;
+    int warps_per_block_, blocks_at_once_;
+    double active_, blocks_in_all_;  // multiprocessors with work; blocks of this one
+    double dram_clocks_, l2_clocks_; // of a sector
+    double l2_hits_ = 1;             // of sectors that are used again
+    int replayed_ = 0;               // blocks
+
+    L1 l1_;
+    std::array<Server, schedulers> issue_, floating_64_;
+    Server access_, l2_, dram_;      // access: of all loads and stores
+    std::unordered_map<std::uint64_t, double> atomic_free_, atomic_busy_;  // by slice of the L2
+    std::vector<BlockState> blocks_;
+    std::vector<WarpState> warps_;
+    std::vector<double> starts_;
+    std::unordered_set<int> ordered_loops_;  // whose accesses nvcc must keep in order
+    using Event = std::pair<double, int>;
+    std::priority_queue<Event, std::vector<Event>, std::greater<>> queue_;
+    int next_block_ = 0;
+    std::uint64_t served_ = 0;
+    KernelTime time_;
+};
+
+Multiprocessor::Multiprocessor(const Machine& machine, const Trace& trace, const TracedLaunch& launch, const Code& code,
+                               int registers, const Residency& residency)
+    : machine_(machine),
+      trace_(trace),
+      launch_(launch),
+      code_(code),
+      residency_(residency),
+      warps_per_block_((static_cast<int>(launch.threads) + lanes_per_warp - 1) / lanes_per_warp),
+      blocks_at_once_(count_blocks_at_once(registers)),
+      active_(std::min<double>(static_cast<double>(launch.blocks), machine.multiprocessors)),
+      blocks_in_all_(static_cast<double>(launch.blocks) / machine.multiprocessors),
+      l1_(std::max(least_l1_bytes,
+                   machine.l1_bytes - std::min<double>(blocks_at_once_, std::ceil(blocks_in_all_)) *
+                                          (static_cast<double>(launch.shared_bytes) + reserved_shared_bytes))) {
+    const double at_once = std::min(static_cast<double>(launch.blocks),
+                                    static_cast<double>(blocks_at_once_) * machine.multiprocessors);
+    footprints_ = footprints_of(trace, launch, machine.multiprocessors, at_once);
+    if (blocks_in_all_ < 4.0 * blocks_at_once_) blocks_in_all_ = std::ceil(blocks_in_all_);
+    const double share_of_l2 = machine.l2_bytes_per_s / active_ / machine.clock_hz;
+    const double share_of_dram = machine.dram_bytes_per_s / active_ / machine.clock_hz;
+    l2_clocks_ = std::max(sector_bytes / machine.l2_bytes_per_clock, sector_bytes / share_of_l2);
+    dram_clocks_ = std::max(sector_bytes / machine.l2_bytes_per_clock, sector_bytes / share_of_dram);
+    double working_set = 0;
+    for (const Footprint& footprint : footprints_)
+        if (footprint.accesses > 1.5 * footprint.of_block) working_set += footprint.working_set * sector_bytes;
+    if (working_set > machine.l2_bytes) l2_hits_ = machine.l2_bytes / working_set;
+    time_.blocks_at_once = blocks_at_once_;
+    find_ordered_loops();
+    choose_length();
+}
+
+/// Device memory that a loop writes may be what it reads next; atomics and barriers keep their order in any case.
+void Multiprocessor::find_ordered_loops() {
+    using enum OperationKind;
+    for (const TracedBlock& block : launch_.sampled)
+        for (const auto& warp : block.warps)
+            for (const TracedOperation& operation : warp) {
+                const bool ordered = operation.kind == device_write || operation.kind == device_atomic ||
+                                     operation.kind == shared_atomic || operation.kind == barrier ||
+                                     operation.kind == fence;
+                if (!ordered) continue;
+                const Instruction* const instruction = code_.at(operation.place);
+                if (instruction && instruction->loop) ordered_loops_.insert(instruction->loop);
+            }
+}
+
+int Multiprocessor::count_blocks_at_once(int registers) const {
+    const int per_thread = (registers + registers_at_a_time - 1) / registers_at_a_time * registers_at_a_time;
+    const int threads = warps_per_block_ * lanes_per_warp;
+    const double by_shared =
+        machine_.shared_bytes / (static_cast<double>(launch_.shared_bytes) + reserved_shared_bytes);
+    return std::max(1, std::min({machine_.threads / threads, machine_.blocks,
+                                 machine_.registers / (threads * per_thread), static_cast<int>(by_shared)}));
+}
+
+/// Choose how many blocks to replay: all of this multiprocessor's, or enough for a steady state.
+void Multiprocessor::choose_length() {
+    double operations = 0;
+    for (const TracedBlock& block : launch_.sampled)
+        for (const auto& warp : block.warps) operations += static_cast<double>(warp.size());
+    operations /= static_cast<double>(launch_.sampled.size());
+    const double affordable = std::min(most_waves * blocks_at_once_, most_operations / std::max(1.0, operations));
+    const double all = std::ceil(blocks_in_all_);
+    replayed_ = static_cast<int>(
+        std::max(std::min(static_cast<double>(launch_.sampled.size()), all), std::min(all, affordable)));
+    blocks_.resize(static_cast<std::size_t>(replayed_));
+    warps_.resize(static_cast<std::size_t>(replayed_ * warps_per_block_));
+}
+
+void Multiprocessor::start_block(double when) {
+    const int number = next_block_++;
+    const auto samples = static_cast<int>(launch_.sampled.size());
+    const TracedBlock& traced = launch_.sampled[static_cast<std::size_t>(number % samples)];
+    BlockState& block = blocks_[static_cast<std::size_t>(number)];
+    starts_.push_back(when);
+    for (int w = 0; w < warps_per_block_ && w < static_cast<int>(traced.warps.size()); ++w) {
+        const int id = number * warps_per_block_ + w;
+        WarpState& warp = warps_[static_cast<std::size_t>(id)];
+        warp.operations = &traced.warps[static_cast<std::size_t>(w)];
+        warp.scheduler = (id + number) % schedulers;
+        warp.block = number;
+        warp.copy = static_cast<std::uint64_t>(number / samples);
+        if (warp.operations->empty()) continue;
+        ++block.left;
+        ++block.alive;
+        queue_.push({when + machine_.latency.block_start, id});
+    }
+}
+
+void Multiprocessor::release_barrier(BlockState& block) {
+    for (const int other : block.waiting) queue_.push({block.last_arrival + machine_.latency.barrier, other});
+    block.waiting.clear();
+    block.arrived = 0;
+}
+
+void Multiprocessor::finish_warp(int number, double when) {
+    WarpState& warp = warps_[static_cast<std::size_t>(number)];
+    BlockState& block = blocks_[static_cast<std::size_t>(warp.block)];
+    warp.results = {};
+    warp.turns = {};
+    --block.alive;
+    if (block.arrived && block.arrived == block.alive) {
+        block.last_arrival = std::max(block.last_arrival, when);
+        release_barrier(block);
+    }
+    if (--block.left > 0) return;
+    block.touched = {};
+    if (next_block_ < replayed_) start_block(when);
+}
+
+double Multiprocessor::wait_for(const WarpState& warp, const std::vector<Need>& needs, double when) const {
+    for (const Need& need : needs)
+        if (const auto result = warp.results.find(need.place); result != warp.results.end())
+            when = std::max(when, result->second[static_cast<std::size_t>(need.ago)]);
+    return when;
+}
+
+void Multiprocessor::keep_result(WarpState& warp, std::uint32_t place, double when) {
+    auto& results = warp.results.try_emplace(place).first->second;
+    std::copy_backward(results.begin(), results.end() - 1, results.end());
+    results[0] = when;
+    warp.vector_ready = when;
+    warp.pending[warp.reads++ % most_pending] = when;
+}
+
+double Multiprocessor::issue(const WarpState& warp, double when, double count, int line) {
+    add_busy(Resource::issue, count / schedulers, line);
+    return issue_[static_cast<std::size_t>(warp.scheduler)].serve(when, count);
+}
+
+double Multiprocessor::do_basic_block(WarpState& warp, const Instruction& instruction, double when) {
+    const Work& work = instruction.work;
+    const double count = work.issued();
+    if (count <= 0) return when;
+    const double begin = issue(warp, when, count, instruction.line);
+    double end = begin + std::max(count, count * machine_.latency.arithmetic / machine_.instructions_at_once);
+    if (work.floating_64 > 0) {
+        const double clocks = work.floating_64 * machine_.occupies.floating_64;
+        add_busy(Resource::floating_64, clocks / schedulers, instruction.line);
+        const double served = floating_64_[static_cast<std::size_t>(warp.scheduler)].serve(begin, clocks) + clocks;
+        end = std::max({end, served,
+                        begin + work.floating_64 * machine_.latency.floating_64 / machine_.instructions_at_once});
+    }
+    return end;
+}
+
+double Multiprocessor::do_shared(WarpState& warp, const TracedOperation& operation, const Instruction& instruction,
+                                 double when) {
+    const double passes = operation.words[0];
+    if (operation.kind == OperationKind::shared_atomic) {
+        const double same = operation.words[1];
+        double clocks = machine_.occupies.shared_atomic * passes;
+        if (instruction.compares)
+            clocks *= 2;
+        else if (instruction.result_is_used)
+            clocks = machine_.occupies.shared_atomic * std::max(passes, same);
+        const double begin = access_.serve(when, clocks);
+        add_busy(Resource::atomics, clocks, instruction.line);
+        keep_result(warp, operation.place, begin + clocks + machine_.latency.shared_atomic);
+        return std::max(when, begin - most_queued_clocks);
+    }
+    const double begin = access_.serve(when, passes);
+    add_busy(Resource::shared_memory, passes, instruction.line);
+    if (operation.kind == OperationKind::shared_read)
+        keep_result(warp, operation.place, begin + passes + machine_.latency.shared);
+    else
+        warp.stores_ready = std::max(warp.stores_ready, begin + passes) + machine_.latency.shared_write;
+    return std::max(when, begin - most_queued_clocks);
+}
+
+/// Serve one sector of an access. Return when it is done; `now` is when the warp can go on.
+double Multiprocessor::serve_sector(WarpState& warp, const TracedOperation& operation, const Instruction& instruction,
+                                    std::size_t index, int memory, double when, double& now) {
+    const std::uint32_t sector = operation.words[index];
+    const bool reads = operation.kind == OperationKind::device_read;
+    const bool atomic = operation.kind == OperationKind::device_atomic;
+    const std::uint64_t in_l1 = std::uint64_t{sector} ^ warp.copy << 40;
+    if (reads) {
+        const double arrival = l1_.find(in_l1);
+        if (arrival >= 0) return std::max(arrival > 1e17 ? when : arrival, when + machine_.latency.l1);
+    }
+    const double l2_clocks = atomic ? std::max(l2_clocks_, machine_.occupies.atomic) : l2_clocks_;
+    const double begin = l2_.serve(when, l2_clocks);
+    add_busy(Resource::l2, l2_clocks, instruction.line);
+    double done = begin + l2_clocks + machine_.latency.l2;
+    const bool is_new = blocks_[static_cast<std::size_t>(warp.block)].touched.insert(sector).second;
+    if (memory >= 0) {
+        const auto m = static_cast<std::size_t>(memory);
+        const Footprint& footprint = footprints_[m];
+        const std::uint64_t seed =
+            std::uint64_t{sector} ^ static_cast<std::uint64_t>(residency_.launches) << 40 ^ warp.copy << 52;
+        bool from_dram = false;
+        if (is_new)
+            from_dram = fraction(seed) < footprint.first_touch * (1 - residency_.share[m]);
+        else if (l2_hits_ < 1 && footprint.accesses > 1.5 * footprint.of_block)
+            from_dram = fraction(seed * 31 + served_) > l2_hits_;
+        if (from_dram && operation.kind != OperationKind::device_write) {
+            const double read = dram_.serve(begin, dram_clocks_);
+            add_busy(Resource::memory, dram_clocks_, instruction.line);
+            done = std::max(done, read + dram_clocks_ + machine_.latency.dram);
+        }
+        const bool goes_back = !reads && is_new && residency_.share[m] < 0.5;  // it is written back later
+        if (goes_back && fraction(seed + 1) < footprint.first_touch) {
+            dram_.serve(begin, dram_clocks_);
+            add_busy(Resource::memory, dram_clocks_, instruction.line);
+        }
+        if (atomic) {
+            const double same = operation.words[operation.words.size() / 2 + index] >> 16;
+            const double clocks = machine_.occupies.atomic_lane * std::max(1.0, same);
+            const auto slice = static_cast<std::uint64_t>(sector * sector_bytes / machine_.l2_slice_bytes);
+            double& free = atomic_free_[slice];
+            const double served = std::max(begin, free);
+            free = served + clocks * footprint.sharers;
+            atomic_busy_[slice] += clocks * footprint.sharers;
+            done = std::max(done, served + clocks + machine_.latency.atomic);
+            now = std::max(now, served - most_queued_atomic_clocks);
+        }
+    }
+    if (reads) l1_.arrives(in_l1, done);
+    return done;
+}
+
+double Multiprocessor::do_device(WarpState& warp, const TracedOperation& operation, const Instruction& instruction,
+                                 double when) {
+    const bool atomic = operation.kind == OperationKind::device_atomic;
+    const std::size_t sectors = atomic ? operation.words.size() / 2 : operation.words.size();
+    double lines = 0;
+    for (std::size_t i = 0; i < sectors; ++i) lines += i == 0 || operation.words[i] / 4 != operation.words[i - 1] / 4;
+    const double clocks =
+        atomic ? 1 : std::max({1.0, lines * machine_.occupies.tag, static_cast<double>(sectors) / 4});
+    const double begin = access_.serve(when, clocks);
+    add_busy(Resource::l2, 0, instruction.line);
+    const int memory = memory_of(trace_, operation.words[0]);
+    double done = 0, now = when;
+    for (std::size_t i = 0; i < sectors; ++i)
+        done = std::max(done, serve_sector(warp, operation, instruction, i, memory, begin + clocks, now));
+    if (operation.kind != OperationKind::device_write) keep_result(warp, operation.place, done);
+    return std::max({now, begin + clocks - most_queued_clocks, l2_.free - most_queued_l2_clocks,
+                     dram_.free - most_queued_dram_clocks});
+}
+
+/// Return when the results that an operation needs are there. Of the turns that nvcc does at once, the last one waits.
+/// A store to shared memory does not hold up later loads, which nvcc moves before it.
+double Multiprocessor::ready_at(WarpState& warp, const TracedOperation& operation, const Instruction& instruction,
+                                double when) const {
+    if (operation.kind == OperationKind::basic_block)
+        return warp.block_before ? wait_for(warp, warp.block_before->needs, when) : when;
+    if (operation.kind == OperationKind::fence) {
+        for (const auto& [place, results] : warp.results) when = std::max(when, results[0]);
+        return when;
+    }
+    if (operation.kind == OperationKind::barrier) return std::max(when, warp.stores_ready);
+    const bool is_read = operation.kind == OperationKind::device_read || operation.kind == OperationKind::shared_read;
+    if (is_read) when = std::max(when, warp.pending[warp.reads % most_pending]);
+    if (is_unrolled(instruction) && !instruction.repeats_with_need) {
+        const int turn = warp.turns[operation.place] % static_cast<int>(machine_.loads_at_once);
+        if (turn + 1 < static_cast<int>(machine_.loads_at_once)) return when;
+    } else if (operation.kind == OperationKind::shared_write) {
+        warp.stores_ready = std::max(warp.stores_ready, wait_for(warp, instruction.needs, when));
+        return when;
+    }
+    return wait_for(warp, instruction.needs, when);
+}
+
+/// Do the next operation of a warp, or find out that it must wait longer.
+void Multiprocessor::step(double when, int number) {
+    static const Instruction unknown;
+    WarpState& warp = warps_[static_cast<std::size_t>(number)];
+    if (warp.next == warp.operations->size()) return finish_warp(number, when);
+    const TracedOperation& operation = (*warp.operations)[warp.next];
+    const Instruction* const known = code_.at(operation.place);
+    const Instruction& instruction = known ? *known : unknown;
+    const double ready = ready_at(warp, operation, instruction, when);
+    if (ready > when + 1e-9) return queue_.push({ready, number});
+    ++warp.next;
+    if (is_unrolled(instruction)) ++warp.turns[operation.place];
+    ++served_;
+    if (instruction.continues) {
+        keep_result(warp, operation.place, warp.vector_ready);
+        return queue_.push({when, number});
+    }
+    double next = when;
+    switch (operation.kind) {
+        case OperationKind::basic_block:
+            warp.block_before = known;
+            next = do_basic_block(warp, instruction, when);
+            break;
+        case OperationKind::barrier: {
+            BlockState& block = blocks_[static_cast<std::size_t>(warp.block)];
+            const double arrival = issue(warp, when, 1, instruction.line) + 1;
+            block.last_arrival = block.arrived++ == 0 ? arrival : std::max(block.last_arrival, arrival);
+            block.waiting.push_back(number);
+            if (block.arrived == block.alive) release_barrier(block);
+            return;
+        }
+        case OperationKind::warp_function: {
+            next = issue(warp, when, instruction.words, instruction.line) + 1;
+            const double clocks = machine_.occupies.shuffle * instruction.words;
+            const double begin = access_.serve(next, clocks);
+            add_busy(Resource::shared_memory, clocks, instruction.line);
+            keep_result(warp, operation.place, begin + machine_.latency.shuffle);
+            break;
+        }
+        case OperationKind::fence:
+            next = when + machine_.latency.l2 * 1.5;
+            break;
+        case OperationKind::constant_read:
+            next = when;
+            if (operation.words[0] > 1) next = issue(warp, when, operation.words[0], instruction.line) + operation.words[0];
+            break;
+        case OperationKind::shared_read:
+        case OperationKind::shared_write:
+        case OperationKind::shared_atomic:
+            next = do_shared(warp, operation, instruction, issue(warp, when, 1, instruction.line) + 1);
+            break;
+        case OperationKind::device_read:
+        case OperationKind::device_write:
+        case OperationKind::device_atomic:
+            next = do_device(warp, operation, instruction, issue(warp, when, 1, instruction.line) + 1);
+            break;
+    }
+    queue_.push({next, number});
+}
+
+double Multiprocessor::extrapolate(double end) const {
+    double busiest_slice = 0, slowest_slice = 0;
+    for (const auto& [slice, busy] : atomic_busy_) busiest_slice = std::max(busiest_slice, busy);
+    for (const auto& [slice, free] : atomic_free_) slowest_slice = std::max(slowest_slice, free);
+    double clocks = std::max({end, l2_.free, dram_.free, slowest_slice});
+    if (blocks_in_all_ <= replayed_) return clocks;
+    const double most_busy = std::max(*std::ranges::max_element(time_.busy), busiest_slice);
+    double rate = replayed_ / end;
+    if (static_cast<int>(starts_.size()) > 2 * blocks_at_once_) {
+        const double first = starts_[static_cast<std::size_t>(blocks_at_once_)];
+        rate = (static_cast<double>(starts_.size()) - 1 - blocks_at_once_) / std::max(1.0, starts_.back() - first);
+    }
+    rate = std::min(rate, replayed_ / std::max(1.0, most_busy));
+    return clocks + (blocks_in_all_ - replayed_) / rate;
+}
+
+KernelTime Multiprocessor::run() {
+    for (int b = 0; b < std::min(blocks_at_once_, replayed_); ++b) start_block(0);
+    double end = 0;
+    while (!queue_.empty()) {
+        const auto [when, number] = queue_.top();
+        queue_.pop();
+        end = std::max(end, when);
+        step(when, number);
+    }
+    std::ranges::sort(starts_);
+    time_.clocks = extrapolate(end);
+    double recorded = 0, events = 0;
+    for (const TracedBlock& block : launch_.sampled) {
+        recorded += static_cast<double>(block.recorded);
+        events += static_cast<double>(block.events);
+    }
+    if (recorded > 0 && events > recorded) time_.clocks *= events / recorded;  // threads were recorded in part
+    const double scale = blocks_in_all_ / replayed_;
+    for (double& busy : time_.busy) busy *= scale;
+    for (auto& [line, of_line] : time_.busy_of_line)
+        for (double& busy : of_line) busy *= scale;
+    return time_;
+}
+
+/// Update what the L2 holds: the memories used last, as far as they fit.
+void update(Residency& residency, const std::vector<Footprint>& footprints, double l2_bytes) {
+    for (std::size_t m = 0; m < footprints.size(); ++m) {
+        if (footprints[m].of_launch <= 0) continue;
+        residency.footprint[m] = footprints[m].of_launch * sector_bytes;
+        residency.last_used[m] = residency.launches;
+    }
+    double room = l2_bytes;
+    for (int launch = residency.launches; launch >= 0; --launch) {
+        double bytes = 0;
+        for (std::size_t m = 0; m < footprints.size(); ++m)
+            if (residency.last_used[m] == launch) bytes += residency.footprint[m];
+        if (bytes == 0) continue;
+        const double fits = room / bytes;
+        for (std::size_t m = 0; m < footprints.size(); ++m)
+            if (residency.last_used[m] == launch)
+                residency.share[m] = fits >= 1 ? 1 : fits > 0.5 ? fits : 0.3 * fits;
+        room = std::max(0.0, room - bytes);
+    }
+    ++residency.launches;
+}
+
+}  // namespace
+
+const char* resource_name(Resource resource) {
+    switch (resource) {
+        case Resource::memory:
+            return "memory";
+        case Resource::l2:
+            return "L2";
+        case Resource::shared_memory:
+            return "shared memory";
+        case Resource::atomics:
+            return "atomics";
+        case Resource::issue:
+            return "issue";
+        case Resource::floating_64:
+            return "FP64";
+    }
+    return "";
+}
+
+KernelTime replay(const Machine& machine, const Trace& trace, const TracedLaunch& launch, const Code& code,
+                  int registers, Residency& residency) {
+    if (launch.sampled.empty()) return {};
+    Multiprocessor multiprocessor(machine, trace, launch, code, registers, residency);
+    KernelTime time = multiprocessor.run();
+    update(residency, multiprocessor.footprints(), machine.l2_bytes);
+    return time;
+}
+
+}  // namespace warplab::predict

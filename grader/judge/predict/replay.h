@@ -1,0 +1,46 @@
+#pragma once
+// Replays the traced warps of a launch on one multiprocessor of a GPU. Warps issue their operations in order and wait
+// for the results they need; every part of the multiprocessor, and its share of the L2 and the memory, serves one
+// operation after the other at its rate, with its latency.
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "grader/judge/predict/code.h"
+#include "grader/judge/predict/machine.h"
+#include "grader/judge/predict/trace_reader.h"
+
+namespace warplab::predict {
+
+/// What operations wait for.
+enum class Resource { memory, l2, shared_memory, atomics, issue, floating_64 };
+inline constexpr std::size_t resource_count = 6;
+const char* resource_name(Resource resource);
+
+/// Clocks for which each resource of a multiprocessor is busy.
+using Busy = std::array<double, resource_count>;
+
+struct KernelTime {
+    double clocks = 0;
+    Busy busy = {};
+    std::map<int, Busy> busy_of_line;  // by line of the student's file
+    int blocks_at_once = 1;            // on a multiprocessor
+};
+
+/// Device memory, and how much of it the L2 holds.
+struct Residency {
+    std::vector<double> share;         // of each memory of the trace: 0 to 1
+    std::vector<double> footprint;     // bytes used by its last launch
+    std::vector<int> last_used;        // number of the launch; -1 if none
+    int launches = 0;
+};
+
+/// Replay one launch. `residency` is that before it, and is updated. `registers`: of a thread.
+KernelTime replay(const Machine& machine, const Trace& trace, const TracedLaunch& launch, const Code& code,
+                  int registers, Residency& residency);
+
+}  // namespace warplab::predict

@@ -1,0 +1,147 @@
+#include "grader/judge/predict/trace_reader.h"
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <stdexcept>
+#include <tuple>
+
+namespace warplab::predict {
+namespace {
+
+using trace::OperationKind;
+using trace::RecordKind;
+
+constexpr std::uint64_t most_blocks_of_grid = std::uint64_t{1} << 40;
+
+[[noreturn]] void damaged(const char* what) {
+    throw std::runtime_error(std::string("the trace of the program is damaged: ") + what);
+}
+
+template <class Record>
+Record take(std::string_view& bytes) {
+    Record record;
+    if (bytes.size() < sizeof record) damaged("a record is too short");
+    std::memcpy(&record, bytes.data(), sizeof record);
+    bytes.remove_prefix(sizeof record);
+    return record;
+}
+
+std::size_t fewest_words(OperationKind kind, std::size_t words) {
+    switch (kind) {
+        case OperationKind::device_read:
+        case OperationKind::device_write:
+        case OperationKind::shared_read:
+        case OperationKind::shared_write:
+        case OperationKind::constant_read:
+            return 1;
+        case OperationKind::device_atomic:
+            return words % 2 == 0 ? 2 : words + 1;  // sectors, and as many counts
+        case OperationKind::shared_atomic:
+            return 3;
+        default:
+            return 0;
+    }
+}
+
+class Reader {
+  public:
+    Trace read(std::string_view bytes) {
+        // Spans refer to this copy, which never grows.
+        trace_.words.resize(bytes.size() / sizeof(std::uint32_t));
+        std::memcpy(trace_.words.data(), bytes.data(), trace_.words.size() * sizeof(std::uint32_t));
+        const std::string_view all(reinterpret_cast<const char*>(trace_.words.data()),
+                                   trace_.words.size() * sizeof(std::uint32_t));
+        for (std::string_view rest = all; rest.size() >= sizeof(trace::Header);) {
+            const auto header = take<trace::Header>(rest);
+            if (static_cast<std::uint32_t>(header.kind) == 0) break;  // the rest of the file is empty
+            if (header.bytes > rest.size()) damaged("a record reaches beyond its end");
+            add(header.kind, rest.substr(0, header.bytes));
+            rest.remove_prefix(header.bytes);
+        }
+        std::ranges::sort(trace_.memories, {}, &TracedMemory::begin);
+        return std::move(trace_);
+    }
+
+  private:
+    void add(RecordKind kind, std::string_view record) {
+        switch (kind) {
+            case RecordKind::memory: {
+                const auto memory = take<trace::Memory>(record);
+                if (memory.begin + memory.bytes < memory.begin) damaged("memory wraps around");
+                trace_.memories.push_back({memory.begin, memory.bytes, memory.role});
+                return;
+            }
+            case RecordKind::launch:
+                return add_launch(take<trace::Launch>(record));
+            case RecordKind::block: {
+                const auto block = take<trace::Block>(record);
+                launch().sampled.push_back({block.events, block.recorded, {}});
+                return;
+            }
+            case RecordKind::warp:
+                return add_warp(record);
+            case RecordKind::launch_ends:
+                launch().shared_bytes += take<trace::LaunchEnds>(record).static_shared_bytes;
+                return;
+            case RecordKind::host_call:
+                trace_.steps.emplace_back(take<trace::HostCall>(record));
+                return;
+            default:
+                damaged("a record is of no known kind");
+        }
+    }
+
+    TracedLaunch& launch() {
+        if (trace_.launches.empty()) damaged("a block without a launch");
+        return trace_.launches.back();
+    }
+
+    void add_launch(const trace::Launch& record) {
+        TracedLaunch launch;
+        launch.kernel.assign(record.kernel, strnlen(record.kernel, sizeof record.kernel));
+        launch.blocks = 1;
+        for (const std::uint32_t extent : record.grid) launch.blocks *= std::max(extent, 1u);
+        std::uint64_t threads = 1;
+        for (const std::uint32_t extent : record.block) threads *= std::clamp(extent, 1u, 1024u);
+        if (threads > 1024 || launch.blocks > most_blocks_of_grid) damaged("a launch is too large");
+        launch.threads = static_cast<unsigned>(threads);
+        launch.shared_bytes = record.dynamic_shared_bytes;
+        launch.line = record.line;
+        const std::size_t number = trace_.launches.size();
+        const auto shape = std::tuple(launch.kernel, std::string(reinterpret_cast<const char*>(record.grid), 24),
+                                      record.dynamic_shared_bytes);
+        launch.same_as = shapes_.emplace(shape, number).first->second;
+        if (launch.same_as == number && record.repeats) damaged("a launch repeats none");
+        trace_.launches.push_back(std::move(launch));
+        trace_.steps.emplace_back(Trace::LaunchNumber{number});
+    }
+
+    void add_warp(std::string_view record) {
+        const auto warp = take<trace::Warp>(record);
+        if (launch().sampled.empty()) damaged("a warp without a block");
+        std::vector<TracedOperation> operations;
+        operations.reserve(std::min<std::size_t>(warp.operations, record.size() / sizeof(trace::Operation)));
+        while (!record.empty()) {
+            const auto operation = take<trace::Operation>(record);
+            const std::size_t bytes = operation.words * sizeof(std::uint32_t);
+            if (bytes > record.size() || operation.words < fewest_words(operation.kind, operation.words) ||
+                operation.kind > OperationKind::fence || operation.lanes == 0 || operation.lanes > 32)
+                damaged("an operation has the wrong size");
+            const auto first = static_cast<std::size_t>(record.data() - reinterpret_cast<const char*>(trace_.words.data()));
+            operations.push_back({operation.place, operation.kind, operation.lanes,
+                                  {trace_.words.data() + first / sizeof(std::uint32_t), operation.words}});
+            record.remove_prefix(bytes);
+        }
+        launch().sampled.back().warps.push_back(std::move(operations));
+    }
+
+    Trace trace_;
+    std::map<std::tuple<std::string, std::string, std::uint32_t>, std::size_t> shapes_;
+};
+
+}  // namespace
+
+Trace read_trace(std::string_view bytes) { return Reader().read(bytes); }
+
+}  // namespace warplab::predict

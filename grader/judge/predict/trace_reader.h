@@ -1,0 +1,56 @@
+#pragma once
+// Reads a trace (grader/io/trace.h). The file comes from the submission's process, so everything is checked.
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "grader/io/trace.h"
+
+namespace warplab::predict {
+
+struct TracedOperation {
+    std::uint32_t place;
+    trace::OperationKind kind;
+    std::uint8_t lanes;
+    std::span<const std::uint32_t> words;  // grader/io/trace.h says which
+};
+
+struct TracedBlock {
+    std::uint64_t events = 0, recorded = 0;  // of threads
+    std::vector<std::vector<TracedOperation>> warps;
+};
+
+struct TracedLaunch {
+    std::string kernel;
+    std::uint64_t blocks = 0;
+    unsigned threads = 0;  // of a block
+    std::size_t shared_bytes = 0;
+    int line = 0;
+    std::vector<TracedBlock> sampled;
+    std::size_t same_as = 0;  // the launch with the same shape that was recorded; its own number if it was
+};
+
+struct TracedMemory {
+    std::uint64_t begin = 0, bytes = 0;
+    trace::MemoryRole role = trace::MemoryRole::allocation;
+};
+
+/// A whole call: what the host did, in order.
+struct Trace {
+    struct LaunchNumber {
+        std::size_t number;
+    };
+    std::vector<std::variant<LaunchNumber, trace::HostCall>> steps;
+    std::vector<TracedLaunch> launches;
+    std::vector<TracedMemory> memories;  // by address
+    std::vector<std::uint32_t> words;    // that the operations refer to
+};
+
+/// Throws std::runtime_error if the trace is damaged.
+Trace read_trace(std::string_view bytes);
+
+}  // namespace warplab::predict
