@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from pathlib import Path
 
@@ -10,7 +11,10 @@ import pytest
 from grader.python.batch.ingest.roster import read_roster, read_rosters
 from grader.python.batch.ingest.submission import WORKSHEET, Submission
 from grader.python.batch.ingest.submissions import find_submissions
+from grader.python.batch.outputs.gradebooks import canvas
+from grader.python.batch.outputs.rows import Entry
 from grader.python.common.console import UserError
+from grader.python.common.report import Report, Total
 from tests.python.batch.batches import LAB, STAGES, Course
 from tests.python.batch.ingest.test_archive import make_zip
 from tests.python.batch.test_roster import gradebook
@@ -100,6 +104,9 @@ def test_a_name_of_several_students_says_who_they_are(course: Course) -> None:
     assert "7 is not assigned. Two are called John Smith: u013x, u014x." in said
     said = course.verb("override", "--student", "john smith", "--points", "3", "--reason", "x").stderr
     assert "Two are called john smith: u013x, u014x. Give an id." in said
+    said = course.verb("extend", "--student", "Ada Lovelace", "--student", "John Smith", "--student", "Nobody",
+                       "--until", "2026-12-01T00:00Z", "--reason", "x").stderr  # fmt: skip
+    assert "2 of 3 names give no student: Two are called John Smith: u013x, u014x. Give an id. Nobody here" in said
     (marks := course.root / "marks.csv").write_text("name,points\nJohn Smith,3\nAda Lovelace,3\nNobody,2\n")
     said = course.verb("points", "--from", marks, "--item", "journal", "--of", "5").stderr
     assert "2 lines give no student: " in said and "marks.csv:2: Two are called John Smith: u013x, u014x." in said
@@ -147,6 +154,11 @@ def test_a_canvas_gradebook_with_split_names_is_a_roster(tmp_path: Path) -> None
     )
     (student,) = read_roster(file)
     assert (student.name, student.numbers) == ("Ada Lovelace", {"7052"})
+    report = Report(lab="lab", total=Total(8, 20, 0))
+    text, unknown = canvas([Entry("al1", report, name="Ada Lovelace", ids=student.ids)], file.read_text(), "Lab 1")
+    assert not unknown and list(csv.reader(text.splitlines()))[2] == [
+        "Lovelace", "Ada", "7052", "2026004", "al1", "CS", "8",
+    ]  # fmt: skip
 
 
 RECORDED = Path(__file__).parent / "recorded"

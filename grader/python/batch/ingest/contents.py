@@ -69,9 +69,9 @@ def pick_stages(
         if not named:
             continue
         starter = (starters or {}).get(stage)
-        left_over = [file for file in named if is_left_over(file, starter)]
-        best[stage] = one = find_newest([file for file in named if file not in left_over] or named, lab)
-        others = [file for file in named if file.content != one.content and file not in left_over]
+        own = [file for file in named if not is_left_over(file, starter)]
+        best[stage] = one = find_newest(own or named, lab)
+        others = [file for file in own if file.content != one.content]
         if beside := sorted(show_path(file.name) for file in others if file.places == one.places):
             notes.append(f"{show_path(one.name)} was graded; there were also {name_some(beside)}")
         elsewhere = [file for file in others if file.places != one.places]
@@ -96,7 +96,7 @@ def find_named(files: Sequence[File], called: Sequence[PurePosixPath], stage: st
 
 def how_called(called: PurePosixPath, stage: str, stages: Sequence[str]) -> int | None:
     """Return how clearly a file's own name is a stage's; None if it is not. 0: exactly, or with _1; 1: with another
-    ending; 2: with other signs between the words, or words before it; 3: the stage's number alone."""
+    ending; 2: with other signs between the words, or words before or after it; 3: the stage's number alone."""
     stem, ending, stage = called.stem.casefold(), called.suffix.casefold(), stage.casefold()
     others = {other.casefold() for other in stages} - {stage}
     if ending not in CODE_ENDINGS or stem in others:
@@ -105,10 +105,15 @@ def how_called(called: PurePosixPath, stage: str, stages: Sequence[str]) -> int 
         return int(ending != ".cu")
     if ending != ".cu":  # such as output_01_first.txt
         return None
-    words = join_words(stem)
-    if f"_{words}".endswith(f"_{join_words(stage)}") and not any(f"_{words}".endswith(f"_{one}") for one in others):
+    if holds_words(stem, stage) and not any(holds_words(stem, one) for one in others if len(one) > len(stage)):
         return 2
     return 3 if stem == stage.partition("_")[0] else None
+
+
+def holds_words(name: str, stage: str) -> bool:
+    """Return whether a name begins or ends with a stage's words."""
+    words, wanted = f"_{join_words(name)}_", f"_{join_words(stage)}_"
+    return words.startswith(wanted) or words.endswith(wanted)
 
 
 def join_words(name: str) -> str:

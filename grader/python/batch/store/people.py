@@ -118,6 +118,20 @@ def find_key(database: Database, student: str) -> str:
     return next(row.key for own in (True, False) for row in rows if called in (row.own() if own else row.members))
 
 
+def find_students(database: Database, names: Sequence[str]) -> list[str]:
+    """Return the ids of several students. Raises UserError with all names that are not one student's."""
+    found, wrong = [], []
+    for name in names:
+        try:
+            found.append(find_student(database, name))
+        except UserError as error:
+            wrong.append(str(error))
+    if wrong:
+        count = f"{len(wrong)} of {len(names)} names give no student: " if len(wrong) > 1 else ""
+        raise UserError(count + " ".join(wrong))
+    return found
+
+
 def find_student(database: Database, student: str) -> str:
     """Return the id of a student who is given by it or by another name on the roster. Raises UserError."""
     members = {member for row in database.rows() for member in row.members}

@@ -24,7 +24,7 @@ from grader.python.batch.policy.points import (
 )
 from grader.python.batch.store.database import Database
 from grader.python.batch.store.opened import kept_settings, open_batch
-from grader.python.batch.store.people import People, find_student
+from grader.python.batch.store.people import People, find_students
 from grader.python.common.console import UserError, say
 from grader.python.common.units import plural, show_points
 
@@ -126,7 +126,7 @@ def points(options: argparse.Namespace) -> int:
     require_item(options)
     require_between("--points", options.points, 0, options.of or math.inf)  # with --of 0, the points are a bonus
     database = open_batch(options.folder)
-    require_same_most(database, options, {find_student(database, student) for student in options.student})
+    require_same_most(database, options, set(find_students(database, options.student)))
     values = {"item": options.item, "points": options.points, "most": options.of, "reason": options.reason}
     return decide(options, "points", **values)
 
@@ -228,7 +228,7 @@ def override(options: argparse.Namespace) -> int:
     if options.undo:
         return decide(options, "overrides", points=UNDONE, reason=options.reason)
     database = open_batch(options.folder)
-    students = {find_student(database, student) for student in options.student}
+    students = set(find_students(database, options.student))
     chosen = [final for final in all_finals(database, kept_settings(database)) if final.student in students]
     require_between("--points", options.points, 0, min(final.most for final in chosen))
     files = {final.student: final.row.fingerprint for final in chosen}
@@ -247,7 +247,7 @@ def decide(
     """Enter the same decision for all named students, or for none if one is unknown; print the points that they have
     now. `more`: values that differ between students."""
     database = open_batch(options.folder)
-    students = [find_student(database, student) for student in options.student]
+    students = find_students(database, options.student)
     if options.undo:
         require_decided(database, table, students, values.get("item", ""))
     database.insert(table, [{"student": student, "time": now()} | values | more(student) for student in students])

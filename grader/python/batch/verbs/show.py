@@ -7,7 +7,7 @@ import argparse
 from grader.python.batch.outputs.write import write_outputs
 from grader.python.batch.policy.points import read_policy, tell_policy
 from grader.python.batch.store.opened import kept_settings, open_batch
-from grader.python.batch.store.people import find_student
+from grader.python.batch.store.people import find_students
 from grader.python.batch.store.rows import STATUSES, in_words
 from grader.python.common.console import say
 from grader.python.common.units import show_points
@@ -41,8 +41,7 @@ def tell_decision(decision: tuple[bool, str, str, str, str, str]) -> str:
 def history(options: argparse.Namespace) -> int:
     """Print all grades of students' hand-ins with their reasons, and all decisions for them."""
     database = open_batch(options.folder)
-    for name in options.student:
-        student = find_student(database, name)
+    for student in find_students(database, options.student):
         for row in database.rows():
             if student in row.members:
                 say(f"{student}: hand-in {row.key}, of {row.handed_in or 'no known time'}: {in_words(row.status)}")

@@ -115,6 +115,11 @@ HONEST: dict[str, tuple[dict[str, bytes], str]] = {
     "text_in_an_archive": ({f"{MOODLE}/a.zip": pack({"01_first.txt": b"1", "x/02_second.cpp": b"2"})}, "12"),
     "output_beside_code": ({f"al1/{FIRST}": b"1", "al1/01_first.txt": b"x", "al1/out_01_first.txt": b"x"}, "1"),
     "output_alone": ({f"{MOODLE}/{FIRST}": b"1", f"{MOODLE}/output_02_second.txt": b"x"}, "1"),
+    "words_after": (
+        {"al1/01_first_final.cu": b"1", "al1/02_second_fixed (1).cu": b"2", "al1/02_seconds.cu": b"x"},
+        "12",
+    ),
+    "words_after_beside_the_exact_name": ({"al1/01_first_old.cu": b"x", f"al1/{FIRST}": b"1"}, "1"),
     "other_signs": ({"al1/01 First.cu": b"1", "al1/lovelace-02-second.cu": b"2"}, "12"),
     "number_alone": ({"al1/01.cu": b"1", "al1/02.cu": b"2", "al1/02 second.cu": b"2", "al1/03.cu": b"3"}, "12"),
     "moodle_newer_file": ({f"{MOODLE}/lab.zip": pack({FIRST: b"old", SECOND: b"2"}), f"{MOODLE}/{FIRST}": b"1"}, "12"),
