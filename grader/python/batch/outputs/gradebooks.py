@@ -197,8 +197,9 @@ def fill(
     found = find_rows(header, people, entries)
     for student, row in found.items():
         for column, write in columns.items():
-            if row[header.index(column)] not in keep:
-                row[header.index(column)] = write(student)
+            at = header.index(column)
+            if row[at] not in keep:
+                row[at] = write(student) or row[at]  # Canvas deletes a grade whose cell is empty
     return found
 
 
