@@ -8,6 +8,7 @@ out if Moodle has the grade and the comment already, because Moodle may notify t
 from __future__ import annotations
 
 import html
+import os
 import re
 import shutil
 from collections.abc import Mapping
@@ -18,7 +19,7 @@ from typing import Any
 from grader.python.batch.ingest.times import show_time
 from grader.python.batch.outputs.cells import write_csv
 from grader.python.batch.remote.connection import MISSING, make_adapter, require_secure, try_again
-from grader.python.batch.remote.pull import HAND_INS, ROSTER, Pulled
+from grader.python.batch.remote.pull import HAND_INS, Pulled, begin
 from grader.python.batch.remote.push import Pushed, Returned
 from grader.python.common.console import UserError, write_atomically
 from grader.python.common.units import show_points
@@ -111,19 +112,20 @@ def pull(moodle: Moodle, folder: Path) -> Pulled:
         for file in list_files(submission) if members else ():
             path = "/".join(filter(None, (file["filepath"].strip("/"), file["filename"])))
             wanted[Path(plain(team)) / plain_path(path)] = file
+    begin(folder, write_roster(moodle, handed_in))
     pulled.files = len(wanted)
     for path, file in wanted.items():
         target = folder / HAND_INS / path
-        if target.is_file() and target.stat().st_size == file["filesize"]:
+        if target.is_file() and (target.stat().st_size, int(target.stat().st_mtime)) == version_of(file):
             continue
         try:
             target.parent.mkdir(parents=True, exist_ok=True)
             write_atomically(target, try_again(lambda file=file: moodle.fetch(file), str(path)))
+            os.utime(target, (file["timemodified"], file["timemodified"]))
             pulled.fetched += 1
         except UserError:
             missing.append(str(path))
     remove_others(folder / HAND_INS, {folder / HAND_INS / path for path in wanted})
-    write_atomically(folder / ROSTER, write_roster(moodle, handed_in))
     pulled.missing = tuple(missing)
     return pulled
 
@@ -139,6 +141,11 @@ def list_files(submission: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     """Return the files of a hand-in."""
     plugins = [plugin for plugin in submission.get("plugins", []) if plugin["type"] == "file"]
     return [file for plugin in plugins for area in plugin.get("fileareas", []) for file in area.get("files", [])]
+
+
+def version_of(file: Mapping[str, Any]) -> tuple[int, int]:
+    """Return the size and the time of a file, in seconds since 1970: a student can replace a file under its name."""
+    return file["filesize"], file["timemodified"]
 
 
 def plain(name: str) -> str:

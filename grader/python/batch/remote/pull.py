@@ -33,7 +33,7 @@ def pull(assignment: Any, folder: Path) -> Pulled:
     submissions = try_again(
         lambda: list(assignment.get_submissions(include=["user"], per_page=100)), "the list of submissions"
     )
-    (folder / HAND_INS).mkdir(parents=True, exist_ok=True)
+    begin(folder, write_roster(submissions))
     pulled, missing = Pulled(len(submissions)), []
     wanted = {name_file(one, attachment): attachment for one in submissions for attachment in one.attachments}
     pulled.files = len(wanted)
@@ -49,9 +49,19 @@ def pull(assignment: Any, folder: Path) -> Pulled:
     for file in (folder / HAND_INS).iterdir():
         if file.name not in wanted:
             file.unlink()
-    write_atomically(folder / ROSTER, write_roster(submissions))
     pulled.missing = tuple(missing)
     return pulled
+
+
+def begin(folder: Path, roster: str) -> None:
+    """Write the roster, and make the folder of hand-ins. Raises UserError if there is one that `pull` did not make,
+    because files that the course system does not have are removed from it."""
+    if (folder / HAND_INS).exists() and not (folder / ROSTER).is_file():
+        raise UserError(
+            f"{folder / HAND_INS} is not from an earlier pull: there is no {ROSTER}. Choose a different DIR."
+        )
+    (folder / HAND_INS).mkdir(parents=True, exist_ok=True)
+    write_atomically(folder / ROSTER, roster)
 
 
 def fetch(attachment: Any) -> bytes:

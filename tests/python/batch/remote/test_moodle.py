@@ -81,11 +81,25 @@ def test_a_groups_hand_in_is_graded_once_for_all_its_members(moodle: Moodle, cou
     assert [row.members for row in course.database().rows()] == [["al1", "at2"]]
 
 
+def test_a_file_that_a_student_replaced_is_fetched_again(moodle: Moodle, tmp_path: Path, capsys) -> None:
+    moodle.add(100, "al1", "Ada Lovelace", ("01_first.cu", b"1"), ("02_second.cu", b"2"))
+    run("pull", tmp_path, "--moodle", moodle.url, *WHERE)
+    moodle.files[1] = b"3"  # of the same size
+    moodle.submissions[0]["plugins"][1]["fileareas"][0]["files"][0]["timemodified"] += 60
+    capsys.readouterr()
+    run("pull", tmp_path, "--moodle", moodle.url, *WHERE)
+    assert "2 files, 1 of them new" in capsys.readouterr().out
+    assert (tmp_path / "hand-ins/al1/01_first.cu").read_bytes() == b"3"
+
+
 def test_what_moodle_no_longer_has_is_removed_and_no_name_leads_elsewhere(moodle: Moodle, tmp_path: Path) -> None:
     moodle.add(100, "../al1", "Ada Lovelace", ("../../01_first.cu", b"1"), ("02_second.cu", b"2"))
     run("pull", tmp_path / "in", "--moodle", moodle.url, *WHERE)
     files = list(tmp_path.rglob("*.cu"))
     assert len(files) == 2 and all(file.is_relative_to(tmp_path / "in" / "hand-ins") for file in files)
+    (tmp_path / "other" / "hand-ins" / "precious").mkdir(parents=True)
+    with pytest.raises(UserError, match=r"hand-ins is not from an earlier pull: there is no roster.csv"):
+        run("pull", tmp_path / "other", "--moodle", moodle.url, *WHERE)
     moodle.submissions.clear()
     run("pull", tmp_path / "in", "--moodle", moodle.url, *WHERE)
     assert not list((tmp_path / "in" / "hand-ins").iterdir())
