@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from grader.python.batch.ingest.called import as_claimed
 from grader.python.batch.ingest.entries import HOW_TO_TELL
-from grader.python.batch.ingest.notes import kind_of, make_note
+from grader.python.batch.ingest.notes import OF_GROUP, Note, has_kind, kind_of, make_note
 from grader.python.batch.ingest.roster import (
     Student,
     alias_key,
@@ -68,7 +68,8 @@ def identify_by_group(found: Sequence[Submission], roster: Sequence[Student]) ->
             assign(submission, team, certain=True)
             use_worksheet(submission, team)
             said = f"For the group {submission.called}" if len(team) > MOST_LISTED else f"For {join_ids(team)}"
-            submission.notes.append(f"{said}, as Moodle's worksheet says.")
+            submission.notes.append(Note(f"{said}, as Moodle's worksheet says.", OF_GROUP))
+            submission.team = ""  # the worksheet says who is in the group
             assigned.append(submission)
     return assigned
 
@@ -210,7 +211,7 @@ def credit_partners(found: Sequence[Submission], roster: Sequence[Student], earl
             if student.id not in certain:
                 submission.members.append(student.id)
                 submission.name += f", {student.name or student.id}"
-        if len(submission.members) > 1:
+        if len(submission.members) > 1 and not has_kind(submission.notes, OF_GROUP):
             submission.notes.append(f"For {' and '.join(submission.members)}, as its name says.")
 
 
