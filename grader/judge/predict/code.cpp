@@ -180,7 +180,7 @@ void Analysis::match(const std::vector<HookCall>& calls) {
             }
             const std::string hook = statement.kind == Statement::Kind::call ? hook_name(statement.operation) : "";
             if (hook.empty()) continue;
-            if (next == calls.size() || calls[next].hook != hook) return;
+            if (next == calls.size() || calls[next].hook != hook) { if (getenv("DBG")) fprintf(stderr, "%s at %zu of %zu: %s, not %s\n", function_.symbol.c_str(), next, calls.size(), hook.c_str(), next < calls.size() ? calls[next].hook.c_str() : ""); return; }
             const std::uint32_t place = calls[next++].place;
             hooked_.push_back({place, here});
             if (hook.find("read") != std::string::npos && !reads_built_in(statement)) reading = place;
@@ -380,7 +380,7 @@ Instruction Analysis::instruction_of(std::size_t block, std::size_t index) const
     const std::vector<Statement>& statements = function_.blocks[block].statements;
     const Statement& call = statements[index];
     Instruction instruction;
-    instruction.line = call.by_header ? 0 : call.line;
+    instruction.line = call.line;
     const std::string hook = hook_name(call.operation);
     std::vector<std::string> operands = call.operands;
     if (hook == "__sanitizer_cov_trace_pc") {

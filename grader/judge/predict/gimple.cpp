@@ -115,10 +115,12 @@ Statement read_phi(std::string_view text) {
     return phi;
 }
 
-Statement read_statement(std::string_view text) {
+/// Read a statement. `line` is the last one of the student's file, and is updated.
+Statement read_statement(std::string_view text, int& line) {
     Statement statement;
     const Location location = take_location(text);
-    statement.line = location.line;
+    if (location.line > 0 && !location.file.ends_with(".h")) line = location.line;
+    statement.line = line;
     statement.by_header = is_backend_header(location.file);
     const bool calls = text.starts_with("gimple_call"), assigns = text.starts_with("gimple_assign");
     const bool compares = text.starts_with("gimple_cond");
@@ -162,6 +164,7 @@ std::string_view Function::type_of(const std::string& name) const {
 
 std::vector<Function> read_gimple(std::string_view text) {
     std::vector<Function> functions;
+    int students_line = 0;
     while (!text.empty()) {
         const std::size_t end = std::min(text.find('\n'), text.size());
         std::string_view line = text.substr(0, end);
@@ -169,6 +172,7 @@ std::vector<Function> read_gimple(std::string_view text) {
         if (line.starts_with(";; Function ")) {
             const std::size_t behind = line.rfind(", funcdef_no="), open = line.rfind('(', behind);
             functions.emplace_back();
+            students_line = 0;
             if (behind != std::string_view::npos && open != std::string_view::npos)
                 functions.back().symbol = line.substr(open + 1, behind - open - 1);
             continue;
@@ -186,7 +190,7 @@ std::vector<Function> read_gimple(std::string_view text) {
             function.blocks.back().successors.push_back(number_in(line));
         } else if (!line.empty() && !line.starts_with("gimple_debug")) {
             if (line.find("gimple_return") != std::string_view::npos) function.blocks.back().returns = true;
-            Statement statement = read_statement(line);
+            Statement statement = read_statement(line, students_line);
             if (statement.kind != Statement::Kind::other)
                 function.blocks.back().statements.push_back(std::move(statement));
         }

@@ -12,7 +12,7 @@ namespace warplab::predict {
 struct Statement {
     enum class Kind { assign, call, condition, phi, other };
     Kind kind = Kind::other;
-    int line = 0;              // of the file, 0 if unknown
+    int line = 0;              // of the student's file; in headers, of the statement before
     bool by_header = false;    // from a header of the CPU backend, so no instruction of a GPU's
     std::string operation;     // of an assignment: "plus_expr"; of a call: the function
     std::string result;        // a name or an lvalue; empty if none

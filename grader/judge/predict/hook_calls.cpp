@@ -120,6 +120,9 @@ std::string hook_name(std::string_view symbol) {
                           symbol.find("vptr") == std::string_view::npos && symbol != "__tsan_init";
     if (accesses || symbol == "__sanitizer_cov_trace_pc" || symbol.starts_with("warplab_seen_mem"))
         return std::string(symbol);
+    // In the intermediate code these keep their names (warplab_cpu/seen.h).
+    if (symbol == "memcpy" || symbol == "memmove" || symbol == "memset" || symbol == "memcmp")
+        return "warplab_seen_" + std::string(symbol);
     if (symbol.starts_with("_ZN11warplab_cpu")) {  // then the length of the name, and the name
         symbol.remove_prefix(16);
         while (!symbol.empty() && symbol.front() >= '0' && symbol.front() <= '9') symbol.remove_prefix(1);

@@ -122,6 +122,8 @@ class Multiprocessor {
     bool is_unrolled(const Instruction& instruction) const {
         return instruction.loop && !ordered_loops_.contains(instruction.loop);
     }
+    bool has_another_turn(const WarpState& warp, const TracedOperation& operation,
+                          const Instruction& instruction) const;
     double ready_at(WarpState& warp, const TracedOperation& operation, const Instruction& instruction,
                     double when) const;
     double wait_for(const WarpState& warp, const std::vector<Need>& needs, double when) const;
@@ -406,6 +408,19 @@ double Multiprocessor::do_device(WarpState& warp, const TracedOperation& operati
                      dram_.free - most_queued_dram_clocks});
 }
 
+/// Whether a warp reaches an operation again before it leaves the loop.
+bool Multiprocessor::has_another_turn(const WarpState& warp, const TracedOperation& operation,
+                                      const Instruction& instruction) const {
+    constexpr std::size_t most_ahead = 256;
+    const std::vector<TracedOperation>& all = *warp.operations;
+    for (std::size_t i = warp.next + 1; i < std::min(all.size(), warp.next + most_ahead); ++i) {
+        if (all[i].place == operation.place) return true;
+        const Instruction* const other = code_.at(all[i].place);
+        if (other && other->loop != instruction.loop) return false;
+    }
+    return false;
+}
+
 /// Return when the results that an operation needs are there. Of the turns that nvcc does at once, the last one waits.
 /// A store to shared memory does not hold up later loads, which nvcc moves before it.
 double Multiprocessor::ready_at(WarpState& warp, const TracedOperation& operation, const Instruction& instruction,
@@ -421,7 +436,8 @@ double Multiprocessor::ready_at(WarpState& warp, const TracedOperation& operatio
     if (is_read) when = std::max(when, warp.pending[warp.reads % most_pending]);
     if (is_unrolled(instruction) && !instruction.repeats_with_need) {
         const int turn = warp.turns[operation.place] % static_cast<int>(machine_.loads_at_once);
-        if (turn + 1 < static_cast<int>(machine_.loads_at_once)) return when;
+        if (turn + 1 < static_cast<int>(machine_.loads_at_once) && has_another_turn(warp, operation, instruction))
+            return when;
     } else if (operation.kind == OperationKind::shared_write) {
         warp.stores_ready = std::max(warp.stores_ready, wait_for(warp, instruction.needs, when));
         return when;
