@@ -2,7 +2,7 @@
 
 verbs="$verbs demo test new-lab starters docs example-journal results counters peers soak bench-backend bench-grading \
 kit export gradescope autolab batch course"
-names="$names LABS FORMAT OUTPUT SUBMISSIONS OUT ROSTER EXECUTOR"
+names="$names LABS STAGES FORMAT OUTPUT SUBMISSIONS OUT ROSTER EXECUTOR"
 paths="$paths OUTPUT SUBMISSIONS OUT ROSTER"
 
 # The verbs of a whole batch run in the caller's folder: ./warplab course status DIR
@@ -19,6 +19,7 @@ For instructors; more in grader/python/release/RELEASES.md and, for developers, 
   make batch LAB=… SUBMISSIONS=…     grade a folder of submissions, or a zip from Canvas or Moodle;
                                      OUT=… gets the gradebook and feedback, ROSTER=… lists the students,
                                      UPTO=… is the last stage of the students' kit
+  make new-lab LAB=… [STAGES=…]      a new lab's skeleton; STAGES=01_naive,02_tile names its stages
   make export REPORT=… FORMAT=…      a report for gradescope, autolab, github, prairielearn, canvas or moodle
   make gradescope LAB=…              an autograder for Gradescope; make autolab LAB=… one for Autolab
   make test                          all tests of this project
@@ -64,7 +65,7 @@ instructors_verb() { # [OPTION …]
         ;;
     new-lab)
         [ -n "$LAB$*" ] || fail "Which name? Type  make new-lab LAB=NAME,  as in LAB=my_lab"
-        python "make new-lab" grader.python.release.new_lab ${LAB:+"$LAB"} "$@"
+        python "make new-lab" grader.python.release.new_lab ${LAB:+"$LAB"} ${STAGES:+--stages "$STAGES"} "$@"
         ;;
     starters) python "make starters" grader.python.release.starters "$@" ;;
     docs)

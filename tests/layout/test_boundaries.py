@@ -29,7 +29,16 @@ MAY_INCLUDE = {
 # The judge's folders, as work passes through them: each includes itself and those before it. "" is the judge's own.
 HOPS = ["lab", "sandbox", "device", "compile", "run", "check", "sanitizer", "bench", "", "present", "cli"]
 # The packages of grader/python, from the lowest: each imports itself and those that it names.
-BATCH = ["batch.ingest", "batch.store", "batch.grade", "batch.policy", "batch.outputs", "batch.verbs", "batch"]
+BATCH = [
+    "batch.ingest",
+    "batch.store",
+    "batch.grade",
+    "batch.policy",
+    "batch.outputs",
+    "batch.remote",
+    "batch.verbs",
+    "batch",
+]
 PYTHON_MAY_IMPORT = {
     "common": [],
     "journal": ["common"],

@@ -1,9 +1,11 @@
 """Grade a batch of submissions, and keep all results.
 
 warplab-course grade SUBMISSIONS --lab LAB --out DIR      grade new submissions; continues a batch that was killed
+warplab-course history DIR --student ID                   show all grades and decisions of a student
 warplab-course status DIR                                 show the state of the batch, failures of the judge first
 warplab-course regrade DIR --student ID | --changed …     grade again; old scores are kept with the reason
 warplab-course due|without|extend|points|override DIR …   set dates and points, and which points count
+warplab-course pull DIR | push DIR --canvas URL …          fetch hand-ins, return grades and feedback (or --moodle)
 warplab-course report DIR                                 write gradebook.csv, feedback/ and report.html again
 """
 
@@ -24,9 +26,11 @@ from grader.python.batch.verbs.decide import KINDS, due, extend, override, point
 from grader.python.batch.verbs.export import export
 from grader.python.batch.verbs.grade import grade
 from grader.python.batch.verbs.regrade import regrade
-from grader.python.batch.verbs.show import report, status
+from grader.python.batch.verbs.remote import pull, push
+from grader.python.batch.verbs.show import history, report, status
 from grader.python.common.console import run_command
 
+MOST_ID = 10**18
 MOST_JOBS, MOST_DAYS, MOST_TIMEOUT_S = 10_000, 10_000, 10_000_000
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -40,7 +44,10 @@ def make_parser() -> argparse.ArgumentParser:
     verbs = parser.add_subparsers(required=True, metavar="VERB")
     for add in (add_grade, add_regrade, add_due, add_without, add_extend, add_points, add_override, add_export):
         add(verbs)
+    add_remote(verbs)
     add_verb(verbs, "report", report, "write gradebook.csv, feedback/ and report.html again")
+    one = add_verb(verbs, "history", history, "show all grades of a student with their reasons, and all decisions")
+    one.add_argument("--student", action="append", required=True, help="a student; can be repeated")
     add_verb(verbs, "status", status, "show the state of the batch, failures of the judge first")
     return parser
 
@@ -52,7 +59,11 @@ def add_grade(verbs: Verbs) -> None:
     one.add_argument("--out", type=Path, required=True, help="the batch's folder: database, reports, feedback")
     whose = one.add_mutually_exclusive_group()
     whose.add_argument(
-        "--roster", type=Path, help="a CSV file with the columns id, name, login, email … (default: the last roster)"
+        "--roster",
+        type=Path,
+        action="append",
+        help="a CSV file with the columns id, name, login, email … (default: the "
+        "last); a second file is joined by the ids that both have",
     )
     whose.add_argument("--no-roster", action="store_true", help="grade without the roster of the last run")
     which = one.add_mutually_exclusive_group()
@@ -132,17 +143,35 @@ def add_override(verbs: Verbs) -> None:
 
 
 def add_export(verbs: Verbs) -> None:
-    one = add_verb(verbs, "export", export, "write a gradebook for Canvas or Moodle")
-    one.add_argument("--format", choices=GRADEBOOKS, required=True)
+    one = add_verb(verbs, "export", export, "write a gradebook, or a zip with all feedback, for Canvas or Moodle")
+    what = one.add_mutually_exclusive_group(required=True)
+    what.add_argument("--format", choices=GRADEBOOKS, help="a gradebook")
+    what.add_argument("--feedback", choices=GRADEBOOKS, help="a zip that gives all students their feedback at once")
     one.add_argument("--gradebook", type=Path, help="a file exported from there; its rows identify the students")
     one.add_argument("--title", default="", help="the assignment's column in Canvas: 'Dot product (1234)'")
     one.add_argument("--output", type=Path, help="the file to write (the terminal)")
 
 
+def add_remote(verbs: Verbs) -> None:
+    one = add_verb(verbs, "pull", pull, "fetch an assignment's hand-ins and roster into a folder")
+    other = add_verb(verbs, "push", push, "return grades and feedback; without --send, say what would change")
+    other.add_argument("--send", action="store_true", help="write to the course system")
+    for verb in (one, other):
+        where = verb.add_mutually_exclusive_group(required=True)
+        where.add_argument("--canvas", metavar="URL", help="https://canvas.example.edu")
+        where.add_argument("--moodle", metavar="URL", help="https://moodle.example.edu")
+        verb.add_argument(
+            "--course", type=make_number(int, 1, MOST_ID), required=True, help="the number in its address"
+        )
+        verb.add_argument("--assignment", type=make_number(int, 1, MOST_ID), required=True, help="likewise")
+        help_text = "a file with the access token, of mode 600 (default: the variable CANVAS_TOKEN or MOODLE_TOKEN)"
+        verb.add_argument("--token-file", type=Path, help=help_text)
+
+
 def add_verb(verbs: Verbs, name: str, run: Callable[[argparse.Namespace], int], about: str) -> argparse.ArgumentParser:
     """Add a verb that works on a batch's folder."""
     one: argparse.ArgumentParser = verbs.add_parser(name, help=about)
-    one.add_argument("folder", type=Path, help="the batch's folder")
+    one.add_argument("folder", type=Path, help="the folder to fill" if name == "pull" else "the batch's folder")
     one.set_defaults(run=run)
     return one
 

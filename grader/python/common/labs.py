@@ -9,6 +9,8 @@ from typing import Any
 
 from grader.python.common.console import UserError, read_json
 
+KIT = "grader/kit.json"  # in a students' kit: its number and the stages that it has
+
 
 def find_labs(root: Path) -> list[str]:
     """Return the names of all labs in the course's order: the folders of labs/ that contain a lab.json."""
@@ -45,6 +47,13 @@ def read_stages(root: Path, lab: str) -> dict[str, str]:
         return {str(stage["id"]): str(stage.get("title", stage["id"])) for stage in read_manifest(root, lab)["stages"]}
     except (KeyError, TypeError, AttributeError):
         raise UserError(f"{root / 'labs' / lab / 'lab.json'}: no list of stages with ids.") from None
+
+
+def read_kit_number(root: Path) -> int:
+    """Return the number of the students' kit that this folder was unpacked from; 0 if it is no kit."""
+    file = root / KIT
+    number = read_json(file).get("number") if file.is_file() else 0
+    return number if isinstance(number, int) else 0
 
 
 def find_stage(lab: str, stages: Sequence[str], typed: str) -> str:

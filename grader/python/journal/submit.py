@@ -8,6 +8,7 @@ journal.md as `make journal` makes them of these. manifest.json, schema 1:
 
     {"schema": 1, "lab": …, "warplab": version of the grader, "time": ISO 8601 in UTC,
      "authors": [{"name": …, "id": …}], "files": [{"path": below <lab>/, "bytes": …, "sha256": …}],
+     "kit": number of the students' kit, 0 outside one, "stages": [all stages that the student was given],
      "forced": whether problems were overruled, "problems": [what would not grade], "warnings": [what may surprise]}
 
 What would not grade (a stage missing, empty, untouched, too large, no regular file, a name that is no stage) is
@@ -35,7 +36,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from grader.python.common.console import UserError, make_parser, run_command, say, write_atomically
-from grader.python.common.labs import choose_labs, read_stages
+from grader.python.common.labs import choose_labs, read_kit_number, read_stages
 from grader.python.common.report import StageReport, read_report
 from grader.python.journal.authors import Author, find_authors
 from grader.python.journal.journal import RENDERING_S, find_pictures, render
@@ -65,6 +66,8 @@ class Submission:
     problems: list[str] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
     lines: list[str] = field(default_factory=list)  # one line per stage, for the terminal
+    stages: list[str] = field(default_factory=list)  # of the lab, as the student was given it
+    kit: int = 0  # number of the students' kit
 
 
 def collect(root: Path, work: Path, lab: str, build: Path) -> Submission:
@@ -72,8 +75,8 @@ def collect(root: Path, work: Path, lab: str, build: Path) -> Submission:
     folder = work / lab
     if not folder.is_dir():
         raise UserError(f"There is no folder {folder}. Begin with: make start LAB={lab}")
-    submission = Submission(lab)
     stages = list(read_stages(root, lab))
+    submission = Submission(lab, stages=stages, kit=read_kit_number(root))
     for stage in stages:
         collect_stage(submission, folder, root / "starter" / lab / f"{stage}.cu", stage)
     submission.problems += find_strangers(folder, stages)
@@ -228,6 +231,8 @@ def make_manifest(submission: Submission, authors: Sequence[Author], warplab: st
         "time": now.strftime("%Y-%m-%dT%H:%M:%SZ"),
         "authors": [asdict(author) for author in authors],
         "files": files,
+        "kit": submission.kit,
+        "stages": submission.stages,
         "forced": bool(submission.problems),
         "problems": submission.problems,
         "warnings": submission.warnings,

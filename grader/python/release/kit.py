@@ -20,10 +20,11 @@ import sys
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from grader.python.common.console import UserError, make_parser, read_json, run_command, say
 from grader.python.common.console import write_atomically as write
-from grader.python.common.labs import choose_labs, read_manifest
+from grader.python.common.labs import KIT, choose_labs, read_manifest
 from grader.python.common.units import plural
 from grader.python.release.cut import CutSources, cut_datasets, cut_handout, cut_labs, show_json, stage_ids
 from grader.python.release.leaks import refuse_leaks
@@ -43,6 +44,7 @@ from grader.python.release.readme import add_pictures, drop_dangling_links, make
 
 SOURCE = Path(__file__).parents[3]  # of this program
 GRADER = ["grader/*", "labs/precompiled.h"]
+KITS = "kits.json"  # beside the archives: the contents of all kits, in the order of their numbers
 INSTRUCTORS_PYTHON = ["grader/python/docs/*", "grader/python/release/*", "grader/python/batch/*"]
 NOT_FOR_STUDENTS = [
     "grader/course.sh",
@@ -57,7 +59,7 @@ SANDBOX = "grader/judge/sandbox/SANDBOX.md"
 DECEPTIONS = "### Remaining gaps of the sanitizer"
 
 
-def collect_kit(sources: CutSources) -> Files:
+def collect_kit(sources: CutSources, number: int) -> Files:
     """Return the archive's files. Raises UserError."""
     root, labs = sources.root, sources.labs()
     tracked = list_tracked(root)
@@ -71,6 +73,7 @@ def collect_kit(sources: CutSources) -> Files:
     ]
     files = {name: (root / name).read_bytes() for name in names}
     files[REVISION] = f"{revision(root)}\n".encode()
+    files[KIT] = show_json({"number": number, "labs": list_stages(sources)}).encode()
     for lab in labs:
         cut_lab(sources, lab, files)
     files["README.md"] = make_readme(sources, files).encode()
@@ -80,6 +83,20 @@ def collect_kit(sources: CutSources) -> Files:
     for name in [name for name in files if name.endswith(".md")]:
         files[name] = drop_dangling_links(name, files).encode()
     return files
+
+
+def list_stages(sources: CutSources) -> dict[str, list[str]]:
+    """Return the stages of each lab in the kit."""
+    return {lab: stage_ids(sources.manifest(lab)) for lab in sources.labs()}
+
+
+def find_number(folder: Path, contents: dict[str, Any]) -> tuple[int, list[dict[str, Any]]]:
+    """Return the number of a kit, and the contents of all kits so far, as the folder of archives lists them. A kit with
+    the contents of an earlier one has its number."""
+    file = folder / KITS
+    kits: list[dict[str, Any]] = read_json(file) if file.is_file() else []
+    kits = kits if contents in kits else [*kits, contents]
+    return kits.index(contents) + 1, kits
 
 
 def leave_deceptions_out(text: str) -> str:
@@ -151,17 +168,18 @@ def main(arguments: Sequence[str]) -> int:
     typed = split_labs(options.labs)
     labs = {lab: typed.get(lab, "") for lab in choose_labs(root, list(typed))}
     sources = cut_labs(root, labs, options.upto.strip())
-    files = collect_kit(sources)
+    output = options.output or root / "dist" / f"warplab-{version(root)}.tar.gz"
+    number, kits = find_number(output.parent, {"revision": revision(root), "labs": list_stages(sources)})
+    files = collect_kit(sources, number)
     refuse_leaks(root, files)
     if options.handouts_with:
         add_site(options.handouts_with, files)
-    name = f"warplab-{version(root)}"
-    output = options.output or root / "dist" / f"{name}.tar.gz"
-    packed = gzip.compress(pack_tar(files, name, commit_time(root)), mtime=0)
+    packed = gzip.compress(pack_tar(files, f"warplab-{version(root)}", commit_time(root)), mtime=0)
     write(output, packed)
-    stages = {lab: len(stage_ids(sources.manifest(lab))) for lab in sources.labs()}
+    write(output.parent / KITS, show_json(kits))
+    stages = {lab: len(ids) for lab, ids in list_stages(sources).items()}
     say(
-        f"{output}: {', '.join(f'{lab}:{count}' for lab, count in stages.items())}; "
+        f"{output}: kit {number}, {', '.join(f'{lab}:{count}' for lab, count in stages.items())}; "
         f"{plural(sum(stages.values()), 'stage')}, {len(files)} files, {len(packed) / 1e6:.1f} MB"
     )
     return 0

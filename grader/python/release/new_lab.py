@@ -1,9 +1,10 @@
 """Write a new lab's skeleton: it builds, its solution passes, its starter fails, its wrong submission is caught.
 
-python3 -m grader.python.release.new_lab LAB    (make new-lab LAB=…)
+python3 -m grader.python.release.new_lab LAB [--stages 01_first,02_second]    (make new-lab LAB=… [STAGES=…])
 
 The files come from grader/python/release/new_lab/; existing files stay unchanged. `@lab@` stands for the name, `@Lab@`
-for the name as a type's and `@title@` for the name as people write it.
+for the name as a type's and `@title@` for the name as people write it; `@stage@`, `@number@` and `@idea@` for a stage's
+id, number and title. The lines between `@each@` and `@end@` are written once for each stage.
 """
 
 from __future__ import annotations
@@ -17,7 +18,9 @@ from grader.python.common.console import UserError, make_parser, read_text, run_
 from grader.python.release.starters import make_starter
 
 TEMPLATES = Path(__file__).with_suffix("")
-STAGE = "01_first"
+STAGES = "01_first"
+STAGE_NAME = re.compile(r"\d\d_[a-z0-9]+(_[a-z0-9]+)*")
+POINTS = 10  # of a stage
 NAME = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
 MOST_CHARACTERS = 40
 # Words that cannot name a function in C++ or CUDA, or that have another meaning in the project's folders.
@@ -52,19 +55,35 @@ def check_name(name: str, root: Path) -> str:
     return name
 
 
-def list_files(lab: str) -> dict[Path, str]:
-    """Return the files of a new lab except its starter, each with its template."""
+def check_stages(typed: str) -> list[str]:
+    """Return the ids of the stages. Raises UserError with the reason if one is invalid."""
+    stages = [stage for stage in re.split(r"[\s,]+", typed) if stage]
+    for number, stage in enumerate(stages, start=1):
+        if not STAGE_NAME.fullmatch(stage) or len(stage) > MOST_CHARACTERS:
+            raise UserError(
+                f"{stage!r} cannot be a stage. Write two digits and a name of lower-case letters, digits and "
+                f"underscores, at most {MOST_CHARACTERS} characters. For example: STAGES=01_naive,02_shared_tile"
+            )
+        if int(stage[:2]) != number:
+            raise UserError(f"STAGES={typed}: {stage} is stage {number}. The numbers are 01, 02, 03 …, in this order.")
+    if not stages:
+        raise UserError("STAGES names no stage. For example: STAGES=01_naive,02_shared_tile")
+    return stages
+
+
+def list_files(lab: str, stages: Sequence[str] = (STAGES,)) -> dict[Path, str]:
+    """Return the files of a new lab except its starters, each with its template."""
     return {
         Path(f"labs/{lab}/lab.json"): "lab.json.in",
         Path(f"labs/{lab}/lab.h"): "lab.h.in",
         Path(f"labs/{lab}/driver.cu"): "driver.cu.in",
         Path(f"labs/{lab}/oracle.cpp"): "oracle.cpp.in",
-        Path(f"solutions/{lab}/{STAGE}.cu"): "solution.cu.in",
+        **{Path(f"solutions/{lab}/{stage}.cu"): "solution.cu.in" for stage in stages},
         Path(f"datasets/{lab}/public.json"): "public.json.in",
         Path(f"datasets/{lab}/hidden.json"): "hidden.json.in",
         Path(f"handouts/{lab}.md"): "handout.md.in",
         Path(f"tests/labs/{lab}/oracle_test.cpp"): "oracle_test.cpp.in",
-        Path(f"tests/labs/{lab}/{STAGE}_copies.cu"): "wrong.cu.in",
+        Path(f"tests/labs/{lab}/{stages[0]}_copies.cu"): "wrong.cu.in",
         Path(f"tests/labs/{lab}/wrong.json"): "wrong.json.in",
     }
 
@@ -76,12 +95,33 @@ def fill(template: str, names: dict[str, str]) -> str:
     return template
 
 
-def make_files(lab: str) -> dict[Path, str]:
+def repeat(template: str, stages: Sequence[str]) -> str:
+    """Write the lines between `@each@` and `@end@` once for each stage; the last entry of a JSON list has no comma."""
+    whole = re.sub(
+        r"@each@\n(.*?)@end@\n",
+        lambda found: "".join(fill(found[1], name_stage(stage)) for stage in stages),
+        template,
+        flags=re.DOTALL,
+    )
+    return re.sub(r",(\n\s*\])", r"\1", whole).rstrip("\n") + "\n"
+
+
+def name_stage(stage: str) -> dict[str, str]:
+    """Return what stands for the placeholders of a stage."""
+    return {"@stage@": stage, "@number@": stage[:2], "@idea@": stage[3:].replace("_", " ").capitalize()}
+
+
+def make_files(lab: str, stages: Sequence[str] = (STAGES,)) -> dict[Path, str]:
     """Return all files of a new lab with their texts. lab.json comes last, because with it the folder becomes a lab."""
     names = {"@lab@": lab, "@Lab@": lab.title().replace("_", ""), "@title@": lab.replace("_", " ").capitalize()}
-    files = {file: fill(read_text(TEMPLATES / template), names) for file, template in list_files(lab).items()}
-    solution = Path(f"solutions/{lab}/{STAGE}.cu")
-    files[Path(f"starter/{lab}/{STAGE}.cu")] = make_starter(files[solution], solution)
+    names["@points@"] = str(POINTS * len(stages))
+    files = {}
+    for file, template in list_files(lab, stages).items():
+        stage = file.stem if file.stem in stages else stages[0]
+        files[file] = fill(repeat(read_text(TEMPLATES / template), stages), names | name_stage(stage))
+    for stage in stages:
+        solution = Path(f"solutions/{lab}/{stage}.cu")
+        files[Path(f"starter/{lab}/{stage}.cu")] = make_starter(files[solution], solution)
     manifest = Path(f"labs/{lab}/lab.json")
     return {**{file: text for file, text in files.items() if file != manifest}, manifest: files[manifest]}
 
@@ -90,9 +130,10 @@ def main(arguments: Sequence[str]) -> int:
     """Write the skeleton. The exit status is 2 if the name is invalid."""
     parser = make_parser("make new-lab", __doc__, root=True)
     parser.add_argument("lab", metavar="LAB", help="lower-case letters, digits and underscores")
+    parser.add_argument("--stages", default=STAGES, help=f"the stages' ids, with commas between ({STAGES})")
     options = parser.parse_args(arguments)
-    lab = check_name(options.lab, options.root)
-    for file, text in make_files(lab).items():
+    lab, stages = check_name(options.lab, options.root), check_stages(options.stages)
+    for file, text in make_files(lab, stages).items():
         write_atomically(options.root / file, text)
         say(f"  {file}")
     say(

@@ -88,7 +88,7 @@ def fill(folder: Path, count: int) -> dict[str, Any]:
         database.keep(graded, *summary_of(parse_report(report), "hash"))
     entered_s = time.monotonic() - begin
     write_outputs(database, settings)
-    lines = len((out / "gradebook.csv").read_text().splitlines())
+    lines = len((out / "gradebook.csv").read_text("utf-8-sig").splitlines())
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
     found = []
     if lines != count + 1 or peak > 1e9:

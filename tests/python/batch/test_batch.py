@@ -7,6 +7,7 @@ import json
 import os
 import pty
 import random
+import re
 import shutil
 import signal
 import sqlite3
@@ -111,7 +112,7 @@ def test_what_was_handed_in_in_the_place_of_a_stage_is_named(course: Course) -> 
     no_stage = f"No file is called as a stage of {LAB}, such as {STAGES[0]}.cu."
     assert {row.key: row.detail for row in course.database().rows()} == {
         "al1": f"This is of the lab other, not {LAB}. It holds 01_another.cu.",
-        "at2": no_stage,
+        "at2": f"{no_stage} It holds report.docx.",
         "gh3": f"{no_stage} It holds kernel.cu.",
     }
 
@@ -125,7 +126,7 @@ def test_what_is_empty_is_said_to_be(course: Course) -> None:
     details = {row.key: row.detail for row in course.database().rows()}
     empty = f"It is empty: there is no file in it. Hand in files such as {STAGES[0]}.cu."
     assert {student for student, detail in details.items() if detail == empty} == {"al1", "at2", "gh3"}
-    assert details["zo8"] == f"No file is called as a stage of {LAB}, such as {STAGES[0]}.cu."
+    assert details["zo8"] == f"No file is called as a stage of {LAB}, such as {STAGES[0]}.cu. It holds report.pdf."
     assert '<td class="nothing_to_grade">nothing to grade</td>' in (course.out / "report.html").read_text()
 
 
@@ -162,7 +163,7 @@ def test_the_later_of_two_archives_is_graded_and_both_are_named(course: Course) 
     assert (course.out / "submissions/al1" / LAB / f"{STAGES[0]}.cu").read_text() == "first.zip"
     note = f"{STAGES[0]} from first.zip: it is the newest. Not used: second.zip"
     assert note in (course.out / "feedback/al1/feedback.txt").read_text()
-    assert note in (course.out / "gradebook.csv").read_text()
+    assert note in (course.out / "gradebook.csv").read_text("utf-8-sig")
 
 
 def test_again_grades_only_what_is_new_or_changed(course: Course) -> None:
@@ -212,6 +213,21 @@ def test_regrading_keeps_the_old_score_and_its_reason(course: Course) -> None:
     said = course.verb("regrade", "--student", "nobody")
     assert said.returncode == 2
     assert "Nobody here is called nobody" in said.stderr
+
+
+def test_a_students_history_has_each_grade_and_decision(course: Course) -> None:
+    course.hand_in("al1", "fine", "fine")
+    course.grade()
+    course.verb("regrade", "--student", "al1", "--reason", "a complaint")
+    course.verb("override", "--student", "al1", "--points", "7", "--reason", "shown in person")
+    course.hand_in("al1", "fine", "better")
+    course.grade()
+    first, *grades, decision = course.verb("history", "--student", "al1").stdout.splitlines()
+    assert first.startswith("al1: hand-in al1, of 20") and first.endswith(": graded")
+    assert [line.partition("0.1 (one))")[2] for line in grades] == ["", ": asked for: a complaint", ": handed in again"]
+    assert all(": 12 of 20 points, 8 pending (graded, cpu, " in line for line in grades)
+    assert re.fullmatch(r"By hand, 20\S+, by \S+: al1, set to 7 points \(shown in person\)", decision)
+    assert "Nobody here is called bob" in course.verb("history", "--student", "bob").stderr
 
 
 def test_regrading_tells_whose_points_changed(course: Course) -> None:
@@ -370,7 +386,7 @@ def test_a_regrade_without_a_report_keeps_the_points(course: Course) -> None:
     said = course.verb("regrade", "--all")
     assert said.returncode == 1 and "The points are the same" in said.stdout, said
     assert course.statuses() == {"al1": "judge_error"}
-    line = next(csv.DictReader((course.out / "gradebook.csv").read_text().splitlines()))
+    line = next(csv.DictReader((course.out / "gradebook.csv").read_text("utf-8-sig").splitlines()))
     assert (line["status"], line["points"]) == ("judge_error", "12")
     assert (course.out / "feedback/al1/report.json").is_file()
     (course.build / "warplab").write_text(judge)
@@ -379,7 +395,7 @@ def test_a_regrade_without_a_report_keeps_the_points(course: Course) -> None:
     (course.build / "warplab").write_text(broken)
     course.hand_in("al1", "better", "fine")
     course.grade()
-    assert next(csv.DictReader((course.out / "gradebook.csv").read_text().splitlines()))["points"] == ""
+    assert next(csv.DictReader((course.out / "gradebook.csv").read_text("utf-8-sig").splitlines()))["points"] == ""
 
 
 def test_a_batch_of_schema_4_adds_pending_points(course: Course) -> None:
@@ -533,7 +549,7 @@ def test_a_full_disk_stops_it_and_loses_nothing(course: Course, tmp_path: Path) 
     assert "make room" in done.stderr and "Traceback" not in done.stderr, done.stderr
     assert (kept / "second").read_text() == "0\n"
     assert [course.log("end").count(f"s{number}") for number in range(4)] == [1, 1, 1, 2]
-    with (kept / "gradebook.csv").open() as file:
+    with (kept / "gradebook.csv").open(encoding="utf-8-sig") as file:
         assert [line.split(",")[2] for line in file][1:] == ["graded"] * 6
 
 
@@ -774,7 +790,7 @@ def test_what_is_decided_by_hand_has_to_make_sense(course: Course) -> None:
     course.verb("points", "--student", "at2", "--points", "4", "--of", "5", "--reason", "journal")
     assert "journal is of 5 for others" in refused("points", "--points", "4", "--of", "6", "--reason", "journal")
     course.verb("report")
-    lines = csv.DictReader((course.out / "gradebook.csv").read_text().splitlines())
+    lines = csv.DictReader((course.out / "gradebook.csv").read_text("utf-8-sig").splitlines())
     assert {line["id"]: (line["points"], line["of"]) for line in lines} == {"al1": ("12", "25"), "at2": ("16", "25")}
 
 
@@ -812,7 +828,7 @@ def test_a_regrade_of_a_lab_with_a_new_stage_reads_its_file(course: Course) -> N
     done = course.verb("regrade", "--changed")
     assert done.returncode == 0 and "al1: 12 points and 8 pending before, 18 points" in done.stdout, done.stdout
     assert course.statuses() == {"al1": "graded", "al2": "missing_stages"}
-    assert "03_third" in (course.out / "gradebook.csv").read_text().splitlines()[0]
+    assert "03_third" in (course.out / "gradebook.csv").read_text("utf-8-sig").splitlines()[0]
     shutil.rmtree(course.handed_in)  # from now on, the copy is enough
     assert "The points are the same" in course.verb("regrade", "--all").stdout
 

@@ -41,7 +41,7 @@ def submit(folder: str, ids: str, day: int) -> str:
 
 
 def points(course: Course) -> dict[str, tuple[str, str]]:
-    lines = csv.DictReader((course.out / "gradebook.csv").read_text().splitlines())
+    lines = csv.DictReader((course.out / "gradebook.csv").read_text("utf-8-sig").splitlines())
     return {line["id"]: (line["status"], line["points"]) for line in lines}
 
 

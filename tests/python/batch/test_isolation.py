@@ -131,7 +131,9 @@ def test_any_bytes_get_a_status_and_cost_others_nothing(course: Course, monkeypa
     assert {graded[student].status for student in ("al1", "at2", "gh3")} == {"graded"}
     assert {one.status for one in graded.values()} <= STATUSES.keys() - {"judge_error"}
     assert len(graded) == 303 + len(HOSTILE)
-    points = {line["id"]: line["points"] for line in csv.DictReader((course.out / "gradebook.csv").open())}
+    points = {
+        line["id"]: line["points"] for line in csv.DictReader((course.out / "gradebook.csv").open(encoding="utf-8-sig"))
+    }
     assert {points[student] for student in ("al1", "at2", "gh3")} == {"12"}
 
 

@@ -51,7 +51,7 @@ def test_honest_wrong_and_hostile_ones_beside_each_other(tmp_path: Path) -> None
     if "needs a sandbox" in done.stderr:
         pytest.skip("no sandbox can be had here")
     assert done.returncode == 0, done.stdout + done.stderr
-    with (out / "gradebook.csv").open(newline="") as file:
+    with (out / "gradebook.csv").open(newline="", encoding="utf-8-sig") as file:
         book = {line["id"]: (line["status"], line["points"]) for line in csv.DictReader(file)}
     assert book["al1"] == ("graded", "6")
     assert book["2"][0] == "graded" and float(book["2"][1]) < 6
@@ -80,6 +80,6 @@ def test_two_judges_at_a_time_find_nothing_in_right_stages_up_to_one(tmp_path: P
     if "needs a sandbox" in done.stderr:
         pytest.skip("no sandbox can be had here")
     assert done.returncode == 0, done.stdout + done.stderr
-    with (tmp_path / "out/gradebook.csv").open(newline="") as file:
+    with (tmp_path / "out/gradebook.csv").open(newline="", encoding="utf-8-sig") as file:
         book = [(line["id"], line["status"], line["points"], line["of"]) for line in csv.DictReader(file)]
     assert book == [("al1", "graded", "16", "20"), ("al2", "graded", "16", "20")]

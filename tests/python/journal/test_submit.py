@@ -84,6 +84,11 @@ def test_packs_files_reports_authors_and_hashes(course: Path) -> None:
     assert manifest["authors"] == [{"name": "Ada Lovelace", "id": "al123"}, {"name": "Alan Turing", "id": "at456"}]
     assert (manifest["schema"], manifest["lab"], manifest["forced"]) == (1, "lab", False)
     assert (manifest["problems"], manifest["warnings"], manifest["warplab"]) == ([], [], "unknown")
+    assert (manifest["kit"], manifest["stages"]) == (0, list(STAGES))
+    write(course / "grader/kit.json", '{"number": 3, "labs": {"lab": ["01_first"]}}')
+    submit(course, AUTHORS=ADA)
+    packed = [json.loads(unpack(file)["lab/manifest.json"])["kit"] for file in archives(course)]
+    assert sorted(packed) in ([0, 3], [3])  # in the same second, the second archive replaces the first
 
 
 def test_archives_packed_earlier_are_named_and_left(course: Path) -> None:

@@ -183,6 +183,15 @@ def test_what_git_does_not_track_stays_out(tmp_path):
     assert "labs/untracked/lab.json is not in git" in said.stderr
 
 
+def test_kits_are_numbered_and_name_their_stages(tmp_path):
+    one = ("--labs", "vector_add:1")
+    kits = [make_kit(tmp_path / "kit.tar.gz", *options) for options in (one, ("--labs", "vector_add:2"), one)]
+    said = [json.loads(kit["grader/kit.json"]) for kit in kits]
+    assert [kit["number"] for kit in said] == [1, 2, 1]
+    assert said[1]["labs"] == {"vector_add": ["01_one_thread_per_element", "02_grid_stride"]}
+    assert len(json.loads((tmp_path / "kits.json").read_text())) == 2
+
+
 def test_the_same_commit_gives_the_same_bytes(tmp_path):
     archives = [tmp_path / "one.tar.gz", tmp_path / "other.tar.gz"]
     for archive in archives:
@@ -431,7 +440,7 @@ def grade_what_was_handed_in(kit: Path, lab: str, points: float, folder: Path) -
         return done.stdout
 
     course("grade", handed_in, "--lab", lab, "--out", out, "--backend", "cpu", "--build", BUILD, "--no-nvcc")
-    book = (out / "gradebook.csv").read_text()
+    book = (out / "gradebook.csv").read_text("utf-8-sig")
     assert f"al1,,graded,{points:g}," in book, book  # the name is empty, because there is no roster
     assert "One thread per element" in (out / "feedback/al1/journal.html").read_text()
     assert "correctness 6 of 6, hygiene 2 of 2, speed pending" in (out / "feedback/al1/feedback.txt").read_text()

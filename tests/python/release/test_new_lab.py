@@ -30,6 +30,33 @@ def test_no_placeholder_is_left_and_every_template_is_used() -> None:
     assert templates == set(list_files("scratch").values())
 
 
+def test_each_stage_has_its_files_its_points_and_its_section() -> None:
+    stages = ["01_naive", "02_shared_tile", "03_vector_loads"]
+    files = make_files("scratch", stages)
+    for tree in ("solutions", "starter"):
+        assert {file.stem for file in files if file.parts[0] == tree} == set(stages)
+    manifest = json.loads(files[Path("labs/scratch/lab.json")])
+    assert [(one["id"], one["title"]) for one in manifest["stages"]][1] == ("02_shared_tile", "Shared tile")
+    assert manifest["points"] == 30
+    handout = files[Path("handouts/scratch.md")]
+    assert re.findall(r"^## (\d\d_\w+)$", handout, re.MULTILINE) == stages and "STAGE=03" in handout
+    (wrong,) = json.loads(files[Path("tests/labs/scratch/wrong.json")])
+    assert (wrong["stage"], wrong["file"]) == ("01_naive", "01_naive_copies.cu")
+    assert Path("tests/labs/scratch/01_naive_copies.cu") in files
+    assert not [file for file, text in files.items() if re.search(r"@\w+@", text)]
+
+
+@pytest.mark.parametrize(
+    ("stages", "message"),
+    [("02_tile", "02_tile is stage 1"), ("01_a,03_b", "03_b is stage 2"), ("01", "'01' cannot be a stage"),
+     ("01_A", "cannot be a stage"), ("01_a,01_a", "01_a is stage 2"), (",", "names no stage")],
+)  # fmt: skip
+def test_invalid_stages_are_refused_and_nothing_is_written(tmp_path: Path, stages: str, message: str) -> None:
+    result = run_module(MODULE, "scratch", "--stages", stages, "--root", tmp_path)
+    assert result.returncode == 2 and message in result.stderr
+    assert not list(tmp_path.iterdir())
+
+
 def test_code_fits_its_lines_even_with_a_long_name() -> None:
     for file, text in make_files("x" * 20).items():
         if file.suffix in (".cu", ".h", ".cpp"):

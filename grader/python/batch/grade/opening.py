@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
 from grader.python.batch.grade.tree import is_copy
-from grader.python.batch.ingest.archive import RefusedError, is_archive, is_folder
-from grader.python.batch.ingest.contents import pick_journal_files, pick_stages, show_path
+from grader.python.batch.ingest.archive import MANIFEST, RefusedError, is_archive, is_folder
+from grader.python.batch.ingest.contents import pick_journal_files, pick_stages, show_own_path, show_path
 from grader.python.batch.ingest.names import file_name
 from grader.python.batch.ingest.notes import make_note
-from grader.python.batch.ingest.reader import Contents, KilledError, read_apart
+from grader.python.batch.ingest.reader import Contents, File, KilledError, read_apart
 from grader.python.batch.ingest.submission import Submission
 from grader.python.batch.store.places import place_of
 from grader.python.batch.store.settings import Settings
@@ -23,8 +25,8 @@ MOST_WORDS = 500
 MOST_REFUSED = 3  # unreadable parts of a hand-in that the notes name
 
 
-def why_nothing(files: Sequence[str], settings: Settings, empty: bool) -> str:
-    """Return the reason why none of these files is graded."""
+def why_nothing(files: Sequence[str], others: Sequence[str], settings: Settings, empty: bool) -> str:
+    """Return the reason why none of these files is graded. `others`: names of files that were not read."""
     sources = list_sources(files)
     stage = f"{settings.wanted()[0]}.cu"
     if empty:
@@ -32,8 +34,8 @@ def why_nothing(files: Sequence[str], settings: Settings, empty: bool) -> str:
     why = f"No file is called as a stage of {settings.lab}, such as {stage}."
     if other := find_other_lab(sources, settings):
         why = f"This is of the lab {other}, not {settings.lab}."
-    named = list(map(show_path, sources + sorted(filter(is_archive, files))))
-    return why + (f" It holds {name_some(named)}." if sources else "")
+    named = dict.fromkeys([*sources, *sorted(filter(is_archive, files)), *files, *others])
+    return why + (f" It holds {name_some([show_own_path(name) for name in named])}." if named else "")
 
 
 def list_sources(files: Sequence[str]) -> list[str]:
@@ -59,6 +61,14 @@ def find_other_lab(names: Sequence[str], settings: Settings) -> str:
     return next((lab for lab in others if stems & set(map(str.casefold, read_stages(settings.root, lab)))), "")
 
 
+@dataclass(frozen=True)
+class Released:
+    """The students' kit that a hand-in is from: its number, and the lab's stages in it."""
+
+    kit: int
+    stages: tuple[str, ...]
+
+
 @dataclass
 class Opened:
     """A hand-in's contents: the names of all files, and the journal's and the stages' files. The journal is None if the
@@ -71,6 +81,7 @@ class Opened:
     status: str = ""
     detail: str = ""
     was_killed: bool = False  # whether another process killed the one that read it
+    released: Released | None = None  # what `make submit` says of the student's kit
 
     def size(self) -> int:
         """Return the number of bytes of its contents."""
@@ -87,8 +98,11 @@ def open_submission(submission: Submission, settings: Settings) -> Opened:
             return Opened(journal=None, picked=copy, notes=list(submission.graded_notes))
         contents = read_apart(submission.entries, settings.timeout_s)
         opened.files = [file.name for file in contents.files]
+        opened.released = find_released(contents.files, settings.lab)
         opened.journal = pick_journal_files(contents.files, settings.lab)
-        opened.picked, opened.notes, ties = pick_stages(contents.files, settings.lab, settings.wanted())
+        opened.picked, opened.notes, ties = pick_stages(
+            contents.files, settings.lab, settings.wanted(), read_starters(settings)
+        )
         opened.notes += tell_how_to_choose(ties, submission.entries)
         if not opened.picked:
             opened.status, opened.detail = judge_nothing(opened, contents, settings)
@@ -99,6 +113,25 @@ def open_submission(submission: Submission, settings: Settings) -> Opened:
         was_killed = isinstance(error, KilledError)
         return Opened(journal=None, status="judge_error", detail=describe_error(error), was_killed=was_killed)
     return opened
+
+
+def find_released(files: Sequence[File], lab: str) -> Released | None:
+    """Return what the manifest of `make submit` says of the student's kit; None if there is no such manifest."""
+    for file in files:
+        if PurePosixPath(file.name).name != MANIFEST:
+            continue
+        with contextlib.suppress(ValueError, TypeError, KeyError, RecursionError):
+            said = json.loads(file.content)
+            if said["lab"] == lab:
+                return Released(int(said["kit"]), tuple(map(str, said["stages"])))
+    return None
+
+
+def read_starters(settings: Settings) -> dict[str, bytes]:
+    """Return the starters of the stages to grade, of those that have one. Raises OSError."""
+    folder = settings.root / "starter" / settings.lab
+    files = {stage: folder / f"{stage}.cu" for stage in settings.wanted()}
+    return {stage: file.read_bytes() for stage, file in files.items() if file.is_file()}
 
 
 def read_copy(submission: Submission, settings: Settings) -> dict[str, bytes]:
@@ -116,7 +149,9 @@ def judge_nothing(opened: Opened, contents: Contents, settings: Settings) -> tup
     """Return the status of a hand-in without a stage's file, and the reason."""
     if contents.refused and not list_sources(opened.files):
         return "archive_refused", describe_refusal(contents.refused.pop(0)[1])
-    return "nothing_to_grade", why_nothing(opened.files, settings, contents.is_empty and not contents.files)
+    return "nothing_to_grade", why_nothing(
+        opened.files, contents.ignored, settings, contents.is_empty and not contents.files
+    )
 
 
 def describe_refusal(refused: RefusedError) -> str:

@@ -1,4 +1,5 @@
-"""Refuse another lab's hand-ins before anything is graded: given by mistake, all would get 0 points."""
+"""Refuse another lab's hand-ins, and stages that students do not have, before anything is graded: given by mistake,
+they would cost all students points."""
 
 from __future__ import annotations
 
@@ -7,11 +8,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from grader.python.batch.grade.opening import find_other_lab, open_submission
+from grader.python.batch.grade.opening import Opened, find_other_lab, open_submission
 from grader.python.batch.ingest.names import lab_in_name
 from grader.python.batch.ingest.submission import Submission
 from grader.python.batch.store.settings import Settings
 from grader.python.common.console import UserError
+from grader.python.common.units import plural
 
 READING_S = 2.0  # of one hand-in, so that none delays the others
 MOST_SAMPLED = 20  # reading hundreds of hand-ins takes seconds
@@ -23,11 +25,15 @@ def require_own_lab(submissions: Path, folder: Path, found: Sequence[Submission]
     folder with the hand-ins; `submissions`: the path that the user gave, for the message. With a roster, strangers do
     not count, because one student may hand in as many as there are students."""
     found = [one for one in found if one.own] or found
-    named = [lab for path in folder.iterdir() if (lab := lab_in_name(path)) not in ("", settings.lab)]
-    sample = labs_of(found[:: len(found) // MOST_SAMPLED + 1], settings) or named
-    if not found_most(sample, settings.lab):
+    taken = {entry for one in found for entry in one.entries}
+    named = [
+        lab for path in folder.iterdir() if path not in taken and (lab := lab_in_name(path)) not in ("", settings.lab)
+    ]
+    opened = open_all(found[:: len(found) // MOST_SAMPLED + 1], settings)
+    if not found_most(labs_of(opened, settings) or named, settings.lab):
+        require_released(submissions, opened, settings)
         return
-    labs = labs_of(found, settings)  # all of them, because the sample may be wrong
+    labs = labs_of(open_all(found, settings), settings)  # all of them, because the sample may be wrong
     if other := found_most(labs or named, settings.lab):
         labs += named
         raise UserError(
@@ -44,14 +50,46 @@ def found_most(labs: Sequence[str], own: str) -> str:
     return most if most != own and labs.count(own) <= FEW else ""
 
 
-def labs_of(found: Sequence[Submission], settings: Settings) -> list[str]:
+def require_released(submissions: Path, opened: Sequence[tuple[Submission, Opened]], settings: Settings) -> None:
+    """Raise UserError if most hand-ins that name their kit come from one with fewer stages of the lab than would be
+    graded, and the command does not say which stages to grade."""
+    kits = Counter(one.released for _, one in opened if one.released)
+    if settings.stage or settings.upto or not kits:
+        return
+    released, count = kits.most_common(1)[0]
+    missing = [stage for stage in settings.stages if stage not in released.stages]
+    kept = [stage for stage in settings.stages if stage in released.stages]
+    if 2 * count < kits.total() or not missing or not kept:
+        return
+    kit = f"kit {released.kit}" if released.kit else "a kit"
+    raise UserError(
+        f"{submissions}: {count} of {kits.total()} hand-ins come from {kit}, which has {plural(len(kept), 'stage')} of "
+        f"{settings.lab}, and {plural(len(settings.stages), 'stage')} would be graded. Nothing was graded. To grade "
+        f"the stages that students have: UPTO={kept[-1][:2]} (--upto {kept[-1][:2]}). To grade all of them: "
+        f"UPTO={settings.stages[-1][:2]}."
+    )
+
+
+def open_all(found: Sequence[Submission], settings: Settings) -> list[tuple[Submission, Opened]]:
+    """Open these hand-ins. One whose only archive's name is of another lab is not opened."""
+    settings = replace(settings, stage="", upto="", timeout_s=READING_S)
+    return [(one, Opened() if other_lab_of(one, settings) else open_submission(one, settings)) for one in found]
+
+
+def other_lab_of(submission: Submission, settings: Settings) -> str:
+    """Return the lab in the names of all archives of a hand-in, if it is another one."""
+    named = {lab_in_name(entry) for entry in submission.entries}
+    return named.pop() if len(named) == 1 and not named & {"", settings.lab} else ""
+
+
+def labs_of(hand_ins: Sequence[tuple[Submission, Opened]], settings: Settings) -> list[str]:
     """Return the lab of each hand-in that can be read: this lab if it has one of its stages, and '' if it has no stage
     of any lab."""
     labs = []
-    for submission in found:
-        opened = open_submission(submission, replace(settings, stage="", upto="", timeout_s=READING_S))
+    for submission, opened in hand_ins:
         if opened.status in ("archive_refused", "judge_error"):
             continue
         sources = [name for name in opened.files if name.endswith(".cu")]
-        labs.append(settings.lab if opened.picked else find_other_lab(sources, settings))
+        other = other_lab_of(submission, settings) or find_other_lab(sources, settings)
+        labs.append(settings.lab if opened.picked else other)
     return labs

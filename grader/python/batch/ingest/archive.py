@@ -29,12 +29,13 @@ from grader.python.batch.ingest import tar
 from grader.python.batch.ingest.names import original_name, says_student
 from grader.python.batch.ingest.times import past_time
 
-MOST_ARCHIVE_BYTES = 20_000_000
+MOST_ARCHIVE_BYTES = 100_000_000  # ignored files in it, such as .git/, included
 MOST_BYTES = 64_000_000  # of all unpacked files of a kind
+MOST_ARCHIVES_BYTES = 200_000_000  # of all archives
 MOST_FILE_BYTES = 10_000_000
 MOST_FILES = 2000  # of a kind
 MOST_ENTRIES = 100_000  # of an archive or a folder, ignored ones included
-MOST_INFLATED = 300_000_000  # bytes of a tar, ignored files included
+MOST_INFLATED = 300_000_000  # bytes of a tar, without ignored files
 CHUNK_BYTES = 1_000_000
 MOST_NAME = 300  # characters
 XZ_MEMORY_BYTES = 128_000_000
@@ -43,6 +44,10 @@ RECORDS = "records.jsonl"  # a journal's measurements
 MANIFEST = "manifest.json"  # of `make submit`
 ZIP_END_BYTES = 70_000  # the end of a zip, which holds the directory's end and a comment of maximum length
 ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tbz2", ".tbz", ".tar.xz", ".txz")
+BUILD = "build"  # a folder of a kit; students do not write in it
+# Endings of a stage's file, also if an editor or a desktop changed it.
+CODE_ENDINGS = (".cu", ".cuh", ".c", ".cc", ".cpp", ".cxx", ".txt")
+CALLED_AS_A_STAGE = re.compile(r"(?:^|[_-])\d\d_[^/]*$")
 OTHER_ARCHIVES = {b"7z\xbc\xaf\x27\x1c": "7-Zip", b"Rar!": "RAR", b"\x28\xb5\x2f\xfd": "Zstandard"}
 # Python's zipfile reads other compression methods without a bound on the unpacked size.
 ZIP_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
@@ -62,6 +67,7 @@ MEANINGS = {
     "damaged": "it is damaged",
     "unknown_method": "its compression method is not supported; use zip with deflate",
     "too_deep": "its folders are nested too deeply",
+    "nested": "it lies in more than two other archives",
     "unknown_format": "it is neither a zip nor a tar archive",
     "unreadable": "it cannot be read",
     "too_slow": "reading it takes too much time or memory",
@@ -107,16 +113,28 @@ def is_archive(name: str) -> bool:
 
 def kind_of_file(path: str) -> Kind:
     """Return the kind of a file by its path in a submission. Each kind has its own bounds, so that other files, however
-    many, cannot displace the code. Hidden files, and files that no grade and no message needs, are ignored."""
+    many, cannot displace the code. Hidden files, what a build wrote, and files that no grade and no message needs, are
+    ignored."""
     path = path.replace("\\", "/")
-    name = original_name(path.rpartition("/")[2]).lower()
+    folder, _, last = path.rpartition("/")
+    name = original_name(last).lower()
     if has_hidden_part(path):
+        return "ignored"
+    if is_called_as_a_stage(name):
+        return "code"
+    if BUILD in folder.split("/"):
         return "ignored"
     if name.endswith(".cu"):
         return "code"
     if is_archive(name):
         return "archive"
     return "other" if name.endswith(".cpp") or name == MANIFEST or is_journal(path) else "ignored"
+
+
+def is_called_as_a_stage(name: str) -> bool:
+    """Return whether a file's own name, in lower case, may be a stage's. A course system may have put something before
+    it."""
+    return name.endswith(CODE_ENDINGS) and bool(CALLED_AS_A_STAGE.search(name))
 
 
 def has_hidden_part(path: str) -> bool:
@@ -208,6 +226,11 @@ def most_bytes(kind: Kind) -> int:
     return MOST_ARCHIVE_BYTES if kind == "archive" else MOST_FILE_BYTES
 
 
+def most_bytes_together(kind: Kind) -> int:
+    """Return the maximum number of bytes of all files of this kind in one hand-in."""
+    return MOST_ARCHIVES_BYTES if kind == "archive" else MOST_BYTES
+
+
 def list_zip(data: bytes) -> Iterator[Part]:
     """Yield the files of a zip archive in its order. Raises RefusedError if the archive is invalid."""
     require_end(data[-ZIP_END_BYTES:])
@@ -295,7 +318,7 @@ class Xz(io.RawIOBase):
 
 
 class Bounded:
-    """A stream of at most MOST_INFLATED bytes, ignored files included."""
+    """A stream of at most MOST_INFLATED bytes, without ignored files; the time limit bounds these."""
 
     def __init__(self, stream: tar.Stream):
         self.stream, self.left = stream, MOST_INFLATED
@@ -316,7 +339,9 @@ def list_tar(stream: Bounded) -> Iterator[Part]:
             raise RefusedError("too_many_files", f"at most {MOST_ENTRIES}")
         if not member.is_folder():
             check, read = partial(check_tar_member, member), partial(contextlib.nullcontext, content)
-            yield Part(member.name, member.size, member.time_s, kind_of_file(member.name), check, read)
+            part = Part(member.name, member.size, member.time_s, kind_of_file(member.name), check, read)
+            stream.left += content.left if part.kind == "ignored" else 0
+            yield part
     while stream.read(CHUNK_BYTES):  # read on to the end, where the checksum is
         pass
 

@@ -73,7 +73,7 @@ def agree(ours: str, theirs: str) -> bool | None:
     written = [form for one in (theirs, *repair(theirs)) for form in forms(one)]
     if any(fits(form, other) for form in [*forms(ours), *bare_forms(ours, theirs)] for other in written):
         return True
-    left = letters_left(theirs)
+    left = letters_left(restore(theirs))
     if LOST.search(restore(theirs)) and left in {letters_left(ours), letters_left(unicodedata.normalize("NFD", ours))}:
         return True if left else None
     return False

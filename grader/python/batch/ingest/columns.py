@@ -9,6 +9,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from grader.python.batch.ingest.called import compose
+from grader.python.batch.ingest.worksheet import IDENTIFIER, PARTICIPANT, to_english
 from grader.python.common.console import UserError
 from grader.python.common.markup import show_text
 
@@ -23,8 +24,8 @@ IDENTITIES = (*IDS, *NAMES, *FIRST_NAMES, *LAST_NAMES)
 NOTHING = ("", "-", "n/a")  # cells without an id
 MOST_RUNNING_DIGITS = 4  # of numbers that a course assigns to its students consecutively
 MOST_CELL = 300  # characters that are read of a cell
-IDENTIFIER, PARTICIPANT = "Identifier", "Participant "
 IDENTIFIED = re.compile(rf"{PARTICIPANT}[1-9]\d{{0,18}}|", re.ASCII)
+FOREIGN = r"(Teilnehmer/in|Participant)\D{0,3}\d"  # an identifier
 ROW_START = re.compile(rf'^(?="{PARTICIPANT}[1-9]\d{{0,18}}",)', re.ASCII | re.MULTILINE)
 # A text in quotes, and the pairs of quotes in it. PHP does not double a quote that follows a backslash.
 PHP_TEXT, CSV_TEXT = r'(?:[^"\\]++|\\++"?+|"")*+', '(?:[^"]++|"")*+'
@@ -33,6 +34,7 @@ PHP, CSV = (PHP_TEXT, PHP_PAIR), (CSV_TEXT, CSV_PAIR)
 TWO_MEANINGS = '\\"'  # PHP and RFC 4180 differ only in how they read this
 # Namespaces of ids. A number means different students in different ones.
 CANVAS_NUMBER, MOODLE_NUMBER, OWN_ID, ANY_ID = "canvas", "moodle", "own", "any"
+SPLIT_NAMES = ("LastName", "FirstName", "ID", "Section")  # of a Canvas gradebook that splits names
 NUMBERS = (CANVAS_NUMBER, MOODLE_NUMBER)  # of course systems
 MOODLE = ("identifier", "full name", "first name", "username", "email address", "id number", MAXIMUM)
 Identifier = tuple[str, str]  # the namespace of an id, and the id in lower case
@@ -50,8 +52,9 @@ class Person:
 def read_person(header: Sequence[str], row: Sequence[str]) -> Person:
     """Return the student that a row of a roster, a gradebook or a file of points belongs to."""
     cells = cells_by_title(header, row)
-    of_canvas = {"student", "id"} <= set(map(plain_title, header))
-    is_whole = "section" in map(plain_title, header)  # Canvas wrote this file; no person did
+    titles = set(map(plain_title, header))
+    of_canvas = {"student", "id"} <= titles or set(SPLIT_NAMES) <= set(header)
+    is_whole = "section" in titles  # Canvas wrote this file; no person did
     ids = []
     for column in IDS:
         if (cell := cells.get(column, "")).casefold() in NOTHING:
@@ -110,9 +113,10 @@ def columns_of(header: Sequence[str], names: Collection[str]) -> list[int]:
     return [at for at, title in enumerate(header) if plain_title(title) in names]
 
 
-def read_rows(text: str) -> list[tuple[int, list[str]]]:
+def read_rows(text: str, in_english: bool = True) -> list[tuple[int, list[str]]]:
     """Return the rows of a CSV file with cells in them, each with the number of its last line. Raises UserError.
 
+    A worksheet of Moodle in another language gets English titles and identifiers, unless `in_english` is False.
     Students type some cells of a course system's table, so a cell may be as long as the file.
     """
     csv.field_size_limit(max(len(text), csv.field_size_limit()))
@@ -126,8 +130,9 @@ def read_rows(text: str) -> list[tuple[int, list[str]]]:
             rows = [(lines.line_num, row) for row in lines if row]
         except csv.Error as error:
             raise UserError(f"Line {lines.line_num} cannot be read as CSV: {error}.") from None
-    require_identifiers(rows)
-    return rows
+    translated = list(zip((line for line, _ in rows), to_english([row for _, row in rows]), strict=True))
+    require_identifiers(translated)
+    return translated if in_english else rows
 
 
 def is_worksheet(text: str) -> bool:
@@ -203,13 +208,13 @@ def read_cells(record: str, way: tuple[str, re.Pattern[str]], separator: str = "
 
 
 def require_identifiers(rows: Sequence[tuple[int, Sequence[str]]]) -> None:
-    """Raise UserError if the identifiers of Moodle's worksheet are German, invalid or repeated. The last two mean that
-    text in a cell was read as a row."""
+    """Raise UserError if the identifiers of Moodle's worksheet are invalid or repeated, which means that text in a cell
+    was read as a row, or if its columns are not known."""
     header = rows[0][1] if rows else []
-    if any(row[0].startswith("Teilnehmer/in") for _, row in rows[1:2]):
+    if IDENTIFIER not in header and any(re.match(FOREIGN, row[0]) for _, row in rows[1:2]):
         raise UserError(
-            "This is a grading worksheet of Moodle's with German headers. Set your language in Moodle to English, "
-            "download the worksheet again, and import it in English, too."
+            "This looks like a grading worksheet of Moodle's in another language, and its columns are not recognised. "
+            "Set your language in Moodle to English, download the worksheet again, and import it in English, too."
         )
     if IDENTIFIER not in header:
         return

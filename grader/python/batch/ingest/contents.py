@@ -1,13 +1,17 @@
-"""Choose the files to grade from all files that one student handed in: the newest file of each stage."""
+"""Choose the files to grade from all files that one student handed in.
+
+All attachments are one hand-in. For each stage, a file beside an archive counts before those in the archive; among
+archives, the newest counts. The starter, if the student did not change it, counts only if nothing else is there.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path, PurePosixPath
 
-from grader.python.batch.ingest.archive import MOST_FILES, is_journal
+from grader.python.batch.ingest.archive import BUILD, CODE_ENDINGS, MOST_FILES, is_archive, is_journal
 from grader.python.batch.ingest.names import (
     SUBMITTED,
     file_name,
@@ -19,6 +23,9 @@ from grader.python.batch.ingest.names import (
 from grader.python.batch.ingest.reader import File
 from grader.python.batch.ingest.times import read_time
 from grader.python.common.units import name_some
+from grader.python.journal.submit import same_text
+
+TIE = "no time tells which is the newest"
 
 Order = tuple[bool, int, float]  # whether the file is this lab's, the attempt, seconds since 1970
 
@@ -48,49 +55,138 @@ def plain_name(place: str) -> str:
 
 
 def pick_stages(
-    files: Sequence[File], lab: str, stages: Sequence[str]
+    files: Sequence[File], lab: str, stages: Sequence[str], starters: Mapping[str, bytes] | None = None
 ) -> tuple[dict[str, bytes], list[str], list[str]]:
     """Return each stage's file, remarks on the choice, and the stages for which no time shows the newest file.
     Within one archive or folder, the file in the lab's folder counts."""
-    picked: dict[str, bytes] = {}
+    best: dict[str, File] = {}
     notes: list[str] = []
     ties: list[str] = []
-    unused: dict[tuple[str, bool, tuple[str, ...]], list[str]] = {}  # stages with the same remark
-    called = [PurePosixPath(file_name(file.name).casefold()) for file in files]
+    unused: dict[tuple[str, str, tuple[str, ...]], list[str]] = {}  # stages with the same remark
+    called = [PurePosixPath(file_name(file.name)) for file in files]
     for stage in stages:
-        named = [file for file, name in zip(files, called, strict=True) if is_called(name, stage, stages)]
+        named = find_named(files, called, stage, stages)
         if not named:
             continue
-        best = find_newest(named, lab)
-        picked[stage] = best.content
-        others = [file for file in named if file.content != best.content and not is_kit_part(file.name)]
-        if beside := sorted(show_path(file.name) for file in others if file.places == best.places):
-            notes.append(f"{show_path(best.name)} was graded; there were also {name_some(beside)}")
-        elsewhere = [file for file in others if file.places != best.places]
-        is_tie = any(order_of(file, lab) == order_of(best, lab) for file in elsewhere)
-        ties += [stage] if is_tie else []
+        starter = (starters or {}).get(stage)
+        own = [file for file in named if not is_left_over(file, starter)]
+        best[stage] = one = find_newest(own or named, lab)
+        others = [file for file in own if file.content != one.content]
+        if beside := sorted(show_path(file.name) for file in others if file.places == one.places):
+            notes.append(f"{show_path(one.name)} was graded; there were also {name_some(beside)}")
+        elsewhere = [file for file in others if file.places != one.places]
+        why = tell_choice(one, elsewhere, lab)
+        ties += [stage] if why == TIE else []
         if places := tuple(sorted({show_place(file) for file in elsewhere})):
-            unused.setdefault((show_place(best), is_tie, places), []).append(stage)
-    for (place, is_tie, places), of_stages in unused.items():
-        why = "no time tells which is the newest" if is_tie else "it is the newest"
+            unused.setdefault((show_place(one), why, places), []).append(stage)
+    for (place, why, places), of_stages in unused.items():
         notes.append(f"{name_some(of_stages)} from {place}: {why}. Not used: {name_some(places)}")
-    return picked, notes, ties
+    notes += tell_places(best)
+    notes += tell_names(best, stages)
+    notes += tell_untouched(best, starters or {})
+    return {stage: file.content for stage, file in best.items()}, notes, ties
 
 
-def is_called(called: PurePosixPath, stage: str, stages: Sequence[str]) -> bool:
-    """Return whether a file's own name is a stage's, or that name and _1, unless the longer name is another stage's."""
-    return called.suffix == ".cu" and (
-        called.stem == stage or (called.stem not in stages and bool(re.fullmatch(rf"{stage}_\d", called.stem)))
+def find_named(files: Sequence[File], called: Sequence[PurePosixPath], stage: str, stages: Sequence[str]) -> list[File]:
+    """Return the files with the stage's name in the clearest form that occurs. `called`: the files' own names."""
+    forms = [how_called(name, stage, stages) for name in called]
+    clearest = min((form for form in forms if form is not None), default=None)
+    return [file for file, form in zip(files, forms, strict=True) if form is not None and form == clearest]
+
+
+def how_called(called: PurePosixPath, stage: str, stages: Sequence[str]) -> int | None:
+    """Return how clearly a file's own name is a stage's; None if it is not. 0: exactly, or with _1; 1: with another
+    ending; 2: with other signs between the words, or words before or after it; 3: the stage's number alone."""
+    stem, ending, stage = called.stem.casefold(), called.suffix.casefold(), stage.casefold()
+    others = {other.casefold() for other in stages} - {stage}
+    if ending not in CODE_ENDINGS or stem in others:
+        return None
+    if stem == stage or re.fullmatch(rf"{re.escape(stage)}_\d", stem):
+        return int(ending != ".cu")
+    if ending != ".cu":  # such as output_01_first.txt
+        return None
+    if holds_words(stem, stage) and not any(holds_words(stem, one) for one in others if len(one) > len(stage)):
+        return 2
+    return 3 if stem == stage.partition("_")[0] else None
+
+
+def holds_words(name: str, stage: str) -> bool:
+    """Return whether a name begins or ends with a stage's words."""
+    words, wanted = f"_{join_words(name)}_", f"_{join_words(stage)}_"
+    return words.startswith(wanted) or words.endswith(wanted)
+
+
+def join_words(name: str) -> str:
+    """Return a name with one '_' between its words."""
+    return re.sub(r"[\W_]+", "_", name).strip("_")
+
+
+def find_newest(files: Sequence[File], lab: str, depth: int = 0) -> File:
+    """Return the one of a stage's files that counts. The files lie in the same `depth` outer archives or folders: a
+    file beside an archive counts before those in it, and of several archives the newest counts; of several with the
+    same time, the last by name."""
+    here = [file for file in files if len(around(file)) <= depth]
+    if not here:
+        inner: dict[str, list[File]] = {}
+        for file in files:
+            inner.setdefault(around(file)[depth], []).append(file)
+        here = [find_newest(of_place, lab, depth + 1) for of_place in inner.values()]
+    elif depth:
+        return best_of(here, lab)
+    return max(here, key=lambda file: (order_of(file, lab), file.places))
+
+
+def around(file: File) -> tuple[str, ...]:
+    """Return the archives and folders around a file, outermost first; none if it was handed in by itself."""
+    return () if file.places == (file.name,) else file.places
+
+
+def tell_choice(best: File, elsewhere: Sequence[File], lab: str) -> str:
+    """Return why a file counts before the others."""
+    rivals = [file for file in elsewhere if not lies_beside(best, file)]
+    if any(order_of(file, lab) == order_of(best, lab) for file in rivals):
+        return TIE
+    return "it is the newest" if rivals else "a file beside an archive counts before those in it"
+
+
+def lies_beside(one: File, other: File) -> bool:
+    """Return whether a file lies beside an archive or folder that the other file is in."""
+    return len(around(one)) < len(around(other)) and around(other)[: len(around(one))] == around(one)
+
+
+def tell_places(best: Mapping[str, File]) -> list[str]:
+    """Return a remark on which stages come from where, if not all of them come from one place."""
+    places: dict[str, list[str]] = {}
+    for stage, file in best.items():
+        places.setdefault(show_place(file) if any(map(is_archive, around(file))) else "single files", []).append(stage)
+    return [f"Taken: {'; '.join(f'{name_some(taken)} from {place}' for place, taken in places.items())}."] * (
+        len(places) > 1
     )
 
 
-def find_newest(files: Sequence[File], lab: str) -> File:
-    """Return the newest of one stage's files; of several with the same time, the last by name."""
-    by_place: dict[tuple[str, ...], list[File]] = {}
-    for file in files:
-        by_place.setdefault(file.places, []).append(file)
-    best = [best_of(of_place, lab) for of_place in by_place.values()]
-    return max(best, key=lambda file: (not is_kit_part(file.name), order_of(file, lab), file.places))
+def tell_names(best: Mapping[str, File], stages: Sequence[str]) -> list[str]:
+    """Return a remark for each file whose name is not its stage's."""
+    called = {stage: PurePosixPath(file_name(file.name)) for stage, file in best.items()}
+    return [
+        f"{show_path(name.name)} was taken for {stage}.cu."
+        for stage, name in called.items()
+        if how_called(name, stage, stages)
+    ]
+
+
+def tell_untouched(best: Mapping[str, File], starters: Mapping[str, bytes]) -> list[str]:
+    """Return a remark for each stage whose file is the starter."""
+    return [f"{stage} is still the starter." for stage, file in best.items() if is_starter(file, starters.get(stage))]
+
+
+def is_left_over(file: File, starter: bytes | None) -> bool:
+    """Return whether a file counts only if the stage has no other."""
+    return is_kit_part(file.name) or is_starter(file, starter)
+
+
+def is_starter(file: File, starter: bytes | None) -> bool:
+    """Return whether a file is a stage's starter, which the student did not change."""
+    return starter is not None and same_text(file.content, starter)
 
 
 def best_of(files: Sequence[File], lab: str) -> File:
@@ -98,7 +194,6 @@ def best_of(files: Sequence[File], lab: str) -> File:
     return min(
         files,
         key=lambda file: (
-            is_kit_part(file.name),
             lab not in PurePosixPath(file.name).parts,
             file.name.count("/"),
             -file.time_s,
@@ -108,8 +203,15 @@ def best_of(files: Sequence[File], lab: str) -> File:
 
 
 def show_place(file: File) -> str:
-    """Return the name of the archive or folder that a file comes from, or of the file itself."""
-    return show_path("/".join(file.places[1:] or file.places))
+    """Return the name of the archive that a file comes from, or of the file itself if it is in none."""
+    if not any(map(is_archive, around(file))):
+        return show_own_path(file.name)
+    return show_own_path("/".join(file.places[1:] or file.places))
+
+
+def show_own_path(name: str) -> str:
+    """Return a path as printable text, without what a course system put before a file's name."""
+    return show_path(name) if "/" in name else plain_name(name)
 
 
 def show_path(path: str) -> str:
@@ -118,8 +220,9 @@ def show_path(path: str) -> str:
 
 
 def is_kit_part(name: str) -> bool:
-    """Return whether a file lies in a kit's folder of starters; some students hand in the whole kit."""
-    return "starter" in PurePosixPath(name).parts
+    """Return whether a file lies in a kit's folder of starters or in what a build wrote; some students hand in the
+    whole kit."""
+    return bool({"starter", BUILD} & set(PurePosixPath(name).parts[:-1]))
 
 
 def pick_journal_files(files: Sequence[File], lab: str) -> dict[str, bytes]:

@@ -26,6 +26,7 @@ from grader.python.batch.ingest.names import (
     Reading,
     choose_systems,
     file_name,
+    keep_anonymous,
     list_readings,
     show_name,
     strip_archive,
@@ -59,6 +60,7 @@ class Entry:
     written: bool = False  # whether `make submit` wrote the key
     claim: str = ""  # the likely roster id, if the name can be read in several ways
     of_system: bool = False  # whether a course system's own number identifies the student
+    of_canvas: bool = False  # whether Canvas wrote the name, which marks what is late
     typed: bool = False  # whether it was typed into Moodle's page, not uploaded as a file
 
     def when(self) -> tuple[datetime, int]:
@@ -87,6 +89,8 @@ def list_entries(folder: Path, lab: str, roster: Sequence[Student], out: Path | 
     for path in paths:
         name = show_name(path)
         readings = list_readings(name, systems)
+        if len(readings) > 1:
+            readings = keep_anonymous(readings, list(shown))
         entry = understand(path, lab, readings, choose_reading(readings, known))
         if isinstance(entry, str):
             strangers.append(entry)
@@ -185,7 +189,7 @@ def understand(path: Path, lab: str, readings: Sequence[Reading], reading: Readi
         return entry
     if match := SUBMITTED.fullmatch(name):
         if match["lab"].lower() != lab:
-            return f"{name}: of the lab {match['lab']}, not {lab}."
+            return entry if reading else f"{name}: of the lab {match['lab']}, not {lab}."
         entry.time, entry.team = read_time(match["time"]), match["ids"]
         if not entry.time:
             entry.doubt = f"{name}: {NO_SUCH_TIME}"
@@ -202,7 +206,7 @@ def apply_reading(entry: Entry, reading: Reading, certain: bool) -> None:
     """Fill in an entry from a course system's name. An uncertain id is only a claim, like a name."""
     entry.key, entry.name = reading.id, reading.name
     entry.attempt, entry.late, entry.typed = reading.attempt, reading.late, reading.typed and certain
-    entry.of_system = certain
+    entry.of_system, entry.of_canvas = certain, not reading.of_moodle
     if not certain:
         entry.key, entry.claim = f"{reading.name}_{reading.id}", reading.id
 
@@ -214,7 +218,7 @@ def apply_first_reading(entry: Entry, reading: Reading) -> None:
     so that uploader's files form one submission, which is assigned to nobody.
     """
     entry.key = f"{reading.name}_{reading.id}"
-    entry.attempt, entry.late = reading.attempt, reading.late
+    entry.attempt, entry.late, entry.of_canvas = reading.attempt, reading.late, not reading.of_moodle
     entry.note = of_several(f"{entry.key}_\N{HORIZONTAL ELLIPSIS}")
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from grader.python.batch.ingest.called import as_claimed
 from grader.python.batch.ingest.entries import HOW_TO_TELL
-from grader.python.batch.ingest.notes import kind_of, make_note
+from grader.python.batch.ingest.notes import OF_GROUP, Note, has_kind, kind_of, make_note
 from grader.python.batch.ingest.roster import (
     Student,
     alias_key,
@@ -16,22 +16,29 @@ from grader.python.batch.ingest.roster import (
     may_be_called,
     names_of_one,
     split_team,
+    squeeze,
     squeezed_names,
     students_as_written,
     students_by_alias,
+    students_by_group,
+    students_of_names,
+    tell_doubles,
 )
-from grader.python.batch.ingest.submission import Earlier, Submission
+from grader.python.batch.ingest.submission import MOODLE, WORKSHEET, Earlier, Submission
 
 HOW_TO_DECIDE = "Ask these students who worked together, and decide with `override` or `points`."
 HOW_TO_AGREE = "If both names mean one person, write this name into the roster, and repeat the command."
 HOW_TO_NUMBER = "Use a roster with this assignment's numbers: for Moodle, its grading worksheet."
+MOST_LISTED = 10  # members of a team
 FEW = 2  # names that differ, among students whose numbers agree
 
 
 def identify(found: Sequence[Submission], roster: Sequence[Student], earlier: Sequence[Earlier] = ()) -> None:
     """Identify submissions by the roster: by id or number first, then by name if the name is unambiguous; then credit
     partners."""
-    identify_by_number([one for one in found if one.of_system and not one.claim], roster)
+    numbered = [one for one in found if one.of_system and not one.claim]
+    in_groups = identify_by_group(numbered, roster)
+    identify_by_number([one for one in numbered if one not in in_groups], roster)
     known, written = students_by_alias(roster), students_as_written(roster)
     for submission in found:
         if not submission.of_system and not submission.claim:
@@ -42,11 +49,33 @@ def identify(found: Sequence[Submission], roster: Sequence[Student], earlier: Se
     earlier = [one for one in earlier if not {one.called, one.key} & current]
     unknown = [one for one in found if not one.own and "other_name" not in map(kind_of, one.notes)]
     identify_by_name(unknown, found, roster, earlier)
+    note_doubles(unknown, roster)
     if roster:
         for submission in found:
             submission.notes += [] if submission.own else [make_note("not_on_roster")]
     credit_partners(found, roster, earlier)
     note_rivals(found, earlier)
+
+
+def identify_by_group(found: Sequence[Submission], roster: Sequence[Student]) -> list[Submission]:
+    """Assign the hand-ins of a group assignment in Moodle to all students of their groups, and return them. Their
+    numbers are the groups'."""
+    groups, names = students_by_group(roster), squeezed_names(roster)
+    assigned = []
+    for submission in found:
+        name = squeeze(submission.name)
+        if (team := groups.get(name)) and name not in names:
+            assign(submission, team, certain=True)
+            use_worksheet(submission, team)
+            said = f"For the group {submission.called}" if len(team) > MOST_LISTED else f"For {join_ids(team)}"
+            submission.notes.append(Note(f"{said}, as Moodle's worksheet says.", OF_GROUP))
+            submission.team = ""  # the worksheet says who is in the group
+            assigned.append(submission)
+    return assigned
+
+
+def join_ids(team: Sequence[Student]) -> str:
+    return " and ".join(student.id for student in team)
 
 
 def identify_by_number(found: Sequence[Submission], roster: Sequence[Student]) -> None:
@@ -69,6 +98,7 @@ def identify_by_number(found: Sequence[Submission], roster: Sequence[Student]) -
             submission.notes.append(make_note("other_name", f" {tell_names(submission, student)} {HOW_TO_AGREE}"))
         else:
             assign(submission, [student], certain=True)
+            use_worksheet(submission, [student])
     if misfit:
         rest = f" for {len(differing)} of {len(pairs)} the names differ, such as: {tell_names(*differing[0][:2])}"
         differing[0][0].notes.append(make_note("other_numbers", f"{rest} {HOW_TO_NUMBER}"))
@@ -92,6 +122,18 @@ def assign(submission: Submission, team: Sequence[Student], certain: bool) -> No
     submission.name = ", ".join(student.name or student.id for student in team)
     if times := [student.handed_in for student in team if student.handed_in]:
         submission.handed_in, submission.known_by = max(times), "the roster"
+
+
+def use_worksheet(submission: Submission, team: Sequence[Student]) -> None:
+    """Use the time of a hand-in in Moodle's worksheet, whose numbers are of this assignment. A time that an instructor
+    wrote into the roster counts before it."""
+    if any(student.handed_in for student in team):
+        return
+    if times := [student.modified for student in team if student.modified]:
+        submission.handed_in, submission.known_by = max(times), WORKSHEET
+    if any(student.marked_late is not None for student in team):
+        submission.marked_by = MOODLE
+        submission.marked_late = any(student.marked_late for student in team)
 
 
 def identify_by_name(
@@ -119,6 +161,16 @@ def identify_by_name(
             f"{' and '.join(sorted(others))} may belong to that student, too. {HOW_TO_TELL}"
         )
         submission.notes.append(make_note("same_name", rest))
+
+
+def note_doubles(unknown: Sequence[Submission], roster: Sequence[Student]) -> None:
+    """Add a remark to each submission whose name several students of the roster have."""
+    students = students_of_names(roster)
+    for submission in unknown:
+        doubles = next((students[name] for name in as_claimed(submission.name) if name in students), [])
+        if len(doubles) > 1 and not submission.claim:
+            rest = f" {submission.called} is not assigned. {tell_doubles(submission.name, doubles)} {HOW_TO_TELL}"
+            submission.notes.append(make_note("same_name", rest))
 
 
 def claimed_students(found: Sequence[Submission], roster: Sequence[Student]) -> list[tuple[Submission, Student]]:
@@ -159,7 +211,7 @@ def credit_partners(found: Sequence[Submission], roster: Sequence[Student], earl
             if student.id not in certain:
                 submission.members.append(student.id)
                 submission.name += f", {student.name or student.id}"
-        if len(submission.members) > 1:
+        if len(submission.members) > 1 and not has_kind(submission.notes, OF_GROUP):
             submission.notes.append(f"For {' and '.join(submission.members)}, as its name says.")
 
 

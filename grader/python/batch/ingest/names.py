@@ -20,7 +20,8 @@ from grader.python.batch.ingest.called import compose
 MOODLE_MARK = re.compile(r"_(?P<id>\d+)_assignsubmission_(?P<kind>file|onlinetext)_?")
 CANVAS_MARK = re.compile(r"_(?=(?P<id>[1-9]\d*)_(?P<attempt>[1-9]\d*)_)")  # the marks may overlap
 CANVAS_NAME = re.compile(r"[^\s.-]+")  # Canvas removes all other characters
-ANONYMOUS = re.compile(r"(?:LATE_)?(?P<id>anon_[A-Za-z0-9]{5})_(?P<attempt>[1-9]\d*)_(?P<file>.+)", re.DOTALL)
+ANONYMOUS = re.compile(r"(?P<late>LATE_)?(?P<id>anon_[A-Za-z0-9]{5})_(?P<attempt>[1-9]\d*)_(?P<file>.+)", re.DOTALL)
+ANONYMOUS_ID = "anon_"
 STAGE_DIGITS = 2  # of the number that begins a stage's file name
 STAGE_FILE = re.compile(r"\d\d_")
 LATE = "_LATE"
@@ -29,7 +30,7 @@ MOST_CHARACTERS = 1000  # file systems allow 255 bytes
 ADDITION = r"(?:-\d{1,4}|[ +_]?\(\d{1,4}\)|[ +_-]{1,3}(?:copy|kopie|copie|copia)(?:[ +_]?\(?\d{1,4}\)?)?)"
 ADDED = re.compile(rf"{ADDITION}$", re.I)
 TEXT = re.compile(r"\.txt$", re.I)  # desktops add it to files that look like text
-ENDING = re.compile(r"\.(?:cu|zip|tgz|tbz2?|txz|7z|rar|tar|gz|bz2|xz|zst)$", re.I)
+ENDING = re.compile(r"\.(?:cuh?|c|cc|cpp|cxx|zip|tgz|tbz2?|txz|7z|rar|tar|gz|bz2|xz|zst)$", re.I)
 MOST_ADDED = 5
 MOST_ADDITION = 40  # characters of an addition or an ending
 SUBMITTED = re.compile(  # a browser may unpack it, or add to its name
@@ -60,9 +61,11 @@ def read_canvas(name: str) -> list[Reading]:
     """Return each way in which Canvas could have made a name, in the order of the ids in it."""
     if len(name) > MOST_CHARACTERS:
         return []
-    readings = [Reading("", match["id"], match["file"], int(match["attempt"]))] if (
-        match := ANONYMOUS.fullmatch(name)
-    ) else []  # fmt: skip
+    readings = []
+    if match := ANONYMOUS.fullmatch(name):
+        readings.append(Reading("", match["id"], match["file"], int(match["attempt"]), bool(match["late"])))
+        if match["late"]:  # Canvas writes students' names in lower case
+            return readings
     for mark in CANVAS_MARK.finditer(name):
         student, file = name[: mark.start()], name[mark.end("attempt") + 1 :]
         late = student.endswith(LATE)
@@ -90,6 +93,15 @@ def choose_systems(names: Sequence[str]) -> Sequence[System]:
     return [system for system in SYSTEMS if all(map(system, names))] or SYSTEMS
 
 
+def keep_anonymous(readings: list[Reading], names: Sequence[str]) -> list[Reading]:
+    """Return the anonymous readings of a name, if it has some and the download is of an anonymous assignment: one of
+    its `names` has no other reading."""
+    anonymous = [one for one in readings if one.id.startswith(ANONYMOUS_ID)]
+    others = ([one.id for one in read_canvas(name)] for name in names)
+    is_anonymous = any(ids and all(one.startswith(ANONYMOUS_ID) for one in ids) for ids in others)
+    return anonymous if anonymous and is_anonymous else readings
+
+
 def list_readings(name: str, systems: Sequence[System] = SYSTEMS) -> list[Reading]:
     """Return each way in which these systems could have made a name."""
     return [reading for system in systems for reading in system(name)]
@@ -114,7 +126,7 @@ def original_name(name: str) -> str:
     bare = strip(name, (ADDED, TEXT))
     ending = ENDING.search(bare, max(0, len(bare) - MOST_ADDITION))
     if not ending:
-        return name
+        return f"{bare}.txt" if TEXT.search(name, max(0, len(name) - MOST_ADDITION)) else name
     stem = strip(bare[: ending.start()], (ADDED,))
     if stem.lower().endswith(".tar"):
         return f"{strip(stem[:-4], (ADDED,))}{stem[-4:]}{ending[0]}"

@@ -26,6 +26,7 @@ FOR_INSTRUCTOR = {
     "other_numbers": OTHER_NUMBERS,
     "rivals": RIVALS,
 }
+OF_GROUP = "of_group"  # the kind of a note that a group's members may read
 IN_DOUBT = ("same_name", "of_several", "other_name", "other_numbers", "rivals")  # the student is not identified
 
 

@@ -15,7 +15,6 @@ import contextlib
 import json
 import math
 import os
-import re
 import resource
 import signal
 import stat
@@ -23,7 +22,6 @@ import subprocess
 import sys
 import threading
 import time
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -40,8 +38,10 @@ from grader.python.batch.ingest.archive import (
     as_text,
     has_hidden_part,
     is_archive,
+    is_called_as_a_stage,
     list_members,
     most_bytes,
+    most_bytes_together,
     plain_name,
     read_part,
 )
@@ -52,9 +52,8 @@ READING_S = 20  # of processor time: the largest hand-in takes about 5
 WAITING = 10  # multiple of the processor time that may pass on a busy machine
 MOST_MEMORY_BYTES = 1_500_000_000
 MOST_ARCHIVES = 100  # opened archives of one hand-in
-MOST_REFUSED = 100  # parts whose names are kept; the feedback lists a few
+MOST_REFUSED = 100  # parts of a kind whose names are kept; the feedback lists a few
 MOST_ANSWER_BYTES = 4 * MOST_BYTES + 50_000_000  # all files of all budgets, and their names
-CALLED_AS_A_STAGE = re.compile(r"(?:^|[_-])\d\d_[^/]*$")  # a course system may have put something before it
 CHUNK_BYTES = 1_000_000
 # Signals of crashes, which a hand-in may cause: Python itself can crash when it reaches its memory limit.
 CRASHES = (signal.SIGABRT, signal.SIGBUS, signal.SIGFPE, signal.SIGILL, signal.SIGSEGV, signal.SIGSYS, signal.SIGTRAP)
@@ -75,12 +74,13 @@ class File(Member):
 
 @dataclass
 class Contents:
-    """A hand-in's files, and the name of each part that cannot be read, with the reason. It is empty if the hand-in
-    contains only folders and archives; files that are not read count as contents."""
+    """A hand-in's files, the name of each part that cannot be read, with the reason, and names of files that no grade
+    needs. It is empty if the hand-in contains only folders and archives; files that are not read count as contents."""
 
     files: list[File] = field(default_factory=list)
     refused: list[tuple[str, RefusedError]] = field(default_factory=list)
     is_empty: bool = True
+    ignored: list[str] = field(default_factory=list)
 
 
 def read_apart(entries: Sequence[Path], limit_s: float) -> Contents:
@@ -149,6 +149,7 @@ def parse(data: bytes) -> Contents:
     if listed["error"]:
         raise OSError(listed["error"])
     contents = Contents([], [(name, RefusedError(*why)) for name, *why in listed["refused"]], listed["is_empty"])
+    contents.ignored = listed["ignored"]
     at = 0
     for name, size, time_s, places in listed["files"]:
         contents.files.append(File(name, rest[at : at + size], time_s, tuple(places)))
@@ -171,8 +172,9 @@ class Budget:
     """Counts the files of a kind, and their bytes, whether they are added, opened or refused. Code that is called as a
     stage is a kind of its own, so that a library in front of it does not take its place."""
 
-    def __init__(self) -> None:
+    def __init__(self, most_bytes: int) -> None:
         self.files = self.bytes = 0
+        self.most_bytes = most_bytes
 
     def add_file(self) -> None:
         """Count one file. Raises RefusedError if it is one too many."""
@@ -182,8 +184,8 @@ class Budget:
 
     def require_room(self, size: int) -> None:
         """Raise RefusedError if `size` more bytes are too many."""
-        if self.bytes + size > MOST_BYTES:
-            raise RefusedError("bomb", f"at most {MOST_BYTES // 10**6} MB")
+        if self.bytes + size > self.most_bytes:
+            raise RefusedError("bomb", f"at most {self.most_bytes // 10**6} MB")
 
 
 class Reader:
@@ -194,7 +196,7 @@ class Reader:
     def __init__(self, several: bool, end_s: float = math.inf):
         self.contents = Contents()
         self.several, self.archives, self.end_s = several, 0, end_s
-        self.budgets: defaultdict[tuple[Kind, bool], Budget] = defaultdict(Budget)
+        self.budgets: dict[tuple[Kind, bool], Budget] = {}
 
     @contextlib.contextmanager
     def refusing(self, name: str) -> Iterator[None]:
@@ -213,28 +215,36 @@ class Reader:
             self.contents.is_empty &= is_archive(part.name) or has_hidden_part(part.name)
             if level and time.process_time() > self.end_s:
                 raise RefusedError("too_slow")
-            if part.kind != "ignored":
+            if part.kind == "ignored":
+                self.note_ignored(part)
+            else:
                 with self.refusing("/".join((*places[1:], part.name))):
                     self.read_part(part, places, level)
+
+    def note_ignored(self, part: Part) -> None:
+        """Keep the name of a file that is not read, unless it is hidden."""
+        if len(self.contents.ignored) < MOST_REFUSED and not has_hidden_part(part.name):
+            self.contents.ignored.append(as_text(part.name)[:MOST_NAME])
 
     def read_part(self, part: Part, places: tuple[str, ...], level: int) -> None:
         """Read one file. Raises RefusedError, OSError."""
         part.check()
         name = plain_name(as_text(part.name)) if places else part.name
-        budget = self.budgets[
-            part.kind, part.kind == "code" and bool(CALLED_AS_A_STAGE.search(name.rpartition("/")[2]))
-        ]
+        of_kind = (part.kind, is_called_as_a_stage(name.rpartition("/")[2].lower()))
+        budget = self.budgets.setdefault(of_kind, Budget(most_bytes_together(part.kind)))
         budget.add_file()
         budget.require_room(min(part.size, most_bytes(part.kind)))
         member = read_part(part, name)
         budget.bytes += len(member.content)
-        if part.kind == "archive" and level <= MOST_LEVELS:
+        if part.kind == "archive":
             self.read_archive(member.content, (*places, name), level)
         else:
             self.add(member, places)
 
     def read_archive(self, data: bytes, places: tuple[str, ...], level: int) -> None:
         """Read an archive that lies in `level` others. If a part fails, keep none of its files. Raises RefusedError."""
+        if level > MOST_LEVELS:
+            raise RefusedError("nested")
         if time.process_time() > self.end_s:
             raise RefusedError("too_slow")
         self.archives += 1
@@ -266,7 +276,8 @@ def main() -> None:
         contents, error = Contents(), str(broken)
     files = [(file.name, len(file.content), file.time_s, file.places) for file in contents.files]
     refused = [(name, refused.reason, refused.detail) for name, refused in contents.refused]
-    header = json.dumps({"error": error, "files": files, "refused": refused, "is_empty": contents.is_empty})
+    said = {"error": error, "files": files, "refused": refused, "is_empty": contents.is_empty}
+    header = json.dumps(said | {"ignored": contents.ignored})
     sys.stdout.buffer.write(header.encode() + b"\n")
     for file in contents.files:
         sys.stdout.buffer.write(file.content)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+import re
 from collections.abc import Sequence, Set
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,11 +18,13 @@ from grader.python.batch.ingest.columns import (
     read_person,
     read_rows,
 )
-from grader.python.batch.ingest.times import parse_zoned_time, show_time
+from grader.python.batch.ingest.times import parse_zoned_time, read_worksheet_time, show_time
 from grader.python.common.console import UserError, read_text
 from grader.python.journal.submit import name_part
 
+COUNTS = {2: "Two", 3: "Three", 4: "Four"}
 TIMES = ("handedin", "submitted", "submittedat")
+LATE = re.compile(r"\blate -")  # in Moodle's status: "Submitted for grading - 1 day 10 hours late - "
 
 
 @dataclass
@@ -32,9 +34,12 @@ class Student:
     id: str
     name: str = ""
     aliases: set[str] = field(default_factory=set)
-    handed_in: str = ""
+    handed_in: str = ""  # as the instructor wrote it into the roster
     numbers: set[str] = field(default_factory=set)  # of course systems, as they write them into names
     ids: set[Identifier] = field(default_factory=set)  # all of them, with their namespaces
+    modified: str = ""  # the hand-in's time in Moodle's worksheet, without a zone
+    group: str = ""  # in Moodle's worksheet of a group assignment
+    marked_late: bool | None = None  # by Moodle; None if nothing was handed in, or no worksheet says it
 
 
 def has_name(student: Student | None, name: str) -> bool:
@@ -54,6 +59,30 @@ def may_be_called(student: Student, name: str, roster_names: Set[str]) -> bool |
     if not agreed or has_name(student, name):
         return agreed
     return squeeze(name) not in roster_names
+
+
+def students_by_group(roster: Sequence[Student]) -> dict[str, list[Student]]:
+    """Return the students of each group of a group assignment in Moodle."""
+    groups: dict[str, list[Student]] = {}
+    for student in roster:
+        if name := squeeze(student.group):
+            groups.setdefault(name, []).append(student)
+    return groups
+
+
+def students_of_names(roster: Sequence[Student]) -> dict[str, list[Student]]:
+    """Return the students by each spelling of their names."""
+    students: dict[str, list[Student]] = {}
+    for student in roster:
+        for name in dict.fromkeys(spellings(student.name)):
+            students.setdefault(name, []).append(student)
+    return students
+
+
+def tell_doubles(name: str, students: Sequence[Student]) -> str:
+    """Return a sentence on several students with one name."""
+    count = COUNTS.get(len(students), str(len(students)))
+    return f"{count} are called {name}: {', '.join(student.id for student in students)}."
 
 
 def squeezed_names(roster: Sequence[Student]) -> set[str]:
@@ -89,8 +118,7 @@ def students_as_written(roster: Sequence[Student]) -> dict[str, Student]:
 
 def names_of_one(roster: Sequence[Student]) -> dict[str, Student]:
     """Return the students by each spelling of their names, without spellings that several students share."""
-    called = Counter(name for student in roster for name in set(spellings(student.name)))
-    return {name: student for student in roster for name in spellings(student.name) if called[name] == 1}
+    return {name: students[0] for name, students in students_of_names(roster).items() if len(students) == 1}
 
 
 def split_team(key: str, known: Set[str]) -> list[str]:
@@ -106,6 +134,40 @@ def split_team(key: str, known: Set[str]) -> list[str]:
                 teams[start] = [one, *teams[end]]
                 break
     return teams[0]
+
+
+def read_rosters(files: Sequence[Path]) -> list[Student]:
+    """Return the students of several files. A student of two files is one who has an id in both, such as an e-mail
+    address, so that one file may have the names and numbers and the other the logins. Raises UserError."""
+    students: list[Student] = []
+    for file in files:
+        known = students_by_alias(students)
+        for student in read_roster(file):
+            same = {id(one): one for alias in sorted(student.aliases) if (one := known.get(alias_key(alias)))}
+            if len(same) > 1:
+                ids = " and ".join(one.id for one in same.values())
+                raise UserError(f"{file}: the ids of {student.id} are of two students of the other roster: {ids}.")
+            if same:
+                join_students(next(iter(same.values())), student, file)
+            else:
+                students.append(student)
+    return students
+
+
+def join_students(one: Student, other: Student, file: Path) -> None:
+    """Add what another roster, `file`, has of a student. A login is the student's key rather than a course system's
+    number. Raises UserError if the names differ."""
+    if one.name and other.name and agree(one.name, other.name) is False:
+        raise UserError(f"{file}: {other.id} is {other.name} here, and {one.name} in the other roster. Correct one.")
+    if one.id in one.numbers and other.id not in other.numbers:
+        one.id = other.id
+    one.name = one.name or other.name
+    one.handed_in, one.modified = one.handed_in or other.handed_in, one.modified or other.modified
+    one.group = one.group or other.group
+    one.marked_late = other.marked_late if one.marked_late is None else one.marked_late
+    one.aliases |= other.aliases
+    one.numbers |= other.numbers
+    one.ids |= other.ids
 
 
 def read_roster(file: Path) -> list[Student]:
@@ -159,4 +221,8 @@ def read_student(header: Sequence[str], line: Sequence[str]) -> Student | None:
     handed_in = show_time(max(times)) if times else ""
     words = [word for _, word in person.ids]
     numbers = {word for (kind, _), word in person.ids if kind in NUMBERS}
-    return Student(words[0], person.name, set(words), handed_in, numbers, {one for one, _ in person.ids})
+    ids = {one for one, _ in person.ids}
+    modified = read_worksheet_time(cells.get("lastmodifiedsubmission", ""))
+    late = bool(LATE.search(cells.get("status", ""))) if modified else None
+    group = cells.get("group", "") if "identifier" in cells else ""
+    return Student(words[0], person.name, set(words), handed_in, numbers, ids, modified, group, late)

@@ -6,6 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+CANVAS, MOODLE = "Canvas", "Moodle"
+NAMED_TIME = "the archive's name"
+WORKSHEET = "Moodle's worksheet"  # its times have no zone
 FILE_DATE = "the file's date"
 DOUBTED_DATE = "the file's date, since another time is invalid or in the future"
 FILE_DATES = (FILE_DATE, DOUBTED_DATE)
@@ -14,8 +17,8 @@ ANOTHER = " (another)"  # added to a key that another submission has
 
 @dataclass
 class Submission:
-    """A hand-in of one student or team. `handed_in` is its time, ISO 8601 in UTC; `known_by` names the origin of that
-    time."""
+    """A hand-in of one student or team. `handed_in` is its time, ISO 8601 in UTC, or without a zone if it is from
+    Moodle's worksheet; `known_by` names the origin of that time."""
 
     key: str
     name: str = ""
@@ -32,6 +35,9 @@ class Submission:
     claim: str = ""  # the likely roster id, if the name can be read in several ways
     of_system: bool = False  # whether the key is a course system's number
     certain: bool = False  # whether an id or number identifies the student; students can choose names
+    named_time: str = ""  # the time that `make submit` wrote into the name, which students can change
+    marked_by: str = ""  # the course system that says whether it is late; empty if none does
+    marked_late: bool = False
     graded_notes: list[str] | None = None  # of the previous grading, if the same contents are graded again
 
 

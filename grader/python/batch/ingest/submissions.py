@@ -15,7 +15,16 @@ from grader.python.batch.ingest.folders import list_parts
 from grader.python.batch.ingest.identify import identify
 from grader.python.batch.ingest.names import show_name
 from grader.python.batch.ingest.roster import Student, students_by_alias
-from grader.python.batch.ingest.submission import ANOTHER, DOUBTED_DATE, FILE_DATE, Earlier, Submission, order_by_time
+from grader.python.batch.ingest.submission import (
+    ANOTHER,
+    CANVAS,
+    DOUBTED_DATE,
+    FILE_DATE,
+    NAMED_TIME,
+    Earlier,
+    Submission,
+    order_by_time,
+)
 from grader.python.batch.ingest.times import CLOCKS_DIFFER, show_time
 
 MOST_STEPS = 20_000  # names on the paths of files whose contents are hashed
@@ -41,25 +50,29 @@ def find_submissions(
     keys = {key for key, *_ in by_key}
     typed = {entry.key: entry.name for entry in entries if entry.typed and entry.key not in keys}
     strangers += [f"{name} typed something into Moodle, and handed in no file." for name in typed.values()]
-    found = [make_submission(key, entries) for (key, *_), entries in by_key.items()]
+    marks = any(entry.late for entry in entries)  # without a due date, Canvas marks nobody
+    found = [make_submission(key, entries, marks) for (key, *_), entries in by_key.items()]
     identify(found, roster, earlier)
     ids = {student.id for student in roster}
     return sorted(give_keys(merge_same(found), earlier, ids), key=lambda submission: submission.key), strangers
 
 
-def make_submission(key: str, entries: list[Entry]) -> Submission:
-    """Return a submission with all entries, and the time of the latest."""
+def make_submission(key: str, entries: list[Entry], marks: bool = False) -> Submission:
+    """Return a submission with all entries, and the time of the latest. `marks`: whether Canvas marks late ones."""
     used = choose_entries(entries)
     submission = Submission(key, used[-1].name, [entry.path for entry in used], [key], team=used[-1].team, called=key)
     submission.written, submission.claim = used[-1].written, used[-1].claim
     submission.of_system = used[-1].of_system
     submission.notes += dict.fromkeys(entry.note for entry in used if entry.note)
     submission.notes += [entry.doubt for entry in entries if entry.doubt]
-    if any(entry.late for entry in used):
+    submission.marked_late = any(entry.late for entry in used)
+    submission.marked_by = CANVAS if marks and used[-1].of_canvas else ""
+    if submission.marked_late:
         submission.notes.append("Canvas calls it late.")
     time = used[-1].time
     if time:
-        submission.handed_in, submission.known_by = show_time(time), "the archive's name"
+        submission.handed_in, submission.known_by = show_time(time), NAMED_TIME
+        submission.named_time = submission.handed_in
     else:
         date_by_files(submission, doubted=any(entry.doubt for entry in used))
     submission.fingerprint = attempt(lambda: fingerprint(submission.entries), UNREADABLE)

@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 from grader.python.common.console import UserError
 
 FIRST_TIME = datetime(2000, 1, 1, tzinfo=UTC)  # earlier times are invalid
+WORKSHEET_TIME = "%A, %d %B %Y, %I:%M %p"  # Friday, 20 November 2026, 10:00 AM
 CLOCKS_DIFFER = timedelta(days=1)  # maximum clock difference, time zones included; later times lie in the future
 
 
@@ -46,6 +47,15 @@ def read_time(text: str) -> datetime | None:
     except ValueError:
         return None
     return time if FIRST_TIME <= time <= datetime.now(UTC) + CLOCKS_DIFFER else None
+
+
+def read_worksheet_time(text: str) -> str:
+    """Return the time of a hand-in as Moodle's worksheet has it, as ISO 8601 without a zone; empty if there is none, or
+    if it is not in English."""
+    try:
+        return datetime.strptime(text, WORKSHEET_TIME).isoformat()
+    except ValueError:
+        return ""
 
 
 def now() -> str:

@@ -24,7 +24,7 @@ import shutil
 import time
 import zipfile
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Set
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -39,6 +39,7 @@ from grader.python.batch.ingest.archive import (
     RefusedError,
     check_tar_member,
     check_zip_entry,
+    has_hidden_part,
     is_archive,
     is_hidden,
     kind_of_file,
@@ -54,7 +55,7 @@ from grader.python.common.console import UserError, read_json, say
 
 FOLDER = "handed-in"
 MOST_HAND_INS = 200_000  # hundreds of students with some hundred loose files each
-MOST_HAND_IN_BYTES = 200_000_000  # ten times the largest archive that is read
+MOST_HAND_IN_BYTES = 200_000_000  # of one kind; as many as are read
 MOST_PART_BYTES = 255  # of a name, on Linux's file systems
 START_BYTES = 300  # enough to identify an archive's kind
 CHUNK_BYTES = 1_000_000
@@ -241,7 +242,7 @@ def take(member: Member, unpacked: Unpacked) -> None:
     parts = split_name(member.name)
     of_system = bool(parts) and says_whose(parts[0])
     hand_in = "/".join(parts[: unpacked.depth])
-    kind = kind_of_file("/".join(parts))
+    kind = kind_in(parts, unpacked.depth)
     needed = len(parts) <= unpacked.depth or kind != "ignored"
     counted = (hand_in, kind)
     try:
@@ -255,6 +256,13 @@ def take(member: Member, unpacked: Unpacked) -> None:
             raise
         if needed:
             unpacked.left_out.setdefault((hand_in, refused.reason), f"not everything was unpacked; {refused}")
+
+
+def kind_in(parts: Sequence[str], depth: int) -> Kind:
+    """Return the kind of a file by the parts of its name, of which the first `depth` identify the hand-in."""
+    if has_hidden_part("/".join(parts[:depth])):
+        return "ignored"
+    return kind_of_file("/".join(parts[depth:] or parts[-1:]))
 
 
 def write_member(member: Member, counted: Counted, unpacked: Unpacked) -> None:

@@ -65,10 +65,10 @@ def encode_csv(rows: Sequence[Sequence[str]]) -> str:
     return text.getvalue()
 
 
-def read_csv(text: str) -> Rows:
-    """Read an exported gradebook. Raises UserError."""
+def read_csv(text: str, in_english: bool = True) -> Rows:
+    """Read an exported gradebook. `in_english`: as read_rows()'s. Raises UserError."""
     try:
-        rows = read_rows(text)
+        rows = read_rows(text, in_english)
     except UserError as error:
         raise UserError(f"The gradebook: {error}") from None
     if not rows:

@@ -11,7 +11,16 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from grader.python.batch.ingest.columns import ASSIGNMENT, IDENTITIES, IDS, MAXIMUM, MOODLE, plain_title, read_person
+from grader.python.batch.ingest.columns import (
+    ASSIGNMENT,
+    IDENTITIES,
+    IDS,
+    MAXIMUM,
+    MOODLE,
+    SPLIT_NAMES,
+    plain_title,
+    read_person,
+)
 from grader.python.common.console import UserError
 from grader.python.common.units import show_points
 
@@ -23,9 +32,14 @@ CANVAS = ("Student", "ID")  # every gradebook of Canvas has these columns
 IMPORTED = (*IDS, "fullname", "grade", "maximumgrade", "lastmodifiedgrade", "feedbackcomments")
 
 
+def is_of_canvas(header: Sequence[str]) -> bool:
+    """Return whether a table is a gradebook of Canvas, with names in one column or in two."""
+    return set(CANVAS) <= set(header) or set(SPLIT_NAMES) <= set(header)
+
+
 def require_canvas(header: Sequence[str]) -> None:
     """Raise UserError if the table is not a gradebook of Canvas."""
-    if set(CANVAS) <= set(header):
+    if is_of_canvas(header):
         return
     named = [name for name in header if name.strip().lower() in MOODLE]
     found = ", ".join(named or header[:8])
@@ -35,7 +49,7 @@ def require_canvas(header: Sequence[str]) -> None:
 
 def require_not_canvas(header: Sequence[str]) -> None:
     """Raise UserError if the table is a gradebook of Canvas, which Moodle would not accept."""
-    if set(CANVAS) <= set(header):
+    if is_of_canvas(header):
         raise UserError(
             f"The gradebook seems to be Canvas's: it has columns {' and '.join(CANVAS)}. Give --format canvas, or "
             "Moodle's grading worksheet."

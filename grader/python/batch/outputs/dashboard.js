@@ -1,12 +1,19 @@
 "use strict";
 // Search and sort of the table of submissions; without it the page only lacks these.
+const SPELT = { ß: "ss", æ: "ae", œ: "oe", ø: "o", đ: "d", ð: "d", ł: "l", ı: "i", ħ: "h", þ: "th" };
 const body = document.querySelector("#submissions tbody");
 const rows = Array.from(body.rows);
-const texts = rows.map((row) => [row.textContent, ...Array.from(row.cells, (cell) => cell.title)].join(" ").toLowerCase());
+const texts = rows.map((row) => [row.textContent, ...Array.from(row.cells, (cell) => cell.title)].join(" ")).map(fold);
 const shown = document.querySelector("#shown");
 
+// The text without case and accents, so that "lukasz wojcik" finds Łukasz Wójcik.
+function fold(text) {
+    const plain = text.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase().replace(/\p{M}/gu, "");
+    return plain.replace(/[^\x00-\x7f]/g, (letter) => SPELT[letter] ?? letter);
+}
+
 function search(words) {
-    const wanted = words.toLowerCase().split(/\s+/).filter(Boolean);
+    const wanted = fold(words).split(/\s+/).filter(Boolean);
     let count = 0;
     rows.forEach((row, index) => {
         row.hidden = !wanted.every((word) => texts[index].includes(word));
@@ -22,7 +29,9 @@ function key(row, column) {
 
 function sort(header) {
     const column = header.cellIndex;
-    const down = header.getAttribute("aria-sort") !== "descending";
+    const before = header.getAttribute("aria-sort");
+    // The first click sorts words from A to Z, and numbers from the largest.
+    const down = before ? before === "ascending" : header.classList.contains("number");
     for (const other of header.parentNode.cells) other.removeAttribute("aria-sort");
     header.setAttribute("aria-sort", down ? "descending" : "ascending");
     const order = new Intl.Collator(undefined, { numeric: true });

@@ -13,6 +13,7 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
 from grader.python.batch.grade.journals import JOURNAL
+from grader.python.batch.outputs.mistakes import count_mistakes, make_mistakes
 from grader.python.batch.policy.points import Final
 from grader.python.batch.policy.suspicious import SLOW, Remark
 from grader.python.batch.store.places import folder_name
@@ -35,16 +36,17 @@ ANIMALS += "raven stoat tapir urchin viper wombat yak"
 
 def make_dashboard(
     title: str, facts: Sequence[str], rows: Sequence[Row], finals: Sequence[Final], remarks: Sequence[Remark],
-    stages: Sequence[str], secret: str, notes: Sequence[str] = (), journals: Collection[str] = (),
+    stages: Sequence[str], secret: str, notes: Sequence[str] = (), journals: Collection[str] = (), lab: str = "",
 ) -> str:  # fmt: skip
     """Return the page. `notes`: sentences about what could not be examined, and why; `journals`: keys of the
-    submissions with a page for the journal."""
+    submissions with a page for the journal; `lab`: its name, for the handout's."""
     script = (HERE / "dashboard.js").read_text(encoding="utf-8")
     style = (HERE / "dashboard.css").read_text(encoding="utf-8")
     body = join(
         make_header(title, facts, rows),
         make_remarks(remarks, notes, {row.key: row.name for row in rows}),
         make_distribution(finals),
+        make_mistakes(count_mistakes(finals, stages), lab),
         make_times(rows, stages),
         make_table(finals, stages, journals),
         make_leaderboard(rows, stages, secret),
@@ -228,7 +230,7 @@ def make_line(final: Final, stages: Sequence[str], has_journal: bool) -> Html:
         tag("td", in_words(row.status), class_=row.status or None),
         value_cell(points, -1 if final.points is None else final.points),
         value_cell(show_points(final.pending) if final.pending else NONE, final.pending),
-        value_cell(plural(final.days_late, "day") if final.days_late else NONE, final.days_late),
+        late_cell(final),
         *(stage_cell(by_stage.get(stage)) for stage in stages),
         tag("td", words or None, " \N{MIDDLE DOT} " if words and journal else None, journal),
     )
@@ -237,6 +239,13 @@ def make_line(final: Final, stages: Sequence[str], has_journal: bool) -> Html:
 def value_cell(shown: Child, value: float) -> Html:
     """Return a cell that is sorted by a number."""
     return tag("td", shown, data_value=f"{value:.6g}", class_="number")
+
+
+def late_cell(final: Final) -> Html:
+    """Return the cell with the days of lateness; the tooltip has the source of the time."""
+    days = final.lateness.days
+    source = f"by {final.lateness.by}" if final.lateness.by else None
+    return tag("td", plural(days, "day") if days else NONE, data_value=f"{days}", class_="number", title=source)
 
 
 def stage_cell(stage: Stage | None) -> Html:

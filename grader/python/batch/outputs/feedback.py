@@ -15,9 +15,9 @@ from typing import Any
 from grader.python.batch.grade.journals import JOURNAL
 from grader.python.batch.grade.judge import hide_folders
 from grader.python.batch.ingest.notes import is_for_instructor
-from grader.python.batch.ingest.times import parse_time
 from grader.python.batch.outputs.report_page import make_page
 from grader.python.batch.outputs.report_text import hide_names, tell_report
+from grader.python.batch.policy.lateness import LATE_MARK, read_near
 from grader.python.batch.policy.points import Final, leave_out
 from grader.python.batch.store.database import Database
 from grader.python.batch.store.opened import kept_settings
@@ -155,15 +155,17 @@ def decisions(final: Final) -> list[str]:
 
 
 def tell_late(final: Final) -> list[str]:
-    """Return a sentence with the time of the hand-in, the due date, and the cost of lateness, if it is late. Both times
+    """Return a sentence with the time of a late hand-in, its source, the due date, and the cost of lateness. Both times
     are in the due date's own time zone."""
-    if not final.days_late or not final.due:
+    if not final.lateness.days or not final.due:
         return []
-    handed_in = parse_time(final.row.handed_in).astimezone(final.due.tzinfo)
+    handed_in = read_near(final.row.handed_in, final.due).astimezone(final.due.tzinfo)
     at, due = (f"{time:%Y-%m-%d %H:%M:%S}" for time in (handed_in, final.due))
+    when = "by" if final.lateness.by == LATE_MARK else f"at {at}, as"  # the mark alone has no time
+    says = "" if final.lateness.by == LATE_MARK else " says"
     return [
-        f"Handed in {plural(final.days_late, 'day')} late, where each day begun counts: at {at}, as "
-        f"{final.row.known_by} says, and due at {due} ({final.due:%Z}). {show_points(final.penalty)} points less."
+        f"Handed in {plural(final.lateness.days, 'day')} late, where each day begun counts: {when} {final.lateness.by}"
+        f"{says}, and due at {due} ({final.due:%Z}). {show_points(final.penalty)} points less."
     ]
 
 

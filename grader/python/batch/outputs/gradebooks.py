@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 
 from grader.python.batch.ingest.columns import IDENTITIES, columns_of
+from grader.python.batch.ingest.worksheet import IDENTIFIER
 from grader.python.batch.outputs.cells import BEHIND_REFERENCE, defuse, encode_csv, mark_of, read_csv, write_csv
 from grader.python.batch.outputs.columns import (
     IMPORTED,
@@ -109,7 +110,8 @@ def moodle(entries: Sequence[Entry], gradebook: str = "") -> tuple[str, list[str
 
     `gradebook` is the text of a grading worksheet or a participants' list. Only students in it get a row, because one
     unknown user aborts an import. Other students' rows and columns that Moodle does not import are omitted, so an
-    import does not change these. Without `gradebook`, students are identified by their user name. Raises UserError.
+    import does not change these. A worksheet keeps its language. Without `gradebook`, students are identified by their
+    user name. Raises UserError.
     """
     check_same_lab(entries)
     grades = {entry.student: grade_of(entry.report) for entry in check_students(entries)}
@@ -127,7 +129,12 @@ def moodle(entries: Sequence[Entry], gradebook: str = "") -> tuple[str, list[str
     require_not_canvas(rows[0])
     found = fill(rows, entries, columns)
     kept = columns_of(rows[0], IMPORTED)
-    filled = [[row[at] for at in kept] for row in rows if row is rows[0] or any(row is one for one in found.values())]
+    own = read_csv(gradebook, in_english=False)
+    titles = own[0] + rows[0][len(own[0]) :]
+    filled = [[titles[at] for at in kept]]
+    for row, theirs in zip(rows, own, strict=True):
+        if any(row is one for one in found.values()):
+            filled.append([theirs[at] if rows[0][at] == IDENTIFIER else row[at] for at in kept])
     return mark_of(gradebook) + write_csv(filled), unknown_of(entries, found)
 
 
@@ -190,8 +197,9 @@ def fill(
     found = find_rows(header, people, entries)
     for student, row in found.items():
         for column, write in columns.items():
-            if row[header.index(column)] not in keep:
-                row[header.index(column)] = write(student)
+            at = header.index(column)
+            if row[at] not in keep:
+                row[at] = write(student) or row[at]  # Canvas deletes a grade whose cell is empty
     return found
 
 

@@ -18,21 +18,21 @@ def make_gradebook(finals: Sequence[Final], items: Sequence[str], stages: Sequen
         by_stage = {stage.stage: stage.points for stage in row.stages}
         judged = show_points(row.points) if row.grade is not None else ""
         numbers = [number(final.points), show_points(final.most), show_points(final.pending), judged]
-        numbers += [str(final.days_late), show_points(final.penalty)]
+        numbers += [str(final.lateness.days), show_points(final.penalty)]
         numbers += [number(final.given.get(item)) for item in items]
         numbers += [number(by_stage.get(stage)) for stage in stages]
         why = "another one has at least as many points" if final.by_points else "a later one is there"
         unused = [f"Not used, because {why}: {', '.join(final.unused)}"] if final.unused else []
         remarks = "; ".join([*([row.detail] if row.detail else []), *row.notes, *unused])
         words = [final.student, final.name, row.status or "waiting"]
-        rows.append([*words, *numbers, final.override, row.handed_in, remarks])
+        rows.append([*words, *numbers, final.override, row.handed_in, final.lateness.by or row.known_by, remarks])
     return write_csv(rows)
 
 
 def columns_around(stages: Sequence[str]) -> tuple[list[str], list[str]]:
     """Return the names of the columns before and after those of the points given by hand."""
     before = ["id", "name", "status", "points", "of", "pending", "judged", "late_days", "late_penalty"]
-    return before, [*stages, "override", "handed_in", "remarks"]
+    return before, [*stages, "override", "handed_in", "time_from", "remarks"]
 
 
 def number(value: float | None) -> str:

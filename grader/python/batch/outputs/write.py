@@ -9,9 +9,10 @@ from dataclasses import astuple
 from pathlib import Path
 
 from grader.python.batch.grade.journals import JOURNAL
-from grader.python.batch.grade.opening import describe_error
+from grader.python.batch.grade.opening import describe_error, read_starters
 from grader.python.batch.outputs.dashboard import make_dashboard
 from grader.python.batch.outputs.feedback import write_feedback
+from grader.python.batch.outputs.mistakes import count_mistakes, list_mistakes
 from grader.python.batch.outputs.own_gradebook import make_gradebook
 from grader.python.batch.policy.alike import Alike, TooMuchError, find_alike
 from grader.python.batch.policy.finals import points_of, rows_that_count
@@ -22,6 +23,9 @@ from grader.python.batch.store.places import folder_name, place_of
 from grader.python.batch.store.rows import Row
 from grader.python.batch.store.settings import Settings
 from grader.python.common.console import UserError, write_atomically
+from grader.python.journal.submit import same_text
+
+EXCEL_MARK = "\ufeff"  # without it, Excel garbles letters with accents
 
 
 def write_outputs(database: Database, settings: Settings) -> Path:
@@ -39,17 +43,21 @@ def write_outputs(database: Database, settings: Settings) -> Path:
             without += try_feedback(place_of(settings.folder, "feedback", row.key), database, row, by_key[row.key])
     without += share_feedback(settings.folder / "feedback", database, rows, everyone, by_key)
     gradebook = make_gradebook(everyone, policy.items(), settings.wanted())
-    write_atomically(settings.folder / "gradebook.csv", gradebook)
+    write_atomically(settings.folder / "gradebook.csv", EXCEL_MARK + gradebook)
+    mistakes = list_mistakes(count_mistakes(everyone, settings.wanted()))
+    write_atomically(settings.folder / "mistakes.csv", EXCEL_MARK + mistakes)
     alike, notes = compare(database, rows, settings)
     notes += without
     notes += [f"Left out of the batch: {sentence}" for sentence in database.fact("left_out") or []]
     title = f"{settings.lab}: batch"
     file = settings.folder / "report.html"
-    remarks = find_remarks(rows, alike)
+    remarks = find_remarks(rows, alike, find_untouched(rows, settings), everyone)
     secret = database.fact("secret") or ""
     facts = describe(database, policy)
     journals = {row.key for row in rows if (place_of(settings.folder, "feedback", row.key) / JOURNAL).is_file()}
-    page = make_dashboard(title, facts, rows, everyone, remarks, settings.wanted(), secret, notes, journals)
+    page = make_dashboard(
+        title, facts, rows, everyone, remarks, settings.wanted(), secret, notes, journals, settings.lab
+    )
     write_atomically(file, page)
     database.set_facts(shown=decided)
     return file
@@ -124,6 +132,17 @@ def compare(database: Database, rows: list[Row], settings: Settings) -> tuple[li
         pairs += [Alike(*pair) for pair in kept[stage]["pairs"]]
         notes += tell_left_out(stage, kept[stage].get("left_out", []))
     return pairs, notes
+
+
+def find_untouched(rows: list[Row], settings: Settings) -> set[tuple[str, str]]:
+    """Return the key and the stage of each graded file that is still the starter."""
+    starters = read_starters(settings)
+    return {
+        (key, stage)
+        for stage, starter in starters.items()
+        for key, file in files_of(rows, settings, stage)
+        if same_text(file.read_bytes(), starter)
+    }
 
 
 def tell_left_out(stage: str, keys: Sequence[str] | None) -> list[str]:

@@ -11,17 +11,19 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from grader.python.batch.ingest.submission import FILE_DATES, order_by_time
+from grader.python.batch.ingest.submission import order_by_time
 from grader.python.batch.ingest.times import parse_time
+from grader.python.batch.policy.lateness import Lateness, measure_lateness
 from grader.python.batch.store.database import Database
 from grader.python.batch.store.rows import HAS_POINTS, Row
 from grader.python.common.report import Report
 from grader.python.common.units import plural, show_points
 
-DAY_S = 86400
 MOST_POINTS = 1_000_000  # for one item; sums of larger numbers lose whole points or are infinite
 UNDONE, UNDONE_TIME = -1, ""  # the value of a decision that takes back earlier ones
 DUE_FACTS = ("due", "grace_minutes", "percent_per_day", "most_days", "trust_dates")
+
+Override = tuple[float, str, str | None]  # points, reason, and the fingerprint of the hand-in, if it is known
 
 
 @dataclass
@@ -36,7 +38,7 @@ class Policy:
     without: Sequence[str] = ()  # kinds of points that count for no student
     extensions: dict[str, datetime] = field(default_factory=dict)
     points: dict[str, dict[str, tuple[float, float]]] = field(default_factory=dict)  # by item: points, maximum
-    overrides: dict[str, tuple[float, str]] = field(default_factory=dict)  # points, reason
+    overrides: dict[str, Override] = field(default_factory=dict)
 
     def items(self) -> list[str]:
         """Return the names of all items for which points were given by hand."""
@@ -60,7 +62,7 @@ class Final:
     row: Row
     name: str = ""  # the student's own if the roster has it, otherwise all of the submission's names
     due: datetime | None = None  # the date, or the student's extension
-    days_late: int = 0
+    lateness: Lateness = field(default_factory=Lateness)
     penalty: float = 0
     given: dict[str, float] = field(default_factory=dict)
     items: dict[str, float] = field(default_factory=dict)  # each item's maximum, also if no points were given
@@ -68,6 +70,7 @@ class Final:
     most: float = 0
     pending: float = 0
     override: str = ""
+    is_override_old: bool = False  # whether another hand-in came after the override
     counts: bool = True  # False if another submission of the same student counts
     unused: list[str] = field(default_factory=list)  # keys of the student's other submissions
     by_points: bool = False  # whether points, not times, choose among them
@@ -93,10 +96,10 @@ def read_policy(database: Database) -> Policy:
         policy.points.setdefault(student, {}).pop(item, None)
         if points != UNDONE:
             policy.points[student][item] = (points, most)
-    for student, points, reason in database.query("SELECT student, points, reason FROM overrides ORDER BY id"):
+    for student, *values in database.query("SELECT student, points, reason, fingerprint FROM overrides ORDER BY id"):
         policy.overrides.pop(student, None)
-        if points != UNDONE:
-            policy.overrides[student] = (points, reason)
+        if values[0] != UNDONE:
+            policy.overrides[student] = tuple(values)
     return policy
 
 
@@ -139,7 +142,10 @@ def is_certain(final: Final) -> bool:
 def make_final(student: str, row: Row, policy: Policy, lab_points: float) -> Final:
     """Return the points of one student of a submission."""
     due = due_of(student, policy)
-    final = Final(student, row, row.name, due, days_late(row, due, policy))
+    extended = due != policy.due
+    final = Final(
+        student, row, row.name, due, measure_lateness(row, due, extended, policy.grace_minutes, policy.trust_dates)
+    )
     by_hand = policy.points.get(student, {})
     final.given = {item: points for item, (points, _) in by_hand.items()}
     final.items = policy.most_of_items()
@@ -149,10 +155,11 @@ def make_final(student: str, row: Row, policy: Policy, lab_points: float) -> Fin
     if graded:
         final.pending = row.pending
     if graded or row.status not in ("", "judge_error"):
-        final.penalty = late_penalty(row.points, final.days_late, policy)
+        final.penalty = late_penalty(row.points, final.lateness.days, policy)
         final.points = row.points - final.penalty + sum(final.given.values())
     if student in policy.overrides:
-        final.points, final.override = policy.overrides[student]
+        final.points, final.override, fingerprint = policy.overrides[student]
+        final.is_override_old = fingerprint not in (None, row.fingerprint)
         final.pending = 0
     return final
 
@@ -169,15 +176,6 @@ def keeps_points(row: Row) -> bool:
     failed when it was."""
     failed = row.status in ("judge_error", "judge_crashed") and row.graded_as in HAS_POINTS
     return row.grade is not None and (row.status == "" or failed)
-
-
-def days_late(row: Row, due: datetime | None, policy: Policy) -> int:
-    """Return the number of days begun after the due date or the student's extension. It is 0 within the grace time, or
-    if only an untrusted file date is known."""
-    if not due or not row.handed_in or (row.known_by in FILE_DATES and not policy.trust_dates):
-        return 0
-    late_s = (parse_time(row.handed_in) - due).total_seconds()
-    return math.ceil(late_s / DAY_S) if late_s > policy.grace_minutes * 60 else 0
 
 
 def late_penalty(points: float, days: int, policy: Policy) -> float:

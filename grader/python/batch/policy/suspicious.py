@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from statistics import median
 
 from grader.python.batch.grade.progress import show_duration
 from grader.python.batch.ingest.notes import IN_DOUBT, kind_of
 from grader.python.batch.policy.alike import Alike
+from grader.python.batch.policy.points import Final
 from grader.python.batch.store.rows import Row, Stage
 
 FULL_MARK = 1.2  # multiple of the reference's time up to which a stage gets all speed points
@@ -40,10 +41,18 @@ class Remark:
     detail: str = ""
 
 
-def find_remarks(rows: Sequence[Row], alike: Sequence[Alike]) -> list[Remark]:
-    """Return all remarks, the most serious first."""
+def find_remarks(
+    rows: Sequence[Row],
+    alike: Sequence[Alike],
+    untouched: Collection[tuple[str, str]] = (),
+    finals: Sequence[Final] = (),
+) -> list[Remark]:
+    """Return all remarks, the most serious first. `untouched`: the key and stage of each file that is still the
+    starter, which nobody copied from others. `finals`: the students' points."""
     remarks = [remark for row in rows for remark in look_at(row)]
-    remarks += same_files(rows)
+    remarks += [remark for final in finals for remark in look_at_decisions(final)]
+    remarks += same_files(rows, untouched)
+    remarks += [Remark(9, key, stage, "still the starter") for key, stage in sorted(untouched)]
     remarks += [Remark(4, row.key, "", "took long", show_duration(row.wall_s)) for row in took_long(rows)]
     hashes = {(row.key, stage.stage): stage.source_hash for row in rows for stage in row.stages}
     for pair in alike:
@@ -82,6 +91,24 @@ def look_at(row: Row) -> list[Remark]:
     return remarks
 
 
+def look_at_decisions(final: Final) -> list[Remark]:
+    """Return remarks on decisions that may rest on something else than what was handed in."""
+    remarks = []
+    if final.is_override_old:
+        remarks.append(Remark(1, final.row.key, "", "changed under an override", tell_old_override(final)))
+    if final.lateness.doubt:
+        remarks.append(Remark(1, final.row.key, "", "times disagree", final.lateness.doubt))
+    return remarks
+
+
+def tell_old_override(final: Final) -> str:
+    """Return a sentence on an override that was given before the hand-in that is there now."""
+    return (
+        f"{final.student} handed in something else after the points were set by hand ({final.override}). They still "
+        "count: set them again, or take them back with override --undo."
+    )
+
+
 def look_at_stage(key: str, stage: Stage) -> list[Remark]:
     if stage.cause == "implausible_timing":
         return [Remark(2, key, stage.stage, "implausible timing", "the report gives the reason")]
@@ -100,12 +127,13 @@ def look_at_stage(key: str, stage: Stage) -> list[Remark]:
     return remarks
 
 
-def same_files(rows: Sequence[Row]) -> list[Remark]:
+def same_files(rows: Sequence[Row], untouched: Collection[tuple[str, str]]) -> list[Remark]:
     """Return a remark for each file that several submissions contain byte for byte."""
     owners: dict[tuple[str, str], list[str]] = defaultdict(list)
     for row in rows:
         for stage in row.stages:
-            if stage.source_hash and stage.cause not in ("missing_file", "empty_file"):
+            is_own = stage.cause not in ("missing_file", "empty_file") and (row.key, stage.stage) not in untouched
+            if stage.source_hash and is_own:
                 owners[stage.stage, stage.source_hash].append(row.key)
     return [
         Remark(5, keys[0], stage, "the same file as others", f"{', '.join(keys[1:6])}{' …' * (len(keys) > 6)}")

@@ -8,10 +8,11 @@ from pathlib import Path
 
 from grader.python.batch.ingest.names import read_canvas, read_moodle
 from grader.python.batch.ingest.notes import guess_kinds
+from grader.python.batch.ingest.submission import NAMED_TIME
 from grader.python.batch.store.places import move_folders
 from grader.python.batch.store.sqlite import SqliteFile
 
-SCHEMA = 5
+SCHEMA = 6
 
 
 def convert(database: SqliteFile, schema: int) -> None:
@@ -25,6 +26,8 @@ def convert(database: SqliteFile, schema: int) -> None:
         convert_names(database)
     if "pending_alone" not in columns:
         convert_reasons(database)
+    if "marked_by" not in columns:
+        convert_times(database)
     database.set_facts(schema=SCHEMA)  # last: if killed earlier, it is repeated
 
 
@@ -58,6 +61,18 @@ def convert_reasons(database: SqliteFile) -> None:
     with database.transaction() as connection:
         connection.execute("ALTER TABLE submissions ADD COLUMN pending_alone INTEGER NOT NULL DEFAULT 0")
         connection.execute("UPDATE submissions SET pending_alone = reason LIKE 'points were pending%'")
+
+
+def convert_times(database: SqliteFile) -> None:
+    """Convert schema 5, which had no course system's word on lateness, and no contents and user of a decision."""
+    with database.transaction() as connection:
+        connection.execute("ALTER TABLE submissions ADD COLUMN named_time TEXT NOT NULL DEFAULT ''")
+        connection.execute("ALTER TABLE submissions ADD COLUMN marked_by TEXT NOT NULL DEFAULT ''")
+        connection.execute("ALTER TABLE submissions ADD COLUMN marked_late INTEGER NOT NULL DEFAULT 0")
+        connection.execute("ALTER TABLE overrides ADD COLUMN fingerprint TEXT")
+        for table in ("extensions", "points", "overrides"):
+            connection.execute(f"ALTER TABLE {table} ADD COLUMN who TEXT NOT NULL DEFAULT ''")
+        connection.execute("UPDATE submissions SET named_time = handed_in WHERE known_by = ?", [NAMED_TIME])
 
 
 def guess_called(key: str, entries: Sequence[str]) -> str:

@@ -10,11 +10,14 @@ submission. Tables:
     grades        one row per grading, newest last; `reason` states why it was graded again; `lab_hash` is the hash of
                   the lab, followed by + and the grader's hash, which earlier batches do not have
     stages        one row per stage of a grade: the values of report.json that tables and plots need
-    extensions, points, overrides   the instructor's additions, with the reason; the newest counts
+    extensions, points, overrides   the instructor's additions, with the reason; the newest counts, and `who` is
+                  the user who made it. An override has the fingerprint of the hand-in that it was given for; earlier
+                  batches have neither
 """
 
 from __future__ import annotations
 
+import getpass
 import json
 import zlib
 from collections import Counter, defaultdict
@@ -36,7 +39,8 @@ CREATE TABLE IF NOT EXISTS submissions (
     known_by TEXT NOT NULL, fingerprint TEXT NOT NULL, notes TEXT NOT NULL, status TEXT NOT NULL DEFAULT '',
     detail TEXT NOT NULL DEFAULT '', wall_s REAL NOT NULL DEFAULT 0, reason TEXT NOT NULL DEFAULT '', grade INTEGER,
     graded_notes TEXT NOT NULL DEFAULT '[]', called TEXT NOT NULL DEFAULT '',
-    pending_alone INTEGER NOT NULL DEFAULT 0);
+    pending_alone INTEGER NOT NULL DEFAULT 0, named_time TEXT NOT NULL DEFAULT '',
+    marked_by TEXT NOT NULL DEFAULT '', marked_late INTEGER NOT NULL DEFAULT 0);
 CREATE TABLE IF NOT EXISTS grades (
     id INTEGER PRIMARY KEY, key TEXT NOT NULL REFERENCES submissions, status TEXT NOT NULL, points REAL NOT NULL,
     most REAL NOT NULL, pending REAL NOT NULL, time TEXT NOT NULL, warplab TEXT NOT NULL, lab_hash TEXT NOT NULL,
@@ -48,12 +52,14 @@ CREATE TABLE IF NOT EXISTS stages (
     source_hash TEXT NOT NULL, points REAL, most REAL, pending REAL, time_s REAL, bound_s REAL, ratio REAL,
     ratio_low REAL, ratio_high REAL, ambiguous INTEGER NOT NULL, PRIMARY KEY (grade, stage)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS extensions (
-    id INTEGER PRIMARY KEY, student TEXT NOT NULL, until TEXT NOT NULL, reason TEXT NOT NULL, time TEXT NOT NULL);
+    id INTEGER PRIMARY KEY, student TEXT NOT NULL, until TEXT NOT NULL, reason TEXT NOT NULL, time TEXT NOT NULL,
+    who TEXT NOT NULL DEFAULT '');
 CREATE TABLE IF NOT EXISTS points (
     id INTEGER PRIMARY KEY, student TEXT NOT NULL, item TEXT NOT NULL, points REAL NOT NULL, most REAL NOT NULL,
-    reason TEXT NOT NULL, time TEXT NOT NULL);
+    reason TEXT NOT NULL, time TEXT NOT NULL, who TEXT NOT NULL DEFAULT '');
 CREATE TABLE IF NOT EXISTS overrides (
-    id INTEGER PRIMARY KEY, student TEXT NOT NULL, points REAL NOT NULL, reason TEXT NOT NULL, time TEXT NOT NULL);
+    id INTEGER PRIMARY KEY, student TEXT NOT NULL, points REAL NOT NULL, reason TEXT NOT NULL, time TEXT NOT NULL,
+    fingerprint TEXT, who TEXT NOT NULL DEFAULT '');
 """
 # For each table: the columns whose values identify the decision that a newer one replaces, the condition under which a
 # decision only takes back an earlier one, and the SQL expressions for its name and its content.
@@ -62,6 +68,14 @@ DECISIONS = (
     ("points", "student, item", "points < 0", "item", "item || printf(' %g of %g', points, most)"),
     ("overrides", "student", "points < 0", "'override'", "printf('set to %g points', points)"),
 )
+
+
+def name_user() -> str:
+    """Return the name of the user who runs this; empty if it is not known."""
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):
+        return ""
 
 
 def file_names(entries: Iterable[str | Path]) -> tuple[str, ...]:
@@ -175,14 +189,17 @@ class Database(SqliteFile):
             for one in submissions:
                 values = [one.key, one.name, json.dumps(one.members), json.dumps(self.write_paths(one.entries))]
                 values += [one.handed_in, one.known_by, one.fingerprint, write_notes(one.notes), one.called]
+                values += [one.named_time, one.marked_by, one.marked_late]
                 connection.execute(
                     "INSERT INTO submissions (key, name, members, entries, handed_in, known_by, fingerprint, notes,"
-                    " called) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (key) DO UPDATE SET name = excluded.name,"
+                    " called, named_time, marked_by, marked_late) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+                    " ON CONFLICT (key) DO UPDATE SET name = excluded.name,"
                     " members = excluded.members, entries = excluded.entries, handed_in ="
                     " iif(fingerprint = excluded.fingerprint AND known_by = ? AND excluded.known_by = ?,"
                     " min(handed_in, excluded.handed_in), excluded.handed_in),"
                     " known_by = excluded.known_by, fingerprint = excluded.fingerprint, notes = excluded.notes,"
-                    " called = excluded.called",
+                    " called = excluded.called, named_time = excluded.named_time, marked_by = excluded.marked_by,"
+                    " marked_late = excluded.marked_late",
                     [*values, FILE_DATE, FILE_DATE],
                 )
                 if old.get(one.key, one.fingerprint) != one.fingerprint:
@@ -222,6 +239,11 @@ class Database(SqliteFile):
         return [
             path for (entries,) in self.query("SELECT entries FROM submissions") for path in self.read_paths(entries)
         ]
+
+    def entries_by_key(self) -> dict[str, list[Path]]:
+        """Return the paths of the files and folders of each submission."""
+        rows = self.query("SELECT key, entries FROM submissions")
+        return {key: self.read_paths(entries) for key, entries in rows}
 
     def waiting(self) -> list[Submission]:
         """Return the submissions that are still to be graded, by key."""
@@ -283,14 +305,16 @@ class Database(SqliteFile):
         """Return all submissions, sorted by status and key: those that wait first, then failures on our side."""
         found = self.query(
             "SELECT s.key, s.name, s.members, s.handed_in, s.known_by, s.notes, s.graded_notes, s.status, s.detail,"
-            " s.wall_s, s.grade, g.points, g.most, g.pending, g.time, g.backend, g.sandbox, g.status"
+            " s.wall_s, s.grade, s.fingerprint, s.named_time, s.marked_by, s.marked_late,"
+            " g.points, g.most, g.pending, g.time, g.backend, g.sandbox, g.status"
             " FROM submissions s LEFT JOIN grades g ON g.id = s.grade"
         )
         rows = [
             Row(key, name, json.loads(members), handed_in, known_by, join_notes(notes, graded), status, detail,
-                wall_s, grade, *(value for value in rest if value is not None), graded_as=graded_as or "")
-            for key, name, members, handed_in, known_by, notes, graded, status, detail, wall_s, grade, *rest, graded_as
-            in found
+                wall_s, grade, *(value for value in rest if value is not None), fingerprint=fingerprint,
+                named_time=named, marked_by=marked_by, marked_late=bool(late), graded_as=graded_as or "")
+            for key, name, members, handed_in, known_by, notes, graded, status, detail, wall_s, grade, fingerprint,
+            named, marked_by, late, *rest, graded_as in found
         ]  # fmt: skip
         self.add_stages(rows)
         order = {status: index for index, status in enumerate(["", *STATUSES])}
@@ -328,20 +352,30 @@ class Database(SqliteFile):
     def insert(self, table: str, lines: Sequence[Mapping[str, Any]]) -> None:
         """Add lines of the same columns to extensions, points or overrides, in one transaction."""
         with self.transaction() as connection:
-            for line in lines:
+            for given in lines:
+                line = {**given, "who": name_user()}
                 places = ", ".join("?" * len(line))
                 connection.execute(f"INSERT INTO {table} ({', '.join(line)}) VALUES ({places})", list(line.values()))
 
-    def decisions(self) -> list[tuple[bool, str, str, str, str]]:
+    def history(self, key: str) -> list[tuple[str, str, float, float, float, str, str, str]]:
+        """Return all grades of a submission, the oldest first. Each row has: time, status, points, maximum, pending
+        points, backend, version of the grader, reason."""
+        return self.query(
+            "SELECT time, status, points, most, pending, backend, warplab, reason FROM grades WHERE key = ?"
+            " ORDER BY id",
+            [key],
+        )
+
+    def decisions(self) -> list[tuple[bool, str, str, str, str, str]]:
         """Return all manual decisions, those in force first, then the oldest first. Each row has: whether it is in
-        force, time, student, decision, reason."""
+        force, time, student, decision, reason, and the user who made it."""
         tables = [
             f"SELECT {undo} AS undo, lead({undo}) OVER (PARTITION BY {of} ORDER BY id) AS undone, time, student,"
-            f" iif({undo}, {name} || ' taken back', {what}) AS what, reason FROM {table}"
+            f" iif({undo}, {name} || ' taken back', {what}) AS what, reason, who FROM {table}"
             for table, of, undo, name, what in DECISIONS
         ]
         return self.query(
             "SELECT NOT undo AND undone IS NULL AS holds, time, student,"
-            " what || iif(undo OR undone IS NULL, '', iif(undone, ', undone', ', replaced')), reason"
+            " what || iif(undo OR undone IS NULL, '', iif(undone, ', undone', ', replaced')), reason, who"
             f" FROM ({' UNION ALL '.join(tables)}) ORDER BY holds DESC, time"
         )

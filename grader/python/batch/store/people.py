@@ -8,7 +8,15 @@ from pathlib import Path
 
 from grader.python.batch.ingest.called import as_claimed, compose
 from grader.python.batch.ingest.columns import CANVAS_NUMBER, NUMBERS, Identifier
-from grader.python.batch.ingest.roster import Student, may_be_called, names_of_one, read_roster, squeezed_names
+from grader.python.batch.ingest.roster import (
+    Student,
+    may_be_called,
+    names_of_one,
+    read_rosters,
+    squeezed_names,
+    students_of_names,
+    tell_doubles,
+)
 from grader.python.batch.store.database import Database
 from grader.python.common.console import UserError
 from grader.python.common.markup import show_text
@@ -25,6 +33,7 @@ class People:
         self.names = {row.members[0]: row.name for row in rows if len(row.members) == 1}
         self.names |= {student.id: student.name for student in roster}
         self.roster_names = squeezed_names(roster)
+        self.doubles = students_of_names(roster)
         self.by_name = {name: student.id for name, student in names_of_one(roster).items()}
         self.by_number = {one: student.id for student in roster for one in student.ids if one[0] in NUMBERS}
         self.by_id = self.by_name | {value: student.id for student in roster for kind, value in student.ids
@@ -60,7 +69,7 @@ class People:
         """Return the student or stranger with that word for an id or a name. Raises UserError."""
         word = compose(word)
         named = {known[key] for key in (word.casefold(), *as_claimed(word)) if key in known}
-        return pick_student(word, self.strangers | named, known)
+        return pick_student(word, self.strangers | named, known, self.doubles)
 
     def require_name(self, student: str, name: str) -> None:
         """Raise UserError if the name in a line cannot be the student's."""
@@ -71,9 +80,12 @@ class People:
             )
 
 
-def pick_student(student: str, members: Set[str], ids: Mapping[str, str]) -> str:
+def pick_student(
+    student: str, members: Set[str], ids: Mapping[str, str], names: Mapping[str, Sequence[Student]] | None = None
+) -> str:
     """Return the key of the student with this name, preferably one on the roster. `ids`: the roster's ids, by every
-    name. Raises UserError if nobody has the name, or if both a student on the roster and a stranger have it."""
+    name; `names`: the roster's students by every name. Raises UserError if nobody has the name, or if several have
+    it."""
     known = (ids[name] for name in (student.casefold(), *as_claimed(student)) if name in ids)
     called = next(known, "")
     strangers = members - set(ids.values())
@@ -86,6 +98,9 @@ def pick_student(student: str, members: Set[str], ids: Mapping[str, str]) -> str
         )
     called = called or (student if student in members else "")
     if called not in members:
+        doubles = next((found for name in as_claimed(student) if (found := (names or {}).get(name))), [])
+        if len(doubles) > 1:
+            raise UserError(f"{tell_doubles(show_text(student), doubles)} Give an id.")
         near = difflib.get_close_matches(student, sorted(members | ids.keys()), cutoff=0.7)
         like = f" Is it {' or '.join(near)}?" if near else ""
         raise UserError(
@@ -103,32 +118,46 @@ def find_key(database: Database, student: str) -> str:
     return next(row.key for own in (True, False) for row in rows if called in (row.own() if own else row.members))
 
 
+def find_students(database: Database, names: Sequence[str]) -> list[str]:
+    """Return the ids of several students. Raises UserError with all names that are not one student's."""
+    found, wrong = [], []
+    for name in names:
+        try:
+            found.append(find_student(database, name))
+        except UserError as error:
+            wrong.append(str(error))
+    if wrong:
+        count = f"{len(wrong)} of {len(names)} names give no student: " if len(wrong) > 1 else ""
+        raise UserError(count + " ".join(wrong))
+    return found
+
+
 def find_student(database: Database, student: str) -> str:
     """Return the id of a student who is given by it or by another name on the roster. Raises UserError."""
     members = {member for row in database.rows() for member in row.members}
-    return pick_student(compose(student), members, roster_ids(database))
+    roster = roster_of(database)
+    return pick_student(compose(student), members, ids_by_name(roster), students_of_names(roster))
 
 
 def roster_of(database: Database) -> list[Student]:
     """Return the students of the roster; none if the batch has no roster. Raises UserError."""
-    file = roster_file(database)
-    return read_roster(file) if file else []
+    return read_rosters(roster_files(database))
 
 
-def roster_file(database: Database) -> Path | None:
-    """Return the path of the batch's roster, or None if it has none. Raises UserError if the file no longer exists:
+def roster_files(database: Database) -> list[Path]:
+    """Return the paths of the batch's rosters; none if it has none. Raises UserError if a file no longer exists:
     without it, hand-ins would get different keys, and decisions and exports would omit students."""
-    kept = database.fact("roster")
-    if kept and not Path(kept).is_file():
+    kept = database.fact("roster") or []
+    files = [Path(file) for file in ([kept] if isinstance(kept, str) else kept)]  # earlier batches have one
+    if gone := [file for file in files if not file.is_file()]:
         raise UserError(
-            f"The batch's roster is no longer there: {kept}. Put it back, or repeat the grade command with "
+            f"The batch's roster is no longer there: {gone[0]}. Put it back, or repeat the grade command with "
             "ROSTER=FILE (--roster FILE). To grade without a roster, add --no-roster to that command."
         )
-    return Path(kept) if kept else None
+    return files
 
 
-def roster_ids(database: Database) -> dict[str, str]:
+def ids_by_name(roster: Sequence[Student]) -> dict[str, str]:
     """Return the students' ids by each of their other names on the roster."""
-    roster = roster_of(database)
     known = {name: student.id for name, student in names_of_one(roster).items()}
     return known | {alias.casefold(): student.id for student in roster for alias in student.aliases}

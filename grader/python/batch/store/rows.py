@@ -65,6 +65,10 @@ class Row:
     backend: str = ""
     sandbox: str = ""
     stages: list[Stage] = field(default_factory=list)
+    fingerprint: str = ""
+    named_time: str = ""  # as a Submission's, and so are the next two
+    marked_by: str = ""
+    marked_late: bool = False
     graded_as: str = ""  # the grade's own status: an earlier one, if nothing was judged since
 
     def own(self) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -24,10 +24,12 @@ from grader.python.batch.policy.points import (
 )
 from grader.python.batch.store.database import Database
 from grader.python.batch.store.opened import kept_settings, open_batch
-from grader.python.batch.store.people import People, find_student
+from grader.python.batch.store.people import People, find_students
 from grader.python.common.console import UserError, say
 from grader.python.common.units import plural, show_points
 
+MOST_WRONG = 10  # lines of a file that a message lists
+MOST_DOUBTS = 5  # listed by `due`; the page lists all
 KINDS = ("speed", "hygiene")  # the kinds of points that a course may leave out
 
 
@@ -45,10 +47,12 @@ def due(options: argparse.Namespace) -> int:
             raise UserError("There is no due date yet: add --at.")
         database.set_facts(**said)
     policy, everyone = read_policy(database), all_finals(database, kept_settings(database))
-    late = sum(final.days_late > 0 for final in everyone)
+    late = sum(final.lateness.days > 0 for final in everyone)
     say(f"{tell_lateness(policy)} {late} of {len(everyone)} are late.")
-    if unknown := sum(final.row.known_by in FILE_DATES for final in everyone if policy.due and not policy.trust_dates):
+    if unknown := sum(final.row.known_by in FILE_DATES and not final.lateness.by for final in everyone if policy.due):
         say(f"{unknown} have only a file's date, which may be the download's: to count it, use --trust-file-dates.")
+    if doubts := [f"{final.student}: {final.lateness.doubt}" for final in everyone if final.lateness.doubt]:
+        say(f"Where sources of the time disagree ({len(doubts)}): {' '.join(doubts[:MOST_DOUBTS])}")
     say_report(database)
     return 0
 
@@ -122,7 +126,7 @@ def points(options: argparse.Namespace) -> int:
     require_item(options)
     require_between("--points", options.points, 0, options.of or math.inf)  # with --of 0, the points are a bonus
     database = open_batch(options.folder)
-    require_same_most(database, options, {find_student(database, student) for student in options.student})
+    require_same_most(database, options, set(find_students(database, options.student)))
     values = {"item": options.item, "points": options.points, "most": options.of, "reason": options.reason}
     return decide(options, "points", **values)
 
@@ -156,18 +160,24 @@ def points_from_file(options: argparse.Namespace) -> int:
 
 
 def find_marked(database: Database, marks: Sequence[Mark]) -> list[str]:
-    """Return the id of each line's student. Raises UserError with the line if no student matches, or a student has
-    several lines."""
+    """Return the id of each line's student. Raises UserError with the lines for which no student matches, or whose
+    student has several lines."""
     people = People(database)
     places: dict[str, str] = {}
+    wrong = []
     for mark in marks:
         try:
             student = people.find(mark.ids, mark.name)
         except UserError as error:
-            raise UserError(f"{mark.place}: {error}") from None
+            wrong.append(f"{mark.place}: {error}")
+            continue
         if student in places:
-            raise UserError(f"{mark.place}: {student} is in {places[student]} too.")
+            wrong.append(f"{mark.place}: {student} is in {places[student]} too.")
         places[student] = mark.place
+    if wrong:
+        more = f" And {len(wrong) - MOST_WRONG} more lines." if len(wrong) > MOST_WRONG else ""
+        count = f"{len(wrong)} lines give no student: " if len(wrong) > 1 else ""
+        raise UserError(f"{count}{' '.join(wrong[:MOST_WRONG])}{more}")
     return list(places)
 
 
@@ -218,24 +228,33 @@ def override(options: argparse.Namespace) -> int:
     if options.undo:
         return decide(options, "overrides", points=UNDONE, reason=options.reason)
     database = open_batch(options.folder)
-    students = {find_student(database, student) for student in options.student}
+    students = set(find_students(database, options.student))
     chosen = [final for final in all_finals(database, kept_settings(database)) if final.student in students]
     require_between("--points", options.points, 0, min(final.most for final in chosen))
-    return decide(options, "overrides", points=options.points, reason=options.reason)
+    files = {final.student: final.row.fingerprint for final in chosen}
+    return decide(
+        options,
+        "overrides",
+        lambda student: {"fingerprint": files[student]},
+        points=options.points,
+        reason=options.reason,
+    )
 
 
-def decide(options: argparse.Namespace, table: str, **values: Any) -> int:
+def decide(
+    options: argparse.Namespace, table: str, more: Callable[[str], dict[str, Any]] = lambda _: {}, **values: Any
+) -> int:
     """Enter the same decision for all named students, or for none if one is unknown; print the points that they have
-    now."""
+    now. `more`: values that differ between students."""
     database = open_batch(options.folder)
-    students = [find_student(database, student) for student in options.student]
+    students = find_students(database, options.student)
     if options.undo:
         require_decided(database, table, students, values.get("item", ""))
-    database.insert(table, [{"student": student, "time": now()} | values for student in students])
+    database.insert(table, [{"student": student, "time": now()} | values | more(student) for student in students])
     everyone = all_finals(database, kept_settings(database))
     for final in everyone:
         if final.student in students:
-            late = f", {plural(final.days_late, 'day')} late" if final.days_late else ""
+            late = f", {plural(final.lateness.days, 'day')} late" if final.lateness.days else ""
             hides = ", set by hand: nothing else counts" if final.override else ""
             say(f"{final.student}: {show_points(final.points or 0)} of {show_points(final.most)} points{late}{hides}")
     if table == "points" and not options.undo:

@@ -1,4 +1,4 @@
-"""Write a gradebook for Canvas or Moodle with the final points."""
+"""Write a gradebook with the final points, or a zip with all feedback, for Canvas or Moodle."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from grader.python.batch.ingest.columns import NUMBERS, OWN_ID, Identifier
 from grader.python.batch.ingest.submission import ANOTHER
 from grader.python.batch.outputs.export import export_gradebook
 from grader.python.batch.outputs.feedback import describe_submission, sum_up
+from grader.python.batch.outputs.feedback_zip import pack_for_canvas, pack_for_moodle, pack_zip
 from grader.python.batch.outputs.rows import Entry
 from grader.python.batch.policy.finals import all_finals
 from grader.python.batch.policy.points import Final, leave_out
@@ -16,15 +17,19 @@ from grader.python.batch.store.database import Database
 from grader.python.batch.store.opened import kept_settings, open_batch
 from grader.python.batch.store.people import roster_of
 from grader.python.batch.store.settings import Settings
-from grader.python.common.console import UserError, say_error
+from grader.python.common.console import UserError, say, say_error, write_atomically
 from grader.python.common.report import Report, Total, parse_report
-from grader.python.common.units import name_some
+from grader.python.common.units import name_some, plural
 
 
 def export(options: argparse.Namespace) -> int:
     """Write a gradebook with the final points. Return the exit status: 1 if a student is not in the course's gradebook
     or roster, if the maximum in the gradebook differs, or if students were graded on different stages."""
     database = open_batch(options.folder)
+    if options.output and options.output.resolve().parent == options.folder.resolve():
+        raise UserError(f"{options.output}: among the batch's own files. Say an --output elsewhere.")
+    if options.feedback:
+        return export_feedback(database, options)
     settings = kept_settings(database)
     decided = [final for final in all_finals(database, settings) if is_decided(final)]
     roster = {student.id: student for student in roster_of(database)}
@@ -41,8 +46,6 @@ def export(options: argparse.Namespace) -> int:
         for final in decided
         if options.gradebook or final.student not in strangers  # a gradebook has no row for strangers
     ]
-    if options.output and options.output.resolve().parent == options.folder.resolve():
-        raise UserError(f"{options.output}: among the batch's own files. Say an --output elsewhere.")
     if waiting := [final.student for final in decided if not final.row.status]:
         say_error(f"To be graded again, with the points of before: {', '.join(waiting)}.")
     if unequal := find_unequal(decided):
@@ -51,6 +54,31 @@ def export(options: argparse.Namespace) -> int:
             f"compare. To grade them again: warplab-course regrade {options.folder} --changed"
         )
     return max(export_gradebook(entries, options.format, options), int(bool(strangers or unequal)))
+
+
+def export_feedback(database: Database, options: argparse.Namespace) -> int:
+    """Write a zip with the feedback of all students who handed in. Return the exit status: 1 if the course system's
+    number of a student is not known."""
+    if options.gradebook or options.title:
+        raise UserError("--feedback needs no gradebook and no title: the names of the hand-ins have the numbers.")
+    if not options.output:
+        raise UserError("--feedback: say with --output FILE.zip where to write it.")
+    if database.fact("decided") != database.fact("shown"):
+        raise UserError(f"The feedback does not have all decisions yet: warplab-course report {options.folder}")
+    finals = [final for final in all_finals(database, kept_settings(database)) if final.row.status != "not_submitted"]
+    folder, entries = options.folder.resolve(), database.entries_by_key()
+    roster = {student.id: student for student in roster_of(database)}
+    pack = pack_for_moodle if options.feedback == "moodle" else pack_for_canvas
+    packed = pack(folder, finals, entries, roster)
+    write_atomically(options.output, pack_zip(packed.files))
+    say(f"{options.output}: feedback for {plural(len(finals) - len(packed.left_out), 'student')}.")
+    if packed.left_out:
+        why = {"moodle": "no number of Moodle", "canvas": "no attachment in Canvas that the feedback could answer"}
+        say_error(
+            f"{plural(len(packed.left_out), 'student')} with {why[options.feedback]}, left out: "
+            f"{', '.join(packed.left_out)}. Their feedback is in {options.folder / 'feedback'}."
+        )
+    return 1 if packed.left_out else 0
 
 
 def find_unequal(finals: Sequence[Final]) -> list[str]:

@@ -17,7 +17,7 @@ from grader.python.batch.grade.run import Results, grade_here, judges_at_once, o
 from grader.python.batch.grade.slurm import grade_by_slurm, require_no_tasks, try_by_slurm
 from grader.python.batch.grade.versions import find_stale, hash_judging
 from grader.python.batch.ingest.notes import IN_DOUBT, NOT_ON_ROSTER, kind_of
-from grader.python.batch.ingest.roster import Student, read_roster
+from grader.python.batch.ingest.roster import Student, read_rosters
 from grader.python.batch.ingest.submission import Earlier, Submission
 from grader.python.batch.ingest.submissions import find_submissions
 from grader.python.batch.ingest.unpack import forget, unpack
@@ -25,7 +25,7 @@ from grader.python.batch.outputs.write import write_outputs
 from grader.python.batch.policy.suspicious import took_long
 from grader.python.batch.store.database import Database
 from grader.python.batch.store.opened import DATABASE
-from grader.python.batch.store.people import roster_file
+from grader.python.batch.store.people import roster_files
 from grader.python.batch.store.places import KEPT, place_of
 from grader.python.batch.store.rows import in_words
 from grader.python.batch.store.settings import Settings
@@ -40,8 +40,8 @@ MOST_LONG = 5  # slowest hand-ins that are listed
 def grade(options: argparse.Namespace) -> int:
     """Register the submissions of a folder or archive, and grade those that wait."""
     (lab,) = choose_labs(options.root, [options.lab])
-    options.roster = options.roster or (None if options.no_roster else kept_roster(options.out))
-    roster = read_roster(options.roster) if options.roster else []
+    options.roster = options.roster or ([] if options.no_roster else kept_roster(options.out))
+    roster = read_rosters(options.roster)
     settings = make_settings(options, lab)
     require_folders(options)
     with only_one(options.out):
@@ -85,12 +85,12 @@ def say_found(
         raise UserError(f"{submissions}: no submission in it. BATCH.md says how they may be called.")
 
 
-def kept_roster(folder: Path) -> Path | None:
-    """Return the roster of the previous run, or None if there is none."""
-    file = roster_file(Database(folder / DATABASE)) if (folder / DATABASE).is_file() else None
-    if file:
-        say(f"Roster: {file}, as before.")
-    return file
+def kept_roster(folder: Path) -> list[Path]:
+    """Return the rosters of the previous run."""
+    files = roster_files(Database(folder / DATABASE)) if (folder / DATABASE).is_file() else []
+    if files:
+        say(f"Roster: {' and '.join(map(str, files))}, as before.")
+    return files
 
 
 def read_earlier(folder: Path) -> list[Earlier]:
@@ -100,12 +100,14 @@ def read_earlier(folder: Path) -> list[Earlier]:
 
 def say_strange(strange: Sequence[Submission]) -> None:
     """Print which submissions are not on the roster, with the names in their files' names, and what to do."""
+    if not strange:
+        return
     named = [f"{one.key} ({one.name})" if one.name not in ("", one.key) else one.key for one in strange]
-    if named:
-        say_error(
-            f"Not on the roster: {', '.join(named)}. Where they are, under another id, a column such as Canvas ID or "
-            "Moodle ID says so: give the roster that, and the same command."
-        )
+    count = f" ({len(named)})" if len(named) > 1 else ""
+    say_error(
+        f"Not on the roster{count}: {', '.join(named)}. Where they are, under another id, a column such as "
+        "Canvas ID or Moodle ID says so: give the roster that, or a second --roster with it, and the same command."
+    )
 
 
 def separate_strangers(folder: Path, ids: Set[str]) -> None:
@@ -271,7 +273,7 @@ def note_settings(database: Database, settings: Settings, options: argparse.Name
                 "batch, say another OUT."
             )
     kept = {name: str(value) if isinstance(value, Path) else value for name, value in asdict(settings).items()}
-    roster = str(options.roster.resolve()) if options.roster else ""
+    roster = [str(file.resolve()) for file in options.roster]
     database.set_facts(settings=kept, submissions=str(options.submissions.resolve()), roster=roster)
     if database.fact("secret") is None:
         database.set_facts(secret=secrets.token_hex(16))

@@ -23,7 +23,7 @@ from tests.python.batch.batches import LAB, STAGES, Course
 
 def points(course: Course) -> dict[str, str]:
     """What gradebook.csv says of each student."""
-    lines = csv.DictReader((course.out / "gradebook.csv").read_text().splitlines())
+    lines = csv.DictReader((course.out / "gradebook.csv").read_text("utf-8-sig").splitlines())
     return {line["id"]: line["points"] for line in lines}
 
 

@@ -11,11 +11,12 @@ import socket
 import tarfile
 import zipfile
 from calendar import timegm
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
 
+from grader.python.batch.grade import opening
 from grader.python.batch.grade.opening import Opened, open_submission
 from grader.python.batch.ingest import contents, folders, reader, submissions
 from grader.python.batch.ingest.archive import MOST_FILES, RefusedError
@@ -29,6 +30,7 @@ from tests.python.batch.ingest.test_archive import GOOD, make_zip
 STAGES = ("01_first", "02_second")
 FIRST, SECOND = "01_first.cu", "02_second.cu"
 SETTINGS = Settings("lab", STAGES, Path(__file__).resolve().parents[4], Path(), Path(), "cpu")
+STARTERS = {"01_first": b"starter\n", "02_second": b"starter\n"}
 OLD, NEW, LATER = (2025, 11, 20, 10, 0, 0), (2025, 11, 20, 12, 0, 0), (2025, 11, 20, 14, 0, 0)
 UNKNOWN, FUTURE = (1980, 1, 1, 0, 0, 0), (2099, 1, 1, 0, 0, 0)
 RAR = b"Rar!\x1a\7\0"
@@ -75,16 +77,51 @@ HONEST: dict[str, tuple[dict[str, bytes], str]] = {
         {f"{CANVAS}500_lab.zip": pack({FIRST: b"1", SECOND: b"old"}, LATER), f"{CANVAS}501_{SECOND}": b"2"},
         "12",
     ),
-    "canvas_archive_again": (
-        {f"{CANVAS}500_{FIRST}": b"old", f"{CANVAS}501_lab.zip": pack({FIRST: b"1", SECOND: b"2"}, UNKNOWN)},
+    "canvas_file_beside_an_archive": (
+        {f"{CANVAS}500_{FIRST}": b"1", f"{CANVAS}501_lab.zip": pack({FIRST: b"old", SECOND: b"2"}, LATER)},
         "12",
     ),
     "moodle_two_zips": ({f"{MOODLE}/code.zip": pack({FIRST: b"1"}), f"{MOODLE}/report.zip": REPORT}, "1"),
     "moodle_files": ({f"{MOODLE}code.zip": pack({FIRST: b"1"}), f"{MOODLE}report.zip": REPORT}, "1"),
-    "moodle_zip_and_file": (
-        {f"{MOODLE}/lab.zip": pack({FIRST: b"1", SECOND: b"2"}, LATER), f"{MOODLE}/{FIRST}": b"old"},
+    "moodle_file_beside_an_archive": (
+        {f"{MOODLE}/lab.zip": pack({FIRST: b"old", SECOND: b"2"}, LATER), f"{MOODLE}/{FIRST}": b"1"},
         "12",
     ),
+    "moodle_flat_file_beside_an_archive": (
+        {f"{MOODLE}lab.zip": pack({FIRST: b"old", SECOND: b"2"}, LATER), f"{MOODLE}{FIRST}": b"1"},
+        "12",
+    ),
+    "file_beside_an_archive_in_an_archive": (
+        {f"{MOODLE}/a.zip": pack({FIRST: b"1", SUBMIT: pack_tar({f"lab/{FIRST}": b"old", f"lab/{SECOND}": b"2"})})},
+        "12",
+    ),
+    "file_in_a_newer_archive": (
+        {f"{MOODLE}/a.zip": pack({FIRST: b"old", "b.zip": pack({FIRST: b"o", SECOND: b"2"}, LATER)}),
+         f"{MOODLE}/c.zip": pack({FIRST: b"1"}, NEW)},
+        "12",
+    ),
+    "starter_beside_an_archive": (
+        {f"{MOODLE}/lab.zip": pack({FIRST: b"1", SECOND: b"2"}), f"{MOODLE}/{FIRST}": b"starter \r\n"},
+        "12",
+    ),
+    "built_files": (
+        {"al1/kit.zip": pack({f"kit/build/inspect/{FIRST}": b"old", f"kit/work/lab/{FIRST}": b"1"}, LATER)},
+        "1",
+    ),
+    "only_in_build": ({"al1/build.zip": pack({f"build/{FIRST}": b"1"})}, "1"),
+    "student_called_build": ({f"build/build/{FIRST}": b"1"}, "1"),
+    "copy": ({f"{CANVAS}500_01_first - Copy.cu": b"1", f"{CANVAS}501_02_second (1) - Copy (2).cu.txt": b"2"}, "12"),
+    "text": ({f"{CANVAS}500_01_first.txt": b"1", f"{CANVAS}501_02_second (1).txt": b"2"}, "12"),
+    "text_in_an_archive": ({f"{MOODLE}/a.zip": pack({"01_first.txt": b"1", "x/02_second.cpp": b"2"})}, "12"),
+    "output_beside_code": ({f"al1/{FIRST}": b"1", "al1/01_first.txt": b"x", "al1/out_01_first.txt": b"x"}, "1"),
+    "output_alone": ({f"{MOODLE}/{FIRST}": b"1", f"{MOODLE}/output_02_second.txt": b"x"}, "1"),
+    "words_after": (
+        {"al1/01_first_final.cu": b"1", "al1/02_second_fixed (1).cu": b"2", "al1/02_seconds.cu": b"x"},
+        "12",
+    ),
+    "words_after_beside_the_exact_name": ({"al1/01_first_old.cu": b"x", f"al1/{FIRST}": b"1"}, "1"),
+    "other_signs": ({"al1/01 First.cu": b"1", "al1/lovelace-02-second.cu": b"2"}, "12"),
+    "number_alone": ({"al1/01.cu": b"1", "al1/02.cu": b"2", "al1/02 second.cu": b"2", "al1/03.cu": b"3"}, "12"),
     "moodle_newer_file": ({f"{MOODLE}/lab.zip": pack({FIRST: b"old", SECOND: b"2"}), f"{MOODLE}/{FIRST}": b"1"}, "12"),
     "moodle_damaged": ({f"{MOODLE}/a.zip": b"PK", f"{MOODLE}/b.tar.gz": pack_tar({FIRST: b"1"})}, "1"),
     "moodle_mac": ({f"{MOODLE}/lab.zip": pack(MAC)}, "1"),
@@ -117,7 +154,7 @@ HONEST: dict[str, tuple[dict[str, bytes], str]] = {
     "zip_and_tar": ({f"{MOODLE}/a.zip": pack({FIRST: b"old"}), f"{MOODLE}/b.tgz": pack_tar({FIRST: b"1"}, LATER)}, "1"),
     "unknown_time": ({f"{MOODLE}/a.zip": pack({FIRST: b"1"}), f"{MOODLE}/b.zip": pack({FIRST: b"o"}, UNKNOWN)}, "1"),
     "future_time": ({f"{MOODLE}/a.zip": pack({FIRST: b"1"}), f"{MOODLE}/b.zip": pack({FIRST: b"o"}, FUTURE)}, "1"),
-    "starters": ({"al1/kit.zip": pack({f"starter/lab/{FIRST}": b"old"}, LATER), f"al1/{FIRST}": b"1"}, "1"),
+    "kit": ({"al1/kit.zip": pack({f"starter/lab/{FIRST}": b"old"}, LATER), f"al1/{FIRST}": b"1"}, "1"),
     "eighteen_megabytes": (
         {f"{MOODLE}/a.zip": make_zip((FIRST, b"1"), *((f"{n}.cu", bytes(6_000_000)) for n in range(3)), method=0)},
         "1",
@@ -126,7 +163,8 @@ HONEST: dict[str, tuple[dict[str, bytes], str]] = {
 
 
 @pytest.mark.parametrize("kind", HONEST)
-def test_no_second_file_costs_points(tmp_path: Path, kind: str) -> None:
+def test_no_second_file_costs_points(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str) -> None:
+    monkeypatch.setattr(opening, "read_starters", lambda _: STARTERS)
     files, counts = HONEST[kind]
     opened = hand_in(tmp_path, files, NEW)
     assert "".join(content.decode() for content in opened.picked.values()) == counts, (opened.detail, opened.notes)
@@ -137,8 +175,77 @@ def test_what_is_not_used_is_said(tmp_path: Path) -> None:
     files |= {f"{MOODLE}/c.zip": pack({SECOND: b"old", FIRST: b"1"}), f"{MOODLE}/d.rar": RAR}
     assert hand_in(tmp_path, files).notes == [
         "01_first from b.zip: it is the newest. Not used: a.zip",
+        "Taken: 01_first from b.zip; 02_second from c.zip.",
         "d.rar was not read: it is neither a zip nor a tar archive (it is RAR; hand in a .zip or a .tar.gz).",
     ]
+
+
+@pytest.mark.parametrize("form", [f"{CANVAS}500_", f"{MOODLE}/", MOODLE])
+def test_what_is_taken_from_where_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, form: str) -> None:
+    """The archive's first stage is the starter; the student attached the right file beside it."""
+    monkeypatch.setattr(opening, "read_starters", lambda _: STARTERS)
+    opened = hand_in(tmp_path, {f"{form}lab1.zip": pack({FIRST: b"starter", SECOND: b"2"}), f"{form}{FIRST}": b"1"})
+    assert opened.picked == {"01_first": b"1", "02_second": b"2"}
+    assert len(opened.notes) == 1 and opened.notes[0].startswith("Taken: 01_first from single files; 02_second from ")
+    assert opened.notes[0].endswith("lab1.zip.") and not is_for_instructor(opened.notes[0])
+
+
+def pack_large(folder: str, endings: str = "o") -> bytes:
+    """Return an archive with a stage and 25 MB in a folder."""
+    noise = os.urandom(5_000_000)
+    return make_zip((FIRST, b"1"), *((f"{folder}{number}.{endings}", noise) for number in range(5)), method=0)
+
+
+WAYS = ("ada_5_500_lab.zip", f"{MOODLE}/lab.zip", f"{MOODLE}lab.zip", "al1.zip", "al1/lab.zip")
+SAME: dict[str, tuple[Callable[[], bytes], str]] = {
+    "three_deep": (lambda: pack({"a.zip": pack({"b.zip": pack({FIRST: b"1"})})}), ""),
+    "four_deep": (
+        lambda: pack({"a.zip": pack({"b.zip": pack({"c.zip": pack({FIRST: b"1"})})})}),
+        "It lies in more than two other archives.",
+    ),
+    "fifteen_megabytes": (lambda: make_zip((FIRST, b"1"), ("x.cu", bytes(9_000_000)), method=0), ""),
+    "repository": (lambda: pack_large(".git/objects/"), ""),
+    "built": (lambda: pack_large("kit/build/", "cu"), ""),
+    "of_a_mac": (lambda: pack_large("__MACOSX/", "zip"), ""),
+}
+
+
+@pytest.mark.parametrize("kind", SAME)
+def test_the_same_bytes_get_the_same_by_way_of_every_course_system(tmp_path: Path, kind: str) -> None:
+    make, detail = SAME[kind]
+    data = make()
+    for number, name in enumerate(WAYS):
+        opened = hand_in(tmp_path / str(number), {name: data})
+        assert (opened.picked, opened.detail) == ({} if detail else {"01_first": b"1"}, detail), name
+
+
+def test_ignored_files_of_a_tar_are_not_counted(tmp_path: Path) -> None:
+    files = {f".git/{number}": bytes(40_000_000) for number in range(9)} | {FIRST: b"1"}
+    assert hand_in(tmp_path, {"al1/a.tgz": pack_tar(files)}).picked == {"01_first": b"1"}
+
+
+def test_a_hand_in_without_code_says_what_it_holds(tmp_path: Path) -> None:
+    for number, (files, held) in enumerate((
+        ({f"{CANVAS}500_report.docx": b"x"}, "report.docx"),
+        ({f"{MOODLE}/a.zip": pack({"x/report.docx": b"x", ".git/y": b""})}, "x/report.docx"),
+        ({f"{MOODLE}/kernel.cu": b"x", f"{MOODLE}/lab1.pdf": b"x"}, "kernel.cu and lab1.pdf"),
+    )):  # fmt: skip
+        opened = hand_in(tmp_path / str(number), files)
+        assert opened.status == "nothing_to_grade" and opened.detail.endswith(f" It holds {held}."), opened.detail
+
+
+def test_a_file_beside_an_archive_counts_first_and_it_is_said(tmp_path: Path) -> None:
+    files = {f"{MOODLE}/lab1.zip": pack({FIRST: b"old", SECOND: b"2"}, LATER), f"{MOODLE}/{FIRST}": b"1"}
+    assert hand_in(tmp_path, files).notes == [
+        "01_first from 01_first.cu: a file beside an archive counts before those in it. Not used: lab1.zip",
+        "Taken: 01_first from single files; 02_second from lab1.zip.",
+    ]
+
+
+def test_an_untouched_starter_and_a_changed_name_are_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(opening, "read_starters", lambda _: STARTERS)
+    opened = hand_in(tmp_path, {f"al1/{FIRST}": b"starter ", "al1/02_second.txt": b"2"})
+    assert opened.notes == ["02_second.txt was taken for 02_second.cu.", "01_first is still the starter."]
 
 
 @pytest.mark.parametrize("time", [NEW, UNKNOWN])

@@ -344,6 +344,10 @@ def test_our_fault_is_no_zero():
     assert "03_vector_loads" not in check_autolab(autolab(made))
     assert check_github(github(made))["tests"][-1]["status"] == "error"
     assert canvas([Entry("al1", made)])[0].splitlines()[2].endswith(",")
+    book = "Student,ID,SIS Login ID,Section,Lab (1)\nAda,1,al1,CS,7\n"
+    assert canvas([Entry("al1", made)], book, "Lab (1)")[0].splitlines()[1].endswith(",7"), (
+        "Canvas deletes empty grades"
+    )
     for convert in (gradescope, autolab):
         with pytest.raises(UserError, match="no stage could be judged"):
             convert(nothing_judged())

@@ -34,7 +34,7 @@ SECRET = "PLANTED SECRET"
 
 
 def gradebook(course: Course) -> dict[str, dict[str, str]]:
-    with (course.out / "gradebook.csv").open(newline="") as file:
+    with (course.out / "gradebook.csv").open(newline="", encoding="utf-8-sig") as file:
         return {line["id"]: line for line in csv.DictReader(file)}
 
 
@@ -162,7 +162,7 @@ def test_what_had_nothing_to_grade_is_looked_at_first() -> None:
 def test_our_fault_has_no_points_rather_than_none() -> None:
     row = Row("k", "", ["s"], "", "", [], "judge_error", "", 0)
     assert finals(row, Policy(), 20)[0].points is None
-    assert finals(row, Policy(overrides={"s": (3, "seen")}), 20)[0].points == 3
+    assert finals(row, Policy(overrides={"s": (3, "seen", None)}), 20)[0].points == 3
 
 
 def test_no_cell_is_a_formula(course: Course) -> None:
@@ -258,11 +258,14 @@ addEventListener("load", () => {
     header.click();
     const points = [...document.querySelectorAll("#submissions tbody tr")].map((row) => row.cells[3].dataset.value);
     const best = Math.max(...points);
+    const names = [...document.querySelectorAll("#submissions thead th")][0].querySelector("button");
+    names.click();
+    const first = document.querySelector("#submissions tbody tr").cells[0].textContent;
     const box = document.querySelector("#search");
     box.value = "s0007";
     box.dispatchEvent(new Event("input"));
     const shown = document.querySelector("#shown").textContent;
-    document.documentElement.dataset.found = [Number(points[0]) === best, shown].join(";");
+    document.documentElement.dataset.found = [Number(points[0]) === best, first, shown].join(";");
 });
 </script>"""
 
@@ -277,8 +280,53 @@ def test_search_and_sort_work_in_a_browser(tmp_path: Path) -> None:
     dumped = subprocess.run(list(map(str, command)), capture_output=True, text=True, timeout=120, check=False).stdout
     found = re.search(r'data-found="([^"]*)"', dumped)
     assert found, dumped[:500]
-    sorted_right, shown = found[1].split(";")
-    assert (sorted_right, shown) == ("true", "1 of 500")
+    sorted_right, first, shown = found[1].split(";")
+    assert (sorted_right, first, shown) == ("true", "s0000", "1 of 500")
+
+
+@pytest.mark.skipif(not shutil.which("node"), reason="no Node.js")
+def test_search_ignores_accents_and_case() -> None:
+    script = Path(outputs.__file__).with_name("dashboard.js").read_text()
+    fold = (
+        script[script.index("const SPELT") : script.index("const body")]
+        + script[script.index("function fold") :].split("function search")[0]
+    )
+    names = ["Łukasz WÓJCIK", "Đặng Nguyễn Thị Minh", "Søren Weiß", "İbrahim Yılmaz", "Ὀδυσσεύς", "王 伟"]
+    command = ["node", "-e", f"{fold} console.log(JSON.stringify({json.dumps(names)}.map(fold)))"]
+    folded = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+    plain = ["lukasz wojcik", "dang nguyen thi minh", "soren weiss", "ibrahim yilmaz", "οδυσσευς", "王 伟"]
+    assert folded == plain
+
+
+def test_the_mistakes_of_a_class_are_counted(course: Course) -> None:
+    for student, texts in (("al1", ("compile_error", "fine")), ("at2", ("compile_error", "compile_error")),
+                           ("gh3", ("fine",)), ("jb4", ("fine", "fine"))):  # fmt: skip
+        course.hand_in(student, *texts)
+    course.grade()
+    text = (course.out / "mistakes.csv").read_text("utf-8-sig")
+    assert list(csv.reader(text.splitlines())) == [
+        ["stage", "mistake", "students", "of"],
+        ["01_first", "compile_error", "2", "4"],
+        ["02_second", "compile_error", "1", "3"],
+    ]
+    page = (course.out / "report.html").read_text()
+    assert '<td>compile_error</td><td class="number">2 of 4</td><td>handouts/lab.md, section 01_first</td>' in page
+
+
+def test_tables_for_spreadsheets_begin_with_a_mark_and_those_for_canvas_do_not(course: Course) -> None:
+    course.hand_in("zoë", "fine", "fine")
+    course.grade()
+    assert (course.out / "gradebook.csv").read_bytes().startswith(b"\xef\xbb\xbfid,name")
+    course.verb("export", "--format", "canvas", "--output", course.root / "canvas.csv")
+    assert (course.root / "canvas.csv").read_bytes().startswith(b"Student,ID")
+
+
+def test_the_first_click_on_words_sorts_from_a_to_z() -> None:
+    """The script asks the header's class, which only columns of numbers have."""
+    heads = re.findall(r"<th([^>]*)><button[^>]*>([^<]*)</button>", page_of(make_rows(1)))
+    numbers = {name for attributes, name in heads if 'class="number"' in attributes}
+    assert {"Points", "Pending", "Late", "01"} <= numbers and not {"Student", "Name", "Status", "Remarks"} & numbers
+    assert 'before ? before === "ascending" : header.classList.contains("number")' in page_of(make_rows(1))
 
 
 def test_the_suspicious_come_first_with_their_reason() -> None:
@@ -318,6 +366,20 @@ def test_the_suspicious_come_first_with_their_reason() -> None:
         ("unstable", "unstable"),
         ("mark", "near the mark"),
     ]
+
+
+def test_an_untouched_starter_is_not_the_same_file_as_others(course: Course) -> None:
+    for stage in STAGES:
+        (course.root / "starter" / "lab" / f"{stage}.cu").write_text("// starter\n")
+    for student, ending in (("al1", "\n"), ("at2", "\n"), ("gh3", " \r\n")):
+        folder = course.hand_in(student)
+        (folder / f"{STAGES[0]}.cu").write_text(f"// starter{ending}")
+        (folder / f"{STAGES[1]}.cu").write_text("// copied")
+    course.grade()
+    page = (course.out / "report.html").read_text()
+    assert page.count("<td>still the starter</td>") == 3
+    assert page.count("<td>the same file as others</td>") == 1
+    assert "01_first is still the starter." in (course.out / "feedback/gh3/feedback.txt").read_text()
 
 
 def test_much_alike_is_found_and_the_starter_does_not_count(tmp_path: Path) -> None:
@@ -545,7 +607,7 @@ def test_who_is_in_a_team_and_alone_counts_once(course: Course) -> None:
     roster = course.root / "roster.csv"
     roster.write_text("id,name\nal1,Ada\nat2,Alan\n")
     course.grade("--roster", roster)
-    book = list(csv.DictReader((course.out / "gradebook.csv").read_text().splitlines()))
+    book = list(csv.DictReader((course.out / "gradebook.csv").read_text("utf-8-sig").splitlines()))
     assert [(line["id"], line["name"]) for line in book] == [("al1", "Ada"), ("at2", "Alan")]
     assert "Not used, because a later one is there: al1" in book[0]["remarks"]
     assert "For al1, a later submission counts instead." in (course.out / "feedback/al1/feedback.txt").read_text()
@@ -591,6 +653,6 @@ def test_points_given_by_hand_are_exported_for_whom_nothing_was_graded_too(cours
     said = course.verb("export", "--format", "moodle").stdout
     assert 'at2,7.5,"No file of this lab is in it.' in said and "Points were set by hand." in said
     course.verb("report")
-    assert "shown in person" not in said and "shown in person" in (course.out / "gradebook.csv").read_text()
+    assert "shown in person" not in said and "shown in person" in (course.out / "gradebook.csv").read_text("utf-8-sig")
     cells = {line[3]: line[5] for line in csv.reader(course.verb("export", "--format", "canvas").stdout.splitlines())}
     assert [cells.get(student) for student in ("al1", "at2", "gh3", "jb4", "kt5")] == ["7.5", "7.5", "0", "7.5", None]

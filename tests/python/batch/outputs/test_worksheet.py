@@ -128,11 +128,46 @@ def test_a_worksheet_that_a_text_broke_is_refused(cell: str) -> None:
         read_rows(text.getvalue())
 
 
-def test_a_german_worksheet_is_refused(tmp_path: Path) -> None:
+FOREIGN = (
+    "ID,Vollst\xe4ndiger Name,E-Mail-Adresse,Status,Bewertung,Bestwertung,Bewertung kann ge\xe4ndert werden,"
+    "Zuletzt ge\xe4ndert (Abgabe),Texteingabe online,Zuletzt ge\xe4ndert (Bewertung),Feedback als Kommentar\n"
+    'Teilnehmer/in34,Ada,al@x,Zur Bewertung abgegeben -  - ,,"30,00",Ja,"Freitag, 20. November 2026, 10:00",,-,\n'
+    'Teilnehmer/in77,Bob,bo@x,Keine Abgabe -  - ,,"30,00",Ja,-,"a\nTeilnehmer/in34,b",-,\n',
+    "\u8b58\u5225,\u540d,\u72b6\u614b,\u7d44,\u70b9,\u6700\u5927,\u5909\u66f4,\u63d0\u51fa,\u8a55\u5b9a,\u8a55\n"
+    "\u53c2\u52a0\u800534,Ada,\u6e08 - - ,\u4e00,,30.00,\u53ef,-,-,\n"
+    "\u53c2\u52a0\u800577,Bob,\u672a - - ,\u4e8c,,30.00,\u53ef,-,-,\n",
+    "Identifiant,Statut,Note,Max,Modifiable,Remis,Modifi\xe9,Commentaire\n"
+    "Participant 34,Remis -  - ,,30.00,Oui,-,-,\nParticipant 77,Remis -  - ,,30.00,Oui,-,-,\n",
+)
+
+
+@pytest.mark.parametrize("book", FOREIGN, ids=["german", "japanese_groups", "french_blind"])
+def test_a_worksheet_in_another_language_is_read_and_keeps_it(book: str, tmp_path: Path) -> None:
+    (roster := tmp_path / "roster.csv").write_text(book)
+    students = read_roster(roster)
+    assert [(one.id, one.numbers) for one in students] == [("34", {"34"}), ("77", {"77"})]
+    assert [one.name for one in students] == ([] if "Ada" not in book else ["Ada", "Bob"]) or not students[0].name
+    text, unknown = moodle([entry(34, 8)], book)
+    header, row = csv.reader(io.StringIO(text))
+    titles = next(csv.reader(io.StringIO(book)))
+    assert not unknown and header[0] == titles[0] and header[-1] == titles[-1]
+    assert (
+        row[0] == book.split("\n")[1].partition(",")[0]
+        and row[header.index(titles[titles.index(header[-3]) - 1])] == "8"
+    )
+    assert row[-1].startswith("lab: 8 of 10 points.")
+
+
+def test_other_tables_are_no_worksheets(tmp_path: Path) -> None:
+    (roster := tmp_path / "roster.csv").write_text("id,name,status,most,x,y,z,a\nal1,Ada,in - out,1.00,a,b,c,d\n")
+    assert [(one.id, one.numbers) for one in read_roster(roster)] == [("al1", set())]
+
+
+def test_a_worksheet_whose_columns_are_not_recognised_is_refused(tmp_path: Path) -> None:
     book = "ID,Vollst\xe4ndiger Name,Bewertung\nTeilnehmer/in34,Ada,\nTeilnehmer/in77,Bob,\n"
     (roster := tmp_path / "roster.csv").write_text(book)
     for read in (lambda: read_roster(roster), lambda: moodle([entry(34, 8)], book)):
-        with pytest.raises(UserError, match=r"German headers\. Set your language in Moodle to English"):
+        with pytest.raises(UserError, match=r"another language.* Set your language in Moodle to English"):
             read()
 
 

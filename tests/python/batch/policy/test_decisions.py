@@ -26,7 +26,9 @@ def graded(course: Course) -> Course:
 
 def gradebook(course: Course) -> dict[str, dict[str, str]]:
     course.verb("report")
-    return {line["id"]: line for line in csv.DictReader((course.out / "gradebook.csv").read_text().splitlines())}
+    return {
+        line["id"]: line for line in csv.DictReader((course.out / "gradebook.csv").read_text("utf-8-sig").splitlines())
+    }
 
 
 def mark(course: Course, text: str, *more: str) -> tuple[int, str]:

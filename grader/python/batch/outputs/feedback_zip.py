@@ -1,0 +1,149 @@
+"""Pack all feedback into one zip, as Moodle and Canvas read it back.
+
+Moodle, "Upload multiple feedback files in a zip": NAME_NUMBER_assignfeedback_file_FILE. The name is ignored, and the
+number is the one in the download's names: a student's in this assignment, or a group's.
+
+Canvas, the upload of submissions after their download: NAME_USER_ATTACHMENT_FILE. The attachment is one that the
+student handed in. Canvas shows the feedback under that attachment's name, so its format follows from the name: an
+archive if the student handed in an archive, otherwise text.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+import tarfile
+import zipfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from grader.python.batch.grade.journals import JOURNAL
+from grader.python.batch.ingest.archive import is_archive
+from grader.python.batch.ingest.columns import MOODLE_NUMBER
+from grader.python.batch.ingest.names import (
+    ANONYMOUS_ID,
+    Reading,
+    System,
+    original_name,
+    read_canvas,
+    read_moodle,
+    show_name,
+)
+from grader.python.batch.ingest.roster import Student
+from grader.python.batch.policy.points import Final
+from grader.python.batch.store.places import place_of
+
+FILES = {"index.html": "feedback.html", "feedback.txt": "feedback.txt", JOURNAL: JOURNAL}  # their names for students
+TEXT = "feedback.txt"
+MOST_NAME = 40  # characters
+SAME_TIME = (1980, 1, 1, 0, 0, 0)
+
+
+@dataclass
+class Packed:
+    """The files of the zip by name, and the students who get none, because their number is not known."""
+
+    files: dict[str, bytes] = field(default_factory=dict)
+    left_out: list[str] = field(default_factory=list)
+
+
+def pack_for_moodle(
+    folder: Path, finals: Sequence[Final], entries: Mapping[str, Sequence[Path]], roster: Mapping[str, Student]
+) -> Packed:
+    """Return the feedback of these students. `entries`: the files and folders of each hand-in, by its key."""
+    packed = Packed()
+    for final in finals:
+        readings = read_own(final, entries, roster, read_moodle)
+        numbers = [(one.name, one.id) for one in readings]
+        if not numbers and final.student in roster:
+            student = roster[final.student]
+            numbers = [(student.name, value) for kind, value in student.ids if kind == MOODLE_NUMBER]
+        if not numbers:
+            packed.left_out.append(final.student)
+        for name, number in numbers[:1]:
+            for file, content in read_feedback(folder, final).items():
+                packed.files[f"{plain(name)}_{number}_assignfeedback_file_{file}"] = content
+    return packed
+
+
+def pack_for_canvas(
+    folder: Path, finals: Sequence[Final], entries: Mapping[str, Sequence[Path]], roster: Mapping[str, Student]
+) -> Packed:
+    """Return the feedback of these students. Canvas has no place for that of a partner without an attachment."""
+    packed = Packed()
+    for final in finals:
+        readings = read_own(final, entries, roster, read_canvas)
+        if not readings:
+            packed.left_out.append(final.student)
+            continue
+        chosen = max(readings, key=lambda one: (is_archive(one.file), one.attempt))
+        name = chosen.id if chosen.id.startswith(ANONYMOUS_ID) else f"{plain(chosen.name)}_{chosen.id}"
+        file, content = choose_format(chosen, read_feedback(folder, final))
+        packed.files[f"{name}_{chosen.attempt}_{file}"] = content
+    return packed
+
+
+def read_own(
+    final: Final, entries: Mapping[str, Sequence[Path]], roster: Mapping[str, Student], system: System
+) -> list[Reading]:
+    """Return what a course system wrote into the names of a student's own hand-in; nothing for a credited partner. If a
+    name can be read in several ways, because students choose parts of it, only a number of the roster decides."""
+    if final.student not in final.row.own():
+        return []
+    numbers = roster[final.student].numbers if final.student in roster else set()
+    found = []
+    for path in entries.get(final.row.key, ()):
+        readings = system(show_name(path))
+        if len(readings) > 1:
+            readings = [one for one in readings if one.id in numbers]
+        found += readings if len(readings) == 1 else []
+    return found
+
+
+def read_own_numbers(final: Final, entries: Mapping[str, Sequence[Path]], roster: Mapping[str, Student]) -> list[str]:
+    """Return Canvas's number of a student, as the names of the student's own hand-in have it."""
+    return list(dict.fromkeys(one.id for one in read_own(final, entries, roster, read_canvas) if one.id.isdecimal()))
+
+
+def read_feedback(folder: Path, final: Final) -> dict[str, bytes]:
+    """Return the feedback files of a student. A credited partner has a folder without the journal. Raises OSError."""
+    key = final.row.key if final.student in final.row.own() else final.student
+    place = place_of(folder, "feedback", key)
+    return {new: (place / name).read_bytes() for name, new in FILES.items() if (place / name).is_file()}
+
+
+def choose_format(attachment: Reading, files: Mapping[str, bytes]) -> tuple[str, bytes]:
+    """Return a file's name and content in the format that the name of the student's attachment says."""
+    name = original_name(attachment.file).lower()
+    if name.endswith(".zip"):
+        return "feedback.zip", pack_zip(files)
+    if name.endswith((".tar.gz", ".tgz")):
+        return "feedback.tar.gz", pack_tar(files)
+    return TEXT, files.get(TEXT, b"")
+
+
+def pack_zip(files: Mapping[str, bytes]) -> bytes:
+    """Return a zip whose bytes depend only on the files."""
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in sorted(files.items()):
+            archive.writestr(zipfile.ZipInfo(name, SAME_TIME), content, zipfile.ZIP_DEFLATED)
+    return packed.getvalue()
+
+
+def pack_tar(files: Mapping[str, bytes]) -> bytes:
+    """Return a compressed tar of the files."""
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w:gz") as archive:
+        for name, content in sorted(files.items()):
+            member = tarfile.TarInfo(name)
+            member.size = len(content)
+            archive.addfile(member, io.BytesIO(content))
+    return packed.getvalue()
+
+
+def plain(name: str) -> str:
+    """Return a name without signs that the course systems read as separators, and without digits that Canvas could take
+    for a number."""
+    return re.sub(r"[\W\d_]+", " ", name).strip()[:MOST_NAME].strip() or "student"

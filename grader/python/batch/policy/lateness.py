@@ -1,0 +1,90 @@
+"""Decide how late a hand-in is.
+
+A course system's own word counts before a time that the student can change: a time in the roster; Canvas's LATE mark,
+and Moodle's time; then the time that `make submit` wrote into the archive's name; then a file's date, if these are
+trusted. Where the sources disagree, `doubt` says so.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from datetime import datetime
+
+from grader.python.batch.ingest.submission import CANVAS, FILE_DATES, MOODLE, NAMED_TIME
+from grader.python.batch.store.rows import Row
+
+DAY_S = 86400
+LATE_MARK, NO_LATE_MARK = "Canvas's LATE mark", "Canvas, which marks others as late"
+
+
+@dataclass(frozen=True)
+class Lateness:
+    """The days begun after the due date, the source of that number, and where other sources disagree."""
+
+    days: int = 0
+    by: str = ""
+    doubt: str = ""
+
+
+def measure_lateness(
+    row: Row, due: datetime | None, extended: bool, grace_minutes: float, trust_dates: bool
+) -> Lateness:
+    """Return a hand-in's lateness. `extended`: whether the student has more time than the others; a course system's
+    mark does not consider it."""
+    if not due or not row.handed_in:
+        return Lateness()
+    known = row.known_by not in FILE_DATES or trust_dates
+    days = count_days(late_s(row.handed_in, due), grace_minutes) if known else 0
+    by = row.known_by if known else ""
+    doubt = doubt_name(row, due, grace_minutes, days) if known and row.known_by != NAMED_TIME else ""
+    marked = row.marked_by and not extended
+    if marked and row.marked_by == CANVAS and (row.known_by == NAMED_TIME or row.known_by in FILE_DATES):
+        return follow_canvas(row, due, known, days)
+    if marked and row.marked_by == MOODLE and row.marked_late != bool(days):
+        said = "late" if row.marked_late else "not late"
+        doubt = (
+            f"Moodle's worksheet calls it {said}; its time there, {show(row.handed_in)}, says otherwise. Is the date "
+            "here that of Moodle, in the time zone of the worksheet?"
+        )
+    return Lateness(days, by, doubt)
+
+
+def follow_canvas(row: Row, due: datetime, known: bool, days: int) -> Lateness:
+    """Return the lateness by Canvas's mark. The mark has no time: the number of days is that of the other time, if both
+    say that it is late."""
+    is_after = known and late_s(row.handed_in, due) > 0
+    said = f"{row.known_by} says {show(row.handed_in)}" if known else ""
+    if not row.marked_late:
+        return Lateness(0, NO_LATE_MARK, f"Canvas does not mark it late, and {said}." if days else "")
+    if is_after:
+        return Lateness(days, f"{LATE_MARK} and {row.known_by}")
+    return Lateness(1, LATE_MARK, f"Canvas marks it late, and {said}." if said else "")
+
+
+def doubt_name(row: Row, due: datetime, grace_minutes: float, days: int) -> str:
+    """Return a sentence if the time in the archive's name says otherwise whether a hand-in is late; else nothing."""
+    if not row.named_time or bool(count_days(late_s(row.named_time, due), grace_minutes)) == bool(days):
+        return ""
+    return f"{row.known_by} says {show(row.handed_in)}, and {NAMED_TIME} says {show(row.named_time)}."
+
+
+def late_s(time: str, due: datetime) -> float:
+    """Return the seconds after a date."""
+    return (read_near(time, due) - due).total_seconds()
+
+
+def read_near(time: str, due: datetime) -> datetime:
+    """Return a time. One without a zone is in the due date's: the worksheet and the date are the same person's."""
+    read = datetime.fromisoformat(time)
+    return read if read.tzinfo else read.replace(tzinfo=due.tzinfo)
+
+
+def count_days(seconds: float, grace_minutes: float) -> int:
+    """Return the number of days begun, 0 within the grace time."""
+    return math.ceil(seconds / DAY_S) if seconds > grace_minutes * 60 else 0
+
+
+def show(time: str) -> str:
+    """Return an ISO 8601 time for people."""
+    return time.replace("T", " ").replace("Z", " UTC")

@@ -1,0 +1,102 @@
+"""Connect to a course system with patience: a time limit for each answer, a pause between requests, further attempts.
+
+The token comes from the environment or from a file that only its owner can read. It is never printed or stored.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+from urllib.parse import urlsplit
+
+from grader.python.common.console import UserError, read_text
+
+TIMEOUT_S = 60.0  # of one answer
+READINGS, BACKOFF_S = 5, 0.5  # further attempts of a request that only reads
+BUSY = (429, 500, 502, 503, 504)
+PAUSE_S = 0.05  # between two requests
+WAITING_S = (1, 2, 5, 15, 30, 60)  # before each further attempt
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
+MISSING = "Connecting to a course system takes the package canvasapi (make batch installs it)."
+T = TypeVar("T")
+
+
+def read_token(variable: str, file: Path | None) -> str:
+    """Return the access token in a file or in a variable of the environment. Raises UserError if there is none, or if
+    others can read the file."""
+    if file is None:
+        token = os.environ.get(variable, "").strip()
+        if not token:
+            raise UserError(f"No access token. Put it into the variable {variable}, or into a file: --token-file FILE.")
+        return token
+    if not file.is_file():
+        raise UserError(f"There is no {file}. Write the access token into it, and type: chmod 600 {file}")
+    if file.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO):
+        raise UserError(f"Others may read {file}. Type: chmod 600 {file}")
+    return read_text(file).strip()
+
+
+def open_assignment(url: str, token: str, course: int, assignment: int) -> Any:
+    """Return an assignment of Canvas. Raises UserError, and what `try_again` catches."""
+    require_secure(url)
+    try:
+        from canvasapi import Canvas
+    except ImportError:
+        raise UserError(MISSING) from None
+    canvas = Canvas(url, token)
+    session = canvas._Canvas__requester._session  # canvasapi has no other way to set a time limit
+    adapter = make_adapter()
+    for scheme in ("https://", "http://"):
+        session.mount(scheme, adapter)
+    return try_again(lambda: canvas.get_course(course).get_assignment(assignment), f"the assignment {assignment}")
+
+
+def require_secure(url: str) -> None:
+    """Raise UserError if the token would be sent unencrypted to another machine."""
+    parts = urlsplit(url)
+    if parts.scheme != "https" and parts.hostname not in LOOPBACK:
+        raise UserError(f"{url}: write the address with https://, as in https://canvas.example.edu.")
+
+
+def make_adapter() -> Any:
+    """Return an adapter that waits at most TIMEOUT_S for an answer, and PAUSE_S between requests, and repeats a request
+    that only reads. Canvas says with Retry-After how long to wait."""
+    from requests.adapters import HTTPAdapter
+    from urllib3.util import Retry
+
+    class Patient(HTTPAdapter):
+        def send(self, *words: Any, **options: Any) -> Any:
+            time.sleep(PAUSE_S)
+            return super().send(*words, **{**options, "timeout": TIMEOUT_S})
+
+    reading = Retry(
+        READINGS, status_forcelist=BUSY, allowed_methods={"GET"}, backoff_factor=BACKOFF_S, raise_on_status=False
+    )
+    return Patient(max_retries=reading)
+
+
+def try_again(act: Callable[[], T], what: str) -> T:
+    """Do something that may fail on the way, several times. Raises UserError if the course system refuses it or the
+    last attempt fails."""
+    from canvasapi.exceptions import CanvasException, Forbidden, InvalidAccessToken, ResourceDoesNotExist, Unauthorized
+    from requests.exceptions import RequestException
+
+    for pause_s in (*WAITING_S, None):
+        try:
+            return act()
+        except InvalidAccessToken:
+            raise UserError(
+                "Canvas does not accept the access token. Make a new one in Canvas: Account > Settings."
+            ) from None
+        except (ResourceDoesNotExist, Unauthorized) as error:
+            raise UserError(f"Canvas has no {what}, or the token may not use it ({type(error).__name__}).") from None
+        except (CanvasException, RequestException, ValueError, KeyError) as error:
+            limited = isinstance(error, Forbidden) and "rate limit" not in str(error).lower()
+            if pause_s is None or limited:
+                raise UserError(f"{what} failed: {type(error).__name__}. The same command continues.") from None
+            time.sleep(pause_s)
+    raise AssertionError

@@ -1,0 +1,223 @@
+"""Fetch hand-ins from Moodle, and return grades and feedback, by its web services (mod_assign_*).
+
+The hand-ins' folders have the students' user names, not the numbers of Moodle's own download, which its web services do
+not give. Saving a grade replaces the earlier one with its comment and files, so repeating it adds nothing; it is left
+out if Moodle has the grade and the comment already, because Moodle may notify the student.
+"""
+
+from __future__ import annotations
+
+import html
+import os
+import re
+import shutil
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from grader.python.batch.ingest.times import show_time
+from grader.python.batch.outputs.cells import write_csv
+from grader.python.batch.remote.connection import MISSING, make_adapter, require_secure, try_again
+from grader.python.batch.remote.pull import HAND_INS, Pulled, begin
+from grader.python.batch.remote.push import Pushed, Returned
+from grader.python.common.console import UserError, write_atomically
+from grader.python.common.units import show_points
+
+COLUMNS = ("id", "name", "email", "submitted")
+REFUSED = ("invalidtoken", "accessexception", "nopermissions", "requireloginerror", "invalidrecord")
+HTML_FORMAT = 1
+
+
+class Moodle:
+    """An assignment of a Moodle. `module` is the number in the assignment's address."""
+
+    def __init__(self, url: str, token: str, course: int, module: int):
+        require_secure(url)
+        try:
+            import requests
+        except ImportError:
+            raise UserError(MISSING) from None
+        self.url, self.token, self.course = url.rstrip("/"), token, course
+        self.session = requests.Session()
+        for scheme in ("https://", "http://"):
+            self.session.mount(scheme, make_adapter())
+        courses = self.call("mod_assign_get_assignments", courseids=[course])["courses"]
+        found = [one["id"] for each in courses for one in each["assignments"] if one["cmid"] == module]
+        if not found:
+            raise UserError(f"The course {course} has no assignment {module}. Give the id in the assignment's address.")
+        self.assignment = found[0]
+        self.users = self.call("core_enrol_get_enrolled_users", courseid=course)
+
+    def call(self, function: str, **parameters: Any) -> Any:
+        """Call a function that only reads, or whose repetition changes nothing. Raises UserError."""
+        return try_again(lambda: self.call_once(function, parameters), f"Moodle's {function}")
+
+    def call_once(self, function: str, parameters: Mapping[str, Any]) -> Any:
+        """Call a function. Raises UserError if Moodle refuses it, ValueError and RequestException if it fails."""
+        words = {"wstoken": self.token, "wsfunction": function, "moodlewsrestformat": "json"}
+        answer = self.session.post(f"{self.url}/webservice/rest/server.php", data=words | flatten(parameters))
+        answer.raise_for_status()
+        said = answer.json()
+        if isinstance(said, dict) and "exception" in said:
+            if said.get("errorcode") in REFUSED:
+                raise UserError(f"Moodle refuses {function}: {said.get('message', said['errorcode'])}")
+            raise ValueError(said.get("errorcode"))
+        return said
+
+    def fetch(self, file: Mapping[str, Any]) -> bytes:
+        """Return a file's bytes. The token is not in the address, which servers log. Raises ValueError if some are
+        missing."""
+        answer = self.session.post(file["fileurl"], data={"token": self.token})
+        answer.raise_for_status()
+        if len(answer.content) != file["filesize"]:
+            raise ValueError("half a file")
+        return bytes(answer.content)
+
+    def upload(self, name: str, content: bytes, area: int) -> int:
+        """Upload a file to a draft area, a new one if `area` is 0, and return the area's number."""
+        answer = self.session.post(
+            f"{self.url}/webservice/upload.php",
+            data={"token": self.token, "itemid": str(area)},
+            files={"file": (name, content)},
+        )
+        answer.raise_for_status()
+        (said,) = answer.json()
+        if int(said.get("filesize", len(content))) != len(content):
+            raise ValueError("half a file")
+        return int(said["itemid"])
+
+
+def flatten(value: Any, name: str = "") -> dict[str, str]:
+    """Return parameters as Moodle's REST reads them: courseids[0]=12."""
+    if not isinstance(value, dict | list):
+        return {name: str(int(value) if isinstance(value, bool) else value)}
+    pairs = value.items() if isinstance(value, dict) else enumerate(value)
+    found: dict[str, str] = {}
+    for key, each in pairs:
+        found |= flatten(each, f"{name}[{key}]" if name else str(key))
+    return found
+
+
+def pull(moodle: Moodle, folder: Path) -> Pulled:
+    """Write hand-ins/ and roster.csv. Files that are there already are not fetched again, and those that Moodle no
+    longer has are removed. Raises UserError, OSError."""
+    (listed,) = moodle.call("mod_assign_get_submissions", assignmentids=[moodle.assignment])["assignments"]
+    handed_in: dict[int, Mapping[str, Any]] = {}
+    pulled, wanted, missing = Pulled(len(moodle.users)), {}, []
+    for submission in listed["submissions"]:
+        members = members_of(moodle, submission)
+        handed_in |= {user["id"]: submission for user in members}
+        team = "-".join(sorted(user["username"] for user in members))  # as `grade` reads a folder of a team
+        for file in list_files(submission) if members else ():
+            path = "/".join(filter(None, (file["filepath"].strip("/"), file["filename"])))
+            wanted[Path(plain(team)) / plain_path(path)] = file
+    begin(folder, write_roster(moodle, handed_in))
+    pulled.files = len(wanted)
+    for path, file in wanted.items():
+        target = folder / HAND_INS / path
+        if target.is_file() and (target.stat().st_size, int(target.stat().st_mtime)) == version_of(file):
+            continue
+        try:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            write_atomically(target, try_again(lambda file=file: moodle.fetch(file), str(path)))
+            os.utime(target, (file["timemodified"], file["timemodified"]))
+            pulled.fetched += 1
+        except UserError:
+            missing.append(str(path))
+    remove_others(folder / HAND_INS, {folder / HAND_INS / path for path in wanted})
+    pulled.missing = tuple(missing)
+    return pulled
+
+
+def members_of(moodle: Moodle, submission: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Return the users whose hand-in it is: one, or a group's."""
+    if submission["userid"]:
+        return [user for user in moodle.users if user["id"] == submission["userid"]]
+    return [user for user in moodle.users if submission["groupid"] in [group["id"] for group in user.get("groups", [])]]
+
+
+def list_files(submission: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Return the files of a hand-in."""
+    plugins = [plugin for plugin in submission.get("plugins", []) if plugin["type"] == "file"]
+    return [file for plugin in plugins for area in plugin.get("fileareas", []) for file in area.get("files", [])]
+
+
+def version_of(file: Mapping[str, Any]) -> tuple[int, int]:
+    """Return the size and the time of a file, in seconds since 1970: a student can replace a file under its name."""
+    return file["filesize"], file["timemodified"]
+
+
+def plain(name: str) -> str:
+    """Return a name that cannot lead out of its folder and is not hidden."""
+    return re.sub(r"[/\\\x00-\x1f]", "-", name).lstrip(".")[-150:] or "-"
+
+
+def plain_path(path: str) -> Path:
+    return Path(*(plain(part) for part in path.split("/")))
+
+
+def remove_others(folder: Path, wanted: set[Path]) -> None:
+    """Remove the files that are not wanted, and folders without files."""
+    for path in sorted(folder.rglob("*"), reverse=True) if folder.is_dir() else ():
+        if path.is_file() and path not in wanted:
+            path.unlink()
+        elif path.is_dir() and not any(path.iterdir()):
+            shutil.rmtree(path)
+
+
+def write_roster(moodle: Moodle, handed_in: Mapping[int, Mapping[str, Any]]) -> str:
+    """Return a roster of all users of the course; one without a hand-in has no time."""
+    rows = [list(COLUMNS)]
+    for user in moodle.users:
+        submission = handed_in.get(user["id"])
+        time = show_time(datetime.fromtimestamp(submission["timemodified"], UTC)) if submission else ""
+        rows.append([user["username"], user.get("fullname", ""), user.get("email") or "", time])
+    return write_csv(rows)
+
+
+def push(moodle: Moodle, returned: Mapping[str, Returned], send: bool) -> Pushed:
+    """Return grades and feedback to the users with these user names, or only find out what would change."""
+    numbers = {user["username"].casefold(): user["id"] for user in moodle.users}
+    (listed,) = moodle.call("mod_assign_get_grades", assignmentids=[moodle.assignment])["assignments"] or [{}]
+    grades = {one["userid"]: float(one["grade"]) for one in listed.get("grades", [])}
+    pushed = Pushed()
+    for name, one in returned.items():
+        number = numbers.get(name.casefold())
+        if number is None:
+            pushed.failed.append(f"Moodle has no user {name} in this course.")
+            continue
+        try:
+            said = push_one(moodle, number, one, grades.get(number), send)
+        except UserError as error:
+            pushed.failed.append(f"{one.student}: {error}")
+            continue
+        pushed.changes += [f"{one.student}: {said}"] if said else []
+        pushed.same += not said
+    return pushed
+
+
+def push_one(moodle: Moodle, user: int, one: Returned, before: float | None, send: bool) -> str:
+    """Save a grade with feedback if Moodle does not have both. Return it in a few words; empty if Moodle has
+    everything. Raises UserError."""
+    if one.points is None:
+        return ""
+    before = None if before is not None and before < 0 else before  # Moodle's number for no grade
+    has_grade = before is not None and abs(before - one.points) <= 0.005
+    status = moodle.call("mod_assign_get_submission_status", assignid=moodle.assignment, userid=user)
+    if has_grade and (not one.files or one.mark() in str(status.get("feedback", ""))):
+        return ""
+    words = [f"{'no grade' if before is None else show_points(before)} -> {show_points(one.points)}"] * (not has_grade)
+    words += [f"feedback ({', '.join(sorted(one.files))})"] if one.files else []
+    if send:
+        area = 0
+        for name, content in sorted(one.files.items()):
+            area = try_again(lambda name=name, content=content, area=area: moodle.upload(name, content, area), name)
+        text = f"<p>{html.escape(f'Your feedback is attached. ({one.mark()})')}</p>"
+        moodle.call(
+            "mod_assign_save_grade", assignmentid=moodle.assignment, userid=user, grade=show_points(one.points),
+            attemptnumber=-1, addattempt=False, workflowstate="", applytoall=False,
+            plugindata={"assignfeedbackcomments_editor": {"text": text, "format": HTML_FORMAT},
+                        **({"files_filemanager": area} if area else {})},
+        )  # fmt: skip
+    return ", ".join(words)

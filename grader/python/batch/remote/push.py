@@ -1,0 +1,108 @@
+"""Return grades and feedback to Canvas.
+
+Each student's state is read before it is changed, also before each further attempt, so that nothing is written twice:
+a grade only if it differs, and feedback only if no comment has its mark, which follows from the files' contents.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from grader.python.batch.remote.connection import try_again
+from grader.python.common.console import UserError
+from grader.python.common.units import show_points
+
+MARK = "Warplab feedback"
+
+
+@dataclass(frozen=True)
+class Returned:
+    """What a student gets: points, and files by their names."""
+
+    student: str
+    points: float | None
+    files: Mapping[str, bytes]
+
+    def mark(self) -> str:
+        """Return the words by which a comment with these files is recognised."""
+        whole = hashlib.sha256()
+        for name, content in sorted(self.files.items()):
+            whole.update(f"{name}\0{len(content)}\0".encode() + content)
+        return f"{MARK} {whole.hexdigest()[:12]}"
+
+
+@dataclass
+class Pushed:
+    """What was written, or would be; what Canvas has already; and what failed, each with the reason."""
+
+    changes: list[str] = field(default_factory=list)
+    same: int = 0
+    failed: list[str] = field(default_factory=list)
+
+
+def push(assignment: Any, returned: Mapping[str, Returned], send: bool) -> Pushed:
+    """Return grades and feedback to the users with these numbers, or only find out what would change."""
+    pushed = Pushed()
+    for user, one in returned.items():
+        try:
+            said = try_again(lambda user=user, one=one: push_one(assignment, user, one, send), one.student)
+        except UserError as error:
+            pushed.failed.append(str(error))
+            continue
+        if said:
+            pushed.changes.append(f"{one.student}: {said}")
+        else:
+            pushed.same += 1
+    return pushed
+
+
+def push_one(assignment: Any, user: str, one: Returned, send: bool) -> str:
+    """Write what Canvas does not have yet. Return it in a few words; empty if Canvas has everything. Raises UserError,
+    and what try_again() catches."""
+    submission = try_again(
+        lambda: assignment.get_submission(int(user), include=["submission_comments"]), f"submission of {one.student}"
+    )
+    changes, words = {}, []
+    before = getattr(submission, "entered_score", None)
+    is_excused = bool(getattr(submission, "excused", False))
+    if one.points is not None and not is_excused and (before is None or abs(before - one.points) > 0.005):
+        changes["submission"] = {"posted_grade": show_points(one.points)}
+        words.append(f"{'no grade' if before is None else show_points(before)} -> {show_points(one.points)}")
+    comments = getattr(submission, "submission_comments", None) or []
+    if one.files and not any(one.mark() in (comment.get("comment") or "") for comment in comments):
+        words.append(f"feedback ({', '.join(sorted(one.files))})")
+        changes["comment"] = {"text_comment": f"Your feedback is attached. ({one.mark()})"}
+    if send and changes:
+        if "comment" in changes:
+            changes["comment"]["file_ids"] = upload(submission, one.files)
+        submission.edit(**changes)
+    return ", ".join(words)
+
+
+def upload(submission: Any, files: Mapping[str, bytes]) -> list[int]:
+    """Upload files for a comment, and return Canvas's numbers for them. A file of an interrupted attempt belongs to no
+    comment, so no student sees it."""
+    url = f"courses/{submission.course_id}/assignments/{submission.assignment_id}/submissions/{submission.user_id}"
+    numbers = []
+    with tempfile.TemporaryDirectory() as folder:
+        for name, content in sorted(files.items()):
+            (file := Path(folder) / name).write_bytes(content)
+            numbers.append(
+                try_again(lambda file=file: upload_one(submission._requester, f"{url}/comments/files", file), name)
+            )
+    return numbers
+
+
+def upload_one(requester: Any, url: str, file: Path) -> int:
+    """Upload a file, and return Canvas's number for it. Raises what try_again() catches, also if a part is missing."""
+    from canvasapi.upload import Uploader
+
+    is_complete, said = Uploader(requester, url, file).start()
+    if not is_complete or said.get("size", file.stat().st_size) != file.stat().st_size:
+        raise ValueError("half a file")
+    return int(said["id"])

@@ -1,0 +1,102 @@
+"""Fetch hand-ins from Canvas or Moodle, and return grades and feedback, by their APIs."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from grader.python.batch.ingest.columns import CANVAS_NUMBER
+from grader.python.batch.ingest.roster import Student
+from grader.python.batch.outputs.feedback_zip import read_feedback, read_own_numbers
+from grader.python.batch.policy.finals import all_finals
+from grader.python.batch.policy.points import Final
+from grader.python.batch.remote import moodle
+from grader.python.batch.remote import pull as canvas_pull
+from grader.python.batch.remote import push as canvas_push
+from grader.python.batch.remote.connection import open_assignment, read_token
+from grader.python.batch.remote.pull import HAND_INS, ROSTER, Pulled
+from grader.python.batch.remote.push import Returned
+from grader.python.batch.store.database import Database
+from grader.python.batch.store.opened import kept_settings, open_batch
+from grader.python.batch.store.people import roster_of
+from grader.python.batch.verbs.export import is_decided
+from grader.python.common.console import UserError, say, say_error
+from grader.python.common.units import plural
+
+
+def pull(options: argparse.Namespace) -> int:
+    """Fetch all hand-ins of an assignment. Return the exit status: 1 if a file could not be fetched."""
+    pulled = moodle.pull(connect_moodle(options), options.folder) if options.moodle else pull_canvas(options)
+    say(
+        f"{plural(pulled.students, 'student')}, {plural(pulled.files, 'file')}, {pulled.fetched} of them new. To grade "
+        f"them: warplab-course grade {options.folder / HAND_INS} --roster {options.folder / ROSTER} --lab LAB --out DIR"
+    )
+    if pulled.missing:
+        say_error(f"Not fetched ({len(pulled.missing)}): {', '.join(pulled.missing)}. The same command continues.")
+    return 1 if pulled.missing else 0
+
+
+def push(options: argparse.Namespace) -> int:
+    """Return grades and feedback, or with no --send say what would change. Return the exit status: 1 if a student was
+    left out."""
+    database = open_batch(options.folder)
+    if database.fact("decided") != database.fact("shown"):
+        raise UserError(f"The feedback does not have all decisions yet: warplab-course report {options.folder}")
+    returned, unknown = collect(database, options)
+    if options.moodle:
+        pushed = moodle.push(connect_moodle(options), returned, options.send)
+    else:
+        pushed = canvas_push.push(connect_canvas(options), returned, options.send)
+    system = "Moodle" if options.moodle else "Canvas"
+    for change in pushed.changes:
+        say(change)
+    done = "written" if options.send else "would change. To write them, add --send"
+    say(f"{plural(len(pushed.changes), 'student')} {done}; {system} has everything of {pushed.same}.")
+    for failure in pushed.failed:
+        say_error(failure)
+    if unknown:
+        say_error(f"Not known in {system} ({len(unknown)}): {', '.join(unknown)}.")
+    return 1 if pushed.failed or unknown else 0
+
+
+def pull_canvas(options: argparse.Namespace) -> Pulled:
+    """Fetch the hand-ins of an assignment of Canvas."""
+    return canvas_pull.pull(connect_canvas(options), options.folder)
+
+
+def connect_canvas(options: argparse.Namespace) -> Any:
+    """Return the assignment of Canvas that the options name. Raises UserError."""
+    token = read_token("CANVAS_TOKEN", options.token_file)
+    return open_assignment(options.canvas, token, options.course, options.assignment)
+
+
+def connect_moodle(options: argparse.Namespace) -> moodle.Moodle:
+    """Return the assignment of Moodle that the options name. Raises UserError."""
+    token = read_token("MOODLE_TOKEN", options.token_file)
+    return moodle.Moodle(options.moodle, token, options.course, options.assignment)
+
+
+def collect(database: Database, options: argparse.Namespace) -> tuple[dict[str, Returned], list[str]]:
+    """Return what each student gets, by the student's number in Canvas or user name in Moodle, and the students for
+    whom that is not known."""
+    roster = {student.id: student for student in roster_of(database)}
+    entries, folder = database.entries_by_key(), options.folder.resolve()
+    returned: dict[str, Returned] = {}
+    unknown = []
+    for final in filter(is_decided, all_finals(database, kept_settings(database))):
+        is_stranger = bool(roster) and final.student not in roster
+        names = [final.student] if options.moodle else list_numbers(final, entries, roster)
+        if is_stranger or not names:
+            unknown.append(final.student)
+            continue
+        returned[names[0]] = Returned(final.student, final.points, read_feedback(folder, final))
+    return returned, unknown
+
+
+def list_numbers(final: Final, entries: Mapping[str, Sequence[Path]], roster: Mapping[str, Student]) -> list[str]:
+    """Return a student's number in Canvas, by the roster, or else by the names of the hand-in."""
+    ids = roster[final.student].ids if final.student in roster else set()
+    numbers = [value for kind, value in ids if kind == CANVAS_NUMBER]
+    return numbers or read_own_numbers(final, entries, roster)

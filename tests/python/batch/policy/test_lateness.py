@@ -1,0 +1,145 @@
+"""lateness.py: a course system's own word on lateness counts before times that students choose."""
+
+from __future__ import annotations
+
+import csv
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+
+from grader.python.batch.ingest.submission import FILE_DATE, NAMED_TIME, WORKSHEET
+from grader.python.batch.policy.lateness import Lateness, measure_lateness
+from grader.python.batch.store.rows import Row
+from tests.python.batch.batches import LAB, Course
+from tests.python.batch.ingest.test_archive import make_zip
+
+DUE = datetime.fromisoformat("2026-11-21T23:59+01:00")
+ON_TIME, LATE, LATER = "2026-11-20T10:00:00Z", "2026-11-22T10:00:00Z", "2026-11-23T10:00:00Z"
+
+
+def measure(row: Row, extended: bool = False, grace_minutes: float = 0, trust_dates: bool = False) -> Lateness:
+    return measure_lateness(row, DUE, extended, grace_minutes, trust_dates)
+
+
+def make_row(handed_in: str, known_by: str, marked: str = "", named_time: str = "") -> Row:
+    system, _, mark = marked.partition(" ")
+    named = handed_in if known_by == NAMED_TIME else named_time
+    return Row("k", "", ["s"], handed_in, known_by, [], "graded", "", 0, named_time=named, marked_by=system,
+               marked_late=mark == "late")  # fmt: skip
+
+
+# A hand-in's time, its source, what the course system says, and the time in the archive's name; then the days of
+# lateness, where they come from, and a part of the doubt.
+SOURCES: dict[str, tuple[Row, int, str, str]] = {
+    "name_on_time": (make_row(ON_TIME, NAMED_TIME), 0, NAMED_TIME, ""),
+    "name_late": (make_row(LATER, NAMED_TIME), 2, NAMED_TIME, ""),
+    "back_dated_name": (make_row(ON_TIME, NAMED_TIME, "Canvas late"), 1, "Canvas's LATE mark", "marks it late, and"),
+    "marked_and_late": (make_row(LATER, NAMED_TIME, "Canvas late"), 2, f"Canvas's LATE mark and {NAMED_TIME}", ""),
+    "mark_alone": (make_row(ON_TIME, FILE_DATE, "Canvas late"), 1, "Canvas's LATE mark", ""),
+    "name_later_than_the_mark": (make_row(LATE, NAMED_TIME, "Canvas not"), 0, "Canvas, which marks others", "not mark"),
+    "not_marked": (make_row(ON_TIME, NAMED_TIME, "Canvas not"), 0, "Canvas, which marks others", ""),
+    "file_not_marked": (make_row(LATER, FILE_DATE, "Canvas not"), 0, "Canvas, which marks others", ""),
+    "roster_before_the_mark": (make_row(ON_TIME, "the roster", "Canvas late"), 0, "the roster", ""),
+    "worksheet_in_the_dates_zone": (make_row("2026-11-21T23:58:00", WORKSHEET, "Moodle not"), 0, WORKSHEET, ""),
+    "worksheet_late": (make_row("2026-11-22T00:00:00", WORKSHEET, "Moodle late"), 1, WORKSHEET, ""),
+    "worksheet_of_another_zone": (
+        make_row("2026-11-21T23:00:00", WORKSHEET, "Moodle late"), 0, WORKSHEET, "calls it late; its time there"
+    ),
+    "worksheet_before_the_name": (
+        make_row("2026-11-22T10:00:00", WORKSHEET, "Moodle late", ON_TIME), 1, WORKSHEET,
+        "the archive's name says 2026-11-20 10:00:00 UTC",
+    ),
+    "file_date": (make_row(LATER, FILE_DATE), 0, "", ""),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", SOURCES)
+def test_the_course_system_says_who_is_late(kind: str) -> None:
+    row, days, by, doubt = SOURCES[kind]
+    found = measure(row)
+    assert found.days == days and found.by.startswith(by), found
+    assert bool(found.doubt) == bool(doubt) and doubt in found.doubt, found
+
+
+def test_a_mark_does_not_know_an_extension_made_here() -> None:
+    row = make_row(ON_TIME, NAMED_TIME, "Canvas late")
+    assert (measure(row).days, measure(row, extended=True).days) == (1, 0)
+
+
+def test_the_grace_holds_if_mark_and_time_agree() -> None:
+    row = make_row("2026-11-21T23:04:00Z", NAMED_TIME, "Canvas late")
+    assert (measure(row, grace_minutes=15).days, measure(row).days) == (0, 1)
+    assert measure(make_row("2026-11-21T20:00:00Z", NAMED_TIME, "Canvas late"), grace_minutes=15).days == 1
+
+
+def submit(course: Course, name: str) -> None:
+    (course.handed_in / name).write_bytes(make_zip(("01_first.cu", name.encode()), ("02_second.cu", name.encode())))
+
+
+def read_gradebook(course: Course) -> dict[str, dict[str, str]]:
+    with (course.out / "gradebook.csv").open(newline="", encoding="utf-8-sig") as file:
+        return {line["id"]: line for line in csv.DictReader(file)}
+
+
+def test_a_back_dated_archive_is_late_by_canvas(course: Course) -> None:
+    submit(course, f"ada_LATE_17_500_{LAB}-al1-2026-11-01-101010.tar.gz")
+    submit(course, f"bob_18_501_{LAB}-bo2-2026-11-25-101010.tar.gz")
+    submit(course, "anon_aB3xY_502_a.zip")
+    submit(course, "LATE_anon_Zz9Zz_503_a.zip")
+    course.grade()
+    said = course.verb("due", "--at", "2026-11-21T23:59+01:00", "--percent-per-day", "10")
+    assert "2 of 4 are late.\nWhere sources of the time disagree (2): 17: Canvas marks it late" in said.stdout
+    course.verb("report")
+    book = read_gradebook(course)
+    assert {key: line["late_days"] for key, line in book.items()} == {
+        "17": "1", "18": "0", "anon_aB3xY": "0", "anon_Zz9Zz": "1",
+    }  # fmt: skip
+    assert book["17"]["time_from"] == "Canvas's LATE mark"
+    page = (course.out / "report.html").read_text()
+    assert page.count("<td>times disagree</td>") == 2 and 'title="by Canvas&#x27;s LATE mark"' in page.replace(
+        "&#39;", "&#x27;"
+    )
+    assert (
+        "1 day late, where each day begun counts: by Canvas's LATE mark, and due at"
+        in (course.out / "feedback/17/feedback.txt").read_text()
+    )
+
+
+WORKSHEET_CSV = """Identifier,"Full name","Email address",Status,Grade,"Maximum grade","Last modified (submission)"
+"Participant 5","Ada Lovelace",al@x,"Submitted for grading -  - ",,20.00,"Friday, 20 November 2026, 10:00 AM"
+"Participant 6","Alan Turing",a@x,"Submitted for grading - 10 hours late - ",,20.00,"Sunday, 22 November 2026, 10:00 AM"
+"Participant 7","Grace Hopper",gh@x,"No submission - Assignment is overdue by: 2 days - ",,20.00,-
+"""
+
+
+def test_the_worksheets_times_count_before_the_names(course: Course, tmp_path: Path) -> None:
+    (roster := tmp_path / "worksheet.csv").write_text(WORKSHEET_CSV)
+    for name in (f"Ada Lovelace_5_assignsubmission_file_{LAB}-al-2026-11-25-101010.tar.gz",
+                 f"Alan Turing_6_assignsubmission_file_{LAB}-at-2026-11-01-101010.tar.gz"):  # fmt: skip
+        submit(course, name)
+    course.grade("--roster", roster)
+    said = course.verb("due", "--at", "2026-11-21T23:59+01:00", "--percent-per-day", "10").stdout
+    assert (
+        "1 of 3 are late." in said and "6: Moodle's worksheet says 2026-11-22 10:00:00, and the archive's name" in said
+    )
+    course.verb("report")
+    book = read_gradebook(course)
+    assert [(book[key]["late_days"], book[key]["time_from"]) for key in "567"] == [
+        ("0", WORKSHEET), ("1", WORKSHEET), ("0", ""),
+    ]  # fmt: skip
+
+
+def test_a_hand_in_that_changes_under_an_override_is_named(course: Course) -> None:
+    course.hand_in("al1", "fine", "fine")
+    course.grade()
+    course.verb("override", "--student", "al1", "--points", "7", "--reason", "shown in person")
+    course.grade()
+    assert "changed under an override" not in (course.out / "report.html").read_text()
+    course.hand_in("al1", "fine", "better")
+    course.grade()
+    page = (course.out / "report.html").read_text()
+    assert "al1 handed in something else after the points were set by hand (shown in person)." in page
+    course.verb("override", "--student", "al1", "--points", "8", "--reason", "shown again")
+    course.verb("report")
+    assert "changed under an override" not in (course.out / "report.html").read_text()

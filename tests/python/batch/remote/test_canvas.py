@@ -1,0 +1,142 @@
+"""pull and push against a simulated Canvas with faults: nothing is written twice, and nothing is lost."""
+
+from __future__ import annotations
+
+import csv
+import os
+import subprocess
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import pytest
+
+from grader.python.batch.__main__ import main
+from grader.python.batch.remote import connection
+from tests.python.batch.batches import Course
+from tests.python.batch.ingest.test_archive import make_zip
+from tests.python.batch.remote.canvas import FAULTS, TOKEN, Canvas
+
+pytest.importorskip("canvasapi")
+STUDENTS = 300 if os.environ.get("WARPLAB_THOROUGH") else 40
+WHERE = ("--course", "12", "--assignment", "34")
+
+
+@pytest.fixture
+def canvas(monkeypatch: pytest.MonkeyPatch) -> Iterator[Canvas]:
+    monkeypatch.setattr(connection, "PAUSE_S", 0)
+    monkeypatch.setattr(connection, "WAITING_S", (0,) * 12)
+    monkeypatch.setattr(connection, "BACKOFF_S", 0)
+    monkeypatch.setattr(connection, "TIMEOUT_S", 5)
+    monkeypatch.setenv("CANVAS_TOKEN", TOKEN)
+    made = Canvas()
+    yield made
+    made.server.shutdown()
+
+
+def run(*words: str | Path) -> int:
+    return main(list(map(str, words)))
+
+
+def fill(canvas: Canvas, count: int) -> None:
+    for number in range(count):
+        texts = [("01_first.cu", f"fine {number}".encode()), ("02_second.cu", f"fine {number}".encode())]
+        files: Sequence[tuple[str, bytes]] = texts if number % 3 else [("lab 1.zip", make_zip(*texts))]
+        handed_in = () if number % 10 == 9 else files
+        canvas.add(7000 + number, f"Ann Lee{number}", f"u{number:03}x", *handed_in, late=number % 7 == 0)
+
+
+def grade(course: Course, folder: Path) -> subprocess.CompletedProcess[str]:
+    course.handed_in = folder / "hand-ins"
+    return course.grade("--roster", folder / "roster.csv")
+
+
+def test_a_whole_course_goes_round_with_faults(canvas: Canvas, course: Course, tmp_path: Path) -> None:
+    fill(canvas, STUDENTS)
+    canvas.share = 0.3
+    pulled = tmp_path / "pulled"
+    assert run("pull", pulled, "--canvas", canvas.url, *WHERE) == 0
+    files = {file.name: file.read_bytes() for file in (pulled / "hand-ins").iterdir()}
+    assert sorted(files.values()) == sorted(canvas.files.values())
+    assert "leeann_LATE_7000_500000_lab 1.zip" not in files and any(
+        name.startswith("lee0ann_LATE_7000_") for name in files
+    )
+    said = grade(course, pulled)
+    assert said.returncode == 0 and "roster" not in said.stderr.lower(), said.stderr
+    assert run("push", course.out, "--canvas", canvas.url, *WHERE) == 0
+    assert not canvas.writes, "without --send, nothing is written"
+    for _ in range(2):  # the second time changes nothing
+        assert run("push", course.out, "--canvas", canvas.url, *WHERE, "--send") == 0
+    handed_in = {number: one for number, one in canvas.submissions.items() if one["attachments"]}
+    assert set(canvas.writes) == set(handed_in) and set(canvas.writes.values()) == {1}
+    assert set(canvas.faults) == set(FAULTS)
+    with (course.out / "gradebook.csv").open(newline="", encoding="utf-8-sig") as file:
+        points = {line["id"]: float(line["points"]) for line in csv.DictReader(file) if line["points"]}
+    for one in handed_in.values():
+        login = one["user"]["login_id"]
+        (comment,) = one["submission_comments"]
+        kept = {file["display_name"]: canvas.uploads[file["id"]][1] for file in comment["attachments"]}
+        assert one["entered_score"] == points[login]
+        assert kept["feedback.txt"] == (course.out / f"feedback/{login}/feedback.txt").read_bytes()
+        assert kept["feedback.html"] == (course.out / f"feedback/{login}/index.html").read_bytes()
+    for file in (course.out / "batch.sqlite", *pulled.iterdir()):
+        assert not file.is_file() or TOKEN.encode() not in file.read_bytes()
+
+
+def test_pull_goes_on_and_keeps_the_last_attempt_alone(canvas: Canvas, tmp_path: Path, capsys) -> None:
+    fill(canvas, 4)
+    pulled = tmp_path / "pulled"
+    run("pull", pulled, "--canvas", canvas.url, *WHERE)
+    first, *_ = sorted((pulled / "hand-ins").iterdir())
+    first.write_bytes(b"half")
+    canvas.add(7001, "Ann Lee1", "u001x", ("01_first.cu", b"again"))
+    capsys.readouterr()
+    run("pull", pulled, "--canvas", canvas.url, *WHERE)
+    assert "4 students, 5 files, 2 of them new." in capsys.readouterr().out
+    contents = [file.read_bytes() for file in (pulled / "hand-ins").iterdir() if "_7001_" in file.name]
+    assert contents == [b"again"] and first.read_bytes() != b"half"
+    rows = list(csv.DictReader((pulled / "roster.csv").read_text().splitlines()))
+    assert rows[0] == {"id": "u000x", "name": "Ann Lee0", "canvas id": "7000", "email": "",
+                       "submitted": "2026-11-20T10:00:00Z"}  # fmt: skip
+
+
+def test_what_canvas_does_not_give_at_all_is_named(canvas: Canvas, tmp_path: Path, capsys) -> None:
+    fill(canvas, 2)
+    canvas.files[500_000] = b"other than Canvas says"
+    assert run("pull", tmp_path / "pulled", "--canvas", canvas.url, *WHERE) == 1
+    assert "Not fetched (1): lee0ann_LATE_7000_500000_lab 1.zip." in capsys.readouterr().err
+
+
+def test_push_says_what_changes_and_leaves_the_excused(canvas: Canvas, course: Course, tmp_path: Path, capsys) -> None:
+    fill(canvas, 3)
+    run("pull", tmp_path / "pulled", "--canvas", canvas.url, *WHERE)
+    grade(course, tmp_path / "pulled")
+    canvas.submissions[7001]["entered_score"] = 5.0
+    canvas.submissions[7002]["excused"] = True
+    del canvas.submissions[7000]
+    capsys.readouterr()
+    assert run("push", course.out, "--canvas", canvas.url, *WHERE) == 1
+    said = capsys.readouterr()
+    assert "u001x: 5 -> 12, feedback (feedback.html, feedback.txt)" in said.out
+    assert "u002x: feedback (feedback.html, feedback.txt)" in said.out
+    assert "2 students would change. To write them, add --send" in said.out
+    assert "Canvas has no submission of u000x" in said.err
+
+
+def test_the_token_is_kept_from_others(canvas: Canvas, tmp_path: Path, capsys, monkeypatch) -> None:
+    pulled = ("pull", tmp_path / "pulled", "--canvas", canvas.url, *WHERE)
+    from grader.python.common.console import UserError
+
+    monkeypatch.delenv("CANVAS_TOKEN")
+    (file := tmp_path / "token").write_text(TOKEN + "\n")
+    for words, mode, says in (
+        (pulled, 0o600, "No access token"),
+        ((*pulled, "--token-file", file), 0o644, "Others may read"),
+        ((*pulled[:3], "http://canvas.example.edu", *WHERE, "--token-file", file), 0o600, "with https://"),
+    ):
+        file.chmod(mode)
+        with pytest.raises(UserError, match=says):
+            run(*words)
+    assert run(*pulled, "--token-file", file) == 0
+    file.write_text("wrong")
+    with pytest.raises(UserError, match="does not accept the access token"):
+        run(*pulled, "--token-file", file)

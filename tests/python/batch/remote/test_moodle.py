@@ -1,0 +1,113 @@
+"""pull and push against a simulated Moodle with faults."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from grader.python.batch.__main__ import main
+from grader.python.batch.remote import connection
+from grader.python.common.console import UserError
+from tests.python.batch.batches import Course
+from tests.python.batch.ingest.test_archive import make_zip
+from tests.python.batch.remote.moodle import FAULTS, TOKEN, Moodle
+
+pytest.importorskip("canvasapi")
+WHERE = ("--course", "12", "--assignment", "77")
+
+
+@pytest.fixture
+def moodle(monkeypatch: pytest.MonkeyPatch) -> Iterator[Moodle]:
+    monkeypatch.setattr(connection, "PAUSE_S", 0)
+    monkeypatch.setattr(connection, "BACKOFF_S", 0)
+    monkeypatch.setattr(connection, "WAITING_S", (0,) * 12)
+    monkeypatch.setattr(connection, "TIMEOUT_S", 5)
+    monkeypatch.setenv("MOODLE_TOKEN", TOKEN)
+    made = Moodle()
+    yield made
+    made.server.shutdown()
+
+
+def run(*words: str | Path) -> int:
+    return main(list(map(str, words)))
+
+
+def test_a_course_goes_round_with_faults(moodle: Moodle, course: Course, tmp_path: Path, capsys) -> None:
+    for number in range(20):
+        texts = [("01_first.cu", b"fine %d" % number), ("02_second.cu", b"fine %d" % number)]
+        files = texts if number % 3 else [("sub/lab 1.zip", make_zip(*texts))]
+        moodle.add(100 + number, f"u{number:03}x", f"Ann Lee{number}", *(() if number == 19 else files))
+    moodle.share = 0.3
+    pulled = tmp_path / "pulled"
+    assert run("pull", pulled, "--moodle", moodle.url, *WHERE) == 0
+    contents = sorted(file.read_bytes() for file in (pulled / "hand-ins").rglob("*") if file.is_file())
+    assert contents == sorted(moodle.files.values())
+    course.handed_in = pulled / "hand-ins"
+    said = course.grade("--roster", pulled / "roster.csv")
+    assert said.returncode == 0 and not said.stderr, said.stderr
+    assert course.statuses() == {
+        f"u{number:03}x": "not_submitted" if number == 19 else "graded" for number in range(20)
+    }
+    assert run("push", course.out, "--moodle", moodle.url, *WHERE) == 0 and not moodle.saved
+    assert run("push", course.out, "--moodle", moodle.url, *WHERE, "--send") == 0
+    before = dict(moodle.grades)
+    moodle.share, moodle.saved = 0, type(moodle.saved)()
+    capsys.readouterr()
+    assert run("push", course.out, "--moodle", moodle.url, *WHERE, "--send") == 0
+    assert "0 students written; Moodle has everything of 19." in capsys.readouterr().out
+    assert moodle.grades == before and not moodle.saved and set(before) == {100 + number for number in range(19)}
+    assert set(moodle.faults) == set(FAULTS)
+    for number in range(19):
+        one, feedback = before[100 + number], course.out / f"feedback/u{number:03}x"
+        assert float(one["grade"]) == 12 and set(one["files"]) == {"feedback.html", "feedback.txt"}
+        assert one["files"]["feedback.txt"] == (feedback / "feedback.txt").read_bytes()
+
+
+def test_a_groups_hand_in_is_graded_once_for_all_its_members(moodle: Moodle, course: Course, tmp_path: Path) -> None:
+    moodle.add(100, "al1", "Ada Lovelace", ("01_first.cu", b"1"), group=7)
+    moodle.add(101, "at2", "Alan Turing", group=0)
+    moodle.users[1]["groups"] = [{"id": 7, "name": "Team 7"}]
+    run("pull", tmp_path, "--moodle", moodle.url, *WHERE)
+    assert {str(file.relative_to(tmp_path / "hand-ins")) for file in (tmp_path / "hand-ins").rglob("*.cu")} == {
+        "al1-at2/01_first.cu",
+    }
+    rows = list(csv.DictReader((tmp_path / "roster.csv").read_text().splitlines()))
+    assert [row["submitted"] for row in rows] == ["2026-11-20T10:00:00Z"] * 2
+    course.handed_in = tmp_path / "hand-ins"
+    course.grade("--roster", tmp_path / "roster.csv")
+    assert [row.members for row in course.database().rows()] == [["al1", "at2"]]
+
+
+def test_a_file_that_a_student_replaced_is_fetched_again(moodle: Moodle, tmp_path: Path, capsys) -> None:
+    moodle.add(100, "al1", "Ada Lovelace", ("01_first.cu", b"1"), ("02_second.cu", b"2"))
+    run("pull", tmp_path, "--moodle", moodle.url, *WHERE)
+    moodle.files[1] = b"3"  # of the same size
+    moodle.submissions[0]["plugins"][1]["fileareas"][0]["files"][0]["timemodified"] += 60
+    capsys.readouterr()
+    run("pull", tmp_path, "--moodle", moodle.url, *WHERE)
+    assert "2 files, 1 of them new" in capsys.readouterr().out
+    assert (tmp_path / "hand-ins/al1/01_first.cu").read_bytes() == b"3"
+
+
+def test_what_moodle_no_longer_has_is_removed_and_no_name_leads_elsewhere(moodle: Moodle, tmp_path: Path) -> None:
+    moodle.add(100, "../al1", "Ada Lovelace", ("../../01_first.cu", b"1"), ("02_second.cu", b"2"))
+    run("pull", tmp_path / "in", "--moodle", moodle.url, *WHERE)
+    files = list(tmp_path.rglob("*.cu"))
+    assert len(files) == 2 and all(file.is_relative_to(tmp_path / "in" / "hand-ins") for file in files)
+    (tmp_path / "other" / "hand-ins" / "precious").mkdir(parents=True)
+    with pytest.raises(UserError, match=r"hand-ins is not from an earlier pull: there is no roster.csv"):
+        run("pull", tmp_path / "other", "--moodle", moodle.url, *WHERE)
+    moodle.submissions.clear()
+    run("pull", tmp_path / "in", "--moodle", moodle.url, *WHERE)
+    assert not list((tmp_path / "in" / "hand-ins").iterdir())
+
+
+def test_what_moodle_refuses_is_said_at_once(moodle: Moodle, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(UserError, match="The course 12 has no assignment 5"):
+        run("pull", tmp_path, "--moodle", moodle.url, "--course", "12", "--assignment", "5")
+    monkeypatch.setenv("MOODLE_TOKEN", "wrong")
+    with pytest.raises(UserError, match="Moodle refuses mod_assign_get_assignments: Invalid token"):
+        run("pull", tmp_path, "--moodle", moodle.url, *WHERE)

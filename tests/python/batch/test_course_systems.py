@@ -1,0 +1,184 @@
+"""What a real Moodle and Canvas wrote: groups, numbers without logins, names of several students."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+
+from grader.python.batch.ingest.roster import read_roster, read_rosters
+from grader.python.batch.ingest.submission import WORKSHEET, Submission
+from grader.python.batch.ingest.submissions import find_submissions
+from grader.python.batch.outputs.gradebooks import canvas
+from grader.python.batch.outputs.rows import Entry
+from grader.python.common.console import UserError
+from grader.python.common.report import Report, Total
+from tests.python.batch.batches import LAB, STAGES, Course
+from tests.python.batch.ingest.test_archive import make_zip
+from tests.python.batch.test_roster import gradebook
+
+HEADER = 'Identifier,"Full name","Email address",Status,Group,Grade,"Maximum grade","Last modified (submission)"\n'
+TEAMS = HEADER + "".join(
+    f'"Participant {number}","{name}",{login}@x,"{status} -  - ","{group}",,20.00,"{time}"\n'
+    for number, name, login, group, status, time in (
+        (270, "Ada Lovelace", "al1", "Team 5", "Submitted for grading", "Friday, 20 November 2026, 10:00 AM"),
+        (337, "Alan Turing", "at2", "Team 5", "Submitted for grading", "Friday, 20 November 2026, 10:00 AM"),
+        (5, "Grace Hopper", "gh3", "Team 3", "Submitted for grading", "Friday, 20 November 2026, 10:00 AM"),
+        (341, "Zoe Alone", "za4", "Default group", "No submission", "-"),
+    )
+)
+LOGINS = "id,email\nal1,al1@x\nat2,at2@x\ngh3,gh3@x\nza4,za4@x\n"
+
+
+def find(folder: Path, *rosters: str) -> dict[str, Submission]:
+    files = []
+    for number, text in enumerate(rosters):
+        files.append(folder.with_name(f"roster{number}.csv"))
+        files[-1].write_text(text)
+    return {one.key: one for one in find_submissions(folder, LAB, read_rosters(files))[0]}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (made := tmp_path / "handed in").mkdir()
+    return made
+
+
+def hand_in(folder: Path, *names: str) -> None:
+    for name in names:
+        (folder / name).mkdir()
+        (folder / name / f"{STAGES[0]}.cu").write_text(name)
+
+
+def test_a_groups_hand_in_is_of_all_its_students(folder: Path) -> None:
+    """The number before the mark is the group's: 5 is Grace Hopper's number in the worksheet."""
+    hand_in(folder, "Team 5_5_assignsubmission_file", "Team 3_3_assignsubmission_file")
+    found = find(folder, TEAMS)
+    assert {key: (one.members, one.known_by) for key, one in found.items()} == {
+        "270+337": (["270", "337"], WORKSHEET), "5": (["5"], WORKSHEET),
+    }  # fmt: skip
+    assert found["270+337"].notes == ["For 270 and 337, as Moodle's worksheet says."]
+
+
+def test_a_student_with_a_groups_name_is_not_the_group(folder: Path) -> None:
+    hand_in(folder, "Grace Hopper_5_assignsubmission_file")
+    assert list(find(folder, TEAMS.replace("Team 5", "Grace Hopper"))) == ["5"]
+
+
+def test_a_second_roster_gives_the_logins(folder: Path) -> None:
+    hand_in(folder, "Team 5_5_assignsubmission_file")
+    for rosters in ((TEAMS, LOGINS), (LOGINS, TEAMS)):
+        assert find(folder, *rosters)["al1+at2"].known_by == WORKSHEET
+    (other := folder.with_name("other.csv")).write_text("id,name,email\nal1,Mallory Other,al1@x\n")
+    (first := folder.with_name("first.csv")).write_text(TEAMS)
+    with pytest.raises(UserError, match="al1 is Mallory Other here, and Ada Lovelace in the other roster"):
+        read_rosters([first, other])
+    other.write_text("id,email,login\nal1,al1@x,at2@x\n")
+    with pytest.raises(UserError, match="the ids of al1 are of two students of the other roster: 270 and 337"):
+        read_rosters([first, other])
+
+
+def test_two_rosters_are_kept_for_the_next_command(course: Course) -> None:
+    files = [course.root / "worksheet.csv", course.root / "logins.csv"]
+    for file, text in zip(files, (TEAMS, LOGINS), strict=True):
+        file.write_text(text)
+    hand_in(course.handed_in, "Team 5_5_assignsubmission_file")
+    course.grade("--roster", files[0], "--roster", files[1])
+    assert f"Roster: {files[0]} and {files[1]}, as before." in course.grade().stdout
+    assert {key: line["points"] for key, line in gradebook(course).items()} == {
+        "al1": "6", "at2": "6", "gh3": "0", "za4": "0",
+    }  # fmt: skip
+    course.database().set_facts(roster=str(files[0]))  # as an earlier batch kept it
+    assert f"Roster: {files[0]}, as before." in course.grade().stdout
+
+
+JOHNS = "id,name\nu013x,John Smith\nu014x,John Smith\nu015x,Ada Lovelace\n"
+
+
+def test_a_name_of_several_students_says_who_they_are(course: Course) -> None:
+    (roster := course.root / "roster.csv").write_text(JOHNS)
+    hand_in(course.handed_in, "John Smith_7_assignsubmission_file")
+    said = course.grade("--roster", roster).stderr
+    assert "7 is not assigned. Two are called John Smith: u013x, u014x." in said
+    said = course.verb("override", "--student", "john smith", "--points", "3", "--reason", "x").stderr
+    assert "Two are called john smith: u013x, u014x. Give an id." in said
+    said = course.verb("extend", "--student", "Ada Lovelace", "--student", "John Smith", "--student", "Nobody",
+                       "--until", "2026-12-01T00:00Z", "--reason", "x").stderr  # fmt: skip
+    assert "2 of 3 names give no student: Two are called John Smith: u013x, u014x. Give an id. Nobody here" in said
+    (marks := course.root / "marks.csv").write_text("name,points\nJohn Smith,3\nAda Lovelace,3\nNobody,2\n")
+    said = course.verb("points", "--from", marks, "--item", "journal", "--of", "5").stderr
+    assert "2 lines give no student: " in said and "marks.csv:2: Two are called John Smith: u013x, u014x." in said
+    assert "marks.csv:4: Nobody here is called Nobody." in said
+
+
+def pack_from_kit(text: str, number: int, *stages: str) -> bytes:
+    said = {"lab": LAB, "kit": number, "stages": stages}
+    return make_zip((f"{LAB}/{STAGES[0]}.cu", text.encode()), (f"{LAB}/manifest.json", json.dumps(said).encode()))
+
+
+def test_stages_that_the_students_kit_does_not_have_are_not_graded(course: Course) -> None:
+    for student in ("al1", "at2"):
+        (course.handed_in / f"{student}.zip").write_bytes(pack_from_kit(student, 4, STAGES[0]))
+    (course.handed_in / "gh3.zip").write_bytes(pack_from_kit("gh3", 5, *STAGES))
+    course.hand_in("jb4", "fine")
+    (course.handed_in / "odd.zip").write_bytes(make_zip((f"{LAB}/manifest.json", b'{"lab": "lab", "kit": []}')))
+    said = course.grade()
+    assert said.returncode == 2 and not course.out.joinpath("batch.sqlite").exists()
+    assert (
+        "2 of 3 hand-ins come from kit 4, which has 1 stage of lab, and 2 stages would be graded. Nothing was graded. "
+        "To grade the stages that students have: UPTO=01 (--upto 01). To grade all of them: UPTO=02."
+    ) in said.stderr
+    assert course.grade("--upto", "01").returncode == 0
+    assert course.statuses()["al1"] == "graded"
+
+
+def test_another_labs_archive_is_its_students(course: Course) -> None:
+    (course.root / "labs" / "other").mkdir()
+    (course.root / "labs" / "other" / "lab.json").write_text(json.dumps({"stages": [{"id": "01_another"}]}))
+    (course.root / "roster.csv").write_text("id,name,canvas id\nu036x,Priya Sharma,7468\nu037x,Ada Lovelace,7469\n")
+    other = make_zip(("other/01_another.cu", b"1"))
+    (course.handed_in / "sharmapriya_7468_500252_other-u036x-2026-11-20-100000.tar.gz").write_bytes(other)
+    (course.handed_in / "lovelaceada_7469_500253_01_first.cu").write_text("1")
+    course.grade("--roster", course.root / "roster.csv")
+    rows = {row.key: (row.status, row.detail) for row in course.database().rows()}
+    assert rows["u036x"] == ("nothing_to_grade", f"This is of the lab other, not {LAB}. It holds other/01_another.cu.")
+    assert rows["u037x"][0] == "missing_stages"
+
+
+def test_a_canvas_gradebook_with_split_names_is_a_roster(tmp_path: Path) -> None:
+    (file := tmp_path / "gradebook.csv").write_text(
+        "LastName,FirstName,ID,SIS User ID,SIS Login ID,Section,Lab 1 (9)\n    Points Possible,,,,,,20\n"
+        "Lovelace,Ada,7052,2026004,al1,CS,\n"
+    )
+    (student,) = read_roster(file)
+    assert (student.name, student.numbers) == ("Ada Lovelace", {"7052"})
+    report = Report(lab="lab", total=Total(8, 20, 0))
+    text, unknown = canvas([Entry("al1", report, name="Ada Lovelace", ids=student.ids)], file.read_text(), "Lab 1")
+    assert not unknown and list(csv.reader(text.splitlines()))[2] == [
+        "Lovelace", "Ada", "7052", "2026004", "al1", "CS", "8",
+    ]  # fmt: skip
+
+
+RECORDED = Path(__file__).parent / "recorded"
+
+
+@pytest.mark.parametrize("system", ["moodle", "moodle_anonymous", "canvas"])
+def test_every_recorded_hand_in_is_its_students(tmp_path: Path, system: str) -> None:
+    """Moodle's names were garbled by `unzip` in a locale without UTF-8."""
+    for name in json.loads((RECORDED / "names.json").read_text())[system]:
+        (file := tmp_path / name).parent.mkdir(exist_ok=True)
+        file.write_text(name, errors="surrogateescape")
+    roster = read_roster(RECORDED / f"{system}.csv")
+    found, strangers = find_submissions(tmp_path, "vector_add", roster)
+    assert not strangers and len(found) == 109
+    assert [one.key for one in found if not one.own or not one.certain] == []
+    assert sum(one.marked_late for one in found) == 6
+    numbers = {number for one in found for member in one.own for number in [member]}
+    assert len(numbers) == 109
+
+
+def test_the_recorded_groups_are_read() -> None:
+    roster = read_roster(RECORDED / "moodle_groups.csv")
+    assert sum(student.group.startswith("Team ") for student in roster) == 12
