@@ -50,13 +50,13 @@ struct Warp {
 
 enum class OperationKind : std::uint8_t {
     basic_block = 0,
-    device_read,      // followed by the sectors (of 32 bytes)
-    device_write,     // the same
-    device_atomic,    // followed by the sectors, for each: lanes at one address << 16 | lanes in it, and each lane's word
-    shared_read,      // followed by the passes over the banks
-    shared_write,     // the same
-    shared_atomic,    // followed by the passes, the most lanes at one address, and each lane's word
-    constant_read,    // followed by the number of addresses
+    device_read,    // followed by the sectors (of 32 bytes)
+    device_write,   // the same
+    device_atomic,  // followed by the sectors, for each: lanes at one address << 16 | lanes in it, and each lane's word
+    shared_read,    // followed by the passes over the banks
+    shared_write,   // the same
+    shared_atomic,  // followed by the passes, the most lanes at one address, and each lane's word
+    constant_read,  // followed by the number of addresses
     barrier,
     warp_function,
     fence

@@ -53,8 +53,8 @@ void* Judge::library(const Lab& lab) {
     const std::filesystem::path file = std::filesystem::absolute(folders_.build) / "labs" / lab.name / "oracle.so";
     library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (!library)
-        throw std::runtime_error(
-            fmt::format("The oracle of {} cannot be loaded ({}). Type  make program  to build it.", lab.name, dlerror()));
+        throw std::runtime_error(fmt::format("The oracle of {} cannot be loaded ({}). Type  make program  to build it.",
+                                             lab.name, dlerror()));
     return library;
 }
 

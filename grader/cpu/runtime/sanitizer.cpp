@@ -1586,7 +1586,8 @@ thread_local Loaded loaded;
 
 Loaded loaded_here(const volatile void* place) {
     using namespace warplab_cpu;
-    return {place, block_state.epoch, block_state.generation, linear_thread(), the_sanitizer ? sanitizer().fences() : 0};
+    return {place, block_state.epoch, block_state.generation, linear_thread(),
+            the_sanitizer ? sanitizer().fences() : 0};
 }
 
 template <unsigned width>

@@ -27,8 +27,8 @@
 #include "grader/cpu/include/warplab_cpu/sync.h"
 #include "grader/cpu/runtime/fault.h"
 #include "grader/cpu/runtime/observer.h"
-#include "grader/cpu/runtime/tracer.h"
 #include "grader/cpu/runtime/standstill.h"
+#include "grader/cpu/runtime/tracer.h"
 
 namespace warplab_cpu {
 

@@ -130,8 +130,8 @@ std::uint32_t bank_passes(const Request& request) {
         for (unsigned i = 0; i < request.lanes; ++i) {
             if (request.number[i] * parts / lanes_per_warp != part) continue;
             const Event& event = *request.lane[i];
-            for (std::uint64_t word = event.address / word_bytes; word <= (event.address + event.bytes - 1) / word_bytes;
-                 ++word)
+            for (std::uint64_t word = event.address / word_bytes;
+                 word <= (event.address + event.bytes - 1) / word_bytes; ++word)
                 words.add(word);
         }
         words.keep_different();
@@ -370,7 +370,8 @@ void Tracer::grid_ends() {
 
 bool Tracer::block_begins(std::uint64_t block) {
     if (!in_call_) return true;
-    if (repeats_ || sampled_ == wanted_ || block < first_sampled_ || (block - first_sampled_) % step_ != 0) return false;
+    if (repeats_ || sampled_ == wanted_ || block < first_sampled_ || (block - first_sampled_) % step_ != 0)
+        return false;
     if (sampled_ >= fewest_sampled && (recorded_ > events_of_a_launch || writer_.full())) return false;
     ++sampled_;
     static_bytes_ = counted_static_bytes_ = 0;
@@ -439,7 +440,9 @@ OperationKind kind_of(Space space, TracedAccess access) {
     using enum OperationKind;
     if (space == Space::constant) return constant_read;
     if (space == Space::shared)
-        return access == TracedAccess::read ? shared_read : access == TracedAccess::write ? shared_write : shared_atomic;
+        return access == TracedAccess::read    ? shared_read
+               : access == TracedAccess::write ? shared_write
+                                               : shared_atomic;
     return access == TracedAccess::read ? device_read : access == TracedAccess::write ? device_write : device_atomic;
 }
 

@@ -33,10 +33,10 @@ struct CompileRequest {
 
 struct Compiled {
     Compilation result;
-    std::filesystem::path runner;  // empty unless result.verdict is passed; alone in its folder
+    std::filesystem::path runner;       // empty unless result.verdict is passed; alone in its folder
     std::filesystem::path gimple = {};  // traced: the compiler's intermediate code, beside the runner
-    bool split = false;            // some of its kernels are split at their barriers
-    bool refused = false;          // the backend's compiler, or an earlier step, rejects the text
+    bool split = false;                 // some of its kernels are split at their barriers
+    bool refused = false;               // the backend's compiler, or an earlier step, rejects the text
 };
 
 /// Return the reference, a file that always compiles: the stage's solution, or its starter if there are no solutions;

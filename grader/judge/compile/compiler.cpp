@@ -177,8 +177,9 @@ Outcome Compiler::make_cpu_object() {
     if (auto end = explain_end(expanded, "The compiler", job_)) return *end;
     if (expanded.status == 0)
         if (Outcome done = rewriter({"--scan", "student.ii"}); !done.passed()) return done;
-    const Ended compiled =
-        expanded.status == 0 ? compile_cpu(dump_flags(), {"-fpreprocessed", "-c", "student.ii", "-o", "student.o"}) : expanded;
+    const Ended compiled = expanded.status == 0
+                               ? compile_cpu(dump_flags(), {"-fpreprocessed", "-c", "student.ii", "-o", "student.o"})
+                               : expanded;
     if (compiled.how != End::exited || (compiled.status == 0 && compiled.output.empty()))
         return judge_compiler(compiled);
     // g++ reports columns only for the text before macro expansion.

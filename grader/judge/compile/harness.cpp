@@ -106,12 +106,13 @@ std::string base_hash(const fs::path& root, Backend backend) {
         add("grader/cpu/runtime", is_anything);
         files.push_back("grader/cpu/control.h");
     }
-    return hash_of(
-        root, files,
-        join(harness_flags(backend)) +
-            (backend == Backend::cpu ? join(student_cpu_flags()) + join(check_mode_flags()) + join(fast_cpu_flags()) + join(traced_cpu_flags())
-                                     : "") +
-            compiler_identity(find_cxx()) + (backend == Backend::cuda ? compiler_identity(find_nvcc()) : ""));
+    return hash_of(root, files,
+                   join(harness_flags(backend)) +
+                       (backend == Backend::cpu ? join(student_cpu_flags()) + join(check_mode_flags()) +
+                                                      join(fast_cpu_flags()) + join(traced_cpu_flags())
+                                                : "") +
+                       compiler_identity(find_cxx()) +
+                       (backend == Backend::cuda ? compiler_identity(find_nvcc()) : ""));
 }
 
 std::vector<std::string> compile_command(const fs::path& root, Backend backend, const fs::path& include,

@@ -21,8 +21,8 @@ Residency residency_before(const Trace& trace, const Machine& machine) {
     Residency residency;
     for (const TracedMemory& memory : trace.memories) {
         // The calls of a benchmark work on different buffers; scratch and variables are the same in all.
-        const bool from_call_before = memory.role != trace::MemoryRole::lab_buffer &&
-                                      static_cast<double>(memory.bytes) < machine.l2_bytes;
+        const bool from_call_before =
+            memory.role != trace::MemoryRole::lab_buffer && static_cast<double>(memory.bytes) < machine.l2_bytes;
         residency.share.push_back(from_call_before ? 1 : 0);
     }
     residency.footprint.resize(trace.memories.size());
@@ -62,9 +62,7 @@ class Timeline {
     double now() const { return std::max(host_, gpu_); }
 
   private:
-    void run(double seconds) {
-        gpu_ = std::max(gpu_ + machine_.host.gap, host_ + machine_.host.start) + seconds;
-    }
+    void run(double seconds) { gpu_ = std::max(gpu_ + machine_.host.gap, host_ + machine_.host.start) + seconds; }
     void copy(const trace::HostCall& call, double bytes) {
         const auto& host = machine_.host;
         if (call.written_bytes && call.read_bytes) {

@@ -22,8 +22,8 @@ bool is_wide_integer(std::string_view type) {
 /// Whether an operand is a name of single static assignment, such as "_12" or "sum_31(D)".
 bool is_name(const std::string& operand) {
     const std::size_t end = std::min(operand.find('('), operand.size()), score = operand.rfind('_', end);
-    return score != std::string::npos && score + 1 < end &&
-           operand.find_first_not_of("0123456789", score + 1) >= end && operand.find_first_of(" *.&[>-") >= end;
+    return score != std::string::npos && score + 1 < end && operand.find_first_not_of("0123456789", score + 1) >= end &&
+           operand.find_first_of(" *.&[>-") >= end;
 }
 
 /// Return the identifiers in an operand.
@@ -108,13 +108,13 @@ class Analysis {
     const Function& function_;
     bool matches_ = false;
     int loop_count_ = 0;
-    std::vector<int> loops_;                                   // by block: its innermost loop, from 1 on
-    std::vector<std::vector<std::size_t>> exits_;              // by block: those of its innermost loop
-    std::unordered_map<int, std::size_t> position_;           // of blocks, by number
+    std::vector<int> loops_;                         // by block: its innermost loop, from 1 on
+    std::vector<std::vector<std::size_t>> exits_;    // by block: those of its innermost loop
+    std::unordered_map<int, std::size_t> position_;  // of blocks, by number
     std::unordered_map<std::string, int> uses_;
     std::unordered_map<std::string, const Statement*> users_;  // the last one
     std::unordered_map<std::string, std::pair<const Statement*, Place>> definitions_;
-    std::unordered_map<std::string, Producer> producers_;      // of names that a hook's operation gives
+    std::unordered_map<std::string, Producer> producers_;             // of names that a hook's operation gives
     std::unordered_map<std::string, std::vector<Producer>> kept_in_;  // of local arrays and structs
     struct Hooked {
         std::uint32_t place;
@@ -123,8 +123,8 @@ class Analysis {
     std::vector<Hooked> hooked_;
 };
 
-/// Find the innermost loop of each block. Blocks are laid out so that a loop is the blocks from its first one to the one
-/// that leads back to it.
+/// Find the innermost loop of each block. Blocks are laid out so that a loop is the blocks from its first one to the
+/// one that leads back to it.
 void Analysis::find_loops() {
     const std::size_t count = function_.blocks.size();
     const auto successors_of = [&](std::size_t block) {
@@ -334,9 +334,9 @@ Work Analysis::arithmetic(const Statement& statement) const {
     if (op == "nop_expr" || op == "view_convert_expr" || op == "convert_expr" || op == "ssa_name") return {};
     if (op.find("div_expr") != std::string::npos || op.find("mod_expr") != std::string::npos)
         return {.integer = statement.operands.size() > 1 && is_power_of_two(statement.operands[1]) ? 1.0
-                           : constant                                                             ? 4.0
-                           : is_wide_integer(type)                                                ? 60.0
-                                                                                                  : 20.0};
+                           : constant                                                              ? 4.0
+                           : is_wide_integer(type)                                                 ? 60.0
+                                                                                                   : 20.0};
     const double words = is_wide_integer(type) ? 2 : 1;
     if (op == "mult_expr") return {.integer = words == 2 ? 3.0 : 1.0};
     return {.integer = words};

@@ -15,12 +15,12 @@ inline constexpr double sector_bytes = 32;
 int memory_of(const Trace& trace, std::uint32_t sector);
 
 struct Footprint {
-    double of_block = 0;       // sectors that a block touches
-    double accesses = 0;       // of a block, to all of them
-    double of_launch = 0;      // sectors that all blocks touch
-    double first_touch = 1;    // the share of a block's sectors that no other block has touched before
-    double sharers = 1;        // multiprocessors that use a sector at the same time
-    double working_set = 0;    // sectors of a block that it uses again and again
+    double of_block = 0;     // sectors that a block touches
+    double accesses = 0;     // of a block, to all of them
+    double of_launch = 0;    // sectors that all blocks touch
+    double first_touch = 1;  // the share of a block's sectors that no other block has touched before
+    double sharers = 1;      // multiprocessors that use a sector at the same time
+    double working_set = 0;  // sectors of a block that it uses again and again
 };
 
 /// Return the footprint in each memory.

@@ -41,8 +41,8 @@ Location take_location(std::string_view& text) {
     if (end == std::string_view::npos) return {};
     const std::string_view inside = text.substr(1, end - 1);
     const std::size_t column = inside.rfind(':'), line = column == std::string_view::npos || column == 0
-                                                              ? std::string_view::npos
-                                                              : inside.rfind(':', column - 1);
+                                                             ? std::string_view::npos
+                                                             : inside.rfind(':', column - 1);
     if (line == std::string_view::npos || inside.find_first_of("0123456789", line) != line + 1) return {};
     text.remove_prefix(end + 1);
     skip_blanks(text);
@@ -127,9 +127,7 @@ Statement read_statement(std::string_view text, int& line) {
     if (!calls && !assigns && !compares) return statement;
     std::vector<std::string> parts = split(inside_angles(text));
     if (parts.size() < 2) return statement;
-    statement.kind = calls     ? Statement::Kind::call
-                     : assigns ? Statement::Kind::assign
-                               : Statement::Kind::condition;
+    statement.kind = calls ? Statement::Kind::call : assigns ? Statement::Kind::assign : Statement::Kind::condition;
     statement.operation = parts[0];
     std::size_t first = 1;
     if (!compares) statement.result = parts[1] == "NULL" ? "" : parts[1], first = 2;

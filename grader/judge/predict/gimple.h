@@ -12,12 +12,12 @@ namespace warplab::predict {
 struct Statement {
     enum class Kind { assign, call, condition, phi, other };
     Kind kind = Kind::other;
-    int line = 0;              // of the student's file; in headers, of the statement before
-    bool by_header = false;    // from a header of the CPU backend, so no instruction of a GPU's
-    std::string operation;     // of an assignment: "plus_expr"; of a call: the function
-    std::string result;        // a name or an lvalue; empty if none
+    int line = 0;            // of the student's file; in headers, of the statement before
+    bool by_header = false;  // from a header of the CPU backend, so no instruction of a GPU's
+    std::string operation;   // of an assignment: "plus_expr"; of a call: the function
+    std::string result;      // a name or an lvalue; empty if none
     std::vector<std::string> operands;
-    std::vector<int> from;     // phi: the block that each operand comes from
+    std::vector<int> from;  // phi: the block that each operand comes from
 };
 
 struct BasicBlock {
@@ -28,7 +28,7 @@ struct BasicBlock {
 };
 
 struct Function {
-    std::string symbol;  // mangled
+    std::string symbol;                                  // mangled
     std::unordered_map<std::string, std::string> types;  // of variables and names
     std::vector<BasicBlock> blocks;
 

@@ -9,8 +9,8 @@ namespace warplab::predict {
 namespace {
 
 constexpr std::string_view functions_of_runtime[] = {
-    "note_barrier",   "note_fence",     "note_block_fence", "block_vote",  "warp_barrier",
-    "warp_ballot",    "warp_shuffle",   "warp_match_any",   "warp_match_all", "warp_reduce"};
+    "note_barrier", "note_fence",   "note_block_fence", "block_vote",     "warp_barrier",
+    "warp_ballot",  "warp_shuffle", "warp_match_any",   "warp_match_all", "warp_reduce"};
 
 /// Reads structures from a file that may be damaged.
 class Bytes {
@@ -47,8 +47,8 @@ struct Executable {
     /// Return the bytes at an address of the program.
     std::string_view code(const Bytes& file, std::uint64_t address, std::uint64_t bytes) const {
         for (const Elf64_Phdr& segment : segments)
-            if (segment.p_type == PT_LOAD && address >= segment.p_vaddr && address - segment.p_vaddr < segment.p_filesz &&
-                bytes <= segment.p_filesz - (address - segment.p_vaddr))
+            if (segment.p_type == PT_LOAD && address >= segment.p_vaddr &&
+                address - segment.p_vaddr < segment.p_filesz && bytes <= segment.p_filesz - (address - segment.p_vaddr))
                 return file.part(segment.p_offset + (address - segment.p_vaddr), bytes);
         return {};
     }
@@ -138,7 +138,8 @@ std::map<std::string, std::vector<HookCall>> find_hook_calls(std::string_view by
     const Executable executable = read_executable(file);
     std::unordered_map<std::uint64_t, std::string> hooks;
     for (const Symbol& function : executable.functions)
-        if (std::string name = hook_name(function.name); !name.empty()) hooks.emplace(function.address, std::move(name));
+        if (std::string name = hook_name(function.name); !name.empty())
+            hooks.emplace(function.address, std::move(name));
     std::map<std::string, std::vector<HookCall>> found;
     for (const Symbol& function : executable.functions) {
         std::vector<HookCall> calls;

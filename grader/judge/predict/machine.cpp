@@ -48,7 +48,8 @@ Machine read_machine(const fs::path& folder, const std::string& name) {
     const fs::path path = folder / (name + ".json");
     const std::vector<std::string> known = known_machines(folder);
     if (std::ranges::find(known, name) == known.end())
-        throw UsageError(fmt::format("The model does not know the GPU {}. It knows: {}.", name, fmt::join(known, ", ")));
+        throw UsageError(
+            fmt::format("The model does not know the GPU {}. It knows: {}.", name, fmt::join(known, ", ")));
     std::ifstream file(path);
     const Json json = Json::parse(file, nullptr, false);
     if (!json.is_object()) throw UsageError(fmt::format("{} is not a JSON object.", path.string()));
@@ -74,18 +75,28 @@ Machine read_machine(const fs::path& folder, const std::string& name) {
     machine.l2_bytes = memory.number("l2_bytes");
     machine.l2_slice_bytes = memory.number("l2_slice_bytes");
     const Fields latency = all.part("latency_clocks");
-    machine.latency = {latency.number("arithmetic"), latency.number("floating_64"), latency.number("shared"),
-                       latency.number("shared_write"), latency.number("l1"), latency.number("l2"),
-                       latency.number("dram"), latency.number("shuffle"), latency.number("barrier"),
-                       latency.number("atomic"), latency.number("shared_atomic"), latency.number("block_start")};
+    machine.latency = {latency.number("arithmetic"),
+                       latency.number("floating_64"),
+                       latency.number("shared"),
+                       latency.number("shared_write"),
+                       latency.number("l1"),
+                       latency.number("l2"),
+                       latency.number("dram"),
+                       latency.number("shuffle"),
+                       latency.number("barrier"),
+                       latency.number("atomic"),
+                       latency.number("shared_atomic"),
+                       latency.number("block_start")};
     const Fields occupies = all.part("occupies_clocks");
-    machine.occupies = {occupies.number("floating_64"), occupies.number("shuffle"), occupies.number("tag"),
-                        occupies.number("shared_atomic"), occupies.number("atomic"), occupies.number("atomic_lane"),
+    machine.occupies = {occupies.number("floating_64"),   occupies.number("shuffle"), occupies.number("tag"),
+                        occupies.number("shared_atomic"), occupies.number("atomic"),  occupies.number("atomic_lane"),
                         occupies.number("generic_atomic")};
     const Fields host = all.part("host_seconds");
-    machine.host = {host.number("launch"), host.number("gap"), host.number("start"), host.number("kernel"),
-                    host.number("copy_to_host"), host.number("copy_to_device"), host.number("fill"),
-                    host.number("allocate"), host.number("wait"), host.number("link_bytes_per_s")};
+    machine.host = {host.number("launch"),       host.number("gap"),
+                    host.number("start"),        host.number("kernel"),
+                    host.number("copy_to_host"), host.number("copy_to_device"),
+                    host.number("fill"),         host.number("allocate"),
+                    host.number("wait"),         host.number("link_bytes_per_s")};
     return machine;
 }
 

@@ -25,8 +25,8 @@ class TraceMemory {
     std::string contents() const {
         std::string all(trace::most_bytes, '\0');
         std::size_t done = 0;
-        for (ssize_t got; done < all.size() &&
-                          (got = pread(file_.get(), all.data() + done, all.size() - done, static_cast<off_t>(done))) > 0;)
+        for (ssize_t got; done < all.size() && (got = pread(file_.get(), all.data() + done, all.size() - done,
+                                                            static_cast<off_t>(done))) > 0;)
             done += static_cast<std::size_t>(got);
         all.resize(done);
         return all;

@@ -12,9 +12,9 @@ namespace warplab::predict {
 
 struct Prediction {
     CallTime time;
-    double iterations = 1;  // of the call
-    int unmatched = 0;      // functions whose intermediate code does not match the program
-    std::string why_not;    // why there is no time; empty if there is one
+    double iterations = 1;           // of the call
+    int unmatched = 0;               // functions whose intermediate code does not match the program
+    std::string why_not;             // why there is no time; empty if there is one
     std::optional<Failure> failure;  // of the submission
 };
 

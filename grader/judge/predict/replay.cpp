@@ -90,7 +90,7 @@ struct WarpState {
     int scheduler = 0, block = 0;
     std::uint64_t copy = 0;  // of the trace, which is replayed more than once
     double stores_ready = 0;
-    double vector_ready = 0;  // the result of the last access
+    double vector_ready = 0;                        // the result of the last access
     std::array<double, most_pending> pending = {};  // the last results: the compiler moves loads before stores
     std::size_t reads = 0;
     const Instruction* block_before = nullptr;  // the basic block whose branch comes next
@@ -150,14 +150,14 @@ class Multiprocessor {
     const Residency& residency_;
     std::vector<Footprint> footprints_;
     int warps_per_block_, blocks_at_once_;
-    double active_, blocks_in_all_;  // multiprocessors with work; blocks of this one
-    double dram_clocks_, l2_clocks_; // of a sector
-    double l2_hits_ = 1;             // of sectors that are used again
-    int replayed_ = 0;               // blocks
+    double active_, blocks_in_all_;   // multiprocessors with work; blocks of this one
+    double dram_clocks_, l2_clocks_;  // of a sector
+    double l2_hits_ = 1;              // of sectors that are used again
+    int replayed_ = 0;                // blocks
 
     L1 l1_;
     std::array<Server, schedulers> issue_, floating_64_;
-    Server access_, l2_, dram_;      // access: of all loads and stores
+    Server access_, l2_, dram_;                                            // access: of all loads and stores
     std::unordered_map<std::uint64_t, double> atomic_free_, atomic_busy_;  // by slice of the L2
     std::vector<BlockState> blocks_;
     std::vector<WarpState> warps_;
@@ -188,8 +188,8 @@ Multiprocessor::Multiprocessor(const Machine& machine, const Trace& trace, const
       l1_(std::max(least_l1_bytes,
                    machine.l1_bytes - std::min<double>(blocks_at_once_, std::ceil(blocks_in_all_)) *
                                           (static_cast<double>(launch.shared_bytes) + reserved_shared_bytes))) {
-    const double at_once = std::min(static_cast<double>(launch.blocks),
-                                    static_cast<double>(blocks_at_once_) * machine.multiprocessors);
+    const double at_once =
+        std::min(static_cast<double>(launch.blocks), static_cast<double>(blocks_at_once_) * machine.multiprocessors);
     footprints_ = footprints_of(trace, launch, machine.multiprocessors, at_once);
     if (blocks_in_all_ < 4.0 * blocks_at_once_) blocks_in_all_ = std::ceil(blocks_in_all_);
     const double share_of_l2 = machine.l2_bytes_per_s / active_ / machine.clock_hz;
@@ -314,8 +314,8 @@ double Multiprocessor::do_basic_block(WarpState& warp, const Instruction& instru
         const double clocks = work.floating_64 * machine_.occupies.floating_64;
         add_busy(Resource::floating_64, clocks / schedulers, instruction.line);
         const double served = floating_64_[static_cast<std::size_t>(warp.scheduler)].serve(begin, clocks) + clocks;
-        end = std::max({end, served,
-                        begin + work.floating_64 * machine_.latency.floating_64 / machine_.instructions_at_once});
+        end = std::max(
+            {end, served, begin + work.floating_64 * machine_.latency.floating_64 / machine_.instructions_at_once});
     }
     return end;
 }
@@ -336,8 +336,7 @@ double Multiprocessor::count_rounds(const WarpState& warp, const TracedOperation
         const double rate = changes.count > 3 ? sharers * (changes.count - 1) / std::max(1.0, when - changes.first) : 0;
         double rounds = of_this_warp[word]++;
         std::uint64_t seed = word * 977ull + served_ * 131;
-        if (fraction(seed) < 1 - std::exp(-rate * std::max(0.0, when - read + way_back)))
-            do
+        if (fraction(seed) < 1 - std::exp(-rate * std::max(0.0, when - read + way_back))) do
                 ++rounds;
             while (rounds < most_rounds && fraction(seed += 7919) < 1 - std::exp(-rate * (latency + retry_clocks)));
         if (changes.count++ == 0) changes.first = when;
@@ -364,9 +363,9 @@ double Multiprocessor::do_shared(WarpState& warp, const TracedOperation& operati
         }
         const double begin = access_.serve(when, clocks);
         add_busy(Resource::atomics, clocks, instruction.line);
-        keep_result(warp, operation.place,
-                    begin + clocks + machine_.latency.shared_atomic +
-                        rounds * (machine_.latency.shared_atomic + retry_clocks));
+        keep_result(
+            warp, operation.place,
+            begin + clocks + machine_.latency.shared_atomic + rounds * (machine_.latency.shared_atomic + retry_clocks));
         return std::max(when, begin - most_queued_clocks);
     }
     const double begin = access_.serve(when, passes);
@@ -436,8 +435,7 @@ double Multiprocessor::do_device(WarpState& warp, const TracedOperation& operati
     const std::size_t sectors = operation.sectors().size();
     double lines = 0;
     for (std::size_t i = 0; i < sectors; ++i) lines += i == 0 || operation.words[i] / 4 != operation.words[i - 1] / 4;
-    const double clocks =
-        atomic ? 1 : std::max({1.0, lines * machine_.occupies.tag, static_cast<double>(sectors) / 4});
+    const double clocks = atomic ? 1 : std::max({1.0, lines * machine_.occupies.tag, static_cast<double>(sectors) / 4});
     const double begin = access_.serve(when, clocks);
     add_busy(Resource::l2, 0, instruction.line);
     const int memory = memory_of(trace_, operation.words[0]);
@@ -539,7 +537,8 @@ void Multiprocessor::step(double when, int number) {
             break;
         case OperationKind::constant_read:
             next = when;
-            if (operation.words[0] > 1) next = issue(warp, when, operation.words[0], instruction.line) + operation.words[0];
+            if (operation.words[0] > 1)
+                next = issue(warp, when, operation.words[0], instruction.line) + operation.words[0];
             break;
         case OperationKind::shared_read:
         case OperationKind::shared_write:
@@ -610,8 +609,7 @@ void update(Residency& residency, const std::vector<Footprint>& footprints, doub
         if (bytes == 0) continue;
         const double fits = room / bytes;
         for (std::size_t m = 0; m < footprints.size(); ++m)
-            if (residency.last_used[m] == launch)
-                residency.share[m] = fits >= 1 ? 1 : fits > 0.5 ? fits : 0.3 * fits;
+            if (residency.last_used[m] == launch) residency.share[m] = fits >= 1 ? 1 : fits > 0.5 ? fits : 0.3 * fits;
         room = std::max(0.0, room - bytes);
     }
     ++residency.launches;

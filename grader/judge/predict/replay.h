@@ -33,9 +33,9 @@ struct KernelTime {
 
 /// Device memory, and how much of it the L2 holds.
 struct Residency {
-    std::vector<double> share;         // of each memory of the trace: 0 to 1
-    std::vector<double> footprint;     // bytes used by its last launch
-    std::vector<int> last_used;        // number of the launch; -1 if none
+    std::vector<double> share;      // of each memory of the trace: 0 to 1
+    std::vector<double> footprint;  // bytes used by its last launch
+    std::vector<int> last_used;     // number of the launch; -1 if none
     int launches = 0;
 };
 

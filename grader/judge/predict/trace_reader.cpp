@@ -36,7 +36,8 @@ std::size_t fewest_words(OperationKind kind, std::size_t words, std::size_t lane
         case OperationKind::constant_read:
             return 1;
         case OperationKind::device_atomic:
-            return words >= lanes && (words - lanes) % 2 == 0 ? lanes + 2 : words + 1;  // sectors, as many counts, lanes
+            return words >= lanes && (words - lanes) % 2 == 0 ? lanes + 2
+                                                              : words + 1;  // sectors, as many counts, lanes
         case OperationKind::shared_atomic:
             return 2 + lanes;
         default:
@@ -125,11 +126,15 @@ class Reader {
         while (!record.empty()) {
             const auto operation = take<trace::Operation>(record);
             const std::size_t bytes = operation.words * sizeof(std::uint32_t);
-            if (bytes > record.size() || operation.words < fewest_words(operation.kind, operation.words, operation.lanes) ||
+            if (bytes > record.size() ||
+                operation.words < fewest_words(operation.kind, operation.words, operation.lanes) ||
                 operation.kind > OperationKind::fence || operation.lanes == 0 || operation.lanes > 32)
                 damaged("an operation has the wrong size");
-            const auto first = static_cast<std::size_t>(record.data() - reinterpret_cast<const char*>(trace_.words.data()));
-            operations.push_back({operation.place, operation.kind, operation.lanes,
+            const auto first =
+                static_cast<std::size_t>(record.data() - reinterpret_cast<const char*>(trace_.words.data()));
+            operations.push_back({operation.place,
+                                  operation.kind,
+                                  operation.lanes,
                                   {trace_.words.data() + first / sizeof(std::uint32_t), operation.words}});
             record.remove_prefix(bytes);
         }

@@ -89,7 +89,11 @@ protocol::Request make_request(protocol::Ask ask, const std::vector<std::int64_t
 
 Session::Session(const std::filesystem::path& runner, const Policy& policy, const std::vector<std::string>& prefix,
                  const std::vector<std::string>& environment, Sanitizer sanitizer, const TraceFile& trace)
-    : runner_(runner), policy_(policy), key_(draw_key()), page_file_(make_page_file(key_, sanitizer, trace.order)), process_([&] {
+    : runner_(runner),
+      policy_(policy),
+      key_(draw_key()),
+      page_file_(make_page_file(key_, sanitizer, trace.order)),
+      process_([&] {
           Ends requests = make_request_socket(), answers = make_answer_pipe();
           requests_ = std::move(requests.judge);
           answers_ = std::move(answers.judge);
