@@ -42,8 +42,8 @@ struct Options {
                         .about = "NAME=VALUE …: the lab's settings; an unknown name lists them",
                         .verbs = "show"});
         bind(gpu, {.name = "--gpu",
-                   .about = "use this GPU's limits: H200, A100, T4, RTX3080 ...",
-                   .verbs = "inspect predict"});
+                   .about = "use this GPU: H200, A100, T4, RTX3080 ... (bench without a GPU: H200)",
+                   .verbs = "inspect bench"});
         bind(upto, {.name = "--upto", .about = "the last stage to grade; without it, all", .verbs = "grade compile"});
         bind(unscored,
              {.name = "--unscored", .about = "also time the datasets that do not count for points", .verbs = "grade"});

@@ -17,7 +17,7 @@ MAY_INCLUDE = {
     "grader/io/*": ["grader/io/*"],
     "grader/judge/*": ["generated/*", "grader/common/*", "grader/io/*", "grader/judge/*", "grader/model/*"],
     "grader/runner/*": ["grader/runner/*", "grader/io/*", "grader/cpu/control.h"],
-    "grader/cpu/*": ["grader/cpu/*", "grader/io/rewriter_exit.h", "grader/io/status_page.h"],
+    "grader/cpu/*": ["grader/cpu/*", "grader/io/rewriter_exit.h", "grader/io/status_page.h", "grader/io/trace.h"],
     "labs/*/lab.h": ["grader/runner/cuda_check.h"],
     "labs/*/driver.cu": ["labs/*/lab.h", "grader/runner/driver.h"],
     "labs/*/oracle.cpp": [*FOR_LABS, "labs/*/*.h"],
@@ -27,7 +27,7 @@ MAY_INCLUDE = {
     "starter/*": ["labs/*/lab.h"],
 }
 # The judge's folders, as work passes through them: each includes itself and those before it. "" is the judge's own.
-HOPS = ["lab", "sandbox", "device", "compile", "run", "check", "sanitizer", "bench", "", "present", "cli"]
+HOPS = ["lab", "sandbox", "device", "compile", "run", "check", "sanitizer", "bench", "", "predict", "present", "cli"]
 # The packages of grader/python, from the lowest: each imports itself and those that it names.
 BATCH = [
     "batch.ingest",
@@ -53,6 +53,7 @@ RUNNER_SEES = [
     "grader/io/rewriter_exit.h",
     "grader/io/seal.h",
     "grader/io/status_page.h",
+    "grader/io/trace.h",
 ]
 
 

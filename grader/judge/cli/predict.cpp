@@ -1,52 +1,99 @@
-#include "grader/judge/predict/predict.h"
+#include "grader/judge/cli/predict.h"
 
 #include <fmt/format.h>
 
-#include <chrono>
+#include <algorithm>
+#include <cctype>
+#include <variant>
 
-#include "grader/judge/cli/verbs.h"
-#include "grader/judge/lab/oracle.h"
+#include "grader/common/text.h"
+#include "grader/judge/compile/compile.h"
+#include "grader/judge/predict/predict.h"
+#include "grader/judge/present/console.h"
 
 namespace warplab {
+namespace {
+namespace fs = std::filesystem;
 
-int predict_time(const Options& options) {
-    Judge judge(options.folders, Backend::cpu);
-    const Lab& lab = judge.lab(options.lab);
-    const Stage& stage = lab.stage(options.stage);
-    const auto machine = predict::read_machine(options.folders.root / "grader/judge/predict/gpus",
-                                               options.gpu.empty() ? "h200" : options.gpu);
-    const std::filesystem::path source =
-        options.source.empty() ? judge.source_of(lab, stage, options.tree) : options.source;
+constexpr auto gpu_by_default = "h200";
+
+/// Return the smallest timed dataset that counts: large ones take memory and time, and say the same.
+const Dataset* dataset_to_model(const Lab& lab, const Stage& stage, const Options& options) {
+    const Dataset* smallest = nullptr;
+    const auto size = [&](const Dataset& dataset) {
+        double product = 1;
+        for (const auto& [name, value] : dataset.parameters)
+            if (const auto* whole = std::get_if<std::int64_t>(&value))
+                product *= static_cast<double>(std::max<std::int64_t>(1, *whole));
+        return product;
+    };
     for (const Dataset& dataset : lab.datasets) {
         if (!dataset.uses.bench || !dataset.applies_to(stage)) continue;
         if (!options.dataset.empty() ? dataset.name != options.dataset : dataset.uses.unscored) continue;
-        const auto begin = std::chrono::steady_clock::now();
-        const auto found = predict::predict(judge, lab, stage, source, dataset, machine, SandboxLevel::none);
-        const double wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-        if (!found.why_not.empty()) {
-            fmt::print("{} {} {}: {} {}\n", lab.name, stage.id, dataset.name, found.why_not,
-                       found.failure ? found.failure->message : "");
-            continue;
-        }
-        fmt::print("{} {} {} {:.3f} us in {:.1f} s, unmatched {}\n", lab.name, stage.id, dataset.name,
-                   found.time.seconds / found.iterations * 1e6, wall_s, found.unmatched);
-        for (const auto& [kernel, of] : found.time.kernels) {
-            fmt::print("    {} x{} {:.3f} us, {} blocks at once:", kernel, of.launches, of.seconds * 1e6,
-                       of.last.blocks_at_once);
-            for (std::size_t r = 0; r < predict::resource_count; ++r)
-                fmt::print(" {} {:.0f}%", predict::resource_name(static_cast<predict::Resource>(r)),
-                           100 * of.last.busy[r] / of.last.clocks);
-            fmt::print("\n");
-            for (const auto& [line, busy] : of.last.busy_of_line) {
-                fmt::print("        line {}:", line);
-                for (std::size_t r = 0; r < predict::resource_count; ++r)
-                    fmt::print(" {} {:.0f}%", predict::resource_name(static_cast<predict::Resource>(r)),
-                               100 * busy[r] / of.last.clocks);
-                fmt::print("\n");
-            }
-        }
+        if (!smallest || size(dataset) < size(*smallest)) smallest = &dataset;
     }
-    return 0;
+    return smallest;
+}
+
+std::string limit_words(const predict::Limit& limit) {
+    const std::string where = limit.line > 0 ? fmt::format(", most of it in line {}", limit.line) : "";
+    if (!limit.resource)
+        return fmt::format(
+            "No part of the GPU is busy for more than {:.0f}% of the time: warps wait for their own results. Do more "
+            "of them run at the same time, or does each have more loads under way?",
+            100 * limit.busy);
+    return fmt::format("The limit is {}: busy for {:.0f}% of the time{}.", predict::resource_name(*limit.resource),
+                       100 * limit.busy, where);
+}
+
+std::string words_for(const predict::Prediction& own, const predict::Prediction& reference, const Dataset& dataset,
+                      int iterations, const predict::Machine& machine) {
+    if (!own.why_not.empty()) return fmt::format("No modelled time for {}: {}.", dataset.name, own.why_not);
+    std::string words = fmt::format(
+        "{}: {} for {} iterations, modelled ({} to {}).", dataset.name, format_seconds(own.seconds), iterations,
+        format_seconds(own.seconds / machine.spread), format_seconds(own.seconds * machine.spread));
+    if (reference.why_not.empty() && reference.seconds > 0)
+        words += fmt::format(" The reference solution's modelled time is {}: yours is {:.2f} times as long.",
+                             format_seconds(reference.seconds), own.seconds / reference.seconds);
+    words += " " + limit_words(own.limit);
+    if (own.wait_s > 0.2 * own.seconds)
+        words += fmt::format(" Outside of kernels, launches and copies take {}.", format_seconds(own.wait_s));
+    return words;
+}
+
+}  // namespace
+
+predict::Machine modelled_gpu(const Options& options) {
+    std::string name = options.gpu.empty() ? gpu_by_default : options.gpu;
+    std::ranges::transform(name, name.begin(), [](unsigned char letter) { return std::tolower(letter); });
+    return predict::read_machine(options.folders.root / "grader/judge/predict/gpus", name);
+}
+
+void print_modelled_times(Judge& judge, const Lab& lab, const Report& report, const Options& options,
+                          const predict::Machine& machine) {
+    if (std::ranges::none_of(report.stages, [](const auto& stage) { return stage.verdict == Verdict::passed; })) return;
+    const TextStyle style = text_style(STDOUT_FILENO);
+    fmt::print("{}", wrap(fmt::format("Modelled for an {}, which is not here. A model's time is an estimate and gives "
+                                      "no points; it comes from the operations of some of your warps.",
+                                      machine.name),
+                          0, style.width));
+    for (const StageReport& done : report.stages) {
+        const Stage& stage = lab.stage(done.stage);
+        const Dataset* const dataset = dataset_to_model(lab, stage, options);
+        if (done.verdict != Verdict::passed || !dataset) continue;
+        Console console;
+        console.show(fmt::format("{}/{}: tracing {} …", lab.name, stage.id, dataset->name));
+        const auto own = predict::predict(judge, lab, stage, done.source, *dataset, machine, SandboxLevel::none);
+        console.show(fmt::format("{}/{}: tracing the reference solution on {} …", lab.name, stage.id, dataset->name));
+        const fs::path solution = lab.root / "solutions" / lab.name / (stage.id + ".cu");
+        predict::Prediction reference;
+        reference.why_not = "there is none";
+        if (fs::exists(solution))
+            reference = predict::predict(judge, lab, stage, solution, *dataset, machine, SandboxLevel::none);
+        console.clear();
+        fmt::print("{}\n{}", stage.id,
+                   wrap(words_for(own, reference, *dataset, lab.benchmark.iterations, machine), 2, style.width));
+    }
 }
 
 }  // namespace warplab

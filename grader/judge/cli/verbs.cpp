@@ -13,6 +13,7 @@
 #include "grader/judge/cli/import.h"
 #include "grader/judge/cli/judging.h"
 #include "grader/judge/cli/next.h"
+#include "grader/judge/cli/predict.h"
 #include "grader/judge/cli/records.h"
 #include "grader/judge/cli/work.h"
 #include "grader/judge/compile/compile.h"
@@ -185,17 +186,15 @@ int bench(const Options& options) {
     start_if_needed(lab, options);
     Task task{.options = options, .own_code = true, .measure = true, .check_mode = !options.no_check_mode};
     task.options.unscored = true;
+    const predict::Machine machine = modelled_gpu(options);
     const Report report = judge_stages(judge, "bench", lab, stages_for(lab, options, judge.folders()), task);
-    if (judge.backend() == Backend::cpu)
-        fmt::print(
-            "{}",
-            options.force
-                ? "These times are of the CPU backend. They say nothing about a GPU.\n"
-                : wrap(fmt::format(
-                           "Not timed: this machine has no GPU to time on ({}), and a CPU's time says nothing about "
-                           "a GPU. FORCE=1 runs a short timing all the same, marked as such.",
-                           why_no_gpu()),
-                       0, text_style(STDOUT_FILENO).width));
+    if (judge.backend() == Backend::cpu && options.force) {
+        fmt::print("These times are of the CPU backend. They say nothing about a GPU.\n");
+    } else if (judge.backend() == Backend::cpu) {
+        fmt::print("{}", wrap(fmt::format("Not timed: this machine has no GPU to time on ({}).", why_no_gpu()), 0,
+                              text_style(STDOUT_FILENO).width));
+        print_modelled_times(judge, lab, report, options, machine);
+    }
     print(next_after(report, lab, options));
     return exit_status(report);
 }

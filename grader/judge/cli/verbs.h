@@ -25,7 +25,6 @@ int show_device(const Options& options);
 int profile(const Options& options);
 int sanitize(const Options& options);
 int inspect(const Options& options);
-int predict_time(const Options& options);
 int peers(const Options& options);
 int show(const Options& options);
 int import(const Options& options);

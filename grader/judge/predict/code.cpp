@@ -12,8 +12,8 @@ namespace {
 constexpr int most_ago = 3;
 
 bool is_pointer(std::string_view type) { return type.ends_with('*'); }
-bool is_single(std::string_view type) { return type == "float" || type == "const float"; }
-bool is_double(std::string_view type) { return type == "double" || type == "const double"; }
+bool is_single(std::string_view type) { return type.ends_with("float"); }
+bool is_double(std::string_view type) { return type.ends_with("double"); }
 bool is_wide_integer(std::string_view type) {
     return type.find("long") != std::string_view::npos || type.find("size_t") != std::string_view::npos ||
            type.find("64") != std::string_view::npos || is_pointer(type);

@@ -4,7 +4,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstring>
+#include <map>
 #include <random>
 
 #include "grader/common/read_file.h"
@@ -52,40 +54,68 @@ std::optional<Failure> call_once(StageRun& run, const Problem& problem) {
     return run.runner_session().ask(request, {}, time_limit_s(run, problem)).failure;
 }
 
+/// Return the registers of each kernel as nvcc allots them; empty without nvcc.
+std::map<std::string, int> registers_of(Judge& judge, const Lab& lab, const Stage& stage,
+                                        const std::filesystem::path& source) {
+    constexpr auto architecture = "sm_90";
+    std::map<std::string, int> registers;
+    for (const auto& [kernel, resources] : judge.resources(lab, stage, source, architecture))
+        registers[kernel] = resources.registers;
+    return registers;
+}
+
+Limit find_limit(const CallTime& time) {
+    constexpr double least_busy = 0.5;
+    const KernelTime* slowest = nullptr;
+    double longest_s = 0;
+    for (const auto& [name, kernel] : time.kernels)
+        if (kernel.seconds > longest_s) longest_s = kernel.seconds, slowest = &kernel.last;
+    if (!slowest || slowest->clocks <= 0) return {};
+    const auto busiest = static_cast<std::size_t>(std::ranges::max_element(slowest->busy) - slowest->busy.begin());
+    Limit limit;
+    limit.busy = std::min(1.0, slowest->busy[busiest] / slowest->clocks);
+    if (limit.busy >= least_busy) limit.resource = static_cast<Resource>(busiest);
+    double most = 0;
+    for (const auto& [line, busy] : slowest->busy_of_line)
+        if (busy[busiest] > most) most = busy[busiest], limit.line = line;
+    return limit;
+}
+
+Prediction without(const std::string& why, const std::optional<Failure>& failure) {
+    Prediction prediction;
+    prediction.why_not = failure ? fmt::format("{} ({})", why, failure->message) : why;
+    return prediction;
+}
+
 }  // namespace
 
 Prediction predict(Judge& judge, const Lab& lab, const Stage& stage, const std::filesystem::path& source,
                    const Dataset& dataset, const Machine& machine, SandboxLevel sandbox) {
-    Prediction prediction;
     CompileRequest request = judge.compile_request(lab, stage, source, Task{.sandbox = sandbox});
     request.backend = Backend::cpu;
     request.traced = true;
     const Compiled compiled = compile(request);
-    if (compiled.result.verdict != Verdict::passed || compiled.gimple.empty()) {
-        prediction.failure = compiled.result.failure;
-        prediction.why_not = "the program does not compile for a trace";
-        return prediction;
-    }
+    if (compiled.result.verdict != Verdict::passed || compiled.gimple.empty())
+        return without("the file does not compile for a trace", compiled.result.failure);
     const TraceMemory memory;
     const auto run = judge.make_run(request, compiled);
     run->trace = {memory.file(),
                   {static_cast<std::uint32_t>(machine.multiprocessors), std::random_device()(),
                    static_cast<std::uint64_t>(machine.l2_bytes)}};
     const Problem problem = run->oracle.generate(dataset, dataset.seed, 0);
-    prediction.iterations = run->oracle.cost(problem).iterations;
-    prediction.failure = call_once(*run, problem);
+    const auto failure = call_once(*run, problem);
     run->end_session();
-    if (prediction.failure) {
-        prediction.why_not = "the program did not finish the call that was traced";
-        return prediction;
-    }
+    if (failure) return without("the program did not finish the traced call", failure);
     const Code code(read_gimple(read_file(compiled.gimple)), find_hook_calls(read_file(compiled.runner)));
-    prediction.unmatched = code.unmatched();
+    if (code.size() == 0) return without("this g++ describes its code in a way that is not understood", {});
     const Trace trace = read_trace(memory.contents());
-    std::map<std::string, int> registers;
-    for (const auto& [kernel, resources] : judge.resources(lab, stage, source, "sm_90"))
-        registers[kernel] = static_cast<int>(resources.registers);
-    prediction.time = time_call(machine, trace, code, registers);
+    if (trace.launches.empty()) return without("the call launches no kernel", {});
+    const CallTime time = time_call(machine, trace, code, registers_of(judge, lab, stage, source));
+    const double calls = lab.benchmark.iterations / run->oracle.cost(problem).iterations;
+    Prediction prediction;
+    prediction.seconds = time.seconds * calls;
+    prediction.wait_s = std::max(0.0, time.seconds - time.kernel_seconds) * calls;
+    prediction.limit = find_limit(time);
     return prediction;
 }
 

@@ -10,15 +10,21 @@
 
 namespace warplab::predict {
 
-struct Prediction {
-    CallTime time;
-    double iterations = 1;           // of the call
-    int unmatched = 0;               // functions whose intermediate code does not match the program
-    std::string why_not;             // why there is no time; empty if there is one
-    std::optional<Failure> failure;  // of the submission
+/// What limits a call.
+struct Limit {
+    std::optional<Resource> resource;  // the busiest; none if all wait for most of the time
+    double busy = 0;                   // its share of the kernels' time
+    int line = 0;                      // of the student's file, that uses it most; 0 if unknown
 };
 
-/// Trace one call on a dataset and model its time.
+struct Prediction {
+    double seconds = 0;   // of all iterations of the benchmark
+    double wait_s = 0;    // of the call that is not its kernels' time, for all iterations
+    Limit limit = {};     // of the kernel that takes longest
+    std::string why_not;  // why there is no time, in words; empty if there is one
+};
+
+/// Trace one call on a dataset, in a sandbox of the given level, and model its time.
 Prediction predict(Judge& judge, const Lab& lab, const Stage& stage, const std::filesystem::path& source,
                    const Dataset& dataset, const Machine& machine, SandboxLevel sandbox);
 

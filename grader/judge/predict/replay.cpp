@@ -421,6 +421,8 @@ double Multiprocessor::serve_sector(WarpState& warp, const TracedOperation& oper
             const double served = std::max(begin, free);
             free = served + clocks * footprint.sharers;
             atomic_busy_[slice] += clocks * footprint.sharers;
+            time_.busy_of_line[instruction.line][static_cast<std::size_t>(Resource::atomics)] +=
+                clocks * footprint.sharers;
             done = std::max(done, served + clocks + machine_.latency.atomic);
             now = std::max(now, served - most_queued_atomic_clocks);
         }
@@ -555,12 +557,11 @@ void Multiprocessor::step(double when, int number) {
 }
 
 double Multiprocessor::extrapolate(double end) const {
-    double busiest_slice = 0, slowest_slice = 0;
-    for (const auto& [slice, busy] : atomic_busy_) busiest_slice = std::max(busiest_slice, busy);
+    double slowest_slice = 0;
     for (const auto& [slice, free] : atomic_free_) slowest_slice = std::max(slowest_slice, free);
     double clocks = std::max({end, l2_.free, dram_.free, slowest_slice});
     if (blocks_in_all_ <= replayed_) return clocks;
-    const double most_busy = std::max(*std::ranges::max_element(time_.busy), busiest_slice);
+    const double most_busy = *std::ranges::max_element(time_.busy);
     double rate = replayed_ / end;
     if (static_cast<int>(starts_.size()) > 2 * blocks_at_once_) {
         const double first = starts_[static_cast<std::size_t>(blocks_at_once_)];
@@ -580,6 +581,8 @@ KernelTime Multiprocessor::run() {
         step(when, number);
     }
     std::ranges::sort(starts_);
+    double& atomics = time_.busy[static_cast<std::size_t>(Resource::atomics)];
+    for (const auto& [slice, busy] : atomic_busy_) atomics = std::max(atomics, busy);
     time_.clocks = extrapolate(end);
     double recorded = 0, events = 0;
     for (const TracedBlock& block : launch_.sampled) {

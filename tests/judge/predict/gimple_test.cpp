@@ -1,0 +1,125 @@
+// The intermediate code of GCC, and what it says about a kernel.
+#include "grader/judge/predict/gimple.h"
+
+#include <gtest/gtest.h>
+
+#include "grader/judge/predict/code.h"
+
+namespace warplab::predict {
+namespace {
+
+// As g++ 12 writes it, for: for (i = first; i < n; ++i) sum += a[i] * b[i]; *out = sum;
+constexpr auto loop = R"(
+;; Function warplab_cpu::run_body<k()::<lambda()> > (_ZN11warplab_cpu8run_bodyIZ1kvEUlvE_EEvT_, funcdef_no=1, decl_uid=2, cgraph_uid=3, symbol_order=4)
+
+void warplab_cpu::run_body<k()::<lambda()> > (struct ._anon body)
+{
+  float sum;
+  float * _1;
+  float _2;
+  float _3;
+  float _4;
+  long unsigned int _9;
+  int i;
+
+  <bb 2> [local count: 1]:
+  [k.cu:3:5] gimple_call <__builtin___sanitizer_cov_trace_pc, NULL>
+  [k.cu:3:9] gimple_assign <component_ref, _1, [k.cu:3:9] body.__a, NULL, NULL>
+
+  <bb 3> [local count: 2]:
+  # gimple_phi <i_5, [k.cu:4:7] i_6(3), 0(2)>
+  # gimple_phi <sum_7, [k.cu:4:7] sum_8(3), 0.0(2)>
+  [k.cu:4:7] gimple_debug BEGIN_STMT
+  [k.cu:4:7] gimple_call <__builtin___sanitizer_cov_trace_pc, NULL>
+  [k.cu:4:9] gimple_assign <mult_expr, _9, i_5, 4, NULL>
+  [k.cu:4:9] gimple_assign <pointer_plus_expr, _1b, _1, _9, NULL>
+  [k.cu:4:9] gimple_call <__builtin___tsan_read4, NULL, _1>
+  [k.cu:4:9] gimple_assign <mem_ref, _2, *_1, NULL, NULL>
+  [k.cu:4:12] gimple_assign <mult_expr, _3, _2, _2, NULL>
+  [k.cu:4:12] gimple_assign <plus_expr, sum_8, _3, sum_7, NULL>
+  [k.cu:4:16] gimple_assign <plus_expr, i_6, i_5, 1, NULL>
+  [k.cu:4:16] gimple_cond <ne_expr, i_6, 100, NULL, NULL>
+    goto <bb 3>; [99.00%]
+  else
+    goto <bb 4>; [1.00%]
+
+  <bb 4> [local count: 1]:
+  [k.cu:5:5] gimple_call <__builtin___sanitizer_cov_trace_pc, NULL>
+  [grader/cpu/include/warplab_cpu/sync.h:109:5] gimple_call <note_barrier, NULL, 5>
+  [k.cu:6:5] gimple_call <__builtin___tsan_write4, NULL, _1>
+  [k.cu:6:5] gimple_assign <ssa_name, *_1, sum_8, NULL, NULL>
+  [k.cu:6:5] gimple_return <NULL>
+}
+)";
+
+std::vector<HookCall> calls_of_loop() {
+    return {{0x10, "__sanitizer_cov_trace_pc"},
+            {0x20, "__sanitizer_cov_trace_pc"},
+            {0x30, "__tsan_read4"},
+            {0x40, "__sanitizer_cov_trace_pc"},
+            {0x50, "note_barrier"},
+            {0x60, "__tsan_write4"}};
+}
+
+constexpr auto symbol = "_ZN11warplab_cpu8run_bodyIZ1kvEUlvE_EEvT_";
+
+TEST(Gimple, FunctionsBlocksAndStatementsAreRead) {
+    const auto functions = read_gimple(loop);
+    ASSERT_EQ(functions.size(), 1u);
+    EXPECT_EQ(functions[0].symbol, symbol);
+    ASSERT_EQ(functions[0].blocks.size(), 3u);
+    EXPECT_EQ(functions[0].type_of("sum_8"), "float");
+    EXPECT_EQ(functions[0].type_of("_1"), "float *");
+    EXPECT_EQ(functions[0].blocks[1].successors, (std::vector{3, 4}));
+    const Statement& phi = functions[0].blocks[1].statements.front();
+    EXPECT_EQ(phi.kind, Statement::Kind::phi);
+    EXPECT_EQ(phi.result, "i_5");
+    EXPECT_EQ(phi.operands, (std::vector<std::string>{"i_6", "0"}));
+    EXPECT_EQ(phi.from, (std::vector{3, 2}));
+}
+
+TEST(Gimple, AnythingElseIsNoFunction) {
+    EXPECT_TRUE(read_gimple("").empty());
+    EXPECT_TRUE(read_gimple("what is this\n<bb 2>\n").empty());
+    EXPECT_EQ(read_gimple(";; Function f (no end\n<bb 2>\ngimple_assign <\ngimple_call <x\n# gimple_phi <\n").size(),
+              1u);
+}
+
+TEST(Code, WorkNeedsAndLoopsComeFromTheStatements) {
+    const Code code(read_gimple(loop), {{symbol, calls_of_loop()}});
+    ASSERT_EQ(code.unmatched(), 0);
+    const Instruction* const body = code.at(0x20);
+    ASSERT_TRUE(body);
+    EXPECT_EQ(body->line, 4);
+    EXPECT_EQ(body->work.single, 1) << "nvcc fuses the product with the sum";
+    EXPECT_TRUE(body->needs.empty()) << "the loop's end depends on no access";
+    ASSERT_TRUE(code.at(0x30));
+    EXPECT_GT(code.at(0x30)->loop, 0);
+    EXPECT_TRUE(code.at(0x30)->result_is_used);
+    const Instruction* const store = code.at(0x60);
+    ASSERT_TRUE(store);
+    EXPECT_EQ(store->loop, 0);
+    ASSERT_FALSE(store->needs.empty());
+    EXPECT_EQ(store->needs[0].place, 0x30u);
+    EXPECT_EQ(store->needs[0].ago, 0);
+    EXPECT_EQ(code.at(0x50)->line, 5) << "a header's line is no line of the student's";
+}
+
+TEST(Code, FunctionThatDoesNotMatchIsLeftOut) {
+    auto calls = calls_of_loop();
+    calls[2].hook = "__tsan_read8";
+    const Code code(read_gimple(loop), {{symbol, calls}});
+    EXPECT_EQ(code.unmatched(), 1);
+    EXPECT_EQ(code.size(), 0u);
+}
+
+TEST(HookCalls, DamagedProgramsHaveNone) {
+    EXPECT_TRUE(find_hook_calls("").empty());
+    EXPECT_TRUE(find_hook_calls(std::string("\x7f"
+                                            "ELF") +
+                                std::string(60, '\xff'))
+                    .empty());
+}
+
+}  // namespace
+}  // namespace warplab::predict

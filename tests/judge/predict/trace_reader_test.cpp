@@ -1,0 +1,120 @@
+// Traces come from a submission's process: a damaged one is refused, whatever it holds.
+#include "grader/judge/predict/trace_reader.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <random>
+
+namespace warplab::predict {
+namespace {
+
+using trace::OperationKind;
+using trace::RecordKind;
+
+class Bytes {
+  public:
+    template <class Record>
+    Bytes& add(RecordKind kind, const Record& record, const std::vector<std::uint32_t>& more = {}) {
+        const auto bytes = static_cast<std::uint32_t>(sizeof record + more.size() * 4);
+        append(trace::Header{kind, bytes});
+        append(record);
+        for (const std::uint32_t word : more) append(word);
+        return *this;
+    }
+    std::string text;
+
+  private:
+    template <class T>
+    void append(const T& value) {
+        text.append(reinterpret_cast<const char*>(&value), sizeof value);
+    }
+};
+
+std::vector<std::uint32_t> packed(const trace::Operation& operation, const std::vector<std::uint32_t>& words) {
+    std::vector<std::uint32_t> all(2);
+    std::memcpy(all.data(), &operation, sizeof operation);
+    all.insert(all.end(), words.begin(), words.end());
+    return all;
+}
+
+trace::Launch launch_of(std::uint32_t blocks) {
+    trace::Launch launch{};
+    std::strcpy(launch.kernel, "k");
+    launch.grid[0] = blocks;
+    launch.grid[1] = launch.grid[2] = launch.block[1] = launch.block[2] = 1;
+    launch.block[0] = 64;
+    return launch;
+}
+
+Bytes small_trace() {
+    Bytes bytes;
+    bytes.add(RecordKind::memory, trace::Memory{4096, 1 << 20, trace::MemoryRole::lab_buffer, 0})
+        .add(RecordKind::launch, launch_of(10))
+        .add(RecordKind::block, trace::Block{3, 64, 64})
+        .add(RecordKind::warp, trace::Warp{0, 1}, packed({0x30, OperationKind::device_read, 32, 2}, {128, 129}))
+        .add(RecordKind::launch_ends, trace::LaunchEnds{512, 0})
+        .add(RecordKind::host_call, trace::HostCall{trace::HostCallKind::wait});
+    return bytes;
+}
+
+TEST(TraceReader, ReadsLaunchesBlocksAndOperations) {
+    const Trace trace = read_trace(small_trace().text + std::string(64, '\0'));
+    ASSERT_EQ(trace.launches.size(), 1u);
+    EXPECT_EQ(trace.launches[0].blocks, 10u);
+    EXPECT_EQ(trace.launches[0].shared_bytes, 512u);
+    ASSERT_EQ(trace.launches[0].sampled.size(), 1u);
+    const TracedOperation& operation = trace.launches[0].sampled[0].warps.at(0).at(0);
+    EXPECT_EQ(operation.place, 0x30u);
+    EXPECT_EQ(operation.sectors().size(), 2u);
+    EXPECT_EQ(trace.steps.size(), 2u);
+}
+
+TEST(TraceReader, LaterLaunchOfTheSameShapeRefersToTheFirst) {
+    Bytes bytes = small_trace();
+    trace::Launch again = launch_of(10);
+    again.repeats = 1;
+    bytes.add(RecordKind::launch, again).add(RecordKind::launch_ends, trace::LaunchEnds{});
+    const Trace trace = read_trace(bytes.text);
+    ASSERT_EQ(trace.launches.size(), 2u);
+    EXPECT_EQ(trace.launches[1].same_as, 0u);
+}
+
+TEST(TraceReader, DamageIsRefused) {
+    const auto refused = [](const Bytes& bytes) { EXPECT_THROW(read_trace(bytes.text), std::runtime_error); };
+    refused(Bytes().add(RecordKind::block, trace::Block{}));
+    refused(Bytes().add(static_cast<RecordKind>(77), trace::Block{}));
+    refused(Bytes().add(RecordKind::launch, launch_of(1)).add(RecordKind::warp, trace::Warp{}));
+    Bytes atomic;
+    atomic.add(RecordKind::launch, launch_of(1))
+        .add(RecordKind::block, trace::Block{})
+        .add(RecordKind::warp, trace::Warp{0, 1}, packed({1, OperationKind::device_atomic, 32, 2}, {1, 1}));
+    refused(atomic);
+    Bytes lanes;
+    lanes.add(RecordKind::launch, launch_of(1))
+        .add(RecordKind::block, trace::Block{})
+        .add(RecordKind::warp, trace::Warp{0, 1}, packed({1, OperationKind::barrier, 0, 0}, {}));
+    refused(lanes);
+    trace::Launch large = launch_of(1);
+    large.block[0] = large.block[1] = 1024;
+    refused(Bytes().add(RecordKind::launch, large));
+    Bytes cut = small_trace();
+    cut.text.resize(cut.text.size() - 4);
+    refused(cut);
+}
+
+TEST(TraceReader, RandomDamageNeverEndsTheJudge) {
+    std::mt19937 random(7);
+    const std::string whole = small_trace().text;
+    for (int i = 0; i < 2000; ++i) {
+        std::string damaged = whole;
+        for (int k = 0; k < 3; ++k) damaged[random() % damaged.size()] = static_cast<char>(random());
+        try {
+            read_trace(damaged);
+        } catch (const std::runtime_error&) {
+        }
+    }
+}
+
+}  // namespace
+}  // namespace warplab::predict
