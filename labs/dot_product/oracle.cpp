@@ -167,8 +167,8 @@ class Explanation {
     Guess try_tail() {
         if (actual_ == 0)
             return Mistake{"nothing_added", "The answer is 0: no product is in the sum.",
-                           "Does every block add its sum to out, and after out is set to 0? Or does = stand where += "
-                           "is meant, in the tree or with a shuffle?"};
+                           "Does every block add its sum to out after out is set to 0? Or did you write = where += is "
+                           "meant, in the tree or with a shuffle?"};
         return guess_tail(n_, nouns, fits());
     }
 
@@ -227,8 +227,8 @@ class Explanation {
         const bool one = part.run == 1 && !part.others;
         return {"block_incomplete", describe_part(part, nouns),
                 one && part.first
-                    ? "Does = stand where += is meant, so that a sum keeps only the last value? Or do all "
-                      "threads of a block write to the same place? Each needs one of its own, such as "
+                    ? "Did you write = where += is meant, so that a sum keeps only the last value? Or do all "
+                      "threads of a block write to the same element? Each needs its own, such as "
                       "products[threadIdx.x]."
                 : one && part.period >= 32 ? "Thread 0's sum is used before the others' have been added to it: the sum "
                                              "over the block, or a __syncthreads() before it, is missing."
@@ -262,7 +262,7 @@ class Explanation {
                     "added_repeatedly", sentence("The answer is {} times the right one.", times),
                     times < 32
                         ? "Is each sum added to itself? A shuffle by 32 lanes or more gives a lane its own value: "
-                          "in a warp, distances are 16, 8, 4, 2 and 1. Or do several threads add one sum?"
+                          "in a warp, distances are 16, 8, 4, 2 and 1. Or do several threads add the same sum?"
                         : "Only one thread of a block may add the block's sum: if (threadIdx.x == 0) "
                           "atomicAdd(…)."};
         std::uint32_t sum_a = 0, sum_b = 0, squares_a = 0, squares_b = 0;
@@ -336,8 +336,8 @@ class Explanation {
         return sums[0];
     }
 
-    /// A block's sum in float rounds, and stops at the ends of int when it is converted back: on a GPU at the nearer
-    /// one, on a CPU at the lower one.
+    /// A block's sum in float is rounded. If it does not fit into an int, its conversion gives a limit of int: on a GPU
+    /// the nearer one, on a CPU the lower one.
     Guess try_float_sums() {
         if (n_ > 1 << 22) return {};
         for (const std::size_t block : usual_blocks)
@@ -346,9 +346,9 @@ class Explanation {
                     if (sum_of_floats(block, add, of_gpu) == actual_)
                         return Mistake{
                             "float_sum",
-                            sentence("The answer is what float gives for the sums of {} products each.", block),
-                            "A float has 24 bits for the digits, and an int 31: declare the sum, and the "
-                            "array that holds the products, as int."};
+                            sentence("The answer is that of sums of {} products each, computed in float.", block),
+                            "A float has 24 bits for the digits, and an int has 31: declare the sum and the "
+                            "array of products as int."};
         return {};
     }
 

@@ -254,8 +254,7 @@ double find_threshold(const Dataset& dataset, const Problem& problem, std::size_
 struct Rules {
     enum class Conductivity { right, inverted, ignored, first_row, transposed, padded };
     enum class Mirror { right, never, only_left, only_right, own_side, late, of_old_field, misplaced };
-    /// Of misplaced: elements of a row that are off by so much. Right: row[0] = row[columns], row[columns + 1] =
-    /// row[1].
+    /// Offsets for Mirror::misplaced, in elements. If all are 0, row[0] = row[columns] and row[columns + 1] = row[1].
     struct Misplaced {
         int left_from = 0, right_to = 0, right_from = 0;
         bool right_first = false;
@@ -664,7 +663,7 @@ class Suspicions {
                         {.rows_mirrored = covered});
     }
 
-    /// The mirror columns are taken from, or written to, the elements beside the right ones.
+    /// The mirror columns are read from, or written to, the elements next to the right ones.
     void suspect_misplaced_mirror() {
         const auto element = [](int off) {
             return off == 0 ? std::string("columns") : fmt::format("columns {} 1", off < 0 ? '-' : '+');
@@ -674,10 +673,10 @@ class Suspicions {
                 for (const int left_from : {0, -1, 1})
                     for (const bool right_first : {false, true})
                         suspect({"wrong_mirror",
-                                 sentence("Columns wrap around. In each row, element 0 gets element {}, and element {} "
-                                          "gets element {}.",
+                                 sentence("Columns wrap around, but here element 0 of each row gets element {}, and "
+                                          "element {} gets element {}.",
                                           element(left_from), element(1 + right_to), std::to_string(1 + right_from)),
-                                 "A row of the padded field has columns + 2 elements: its cells are 1 to columns. So "
+                                 "A row of the padded field has columns + 2 elements: its cells are 1 to columns. So, "
                                  "row[0] = row[columns], and row[columns + 1] = row[1]."},
                                 {.mirror = Rules::Mirror::misplaced,
                                  .misplaced = {left_from, right_to, right_from, right_first}});

@@ -498,7 +498,7 @@ class Explanation {
                        sentence("{} too many, none too few: together they hold {} counts for {} pixels.",
                                 format_plural(wrong_, "bin") + (wrong_ == 1 ? " has" : " have"), total_, n_),
                        "Were a block's bins in shared memory set to 0, and did all threads wait for that "
-                       "(__syncthreads())? Is any pixel counted by two threads, "
+                       "(__syncthreads())? Or do two threads count the same pixel, "
                        "because the step of the loop is not gridDim.x * blockDim.x?"};
     }
 

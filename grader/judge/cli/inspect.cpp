@@ -229,7 +229,7 @@ void print_all(const Inspected& found, const std::string& file, const Stage& sta
     print_source(found.lines, found.source);
 }
 
-/// Return the status that `check` ends with: a technique that is not used is a note there.
+/// Return the exit status that `check` would have; for it, an unused technique is only a note.
 int exit_status(const Inspected& found, const std::vector<Check>& checks) {
     if (first_serious(found.findings)) return 1;
     if (found.passed) return 0;

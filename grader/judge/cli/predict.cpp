@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 
 constexpr auto gpu_by_default = "h200";
 
-/// Return the smallest timed dataset that counts: large ones take memory and time, and say the same.
+/// Return the smallest timed dataset that counts: large ones take memory and time, and tell no more.
 const Dataset* dataset_to_model(const Lab& lab, const Stage& stage, const Options& options) {
     const Dataset* smallest = nullptr;
     const auto size = [&](const Dataset& dataset) {
@@ -39,11 +39,11 @@ std::string limit_words(const predict::Limit& limit) {
     const std::string where = limit.line > 0 ? fmt::format(", most of it in line {}", limit.line) : "";
     if (!limit.resource)
         return fmt::format(
-            "No part of the GPU is busy for more than {:.0f}% of the time: warps wait for their own results. Do more "
-            "of them run at the same time, or does each have more loads under way?",
+            "No part of the GPU is busy for more than {:.0f}% of the time: warps wait for their own results. Can "
+            "more of them run at the same time, or can each have more loads under way?",
             100 * limit.busy);
-    return fmt::format("The limit is {}: busy for {:.0f}% of the time{}.", predict::resource_name(*limit.resource),
-                       100 * limit.busy, where);
+    return fmt::format("The limit is {}, which is busy for {:.0f}% of the time{}.",
+                       predict::resource_name(*limit.resource), 100 * limit.busy, where);
 }
 
 std::string words_for(const predict::Prediction& own, const predict::Prediction& reference, const Dataset& dataset,
@@ -73,8 +73,8 @@ void print_modelled_times(Judge& judge, const Lab& lab, const Report& report, co
                           const predict::Machine& machine) {
     if (std::ranges::none_of(report.stages, [](const auto& stage) { return stage.verdict == Verdict::passed; })) return;
     const TextStyle style = text_style(STDOUT_FILENO);
-    fmt::print("{}", wrap(fmt::format("Modelled for an {}, which is not here. A model's time is an estimate and gives "
-                                      "no points; it comes from the operations of some of your warps.",
+    fmt::print("{}", wrap(fmt::format("Modelled for an {}, which this machine does not have. A modelled time is an "
+                                      "estimate and gives no points. It is computed from some of your warps.",
                                       machine.name),
                           0, style.width));
     for (const StageReport& done : report.stages) {

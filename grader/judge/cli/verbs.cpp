@@ -59,7 +59,7 @@ SandboxLevel grading_level(const Options& options) {
 }
 
 /// Judge the stages one after the other. Until all are judged, the file `unfinished` has the report on those that are,
-/// in case the judge is stopped; no file if empty.
+/// in case the judge is stopped. If `unfinished` is empty, no file is written.
 Report judge_stages(Judge& judge, const std::string& verb, const Lab& lab, const std::vector<const Stage*>& stages,
                     const Task& task, const fs::path& unfinished = {}) {
     const Options& options = task.options;
@@ -134,7 +134,7 @@ void check_names(const Lab& lab, const Options& options, Backend backend) {
         backend == Backend::cpu)
         throw UsageError(fmt::format(
             "The dataset {} needs a GPU: it is too large for the CPU backend, so there is nothing to check here. "
-            "Leave DATASET away, or name another one.",
+            "Omit DATASET, or name another one.",
             options.dataset));
     stages_named(lab, options.stage);
     std::error_code unreadable;

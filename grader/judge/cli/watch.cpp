@@ -1,5 +1,6 @@
-// `warplab watch`: checks a stage whenever its file is saved. inotify wakes it, so it needs no time while it waits.
-// Each check is a process of its own, which ends when the file is saved again: a kernel that hangs delays nothing.
+// `warplab watch`: checks a stage whenever its file is saved. inotify wakes it, so it uses no processor time while it
+// waits. Each check is a process of its own, which ends when the file is saved again: a kernel that hangs delays
+// nothing.
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
@@ -42,7 +43,7 @@ class Saves {
     explicit Saves(const fs::path& folder) : folder_(folder), queue_(inotify_init1(IN_CLOEXEC)) {
         // Many editors write another file and rename it.
         if (!queue_ || inotify_add_watch(queue_.get(), folder.c_str(), IN_CLOSE_WRITE | IN_MOVED_TO | IN_ONLYDIR) < 0)
-            throw UsageError(fmt::format("The folder {} cannot be watched ({}).", folder.string(), strerror(errno)));
+            throw UsageError(fmt::format("Cannot watch the folder {} ({}).", folder.string(), strerror(errno)));
     }
 
     /// Wait until files were saved and return their names.
@@ -56,7 +57,7 @@ class Saves {
     bool is_readable(int wait_ms) {
         pollfd queue{queue_.get(), POLLIN, 0};
         while (poll(&queue, 1, wait_ms) < 0)
-            if (errno != EINTR) throw UsageError(fmt::format("Waiting failed ({}).", strerror(errno)));
+            if (errno != EINTR) throw UsageError(fmt::format("Cannot wait for changes ({}).", strerror(errno)));
         return queue.revents != 0;
     }
 
@@ -66,7 +67,8 @@ class Saves {
         for (ssize_t at = 0; at < bytes;) {
             const auto* event = reinterpret_cast<const inotify_event*>(events.data() + at);
             if (event->mask & IN_IGNORED)
-                throw UsageError(fmt::format("The folder {} is gone. Type  make watch  again.", folder_.string()));
+                throw UsageError(
+                    fmt::format("The folder {} no longer exists. Type  make watch  again.", folder_.string()));
             if (event->len > 0) names.insert(event->name);
             at += static_cast<ssize_t>(sizeof(inotify_event) + event->len);
         }
@@ -88,7 +90,7 @@ void show(const Report& report, const Lab& lab, const Options& options, const st
     text += "\n" + render_board(stage, lab, style) + describe_stage(stage, lab, options, style);
     print(clear_screen() + text);
     keep_results(report, stage, lab, options);
-    print(next_after(report, lab, options, true) + "\nWatching. Save a file to check it; Ctrl-C ends.\n");
+    print(next_after(report, lab, options, true) + "\nWatching. Save a file to check it; press Ctrl-C to stop.\n");
 }
 
 /// Check one stage and show the result.
@@ -107,7 +109,7 @@ void check_once(const Lab& lab, const Stage& stage, const Options& options) {
 class RunningCheck {
   public:
     RunningCheck(const Lab& lab, const Stage& stage, const Options& options) : process_(fork()) {
-        if (process_ < 0) throw UsageError(fmt::format("No further process can be started ({}).", strerror(errno)));
+        if (process_ < 0) throw UsageError(fmt::format("Cannot start another process ({}).", strerror(errno)));
         if (process_ > 0) return;
         prctl(PR_SET_PDEATHSIG, SIGKILL);
         int status = 0;
@@ -160,9 +162,9 @@ const Stage& wait_for_change(Saves& saves, const Lab& lab, const fs::path& folde
 }  // namespace
 
 int watch(const Options& options) {
-    std::signal(SIGINT, [](int) { _exit(0); });  // the way to end it
+    std::signal(SIGINT, [](int) { _exit(0); });  // Ctrl-C is not an error
     const Lab lab = load_lab(options.folders.root, options.lab);
-    if (!is_work(options)) throw UsageError("watch is about your own files in work/: omit TREE and SOURCE.");
+    if (!is_work(options)) throw UsageError("watch checks only your own files in work/: omit TREE and SOURCE.");
     start_if_needed(lab, options);
     const fs::path folder = options.folders.work / lab.name;
     Saves saves(folder);

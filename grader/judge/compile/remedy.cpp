@@ -24,7 +24,7 @@ std::vector<std::string> quoted_parts(std::string message) {
     return parts;
 }
 
-/// The notes that follow the error.
+/// Return the notes that follow the error.
 std::vector<Diagnostic> notes_of(const Diagnostic& error, const std::vector<Diagnostic>& all) {
     const auto is_it = [&](const Diagnostic& other) {
         return other.kind == "error" && other.file == error.file && other.line == error.line;
@@ -79,45 +79,45 @@ std::string declaration_in(const std::vector<Diagnostic>& notes, const Diagnosti
     return closest_candidate(notes, error);
 }
 
-/// About a call whose arguments do not fit the function.
+/// Return the remedy for a call whose arguments do not fit the function.
 std::string remedy_for_call(const Diagnostic& error, const std::vector<Diagnostic>& notes, const std::string& source) {
     if (const Diagnostic* deduced = find_note(notes, "deduced conflicting types")) {
         const auto parts = quoted_parts(deduced->message), called = quoted_parts(error.message);
         if (parts.size() == 3 && !called.empty()) {
             const bool has_long = contains(parts[1], "long") || contains(parts[1], "size_t");
             const std::string name = called[0].substr(0, called[0].find('(')), wider = parts[has_long ? 1 : 2];
-            return fmt::format("The arguments have two types, {} and {}, and must have one: write std::{}<{}>(…).",
-                               parts[1], parts[2], name,
-                               wider == "long unsigned int" ? std::string("std::size_t") : wider);
+            return fmt::format(
+                "The arguments have different types, {} and {}, but need the same one: write std::{}<{}>(…).", parts[1],
+                parts[2], name, wider == "long unsigned int" ? std::string("std::size_t") : wider);
         }
     }
     std::string declaration = declaration_in(notes, error, source);
     if (declaration.empty() && contains(error.message, " arguments to function "))
         if (const auto parts = quoted_parts(error.message); !parts.empty()) declaration = parts[0];
-    if (declaration.empty()) return "Compare the call with the function's parameters, one by one.";
-    const char* first = contains(declaration, "_sync(")
-                            ? " The first is the mask of the lanes that take part: 0xffffffff for all 32."
-                        : contains(declaration, "(T**") ? " The first is the address of a pointer: float* p, then &p."
-                                                        : "";
-    return fmt::format("It is declared as  {}. Compare the arguments one by one.{}", declaration, first);
+    if (declaration.empty()) return "Compare the call's arguments with the function's parameters, one by one.";
+    const char* first =
+        contains(declaration, "_sync(") ? " The first is the mask of the lanes that take part: 0xffffffff for all 32."
+        : contains(declaration, "(T**") ? " The first is the address of a pointer: after float* p, write &p."
+                                        : "";
+    return fmt::format("The function is declared as  {}. Compare the arguments one by one.{}", declaration, first);
 }
 
 bool is_pointer(const std::string& type) { return type.ends_with('*'); }
 
 bool is_triple(const std::string& type) { return type.ends_with("dim3") || type.ends_with("uint3"); }
-constexpr auto triple_words = "It consists of three numbers: take one of them, .x, .y or .z.";
+constexpr auto triple_words = "A value such as threadIdx or a dim3 has three parts: take one of them, .x, .y or .z.";
 
-/// About an operator whose operands do not fit.
+/// Return the remedy for an operator whose operands do not fit.
 std::string remedy_for_operator(const Diagnostic& error) {
     const auto parts = quoted_parts(error.message);
     if (std::ranges::any_of(parts, is_triple)) return triple_words;
     const auto is_array = [](const std::string& type) { return type.ends_with(']') && contains(type, " ["); };
     if (contains(error.message, "invalid operands") && std::ranges::any_of(parts, is_array))
-        return "One of the two is a whole array: an array with two dimensions has two indices, as in tile[y][x].";
+        return "One operand is a whole array: an array with two dimensions needs two indices, as in tile[y][x].";
     return "";
 }
 
-/// About a value of one type where another is needed.
+/// Return the remedy for a value of one type where another is needed.
 std::string remedy_for_conversion(const Diagnostic& error, const std::vector<Diagnostic>& notes) {
     const auto types = quoted_parts(error.message);
     if (types.size() < 2) return "";
@@ -127,21 +127,22 @@ std::string remedy_for_conversion(const Diagnostic& error, const std::vector<Dia
         const auto parts = quoted_parts(note->message);
         const std::size_t number = note->message.find("argument ");
         if (!parts.empty() && contains(parts[0], "dim3::dim3("))
-            where = "The blocks and the threads of a launch are numbers, or a dim3. ";
+            where = "Give the blocks and the threads of a launch as numbers or as dim3. ";
         else if (!parts.empty())
-            where = fmt::format("It is argument {} of  {}. ",
+            where = fmt::format("This is argument {} of  {}. ",
                                 note->message.substr(number + 9, note->message.find(' ', number + 9) - number - 9),
                                 without_our_names(parts[0]));
     }
     if (is_triple(from)) return where + triple_words;
-    if (from == "void*" && is_pointer(to)) return where + fmt::format("Name the type: static_cast<{}>(…).", to);
-    if (from == "const " + to)
-        return where + fmt::format("What it points to may only be read: declare the pointer as {}.", from);
+    if (from == "void*" && is_pointer(to)) return where + fmt::format("Convert it explicitly: static_cast<{}>(…).", to);
+    if (from == "const " + to) return where + fmt::format("It points to const data: declare the pointer as {}.", from);
     if (is_pointer(from) && !is_pointer(to))
-        return where + "A pointer is not a value: take an element of it, as in p[i], or *p for the first one.";
+        return where +
+               "A value is needed here, but this is a pointer: use an element, such as p[i], or *p for the first.";
     if (!is_pointer(from) && is_pointer(to))
-        return where + "A pointer is needed here, and this is a value: is it the array's name, or & before a variable?";
-    return where + fmt::format("Declare the variable as {}, or use a value that is a {}.", from, to);
+        return where +
+               "A pointer is needed here, but this is a value: use the array's name, or write & before a variable.";
+    return where + fmt::format("Declare the variable as {}, or use a value of type {}.", from, to);
 }
 
 /// Return "image" for the bracket at `column` of "image[r][c]"; "" if it is not clear.
@@ -163,9 +164,9 @@ std::string subscripted_name(const std::string& line, int column) {
 
 std::string remedy_for_subscript(const Diagnostic& error, const std::string& source) {
     const std::string name = subscripted_name(source_line(source, error.line), error.column);
-    if (name.empty()) return "Only a pointer or an array has an index: there is one [ ] more than it has dimensions.";
+    if (name.empty()) return "There is one [ ] too many: only a pointer or an array has an index.";
     return fmt::format(
-        "{0}[…] is a value already: a pointer has one index, not two. Element c of row r is {0}[r * columns + c], "
+        "{0}[…] is already a value: a pointer has one index, not two. Element c of row r is {0}[r * columns + c], "
         "where columns is the number of elements from one row to the next.",
         name);
 }
@@ -187,18 +188,21 @@ bool begins_with_launch(const std::string& line) {
     return std::ranges::all_of(before.substr(std::min(before.find_first_not_of(" \t"), before.size())), is_name);
 }
 
-/// About a missing semicolon: it belongs at the end of the line before only if the token begins its line.
+/// Return the remedy for a missing semicolon. It belongs at the end of the line before only if the token begins its
+/// line.
 std::string remedy_for_semicolon(const Diagnostic& error, const std::string& source) {
     const std::string line = source_line(source, error.line);
     const std::size_t column = error.column > 0 ? static_cast<std::size_t>(error.column) - 1 : 0;
     const std::string rest = line.substr(std::min(line.find_first_not_of(" \t", column), line.size()));
-    if (rest.empty() || rest.starts_with("//")) return fmt::format("Line {} lacks its semicolon.", error.line);
+    if (rest.empty() || rest.starts_with("//"))
+        return fmt::format("The semicolon at the end of line {} is missing.", error.line);
     const bool is_launch = contains(error.message, "before the launch");
     const bool begins_line = is_launch ? begins_with_launch(line)
                                        : line.find_first_not_of(" \t") >= column;  // also if the column is unknown
     const int before = line_before(source, error.line);
-    if (begins_line && before > 0) return fmt::format("Often line {} lacks its semicolon.", before);
-    return "Is an operator, a comma, a semicolon or a bracket missing before this place of the line?";
+    if (begins_line && before > 0)
+        return fmt::format("Probably, the semicolon at the end of line {} is missing.", before);
+    return "Is an operator, a comma, a semicolon or a bracket missing just before this point?";
 }
 
 }  // namespace
@@ -208,22 +212,24 @@ std::string remedy_for(const Diagnostic& error, const std::vector<Diagnostic>& a
     const auto says = [&](auto... words) { return (contains(message, words) || ...); };
     const std::vector<Diagnostic> notes = notes_of(error, all);
     if (says("No such file or directory", "Permission denied", "cannot open source file"))
-        return "A hand-in is one file. There are lab.h, cuda_runtime.h and the headers of C and C++.";
+        return "A hand-in is one file. It can include lab.h, cuda_runtime.h and the headers of C and C++.";
     if (says("stray ‘\\", "extended character"))
-        return "A character that is none of C++: a typographic quote or dash, or a file that is not saved as UTF-8.";
+        return "C++ does not have this character. Is it a typographic quote or dash, or is the file not saved as "
+               "UTF-8?";
     if (says("at end of input")) return "A brace or a parenthesis is opened and never closed.";
     if (says("expected ‘;’", "or ‘;’ before", "expected a \";\"")) return remedy_for_semicolon(error, source);
-    if (says("‘CUDA_CHECK’ was not declared")) return "It is in the lab's header: #include \"labs/<lab>/lab.h\".";
+    if (says("‘CUDA_CHECK’ was not declared"))
+        return "CUDA_CHECK is in the lab's header: #include \"labs/<lab>/lab.h\".";
     if (says("was not declared in this scope", "is undefined"))
-        return "Is it spelled as in its declaration, and declared above this line?";
+        return "Is the name spelled as in its declaration, and is it declared above this line?";
     if (says("conflicting declaration", "redeclaration of"))
-        return "One name has two declarations: make them alike, or give one another name.";
+        return "The name has two declarations: make them the same, or rename one.";
     if (says("expected ‘(’ before"))
-        return "A condition stands in parentheses: if (…), while (…), for (…; …; …). So do a call's arguments.";
+        return "Write a condition in parentheses: if (…), while (…), for (…; …; …). A call's arguments need them, too.";
     if (says("assignment of read-only", "increment of read-only", "decrement of read-only"))
-        return "It is const: it can only be read. Is the output meant, or a variable of your own?";
+        return "It is const: it can only be read. Did you mean the output, or a variable of your own?";
     if (says("void value not ignored", "invalid use of void"))
-        return "A kernel and a void function return nothing: results come through a pointer.";
+        return "Kernels and void functions return nothing: they write their results through a pointer.";
     if (says("is ambiguous")) return "The arguments have different types: cast one to the type of the other.";
     if (says("no match for ‘operator", "invalid operands of types")) return remedy_for_operator(error);
     if (says("for array subscript")) return remedy_for_subscript(error, source);

@@ -140,7 +140,7 @@ const std::vector<Wrong>& wrong_files() {
          right_but("add_kernel<<<", "sum_kernel<<<"),
          cause::compile_error,
          {"Line 9", "sum_kernel", "if (n > 0) sum_kernel<<<"}},
-        {"MissingSemicolon", right_but("+ b[i];", "+ b[i]"), cause::compile_error, {"lacks its semicolon"}},
+        {"MissingSemicolon", right_but("+ b[i];", "+ b[i]"), cause::compile_error, {"semicolon at the end of line"}},
         {"TooFewKernelArguments",
          right_but("(a, b, out, n);", "(a, b, n);"),
          cause::compile_error,
@@ -484,28 +484,29 @@ TEST_F(CompileTest, AnErrorComesWithWhatIsNeeded) {
     };
     const auto in_call = [](const std::string& text) { return right_but("if (n > 0) add", text + " if (n > 0) add"); };
     const std::pair<std::string, const char*> cases[] = {
-        {right_but("+ b[i];", "+ b[i]"), "Line 5 lacks its semicolon"},
-        {right_but("threadIdx.x;", "threadIdx.x"), "Often line 4 lacks its semicolon"},
+        {right_but("+ b[i];", "+ b[i]"), "The semicolon at the end of line 5 is missing"},
+        {right_but("threadIdx.x;", "threadIdx.x"), "Probably, the semicolon at the end of line 4 is missing"},
         {in_call("int x = 3"), "Is an operator, a comma, a semicolon or a bracket missing"},
         {in_call("CUDA_CHECK(cudaGetLastError();\n  n = n;"), "Line 9: the ‘(’ after CUDA_CHECK is never closed"},
         {right_but("(a, b, out, n);", "(a, b, n);"),
-         "It is declared as  __global__ void add_kernel(const float* a, const float* b, float* out, std::size_t n)."},
+         "The function is declared as  __global__ void add_kernel(const float* a, const float* b, float* out, "
+         "std::size_t n)."},
         {in_kernel("a[i] = 1;"), "It is const: it can only be read."},
-        {in_kernel("out[i][i] = 1;"), "out[…] is a value already"},
+        {in_kernel("out[i][i] = 1;"), "out[…] is already a value"},
         {in_kernel("out[threadIdx] = 1;"), "take one of them, .x, .y or .z"},
-        {in_kernel("float w[2][2]; out[i] = w[0] * 2;"), "an array with two dimensions has two indices"},
-        {in_kernel("atomicAdd(*out, 1.f);"), "It is declared as  float atomicAdd(float*, float)."},
+        {in_kernel("float w[2][2]; out[i] = w[0] * 2;"), "an array with two dimensions needs two indices"},
+        {in_kernel("atomicAdd(*out, 1.f);"), "The function is declared as  float atomicAdd(float*, float)."},
         {in_kernel("int m = 1; atomicAdd(m, 1);"),
-         "It is argument 1 of  int atomicAdd(int*, int). A pointer is needed here"},
+         "This is argument 1 of  int atomicAdd(int*, int). A pointer is needed here"},
         {in_kernel("out[i] += __shfl_down_sync(out[i], 1);"),
-         "It is declared as  T __shfl_down_sync(unsigned int, T, unsigned int, int). Compare the arguments one by one. "
-         "The first is the mask"},
+         "The function is declared as  T __shfl_down_sync(unsigned int, T, unsigned int, int). Compare the arguments "
+         "one by one. The first is the mask"},
         {in_call("void* p = out; float* q = p; *q = 1;"), "static_cast<float*>(…)"},
         {in_call("float* p = a; *p = 1;"), "declare the pointer as const float*"},
-        {in_call("float p = a; out[0] = p;"), "A pointer is not a value"},
+        {in_call("float p = a; out[0] = p;"), "A value is needed here, but this is a pointer"},
         {in_call("int threads = dim3(2); n = threads;"), "take one of them, .x, .y or .z"},
         {in_call("float p; cudaMalloc(&p, n);"), "The first is the address of a pointer"},
-        {in_call("if n > 3 return;"), "A condition stands in parentheses"},
+        {in_call("if n > 3 return;"), "Write a condition in parentheses"},
         {"#include <algorithm>\n" + in_call("unsigned m = 3; n = std::min(m, n);"), "write std::min<std::size_t>(…)"},
     };
     for (const auto& [text, words] : cases) {

@@ -22,10 +22,8 @@ StageReport failed(const char* cause, const char* hint) {
 std::string hint_of(const StageReport& stage) { return ask_first(stage).checks[0].failure->hint; }
 
 TEST(Questions, QuestionComesBeforeTheHint) {
-    EXPECT_EQ(
-        hint_of(failed("tail_lost", "Round up.")),
-        "How many threads do blocks and threads per block make, and how many elements are there? HINT=1 says what "
-        "to try.");
+    EXPECT_EQ(hint_of(failed("tail_lost", "Round up.")),
+              "What is blocks times threads per block, and how many elements are there? HINT=1 says what to try.");
     EXPECT_EQ(ask_first(failed("tail_lost", "Round up.")).checks[0].failure->message, "What happened.");
 }
 

@@ -142,7 +142,7 @@ def test_of_two_archives_of_one_time_the_instructor_chooses(course: Course) -> N
     how = f"To have one of them graded, delete the others from {folder}, and repeat the command. Stages: {STAGES[0]}."
     (row,) = course.database().rows()
     assert row.notes[:2] == [
-        f"{STAGES[0]} from second.zip: no time tells which is the newest. Not used: first.zip",
+        f"{STAGES[0]} from second.zip: the times do not say which is the newest. Not used: first.zip",
         how,
     ]
     assert row.status == "missing_stages"

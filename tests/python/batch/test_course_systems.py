@@ -101,15 +101,16 @@ def test_a_name_of_several_students_says_who_they_are(course: Course) -> None:
     (roster := course.root / "roster.csv").write_text(JOHNS)
     hand_in(course.handed_in, "John Smith_7_assignsubmission_file")
     said = course.grade("--roster", roster).stderr
-    assert "7 is not assigned. Two are called John Smith: u013x, u014x." in said
+    assert "7 is not assigned. Two students are called John Smith: u013x, u014x." in said
     said = course.verb("override", "--student", "john smith", "--points", "3", "--reason", "x").stderr
-    assert "Two are called john smith: u013x, u014x. Give an id." in said
+    assert "Two students are called john smith: u013x, u014x. Give an id." in said
     said = course.verb("extend", "--student", "Ada Lovelace", "--student", "John Smith", "--student", "Nobody",
                        "--until", "2026-12-01T00:00Z", "--reason", "x").stderr  # fmt: skip
-    assert "2 of 3 names give no student: Two are called John Smith: u013x, u014x. Give an id. Nobody here" in said
+    assert "2 of 3 names do not identify a student: Two students are called John Smith: u013x, u014x. Give" in said
+    assert "Give an id. Nobody here" in said
     (marks := course.root / "marks.csv").write_text("name,points\nJohn Smith,3\nAda Lovelace,3\nNobody,2\n")
     said = course.verb("points", "--from", marks, "--item", "journal", "--of", "5").stderr
-    assert "2 lines give no student: " in said and "marks.csv:2: Two are called John Smith: u013x, u014x." in said
+    assert "2 lines are invalid: " in said and "marks.csv:2: Two students are called John Smith: u013x, u014x." in said
     assert "marks.csv:4: Nobody here is called Nobody." in said
 
 
@@ -127,7 +128,7 @@ def test_stages_that_the_students_kit_does_not_have_are_not_graded(course: Cours
     said = course.grade()
     assert said.returncode == 2 and not course.out.joinpath("batch.sqlite").exists()
     assert (
-        "2 of 3 hand-ins come from kit 4, which has 1 stage of lab, and 2 stages would be graded. Nothing was graded. "
+        "2 of 3 hand-ins come from kit 4, which has 1 stage of lab, but 2 stages would be graded. Nothing was graded. "
         "To grade the stages that students have: UPTO=01 (--upto 01). To grade all of them: UPTO=02."
     ) in said.stderr
     assert course.grade("--upto", "01").returncode == 0

@@ -64,7 +64,7 @@ def require_released(submissions: Path, opened: Sequence[tuple[Submission, Opene
     kit = f"kit {released.kit}" if released.kit else "a kit"
     raise UserError(
         f"{submissions}: {count} of {kits.total()} hand-ins come from {kit}, which has {plural(len(kept), 'stage')} of "
-        f"{settings.lab}, and {plural(len(settings.stages), 'stage')} would be graded. Nothing was graded. To grade "
+        f"{settings.lab}, but {plural(len(settings.stages), 'stage')} would be graded. Nothing was graded. To grade "
         f"the stages that students have: UPTO={kept[-1][:2]} (--upto {kept[-1][:2]}). To grade all of them: "
         f"UPTO={settings.stages[-1][:2]}."
     )

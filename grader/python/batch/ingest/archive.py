@@ -67,7 +67,7 @@ MEANINGS = {
     "damaged": "it is damaged",
     "unknown_method": "its compression method is not supported; use zip with deflate",
     "too_deep": "its folders are nested too deeply",
-    "nested": "it lies in more than two other archives",
+    "nested": "it is inside more than two other archives",
     "unknown_format": "it is neither a zip nor a tar archive",
     "unreadable": "it cannot be read",
     "too_slow": "reading it takes too much time or memory",

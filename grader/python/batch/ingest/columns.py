@@ -213,8 +213,8 @@ def require_identifiers(rows: Sequence[tuple[int, Sequence[str]]]) -> None:
     header = rows[0][1] if rows else []
     if IDENTIFIER not in header and any(re.match(FOREIGN, row[0]) for _, row in rows[1:2]):
         raise UserError(
-            "This looks like a grading worksheet of Moodle's in another language, and its columns are not recognised. "
-            "Set your language in Moodle to English, download the worksheet again, and import it in English, too."
+            "This looks like a Moodle grading worksheet in another language, but its columns are not recognised. "
+            "Set your language in Moodle to English, download the worksheet again, and keep English for the import."
         )
     if IDENTIFIER not in header:
         return

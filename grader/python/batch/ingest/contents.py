@@ -1,6 +1,6 @@
 """Choose the files to grade from all files that one student handed in.
 
-All attachments are one hand-in. For each stage, a file beside an archive counts before those in the archive; among
+All attachments are one hand-in. For each stage, a file next to an archive counts before those in the archive; among
 archives, the newest counts. The starter, if the student did not change it, counts only if nothing else is there.
 """
 
@@ -25,7 +25,7 @@ from grader.python.batch.ingest.times import read_time
 from grader.python.common.units import name_some
 from grader.python.journal.submit import same_text
 
-TIE = "no time tells which is the newest"
+TIE = "the times do not say which is the newest"
 
 Order = tuple[bool, int, float]  # whether the file is this lab's, the attempt, seconds since 1970
 
@@ -73,7 +73,7 @@ def pick_stages(
         best[stage] = one = find_newest(own or named, lab)
         others = [file for file in own if file.content != one.content]
         if beside := sorted(show_path(file.name) for file in others if file.places == one.places):
-            notes.append(f"{show_path(one.name)} was graded; there were also {name_some(beside)}")
+            notes.append(f"{show_path(one.name)} was graded, and not {name_some(beside)}")
         elsewhere = [file for file in others if file.places != one.places]
         why = tell_choice(one, elsewhere, lab)
         ties += [stage] if why == TIE else []
@@ -123,7 +123,7 @@ def join_words(name: str) -> str:
 
 def find_newest(files: Sequence[File], lab: str, depth: int = 0) -> File:
     """Return the one of a stage's files that counts. The files lie in the same `depth` outer archives or folders: a
-    file beside an archive counts before those in it, and of several archives the newest counts; of several with the
+    file next to an archive counts before those in it, and of several archives the newest counts; of several with the
     same time, the last by name."""
     here = [file for file in files if len(around(file)) <= depth]
     if not here:
@@ -146,11 +146,11 @@ def tell_choice(best: File, elsewhere: Sequence[File], lab: str) -> str:
     rivals = [file for file in elsewhere if not lies_beside(best, file)]
     if any(order_of(file, lab) == order_of(best, lab) for file in rivals):
         return TIE
-    return "it is the newest" if rivals else "a file beside an archive counts before those in it"
+    return "it is the newest" if rivals else "a file next to an archive counts before those in it"
 
 
 def lies_beside(one: File, other: File) -> bool:
-    """Return whether a file lies beside an archive or folder that the other file is in."""
+    """Return whether a file lies next to an archive or folder that the other file is in."""
     return len(around(one)) < len(around(other)) and around(other)[: len(around(one))] == around(one)
 
 
@@ -159,7 +159,7 @@ def tell_places(best: Mapping[str, File]) -> list[str]:
     places: dict[str, list[str]] = {}
     for stage, file in best.items():
         places.setdefault(show_place(file) if any(map(is_archive, around(file))) else "single files", []).append(stage)
-    return [f"Taken: {'; '.join(f'{name_some(taken)} from {place}' for place, taken in places.items())}."] * (
+    return [f"Used: {'; '.join(f'{name_some(taken)} from {place}' for place, taken in places.items())}."] * (
         len(places) > 1
     )
 
@@ -168,7 +168,7 @@ def tell_names(best: Mapping[str, File], stages: Sequence[str]) -> list[str]:
     """Return a remark for each file whose name is not its stage's."""
     called = {stage: PurePosixPath(file_name(file.name)) for stage, file in best.items()}
     return [
-        f"{show_path(name.name)} was taken for {stage}.cu."
+        f"{show_path(name.name)} was used as {stage}.cu."
         for stage, name in called.items()
         if how_called(name, stage, stages)
     ]

@@ -82,7 +82,7 @@ def students_of_names(roster: Sequence[Student]) -> dict[str, list[Student]]:
 def tell_doubles(name: str, students: Sequence[Student]) -> str:
     """Return a sentence on several students with one name."""
     count = COUNTS.get(len(students), str(len(students)))
-    return f"{count} are called {name}: {', '.join(student.id for student in students)}."
+    return f"{count} students are called {name}: {', '.join(student.id for student in students)}."
 
 
 def squeezed_names(roster: Sequence[Student]) -> set[str]:

@@ -41,7 +41,7 @@ def make_mistakes(mistakes: Sequence[Mistake], lab: str) -> Html | None:
     if not mistakes:
         return None
     shown = sorted(mistakes, key=lambda one: (-one.count, one.stage, one.cause))[:SHOWN]
-    titles = [tag("th", name, scope="col") for name in ("Stage", "Mistake", "Students", "Read in class")]
+    titles = [tag("th", name, scope="col") for name in ("Stage", "Mistake", "Students", "Handout")]
     lines = [
         tag(
             "tr",
@@ -53,7 +53,7 @@ def make_mistakes(mistakes: Sequence[Mistake], lab: str) -> Html | None:
         for one in shown
     ]
     table = tag("div", tag("table", tag("thead", tag("tr", *titles)), tag("tbody", *lines)), class_="wide")
-    caption = f"{plural(len(mistakes), 'mistake')} in all; mistakes.csv lists them."
+    caption = f"{plural(len(mistakes), 'mistake')} in total; mistakes.csv lists them."
     return tag("section", tag("h2", "Mistakes"), table, tag("p", caption, class_="caption"))
 
 

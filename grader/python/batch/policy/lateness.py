@@ -1,8 +1,8 @@
 """Decide how late a hand-in is.
 
-A course system's own word counts before a time that the student can change: a time in the roster; Canvas's LATE mark,
-and Moodle's time; then the time that `make submit` wrote into the archive's name; then a file's date, if these are
-trusted. Where the sources disagree, `doubt` says so.
+A course system's time or mark counts before a time that the student can change. The order is: a time in the roster;
+Canvas's LATE mark and Moodle's time; the time that `make submit` wrote into the archive's name; a file's date, if these
+are trusted. If the sources disagree, `doubt` says so.
 """
 
 from __future__ import annotations
@@ -44,8 +44,8 @@ def measure_lateness(
     if marked and row.marked_by == MOODLE and row.marked_late != bool(days):
         said = "late" if row.marked_late else "not late"
         doubt = (
-            f"Moodle's worksheet calls it {said}; its time there, {show(row.handed_in)}, says otherwise. Is the date "
-            "here that of Moodle, in the time zone of the worksheet?"
+            f"Moodle's worksheet calls it {said}, but its time there, {show(row.handed_in)}, says otherwise. Is the "
+            "due date here the same as in Moodle, in the worksheet's time zone?"
         )
     return Lateness(days, by, doubt)
 
@@ -56,17 +56,17 @@ def follow_canvas(row: Row, due: datetime, known: bool, days: int) -> Lateness:
     is_after = known and late_s(row.handed_in, due) > 0
     said = f"{row.known_by} says {show(row.handed_in)}" if known else ""
     if not row.marked_late:
-        return Lateness(0, NO_LATE_MARK, f"Canvas does not mark it late, and {said}." if days else "")
+        return Lateness(0, NO_LATE_MARK, f"Canvas does not mark it late, but {said}." if days else "")
     if is_after:
         return Lateness(days, f"{LATE_MARK} and {row.known_by}")
-    return Lateness(1, LATE_MARK, f"Canvas marks it late, and {said}." if said else "")
+    return Lateness(1, LATE_MARK, f"Canvas marks it late, but {said}." if said else "")
 
 
 def doubt_name(row: Row, due: datetime, grace_minutes: float, days: int) -> str:
     """Return a sentence if the time in the archive's name says otherwise whether a hand-in is late; else nothing."""
     if not row.named_time or bool(count_days(late_s(row.named_time, due), grace_minutes)) == bool(days):
         return ""
-    return f"{row.known_by} says {show(row.handed_in)}, and {NAMED_TIME} says {show(row.named_time)}."
+    return f"{row.known_by} says {show(row.handed_in)}, but {NAMED_TIME} says {show(row.named_time)}."
 
 
 def late_s(time: str, due: datetime) -> float:

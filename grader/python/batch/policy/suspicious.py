@@ -104,8 +104,8 @@ def look_at_decisions(final: Final) -> list[Remark]:
 def tell_old_override(final: Final) -> str:
     """Return a sentence on an override that was given before the hand-in that is there now."""
     return (
-        f"{final.student} handed in something else after the points were set by hand ({final.override}). They still "
-        "count: set them again, or take them back with override --undo."
+        f"{final.student} handed in something else after the points were set by hand ({final.override}). Those "
+        "points still count: set them again, or remove them with override --undo."
     )
 
 

@@ -21,7 +21,7 @@ BUSY = (429, 500, 502, 503, 504)
 PAUSE_S = 0.05  # between two requests
 WAITING_S = (1, 2, 5, 15, 30, 60)  # before each further attempt
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
-MISSING = "Connecting to a course system takes the package canvasapi (make batch installs it)."
+MISSING = "Connecting to a course system needs the package canvasapi (make batch installs it)."
 T = TypeVar("T")
 
 
@@ -36,7 +36,7 @@ def read_token(variable: str, file: Path | None) -> str:
     if not file.is_file():
         raise UserError(f"There is no {file}. Write the access token into it, and type: chmod 600 {file}")
     if file.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO):
-        raise UserError(f"Others may read {file}. Type: chmod 600 {file}")
+        raise UserError(f"Other users can read {file}. Type: chmod 600 {file}")
     return read_text(file).strip()
 
 
@@ -59,7 +59,7 @@ def require_secure(url: str) -> None:
     """Raise UserError if the token would be sent unencrypted to another machine."""
     parts = urlsplit(url)
     if parts.scheme != "https" and parts.hostname not in LOOPBACK:
-        raise UserError(f"{url}: write the address with https://, as in https://canvas.example.edu.")
+        raise UserError(f"{url}: use an address with https://, as in https://canvas.example.edu.")
 
 
 def make_adapter() -> Any:
@@ -80,7 +80,7 @@ def make_adapter() -> Any:
 
 
 def try_again(act: Callable[[], T], what: str) -> T:
-    """Do something that may fail on the way, several times. Raises UserError if the course system refuses it or the
+    """Do something that may fail, several times if necessary. Raises UserError if the course system refuses it or the
     last attempt fails."""
     from canvasapi.exceptions import CanvasException, Forbidden, InvalidAccessToken, ResourceDoesNotExist, Unauthorized
     from requests.exceptions import RequestException
@@ -97,6 +97,6 @@ def try_again(act: Callable[[], T], what: str) -> T:
         except (CanvasException, RequestException, ValueError, KeyError) as error:
             limited = isinstance(error, Forbidden) and "rate limit" not in str(error).lower()
             if pause_s is None or limited:
-                raise UserError(f"{what} failed: {type(error).__name__}. The same command continues.") from None
+                raise UserError(f"{what} failed: {type(error).__name__}. Repeat the command to continue.") from None
             time.sleep(pause_s)
     raise AssertionError

@@ -127,7 +127,7 @@ def find_students(database: Database, names: Sequence[str]) -> list[str]:
         except UserError as error:
             wrong.append(str(error))
     if wrong:
-        count = f"{len(wrong)} of {len(names)} names give no student: " if len(wrong) > 1 else ""
+        count = f"{len(wrong)} of {len(names)} names do not identify a student: " if len(wrong) > 1 else ""
         raise UserError(count + " ".join(wrong))
     return found
 

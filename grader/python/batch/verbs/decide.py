@@ -52,7 +52,7 @@ def due(options: argparse.Namespace) -> int:
     if unknown := sum(final.row.known_by in FILE_DATES and not final.lateness.by for final in everyone if policy.due):
         say(f"{unknown} have only a file's date, which may be the download's: to count it, use --trust-file-dates.")
     if doubts := [f"{final.student}: {final.lateness.doubt}" for final in everyone if final.lateness.doubt]:
-        say(f"Where sources of the time disagree ({len(doubts)}): {' '.join(doubts[:MOST_DOUBTS])}")
+        say(f"Sources of the time disagree ({len(doubts)}): {' '.join(doubts[:MOST_DOUBTS])}")
     say_report(database)
     return 0
 
@@ -176,7 +176,7 @@ def find_marked(database: Database, marks: Sequence[Mark]) -> list[str]:
         places[student] = mark.place
     if wrong:
         more = f" And {len(wrong) - MOST_WRONG} more lines." if len(wrong) > MOST_WRONG else ""
-        count = f"{len(wrong)} lines give no student: " if len(wrong) > 1 else ""
+        count = f"{len(wrong)} lines are invalid: " if len(wrong) > 1 else ""
         raise UserError(f"{count}{' '.join(wrong[:MOST_WRONG])}{more}")
     return list(places)
 

@@ -27,7 +27,7 @@ def export(options: argparse.Namespace) -> int:
     or roster, if the maximum in the gradebook differs, or if students were graded on different stages."""
     database = open_batch(options.folder)
     if options.output and options.output.resolve().parent == options.folder.resolve():
-        raise UserError(f"{options.output}: among the batch's own files. Say an --output elsewhere.")
+        raise UserError(f"{options.output}: among the batch's own files. Choose an --output elsewhere.")
     if options.feedback:
         return export_feedback(database, options)
     settings = kept_settings(database)
@@ -60,11 +60,11 @@ def export_feedback(database: Database, options: argparse.Namespace) -> int:
     """Write a zip with the feedback of all students who handed in. Return the exit status: 1 if the course system's
     number of a student is not known."""
     if options.gradebook or options.title:
-        raise UserError("--feedback needs no gradebook and no title: the names of the hand-ins have the numbers.")
+        raise UserError("--feedback needs no gradebook and no title: it has the numbers from the hand-ins' names.")
     if not options.output:
-        raise UserError("--feedback: say with --output FILE.zip where to write it.")
+        raise UserError("--feedback: add --output FILE.zip, the zip to write.")
     if database.fact("decided") != database.fact("shown"):
-        raise UserError(f"The feedback does not have all decisions yet: warplab-course report {options.folder}")
+        raise UserError(f"The feedback does not have all decisions yet. Type: warplab-course report {options.folder}")
     finals = [final for final in all_finals(database, kept_settings(database)) if final.row.status != "not_submitted"]
     folder, entries = options.folder.resolve(), database.entries_by_key()
     roster = {student.id: student for student in roster_of(database)}
@@ -73,7 +73,7 @@ def export_feedback(database: Database, options: argparse.Namespace) -> int:
     write_atomically(options.output, pack_zip(packed.files))
     say(f"{options.output}: feedback for {plural(len(finals) - len(packed.left_out), 'student')}.")
     if packed.left_out:
-        why = {"moodle": "no number of Moodle", "canvas": "no attachment in Canvas that the feedback could answer"}
+        why = {"moodle": "no known number in Moodle", "canvas": "no attachment in Canvas to which feedback can belong"}
         say_error(
             f"{plural(len(packed.left_out), 'student')} with {why[options.feedback]}, left out: "
             f"{', '.join(packed.left_out)}. Their feedback is in {options.folder / 'feedback'}."

@@ -105,8 +105,8 @@ def say_strange(strange: Sequence[Submission]) -> None:
     named = [f"{one.key} ({one.name})" if one.name not in ("", one.key) else one.key for one in strange]
     count = f" ({len(named)})" if len(named) > 1 else ""
     say_error(
-        f"Not on the roster{count}: {', '.join(named)}. Where they are, under another id, a column such as "
-        "Canvas ID or Moodle ID says so: give the roster that, or a second --roster with it, and the same command."
+        f"Not on the roster{count}: {', '.join(named)}. If they are on it under another id, add a column such "
+        "as Canvas ID or Moodle ID to it, or give a second --roster with that column, and repeat the command."
     )
 
 

@@ -1,4 +1,4 @@
-"""Fetch hand-ins from Canvas or Moodle, and return grades and feedback, by their APIs."""
+"""Fetch hand-ins from Canvas or Moodle, and return grades and feedback, through their APIs."""
 
 from __future__ import annotations
 
@@ -34,16 +34,16 @@ def pull(options: argparse.Namespace) -> int:
         f"them: warplab-course grade {options.folder / HAND_INS} --roster {options.folder / ROSTER} --lab LAB --out DIR"
     )
     if pulled.missing:
-        say_error(f"Not fetched ({len(pulled.missing)}): {', '.join(pulled.missing)}. The same command continues.")
+        say_error(f"Not fetched ({len(pulled.missing)}): {', '.join(pulled.missing)}. Repeat the command to continue.")
     return 1 if pulled.missing else 0
 
 
 def push(options: argparse.Namespace) -> int:
-    """Return grades and feedback, or with no --send say what would change. Return the exit status: 1 if a student was
+    """Return grades and feedback, or without --send say what would change. Return the exit status: 1 if a student was
     left out."""
     database = open_batch(options.folder)
     if database.fact("decided") != database.fact("shown"):
-        raise UserError(f"The feedback does not have all decisions yet: warplab-course report {options.folder}")
+        raise UserError(f"The feedback does not have all decisions yet. Type: warplab-course report {options.folder}")
     returned, unknown = collect(database, options)
     if options.moodle:
         pushed = moodle.push(connect_moodle(options), returned, options.send)
@@ -52,8 +52,8 @@ def push(options: argparse.Namespace) -> int:
     system = "Moodle" if options.moodle else "Canvas"
     for change in pushed.changes:
         say(change)
-    done = "written" if options.send else "would change. To write them, add --send"
-    say(f"{plural(len(pushed.changes), 'student')} {done}; {system} has everything of {pushed.same}.")
+    done = "written" if options.send else "would change (add --send to write)"
+    say(f"{plural(len(pushed.changes), 'student')} {done}; {system} is up to date for {pushed.same}.")
     for failure in pushed.failed:
         say_error(failure)
     if unknown:

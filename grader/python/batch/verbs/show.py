@@ -44,7 +44,7 @@ def history(options: argparse.Namespace) -> int:
     for student in find_students(database, options.student):
         for row in database.rows():
             if student in row.members:
-                say(f"{student}: hand-in {row.key}, of {row.handed_in or 'no known time'}: {in_words(row.status)}")
+                say(f"{student}: hand-in {row.key}, of {row.handed_in or 'an unknown time'}: {in_words(row.status)}")
                 for line in map(tell_grade, database.history(row.key)):
                     say(line)
         for decision in sorted(database.decisions(), key=lambda decision: decision[1]):

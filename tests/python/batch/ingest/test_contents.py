@@ -175,7 +175,7 @@ def test_what_is_not_used_is_said(tmp_path: Path) -> None:
     files |= {f"{MOODLE}/c.zip": pack({SECOND: b"old", FIRST: b"1"}), f"{MOODLE}/d.rar": RAR}
     assert hand_in(tmp_path, files).notes == [
         "01_first from b.zip: it is the newest. Not used: a.zip",
-        "Taken: 01_first from b.zip; 02_second from c.zip.",
+        "Used: 01_first from b.zip; 02_second from c.zip.",
         "d.rar was not read: it is neither a zip nor a tar archive (it is RAR; hand in a .zip or a .tar.gz).",
     ]
 
@@ -186,7 +186,7 @@ def test_what_is_taken_from_where_is_said(tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.setattr(opening, "read_starters", lambda _: STARTERS)
     opened = hand_in(tmp_path, {f"{form}lab1.zip": pack({FIRST: b"starter", SECOND: b"2"}), f"{form}{FIRST}": b"1"})
     assert opened.picked == {"01_first": b"1", "02_second": b"2"}
-    assert len(opened.notes) == 1 and opened.notes[0].startswith("Taken: 01_first from single files; 02_second from ")
+    assert len(opened.notes) == 1 and opened.notes[0].startswith("Used: 01_first from single files; 02_second from ")
     assert opened.notes[0].endswith("lab1.zip.") and not is_for_instructor(opened.notes[0])
 
 
@@ -237,15 +237,15 @@ def test_a_hand_in_without_code_says_what_it_holds(tmp_path: Path) -> None:
 def test_a_file_beside_an_archive_counts_first_and_it_is_said(tmp_path: Path) -> None:
     files = {f"{MOODLE}/lab1.zip": pack({FIRST: b"old", SECOND: b"2"}, LATER), f"{MOODLE}/{FIRST}": b"1"}
     assert hand_in(tmp_path, files).notes == [
-        "01_first from 01_first.cu: a file beside an archive counts before those in it. Not used: lab1.zip",
-        "Taken: 01_first from single files; 02_second from lab1.zip.",
+        "01_first from 01_first.cu: a file next to an archive counts before those in it. Not used: lab1.zip",
+        "Used: 01_first from single files; 02_second from lab1.zip.",
     ]
 
 
 def test_an_untouched_starter_and_a_changed_name_are_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(opening, "read_starters", lambda _: STARTERS)
     opened = hand_in(tmp_path, {f"al1/{FIRST}": b"starter ", "al1/02_second.txt": b"2"})
-    assert opened.notes == ["02_second.txt was taken for 02_second.cu.", "01_first is still the starter."]
+    assert opened.notes == ["02_second.txt was used as 02_second.cu.", "01_first is still the starter."]
 
 
 @pytest.mark.parametrize("time", [NEW, UNKNOWN])
@@ -254,7 +254,7 @@ def test_without_a_newest_file_one_counts_and_the_instructor_is_told(tmp_path: P
     opened = hand_in(tmp_path, files)
     assert opened.picked == {"01_first": b"b"}
     assert opened.notes == [
-        "01_first from b.zip: no time tells which is the newest. Not used: a.zip",
+        "01_first from b.zip: the times do not say which is the newest. Not used: a.zip",
         f"To have one of them graded, delete the others from {tmp_path / MOODLE}, and repeat the command. "
         "Stages: 01_first.",
     ]
@@ -520,7 +520,7 @@ def test_the_file_in_the_labs_folder_is_picked() -> None:
     files = {"old/01_first.cu": b"old", "x/lab/01_first.cu": b"new", "02_SECOND-3.cu": b"2", "03_third.cu": b"3"}
     picked, notes, ties = pick_stages(loose(files), "lab", STAGES)
     assert picked == {"01_first": b"new", "02_second": b"2"} and not ties
-    assert notes == ["x/lab/01_first.cu was graded; there were also old/01_first.cu"]
+    assert notes == ["x/lab/01_first.cu was graded, and not old/01_first.cu"]
 
 
 def test_a_whole_kit_is_graded_by_the_students_work() -> None:

@@ -208,7 +208,7 @@ def test_who_has_another_number_in_the_archive_is_found_by_name(folder: Path) ->
     found, _ = find(folder, roster)
     assert found["2001"].notes == ["The roster has no 77123: found by the name, Emmy Noether."]
     assert found["2002"].members == ["2002"]
-    assert "Two are called John Smith: 2003, 2004." in found["5"].notes[0]
+    assert "Two students are called John Smith: 2003, 2004." in found["5"].notes[0]
 
 
 def test_the_roster_may_say_when_it_was_handed_in(folder: Path) -> None:

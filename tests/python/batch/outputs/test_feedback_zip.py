@@ -65,7 +65,7 @@ def test_moodle_gives_a_credited_partner_the_same(course: Course) -> None:
     (course.handed_in / name).write_bytes(make_tar(("01_first.cu", b"x")))
     course.grade("--roster", roster)
     said = course.verb("export", "--feedback", "moodle", "--output", course.root / "feedback.zip")
-    assert "1 student with no number of Moodle, left out: gh3." in said.stderr
+    assert "1 student with no known number in Moodle, left out: gh3." in said.stderr
     people = {as_moodle(name, {34: "al1", 35: "at2"}) for name in export(course, "moodle", 1)}
     assert {whom for whom, _ in filter(None, people)} == {"al1", "at2"}
 
@@ -99,7 +99,7 @@ def test_canvas_knows_anonymous_students(course: Course) -> None:
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (("--feedback", "moodle"), "say with --output FILE.zip where"),
+        (("--feedback", "moodle"), "add --output FILE.zip"),
         (("--feedback", "moodle", "--gradebook", "x", "--output", "y.zip"), "needs no gradebook"),
         (("--feedback", "moodle", "--format", "moodle"), "not allowed with"),
     ],
@@ -116,5 +116,5 @@ def test_feedback_without_the_last_decisions_is_not_exported(course: Course) -> 
     course.grade()
     course.verb("override", "--student", "al1", "--points", "3", "--reason", "x")
     said = course.verb("export", "--feedback", "canvas", "--output", course.root / "y.zip")
-    assert "does not have all decisions yet: warplab-course report" in said.stderr and said.returncode == 2
+    assert "does not have all decisions yet. Type: warplab-course report" in said.stderr and said.returncode == 2
     assert not Path(course.root / "y.zip").exists()

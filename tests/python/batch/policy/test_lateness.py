@@ -34,7 +34,7 @@ def make_row(handed_in: str, known_by: str, marked: str = "", named_time: str = 
 SOURCES: dict[str, tuple[Row, int, str, str]] = {
     "name_on_time": (make_row(ON_TIME, NAMED_TIME), 0, NAMED_TIME, ""),
     "name_late": (make_row(LATER, NAMED_TIME), 2, NAMED_TIME, ""),
-    "back_dated_name": (make_row(ON_TIME, NAMED_TIME, "Canvas late"), 1, "Canvas's LATE mark", "marks it late, and"),
+    "back_dated_name": (make_row(ON_TIME, NAMED_TIME, "Canvas late"), 1, "Canvas's LATE mark", "marks it late, but"),
     "marked_and_late": (make_row(LATER, NAMED_TIME, "Canvas late"), 2, f"Canvas's LATE mark and {NAMED_TIME}", ""),
     "mark_alone": (make_row(ON_TIME, FILE_DATE, "Canvas late"), 1, "Canvas's LATE mark", ""),
     "name_later_than_the_mark": (make_row(LATE, NAMED_TIME, "Canvas not"), 0, "Canvas, which marks others", "not mark"),
@@ -44,7 +44,7 @@ SOURCES: dict[str, tuple[Row, int, str, str]] = {
     "worksheet_in_the_dates_zone": (make_row("2026-11-21T23:58:00", WORKSHEET, "Moodle not"), 0, WORKSHEET, ""),
     "worksheet_late": (make_row("2026-11-22T00:00:00", WORKSHEET, "Moodle late"), 1, WORKSHEET, ""),
     "worksheet_of_another_zone": (
-        make_row("2026-11-21T23:00:00", WORKSHEET, "Moodle late"), 0, WORKSHEET, "calls it late; its time there"
+        make_row("2026-11-21T23:00:00", WORKSHEET, "Moodle late"), 0, WORKSHEET, "calls it late, but its time there"
     ),
     "worksheet_before_the_name": (
         make_row("2026-11-22T10:00:00", WORKSHEET, "Moodle late", ON_TIME), 1, WORKSHEET,
@@ -89,7 +89,7 @@ def test_a_back_dated_archive_is_late_by_canvas(course: Course) -> None:
     submit(course, "LATE_anon_Zz9Zz_503_a.zip")
     course.grade()
     said = course.verb("due", "--at", "2026-11-21T23:59+01:00", "--percent-per-day", "10")
-    assert "2 of 4 are late.\nWhere sources of the time disagree (2): 17: Canvas marks it late" in said.stdout
+    assert "2 of 4 are late.\nSources of the time disagree (2): 17: Canvas marks it late" in said.stdout
     course.verb("report")
     book = read_gradebook(course)
     assert {key: line["late_days"] for key, line in book.items()} == {

@@ -118,7 +118,7 @@ def test_push_says_what_changes_and_leaves_the_excused(canvas: Canvas, course: C
     said = capsys.readouterr()
     assert "u001x: 5 -> 12, feedback (feedback.html, feedback.txt)" in said.out
     assert "u002x: feedback (feedback.html, feedback.txt)" in said.out
-    assert "2 students would change. To write them, add --send" in said.out
+    assert "2 students would change (add --send to write)" in said.out
     assert "Canvas has no submission of u000x" in said.err
 
 
@@ -130,7 +130,7 @@ def test_the_token_is_kept_from_others(canvas: Canvas, tmp_path: Path, capsys, m
     (file := tmp_path / "token").write_text(TOKEN + "\n")
     for words, mode, says in (
         (pulled, 0o600, "No access token"),
-        ((*pulled, "--token-file", file), 0o644, "Others may read"),
+        ((*pulled, "--token-file", file), 0o644, "Other users can read"),
         ((*pulled[:3], "http://canvas.example.edu", *WHERE, "--token-file", file), 0o600, "with https://"),
     ):
         file.chmod(mode)

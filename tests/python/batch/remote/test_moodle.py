@@ -57,7 +57,7 @@ def test_a_course_goes_round_with_faults(moodle: Moodle, course: Course, tmp_pat
     moodle.share, moodle.saved = 0, type(moodle.saved)()
     capsys.readouterr()
     assert run("push", course.out, "--moodle", moodle.url, *WHERE, "--send") == 0
-    assert "0 students written; Moodle has everything of 19." in capsys.readouterr().out
+    assert "0 students written; Moodle is up to date for 19." in capsys.readouterr().out
     assert moodle.grades == before and not moodle.saved and set(before) == {100 + number for number in range(19)}
     assert set(moodle.faults) == set(FAULTS)
     for number in range(19):
