@@ -117,27 +117,25 @@ Flags student_cpu_flags() {
             "-fno-diagnostics-show-caret"};
 }
 
+static Flags with_hooks(Flags flags) {
+    flags.insert(flags.end(),
+                 {"-U__SANITIZE_THREAD__",
+                  "-DWARPLAB_CPU_HOOKED",  // cuda_runtime.h undefines it
+                  "-Wno-tsan",             // about fences, which the hooks observe themselves
+                  "--param=tsan-instrument-func-entry-exit=0", "--param=tsan-distinguish-volatile=1",
+                  "-fno-builtin-memset", "-fno-builtin-memmove", "-fno-builtin-memcpy", "-fno-builtin-memcmp",
+                  "-fno-crossjumping", "-fno-thread-jumps", "-fno-tree-tail-merge"});
+    return flags;
+}
+
 // The hooks are ThreadSanitizer's, but grader/cpu/runtime/sanitizer.cpp implements them; its library is never linked.
 // The disabled passes would merge accesses of different lines, split one, omit a read whose value matters only to some
 // threads, or move a load out of a loop before the condition on which it depends. No macro reveals the hooks, as on a
 // GPU.
 Flags check_mode_flags() {
-    return {"-O1",
-            "-fsanitize=thread,bounds-strict",  // strict: also an array that is a struct's last member
-            "-U__SANITIZE_THREAD__",
-            "-DWARPLAB_CPU_HOOKED",  // cuda_runtime.h undefines it
-            "-Wno-tsan",             // about fences, which the hooks observe themselves
-            "--param=tsan-instrument-func-entry-exit=0",
-            "--param=tsan-distinguish-volatile=1",
-            "-fno-builtin-memset",
-            "-fno-builtin-memmove",
-            "-fno-builtin-memcpy",
-            "-fno-builtin-memcmp",
-            "-fno-crossjumping",
-            "-fno-thread-jumps",
-            "-fno-tree-loop-im",
-            "-fno-tree-sra",
-            "-fno-tree-tail-merge"};
+    return with_hooks({"-O1",
+                       "-fsanitize=thread,bounds-strict",  // strict: also an array that is a struct's last member
+                       "-fno-tree-loop-im", "-fno-tree-sra"});
 }
 
 Flags fast_cpu_flags() {
@@ -147,41 +145,29 @@ Flags fast_cpu_flags() {
 // As nvcc does, loops of known length are unrolled whole. The other flags keep each hook's call where the intermediate
 // code has it, so that both can be matched.
 Flags traced_cpu_flags() {
-    return {"-O3",
-            "-ftrivial-auto-var-init=uninitialized",
-            "-fsanitize=thread",
-            "-fsanitize-coverage=trace-pc",
-            "-DWARPLAB_CPU_TRACED",  // g++ tells precompiled headers apart by macros, not by all flags
-            "-U__SANITIZE_THREAD__",
-            "-DWARPLAB_CPU_HOOKED",
-            "-Wno-tsan",
-            "--param=tsan-instrument-func-entry-exit=0",
-            "--param=tsan-distinguish-volatile=1",
-            "-fno-builtin-memset",
-            "-fno-builtin-memmove",
-            "-fno-builtin-memcpy",
-            "-fno-builtin-memcmp",
-            "-fno-crossjumping",
-            "-fno-thread-jumps",
-            "-fno-tree-tail-merge",
-            "-fno-tree-vectorize",
-            "-fno-reorder-blocks",
-            "-fno-reorder-blocks-and-partition",
-            "-fno-jump-tables",
-            "-fno-ivopts",
-            "-fno-unswitch-loops",
-            "-fno-split-loops",
-            "-fno-split-paths",
-            "-fno-unroll-loops",
-            "-fno-tree-loop-distribution",
-            "-fno-loop-interchange",
-            "-fno-predictive-commoning",
-            "-fno-version-loops-for-strides",
-            "-fno-ipa-cp-clone",
-            "-fno-optimize-sibling-calls",
-            "-fpeel-loops",
-            "--param=max-completely-peel-times=256",
-            "--param=max-completely-peeled-insns=4000"};
+    return with_hooks({"-O3",
+                       "-ftrivial-auto-var-init=uninitialized",
+                       "-fsanitize=thread",
+                       "-fsanitize-coverage=trace-pc",
+                       "-DWARPLAB_CPU_TRACED",  // g++ tells precompiled headers apart by macros, not by all flags
+                       "-fno-tree-vectorize",
+                       "-fno-reorder-blocks",
+                       "-fno-reorder-blocks-and-partition",
+                       "-fno-jump-tables",
+                       "-fno-ivopts",
+                       "-fno-unswitch-loops",
+                       "-fno-split-loops",
+                       "-fno-split-paths",
+                       "-fno-unroll-loops",
+                       "-fno-tree-loop-distribution",
+                       "-fno-loop-interchange",
+                       "-fno-predictive-commoning",
+                       "-fno-version-loops-for-strides",
+                       "-fno-ipa-cp-clone",
+                       "-fno-optimize-sibling-calls",
+                       "-fpeel-loops",
+                       "--param=max-completely-peel-times=256",
+                       "--param=max-completely-peeled-insns=4000"});
 }
 
 Flags split_cpu_flags() {
