@@ -61,7 +61,7 @@ def test_an_earlier_stage_breaks_a_limit(lab: str, stage: str, earlier: str, tmp
     """It passes every dataset (or does what this stage may not), and yet does without what the stage is about."""
     status, report = inspect(lab, stage, ROOT / "solutions" / lab / f"{earlier}.cu", tmp_path)
     broken = [one for one in report["limits"] if not one["held"]]
-    assert status == 1
+    assert status == (0 if report["passed"] else 1)  # as for check: a technique that is not used is a note
     assert broken or not report["passed"]
     assert all(one["message"].startswith("Technique not used: ") for one in broken)
 

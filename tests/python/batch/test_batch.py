@@ -625,7 +625,9 @@ def test_the_command_works_from_any_folder_and_by_a_link(course: Course, tmp_pat
         [link, "grade", "handed in", "--lab", "nonsense", "--out", "out"],
         cwd=course.out.parent, capture_output=True, text=True, check=False,
     )  # fmt: skip
-    assert "No lab is called 'nonsense'. Labs: dot_product" in said.stderr  # the project's labs, not this folder's
+    assert (
+        "No lab is called 'nonsense'. Labs: vector_add, dot_product" in said.stderr
+    )  # the project's labs, not this folder's
 
 
 def test_misuse_is_one_clear_message(course: Course) -> None:

@@ -50,11 +50,13 @@ def run_in(folder: Path, *command: str | Path) -> None:
     assert (done.returncode, done.stderr) == (0, ""), done.stdout
 
 
-def judge_sources() -> list[Path]:
-    """What build/tests links of the judge (grader/build.mk)."""
+def judge_objects() -> list[Path]:
+    """What build/tests links of the judge: an object for each folder, and for each file that is compiled alone."""
     parts = ("common", "io", "judge", "model")
     sources = [file for file in committed_files() if file.suffix == ".cpp" and file.parts[:1] == ("grader",)]
-    return [file for file in sources if file.parts[1] in parts and file.name != "main.cpp"]
+    judge = [file for file in sources if file.parts[1] in parts and file.name != "main.cpp"]
+    alone = [file.with_suffix(".o") for file in judge if file.name in ("version.cpp", "image.cpp")]
+    return [*alone, *(folder / "together.o" for folder in {file.parent for file in judge} | {Path("generated")})]
 
 
 def judge(project: Path, *arguments: str) -> tuple[int, dict[str, Any]]:
@@ -81,8 +83,7 @@ def test_the_skeleton_is_a_lab(project: Path) -> None:
     assert (status, stage["verdict"], failure["cause"]) == (1, wrong["verdict"], wrong["cause"])
     assert wrong["message_contains"] in failure["message"]
 
-    objects = [BUILD / f"objects/{file.with_suffix('.o')}" for file in judge_sources()]
-    objects += (BUILD / "objects/generated").glob("*.o")
+    objects = [BUILD / "objects" / name for name in judge_objects()]
     flags = ["-std=c++20", "-O0", "-Wall", "-Wextra", "-Wno-array-bounds", "-rdynamic", "-I."]
     libraries = ["-lgtest_main", "-lgtest", "-lfmt", "-lcrypto", "-lseccomp", "-lgomp", "-ldl", "-pthread"]
     run_in(project, "g++", *flags, "-o", "tests/run", "tests/labs/scratch/oracle_test.cpp", *objects, *libraries)
