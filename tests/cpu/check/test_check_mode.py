@@ -50,10 +50,11 @@ pytestmark = pytest.mark.skipif(not (BUILD / "cpu/rewrite").exists(), reason="bu
 
 def judges_flags(function: str) -> list[str]:
     text = (ROOT / "grader/judge/compile/toolchain.cpp").read_text()
-    return re.findall(r'"(-[^"]*)"', re.search(rf"Flags {function}\(\) \{{.*?\n\}}", text, re.DOTALL)[0])
+    return re.findall(r'"(-[^"]*)"', re.search(rf"Flags {function}\([^)]*\) \{{.*?\n\}}", text, re.DOTALL)[0])
 
 
 STUDENT_FLAGS, CHECK_FLAGS = judges_flags("student_cpu_flags"), judges_flags("check_mode_flags")
+CHECK_FLAGS += judges_flags("with_hooks")
 
 
 def run(*command: object) -> str:
