@@ -201,7 +201,7 @@ SAME: dict[str, tuple[Callable[[], bytes], str]] = {
     "three_deep": (lambda: pack({"a.zip": pack({"b.zip": pack({FIRST: b"1"})})}), ""),
     "four_deep": (
         lambda: pack({"a.zip": pack({"b.zip": pack({"c.zip": pack({FIRST: b"1"})})})}),
-        "It lies in more than two other archives.",
+        "It is inside more than two other archives.",
     ),
     "fifteen_megabytes": (lambda: make_zip((FIRST, b"1"), ("x.cu", bytes(9_000_000)), method=0), ""),
     "repository": (lambda: pack_large(".git/objects/"), ""),

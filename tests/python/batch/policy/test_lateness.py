@@ -121,7 +121,7 @@ def test_the_worksheets_times_count_before_the_names(course: Course, tmp_path: P
     course.grade("--roster", roster)
     said = course.verb("due", "--at", "2026-11-21T23:59+01:00", "--percent-per-day", "10").stdout
     assert (
-        "1 of 3 are late." in said and "6: Moodle's worksheet says 2026-11-22 10:00:00, and the archive's name" in said
+        "1 of 3 are late." in said and "6: Moodle's worksheet says 2026-11-22 10:00:00, but the archive's name" in said
     )
     course.verb("report")
     book = read_gradebook(course)
