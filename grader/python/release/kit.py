@@ -47,6 +47,7 @@ GRADER = ["grader/*", "labs/precompiled.h"]
 KITS = "kits.json"  # beside the archives: the contents of all kits, in the order of their numbers
 INSTRUCTORS_PYTHON = ["grader/python/docs/*", "grader/python/release/*", "grader/python/batch/*"]
 NOT_FOR_STUDENTS = [
+    "grader/judge/predict/COMPARED.md",  # names all stages
     "grader/course.sh",
     "grader/warplab-course",
     *INSTRUCTORS_PYTHON,
