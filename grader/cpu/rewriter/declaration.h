@@ -40,7 +40,7 @@ Declaration read_declaration(const Stream& stream, const Qualifiers& qualifiers,
 /// `T x(name);` is unknown.
 Parentheses read_parentheses(const Stream& stream, int open);
 
-/// Return whether the word begins a statement that is no declaration of a variable, although it may read like one.
+/// Return whether the word begins a statement that looks like the declaration of a variable but is not: "return x".
 bool begins_other_statement(std::string_view word);
 
 /// Return the first token of the statement that contains `i`. With qualifiers, a macro of attributes may precede `i`.

@@ -9,6 +9,7 @@
 
 #include "grader/cpu/include/warplab_cpu/scheduler.h"
 #include "grader/cpu/runtime/fault.h"
+#include "grader/cpu/runtime/requests.h"
 
 namespace warplab_cpu {
 namespace {
@@ -17,96 +18,17 @@ using warplab::AccessCounts;
 using warplab::LaunchCounts;
 using warplab::MemoryKind;
 
-constexpr unsigned lanes_per_warp = 32, most_threads = 1024, counted_blocks = 32, banks = 32;
+constexpr unsigned lanes_per_warp = lanes_in_request, most_threads = 1024, counted_blocks = 32;
 constexpr std::size_t most_kept_places = 64;     // of earlier grids, with their memory
 constexpr std::size_t most_of_one_thread = 256;  // accesses of one thread that are kept before they are counted
 // Counted accesses of a process: a solver's later iterations resemble the first.
 constexpr std::uint64_t most_counted = 1 << 20;
-constexpr std::uintptr_t sector_bytes = 32, word_bytes = 4;
 
 /// One access by each lane of a warp at one place: the lane's k-th access there since the last barrier.
 struct Request {
-    std::array<std::uintptr_t, lanes_per_warp> address{};
-    std::uint32_t lanes = 0;  // one bit for each lane that takes part
+    LaneAddresses lanes{};
     LoggedAccess like{};
 };
-
-template <class Visit>
-void for_each_lane(const Request& request, Visit visit) {
-    for (std::uint32_t left = request.lanes; left; left &= left - 1) visit(std::countr_zero(left));
-}
-
-/// A few addresses, or the units that contain them, without an allocation for each request.
-class Few {
-  public:
-    void add(std::uintptr_t value) { values_[count_++] = value; }
-    std::uint64_t count() const { return count_; }
-
-    Few& keep_different() {
-        if (!std::is_sorted(begin(), end())) std::sort(begin(), end());
-        count_ = static_cast<std::size_t>(std::unique(begin(), end()) - begin());
-        return *this;
-    }
-    std::uintptr_t* begin() { return values_.data(); }
-    std::uintptr_t* end() { return begin() + count_; }
-
-  private:
-    std::array<std::uintptr_t, 2 * lanes_per_warp> values_;
-    std::size_t count_ = 0;
-};
-
-std::uint64_t count_sectors(const Request& request) {
-    Few sectors;
-    for_each_lane(request, [&](int lane) {
-        const std::uintptr_t first = request.address[lane] / sector_bytes;
-        const std::uintptr_t last = (request.address[lane] + request.like.width - 1) / sector_bytes;
-        sectors.add(first);
-        if (last != first) sectors.add(last);
-    });
-    return sectors.keep_different().count();
-}
-
-/// Return the number of passes over the banks: lanes that need different words of one bank wait for each other.
-/// Accesses of 8 and 16 bytes are served in two and four parts.
-std::uint64_t count_bank_passes(const Request& request) {
-    const unsigned parts = std::max<unsigned>(1, request.like.width / word_bytes);
-    std::uint64_t passes = 0;
-    for (unsigned part = 0; part < parts; ++part) {
-        Few words;
-        const unsigned first = part * lanes_per_warp / parts, end = (part + 1) * lanes_per_warp / parts;
-        for_each_lane(request, [&](int lane) {
-            if (static_cast<unsigned>(lane) < first || static_cast<unsigned>(lane) >= end) return;
-            const std::uintptr_t last = (request.address[lane] + request.like.width - 1) / word_bytes;
-            for (std::uintptr_t word = request.address[lane] / word_bytes; word <= last; ++word) words.add(word);
-        });
-        std::array<std::uint64_t, banks> of_bank{};
-        for (const std::uintptr_t word : words.keep_different()) ++of_bank[word % banks];
-        passes += *std::ranges::max_element(of_bank);
-    }
-    return std::max<std::uint64_t>(passes, 1);
-}
-
-Few addresses_of(const Request& request) {
-    Few addresses;
-    for_each_lane(request, [&](int lane) { addresses.add(request.address[lane]); });
-    return addresses;
-}
-
-/// Return the maximum number of lanes that update the same address. They do so one after the other.
-std::uint64_t count_same_address(const Request& request) {
-    Few addresses = addresses_of(request);
-    std::ranges::sort(addresses);
-    std::ptrdiff_t most = 0;
-    for (auto* same = addresses.begin(); same != addresses.end();) {
-        auto* const next = std::upper_bound(same, addresses.end(), *same);
-        most = std::max(most, next - same);
-        same = next;
-    }
-    return static_cast<std::uint64_t>(most);
-}
-
-/// Return the number of different addresses, because the constant cache serves one address at a time.
-std::uint64_t count_addresses(const Request& request) { return addresses_of(request).keep_different().count(); }
 
 class Counter {
   public:
@@ -151,8 +73,8 @@ class Counter {
             std::size_t likely = 0;  // most often, lanes reach the places in the same order
             for (const LoggedAccess& access : log) {
                 Request& request = requests_at(access.place, likely).provide_next();
-                request.address[lane] = access.address;
-                request.lanes |= 1u << lane;
+                request.lanes.add(lane, access.address);
+                request.lanes.width = access.width;
                 request.like = access;
             }
             log.clear();
@@ -171,7 +93,7 @@ class Counter {
 
         Request& provide_next() {
             if (next == all.size()) all.emplace_back();
-            if (next == count) all[count++].lanes = 0;
+            if (next == count) all[count++].lanes.lanes = 0;
             return all[next++];
         }
     };
@@ -187,19 +109,20 @@ class Counter {
     void tally(std::uint32_t place, const Request& request) {
         AccessCounts* counts = counts_of(place, request.like);
         if (!counts) return;
-        const auto lanes = static_cast<std::uint64_t>(std::popcount(request.lanes));
+        const auto lanes = static_cast<std::uint64_t>(std::popcount(request.lanes.lanes));
         ++counts->requests;
         counts->lanes += lanes;
         if (request.like.kind == MemoryKind::shared) {
-            counts->bank_passes += count_bank_passes(request);
+            counts->bank_passes += count_bank_passes(request.lanes);
         } else if (request.like.kind == MemoryKind::constant) {
-            counts->bank_passes += count_addresses(request);
+            counts->bank_passes += addresses_of(request.lanes).keep_different().count();  // served one at a time
         } else {
-            const std::uint64_t sectors = count_sectors(request);
+            const std::uint64_t sectors = sectors_of(request.lanes).count();
             counts->sectors += sectors;
             counts->fewest_sectors += std::min(sectors, (lanes * request.like.width + sector_bytes - 1) / sector_bytes);
         }
-        if (request.like.atomic) counts->same_address += count_same_address(request);
+        // Lanes that update one address do so one after the other.
+        if (request.like.atomic) counts->same_address += count_equal(addresses_of(request.lanes));
     }
 
     AccessCounts* counts_of(std::uint32_t place, const LoggedAccess& like) {

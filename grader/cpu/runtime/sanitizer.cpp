@@ -1465,7 +1465,7 @@ warplab::Observed warplab::cpu::observed() {
 
 void warplab::cpu::begin_buffer(void* memory, std::size_t memory_bytes, void* begin, std::size_t bytes, bool holds_data,
                                 bool is_constant, std::uint32_t buffer) {
-    if (warplab_cpu::tracing) warplab_cpu::trace_buffer(begin, bytes, buffer);
+    if (warplab_cpu::tracing) warplab_cpu::trace_buffer(begin, bytes);
     if (warplab_cpu::the_sanitizer)
         warplab_cpu::sanitizer().begin_buffer(memory, memory_bytes, begin, bytes, holds_data, is_constant, buffer);
 }

@@ -660,6 +660,11 @@ void find_thread_index() {
     worker->thread_index = place <= end ? reinterpret_cast<uint3*>(const_cast<char*>(place)) : nullptr;
 }
 
+/// After other threads ran in a hook, set the kernel's threadIdx again.
+static void restore_thread_index() {
+    if (block_state.current) *worker->thread_index = block_state.current->thread;
+}
+
 void note_volatile_read(const volatile void* place, size_t width) {
     constexpr unsigned many = 64;
     if (!in_kernel() || !worker->thread_index) return;
@@ -671,7 +676,7 @@ void note_volatile_read(const volatile void* place, size_t width) {
     if (!again || polled.value != value) polled = {place, value, here, 0};
     if (++polled.times < many) return;
     note_spin();
-    if (block_state.current) *worker->thread_index = block_state.current->thread;
+    restore_thread_index();
 }
 
 void let_others_come_between() {
@@ -687,7 +692,7 @@ void let_others_run() {
     if (!in_kernel() || !worker->thread_index || worker->stands) return;
     worker->tried = true;
     yield_thread();
-    if (block_state.current) *worker->thread_index = block_state.current->thread;
+    restore_thread_index();
 }
 
 int block_vote(int predicate, Vote vote, int line) {

@@ -17,6 +17,7 @@
 #include "grader/cpu/runtime/fault.h"
 #include "grader/cpu/runtime/memory.h"
 #include "grader/cpu/runtime/observer.h"
+#include "grader/cpu/runtime/requests.h"
 #include "grader/cpu/runtime/scheduler.h"
 
 namespace warplab_cpu {
@@ -25,8 +26,8 @@ namespace {
 namespace trace = warplab::trace;
 using namespace warplab::trace;
 
-constexpr unsigned lanes_per_warp = 32, banks = 32;
-constexpr std::size_t sector_bytes = 32, word_bytes = 4, page_bytes = 4096;
+constexpr unsigned lanes_per_warp = lanes_in_request;
+constexpr std::size_t page_bytes = 4096;
 constexpr std::uint64_t events_of_a_block = 4 << 20, events_of_a_launch = 24 << 20;
 constexpr unsigned threads_of_a_sample = 3 * 2048;  // of one multiprocessor, in three waves
 constexpr unsigned most_sampled = 96, fewest_sampled = 2;
@@ -82,125 +83,56 @@ class Writer {
     bool full_ = false;
 };
 
-/// Up to 64 numbers of a request.
-class Few {
-  public:
-    void add(std::uint64_t value) { values_[count_++] = value; }
-    void sort() {
-        if (!std::is_sorted(begin(), end())) std::sort(begin(), end());
-    }
-    void keep_different() {
-        sort();
-        count_ = static_cast<std::size_t>(std::unique(begin(), end()) - begin());
-    }
-    std::uint64_t* begin() { return values_.data(); }
-    std::uint64_t* end() { return begin() + count_; }
-    std::size_t count() const { return count_; }
-
-  private:
-    std::array<std::uint64_t, 4 * lanes_per_warp> values_;
-    std::size_t count_ = 0;
-};
-
 /// The lanes of a warp that do the same operation.
 struct Request {
-    std::array<const Event*, lanes_per_warp> lane;
-    std::array<unsigned, lanes_per_warp> number;
-    unsigned lanes = 0;
+    LaneAddresses lanes;
+    OperationKind kind = OperationKind::basic_block;
 };
 
-Few sectors_of(const Request& request) {
-    Few sectors;
-    for (unsigned i = 0; i < request.lanes; ++i) {
-        const Event& event = *request.lane[i];
-        sectors.add(event.address / sector_bytes);
-        const std::uint64_t last = (event.address + event.bytes - 1) / sector_bytes;
-        if (last != event.address / sector_bytes) sectors.add(last);
+void add_lane_words(const Request& request, std::vector<std::uint32_t>& words) {
+    for (const std::uintptr_t address : addresses_of(request.lanes))
+        words.push_back(static_cast<std::uint32_t>(address / bank_word_bytes));
+}
+
+void add_sectors(const Request& request, std::vector<std::uint32_t>& words) {
+    Few sectors = sectors_of(request.lanes);
+    for (const std::uintptr_t sector : sectors) words.push_back(static_cast<std::uint32_t>(sector));
+    if (request.kind != OperationKind::device_atomic) return;
+    for (const std::uintptr_t sector : sectors) {
+        Few inside;
+        for (const std::uintptr_t address : addresses_of(request.lanes))
+            if (address / sector_bytes == sector) inside.add(address);
+        words.push_back(static_cast<std::uint32_t>(count_equal(inside) << 16 | inside.count()));
     }
-    sectors.keep_different();
-    return sectors;
+    add_lane_words(request, words);
 }
 
-/// Wide accesses are served in parts: 8 bytes in two, 16 bytes in four.
-std::uint32_t bank_passes(const Request& request) {
-    const unsigned parts = std::max<unsigned>(1, request.lane[0]->bytes / word_bytes);
-    std::uint32_t passes = 0;
-    for (unsigned part = 0; part < parts; ++part) {
-        Few words;
-        for (unsigned i = 0; i < request.lanes; ++i) {
-            if (request.number[i] * parts / lanes_per_warp != part) continue;
-            const Event& event = *request.lane[i];
-            for (std::uint64_t word = event.address / word_bytes;
-                 word <= (event.address + event.bytes - 1) / word_bytes; ++word)
-                words.add(word);
-        }
-        words.keep_different();
-        std::array<std::uint32_t, banks> of_bank{};
-        for (const std::uint64_t word : words) ++of_bank[word % banks];
-        passes += *std::ranges::max_element(of_bank);
-    }
-    return std::max(passes, 1u);
-}
-
-/// Return the most equal numbers.
-std::uint32_t most_equal(Few& numbers) {
-    numbers.sort();
-    std::uint32_t most = 0, run = 0;
-    for (const std::uint64_t* at = numbers.begin(); at != numbers.end(); ++at) {
-        run = at != numbers.begin() && at[-1] == *at ? run + 1 : 1;
-        most = std::max(most, run);
-    }
-    return most;
-}
-
-void add_word_numbers(const Request& request, std::vector<std::uint32_t>& words) {
-    for (unsigned i = 0; i < request.lanes; ++i)
-        words.push_back(static_cast<std::uint32_t>(request.lane[i]->address / word_bytes));
-}
-
-void add_device_words(const Request& request, std::vector<std::uint32_t>& words) {
-    for (const std::uint64_t sector : sectors_of(request)) words.push_back(static_cast<std::uint32_t>(sector));
-    if (request.lane[0]->kind != OperationKind::device_atomic) return;
-    for (const std::uint64_t sector : sectors_of(request)) {
-        Few addresses;
-        for (unsigned i = 0; i < request.lanes; ++i)
-            if (request.lane[i]->address / sector_bytes == sector) addresses.add(request.lane[i]->address);
-        const auto in_it = static_cast<std::uint32_t>(addresses.count());
-        words.push_back(most_equal(addresses) << 16 | in_it);
-    }
-    add_word_numbers(request, words);
-}
-
-void add_shared_words(const Request& request, std::vector<std::uint32_t>& words) {
-    words.push_back(bank_passes(request));
-    if (request.lane[0]->kind != OperationKind::shared_atomic) return;
-    Few addresses;
-    for (unsigned i = 0; i < request.lanes; ++i) addresses.add(request.lane[i]->address / word_bytes);
-    words.push_back(most_equal(addresses));
-    add_word_numbers(request, words);
-}
-
+/// Return the words that follow an operation in the trace.
 std::vector<std::uint32_t> words_of(const Request& request) {
+    using enum OperationKind;
     std::vector<std::uint32_t> words;
-    switch (request.lane[0]->kind) {
-        case OperationKind::device_read:
-        case OperationKind::device_write:
-        case OperationKind::device_atomic:
-            add_device_words(request, words);
+    switch (request.kind) {
+        case device_read:
+        case device_write:
+        case device_atomic:
+            add_sectors(request, words);
             break;
-        case OperationKind::shared_read:
-        case OperationKind::shared_write:
-        case OperationKind::shared_atomic:
-            add_shared_words(request, words);
+        case shared_read:
+        case shared_write:
+            words.push_back(static_cast<std::uint32_t>(count_bank_passes(request.lanes)));
             break;
-        case OperationKind::constant_read: {
-            Few addresses;
-            for (unsigned i = 0; i < request.lanes; ++i) addresses.add(request.lane[i]->address);
-            addresses.keep_different();
-            words.push_back(static_cast<std::uint32_t>(addresses.count()));
+        case shared_atomic:
+            words.push_back(static_cast<std::uint32_t>(count_bank_passes(request.lanes)));
+            words.push_back(static_cast<std::uint32_t>(count_equal(addresses_of(request.lanes))));
+            add_lane_words(request, words);
             break;
-        }
-        default:
+        case constant_read:
+            words.push_back(static_cast<std::uint32_t>(addresses_of(request.lanes).keep_different().count()));
+            break;
+        case basic_block:
+        case barrier:
+        case warp_function:
+        case fence:
             break;
     }
     return words;
@@ -212,7 +144,7 @@ class Tracer final : public Observer {
 
     void memory_begins(void* begin, std::size_t bytes, void*, std::size_t, const AllocatedBy&) override {
         host_call({.kind = HostCallKind::allocate});
-        add_memory(number(begin), bytes, MemoryRole::allocation, 0);
+        add_memory(number(begin), bytes, MemoryRole::allocation);
     }
     void memory_ends(void* begin) override {
         host_call({.kind = HostCallKind::free});
@@ -226,9 +158,9 @@ class Tracer final : public Observer {
         if (find(number(begin))) move_.read_bytes += bytes;
     }
     void memory_unmapped(void* begin, std::size_t) override { remove(number(begin)); }
-    void buffer(std::uintptr_t begin, std::size_t bytes, std::uint32_t number) {
+    void buffer(std::uintptr_t begin, std::size_t bytes) {
         remove(begin);
-        add_memory(begin, bytes, MemoryRole::lab_buffer, number);
+        add_memory(begin, bytes, MemoryRole::lab_buffer);
     }
 
     void shared_begins(void* begin, const SharedDeclaration& variable) override {
@@ -271,10 +203,10 @@ class Tracer final : public Observer {
     }
 
   private:
-    void add_memory(std::uintptr_t begin, std::size_t bytes, MemoryRole role, std::uint32_t buffer) {
+    void add_memory(std::uintptr_t begin, std::size_t bytes, MemoryRole role) {
         const Space space = role == MemoryRole::constant ? Space::constant : Space::device;
         pieces_.push_back({begin, begin + bytes, next_, space});
-        writer_.put(RecordKind::memory, Memory{next_, bytes, role, buffer});
+        writer_.put(RecordKind::memory, Memory{next_, bytes, role});
         next_ += (bytes + 2 * page_bytes - 1) / page_bytes * page_bytes;
         sort();
     }
@@ -291,7 +223,7 @@ class Tracer final : public Observer {
         variables_known_ = device_variable_count();
         for (const auto& [begin, variable] : device_variables()) {
             remove(begin);
-            add_memory(begin, variable.bytes, variable.constant ? MemoryRole::constant : MemoryRole::variable, 0);
+            add_memory(begin, variable.bytes, variable.constant ? MemoryRole::constant : MemoryRole::variable);
         }
     }
     void choose_blocks(std::uint64_t blocks, unsigned threads);
@@ -311,7 +243,7 @@ class Tracer final : public Observer {
     bool in_call_ = false, in_grid_ = false, recording_ = false, repeats_ = false;
     unsigned threads_ = 0;  // of a block
     std::uint64_t dynamic_bytes_ = 0, static_bytes_ = 0, counted_static_bytes_ = 0, most_static_bytes_ = 0;
-    std::uint64_t first_sampled_ = 0, step_ = 1, wanted_ = 0, sampled_ = 0, block_ = 0;
+    std::uint64_t first_sampled_ = 0, step_ = 1, wanted_ = 0, sampled_ = 0;
     unsigned atomics_ = 0;
     std::uint64_t events_ = 0, events_of_a_thread_ = 0, recorded_ = 0;
     std::array<std::vector<Event>, 1024> logs_;
@@ -354,7 +286,6 @@ void Tracer::grid_begins(const Grid& grid) {
     std::copy(sizes, sizes + 3, launch.grid);
     std::copy(sizes + 3, sizes + 6, launch.block);
     launch.dynamic_shared_bytes = static_cast<std::uint32_t>(grid.shared_bytes);
-    launch.line = grid.line;
     launch.repeats = repeats_;
     writer_.put(RecordKind::launch, launch);
     dynamic_bytes_ = (grid.shared_bytes + 127) / 128 * 128;
@@ -365,7 +296,7 @@ void Tracer::grid_begins(const Grid& grid) {
 
 void Tracer::grid_ends() {
     in_grid_ = recording_ = false;
-    if (in_call_) writer_.put(RecordKind::launch_ends, LaunchEnds{static_cast<std::uint32_t>(most_static_bytes_), 0});
+    if (in_call_) writer_.put(RecordKind::launch_ends, LaunchEnds{static_cast<std::uint32_t>(most_static_bytes_)});
 }
 
 bool Tracer::block_begins(std::uint64_t block) {
@@ -380,7 +311,6 @@ bool Tracer::block_begins(std::uint64_t block) {
     if (dynamic_bytes_) shared_.push_back({dynamic, dynamic + dynamic_bytes_, 0, Space::shared});
     events_ = 0;
     recording_ = true;
-    block_ = block;
     return true;
 }
 
@@ -391,7 +321,7 @@ void Tracer::block_ends() {
     for (unsigned i = 0; i < threads_; ++i) recorded += logs_[i].size();
     recorded_ += recorded;
     most_static_bytes_ = std::max(most_static_bytes_, counted_static_bytes_);
-    writer_.put(RecordKind::block, trace::Block{block_, events_, recorded});
+    writer_.put(RecordKind::block, trace::Block{events_, recorded});
     for (unsigned first = 0; first < threads_; first += lanes_per_warp) write_warp(first);
 }
 
@@ -405,20 +335,21 @@ void Tracer::write_warp(unsigned first) {
     std::vector<Lane> lanes;
     for (unsigned i = first; i < std::min(first + lanes_per_warp, threads_); ++i)
         if (!logs_[i].empty()) lanes.push_back({logs_[i].data(), logs_[i].data() + logs_[i].size(), i - first});
-    trace::Warp warp{first, 0};
+    trace::Warp warp{};
     std::vector<std::uint32_t> packed;
     while (!lanes.empty()) {
         std::uint32_t place = ~0u;
         for (const Lane& lane : lanes) place = std::min(place, lane.at->place);
         Request request;
         for (Lane& lane : lanes) {
-            if (lane.at->place != place || (request.lanes && lane.at->kind != request.lane[0]->kind)) continue;
-            request.lane[request.lanes] = lane.at++;
-            request.number[request.lanes++] = lane.number;
+            if (lane.at->place != place || (request.lanes.lanes && lane.at->kind != request.kind)) continue;
+            request.kind = lane.at->kind;
+            request.lanes.width = std::max<unsigned>(1, lane.at->bytes);
+            request.lanes.add(lane.number, lane.at++->address);
         }
         std::erase_if(lanes, [](const Lane& lane) { return lane.at == lane.end; });
         const std::vector<std::uint32_t> words = words_of(request);
-        const Operation operation{place, request.lane[0]->kind, static_cast<std::uint8_t>(request.lanes),
+        const Operation operation{place, request.kind, static_cast<std::uint8_t>(std::popcount(request.lanes.lanes)),
                                   static_cast<std::uint16_t>(words.size())};
         std::uint32_t raw[2];
         static_assert(sizeof raw == sizeof operation);
@@ -474,8 +405,8 @@ void end_traced_move(bool host_waits) {
     if (the_tracer) the_tracer->end_move(host_waits);
 }
 
-void trace_buffer(const void* begin, std::size_t bytes, std::uint32_t buffer) {
-    if (the_tracer) the_tracer->buffer(number(begin), bytes, buffer);
+void trace_buffer(const void* begin, std::size_t bytes) {
+    if (the_tracer) the_tracer->buffer(number(begin), bytes);
 }
 
 void begin_trace(const Order& order, int file) {

@@ -20,7 +20,7 @@ void trace_host_call(warplab::trace::HostCallKind kind);
 /// Around a copy or a fill, by the name of the function.
 void begin_traced_move(const char* function);
 void end_traced_move(bool host_waits);
-void trace_buffer(const void* begin, std::size_t bytes, std::uint32_t buffer);
+void trace_buffer(const void* begin, std::size_t bytes);
 
 /// Begin to record into a memory file; nothing happens if the order is empty.
 void begin_trace(const warplab::trace::Order& order, int file);

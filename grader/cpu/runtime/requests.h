@@ -1,0 +1,62 @@
+#pragma once
+// What a GPU does with a request: an access that the lanes of a warp make together. It is served in sectors of 32 bytes
+// (device memory) or one bank after the other (shared memory).
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+namespace warplab_cpu {
+
+inline constexpr unsigned lanes_in_request = 32;
+inline constexpr std::uintptr_t sector_bytes = 32, bank_word_bytes = 4;
+
+/// The same access by some lanes of a warp.
+struct LaneAddresses {
+    std::array<std::uintptr_t, lanes_in_request> address{};  // by lane
+    std::uint32_t lanes = 0;                                 // one bit for each lane that takes part
+    unsigned width = 1;                                      // bytes that a lane accesses
+
+    void add(unsigned lane, std::uintptr_t at) {
+        address[lane] = at;
+        lanes |= 1u << lane;
+    }
+};
+
+/// A few addresses, or the units that contain them, without an allocation for each request.
+class Few {
+  public:
+    void add(std::uintptr_t value) { values_[count_++] = value; }
+    std::uint64_t count() const { return count_; }
+
+    Few& sort() {
+        if (!std::is_sorted(begin(), end())) std::sort(begin(), end());
+        return *this;
+    }
+    Few& keep_different() {
+        sort();
+        count_ = static_cast<std::size_t>(std::unique(begin(), end()) - begin());
+        return *this;
+    }
+    std::uintptr_t* begin() { return values_.data(); }
+    std::uintptr_t* end() { return begin() + count_; }
+
+  private:
+    std::array<std::uintptr_t, 2 * lanes_in_request> values_;
+    std::size_t count_ = 0;
+};
+
+Few addresses_of(const LaneAddresses& request);
+
+/// Return the numbers of the sectors, each once.
+Few sectors_of(const LaneAddresses& request);
+
+/// Return the number of passes over the banks, at least 1: lanes that need different words of one bank wait for each
+/// other. Accesses of 8 and 16 bytes are served in two and four parts.
+std::uint64_t count_bank_passes(const LaneAddresses& request);
+
+/// Return how often the value occurs that occurs most often.
+std::uint64_t count_equal(Few values);
+
+}  // namespace warplab_cpu
