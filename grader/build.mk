@@ -45,8 +45,8 @@ test_objects := $(call objects_of,$(filter %_test.cpp,$(call sources,tests)))
 tested_runtime := $(call objects_of,grader/cpu/runtime/clock.cpp)
 
 # grader/revision is in archives, which may be unpacked inside somebody else's checkout.
-# These files change only when what they say changes, and then what depends on them is built anew. They are written while
-# this file is read, so that make -n knows what will be built.
+# Each of these files is written only if its contents differ, so that what depends on it is built again. This happens
+# while make reads this file, so that make -n knows what will be built.
 remember = $(shell mkdir -p $(dir $(1)); new="$(2)"; [ "$$new" = "$$(cat $(1) 2>/dev/null)" ] || echo "$$new" >$(1))
 $(call remember,$(BUILD)/revision,$$(cat grader/revision 2>/dev/null || git describe --always --dirty --abbrev=10 2>/dev/null || echo unknown))
 $(call remember,$(BUILD)/compiler,$(CXX) $$($(CXX) -dumpfullversion) $(CXXFLAGS))

@@ -1,17 +1,15 @@
 #pragma once
-// What the runner records about a call for the model of its time on a GPU (grader/judge/predict): the operations of the
-// warps of sampled blocks, and the calls of the host. Records follow each other in a memory file of the judge. The
-// judge trusts none of it.
+// The trace of a call, from which grader/judge/predict models its time on a GPU: the operations of some blocks' warps,
+// and the host's CUDA calls. The runner appends records to a memory file of the judge, which trusts none of them.
 
 #include <cstddef>
 #include <cstdint>
 
 namespace warplab::trace {
 
-inline constexpr std::uint32_t version = 1;
 inline constexpr std::size_t most_bytes = std::size_t{256} << 20;  // of a trace
 
-enum class RecordKind : std::uint32_t { memory = 1, launch, block, warp, launch_ends, host_call, whole };
+enum class RecordKind : std::uint32_t { memory = 1, launch, block, warp, launch_ends, host_call };
 
 /// Each record begins with this. `bytes` follow, a multiple of 4.
 struct Header {
@@ -25,27 +23,24 @@ enum class MemoryRole : std::uint32_t { allocation = 0, lab_buffer = 1, variable
 struct Memory {
     std::uint64_t begin, bytes;
     MemoryRole role;
-    std::uint32_t buffer;  // of the lab, if it is one
+    std::uint32_t unused = 0;
 };
 
 struct Launch {
     char kernel[64];
     std::uint32_t grid[3], block[3];
     std::uint32_t dynamic_shared_bytes;
-    std::int32_t line;
     std::uint32_t repeats;  // 1: as an earlier launch with the same kernel and sizes, so no block was recorded
-    std::uint32_t reserved;
 };
 
 /// The sampled block that follows. Threads record up to a limit: events that they had, and that were recorded.
 struct Block {
-    std::uint64_t index;
     std::uint64_t events, recorded;
 };
 
 /// A warp of the block, with its operations behind it.
 struct Warp {
-    std::uint32_t first_thread, operations;
+    std::uint32_t operations;
 };
 
 enum class OperationKind : std::uint8_t {
@@ -71,7 +66,6 @@ struct Operation {
 
 struct LaunchEnds {
     std::uint32_t static_shared_bytes;
-    std::uint32_t reserved;
 };
 
 enum class HostCallKind : std::uint32_t { fill = 1, copy, wait, allocate, free };

@@ -39,7 +39,7 @@ struct ModifiedInput {
     std::string before, now;  // of the element
 };
 
-/// What the outputs held when a call was stopped.
+/// The state of the outputs after a call that was stopped.
 enum class Stopped { unfinished, right, too_large };
 
 struct CallResult {

@@ -1,5 +1,5 @@
 #pragma once
-// What verbs that judge stages have in common: the file to judge, progress on the terminal, results in the work folder.
+// Used by all verbs that judge stages: finds the file, shows progress, and keeps the results in the work folder.
 
 #include <filesystem>
 #include <functional>

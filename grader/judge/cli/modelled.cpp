@@ -1,9 +1,10 @@
-#include "grader/judge/cli/predict.h"
+#include "grader/judge/cli/modelled.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cctype>
+#include <optional>
 #include <variant>
 
 #include "grader/common/text.h"
@@ -46,15 +47,15 @@ std::string limit_words(const predict::Limit& limit) {
                        predict::resource_name(*limit.resource), 100 * limit.busy, where);
 }
 
-std::string words_for(const predict::Prediction& own, const predict::Prediction& reference, const Dataset& dataset,
-                      int iterations, const predict::Machine& machine) {
+std::string words_for(const predict::Prediction& own, const std::optional<predict::Prediction>& reference,
+                      const Dataset& dataset, int iterations, const predict::Machine& machine) {
     if (!own.why_not.empty()) return fmt::format("No modelled time for {}: {}.", dataset.name, own.why_not);
     std::string words = fmt::format(
         "{}: {} for {} iterations, modelled ({} to {}).", dataset.name, format_seconds(own.seconds), iterations,
         format_seconds(own.seconds / machine.spread), format_seconds(own.seconds * machine.spread));
-    if (reference.why_not.empty() && reference.seconds > 0)
+    if (reference && reference->seconds > 0)
         words += fmt::format(" The reference solution's modelled time is {}: yours is {:.2f} times as long.",
-                             format_seconds(reference.seconds), own.seconds / reference.seconds);
+                             format_seconds(reference->seconds), own.seconds / reference->seconds);
     words += " " + limit_words(own.limit);
     if (own.wait_s > 0.2 * own.seconds)
         words += fmt::format(" Outside of kernels, launches and copies take {}.", format_seconds(own.wait_s));
@@ -86,8 +87,7 @@ void print_modelled_times(Judge& judge, const Lab& lab, const Report& report, co
         const auto own = predict::predict(judge, lab, stage, done.source, *dataset, machine, SandboxLevel::none);
         console.show(fmt::format("{}/{}: tracing the reference solution on {} …", lab.name, stage.id, dataset->name));
         const fs::path solution = lab.root / "solutions" / lab.name / (stage.id + ".cu");
-        predict::Prediction reference;
-        reference.why_not = "there is none";
+        std::optional<predict::Prediction> reference;  // a student's kit has no solutions
         if (fs::exists(solution))
             reference = predict::predict(judge, lab, stage, solution, *dataset, machine, SandboxLevel::none);
         console.clear();

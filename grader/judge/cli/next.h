@@ -1,5 +1,5 @@
 #pragma once
-// What to type next.
+// Suggests the next command.
 
 #include <string>
 

@@ -12,8 +12,8 @@
 #include "grader/judge/cli/exposure.h"
 #include "grader/judge/cli/import.h"
 #include "grader/judge/cli/judging.h"
+#include "grader/judge/cli/modelled.h"
 #include "grader/judge/cli/next.h"
-#include "grader/judge/cli/predict.h"
 #include "grader/judge/cli/records.h"
 #include "grader/judge/cli/work.h"
 #include "grader/judge/compile/compile.h"
@@ -186,14 +186,15 @@ int bench(const Options& options) {
     start_if_needed(lab, options);
     Task task{.options = options, .own_code = true, .measure = true, .check_mode = !options.no_check_mode};
     task.options.unscored = true;
-    const predict::Machine machine = modelled_gpu(options);
+    std::optional<predict::Machine> gpu;  // read now, so that an unknown name is refused before anything runs
+    if (judge.backend() == Backend::cpu && !options.force) gpu = modelled_gpu(options);
     const Report report = judge_stages(judge, "bench", lab, stages_for(lab, options, judge.folders()), task);
-    if (judge.backend() == Backend::cpu && options.force) {
+    if (judge.backend() == Backend::cpu && !gpu) {
         fmt::print("These times are of the CPU backend. They say nothing about a GPU.\n");
-    } else if (judge.backend() == Backend::cpu) {
+    } else if (gpu) {
         fmt::print("{}", wrap(fmt::format("Not timed: this machine has no GPU to time on ({}).", why_no_gpu()), 0,
                               text_style(STDOUT_FILENO).width));
-        print_modelled_times(judge, lab, report, options, machine);
+        print_modelled_times(judge, lab, report, options, *gpu);
     }
     print(next_after(report, lab, options));
     return exit_status(report);

@@ -123,7 +123,7 @@ class RunningCheck {
         _exit(status);
     }
     ~RunningCheck() {
-        kill(process_, SIGKILL);  // what it started ends with it
+        kill(process_, SIGKILL);  // its own processes end, too
         waitpid(process_, nullptr, 0);
     }
     RunningCheck(const RunningCheck&) = delete;

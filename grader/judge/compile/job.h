@@ -91,7 +91,7 @@ struct Outcome {
     bool suspect = false;  // a tool failed without naming a mistake in the file: see confirm()
     bool split = false;    // Compiled::split
     bool refused = false;  // Compiled::refused
-    int warned_line = 0;   // of the first warning in the log; 0 if there is none
+    int warned_line = 0;   // line of the first warning in the log, 0 without one
 
     bool passed() const { return verdict == Verdict::passed; }
 };

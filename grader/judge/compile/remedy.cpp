@@ -171,7 +171,7 @@ std::string remedy_for_subscript(const Diagnostic& error, const std::string& sou
         name);
 }
 
-/// Return the number of the last line before `number` that has code; 0 if there is none.
+/// Return the last line before line `number` that contains code, or 0.
 int line_before(const std::string& source, int number) {
     while (--number > 0) {
         const std::string line = source_line(source, number);

@@ -1,5 +1,5 @@
 #pragma once
-// What to try about a compiler's error: a signature, a cast, a missing character.
+// Suggests a remedy for a compiler's error: the right signature, a cast, or a missing character.
 
 #include <string>
 #include <vector>

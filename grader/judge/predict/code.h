@@ -30,7 +30,6 @@ struct Instruction {
     std::vector<Need> needs;  // of a basic block: of its end, for which its branch waits
     bool result_is_used = false;
     bool compares = false;           // an atomic that may find another value and be repeated
-    int words = 1;                   // of 32 bits, that a shuffle moves
     bool continues = false;          // reads or writes the next component of the vector that the access before it began
     bool repeats_with_need = false;  // in a loop, it waits for its own earlier execution
     int loop = 0;                    // its innermost loop if no exit of that waits for a result; 0 if there is none

@@ -89,8 +89,7 @@ Machine read_machine(const fs::path& folder, const std::string& name) {
                        latency.number("block_start")};
     const Fields occupies = all.part("occupies_clocks");
     machine.occupies = {occupies.number("floating_64"),   occupies.number("shuffle"), occupies.number("tag"),
-                        occupies.number("shared_atomic"), occupies.number("atomic"),  occupies.number("atomic_lane"),
-                        occupies.number("generic_atomic")};
+                        occupies.number("shared_atomic"), occupies.number("atomic"),  occupies.number("atomic_lane")};
     const Fields host = all.part("host_seconds");
     machine.host = {host.number("launch"),       host.number("gap"),
                     host.number("start"),        host.number("kernel"),

@@ -31,7 +31,7 @@ struct Machine {
 
     /// What one operation of a warp occupies, in clocks.
     struct {
-        double floating_64, shuffle, tag, shared_atomic, atomic, atomic_lane, generic_atomic;
+        double floating_64, shuffle, tag, shared_atomic, atomic, atomic_lane;
     } occupies = {};
 
     double instructions_at_once = 2;  // independent instructions of a warp in flight

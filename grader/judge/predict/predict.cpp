@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -18,14 +19,17 @@ namespace {
 /// The memory file that the runner writes its trace into.
 class TraceMemory {
   public:
-    TraceMemory() : file_(memfd_create("warplab-trace", MFD_CLOEXEC | MFD_ALLOW_SEALING)) {
+    TraceMemory() : file_(memfd_create("warplab-trace", MFD_CLOEXEC)) {
         if (!file_ || ftruncate(file_.get(), trace::most_bytes) != 0)
             throw std::runtime_error(fmt::format("cannot make a memory file: {}", std::strerror(errno)));
     }
     int file() const { return file_.get(); }
-    /// Return a copy of what was written.
+    /// Return a copy of what was written, from the file's begin.
     std::string contents() const {
-        std::string all(trace::most_bytes, '\0');
+        struct stat written {};
+        fstat(file_.get(), &written);
+        constexpr std::size_t block_bytes = 512;  // of st_blocks
+        std::string all(std::min(trace::most_bytes, static_cast<std::size_t>(written.st_blocks) * block_bytes), '\0');
         std::size_t done = 0;
         for (ssize_t got; done < all.size() && (got = pread(file_.get(), all.data() + done, all.size() - done,
                                                             static_cast<off_t>(done))) > 0;)

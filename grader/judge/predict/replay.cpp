@@ -439,7 +439,6 @@ double Multiprocessor::do_device(WarpState& warp, const TracedOperation& operati
     for (std::size_t i = 0; i < sectors; ++i) lines += i == 0 || operation.words[i] / 4 != operation.words[i - 1] / 4;
     const double clocks = atomic ? 1 : std::max({1.0, lines * machine_.occupies.tag, static_cast<double>(sectors) / 4});
     const double begin = access_.serve(when, clocks);
-    add_busy(Resource::l2, 0, instruction.line);
     const int memory = memory_of(trace_, operation.words[0]);
     double done = 0, now = when;
     for (std::size_t i = 0; i < sectors; ++i)
@@ -527,10 +526,9 @@ void Multiprocessor::step(double when, int number) {
             return;
         }
         case OperationKind::warp_function: {
-            next = issue(warp, when, instruction.words, instruction.line) + 1;
-            const double clocks = machine_.occupies.shuffle * instruction.words;
-            const double begin = access_.serve(next, clocks);
-            add_busy(Resource::shared_memory, clocks, instruction.line);
+            next = issue(warp, when, 1, instruction.line) + 1;
+            const double begin = access_.serve(next, machine_.occupies.shuffle);
+            add_busy(Resource::shared_memory, machine_.occupies.shuffle, instruction.line);
             keep_result(warp, operation.place, begin + machine_.latency.shuffle);
             break;
         }
@@ -631,7 +629,7 @@ const char* resource_name(Resource resource) {
         case Resource::atomics:
             return "atomics";
         case Resource::issue:
-            return "issue";
+            return "instruction issue";
         case Resource::floating_64:
             return "FP64";
     }

@@ -108,7 +108,6 @@ class Reader {
         if (threads > 1024 || launch.blocks > most_blocks_of_grid) damaged("a launch is too large");
         launch.threads = static_cast<unsigned>(threads);
         launch.shared_bytes = record.dynamic_shared_bytes;
-        launch.line = record.line;
         const std::size_t number = trace_.launches.size();
         const auto shape = std::tuple(launch.kernel, std::string(reinterpret_cast<const char*>(record.grid), 24),
                                       record.dynamic_shared_bytes);

@@ -36,7 +36,6 @@ struct TracedLaunch {
     std::uint64_t blocks = 0;
     unsigned threads = 0;  // of a block
     std::size_t shared_bytes = 0;
-    int line = 0;
     std::vector<TracedBlock> sampled;
     std::size_t same_as = 0;  // the launch with the same shape that was recorded; its own number if it was
 };

@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 
 from grader.python.batch.__main__ import main
-from grader.python.batch.remote import connection
 from tests.python.batch.batches import Course
 from tests.python.batch.ingest.test_archive import make_zip
 from tests.python.batch.remote.canvas import FAULTS, TOKEN, Canvas
@@ -22,11 +21,7 @@ WHERE = ("--course", "12", "--assignment", "34")
 
 
 @pytest.fixture
-def canvas(monkeypatch: pytest.MonkeyPatch) -> Iterator[Canvas]:
-    monkeypatch.setattr(connection, "PAUSE_S", 0)
-    monkeypatch.setattr(connection, "WAITING_S", (0,) * 12)
-    monkeypatch.setattr(connection, "BACKOFF_S", 0)
-    monkeypatch.setattr(connection, "TIMEOUT_S", 5)
+def canvas(monkeypatch: pytest.MonkeyPatch, impatient: None) -> Iterator[Canvas]:
     monkeypatch.setenv("CANVAS_TOKEN", TOKEN)
     made = Canvas()
     yield made

@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from grader.python.batch.__main__ import main
-from grader.python.batch.remote import connection
 from grader.python.common.console import UserError
 from tests.python.batch.batches import Course
 from tests.python.batch.ingest.test_archive import make_zip
@@ -20,11 +19,7 @@ WHERE = ("--course", "12", "--assignment", "77")
 
 
 @pytest.fixture
-def moodle(monkeypatch: pytest.MonkeyPatch) -> Iterator[Moodle]:
-    monkeypatch.setattr(connection, "PAUSE_S", 0)
-    monkeypatch.setattr(connection, "BACKOFF_S", 0)
-    monkeypatch.setattr(connection, "WAITING_S", (0,) * 12)
-    monkeypatch.setattr(connection, "TIMEOUT_S", 5)
+def moodle(monkeypatch: pytest.MonkeyPatch, impatient: None) -> Iterator[Moodle]:
     monkeypatch.setenv("MOODLE_TOKEN", TOKEN)
     made = Moodle()
     yield made
