@@ -22,7 +22,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from tests.corpus.test_corpus import CORPUS, ROWS, Outcome, is_found, run_warplab
-from tests.cpu.check.compare_with_sanitizer import TOOLS, find_program, sanitize, version
+from tests.cpu.check.compare_with_sanitizer import TOOLS, find_program, has_all, sanitize, version
 from tests.labs.conftest import ROOT
 
 
@@ -53,10 +53,6 @@ def judge(row: dict, folder: Path, end: float) -> dict:
     dataset = dataset_that_shows(row, folder / row["file"].replace("/", "-")) if begin < end else ""
     tools = sanitize(lab, stage, CORPUS / row["file"], dataset, end - time.monotonic())
     return {"file": row["file"], "dataset": dataset, "seconds": round(time.monotonic() - begin, 1), "tools": tools}
-
-
-def has_all(answer: dict) -> bool:
-    return all(tool["verdict"] not in ("not run", "error") for tool in answer["tools"].values())
 
 
 def points_at(row: dict, tools: dict) -> bool:

@@ -211,12 +211,17 @@ def sanitize_submission(entry: dict, folder: Path, end: float) -> dict:
     return {"submission": name, "planted": entry["inspect"], "dataset": dataset, "tools": tools}
 
 
-def sanitize_submissions(only: list[str], folder: Path, workers: int, limit_s: float) -> list[dict]:
+def sanitize_submissions(wanted: list[dict], folder: Path, workers: int, limit_s: float) -> list[dict]:
     if not (BUILD / "warplab").exists():
         sys.exit("build/warplab is not built: make program")
     end = time.monotonic() + limit_s
     with ThreadPoolExecutor(workers) as pool:
-        return list(pool.map(lambda entry: sanitize_submission(entry, folder, end), submissions(only, folder)))
+        return list(pool.map(lambda entry: sanitize_submission(entry, folder, end), wanted))
+
+
+def has_all(row: dict) -> bool:
+    """Whether every tool gave an answer."""
+    return all(answer["verdict"] not in ("not run", "error") for answer in row["tools"].values())
 
 
 def in_short(result: dict) -> str:
@@ -243,23 +248,25 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--json", type=Path, required=True)
     parser.add_argument("--only", nargs="*", default=[""], help="those whose names have one of these")
-    parser.add_argument("--new", action="store_true", help="programs alone that compared.json lacks an answer of")
+    parser.add_argument("--new", action="store_true", help="only those that compared.json lacks an answer of")
     parser.add_argument("--submissions", action="store_true", help="the labs' wrong submissions instead")
     parser.add_argument("--workers", type=int, default=min(12, os.cpu_count() or 1))
     parser.add_argument("--limit-s", type=float, default=140, help="no run begins after so many seconds")
     options = parser.parse_args()
     nvcc, sanitizer = find_program("nvcc"), find_program("compute-sanitizer")
     wanted = (k for k in KERNELS.glob("*.cu") if any(word in k.stem for word in options.only))
-    known = json.loads(Path(__file__).with_name("compared.json").read_text())["programs"] if options.new else {}
+    known = json.loads(Path(__file__).with_name("compared.json").read_text()) if options.new else {}
     answered = {
-        name for name, row in known.items() if all(one["verdict"] != "not run" for one in row["tools"].values())
+        name for part in ("programs", "submissions") for name, row in known.get(part, {}).items() if has_all(row)
     }
     kernels = sorted((k for k in wanted if k.stem not in answered), key=lambda k: (k.stem == HANGS, k))
     begin = time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
         limits = (options.workers, options.limit_s)
         rows = [] if options.submissions else judge(nvcc, sanitizer, kernels, Path(folder), *limits)
-        answers = sanitize_submissions(options.only, Path(folder), *limits) if options.submissions else []
+        entries = submissions(options.only, Path(folder)) if options.submissions else []
+        asked = [entry for entry in entries if f"{entry['lab']}/{entry['source'].stem}" not in answered]
+        answers = sanitize_submissions(asked, Path(folder), *limits)
     wall_s = round(time.monotonic() - begin, 1)
     report = {"schema": 1, "tool": version(sanitizer), "nvcc": version(nvcc), "wall_s": wall_s, "programs": rows}
     report["submissions"] = answers
