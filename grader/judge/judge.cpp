@@ -74,6 +74,15 @@ BufferMemory& Judge::device_memory(Backend backend) {
     return *file_memory_;
 }
 
+std::optional<GpuLock> Judge::lock_gpu(GpuLock::Use use, const std::function<void(const std::string&)>& waiting) const {
+    if (backend_ == Backend::cpu) return std::nullopt;
+    const auto must_wait = [&] {
+        waiting(use == GpuLock::Use::alone ? "waiting until no other judge uses the GPU"
+                                           : "waiting until another judge has timed on the GPU");
+    };
+    return GpuLock(folders_.build, CudaDevice::get().address(), use, must_wait);
+}
+
 const Bandwidth& Judge::bandwidth() {
     if (bandwidth_) return *bandwidth_;
     bandwidth_ = std::make_unique<Bandwidth>();

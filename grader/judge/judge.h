@@ -6,6 +6,7 @@
 #include <future>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,7 @@
 #include "grader/judge/check/check.h"
 #include "grader/judge/compile/compile.h"
 #include "grader/judge/compile/resources.h"
+#include "grader/judge/device/gpu_lock.h"
 #include "grader/judge/lab/show.h"
 #include "grader/judge/options.h"
 #include "grader/judge/sandbox/process.h"
@@ -89,6 +91,10 @@ class Judge {
                                                      const std::string& architecture);
 
     const Bandwidth& bandwidth();
+
+    /// Wait until other judges allow this use of the GPU; nothing on the CPU backend. `waiting` says that it takes
+    /// long.
+    std::optional<GpuLock> lock_gpu(GpuLock::Use use, const std::function<void(const std::string&)>& waiting) const;
 
     /// Return the CPU's times of a dataset. Unknown times are measured on all cores, so run nothing else at the same
     /// time.

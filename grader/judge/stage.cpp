@@ -157,6 +157,8 @@ class StageJudge {
     /// Check all datasets; those of the sanitizer first, in a separate process, as the sanitizer does, so that the
     /// sequence of calls does not reveal it.
     Unwatched check_all(StageRun& run) {
+        const auto lock = judge_.lock_gpu(
+            GpuLock::Use::with_others, [&](const std::string& what) { progress_(GradingPhase::wait_for_gpu, what); });
         Unwatched unwatched;
         if (task_.check_mode && !inspects_another_program(judge_, task_)) unwatched.small = split_small(run, datasets_);
         std::optional<Check> slow;

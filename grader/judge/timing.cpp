@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <utility>
 
 #include "grader/common/hash.h"
@@ -52,7 +54,8 @@ Failure fault_while_timed(const Failure& failure) {
 }
 
 /// Measure, and report an error only if the reference also gets one in place of the student's code: code that hoards
-/// memory can make the other process fail.
+/// memory can make the other process fail. It is the student's fault only if it happens again after the reference:
+/// other programs on the GPU can take its memory for a while.
 Measured measure_confirmed(StageRun& run, StageRun* reference, const Dataset& dataset, const Bandwidth& bandwidth,
                            const Effort& effort, const Baseline& cpu, const Progress& progress) {
     const Measured measured = measure_or_error(run, reference, dataset, bandwidth, effort, cpu, progress);
@@ -61,6 +64,8 @@ Measured measure_confirmed(StageRun& run, StageRun* reference, const Dataset& da
     if (!stand_in) return measured;
     const Measured other = measure_or_error(*stand_in, reference, dataset, bandwidth, forced_effort, cpu, progress);
     if (other.error || other.failure) return measured;
+    const Measured again = measure_or_error(run, reference, dataset, bandwidth, effort, cpu, progress);
+    if (!again.error || again.error->cause == cause::implausible_timing) return again;
     return {measured.measurement, fault_while_timed(*measured.error), std::nullopt};
 }
 
@@ -104,6 +109,7 @@ Effort effort_for(const Task& task, bool on_cpu, std::size_t count) {
 /// Return what points the stage gives if all of its datasets have the same ratio.
 PointsFor points_for(const Stage& stage, double sequential_s, std::optional<double> previous_ratio) {
     return [=, most = stage.points.speed](double ratio, double reference_s) {
+        if (std::isnan(ratio) || !(reference_s > 0)) return std::numeric_limits<double>::quiet_NaN();
         return most * speed_share(ratio * reference_s, speed_marks(reference_s, sequential_s, previous_ratio));
     };
 }
@@ -204,6 +210,8 @@ void time_stage(Timed& timed, Judge& judge, StageRun& run, const std::filesystem
         };
         say(GradingPhase::baselines, "CPU baselines");
         const Baseline cpu = judge.baseline(run.lab, *dataset);
+        const auto lock = judge.lock_gpu(GpuLock::Use::alone,
+                                         [&](const std::string& what) { say(GradingPhase::wait_for_gpu, what); });
         std::optional<double> previous_ratio;
         if (solution && !dataset->uses.unscored) previous_ratio = previous.ratio(*solution, *dataset, effort, cpu, say);
         if (solution && !task.options.precise)

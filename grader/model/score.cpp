@@ -134,7 +134,7 @@ SpeedMarks speed_marks(double reference, double sequential, const std::optional<
 }
 
 double speed_share(double t, const SpeedMarks& marks) {
-    if (!is_time(t)) throw std::invalid_argument("speed_share needs a time above 0");
+    if (!(t >= 0)) throw std::invalid_argument("speed_share needs a time");
     return std::clamp(std::log(marks.zero / t) / std::log(marks.zero / marks.full), 0.0, 1.0);
 }
 

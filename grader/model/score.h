@@ -18,7 +18,7 @@ struct SpeedMarks {
 SpeedMarks speed_marks(double reference, double sequential, const std::optional<double>& previous_ratio);
 
 /// Return the share of the speed points for one dataset: clamp(ln(zero/t) / ln(zero/full), 0, 1). Throws
-/// std::invalid_argument if t is not above 0.
+/// std::invalid_argument if t is below 0 or NaN.
 double speed_share(double t, const SpeedMarks& marks);
 
 /// Return the points of one stage, only from its checks and measurements. Return nothing if the judge failed (the

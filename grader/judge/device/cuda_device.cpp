@@ -226,13 +226,18 @@ DeviceLimits read_limits() {
     return limits;
 }
 
+std::string find_address() {
+    char address[64] = {};
+    try_call("cuDeviceGetPCIBusId", address, static_cast<int>(sizeof address), device_index);
+    return address;
+}
+
 Handle management_device() {
     static const Handle device = [] {
         Handle found = nullptr;
-        if (!ask_management("nvmlInit_v2")) return Handle{};
-        char bus[64] = {};
-        if (try_call("cuDeviceGetPCIBusId", bus, static_cast<int>(sizeof bus), device_index) == 0)
-            ask_management("nvmlDeviceGetHandleByPciBusId_v2", static_cast<const char*>(bus), &found);
+        const std::string address = find_address();
+        if (!address.empty() && ask_management("nvmlInit_v2"))
+            ask_management("nvmlDeviceGetHandleByPciBusId_v2", address.c_str(), &found);
         return found;
     }();
     return device;
@@ -309,6 +314,8 @@ std::size_t CudaDevice::free_bytes() const {
     call("cuMemGetInfo_v2", &free, &total);
     return free;
 }
+
+std::string CudaDevice::address() const { return find_address(); }
 
 const DeviceLimits& CudaDevice::limits() const {
     static const DeviceLimits limits = read_limits();

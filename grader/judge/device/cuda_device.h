@@ -36,6 +36,7 @@ class CudaDevice : public BufferMemory {
     std::size_t free_bytes() const override;
 
     const DeviceLimits& limits() const;
+    std::string address() const;         // on the PCI bus, e.g. "0000:05:00.0"; empty where the driver does not say
     std::string driver_version() const;  // of the kernel driver, e.g. "580.159.04"
     std::optional<int> node() const;     // N of /dev/nvidiaN; none where the driver does not say
 

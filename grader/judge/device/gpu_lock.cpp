@@ -1,0 +1,36 @@
+#include "grader/judge/device/gpu_lock.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+
+#include <cerrno>
+
+namespace warplab {
+namespace {
+namespace fs = std::filesystem;
+
+/// Open a file that untrusted users cannot lock: they cannot open it.
+Descriptor open_own(const fs::path& file) { return Descriptor(open(file.c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0600)); }
+
+/// Return whether the lock had to be waited for.
+bool lock(const Descriptor& file, int operation, const std::function<void()>& must_wait) {
+    if (!file || flock(file.get(), operation | LOCK_NB) == 0 || errno != EWOULDBLOCK) return false;
+    if (must_wait) must_wait();
+    while (flock(file.get(), operation) != 0 && errno == EINTR) {
+    }
+    return true;
+}
+
+}  // namespace
+
+GpuLock::GpuLock(const fs::path& build, const std::string& gpu, Use use, const std::function<void()>& must_wait) {
+    const fs::path folder = build / "gpus";
+    std::error_code error;
+    fs::create_directories(folder, error);
+    held_ = open_own(folder / gpu);
+    const Descriptor turn = open_own(folder / (gpu + ".turn"));
+    const bool waited = lock(turn, LOCK_EX, must_wait);
+    lock(held_, use == Use::alone ? LOCK_EX : LOCK_SH, waited ? nullptr : must_wait);
+}
+
+}  // namespace warplab

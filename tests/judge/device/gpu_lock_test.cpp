@@ -1,0 +1,72 @@
+#include "grader/judge/device/gpu_lock.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <future>
+#include <optional>
+
+#include "tests/fuzz/scratch.h"
+
+namespace warplab {
+namespace {
+using enum GpuLock::Use;
+using namespace std::chrono_literals;
+
+class GpuLocks : public testing::Test {
+  protected:
+    GpuLock take(GpuLock::Use use, const std::string& gpu = "a") {
+        return GpuLock(folder_.path, gpu, use, [&] { ++waiting_; });
+    }
+    /// Take the lock in another thread, and return when it waits.
+    std::future<void> take_later(
+        GpuLock::Use use, std::function<void()> then = [] {}) {
+        const int before = waiting_;
+        auto done = std::async(std::launch::async, [=, this] {
+            const GpuLock lock = take(use);
+            then();
+        });
+        while (waiting_ == before) std::this_thread::yield();
+        return done;
+    }
+    fuzz::ScratchFolder folder_{"gpus"};
+    std::atomic<int> waiting_ = 0;
+};
+
+TEST_F(GpuLocks, AreSharedByThoseWhoDoNotTime) {
+    const GpuLock one = take(with_others), another = take(with_others);
+    EXPECT_EQ(waiting_, 0);
+}
+
+TEST_F(GpuLocks, OfDifferentGpusAreIndependent) {
+    const GpuLock one = take(alone), another = take(alone, "b");
+    EXPECT_EQ(waiting_, 0);
+}
+
+TEST_F(GpuLocks, KeepOthersAwayWhileOneTimes) {
+    std::optional<GpuLock> timing = take(alone);
+    auto check = take_later(with_others), another_timing = take_later(alone);
+    EXPECT_EQ(check.wait_for(20ms), std::future_status::timeout);
+    timing.reset();
+    check.get();
+    another_timing.get();
+    EXPECT_EQ(waiting_, 2);
+}
+
+TEST_F(GpuLocks, LetOneWhoTimesGoBeforeThoseWhoComeLater) {
+    std::optional<GpuLock> check = take(with_others);
+    std::string order;
+    auto timing = take_later(alone, [&] { order += 't'; });
+    auto later_check = take_later(with_others, [&] { order += 'c'; });
+    check.reset();
+    timing.get();
+    later_check.get();
+    EXPECT_EQ(order, "tc");
+}
+
+TEST(GpuLock, WaitsForNobodyIfTheFolderCannotBeWritten) {
+    const GpuLock one("/proc/none", "a", alone, {}), another("/proc/none", "a", alone, {});
+}
+
+}  // namespace
+}  // namespace warplab
