@@ -1,8 +1,9 @@
 """Run a batch: grade submissions in parallel, and handle interruptions.
 
 Threads grade submissions by waiting for judges; only the main thread writes the database, in one transaction per
-submission. On the CPU backend, as many judges run as there are cores. On GPUs, one judge at a time uses each GPU, on a
-share of the cores; the next submissions are compiled ahead on the other cores, so that nothing disturbs the timing.
+submission. On the CPU backend, as many judges run as there are cores. On GPUs, two judges share each GPU if there are
+cores for both: while one times, with the GPU for itself, the other one compiles, checks or runs the sanitizer. Each has
+a share of the cores; the next submissions are compiled ahead on the other cores, so that nothing disturbs the timing.
 """
 
 from __future__ import annotations
@@ -37,6 +38,7 @@ from grader.python.common.console import UserError
 from grader.python.common.report import parse_report
 
 CORES_FOR_TIMING = 2
+JUDGES_A_GPU = 2
 MOST_WAITING_BYTES = 1_000_000  # of an opened hand-in that waits for a GPU; hundreds may wait
 THREADS_A_JUDGE = 4  # on the CPU backend, if several judges share the machine
 
@@ -192,24 +194,32 @@ def split_cores(of_all: list[int], jobs: int) -> list[list[int]]:
     return [of_all[number * each : (number + 1) * each] if each else of_all for number in range(jobs)]
 
 
-def share_cores(of_all: list[int], gpus: int) -> tuple[list[list[int]], list[int]]:
-    """Return the cores for each GPU's judge, half of all cores in total, and the cores left for compiling. A judge's
+def share_cores(of_all: list[int], judges: int) -> tuple[list[list[int]], list[int]]:
+    """Return the cores for each judge, half of all cores in total, and the cores left for compiling. A judge's
     threads wait by spinning, which takes time from other programs on the same cores. If there are too few cores, judges
     use all of them."""
-    each = max(CORES_FOR_TIMING, len(of_all) // (2 * gpus))
-    if each * gpus > len(of_all):
-        return [of_all] * gpus, of_all[CORES_FOR_TIMING:]
-    shares = [of_all[number * each : (number + 1) * each] for number in range(gpus)]
-    return shares, of_all[gpus * each :]
+    each = max(CORES_FOR_TIMING, len(of_all) // (2 * judges))
+    if each * judges > len(of_all):
+        return [of_all] * judges, of_all[CORES_FOR_TIMING:]
+    shares = [of_all[number * each : (number + 1) * each] for number in range(judges)]
+    return shares, of_all[judges * each :]
+
+
+def list_places(gpus: Sequence[str], of_all: list[int]) -> tuple[list[tuple[str, list[int]]], list[int]]:
+    """Return a GPU and cores for each judge, and the cores left for compiling."""
+    several = len(of_all) >= 2 * JUDGES_A_GPU * CORES_FOR_TIMING * len(gpus)
+    judges = [*gpus] * (JUDGES_A_GPU if several else 1)
+    shares, spare = share_cores(of_all, len(judges))
+    return list(zip(judges, shares, strict=True)), spare
 
 
 @contextmanager
 def make_gpu_workers(settings: Settings, running: Running, gpus: Sequence[str]) -> Iterator[Submit]:
-    """Yield a function that submits judges, one at a time on each GPU with its share of the cores, and compiles ahead
-    on the other cores."""
-    shares, spare = share_cores(cores(), len(gpus))
+    """Yield a function that submits judges, each on a GPU with its share of the cores, and compiles ahead on the other
+    cores."""
+    places, spare = list_places(gpus, cores())
     free: SimpleQueue[tuple[str, list[int]]] = SimpleQueue()
-    for place in zip(gpus, shares, strict=True):
+    for place in places:
         free.put(place)
 
     def grade(submission: Submission, compiled: Future[Opened | None] | None) -> Graded:
@@ -222,7 +232,7 @@ def make_gpu_workers(settings: Settings, running: Running, gpus: Sequence[str]) 
         finally:
             free.put(place)
 
-    with ThreadPoolExecutor(len(spare) or 1) as compilers, ThreadPoolExecutor(len(gpus)) as judges:
+    with ThreadPoolExecutor(len(spare) or 1) as compilers, ThreadPoolExecutor(len(places)) as judges:
 
         def submit(submission: Submission) -> Future[Graded]:
             compiled = compilers.submit(compile_ahead, submission, settings, running, spare) if spare else None

@@ -70,6 +70,13 @@ def test_judges_have_cores_of_their_own_and_compilers_the_others() -> None:
     assert run.share_cores([0, 1, 2], 2) == ([[0, 1, 2]] * 2, [2])  # too few cores to share
 
 
+def test_two_judges_share_a_gpu_if_there_are_cores_for_both() -> None:
+    places, spare = run.list_places(["0", "1"], list(range(16)))
+    assert sorted(gpu for gpu, _ in places) == ["0", "0", "1", "1"]
+    assert sorted(sum((share for _, share in places), spare)) == list(range(16))
+    assert run.list_places(["0"], list(range(7))) == ([("0", [0, 1, 2])], [3, 4, 5, 6])
+
+
 def test_what_was_compiled_ahead_is_found_compiled(tmp_path: Path) -> None:
     source = (ROOT / "solutions/vector_add/02_grid_stride.cu").read_text()
     (tmp_path / "02_grid_stride.cu").write_text(f"// {tmp_path}\n{source}")
