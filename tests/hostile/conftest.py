@@ -1,7 +1,7 @@
-"""On a machine with GPUs each worker has one of its own and its own cores, as in a batch: two hand-ins timed on one
-GPU would disturb each other, and so would the threads of one the judge of the other.
+"""On a machine with GPUs each worker has its own cores, as in a batch: the threads of one hand-in would disturb the
+judge of another one. The judges themselves take turns on a GPU.
 
-BACKEND=cuda pytest -n N tests/hostile      with N at most the number of GPUs
+BACKEND=cuda pytest -n N tests/hostile
 """
 
 from __future__ import annotations
@@ -13,6 +13,6 @@ from tests.labs.conftest import BACKEND
 
 worker = os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw")
 if BACKEND == "cuda" and worker.isdecimal() and (gpus := list_gpus()):
-    number = int(worker) % len(gpus)
-    os.environ["CUDA_VISIBLE_DEVICES"] = gpus[number]
-    os.sched_setaffinity(0, share_cores(cores(), len(gpus))[0][number])
+    number, workers = int(worker), int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
+    os.environ["CUDA_VISIBLE_DEVICES"] = gpus[number % len(gpus)]
+    os.sched_setaffinity(0, share_cores(cores(), workers)[0][number])

@@ -5,7 +5,8 @@ Some are honest but look like a cheat to an overly broad rule: they get all poin
 hostile.json says for each file what it must get: `verdict`, `cause` (one of them, where the machine decides) and
 `points` (or the minimum and the maximum), and under `uid` and `cuda` the differences there. `twice`: the file is graded
 twice and the second run looks for traces of the first. `speed_at_most`: the maximum of speed points on a GPU. Those
-with `check_mode` run under the sanitizer, whose own verdict is `sanitizer`. `open`: the attack still works, and
+with `check_mode` run under the sanitizer, whose own verdict is `sanitizer`. Those with `timed` also run on the datasets
+that only a GPU gets, because all timed datasets of their lab are among these. `open`: the attack still works, and
 SANDBOX.md lists it. The `slow` ones run with
 WARPLAB_THOROUGH=1, and so do all at the level `uid`, without bubblewrap, but for a few that are `short`. In a file,
 @ROOT@, @BUILD@, @OUTSIDE@, @PORT@ and @NAME@ stand for what a cheat would have to guess: the course's folder, its build
@@ -48,7 +49,8 @@ def grade(source: Path, folder: Path, gone: Sequence[str], entry: Mapping[str, A
     lab, stage = entry.get("lab", LAB), entry.get("stage", STAGE)
     report = folder / f"{source.stem}.json"
     command = [BUILD / "warplab", "grade", lab, stage, "--source", source, "--backend", BACKEND, "--no-nvcc"]
-    command += ["--no-cuda-only", "--json", report, "--report-dir", folder]
+    command += ["--json", report, "--report-dir", folder]
+    command += [] if entry.get("timed") else ["--no-cuda-only"]
     command += [] if entry.get("check_mode") else ["--no-check-mode"]
     run = subprocess.run(
         [*without(*gone), *map(str, command)],
