@@ -55,6 +55,11 @@ def lines(rows: list[Json]) -> Iterator[str]:
     )
 
 
+def write(rows: list[Json], file: Path | None) -> None:
+    if file:
+        file.write_text(json.dumps({"stages": rows}, indent=1) + "\n")
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--labs", nargs="+", default=[])
@@ -72,8 +77,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 for stage in stages_of(lab, options.stages):
                     rows.append(grade(options.build.absolute(), lab, stage, Path(folder) / "report.json"))
                     say_error(f"{lab}/{stage}: {sum(rows[-1]['phases'].values()):.1f} s")
-    if options.json:
-        options.json.write_text(json.dumps({"stages": rows}, indent=1) + "\n")
+                    write(rows, options.json)
     for line in lines(rows):
         say(line)
     return 0
