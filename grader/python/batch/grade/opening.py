@@ -22,6 +22,7 @@ from grader.python.common.markup import show_text
 from grader.python.common.units import name_some
 
 MOST_WORDS = 500
+MOST_KIT = 10**6  # the number of a students' kit
 MOST_REFUSED = 3  # unreadable parts of a hand-in that the notes name
 
 
@@ -120,11 +121,23 @@ def find_released(files: Sequence[File], lab: str) -> Released | None:
     for file in files:
         if PurePosixPath(file.name).name != MANIFEST:
             continue
-        with contextlib.suppress(ValueError, TypeError, KeyError, RecursionError):
+        with contextlib.suppress(ValueError, RecursionError):
             said = json.loads(file.content)
-            if said["lab"] == lab:
-                return Released(int(said["kit"]), tuple(map(str, said["stages"])))
+            if is_manifest(said) and said["lab"] == lab:
+                return Released(said["kit"], tuple(said["stages"]))
     return None
+
+
+def is_manifest(said: object) -> bool:
+    """Return whether this is what `make submit` writes; a student can hand in anything."""
+    return (
+        isinstance(said, dict)
+        and isinstance(kit := said.get("kit"), int)
+        and 0 <= kit < MOST_KIT
+        and isinstance(stages := said.get("stages"), list)
+        and all(isinstance(stage, str) for stage in stages)
+        and isinstance(said.get("lab"), str)
+    )
 
 
 def read_starters(settings: Settings) -> dict[str, bytes]:

@@ -51,19 +51,21 @@ def found_most(labs: Sequence[str], own: str) -> str:
 
 
 def require_released(submissions: Path, opened: Sequence[tuple[Submission, Opened]], settings: Settings) -> None:
-    """Raise UserError if most hand-ins that name their kit come from one with fewer stages of the lab than would be
-    graded, and the command does not say which stages to grade."""
+    """Raise UserError if more than half of the hand-ins with code come from one kit with fewer stages of the lab than
+    would be graded, and the command does not say which stages to grade. Those that name no kit count, so that a few
+    forged or old ones stop nothing."""
+    hand_ins = sum(bool(one.picked or one.released) for _, one in opened)
     kits = Counter(one.released for _, one in opened if one.released)
     if settings.stage or settings.upto or not kits:
         return
     released, count = kits.most_common(1)[0]
     missing = [stage for stage in settings.stages if stage not in released.stages]
     kept = [stage for stage in settings.stages if stage in released.stages]
-    if 2 * count < kits.total() or not missing or not kept:
+    if 2 * count <= hand_ins or not missing or not kept:
         return
     kit = f"kit {released.kit}" if released.kit else "a kit"
     raise UserError(
-        f"{submissions}: {count} of {kits.total()} hand-ins come from {kit}, which has {plural(len(kept), 'stage')} of "
+        f"{submissions}: {count} of {hand_ins} hand-ins come from {kit}, which has {plural(len(kept), 'stage')} of "
         f"{settings.lab}, but {plural(len(settings.stages), 'stage')} would be graded. Nothing was graded. To grade "
         f"the stages that students have: UPTO={kept[-1][:2]} (--upto {kept[-1][:2]}). To grade all of them: "
         f"UPTO={settings.stages[-1][:2]}."

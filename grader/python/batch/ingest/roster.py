@@ -19,9 +19,10 @@ from grader.python.batch.ingest.columns import (
     read_rows,
 )
 from grader.python.batch.ingest.times import parse_zoned_time, read_worksheet_time, show_time
-from grader.python.common.console import UserError, read_text
+from grader.python.common.console import UserError, read_text, say_error
 from grader.python.journal.submit import name_part
 
+FEW_RENAMED = 2  # students whose names may differ between two rosters, in any course
 COUNTS = {2: "Two", 3: "Three", 4: "Four"}
 TIMES = ("handedin", "submitted", "submittedat")
 LATE = re.compile(r"\blate -")  # in Moodle's status: "Submitted for grading - 1 day 10 hours late - "
@@ -138,27 +139,33 @@ def split_team(key: str, known: Set[str]) -> list[str]:
 
 def read_rosters(files: Sequence[Path]) -> list[Student]:
     """Return the students of several files. A student of two files is one who has an id in both, such as an e-mail
-    address, so that one file may have the names and numbers and the other the logins. Raises UserError."""
+    address, so that one file may have the names and numbers and the other the logins. Students can change how a course
+    system shows their name, so a few different names are only told. Raises UserError, also if most names differ."""
     students: list[Student] = []
     for file in files:
         known = students_by_alias(students)
+        joined, renamed = 0, []
         for student in read_roster(file):
             same = {id(one): one for alias in sorted(student.aliases) if (one := known.get(alias_key(alias)))}
             if len(same) > 1:
                 ids = " and ".join(one.id for one in same.values())
                 raise UserError(f"{file}: the ids of {student.id} are of two students of the other roster: {ids}.")
-            if same:
-                join_students(next(iter(same.values())), student, file)
-            else:
+            if not same:
                 students.append(student)
+                continue
+            one, joined = next(iter(same.values())), joined + 1
+            if one.name and student.name and agree(one.name, student.name) is False:
+                renamed.append(f"{student.id} is {student.name} here, and {one.name} in the other roster.")
+            join_students(one, student)
+        if len(renamed) > FEW_RENAMED and 2 * len(renamed) > joined:
+            raise UserError(f"{file}: {renamed[0]} Most names differ. Are the rosters of the same course?")
+        for words in renamed:
+            say_error(f"{file}: {words} The id decides who it is.")
     return students
 
 
-def join_students(one: Student, other: Student, file: Path) -> None:
-    """Add what another roster, `file`, has of a student. A login is the student's key rather than a course system's
-    number. Raises UserError if the names differ."""
-    if one.name and other.name and agree(one.name, other.name) is False:
-        raise UserError(f"{file}: {other.id} is {other.name} here, and {one.name} in the other roster. Correct one.")
+def join_students(one: Student, other: Student) -> None:
+    """Add what another roster has of a student. A login is the student's key rather than a course system's number."""
     if one.id in one.numbers and other.id not in other.numbers:
         one.id = other.id
     one.name = one.name or other.name

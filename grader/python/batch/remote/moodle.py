@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import html
 import os
-import re
 import shutil
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -19,7 +18,7 @@ from typing import Any
 from grader.python.batch.ingest.times import show_time
 from grader.python.batch.outputs.cells import write_csv
 from grader.python.batch.remote.connection import MISSING, make_adapter, require_secure, try_again
-from grader.python.batch.remote.pull import HAND_INS, Pulled, begin
+from grader.python.batch.remote.pull import HAND_INS, MOST_NAME_BYTES, Pulled, begin, plain_name
 from grader.python.batch.remote.push import Pushed, Returned
 from grader.python.common.console import UserError, write_atomically
 from grader.python.common.units import show_points
@@ -27,6 +26,7 @@ from grader.python.common.units import show_points
 COLUMNS = ("id", "name", "email", "submitted")
 REFUSED = ("invalidtoken", "accessexception", "nopermissions", "requireloginerror", "invalidrecord")
 HTML_FORMAT = 1
+MOST_FOLDER_BYTES = 255
 
 
 class Moodle:
@@ -108,22 +108,22 @@ def pull(moodle: Moodle, folder: Path) -> Pulled:
     for submission in listed["submissions"]:
         members = members_of(moodle, submission)
         handed_in |= {user["id"]: submission for user in members}
-        team = "-".join(sorted(user["username"] for user in members))  # as `grade` reads a folder of a team
-        for file in list_files(submission) if members else ():
+        for file in list_files(submission):
             path = "/".join(filter(None, (file["filepath"].strip("/"), file["filename"])))
-            wanted[Path(plain(team)) / plain_path(path)] = file
+            for team in folders_of(members):
+                wanted[Path(team) / plain_path(path)] = file
     begin(folder, write_roster(moodle, handed_in))
     pulled.files = len(wanted)
     for path, file in wanted.items():
         target = folder / HAND_INS / path
-        if target.is_file() and (target.stat().st_size, int(target.stat().st_mtime)) == version_of(file):
-            continue
         try:
+            if target.is_file() and (target.stat().st_size, int(target.stat().st_mtime)) == version_of(file):
+                continue
             target.parent.mkdir(parents=True, exist_ok=True)
             write_atomically(target, try_again(lambda file=file: moodle.fetch(file), str(path)))
             os.utime(target, (file["timemodified"], file["timemodified"]))
             pulled.fetched += 1
-        except UserError:
+        except (UserError, OSError):  # for example a name that this file system does not take
             missing.append(str(path))
     remove_others(folder / HAND_INS, {folder / HAND_INS / path for path in wanted})
     pulled.missing = tuple(missing)
@@ -148,13 +148,21 @@ def version_of(file: Mapping[str, Any]) -> tuple[int, int]:
     return file["filesize"], file["timemodified"]
 
 
-def plain(name: str) -> str:
-    """Return a name that cannot lead out of its folder and is not hidden."""
-    return re.sub(r"[/\\\x00-\x1f]", "-", name).lstrip(".")[-150:] or "-"
+def id_of(user: Mapping[str, Any]) -> str:
+    """Return a user's id in the roster, which is the name of the folder, too."""
+    return plain_name(user["username"], MOST_NAME_BYTES)
+
+
+def folders_of(members: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return the folder of a hand-in, named as `grade` reads the names of a team; if it would be too long, a folder for
+    each member."""
+    ids = sorted(map(id_of, members))
+    team = "-".join(ids)
+    return [team] if team and len(team.encode()) <= MOST_FOLDER_BYTES else ids
 
 
 def plain_path(path: str) -> Path:
-    return Path(*(plain(part) for part in path.split("/")))
+    return Path(*(plain_name(part, MOST_NAME_BYTES) for part in path.split("/")))
 
 
 def remove_others(folder: Path, wanted: set[Path]) -> None:
@@ -172,13 +180,13 @@ def write_roster(moodle: Moodle, handed_in: Mapping[int, Mapping[str, Any]]) -> 
     for user in moodle.users:
         submission = handed_in.get(user["id"])
         time = show_time(datetime.fromtimestamp(submission["timemodified"], UTC)) if submission else ""
-        rows.append([user["username"], user.get("fullname", ""), user.get("email") or "", time])
+        rows.append([id_of(user), user.get("fullname", ""), user.get("email") or "", time])
     return write_csv(rows)
 
 
 def push(moodle: Moodle, returned: Mapping[str, Returned], send: bool) -> Pushed:
     """Return grades and feedback to the users with these user names, or only find out what would change."""
-    numbers = {user["username"].casefold(): user["id"] for user in moodle.users}
+    numbers = {id_of(user).casefold(): user["id"] for user in moodle.users}
     (listed,) = moodle.call("mod_assign_get_grades", assignmentids=[moodle.assignment])["assignments"] or [{}]
     grades = {one["userid"]: float(one["grade"]) for one in listed.get("grades", [])}
     pushed = Pushed()

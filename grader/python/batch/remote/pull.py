@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 import unicodedata
 from collections.abc import Sequence
@@ -14,6 +15,8 @@ from grader.python.batch.remote.connection import try_again
 from grader.python.common.console import UserError, write_atomically
 
 HAND_INS, ROSTER = "hand-ins", "roster.csv"
+MARKED = re.compile(r"[0-9a-f]{12}-")  # as plain_name() begins a name that it changed
+MOST_NAME_BYTES = 150  # of a file, next to what identifies the student
 COLUMNS = ("id", "name", "canvas id", "email", "submitted")
 
 
@@ -39,12 +42,12 @@ def pull(assignment: Any, folder: Path) -> Pulled:
     pulled.files = len(wanted)
     for name, attachment in wanted.items():
         file = folder / HAND_INS / name
-        if file.is_file() and file.stat().st_size == attachment.size:
-            continue
         try:
+            if file.is_file() and file.stat().st_size == attachment.size:
+                continue
             write_atomically(file, try_again(lambda one=attachment: fetch(one), name))
             pulled.fetched += 1
-        except UserError:
+        except (UserError, OSError):  # for example a name that this file system does not take
             missing.append(name)
     for file in (folder / HAND_INS).iterdir():
         if file.name not in wanted:
@@ -79,8 +82,19 @@ def name_file(submission: Any, attachment: Any) -> str:
         "".join(c for c in user.get("sortable_name", "").lower() if unicodedata.category(c)[0] in "LN") or "student"
     )
     late = "_LATE" if getattr(submission, "late", False) else ""
-    name = re.sub(r"[/\\\x00-\x1f]", "-", str(attachment.display_name))[-150:]
-    return f"{student[:60]}{late}_{submission.user_id}_{attachment.id}_{name}"
+    name = plain_name(str(attachment.display_name), MOST_NAME_BYTES)
+    return f"{student.encode()[:60].decode(errors='ignore')}{late}_{submission.user_id}_{attachment.id}_{name}"
+
+
+def plain_name(name: str, most_bytes: int) -> str:
+    """Return a name for a file or folder, which cannot lead out of its folder, is not hidden, and has at most so many
+    bytes. Names that differ stay different: one that had to be changed gets a mark of its own in front."""
+    plain = re.sub(r"[/\\\x00-\x1f\ud800-\udfff]", "-", name)
+    fits = not MARKED.match(name) and not name.startswith(".") and 0 < len(plain.encode()) <= most_bytes
+    if plain == name and fits:
+        return name
+    mark = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:12] + "-"
+    return mark + plain.encode()[-(most_bytes - len(mark)) :].decode(errors="ignore")
 
 
 def write_roster(submissions: Sequence[Any]) -> str:

@@ -189,6 +189,8 @@ def test_nothing_of_a_hidden_dataset_is_in_the_feedback() -> None:
     )
     stage["source"] = "/srv/course/batch/submissions/al1/lab/01_first.cu"
     stage["compilation"]["log"] = "/srv/course/batch/submissions/al1/lab/01_first.cu:3: error"
+    stage["phases"] = [{"phase": "check", "wall_s": 123.25}]
+    stage["check_mode"] = {"verdict": "passed", "remark": "", "datasets": [], "wall_s": 123.25, "findings": []}
     report = samples.report(stages=[stage], tree="/srv/course/batch/submissions/al1")
     shown = json.dumps(redact(report))
     for leak in (SECRET, "hidden_", "/srv/course", "lab-7", "77", "123.25"):

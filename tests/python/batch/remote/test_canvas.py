@@ -94,6 +94,14 @@ def test_pull_goes_on_and_keeps_the_last_attempt_alone(canvas: Canvas, tmp_path:
                        "submitted": "2026-11-20T10:00:00Z"}  # fmt: skip
 
 
+def test_a_name_of_any_length_is_fetched(canvas: Canvas, tmp_path: Path) -> None:
+    canvas.add(1, "Ann Lee", "al1", ("漢" * 90 + ".cu", b"long"), ("ж" * 90 + ".cu", b"long"), (".cu", b"hidden"))
+    canvas.add(2, "李" * 40 + " Lee", "ll2", ("01_first.cu", b"next"))
+    assert run("pull", tmp_path / "pulled", "--canvas", canvas.url, *WHERE) == 0
+    contents = sorted(file.read_bytes() for file in (tmp_path / "pulled/hand-ins").iterdir())
+    assert contents == [b"hidden", b"long", b"long", b"next"]
+
+
 def test_what_canvas_does_not_give_at_all_is_named(canvas: Canvas, tmp_path: Path, capsys) -> None:
     fill(canvas, 2)
     canvas.files[500_000] = b"other than Canvas says"

@@ -100,6 +100,32 @@ def test_what_moodle_no_longer_has_is_removed_and_no_name_leads_elsewhere(moodle
     assert not list((tmp_path / "in" / "hand-ins").iterdir())
 
 
+def test_no_name_of_one_students_harms_another(moodle: Moodle, tmp_path: Path, capsys) -> None:
+    moodle.add(100, ".bob", "Mal Lory", ("01_first.cu", b"sabotage"))
+    moodle.add(101, "mal", "Mal Two", ("a", b"a file"), ("a/01_first.cu", b"in a folder"), ("ж" * 120 + ".cu", b"long"))
+    moodle.add(102, "bob", "Bob Hay", ("01_first.cu", b"honest"))
+    assert run("pull", tmp_path, "--moodle", moodle.url, *WHERE) == 1
+    assert "Not fetched (1): mal/a" in capsys.readouterr().err
+    contents = {file.read_bytes() for file in (tmp_path / "hand-ins").rglob("*") if file.is_file()}
+    assert contents >= {b"sabotage", b"honest", b"long"}
+    assert (tmp_path / "hand-ins/bob/01_first.cu").read_bytes() == b"honest"
+    rows = list(csv.DictReader((tmp_path / "roster.csv").read_text().splitlines()))
+    folders = {file.name for file in (tmp_path / "hand-ins").iterdir()}
+    assert folders == {row["id"] for row in rows}
+
+
+def test_a_team_with_long_names_is_found(moodle: Moodle, course: Course, tmp_path: Path) -> None:
+    names = [f"firstname{number}.lastname{number}@students.university.example" for number in range(7)]
+    moodle.add(100, names[0], "Ann Lee0", ("01_first.cu", b"fine"), ("02_second.cu", b"fine"), group=7)
+    for number, name in enumerate(names[1:], 1):
+        moodle.add(100 + number, name, f"Ann Lee{number}")
+        moodle.users[-1]["groups"] = [{"id": 7, "name": "Team 7"}]
+    run("pull", tmp_path, "--moodle", moodle.url, *WHERE)
+    course.handed_in = tmp_path / "hand-ins"
+    course.grade("--roster", tmp_path / "roster.csv")
+    assert set(course.statuses().values()) == {"graded"} and set(course.statuses()) == set(names)
+
+
 def test_what_moodle_refuses_is_said_at_once(moodle: Moodle, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(UserError, match="The course 12 has no assignment 5"):
         run("pull", tmp_path, "--moodle", moodle.url, "--course", "12", "--assignment", "5")
