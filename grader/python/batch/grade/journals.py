@@ -71,4 +71,5 @@ def render_journal(kept: Path, page: Path, root: Path, lab: str, run: Run) -> li
         return [f"The journal could not be rendered: {why}"]
     page.parent.mkdir(parents=True, exist_ok=True)
     (kept / JOURNAL).replace(page)
+    (kept / "journal.md").unlink(missing_ok=True)  # notes may contain HTML, which a viewer of Markdown could run
     return []

@@ -26,7 +26,7 @@ import time
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +35,7 @@ from grader.python.batch.ingest.apart import python_path
 NOISE, WINDOW = 25, 4  # characters of a fingerprint; how many fingerprints are thinned out to one
 LEAST_FINGERPRINTS = 8  # a student's own code must be more than a line or two
 ALIKE = 0.9
-COMMON = 20  # a fingerprint that more files share is not evidence about a pair
+COMMON = 20  # of a fingerprint that more files share, only neighbours in the alphabet are compared
 MOST_CHARACTERS = 30_000  # of code, without comments
 MOST_PAIRS = 200
 FILE_S = 3  # of processor time; an honest file takes a tenth of a second
@@ -48,6 +48,7 @@ CONTINUED = re.compile(r"\\[^\S\n]*+\n")
 RAW = r'R"(?P<mark>[^()\\\s"]{0,16})\((?s:.*?)\)(?P=mark)"'
 LITERAL = RAW + r'|"(?:[^"\\\n]|\\.)*+"?|\'(?:[^\'\\\n]|\\.)*+\'?'
 COMMENT = re.compile(rf"(?P<literal>{LITERAL})|//[^\n]*+|/\*(?:[^*]|\*(?!/))*+(?:\*/)?")
+DIRECTIVE = re.compile(r"^[^\S\n]*+#", re.MULTILINE)  # the lexer takes a directive as one token, or as a comment
 DIGRAPHS = {"<%": "{", "%>": "}", "<:": "[", ":>": "]", "%:": "#"}
 
 
@@ -175,25 +176,28 @@ def fingerprint(make: Any, file: Path, boilerplate: Any) -> Fingerprints:
 
 
 def simplify(text: str) -> str:
-    """Return code without continued lines, comments and needless blanks, which can slow the lexer down."""
+    """Return code without continued lines, comments and needless blanks, which can slow the lexer down. What stands in
+    directives becomes ordinary code, so that nothing can hide there."""
     whole = CONTINUED.sub("", text.replace("\r\n", "\n"))
     without_comments = COMMENT.sub(lambda found: found["literal"] or " ", whole)
     for digraph, usual in DIGRAPHS.items():
         without_comments = without_comments.replace(digraph, usual)
+    without_comments = DIRECTIVE.sub("", without_comments)
     lines = (" ".join(line.split()) for line in without_comments.splitlines())
     return "".join(f"{line}\n" for line in lines if line)
 
 
 def candidates(prints: dict[str, frozenset[int]]) -> Sequence[tuple[str, str]]:
-    """Return the pairs of keys that share a rare fingerprint."""
+    """Return the pairs of keys that share a rare fingerprint, and enough pairs of those that share a common one to find
+    a ring of many copies."""
     owners: dict[int, list[str]] = defaultdict(list)
     for key, hashes in prints.items():
         for one in hashes:
             owners[one].append(key)
     shared: Counter[tuple[str, str]] = Counter()
     for keys in owners.values():
-        if 1 < len(keys) <= COMMON:
-            shared.update(combinations(sorted(keys), 2))
+        in_order = sorted(keys)
+        shared.update(combinations(in_order, 2) if len(keys) <= COMMON else pairwise(in_order))
     return list(shared)
 
 

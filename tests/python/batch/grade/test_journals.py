@@ -50,7 +50,7 @@ def test_a_journal_is_kept_rendered_and_linked(course: Course) -> None:
     course.hand_in("at2", "fine", "fine")
     course.grade()
     kept = course.out / "journals" / "al1"
-    assert sorted(file.name for file in kept.iterdir()) == [f"{STAGES[0]}.md", "journal.md", "records.jsonl"]
+    assert sorted(file.name for file in kept.iterdir()) == [f"{STAGES[0]}.md", "records.jsonl"]
     page = (course.out / "feedback/al1/journal.html").read_text()
     assert "Halve the steps." in page
     assert "0.06140" in page

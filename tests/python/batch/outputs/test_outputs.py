@@ -19,7 +19,15 @@ import pytest
 from grader.python.batch.outputs import write as outputs
 from grader.python.batch.outputs.dashboard import count_all, make_dashboard, make_remarks, pseudonym
 from grader.python.batch.outputs.feedback import describe_submission, redact
-from grader.python.batch.policy.alike import MOST_CHARACTERS, MOST_STOPPED, Alike, TooMuchError, find_alike, simplify
+from grader.python.batch.policy.alike import (
+    COMMON,
+    MOST_CHARACTERS,
+    MOST_STOPPED,
+    Alike,
+    TooMuchError,
+    find_alike,
+    simplify,
+)
 from grader.python.batch.policy.points import Policy, finals
 from grader.python.batch.policy.suspicious import Remark, find_remarks
 from grader.python.batch.store.database import Database
@@ -397,6 +405,28 @@ def test_much_alike_is_found_and_the_starter_does_not_count(tmp_path: Path) -> N
         files.append((key, tmp_path / f"{key}.cu"))
     pairs, stopped = find_alike("12", starter, files)
     assert {(pair.one, pair.other) for pair in pairs} == {("one", "renamed")} and stopped == []
+
+
+def test_no_directive_hides_a_copy_and_many_copies_are_a_ring(tmp_path: Path) -> None:
+    pytest.importorskip("copydetect")
+    solution = (ROOT / "solutions/dot_product/03_dyadic_sequential.cu").read_text()
+    include, code = solution.split('lab.h"\n')
+    lines = [line.split("//")[0] for line in code.splitlines() if not line.startswith("#")]
+    texts = {
+        "one": solution,
+        "in_if": f'{include}lab.h"\n#if 0x1\n{code}\n#endif\n',
+        "in_macro": f'{include}lab.h"\n# define ALL {" ".join(lines)}\nALL\n',
+        "in_digraph": f'{include}lab.h"\n%:define ALL {" ".join(lines)}\nALL\n',
+    }
+    for key, text in texts.items():
+        (tmp_path / key).write_text(text)
+    pairs, _ = find_alike("3", tmp_path / "no starter", [(key, tmp_path / key) for key in texts])
+    assert {pair.one for pair in pairs} | {pair.other for pair in pairs} == set(texts)
+    ring = [f"copy{number}" for number in range(COMMON + 5)]
+    for number, key in enumerate(ring):
+        (tmp_path / key).write_text(f"{solution}\nint own_{number}() {{ return {number} * {number} + 1; }}\n")
+    pairs, _ = find_alike("3", tmp_path / "no starter", [(key, tmp_path / key) for key in ring])
+    assert {pair.one for pair in pairs} | {pair.other for pair in pairs} == set(ring)
 
 
 SLOW_LEXERS = (
