@@ -1,7 +1,7 @@
 # The instructors' verbs: a part of ./warplab, but not of a students' kit.
 
 verbs="$verbs demo test new-lab starters docs example-journal results counters peers soak bench-backend bench-grading \
-kit export gradescope autolab batch course"
+calibrate kit export gradescope autolab batch course"
 names="$names LABS STAGES FORMAT OUTPUT SUBMISSIONS OUT ROSTER EXECUTOR"
 paths="$paths OUTPUT SUBMISSIONS OUT ROSTER"
 
@@ -100,6 +100,12 @@ instructors_verb() { # [OPTION …]
     bench-grading)
         build program
         python "make bench-grading" grader.python.docs.grading_times --build "$BUILD" --json "$BUILD/grading_times.json"
+        ;;
+    calibrate) # the constants of this machine's GPU, for modelled times
+        mkdir -p "$BUILD"
+        "${NVCC:-nvcc}" -std=c++20 -O2 -arch=native -o "$BUILD/calibrate" grader/judge/predict/calibrate/calibrate.cu ||
+            fail "make calibrate needs an NVIDIA GPU and nvcc 12.8 or newer."
+        "$BUILD/calibrate" grader/judge/predict/gpus
         ;;
     kit) # LABS=one,other:2 (or LAB=one) and UPTO=3 leave the rest out
         if (need_packages); then set -- --handouts-with "$VENV/bin/python" "$@"; else echo "The kit has no HTML handouts." >&2; fi

@@ -84,12 +84,15 @@ void print_modelled_times(Judge& judge, const Lab& lab, const Report& report, co
         if (done.verdict != Verdict::passed || !dataset) continue;
         Console console;
         console.show(fmt::format("{}/{}: tracing {} …", lab.name, stage.id, dataset->name));
-        const auto own = predict::predict(judge, lab, stage, done.source, *dataset, machine, SandboxLevel::none);
+        const auto model = [&](const fs::path& source) {
+            return predict::model(predict::record(judge, lab, stage, source, *dataset, machine, SandboxLevel::none),
+                                  machine);
+        };
+        const predict::Prediction own = model(done.source);
         console.show(fmt::format("{}/{}: tracing the reference solution on {} …", lab.name, stage.id, dataset->name));
         const fs::path solution = lab.root / "solutions" / lab.name / (stage.id + ".cu");
         std::optional<predict::Prediction> reference;  // a student's kit has no solutions
-        if (fs::exists(solution))
-            reference = predict::predict(judge, lab, stage, solution, *dataset, machine, SandboxLevel::none);
+        if (fs::exists(solution)) reference = model(solution);
         console.clear();
         fmt::print("{}\n{}", stage.id,
                    wrap(words_for(own, reference, *dataset, lab.benchmark.iterations, machine), 2, style.width));

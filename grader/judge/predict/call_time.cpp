@@ -37,7 +37,7 @@ class Timeline {
 
     void launch(double kernel_s) {
         host_ += machine_.host.launch;
-        run(kernel_s + machine_.host.kernel);
+        run(kernel_s);
     }
     void call(const trace::HostCall& call) {
         const auto& host = machine_.host;

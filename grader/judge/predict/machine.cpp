@@ -67,8 +67,6 @@ Machine read_machine(const fs::path& folder, const std::string& name) {
     machine.l1_bytes = sm.number("l1_bytes");
     machine.shared_bytes = sm.number("shared_bytes");
     machine.l2_bytes_per_clock = sm.number("l2_bytes_per_clock");
-    machine.instructions_at_once = sm.number("instructions_at_once");
-    machine.loads_at_once = sm.number("loads_at_once");
     const Fields memory = all.part("memory");
     machine.dram_bytes_per_s = memory.number("dram_bytes_per_s");
     machine.l2_bytes_per_s = memory.number("l2_bytes_per_s");
@@ -88,14 +86,14 @@ Machine read_machine(const fs::path& folder, const std::string& name) {
                        latency.number("shared_atomic"),
                        latency.number("block_start")};
     const Fields occupies = all.part("occupies_clocks");
-    machine.occupies = {occupies.number("floating_64"),   occupies.number("shuffle"), occupies.number("tag"),
-                        occupies.number("shared_atomic"), occupies.number("atomic"),  occupies.number("atomic_lane")};
+    machine.occupies = {occupies.number("floating_64"),   occupies.number("shuffle"),   occupies.number("tag"),
+                        occupies.number("shared_atomic"), occupies.number("atomic"),    occupies.number("atomic_lane"),
+                        occupies.number("block"),         occupies.number("warp_start")};
     const Fields host = all.part("host_seconds");
-    machine.host = {host.number("launch"),       host.number("gap"),
-                    host.number("start"),        host.number("kernel"),
-                    host.number("copy_to_host"), host.number("copy_to_device"),
-                    host.number("fill"),         host.number("allocate"),
-                    host.number("wait"),         host.number("link_bytes_per_s")};
+    machine.host = {
+        host.number("launch"),          host.number("gap"),  host.number("start"),    host.number("copy_to_host"),
+        host.number("copy_to_device"),  host.number("fill"), host.number("allocate"), host.number("wait"),
+        host.number("link_bytes_per_s")};
     return machine;
 }
 

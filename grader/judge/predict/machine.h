@@ -32,14 +32,12 @@ struct Machine {
     /// What one operation of a warp occupies, in clocks.
     struct {
         double floating_64, shuffle, tag, shared_atomic, atomic, atomic_lane;
+        double block, warp_start;  // the start of a block, and of each of its warps
     } occupies = {};
 
-    double instructions_at_once = 2;  // independent instructions of a warp in flight
-    double loads_at_once = 4;         // of a loop, as nvcc unrolls it
-
-    /// Seconds of the host and of what surrounds a kernel.
+    /// Seconds of the host and of what surrounds a kernel. gap: from an empty kernel's start to the next one's.
     struct {
-        double launch, gap, start, kernel, copy_to_host, copy_to_device, fill, allocate, wait;
+        double launch, gap, start, copy_to_host, copy_to_device, fill, allocate, wait;
         double link_bytes_per_s;
     } host = {};
 };

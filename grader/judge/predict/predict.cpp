@@ -85,16 +85,14 @@ Limit find_limit(const CallTime& time) {
     return limit;
 }
 
-Prediction without(const std::string& why, const std::optional<Failure>& failure) {
-    Prediction prediction;
-    prediction.why_not = failure ? fmt::format("{} ({})", why, failure->message) : why;
-    return prediction;
+Recording without(const std::string& why, const std::optional<Failure>& failure) {
+    return {.why_not = failure ? fmt::format("{} ({})", why, failure->message) : why};
 }
 
 }  // namespace
 
-Prediction predict(Judge& judge, const Lab& lab, const Stage& stage, const std::filesystem::path& source,
-                   const Dataset& dataset, const Machine& machine, SandboxLevel sandbox) {
+Recording record(Judge& judge, const Lab& lab, const Stage& stage, const std::filesystem::path& source,
+                 const Dataset& dataset, const Machine& machine, SandboxLevel sandbox) {
     CompileRequest request = judge.compile_request(lab, stage, source, Task{.sandbox = sandbox});
     request.backend = Backend::cpu;
     request.traced = true;
@@ -110,17 +108,23 @@ Prediction predict(Judge& judge, const Lab& lab, const Stage& stage, const std::
     const auto failure = call_once(*run, problem);
     run->end_session();
     if (failure) return without("the program did not finish the traced call", failure);
-    const Code code(read_gimple(read_file(compiled.gimple)), find_hook_calls(read_file(compiled.runner)));
-    if (code.size() == 0) return without("this g++ describes its code in a way that is not understood", {});
-    const Trace trace = read_trace(memory.contents());
-    if (trace.launches.empty()) return without("the call launches no kernel", {});
-    const CallTime time = time_call(machine, trace, code, registers_of(judge, lab, stage, source));
-    const double calls = lab.benchmark.iterations / run->oracle.cost(problem).iterations;
-    Prediction prediction;
-    prediction.seconds = time.seconds * calls;
-    prediction.wait_s = std::max(0.0, time.seconds - time.kernel_seconds) * calls;
-    prediction.limit = find_limit(time);
-    return prediction;
+    Recording recording = {
+        .trace = read_trace(memory.contents()),
+        .code = Code(read_gimple(read_file(compiled.gimple)), find_hook_calls(read_file(compiled.runner))),
+        .registers = registers_of(judge, lab, stage, source),
+        .calls = lab.benchmark.iterations / run->oracle.cost(problem).iterations};
+    if (recording.code.size() == 0) return without("this g++ describes its code in a way that is not understood", {});
+    if (recording.trace.launches.empty()) return without("the call launches no kernel", {});
+    return recording;
+}
+
+Prediction model(const Recording& recording, const Machine& machine) {
+    if (!recording.why_not.empty()) return {.why_not = recording.why_not};
+    const CallTime time = time_call(machine, recording.trace, recording.code, recording.registers);
+    return {.seconds = time.seconds * recording.calls,
+            .wait_s = std::max(0.0, time.seconds - time.kernel_seconds) * recording.calls,
+            .limit = find_limit(time),
+            .why_not = {}};
 }
 
 }  // namespace warplab::predict

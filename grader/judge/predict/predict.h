@@ -2,6 +2,7 @@
 // The modelled time of a stage on a GPU that is not here.
 
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 
@@ -9,6 +10,15 @@
 #include "grader/judge/predict/call_time.h"
 
 namespace warplab::predict {
+
+/// One call of a submission on a dataset, with what the model needs to know of its code.
+struct Recording {
+    Trace trace = {};
+    Code code = Code({}, {});
+    std::map<std::string, int> registers = {};  // of a thread, by kernel; empty without nvcc
+    double calls = 0;                           // of the whole benchmark
+    std::string why_not = {};                   // why there is no recording, in words; empty if there is one
+};
 
 /// What limits a call.
 struct Limit {
@@ -24,8 +34,12 @@ struct Prediction {
     std::string why_not;  // why there is no time, in words; empty if there is one
 };
 
-/// Trace one call on a dataset, in a sandbox of the given level, and model its time.
-Prediction predict(Judge& judge, const Lab& lab, const Stage& stage, const std::filesystem::path& source,
-                   const Dataset& dataset, const Machine& machine, SandboxLevel sandbox);
+/// Trace one call on a dataset, in a sandbox of the given level. Only the blocks run that one multiprocessor of
+/// `machine` would get.
+Recording record(Judge& judge, const Lab& lab, const Stage& stage, const std::filesystem::path& source,
+                 const Dataset& dataset, const Machine& machine, SandboxLevel sandbox);
+
+/// Model the time of a recorded call.
+Prediction model(const Recording& recording, const Machine& machine);
 
 }  // namespace warplab::predict

@@ -19,7 +19,9 @@ constexpr double most_waves = 10;
 constexpr double least_l1_bytes = 28e3;
 constexpr double most_queued_clocks = 60, most_queued_l2_clocks = 1500, most_queued_dram_clocks = 3000;
 constexpr double most_queued_atomic_clocks = 2000;
-constexpr double retry_clocks = 30;  // of the instructions that repeat a compare-and-swap
+constexpr double retry_clocks = 30;         // of the instructions that repeat a compare-and-swap
+constexpr double instructions_at_once = 2;  // of a warp, independent of each other
+constexpr int loads_at_once = 4;            // of a loop that nvcc unrolls
 constexpr std::size_t kept_results = 4, most_pending = 16;
 
 std::uint64_t mix(std::uint64_t x) {
@@ -157,7 +159,7 @@ class Multiprocessor {
 
     L1 l1_;
     std::array<Server, schedulers> issue_, floating_64_;
-    Server access_, l2_, dram_;                                            // access: of all loads and stores
+    Server block_starts_, access_, l2_, dram_;                             // access: of all loads and stores
     std::unordered_map<std::uint64_t, double> atomic_free_, atomic_busy_;  // by slice of the L2
     std::vector<BlockState> blocks_;
     std::vector<WarpState> warps_;
@@ -248,6 +250,8 @@ void Multiprocessor::start_block(double when) {
     const auto samples = static_cast<int>(launch_.sampled.size());
     const TracedBlock& traced = launch_.sampled[static_cast<std::size_t>(number % samples)];
     BlockState& block = blocks_[static_cast<std::size_t>(number)];
+    const double clocks = machine_.occupies.block + warps_per_block_ * machine_.occupies.warp_start;
+    when = block_starts_.serve(when, clocks) + clocks;
     starts_.push_back(when);
     for (int w = 0; w < warps_per_block_ && w < static_cast<int>(traced.warps.size()); ++w) {
         const int id = number * warps_per_block_ + w;
@@ -309,13 +313,12 @@ double Multiprocessor::do_basic_block(WarpState& warp, const Instruction& instru
     const double count = work.issued();
     if (count <= 0) return when;
     const double begin = issue(warp, when, count, instruction.line);
-    double end = begin + std::max(count, count * machine_.latency.arithmetic / machine_.instructions_at_once);
+    double end = begin + std::max(count, count * machine_.latency.arithmetic / instructions_at_once);
     if (work.floating_64 > 0) {
         const double clocks = work.floating_64 * machine_.occupies.floating_64;
         add_busy(Resource::floating_64, clocks / schedulers, instruction.line);
         const double served = floating_64_[static_cast<std::size_t>(warp.scheduler)].serve(begin, clocks) + clocks;
-        end = std::max(
-            {end, served, begin + work.floating_64 * machine_.latency.floating_64 / machine_.instructions_at_once});
+        end = std::max({end, served, begin + work.floating_64 * machine_.latency.floating_64 / instructions_at_once});
     }
     return end;
 }
@@ -484,9 +487,8 @@ double Multiprocessor::ready_at(WarpState& warp, const TracedOperation& operatio
     const bool is_read = operation.kind == OperationKind::device_read || operation.kind == OperationKind::shared_read;
     if (is_read) when = std::max(when, warp.pending[warp.reads % most_pending]);
     if (is_unrolled(instruction) && !instruction.repeats_with_need) {
-        const int turn = warp.turns[operation.place] % static_cast<int>(machine_.loads_at_once);
-        if (turn + 1 < static_cast<int>(machine_.loads_at_once) && has_another_turn(warp, operation, instruction))
-            return when;
+        const int turn = warp.turns[operation.place] % loads_at_once;
+        if (turn + 1 < loads_at_once && has_another_turn(warp, operation, instruction)) return when;
     } else if (operation.kind == OperationKind::shared_write) {
         warp.stores_ready = std::max(warp.stores_ready, wait_for(warp, instruction.needs, when));
         return when;

@@ -48,47 +48,71 @@ void print_summary(const std::string& name, std::vector<Row> rows) {
                rows.back().factor());
 }
 
-std::vector<Row> compare_all(const Json& results, const Machine& machine) {
-    const char* named = std::getenv("BUILD");
-    Judge judge({fs::current_path(), fs::absolute(named && *named ? named : "build"), fs::temp_directory_path()},
-                Backend::cpu);
-    std::vector<Row> rows;
-    for (const auto& [id, stage_results] : results["stages"].items()) {
-        const Lab& lab = judge.lab(id.substr(0, id.find('/')));
-        const Stage& stage = lab.stage(id.substr(id.find('/') + 1));
-        for (const Json& measured : stage_results["measurements"]) {
-            const Dataset& dataset = lab.dataset(measured["dataset"].get<std::string>());
-            if (dataset.uses.unscored) continue;
-            const fs::path source = lab.root / "solutions" / lab.name / (stage.id + ".cu");
-            const Prediction found = predict(judge, lab, stage, source, dataset, machine, SandboxLevel::none);
-            EXPECT_EQ(found.why_not, "") << id << ' ' << dataset.name;
-            if (found.seconds > 0)
-                rows.push_back({lab.name, stage.id, dataset.name,
-                                measured["median_s"].get<double>() / measured["iterations"].get<double>() * 1e6,
-                                found.seconds / lab.benchmark.iterations * 1e6});
+/// A GPU with a file of constants and committed timings.
+struct Compared {
+    Machine machine;
+    Json results;
+    std::vector<Row> rows = {};
+
+    /// Add a row if the dataset was timed.
+    void add(const Lab& lab, const Stage& stage, const Dataset& dataset, const Recording& recording) {
+        const Json& timed = results["stages"][lab.name + "/" + stage.id]["measurements"];
+        for (const Json& measured : timed) {
+            if (measured["dataset"] != dataset.name) continue;
+            const Prediction found = model(recording, machine);
+            EXPECT_EQ(found.why_not, "") << stage.id << ' ' << dataset.name;
+            rows.push_back({lab.name, stage.id, dataset.name,
+                            measured["median_s"].get<double>() / measured["iterations"].get<double>() * 1e6,
+                            found.seconds / lab.benchmark.iterations * 1e6});
         }
     }
-    return rows;
+
+    void print() {
+        fmt::print("\n## {}\n\nConstants: {}.\n\n", machine.name, machine.source);
+        fmt::print("| Lab | timings | Spearman | median factor | 90% within | worst |\n|---|---|---|---|---|---|\n");
+        print_summary("all", rows);
+        std::map<std::string, std::vector<Row>> of_lab;
+        for (const Row& row : rows) of_lab[row.lab].push_back(row);
+        for (const auto& [lab, of_this] : of_lab) print_summary(lab, of_this);
+        fmt::print("\nMicroseconds of an iteration, the worst first:\n\n");
+        fmt::print("| Stage | dataset | measured | modelled | modelled / measured |\n|---|---|---|---|---|\n");
+        std::ranges::sort(rows, std::greater<>(), &Row::factor);
+        for (const Row& row : rows)
+            fmt::print("| {}/{} | {} | {:.2f} | {:.2f} | {:.2f} |\n", row.lab, row.stage, row.dataset, row.measured_us,
+                       row.modelled_us, row.modelled_us / row.measured_us);
+    }
+};
+
+std::vector<Compared> compared_gpus() {
+    const fs::path constants = "grader/judge/predict/gpus";
+    std::vector<Compared> all;
+    for (const std::string& name : known_machines(constants)) {
+        std::ifstream file("handouts/results/nvidia-" + name + ".json");
+        if (file) all.push_back({read_machine(constants, name), Json::parse(file)});
+    }
+    return all;
 }
 
 TEST(ModelledTimes, DISABLED_ComparedWithMeasured) {
-    const Machine machine = read_machine("grader/judge/predict/gpus", "h200");
-    std::ifstream file("handouts/results/nvidia-h200.json");
-    std::vector<Row> rows = compare_all(Json::parse(file), machine);
-    ASSERT_FALSE(rows.empty());
-    fmt::print("# Modelled and measured times of the reference solutions\n\n");
-    fmt::print("{}. Constants: {}.\n\n", machine.name, machine.source);
-    fmt::print("| Lab | timings | Spearman | median factor | 90% within | worst |\n|---|---|---|---|---|---|\n");
-    print_summary("all", rows);
-    std::map<std::string, std::vector<Row>> of_lab;
-    for (const Row& row : rows) of_lab[row.lab].push_back(row);
-    for (const auto& [lab, of_this] : of_lab) print_summary(lab, of_this);
-    fmt::print("\nMicroseconds of an iteration, the worst first:\n\n");
-    fmt::print("| Stage | dataset | measured | modelled | modelled / measured |\n|---|---|---|---|---|\n");
-    std::ranges::sort(rows, std::greater<>(), &Row::factor);
-    for (const Row& row : rows)
-        fmt::print("| {}/{} | {} | {:.2f} | {:.2f} | {:.2f} |\n", row.lab, row.stage, row.dataset, row.measured_us,
-                   row.modelled_us, row.modelled_us / row.measured_us);
+    std::vector<Compared> gpus = compared_gpus();
+    ASSERT_FALSE(gpus.empty());
+    const char* named = std::getenv("BUILD");
+    Judge judge({fs::current_path(), fs::absolute(named && *named ? named : "build"), fs::temp_directory_path()},
+                Backend::cpu);
+    for (const std::string& name : find_labs(fs::current_path())) {
+        const Lab& lab = judge.lab(name);
+        for (const Stage& stage : lab.stages)
+            for (const Dataset& dataset : lab.datasets) {
+                if (!dataset.uses.bench || dataset.uses.unscored || !dataset.applies_to(stage)) continue;
+                const fs::path source = lab.root / "solutions" / lab.name / (stage.id + ".cu");
+                const Recording recording =
+                    record(judge, lab, stage, source, dataset, gpus.front().machine, SandboxLevel::none);
+                for (Compared& gpu : gpus) gpu.add(lab, stage, dataset, recording);
+                fmt::print(stderr, "{}/{} {}\n", lab.name, stage.id, dataset.name);
+            }
+    }
+    fmt::print("# Modelled and measured times of the reference solutions\n");
+    for (Compared& gpu : gpus) gpu.print();
 }
 
 }  // namespace
