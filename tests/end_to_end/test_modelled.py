@@ -71,4 +71,4 @@ def test_a_known_gpu_may_be_typed_in_any_case(gpu: str) -> None:
 def test_an_unknown_gpu_is_refused_with_the_known_ones() -> None:
     said = bench(ROOT / "solutions/vector_add/02_grid_stride.cu", "--gpu", "voodoo")
     assert said.returncode == 2
-    assert "does not know the GPU voodoo. It knows: h200." in said.stderr
+    assert "does not know the GPU voodoo. It knows: h100, h200." in said.stderr

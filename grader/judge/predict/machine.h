@@ -11,8 +11,8 @@ namespace warplab::predict {
 
 struct Machine {
     std::string name;
-    std::string source;    // how the constants were found
-    double spread = 1.64;  // the modelled time's interval reaches from 1/spread to spread times it
+    std::string source;  // how the constants were found
+    double spread = 2;   // the modelled time's interval reaches from 1/spread to spread times it
 
     // multiprocessors
     int multiprocessors = 0, threads = 0, blocks = 0, registers = 0;  // per multiprocessor: threads, blocks, registers
