@@ -60,12 +60,13 @@ Failure explain_cuda_error(CudaError error, std::string message, const std::opti
     const bool empty = circumstances && !circumstances->zero_size.empty();
     const bool bad_launch = error == CudaError::invalid_configuration || (empty && error == CudaError::invalid_value);
     if (circumstances && bad_launch)
-        return {cause::launch_failed, std::move(message),
-                empty ? fmt::format("{} is 0 here, and a grid of 0 blocks is an error: return early when there is "
-                                    "nothing to do.",
-                                    circumstances->zero_size)
-                      : "A launch needs 1 to 1024 threads a block, at least one block, and at most 48 KB of shared "
-                        "memory unless more is asked for."};
+        return {
+            cause::launch_failed, std::move(message),
+            empty ? fmt::format("{} is 0 here, and a grid of 0 blocks is an error: return early when there is "
+                                "nothing to do.",
+                                circumstances->zero_size)
+                  : "A launch is <<<blocks, threads of a block>>>: are the two swapped? A block has 1 to 1024 threads, "
+                    "and at most 48 KB of shared memory unless more is asked for. There is at least one block."};
     const auto hint = error == CudaError::out_of_memory ? memory_hint
                       : circumstances && error == CudaError::illegal_address
                           ? "A thread read or wrote an address that belongs to nothing: is the index checked against "
