@@ -114,6 +114,12 @@ PointsFor points_for(const Stage& stage, double sequential_s, std::optional<doub
     };
 }
 
+/// Return the check without its points: the dataset's own check has them.
+Check without_points(Check check) {
+    check.points = 0;
+    return check;
+}
+
 /// The solution of the stage before, to be timed alongside this stage's solution once per machine and dataset.
 class PreviousSolution {
   public:
@@ -170,12 +176,20 @@ class PreviousSolution {
     std::filesystem::path source_;
 };
 
+/// Return the file's program without the sanitizer's hooks; null, and the reason in `timed`, if it does not compile.
 std::unique_ptr<StageRun> without_hooks(Judge& judge, const StageRun& run, const std::filesystem::path& source,
-                                        Task task) {
+                                        const Dataset& first, Task task, Timed& timed) {
     task.fast = true;
+    task.budget = timed_budget(task);
     Judge::Ready ready = judge.make_ready(run.lab, run.stage, source, task);
-    if (!ready.run) throw std::runtime_error("the stage does not compile without the sanitizer's hooks");
-    return std::move(ready.run);
+    if (ready.run) return std::move(ready.run);
+    Failure why = *ready.compilation.failure;
+    why.message = "The file compiles for the sanitizer, but not for timing. " + why.message;
+    if (ready.compilation.verdict == Verdict::error)
+        timed.error = why;
+    else
+        timed.failed = without_points(failed_check(first, why));
+    return nullptr;
 }
 
 /// Return the stage's solution, ready to be timed alongside; null if there is none or it does not compile.
@@ -193,15 +207,18 @@ std::unique_ptr<StageRun> solution_of(Judge& judge, const StageRun& run, Task ta
 
 void time_stage(Timed& timed, Judge& judge, StageRun& run, const std::filesystem::path& source, const Task& task,
                 const Progress& progress) {
+    const std::vector<const Dataset*> datasets = timed_datasets(run, task);
+    if (datasets.empty()) return;
     const bool on_cpu = judge.backend() == Backend::cpu;
     run.end_session();
     progress(on_cpu ? GradingPhase::compile : GradingPhase::compile_reference,
              on_cpu ? "compiling for timing" : "compiling the reference");
-    const std::unique_ptr<StageRun> fast = on_cpu ? without_hooks(judge, run, source, task) : nullptr;
+    const std::unique_ptr<StageRun> fast =
+        on_cpu ? without_hooks(judge, run, source, *datasets.front(), task, timed) : nullptr;
+    if (on_cpu && !fast) return;
     const std::unique_ptr<StageRun> solution = on_cpu ? nullptr : solution_of(judge, run, task, timed);
     StageRun& to_time = fast ? *fast : run;
     to_time.policy.budget = timed_budget(task);
-    const std::vector<const Dataset*> datasets = timed_datasets(run, task);
     Effort effort = effort_for(task, on_cpu, datasets.size());
     PreviousSolution previous(judge, run, task);
     for (const Dataset* dataset : datasets) {
@@ -219,8 +236,7 @@ void time_stage(Timed& timed, Judge& judge, StageRun& run, const std::filesystem
         const Measured measured =
             measure_confirmed(to_time, solution.get(), *dataset, judge.bandwidth(), effort, cpu, say);
         if (measured.failure) {
-            timed.failed = failed_check(*dataset, *measured.failure);
-            timed.failed->points = 0;  // the dataset's own check has them
+            timed.failed = without_points(failed_check(*dataset, *measured.failure));
             return;
         }
         timed.measurements.push_back(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+import threading
 from pathlib import Path
 
 import pytest
@@ -379,6 +380,30 @@ def test_grading_times_what_does_not_count_only_when_asked(tmp_path: Path, asked
     stage = json.loads(report.read_text())["stages"][0]
     assert [(one["dataset"], one["scored"]) for one in stage["measurements"]] == [("timed_1024", False)] * asked
     assert stage["score"]["speed_pending"]
+
+
+@thorough
+@pytest.mark.parametrize(("orders", "verdict"), [(["kill", "go"], "passed"), (["kill"] * 9, "error")])
+def test_a_compiler_that_is_killed_accuses_nobody(tmp_path: Path, orders: list[str], verdict: str) -> None:
+    folder = tmp_path / "compiler"
+    folder.mkdir()
+    fifo = folder / "orders"
+    os.mkfifo(fifo)
+    wrapper = tmp_path / "g++"
+    wrapper.write_text(
+        "#!/bin/bash\n"
+        f'[[ " $* " == *" student.ii -o student.o "* && $(head -n 1 {fifo}) == kill ]] && kill -KILL $$\n'
+        f'exec /usr/bin/g++ -isystem {folder} "$@"\n'
+    )
+    wrapper.chmod(0o755)
+    threading.Thread(target=lambda: [fifo.write_text(f"{order}\n") for order in orders], daemon=True).start()
+    report = tmp_path / "report.json"
+    command = [BUILD / "warplab", "grade", LAB, "02", "--tree", "starter", "--backend", "cpu", "--no-nvcc"]
+    command += ["--no-check-mode", "--json", report, "--report-dir", tmp_path]
+    environment = os.environ | {"CXX": str(wrapper)}
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+    stage = json.loads(report.read_text())["stages"][0]
+    assert stage["compilation"]["verdict"] == verdict, done.stdout
 
 
 def test_the_journal_is_made_of_what_the_verbs_recorded(student: Student) -> None:

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <fstream>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
@@ -112,6 +113,12 @@ Outcome confirm(Outcome outcome, const Job& job) {
     return outcome;
 }
 
+/// Return whether a tool may succeed at the second attempt: on a busy machine it can be killed for lack of memory. A
+/// batch repeats a time-out itself, when the machine is idle.
+bool may_be_chance(const Outcome& outcome) {
+    return outcome.suspect && outcome.failure->cause != cause::compile_timeout;
+}
+
 Compiled compile_job(const Job& job) {
     const HandIn hand_in = read_hand_in(job.source, job.lab, job.links());
     if (hand_in.failure) return finish(failed(*hand_in.failure));
@@ -124,12 +131,17 @@ Compiled compile_job(const Job& job) {
             return found;
         }
 
-    Compiler compiler(job, harness, hand_in.text);
-    const Outcome outcome = confirm(compiler.make_runner(), job);
+    auto compiler = std::make_unique<Compiler>(job, harness, hand_in.text);
+    Outcome outcome = compiler->make_runner();
+    if (may_be_chance(outcome)) {
+        compiler = std::make_unique<Compiler>(job, harness, hand_in.text);
+        outcome = compiler->make_runner();
+    }
+    outcome = confirm(std::move(outcome), job);
     if (!outcome.keep) return finish(outcome);
     WorkFolder finished(job.cache());
-    if (outcome.passed()) copy_out(compiler.runner(), finished.path() / "runner");
-    if (outcome.passed() && job.traced) copy_out(compiler.gimple(), finished.path() / gimple_name);
+    if (outcome.passed()) copy_out(compiler->runner(), finished.path() / "runner");
+    if (outcome.passed() && job.traced) copy_out(compiler->gimple(), finished.path() / gimple_name);
     write_outcome(outcome, finished.path());
     const fs::path folder = finished.publish(key);
     tidy(job.cache());
