@@ -67,6 +67,19 @@ enum class FindingKind : std::uint32_t {
     copy_by_name = 27            // of a device variable
 };
 
+/// What a launch asks for that CUDA refuses.
+enum class LaunchLimit : std::uint32_t {
+    none = 0,
+    empty = 1,          // no block, or no thread
+    threads = 2,        // in a block
+    threads_in_z = 3,   // of a block
+    blocks = 4,         // in y or z, or far too many in x
+    launch_bounds = 5,  // of the kernel
+    shared = 6,         // more than the 48 KB that need no request
+    most_shared = 7,    // more than a block can have
+    blocks_at_once = 8  // of a cooperative launch
+};
+
 /// Whose memory an access meant. Of none, offset is the address.
 enum class FindingSpace : std::uint32_t {
     none = 0,
@@ -95,10 +108,10 @@ struct RawFinding {
     std::uint32_t buffer;                    // which of the judge's
     std::uint32_t threads, threads_missing;  // of the block; that had returned
     std::uint32_t other_width;               // of `before`, if both are atomics and their widths differ; else 0
-    std::uint32_t reserved;
-    std::int32_t line;        // of the student's file, where that is known; 0: see program_counter
-    std::int32_t other_line;  // the same of `before`
-    char object[48];          // a variable's name; a function of CUDA's
+    std::uint32_t limit;                     // of a failed launch, as LaunchLimit
+    std::int32_t line;                       // of the student's file, where that is known; 0: see program_counter
+    std::int32_t other_line;                 // the same of `before`
+    char object[48];                         // a variable's name; a function of CUDA's
     char kernel[64];
     char detail[112];  // more words
 };
@@ -187,6 +200,7 @@ struct StatusPage {
     std::uint32_t finding_count;
     RawFinding findings[most_findings];
     std::uint32_t guard_count;  // places that read what their threads then update by an atomic, as if (bin < 255) does:
+    std::uint32_t launch_limit;         // LaunchLimit, if `detail` is about a launch that was refused
     std::uint64_t guards[most_guards];  // an atomic_race of a plain read with an atomic on such a line is a note
     std::uint32_t place_count;
     AccessCounts places[most_places];

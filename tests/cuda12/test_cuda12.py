@@ -42,7 +42,7 @@ CORRECT = [
 ]
 
 
-@pytest.mark.skipif(not os.environ.get("WARPLAB_THOROUGH"), reason="takes ten minutes")
+@pytest.mark.skipif(not os.environ.get("WARPLAB_THOROUGH"), reason="takes minutes")
 @pytest.mark.parametrize("file", CORRECT)
 def test_corpus_compiles(nvcc: Path, file: str, tmp_path: Path) -> None:
     source = ROOT / "tests/corpus" / file

@@ -350,13 +350,31 @@ RUNNING = [
         "too_many_threads",
         program(launch="add_kernel<<<98, 1025>>>(a, b, out, n);"),
         "launch_failed",
-        ("invalid configuration", "line 10: add_kernel<<<(98, 1, 1), (1025, 1, 1), 0>>>", "1 to 1024 threads"),
+        ("invalid configuration", "line 10: add_kernel<<<(98, 1, 1), (1025, 1, 1), 0>>> (1025 threads in a block", "swapped"),
     ),
     Bad(
         "empty_grid",
         program(launch="add_kernel<<<unsigned(n / 200000), 256>>>(a, b, out, n);"),
         "launch_failed",
-        ("invalid configuration", "line 10: add_kernel<<<(0, 1, 1)", "at least one block"),
+        ("invalid configuration", "line 10: add_kernel<<<(0, 1, 1)", "(0 blocks)", "Round the number of blocks up"),
+    ),
+    Bad(
+        "too_many_blocks_in_y",
+        program(launch="add_kernel<<<dim3(1, 65536), 256>>>(a, b, out, n);"),
+        "launch_failed",
+        ("65536 blocks in y; at most 65535", "longest direction to x"),
+    ),
+    Bad(
+        "too_much_shared_memory",
+        program(launch="add_kernel<<<98, 256, 61440>>>(a, b, out, n);"),
+        "launch_failed",
+        ("61440 bytes of shared memory; at most 49152", "cudaFuncSetAttribute(kernel"),
+    ),
+    Bad(
+        "more_shared_memory_than_there_is",
+        program(launch="add_kernel<<<98, 256, 300000>>>(a, b, out, n);"),
+        "launch_failed",
+        ("300000 bytes of shared memory; at most", "smaller tile"),
     ),
     Bad("nothing_launched", program(launch=""), "not_launched", ("No kernel was launched", "<<<")),
     Bad(

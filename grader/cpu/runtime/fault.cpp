@@ -239,8 +239,10 @@ void end_with_misaligned(const void* address, const void* caller) {
     leave(Fault::misaligned);
 }
 
-void note_detail(const std::string& detail) {
-    if (page->fault == 0) write_text(page->detail, sizeof(page->detail), detail.c_str());
+void note_detail(const std::string& detail, warplab::LaunchLimit limit) {
+    if (page->fault != 0) return;
+    write_text(page->detail, sizeof(page->detail), detail.c_str());
+    page->launch_limit = static_cast<uint32_t>(limit);
 }
 
 warplab::StatusPage& writable_page() { return *page; }

@@ -33,7 +33,7 @@ std::uint32_t disturbances();
 [[noreturn]] void end_with_misaligned(const void* address, const void* caller);
 
 /// Record a text for the judge without ending the process: why the last call that returned an error failed.
-void note_detail(const std::string& detail);
+void note_detail(const std::string& detail, warplab::LaunchLimit limit = warplab::LaunchLimit::none);
 
 /// Return the status page for writing. page_is_read() states whether a judge reads it.
 warplab::StatusPage& writable_page();

@@ -81,41 +81,47 @@ uint64_t most_blocks_at_once(int block_threads, size_t shared_bytes) {
     return static_cast<uint64_t>(multiprocessors) * blocks_per_multiprocessor_of(block_threads, shared_bytes);
 }
 
-cudaError_t check(const Launch& launch, const Grid& grid) {
+/// Why a launch is refused. The words follow "k<<<…>>>".
+struct Refusal {
+    cudaError_t error = cudaSuccess;  // the launch is allowed
+    warplab::LaunchLimit limit = warplab::LaunchLimit::none;
+    std::string words = {};
+};
+
+std::string beyond(uint64_t number, const char* of_what, uint64_t most, const char* why = "are allowed") {
+    return " (" + std::to_string(number) + " " + of_what + "; at most " + std::to_string(most) + " " + why + ")";
+}
+
+Refusal check(const Launch& launch, const Grid& grid) {
+    using enum warplab::LaunchLimit;
     const dim3 &b = launch.block, &g = launch.grid;
-    const uint64_t threads = uint64_t{b.x} * b.y * b.z;
-    if (!b.x || !b.y || !b.z || b.x > 1024 || b.y > 1024 || b.z > 64 || threads > 1024)
-        return cudaErrorInvalidConfiguration;
-    if (!g.x || !g.y || !g.z || g.x > 0x7fffffffu || g.y > 65535 || g.z > 65535) return cudaErrorInvalidConfiguration;
-    if (threads > grid.most_threads) return cudaErrorLaunchOutOfResources;
-    if (launch.shared_bytes > static_cast<size_t>(allowed_shared_bytes(grid.run_block))) return cudaErrorInvalidValue;
-    const uint64_t blocks = uint64_t{g.x} * g.y * g.z;
-    if (launch.cooperative && blocks > most_blocks_at_once(static_cast<int>(threads), launch.shared_bytes))
-        return cudaErrorCooperativeLaunchTooLarge;
-    return cudaSuccess;
+    const uint64_t block_threads = uint64_t{b.x} * b.y * b.z, all_blocks = uint64_t{g.x} * g.y * g.z;
+    if (!block_threads) return {cudaErrorInvalidConfiguration, empty, " (blocks of 0 threads)"};
+    if (!all_blocks) return {cudaErrorInvalidConfiguration, empty, " (0 blocks)"};
+    if (block_threads > most_threads)
+        return {cudaErrorInvalidConfiguration, threads, beyond(block_threads, "threads in a block", most_threads)};
+    if (b.z > 64) return {cudaErrorInvalidConfiguration, threads_in_z, beyond(b.z, "threads in z", 64)};
+    if (g.x > 0x7fffffffu) return {cudaErrorInvalidConfiguration, blocks, beyond(g.x, "blocks in x", 0x7fffffffu)};
+    if (g.y > 65535) return {cudaErrorInvalidConfiguration, blocks, beyond(g.y, "blocks in y", 65535)};
+    if (g.z > 65535) return {cudaErrorInvalidConfiguration, blocks, beyond(g.z, "blocks in z", 65535)};
+    if (block_threads > grid.most_threads)
+        return {cudaErrorLaunchOutOfResources, launch_bounds,
+                beyond(block_threads, "threads in a block", grid.most_threads, "are allowed by __launch_bounds__")};
+    const size_t allowed = static_cast<size_t>(allowed_shared_bytes(grid.run_block));
+    if (launch.shared_bytes > most_shared_bytes)
+        return {cudaErrorInvalidValue, most_shared,
+                beyond(launch.shared_bytes, "bytes of shared memory", most_shared_bytes)};
+    if (launch.shared_bytes > allowed)
+        return {cudaErrorInvalidValue, shared, beyond(launch.shared_bytes, "bytes of shared memory", allowed)};
+    const uint64_t at_once = most_blocks_at_once(static_cast<int>(block_threads), launch.shared_bytes);
+    if (launch.cooperative && all_blocks > at_once)
+        return {cudaErrorCooperativeLaunchTooLarge, blocks_at_once,
+                beyond(all_blocks, "blocks", at_once, "run at once")};
+    return {};
 }
 
 std::string describe(const dim3& extent) {
     return "(" + std::to_string(extent.x) + ", " + std::to_string(extent.y) + ", " + std::to_string(extent.z) + ")";
-}
-
-/// Return by how much a launch exceeds the kernel's __launch_bounds__; empty for others.
-std::string exceeded_bounds(const Launch& launch, const Grid& grid) {
-    const uint64_t threads = uint64_t{launch.block.x} * launch.block.y * launch.block.z;
-    if (grid.most_threads == most_threads || threads <= grid.most_threads) return "";
-    return ", with " + std::to_string(threads) + " threads per block, but __launch_bounds__ allows " +
-           std::to_string(grid.most_threads);
-}
-
-/// Return the reason why a launch must not use more than 48 KB of shared memory; empty for other launches.
-std::string missing_opt_in(const Launch& launch, const Grid& grid, const char* kernel) {
-    if (launch.shared_bytes <= static_cast<size_t>(allowed_shared_bytes(grid.run_block))) return "";
-    const std::string bytes = std::to_string(launch.shared_bytes);
-    if (launch.shared_bytes > most_shared_bytes)
-        return ", with " + bytes + " bytes of shared memory where a block has at most " +
-               std::to_string(most_shared_bytes);
-    return ", without cudaFuncSetAttribute(" + std::string(kernel) + ", cudaFuncAttributeMaxDynamicSharedMemorySize, " +
-           bytes + ") before it, which more than 48 KB of shared memory need";
 }
 
 /// Return the kernel's name as the launch spells it, unless the launch uses a pointer or a macro.
@@ -210,13 +216,13 @@ void run_pending(const char* kernel, Grid& grid) {
     Launch& launch = *pending;
     launch.used = true;
     const DeviceLock lock = lock_device();
-    if (const cudaError_t error = check(launch, grid); error != cudaSuccess) {
+    if (const Refusal refusal = check(launch, grid); refusal.error != cudaSuccess) {
         const std::string shape = "<<<" + describe(launch.grid) + ", " + describe(launch.block) + ", " +
                                   std::to_string(launch.shared_bytes) + ">>>";
-        const std::string why = exceeded_bounds(launch, grid) + missing_opt_in(launch, grid, kernel);
-        note_detail("line " + std::to_string(launch.line) + ": " + name_of(launch, kernel) + shape + why);
-        if (observer) observer->launch_failed(launch.line, name_of(launch, kernel), shape + why);
-        launch.error = set_error(error);
+        const std::string words = shape + refusal.words;
+        note_detail("line " + std::to_string(launch.line) + ": " + name_of(launch, kernel) + words, refusal.limit);
+        if (observer) observer->launch_failed(launch.line, name_of(launch, kernel), refusal.limit, words);
+        launch.error = set_error(refusal.error);
         return;
     }
     grid.cooperative = launch.cooperative;

@@ -62,7 +62,8 @@ class Observer {
     /// `why` may be empty if nothing is known about the pointer; `caller` is a return address in the student's code.
     virtual void freed_wrongly(const void*, const char* /*function*/, const std::string& /*why*/, void* /*caller*/) {}
     /// A launch failed. This is a defect unless the program queries the error.
-    virtual void launch_failed(int /*line*/, const char* /*kernel*/, const std::string& /*why*/) {}
+    virtual void launch_failed(int /*line*/, const char* /*kernel*/, warplab::LaunchLimit /*limit*/,
+                               const std::string& /*why*/) {}
     virtual void error_asked() {}
     /// Called around a call of the contract, which must free what it allocates. The first call may keep memory that
     /// later calls use.

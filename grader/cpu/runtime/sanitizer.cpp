@@ -43,6 +43,7 @@ using warplab::AccessCounts;
 using warplab::FindingKind;
 using warplab::FindingSide;
 using warplab::FindingSpace;
+using warplab::LaunchLimit;
 using warplab::MemoryKind;
 using warplab::RawFinding;
 using warplab::trace::OperationKind;
@@ -224,7 +225,7 @@ class Sanitizer final : public Observer {
     }
     void wrong(FindingKind kind, int line, const char* function, const std::string& why) override;
     void freed_wrongly(const void* pointer, const char* function, const std::string& why, void* caller) override;
-    void launch_failed(int line, const char* kernel, const std::string& why) override;
+    void launch_failed(int line, const char* kernel, LaunchLimit limit, const std::string& why) override;
     void error_asked() override {
         const DeviceLock lock = lock_device();
         failed_launch_ = {};
@@ -1320,9 +1321,10 @@ void Sanitizer::index_beyond(std::int64_t index, const char* array, std::uint32_
     record_finding(finding);
 }
 
-void Sanitizer::launch_failed(int line, const char* kernel, const std::string& why) {
+void Sanitizer::launch_failed(int line, const char* kernel, LaunchLimit limit, const std::string& why) {
     if (failed_launch_.kind) return;
     failed_launch_ = at_line(FindingKind::failed_launch, line, "", why);
+    failed_launch_.limit = static_cast<std::uint32_t>(limit);
     copy_name(failed_launch_.kernel, sizeof failed_launch_.kernel, kernel);
 }
 

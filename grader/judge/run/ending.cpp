@@ -56,17 +56,19 @@ std::string where_it_was(const StatusPage& page) {
 }
 
 /// Return the failure for an error that a call of CUDA's returned. Since CUDA 13, an empty grid is an invalid value.
-Failure explain_cuda_error(CudaError error, std::string message, const std::optional<Circumstances>& circumstances) {
+Failure explain_cuda_error(CudaError error, std::string message, const StatusPage& page,
+                           const std::optional<Circumstances>& circumstances) {
     const bool empty = circumstances && !circumstances->zero_size.empty();
-    const bool bad_launch = error == CudaError::invalid_configuration || (empty && error == CudaError::invalid_value);
+    const auto limit = static_cast<LaunchLimit>(page.launch_limit);
+    const bool of_memory = error == CudaError::illegal_address || error == CudaError::out_of_memory;
+    const bool bad_launch = (limit != LaunchLimit::none && !of_memory) || error == CudaError::invalid_configuration ||
+                            (empty && error == CudaError::invalid_value);
     if (circumstances && bad_launch)
-        return {
-            cause::launch_failed, std::move(message),
-            empty ? fmt::format("{} is 0 here, and a grid of 0 blocks is an error: return early when there is "
-                                "nothing to do.",
-                                circumstances->zero_size)
-                  : "A launch is <<<blocks, threads of a block>>>: are the two swapped? A block has 1 to 1024 threads, "
-                    "and at most 48 KB of shared memory unless more is asked for. There is at least one block."};
+        return {cause::launch_failed, std::move(message),
+                empty ? fmt::format("{} is 0 here, and a grid of 0 blocks is an error: return early when there is "
+                                    "nothing to do.",
+                                    circumstances->zero_size)
+                      : hint_for_launch(limit)};
     const auto hint = error == CudaError::out_of_memory ? memory_hint
                       : circumstances && error == CudaError::illegal_address
                           ? "A thread read or wrote an address that belongs to nothing: is the index checked against "
@@ -283,6 +285,35 @@ Failure explain_exit(const Ending& ending) {
 
 }  // namespace
 
+const char* hint_for_launch(LaunchLimit limit) {
+    switch (limit) {
+        case LaunchLimit::empty:
+            return "Round the number of blocks up, (n + threads - 1) / threads, and return early when there is nothing "
+                   "to do.";
+        case LaunchLimit::threads:
+            return "A launch is <<<blocks, threads of a block>>>: are the two swapped? A block has 1 to 1024 threads, "
+                   "all three directions together.";
+        case LaunchLimit::threads_in_z:
+            return "A block has at most 1024 threads in x and in y, and at most 64 in z.";
+        case LaunchLimit::blocks:
+            return "Give the longest direction to x: y and z have at most 65,535 blocks.";
+        case LaunchLimit::launch_bounds:
+            return "Launch the kernel with fewer threads in a block, or raise the number in its __launch_bounds__.";
+        case LaunchLimit::shared:
+            return "To use more shared memory, call cudaFuncSetAttribute(kernel, "
+                   "cudaFuncAttributeMaxDynamicSharedMemorySize, bytes) before the launch.";
+        case LaunchLimit::most_shared:
+            return "Use a smaller tile, or share it among fewer threads. The size in <<< >>> is in bytes.";
+        case LaunchLimit::blocks_at_once:
+            return "All blocks of a cooperative launch run at once: cudaOccupancyMaxActiveBlocksPerMultiprocessor says "
+                   "how many fit on each multiprocessor.";
+        case LaunchLimit::none:
+            break;
+    }
+    return "A launch is <<<blocks, threads of a block>>>: are the two swapped? A block has 1 to 1024 threads, and at "
+           "most 48 KB of shared memory unless more is asked for. There is at least one block.";
+}
+
 bool can_be_ours(const Failure& failure) { return failure.cause == cause::internal || failure.cause == cause::sandbox; }
 
 Failure blame_program(Failure failure) {
@@ -306,7 +337,7 @@ Failure explain_refusal(const protocol::Answer& answer, const StatusPage& page,
     return explain_cuda_error(static_cast<CudaError>(answer.cuda_error),
                               detail.empty() ? fmt::format("CUDA error {} ({})", words, where_it_was(page))
                                              : fmt::format("CUDA error {}: {}", words, detail),
-                              circumstances);
+                              page, circumstances);
 }
 
 Failure explain_violation(Violation violation) {
@@ -336,7 +367,8 @@ Failure explain_end(const Ending& ending) {
     if (page.fault != 0 && !stopped && !no_memory) return explain_fault(ending);
     if (const auto error = error_of_check(ended)) {
         const std::string message = clean(last_line(ended.output).c_str(), 500) + noted(page) + ".";
-        if (ended.how != End::out_of_memory) return explain_cuda_error(*error, message, ending.circumstances);
+        if (ended.how != End::out_of_memory)
+            return explain_cuda_error(*error, message, ending.page, ending.circumstances);
         return {cause::out_of_memory, message, *error == CudaError::out_of_memory ? memory_hint : ""};
     }
     switch (ended.how) {

@@ -37,6 +37,9 @@ struct Ending {
 /// can forge both: see check_dataset(), which runs the reference.
 Failure explain_end(const Ending& ending);
 
+/// Return what to do about a launch that CUDA refuses.
+const char* hint_for_launch(LaunchLimit limit);
+
 /// Whether the judge's side may be at fault.
 bool can_be_ours(const Failure& failure);
 

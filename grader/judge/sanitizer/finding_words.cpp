@@ -371,11 +371,8 @@ Description describe(const std::vector<BufferSpec>& buffers, const RawFinding& f
             return {cause::failed_launch,
                     fmt::format("{}{} failed, so the kernel never ran, and the program did not check for this error.",
                                 kernel_of(f), detail_of(f)),
-                    "A launch is <<<blocks, threads of a block>>>: are the two swapped? It needs 1 to 1024 threads per "
-                    "block (at most 64 in z, and at most n if the kernel has "
-                    "__launch_bounds__(n)), at least one block (at most 65,535 in y and in z), and at most 48 KB of "
-                    "shared memory. To use more shared memory, call cudaFuncSetAttribute(kernel, "
-                    "cudaFuncAttributeMaxDynamicSharedMemorySize, bytes). Call cudaGetLastError() after each launch."};
+                    fmt::format("{} Call cudaGetLastError() after each launch.",
+                                hint_for_launch(static_cast<LaunchLimit>(f.limit)))};
         case FindingKind::invalid_free:
             return {cause::invalid_free, fmt::format("{} does not take this pointer: {}.", object_of(f), detail_of(f)),
                     "Each allocation is freed once, with the pointer that it gave. The error shows in whatever asks "

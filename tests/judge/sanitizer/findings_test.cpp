@@ -174,10 +174,17 @@ TEST(Race, OfTwoAtomicsSaysHowTheyDiffer) {
     EXPECT_TRUE(has(describe_one(finding).hint, "An atomic protects a word only from other atomics"));
 }
 
-TEST(FailedLaunch, NamesEveryLimit) {
-    const std::string hint = describe_one(finding_of(FindingKind::failed_launch)).hint;
-    EXPECT_TRUE(has(hint, "65,535 in y"));
-    EXPECT_TRUE(has(hint, "cudaFuncSetAttribute"));
+TEST(FailedLaunch, HintsAtTheLimitThatItExceeds) {
+    const auto hint_for = [](LaunchLimit limit) {
+        RawFinding finding = finding_of(FindingKind::failed_launch);
+        finding.limit = static_cast<std::uint32_t>(limit);
+        return describe_one(finding).hint;
+    };
+    EXPECT_TRUE(has(hint_for(LaunchLimit::blocks), "65,535 blocks"));
+    EXPECT_TRUE(has(hint_for(LaunchLimit::shared), "cudaFuncSetAttribute"));
+    EXPECT_TRUE(has(hint_for(LaunchLimit::threads), "swapped"));
+    for (std::uint32_t limit = 0; limit < 10; ++limit)
+        EXPECT_TRUE(has(hint_for(static_cast<LaunchLimit>(limit)), "Call cudaGetLastError()"));
 }
 
 TEST(Copies, OfAVariableByItsNameSayWhatTakesTheName) {
