@@ -5,8 +5,6 @@
 namespace warplab_cpu {
 namespace {
 
-bool is_strong(const Mark& mark) { return mark.atomic || mark.is_volatile; }
-
 bool has_bytes_of(const Mark& mark, const Mark& other) { return (other.bytes & ~mark.bytes) == 0; }
 
 /// Drop accesses that the same thread later repeated, in the same way and to the same bytes.
@@ -120,9 +118,9 @@ bool Histories::is_unordered(const Mark& earlier, const Mark& mark, const Query&
 /// threads signal each other.
 bool Histories::is_signal(const Mark& earlier, const Mark& mark, const Query& query) {
     if (!is_strong(earlier) || !is_strong(mark)) return false;
+    if (!has_plain_write(mark, query)) return true;
     const bool earlier_writes = query.kind == AccessKind::plain_write, writes = query.writes && !mark.atomic;
     if (earlier_writes && writes) return false;
-    if (!earlier_writes && !writes) return true;
     const bool other_block = earlier.block != mark.block && !earlier.atomic && !mark.atomic;
     return other_block || (earlier_writes ? earlier.fenced : mark.fenced);
 }

@@ -153,7 +153,12 @@ class Histories {
         const bool barrier_between = latest.block == mark.block && latest.generation != mark.generation;
         const bool of_other_block = !earlier.peers.empty() && earlier.peers.back().block != mark.block;
         return barrier_between || (query.shared && of_other_block) ||
-               (query.kind == AccessKind::plain_read && mark.atomic && !earlier.any_weak);
+               (!earlier.any_weak && is_strong(mark) && !has_plain_write(mark, query));
+    }
+    static bool is_strong(const Mark& mark) { return mark.atomic || mark.is_volatile; }
+    /// Return whether one of the two accesses is a write and not an atomic.
+    static bool has_plain_write(const Mark& mark, const Query& query) {
+        return query.kind == AccessKind::plain_write || (query.writes && !mark.atomic);
     }
     static bool is_signal(const Mark& earlier, const Mark& mark, const Query& query);
     /// Return whether the running thread read a flag, counter or lock after the earlier access and so knows of the
