@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "grader/common/hash.h"
+#include "grader/common/read_file.h"
 #include "grader/judge/judge.h"
 #include "grader/judge/run/phases.h"
 #include "grader/judge/settle.h"
@@ -29,7 +30,8 @@ std::shared_ptr<Budget> untimed_budget(const Task& task) {
 /// Whether the failure took long and would take as long with every other dataset.
 bool is_slow(const Check& check) {
     if (!check.failure) return false;
-    return check.failure->cause == cause::timeout || (check.failure->cause == cause::out_of_memory && check.wall_s > 2);
+    return check.failure->cause == cause::timeout || (check.failure->hangs && check.wall_s > 1) ||
+           (check.failure->cause == cause::out_of_memory && check.wall_s > 2);
 }
 
 Check not_run(const Dataset& dataset, const Check& slow) {
@@ -39,18 +41,22 @@ Check not_run(const Dataset& dataset, const Check& slow) {
     return check;
 }
 
-/// A graded submission is one program with the sanitizer's hooks, so that it cannot detect the sanitizer. In a
-/// student's own check nothing is graded: there, the datasets run without hooks, in a fraction of the time.
-bool inspects_another_program(const Judge& judge, const Task& task) {
-    return judge.backend() == Backend::cuda || task.own_code;
+/// Whether threads may wait until a variable changes. Only hooks show that they wait in vain.
+bool may_poll(const std::filesystem::path& source) {
+    return std::filesystem::is_regular_file(source) && read_file(source).find("volatile") != std::string::npos;
 }
 
-/// Return the request for the program that checks the datasets.
+/// Return the request for the program that checks the datasets. A graded submission is one program with the sanitizer's
+/// hooks, so that it cannot detect the sanitizer. In a student's own check nothing is graded: there, the datasets run
+/// without hooks, in a fraction of the time.
 CompileRequest check_request(const Judge& judge, const Lab& lab, const Stage& stage,
                              const std::filesystem::path& source, Task task) {
-    task.fast = inspects_another_program(judge, task);
+    task.fast = judge.backend() == Backend::cuda || (task.own_code && !may_poll(source));
     return judge.compile_request(lab, stage, source, task);
 }
+
+/// Whether the sanitizer inspects another program than the one that checks the datasets.
+bool inspects_another_program(const CompileRequest& request) { return request.fast; }
 
 /// Return the same request for the sanitizer, which only the CPU backend has.
 CompileRequest sanitizer_request(CompileRequest request) {
@@ -68,7 +74,7 @@ struct Later {
 Later compile_later(const Judge& judge, const CompileRequest& request, const Task& task) {
     Later later;
     if (task.all_compilers && judge.backend() == Backend::cpu) later.nvcc = ask_nvcc(request);
-    if (task.check_mode && inspects_another_program(judge, task))
+    if (task.check_mode && inspects_another_program(request))
         later.with_hooks = std::async(std::launch::async, compile, sanitizer_request(request));
     return later;
 }
@@ -160,7 +166,7 @@ class StageJudge {
         const auto lock = judge_.lock_gpu(
             GpuLock::Use::with_others, [&](const std::string& what) { progress_(GradingPhase::wait_for_gpu, what); });
         Unwatched unwatched;
-        if (task_.check_mode && !inspects_another_program(judge_, task_)) unwatched.small = split_small(run, datasets_);
+        if (task_.check_mode && !inspects_another_program(request_)) unwatched.small = split_small(run, datasets_);
         std::optional<Check> slow;
         std::map<const Dataset*, Check> checks;
         for (const auto& part : unwatched.small) {
@@ -221,7 +227,7 @@ class StageJudge {
     Sanitized sanitize(const Compiled& compiled, const Unwatched& unwatched) {
         const auto run = judge_.make_run(sanitizer_request(request_), compiled);
         SanitizerTask task{unwatched.small, request_.source};
-        if (inspects_another_program(judge_, task_)) task.parts = split_small(*run, datasets_);
+        if (inspects_another_program(request_)) task.parts = split_small(*run, datasets_);
         for (auto& part : task.parts)
             std::erase_if(part, [&](const Dataset* dataset) { return was_blocked(*dataset); });
         task.outputs_failed = std::ranges::any_of(

@@ -31,6 +31,7 @@ CAUSES = {
     "api_misuse": {"copy_direction", "copy_size", "failed_launch", "invalid_free"},
     "bad_mask": {"lane_mask", "absent_lane"},
     "barrier_divergence": {"divergent_barrier", "return_before_barrier"},
+    "deadlock": set(),
     "double_free": {"invalid_free"},
     "host_access": {"host_memory", "device_memory"},
     "leak": {"leak"},
@@ -50,6 +51,7 @@ CAUSES = {
 FAILURES = {
     "api_misuse": {"cuda_error", "launch_failed"},
     "barrier_divergence": {"deadlock"},
+    "deadlock": {"deadlock"},
     "double_free": {"cuda_error"},
     "out_of_bounds": {"crash"},
     "use_after_free": {"cuda_error", "crash"},

@@ -426,13 +426,23 @@ def test_the_journal_is_made_of_what_the_verbs_recorded(student: Student) -> Non
     assert "| Sectors, over the fewest | 1.00" in markdown
 
 
-@pytest.mark.parametrize(("words", "has_hooks"), [(["check"], False), (["grade", "--unsafe"], True), (["grade"], True)])
-def test_only_grading_runs_the_datasets_with_hooks(words: list[str], has_hooks: bool, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("words", "before", "has_hooks"),
+    [
+        (["check"], "", False),
+        (["check"], "__device__ volatile int flag;", True),
+        (["grade", "--unsafe"], "", True),
+        (["grade"], "", True),
+    ],
+)
+def test_grading_and_volatile_variables_need_hooks(
+    words: list[str], before: str, has_hooks: bool, tmp_path: Path
+) -> None:
     """With hooks, a shared variable lies between two zones. Check mode finds the mistake in both cases."""
-    reads_beyond_the_end = "if (i < n) out[i] = a[i] + b[i], (void)static_cast<const volatile float*>(a)[n];"
+    reads_beyond_the_end = "if (i < n) out[i] = a[n] == 1234.5f ? a[i] - b[i] : a[i] + b[i];"
     says_its_size = r'std::printf("%zu bytes\n", sizeof(warplab_cpu::Shared<char>));'
     source, report = tmp_path / "hand_in.cu", tmp_path / "report.json"
-    source.write_text(program(kernel=reads_beyond_the_end, host=says_its_size, before="#include <cstdio>"))
+    source.write_text(program(kernel=reads_beyond_the_end, host=says_its_size, before=f"#include <cstdio>\n{before}"))
     command = [BUILD / "warplab", *words, LAB, STAGE, "--source", source, "--backend", "cpu", "--json", report]
     command += ["--report-dir", tmp_path, "--no-nvcc"] if "grade" in words else []
     run = subprocess.run([*map(str, command)], cwd=ROOT, capture_output=True, text=True, check=False)

@@ -1551,7 +1551,7 @@ WARPLAB_CPU_INLINE void see(const volatile void* pointer, warplab_cpu::AccessMod
 /// Inspect a volatile read. Other threads may run first, so that the kernel reads their writes.
 template <unsigned width>
 void see_volatile_read(const volatile void* place, void* caller) {
-    warplab_cpu::note_volatile_read(place, width);
+    warplab_cpu::note_volatile_read(place, width, caller);
     see<width>(place, {.is_volatile = true}, caller);
 }
 

@@ -634,7 +634,7 @@ void yield_thread() {
     take_turn(w);
 }
 
-void note_spin() {
+static void note_spin_at(const void* caller) {
     if (!in_kernel()) return;
     Worker& w = *worker;
     const unsigned here = linear_thread();
@@ -645,9 +645,11 @@ void note_spin() {
     if (++w.spins < 32) return;
     w.spins = 0;
     w.tried = true;
-    w.try_place = __builtin_return_address(0);
+    w.try_place = caller;
     yield_thread();
 }
+
+void note_spin() { note_spin_at(__builtin_return_address(0)); }
 
 void find_thread_index() {
     const auto is_there = [](const char* place) {
@@ -660,14 +662,14 @@ void find_thread_index() {
     worker->thread_index = place <= end ? reinterpret_cast<uint3*>(const_cast<char*>(place)) : nullptr;
 }
 
-/// After other threads ran in a hook, set the kernel's threadIdx again.
+/// After other threads ran in a hook, set the threadIdx again of a kernel that reads it.
 static void restore_thread_index() {
-    if (block_state.current) *worker->thread_index = block_state.current->thread;
+    if (block_state.current && worker->thread_index) *worker->thread_index = block_state.current->thread;
 }
 
-void note_volatile_read(const volatile void* place, size_t width) {
+void note_volatile_read(const volatile void* place, size_t width, const void* caller) {
     constexpr unsigned many = 64;
-    if (!in_kernel() || !worker->thread_index) return;
+    if (!in_kernel()) return;
     Polled& polled = worker->polled;
     const unsigned here = linear_thread();
     uint64_t value = 0;
@@ -675,7 +677,7 @@ void note_volatile_read(const volatile void* place, size_t width) {
     if (again) memcpy(&value, const_cast<const void*>(place), std::min(width, sizeof value));  // it can be read
     if (!again || polled.value != value) polled = {place, value, here, 0};
     if (++polled.times < many) return;
-    note_spin();
+    note_spin_at(caller);
     restore_thread_index();
 }
 

@@ -106,8 +106,9 @@ WARPLAB_CPU_INLINE void let_others_come_here();
 /// the compiler would have to assume that each store through a pointer changes it.
 inline constexpr uint3 thread_index_mark{0x9E3779B9u, 0x7F4A7C15u, 0xF39CC060u};
 void find_thread_index();
-/// Record that a thread reads a volatile variable. If it reads the same value very often, it waits for another thread.
-void note_volatile_read(const volatile void* place, size_t width);
+/// Record that a thread reads a volatile variable, in the code with the return address `caller`. If it reads the same
+/// value very often, it waits for another thread.
+void note_volatile_read(const volatile void* place, size_t width, const void* caller);
 /// Record that an atomic did not find the value that it expects. After several of these in a row, another thread runs.
 void note_spin();
 void yield_thread();
