@@ -350,7 +350,11 @@ RUNNING = [
         "too_many_threads",
         program(launch="add_kernel<<<98, 1025>>>(a, b, out, n);"),
         "launch_failed",
-        ("invalid configuration", "line 10: add_kernel<<<(98, 1, 1), (1025, 1, 1), 0>>> (1025 threads in a block", "swapped"),
+        (
+            "invalid configuration",
+            "line 10: add_kernel<<<(98, 1, 1), (1025, 1, 1), 0>>> (1025 threads in a block",
+            "swapped",
+        ),
     ),
     Bad(
         "empty_grid",
