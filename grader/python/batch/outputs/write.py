@@ -15,6 +15,7 @@ from grader.python.batch.outputs.feedback import write_feedback
 from grader.python.batch.outputs.mistakes import count_mistakes, list_mistakes
 from grader.python.batch.outputs.own_gradebook import make_gradebook
 from grader.python.batch.policy.alike import Alike, TooMuchError, find_alike
+from grader.python.batch.policy.copied_records import find_copied_records
 from grader.python.batch.policy.finals import points_of, rows_that_count
 from grader.python.batch.policy.points import Final, Policy, choose_latest, finals, read_policy, tell_policy
 from grader.python.batch.policy.suspicious import find_remarks
@@ -51,7 +52,9 @@ def write_outputs(database: Database, settings: Settings) -> Path:
     notes += [f"Left out of the batch: {sentence}" for sentence in database.fact("left_out") or []]
     title = f"{settings.lab}: batch"
     file = settings.folder / "report.html"
-    remarks = find_remarks(rows, alike, find_untouched(rows, settings), everyone)
+    example = settings.root / "handouts/example-journal/records.jsonl"
+    copied = find_copied_records(rows, settings.folder, example)
+    remarks = find_remarks(rows, alike, find_untouched(rows, settings), everyone, copied)
     secret = database.fact("secret") or ""
     facts = describe(database, policy)
     journals = {row.key for row in rows if (place_of(settings.folder, "feedback", row.key) / JOURNAL).is_file()}

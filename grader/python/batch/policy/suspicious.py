@@ -46,12 +46,15 @@ def find_remarks(
     alike: Sequence[Alike],
     untouched: Collection[tuple[str, str]] = (),
     finals: Sequence[Final] = (),
+    copied_records: Sequence[tuple[str, str]] = (),
 ) -> list[Remark]:
     """Return all remarks, the most serious first. `untouched`: the key and stage of each file that is still the
-    starter, which nobody copied from others. `finals`: the students' points."""
+    starter, which nobody copied from others. `finals`: the students' points. `copied_records`: see
+    find_copied_records()."""
     remarks = [remark for row in rows for remark in look_at(row)]
     remarks += [remark for final in finals for remark in look_at_decisions(final)]
     remarks += same_files(rows, untouched)
+    remarks += [Remark(5, key, "", "records of another journal", whose) for key, whose in copied_records]
     remarks += [Remark(9, key, stage, "still the starter") for key, stage in sorted(untouched)]
     remarks += [Remark(4, row.key, "", "took long", show_duration(row.wall_s)) for row in took_long(rows)]
     hashes = {(row.key, stage.stage): stage.source_hash for row in rows for stage in row.stages}

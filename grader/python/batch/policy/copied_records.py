@@ -1,0 +1,48 @@
+"""Find journals with the records of another one. Each record has the second of its measurement, so two authors never
+have the same."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable
+from hashlib import blake2b
+from pathlib import Path
+
+from grader.python.batch.ingest.archive import RECORDS
+from grader.python.batch.store.places import place_of
+from grader.python.batch.store.rows import Row
+
+EXAMPLE = "the published example"
+SHARE = 0.5  # of the records that are another journal's
+MOST_OWNERS = 20  # of a record that are compared
+
+
+def find_copied_records(rows: Iterable[Row], folder: Path, example: Path) -> list[tuple[str, str]]:
+    """Return (key, whose): the journals of which at least half of the records are also in the example, or in the
+    journal of an earlier key of other students. `folder`: of the batch. Files that cannot be read have no records."""
+    students = {EXAMPLE: set[str]()}
+    files = {EXAMPLE: example}
+    for row in sorted(rows, key=lambda row: row.key):
+        students[row.key] = set(row.members)
+        files[row.key] = place_of(folder, "journals", row.key) / RECORDS
+    owners: dict[bytes, list[str]] = defaultdict(list)
+    copied = []
+    for key, file in files.items():
+        records = read_records(file)
+        known: Counter[str] = Counter()
+        for record in records:
+            known.update(whose for whose in owners[record] if not students[whose] & students[key])
+            owners[record] = [*owners[record], key][:MOST_OWNERS]
+        for whose, count in known.most_common(1):
+            if count >= SHARE * len(records):
+                copied.append((key, whose))
+    return copied
+
+
+def read_records(file: Path) -> set[bytes]:
+    """Return a digest of each line."""
+    try:
+        with file.open("rb") as lines:
+            return {blake2b(line.strip(), digest_size=12).digest() for line in lines if line.strip()}
+    except OSError:
+        return set()
