@@ -203,6 +203,7 @@ struct StatusPage {
     std::uint32_t launch_limit;         // LaunchLimit, if `detail` is about a launch that was refused
     std::uint64_t guards[most_guards];  // an atomic_race of a plain read with an atomic on such a line is a note
     std::uint32_t place_count;
+    std::uint32_t blocks_ended;  // since the process began, modulo 2^32
     AccessCounts places[most_places];
     std::uint32_t shape_count;
     LaunchCounts shapes[most_shapes];

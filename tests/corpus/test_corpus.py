@@ -66,11 +66,6 @@ DO_NOT_HOLD = {
 }
 KNOWN = {file: why for why, files in DO_NOT_HOLD.items() for file in files}
 
-# Rows that a busy machine may not finish in the judge's time: they count for the rates, and may differ.
-SLOW = {
-    "smoothing_filter/05_shuffle_neighbours.cu": "a switch of fibers for each lane's shuffle: about 5 s for narrow",
-}
-
 
 @dataclass
 class Outcome:
@@ -188,7 +183,7 @@ def disagreements(rows: list[dict], outcomes: dict[str, Outcome]) -> list[str]:
     found = []
     for row in rows:
         file, outcome = row["file"], outcomes[row["file"]]
-        if file not in SLOW and holds(row, outcome) == (file in KNOWN):
+        if holds(row, outcome) == (file in KNOWN):
             found.append(f"{file}: expected {row['expect']} {row.get('kind', '')}, got {outcome}")
     return found
 
@@ -201,8 +196,6 @@ def chosen_rows() -> list[dict]:
 
 @pytest.mark.parametrize("row", chosen_rows(), ids=lambda row: row["file"])
 def test_row_holds(row: dict, tmp_path: Path) -> None:
-    if row["file"] in SLOW:
-        pytest.skip(SLOW[row["file"]])
     outcome = run_row(row, tmp_path)
     if row["file"] in KNOWN:
         assert not holds(row, outcome), "This row holds now: remove it from KNOWN."
@@ -224,7 +217,7 @@ def main() -> int:
         print(f"{name.replace('_', ' ')}: {count} of {of} ({100 * count / of:.1f}%)")
     for row in ROWS:
         if not holds(row, outcomes[row["file"]]):
-            known = (KNOWN | SLOW).get(row["file"], "not known")
+            known = KNOWN.get(row["file"], "not known")
             expected = f"{row['expect']} {row.get('kind', '')} {row.get('lines', '')}".strip()
             print(f"{row['file']}: expected {expected}; {outcomes[row['file']]} [{known}]")
     found = disagreements(ROWS, outcomes)

@@ -794,13 +794,26 @@ bool is_built_in(std::string_view name) {
     return name == "threadIdx" || name == "blockIdx" || name == "blockDim" || name == "gridDim";
 }
 
+/// Return whether the = after the name at `i` initialises it, in `const int x = first, y = second;`.
+bool is_later_declarator(const Context& context, int i) {
+    const Stream& code = context.unit.code;
+    if (code[i - 1] != "," || code[i + 1] != "=") return false;
+    const int begin = statement_begin(code, i, &context.qualifiers);
+    if (code[begin] != "const" && code[begin] != "auto" && !Calls::is_type(code[begin])) return false;
+    const auto declaration = read_declaration(code, context.qualifiers, begin);
+    return declaration.understood && std::ranges::any_of(declaration.declarators, [i](const Declarator& declarator) {
+               return declarator.name_begin == i;
+           });
+}
+
 /// Return the names whose value may be different when they are read again.
 Names find_changing(const Context& context, const Calls& calls) {
     const Stream& code = context.unit.code;
     const Variables text(code, context.unit, calls);
     Names found;
     for (int i = 0; i < code.size(); ++i) {
-        if (code.is_identifier(i) && !is_built_in(code[i]) && text.may_change(i)) found.insert(code[i]);
+        const bool changes = code.is_identifier(i) && !is_built_in(code[i]) && text.may_change(i);
+        if (changes && !is_later_declarator(context, i)) found.insert(code[i]);
         if (!code.at_namespace[i] || !(context.qualifiers.of(code, i) & (q_device | q_managed))) continue;
         const auto declaration =
             read_declaration(code, context.qualifiers, statement_begin(code, i, &context.qualifiers));

@@ -262,6 +262,9 @@ void note_launch(const char* kernel, int line) {
 
 void note_return() { page->in_kernel = 0; }
 
+void note_blocks_ended(uint64_t count) {
+    __atomic_fetch_add(&page->blocks_ended, static_cast<uint32_t>(count), __ATOMIC_RELAXED);
+}
 void note_early_exits() { __atomic_fetch_add(&page->early_exits, 1, __ATOMIC_RELAXED); }
 
 const StatusPage& status_page() { return *page; }

@@ -45,5 +45,6 @@ std::uintptr_t executable_begin();
 void note_launch(const char* kernel, int line);
 void note_return();
 void note_early_exits();
+void note_blocks_ended(std::uint64_t count);
 
 }  // namespace warplab_cpu

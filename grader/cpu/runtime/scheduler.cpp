@@ -985,6 +985,7 @@ void run_blocks(Job& job, bool calls_helpers) {
             grid.run_block(grid, w.block);
             if (observer) observer->block_ends();
         }
+        note_blocks_ended(end - begin);
         if (calls_helpers) call_helpers_if_long(job);
     }
     block_goes_on(w);

@@ -125,7 +125,10 @@ Session::Reply Session::ask(protocol::Request request, const std::vector<int>& d
     const auto elapsed = [&] {
         return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     };
-    process_.restart_clock(limit_s);
+    process_.restart_clock(limit_s, [this, last = grid_progress()]() mutable {
+        const GridProgress before = std::exchange(last, grid_progress());
+        return last.launches == before.launches && last.blocks != before.blocks;
+    });
     if (request.ask == protocol::Ask::open) {
         buffer_bytes_ = 0;
         for (std::uint32_t i = 0; i < request.buffer_count; ++i) buffer_bytes_ += request.buffers[i].mapped_bytes;
@@ -158,6 +161,11 @@ Session::Reply Session::ask(protocol::Request request, const std::vector<int>& d
         }
         if (event == Process::Event::ended) return died(limit_s, circumstances);
     }
+}
+
+Session::GridProgress Session::grid_progress() const {
+    const volatile StatusPage& page = *page_;
+    return {page.launches, page.blocks_ended};
 }
 
 std::vector<RawFinding> Session::findings() {

@@ -66,6 +66,12 @@ class Session {
 
   private:
     Reply violated(Violation violation);
+    struct GridProgress {
+        std::uint64_t launches;
+        std::uint32_t blocks;
+    };
+    /// What the CPU backend says. A loop that launches kernels for ever does not get on.
+    GridProgress grid_progress() const;
     Reply died(double limit_s, const std::optional<Circumstances>& circumstances);
     std::string source_line(std::uint64_t program_counter) const;
 

@@ -40,6 +40,7 @@ using Words = std::vector<std::string>;
 // processor only once it ends, so the time must be much longer than such a wait.
 constexpr double starvation_window_s = 1;
 constexpr double most_extension = 10;  // multiple of a limit
+constexpr double most_getting_on = 4;  // multiple of a limit
 
 struct Pipe {
     Descriptor read_end, write_end;
@@ -113,9 +114,10 @@ struct Process::State {
     Descriptor output_end, status_end;
     Descriptor own_entry;                 // of /proc; while it is open, the Landlock rule stays valid
     std::uint64_t judges_peak_bytes = 0;  // until the child executes its program, its memory is the judge's
-    Clock::time_point started = Clock::now(), deadline = started, latest = started;
+    Clock::time_point started = Clock::now(), deadline = started, latest = started, latest_getting_on = started;
     Clock::time_point budget_ends = Clock::time_point::max();
     Clock::time_point window_began;                     // for measuring starvation
+    std::function<bool()> gets_on;                      // whether the program got on since the last call
     std::optional<sandbox::ProcessorTime> at_deadline;  // when the window began
     bool collected = true;
     bool deadline_passed = false, flooded = false, budget_spent = false;
@@ -264,11 +266,12 @@ void Process::State::start(const Words& argv, const Policy& policy, const std::v
 void Process::State::set_deadline(double wall_s) {
     deadline = after(Clock::now(), wall_s);
     latest = after(Clock::now(), wall_s * most_extension);
+    latest_getting_on = after(Clock::now(), wall_s * most_getting_on);
     at_deadline.reset();
 }
 
-/// Whether, after the deadline, other processes starved the child's processes, so that they get more time. Measures
-/// again after each window.
+/// Whether, after the deadline, the child gets more time: other processes starved its processes, or it gets on.
+/// Measures again after each window.
 bool Process::State::may_go_on() {
     if (Clock::now() >= latest || (budget && budget->spent())) return false;
     const auto time = Clock::now();
@@ -277,7 +280,8 @@ bool Process::State::may_go_on() {
     at_deadline = std::move(now);
     window_began = time;
     deadline = after(time, starvation_window_s);
-    return starved;
+    const bool is_getting_on = gets_on && gets_on();  // since the window began
+    return starved || (is_getting_on && time < latest_getting_on);
 }
 
 bool Process::State::child_ended() const {
@@ -485,8 +489,9 @@ Process Process::start(const Words& argv, const Policy& policy, const std::vecto
 
 Process::Event Process::wait_for(double seconds, int readable_fd) { return state_->wait_for(seconds, readable_fd); }
 
-void Process::restart_clock(double wall_s) {
+void Process::restart_clock(double wall_s, std::function<bool()> gets_on) {
     state_->set_deadline(wall_s);
+    state_->gets_on = std::move(gets_on);
     state_->printed_before = state_->result.output_bytes;
 }
 

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -91,8 +92,9 @@ class Process {
     enum class Event { readable, ended, elapsed };
     Event wait_for(double seconds, int readable_fd = -1);
 
-    /// Restart the wall-clock limit and the count for flood_bytes (once per request of a long-lived child).
-    void restart_clock(double wall_s);
+    /// Restart the wall-clock limit and the count for flood_bytes (once per request of a long-lived child). `gets_on`,
+    /// if given, returns whether the program got on since the last call: if so, it has up to four times as long.
+    void restart_clock(double wall_s, std::function<bool()> gets_on = nullptr);
 
     bool running() const;
     void kill();         // all its processes, at once

@@ -141,6 +141,9 @@ const Case split_kernels[] = {
     {"UniformBesideOthers",
      kernel("const int t = threadIdx.x; const int i = t + 1, m = n / 2; for (int k = 0; k < m; ++k) "
             "__syncthreads(); out[i] = 1;")},
+    {"UniformBesideOthersInOneDeclaration",
+     kernel("const int t = threadIdx.x; const int i = t + 1, m = n / 2; const int k = m + 1, end = k * 2; "
+            "for (int j = 0; j < end; ++j) __syncthreads(); out[i] = 1;")},
     {"MacroOfAnExpression", kernel("const int t = AT(threadIdx.x); __syncthreads(); out[t] = 1;",
                                    "#define SIZE 4\n#define AT(i) ((i) * SIZE)\n")},
     {"OwnFunctionByReference",

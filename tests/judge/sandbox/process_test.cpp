@@ -164,6 +164,14 @@ TEST_P(EveryLevel, ClockCanBeRestarted) {
     EXPECT_EQ(process.finish().how, End::timed_out);
 }
 
+TEST_P(EveryLevel, ProgramThatGetsOnHasMoreTime) {
+    Process process = begin({"stubborn"});
+    int asked = 0;
+    process.restart_clock(0.5, [&asked] { return ++asked > 0; });
+    EXPECT_EQ(process.finish().how, End::timed_out);
+    EXPECT_GE(asked, 3);  // after 0.5, 1.5 and 2.5 s: four times the limit are over
+}
+
 TEST_P(EveryLevel, KillEndsEverything) {
     Lifeline line;
     Process process = begin({"daemon_and_spin"}, {line.for_child()});
