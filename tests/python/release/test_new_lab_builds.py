@@ -36,11 +36,15 @@ def project() -> Iterator[Path]:
             copy.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(file, copy)
         assert run_module("grader.python.release.new_lab", "scratch", "--root", folder).returncode == 0
-        oracle = folder / "build/labs/scratch/oracle.so"
-        oracle.parent.mkdir(parents=True)
-        flags = ["-std=c++20", "-O0", "-Wall", "-Wextra", "-fopenmp", "-fPIC", "-shared", "-I."]
-        run_in(folder, "g++", *flags, "-o", oracle, "labs/scratch/oracle.cpp")
+        build_oracle(folder)
         yield folder
+
+
+def build_oracle(folder: Path) -> None:
+    oracle = folder / "build/labs/scratch/oracle.so"
+    oracle.parent.mkdir(parents=True, exist_ok=True)
+    flags = ["-std=c++20", "-O0", "-Wall", "-Wextra", "-fopenmp", "-fPIC", "-shared", "-I."]
+    run_in(folder, "g++", *flags, "-o", oracle, "labs/scratch/oracle.cpp")
 
 
 def run_in(folder: Path, *command: str | Path) -> None:
@@ -62,6 +66,7 @@ def judge_objects() -> list[Path]:
 def judge(project: Path, *arguments: str) -> tuple[int, dict[str, Any]]:
     """Exit status and the stage's report."""
     report = project / "report.json"
+    report.unlink(missing_ok=True)
     command = ["build/warplab", *arguments, "--backend", "cpu", "--json", str(report)]
     done = subprocess.run(command, cwd=project, capture_output=True, text=True, check=False, timeout=120)
     assert report.exists(), done.stdout + done.stderr
@@ -88,3 +93,49 @@ def test_the_skeleton_is_a_lab(project: Path) -> None:
     libraries = ["-lgtest_main", "-lgtest", "-lfmt", "-lcrypto", "-lseccomp", "-lgomp", "-ldl", "-pthread"]
     run_in(project, "g++", *flags, "-o", "tests/run", "tests/labs/scratch/oracle_test.cpp", *objects, *libraries)
     run_in(project, "tests/run")
+
+
+def replace_in(file: Path, *pairs: tuple[str, str]) -> None:
+    text = file.read_text()
+    for old, new in pairs:
+        assert old in text, (file, old)
+        text = text.replace(old, new)
+    file.write_text(text)
+
+
+def test_a_buffer_may_hold_data_before_and_the_answer_after(project: Path) -> None:
+    """The skeleton's lab with one buffer: values[i] *= factor."""
+    lab = project / "labs/scratch"
+    out = '{"name": "out", "type": "float32", "role": "output", "about": "n elements: factor * in[i]"}'
+    replace_in(
+        lab / "lab.json", ('"role": "input", "about": "n elements"},', '"role": "inout", "about": "n"}'), (out, "")
+    )
+    replace_in(
+        lab / "oracle.cpp",
+        ("enum Buffer { in, out };", "enum Buffer { in = 0, out = 0 };"),
+        ("__restrict", ""),
+        (", Array(ElementType::float32, count)}", "}"),
+        ("[&](std::size_t i) { return from[i]; }", "[&](std::size_t i) { return output.before[i]; }"),
+        ("[&] { return output.guess_unwritten({}); }, ", ""),
+    )
+    replace_in(lab / "driver.cu", ("call.buffer<float>(1)", "call.buffer<float>(0)"))
+    build_oracle(project)
+    status, stage = judge(project, "check", "scratch", "--tree", "solutions")
+    assert (status, stage["verdict"], stage["check_mode"]["findings"]) == (0, "passed", [])
+
+    (solution,) = (project / "solutions/scratch").glob("*.cu")
+    for old, new, cause in [
+        ("out[i] = factor * in[i]", "out[i] = factor * factor * in[i]", "wrong_value"),
+        ("out[i] = factor * in[i]", "(void)out, (void)in, (void)factor", "factor_forgotten"),
+        ("out[i] = factor * in[i]", "out[i] = factor * in[i + 1]", "race"),
+    ]:
+        text = solution.read_text()
+        wrong = project / "wrong.cu"
+        wrong.write_text(text.replace(old, new))
+        status, stage = judge(project, "check", "scratch", "01", "--source", str(wrong), "--no-check-mode")
+        causes = [check["failure"]["cause"] for check in stage["checks"] if check["failure"]]
+        assert (status, causes[:1]) == (1, [cause]), (new, causes)
+
+    status, stage = judge(project, "grade", "scratch", "--tree", "solutions", "--force", "--no-nvcc")
+    assert (status, stage["verdict"]) == (0, "passed"), stage
+    assert [one["dataset"] for one in stage["measurements"]] == ["timed"]
