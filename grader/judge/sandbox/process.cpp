@@ -40,7 +40,6 @@ using Words = std::vector<std::string>;
 // processor only once it ends, so the time must be much longer than such a wait.
 constexpr double starvation_window_s = 1;
 constexpr double most_extension = 10;  // multiple of a limit
-constexpr double most_getting_on = 4;  // multiple of a limit
 
 struct Pipe {
     Descriptor read_end, write_end;
@@ -281,7 +280,8 @@ bool Process::State::may_go_on() {
     window_began = time;
     deadline = after(time, starvation_window_s);
     const bool is_getting_on = gets_on && gets_on();  // since the window began
-    return starved || (is_getting_on && time < latest_getting_on);
+    result.got_on = is_getting_on && time >= latest_getting_on;
+    return starved || (is_getting_on && !result.got_on);
 }
 
 bool Process::State::child_ended() const {

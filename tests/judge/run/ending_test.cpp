@@ -33,6 +33,18 @@ TEST(Ending, ByExitQuotesWhatWasPrintedLast) {
         << failure.message;
 }
 
+TEST(Ending, ByTimeOfAGridThatGetsOnIsNoEndlessLoop) {
+    Ended ended{};
+    ended.how = End::timed_out;
+    const StatusPage page = in_a_call();
+    EXPECT_NE(explain_end({ended, page, "", 5}).hint.find("Does every loop end?"), std::string::npos);
+    ended.got_on = true;
+    const Failure failure = explain_end({ended, page, "", 5});
+    EXPECT_EQ(failure.cause, cause::timeout);
+    EXPECT_NE(failure.message.find("No answer after 15 s"), std::string::npos) << failure.message;
+    EXPECT_NE(failure.hint.find("gridDim.x * blockDim.x"), std::string::npos) << failure.hint;
+}
+
 TEST(Ending, ByExitIsNotQuotedWhereNothingWasPrinted) {
     const Ended ended = with_status(0, "");
     const StatusPage page = in_a_call();
