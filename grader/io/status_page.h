@@ -67,7 +67,7 @@ enum class FindingKind : std::uint32_t {
     copy_by_name = 27            // of a device variable
 };
 
-/// What a launch asks for that CUDA refuses.
+/// The limit that a refused launch exceeds.
 enum class LaunchLimit : std::uint32_t {
     none = 0,
     empty = 1,          // no block, or no thread

@@ -261,10 +261,10 @@ Failure explain_timeout(const Ending& ending) {
                 fmt::format("The program took {} MB of memory in {:.0f} s and did not end, {}.",
                             ending.ended.peak_rss_bytes >> 20, ending.limit_s, where_it_was(page)),
                 memory_hint};
-    if (ending.ended.got_on)
+    if (ending.ended.made_progress)
         return {cause::timeout,
                 fmt::format("No answer after {:.0f} s, {}: its blocks end, but slowly.",
-                            most_getting_on * ending.limit_s, where_it_was(page)),
+                            most_with_progress * ending.limit_s, where_it_was(page)),
                 "Do threads do each other's elements again? The step of a grid-stride loop is gridDim.x * blockDim.x. "
                 "If every thread does its own share only, this dataset needs a GPU."};
     return {cause::timeout,

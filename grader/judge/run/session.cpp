@@ -125,6 +125,7 @@ Session::Reply Session::ask(protocol::Request request, const std::vector<int>& d
     const auto elapsed = [&] {
         return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     };
+    // Progress is made within one grid: a host loop that launches kernels without end makes none.
     process_.restart_clock(limit_s, [this, last = grid_progress()]() mutable {
         const GridProgress before = std::exchange(last, grid_progress());
         return last.launches == before.launches && last.blocks != before.blocks;

@@ -70,7 +70,7 @@ class Session {
         std::uint64_t launches;
         std::uint32_t blocks;
     };
-    /// What the CPU backend says. A loop that launches kernels for ever does not get on.
+    /// Return how far the running grid is, as the CPU backend reports it.
     GridProgress grid_progress() const;
     Reply died(double limit_s, const std::optional<Circumstances>& circumstances);
     std::string source_line(std::uint64_t program_counter) const;

@@ -113,10 +113,10 @@ struct Process::State {
     Descriptor output_end, status_end;
     Descriptor own_entry;                 // of /proc; while it is open, the Landlock rule stays valid
     std::uint64_t judges_peak_bytes = 0;  // until the child executes its program, its memory is the judge's
-    Clock::time_point started = Clock::now(), deadline = started, latest = started, latest_getting_on = started;
+    Clock::time_point started = Clock::now(), deadline = started, latest = started, latest_with_progress = started;
     Clock::time_point budget_ends = Clock::time_point::max();
     Clock::time_point window_began;                     // for measuring starvation
-    std::function<bool()> gets_on;                      // whether the program got on since the last call
+    std::function<bool()> makes_progress;               // whether the program made progress since the last call
     std::optional<sandbox::ProcessorTime> at_deadline;  // when the window began
     bool collected = true;
     bool deadline_passed = false, flooded = false, budget_spent = false;
@@ -265,11 +265,11 @@ void Process::State::start(const Words& argv, const Policy& policy, const std::v
 void Process::State::set_deadline(double wall_s) {
     deadline = after(Clock::now(), wall_s);
     latest = after(Clock::now(), wall_s * most_extension);
-    latest_getting_on = after(Clock::now(), wall_s * most_getting_on);
+    latest_with_progress = after(Clock::now(), wall_s * most_with_progress);
     at_deadline.reset();
 }
 
-/// Whether, after the deadline, the child gets more time: other processes starved its processes, or it gets on.
+/// Whether, after the deadline, the child gets more time: other processes starved its processes, or it makes progress.
 /// Measures again after each window.
 bool Process::State::may_go_on() {
     if (Clock::now() >= latest || (budget && budget->spent())) return false;
@@ -279,9 +279,9 @@ bool Process::State::may_go_on() {
     at_deadline = std::move(now);
     window_began = time;
     deadline = after(time, starvation_window_s);
-    const bool is_getting_on = gets_on && gets_on();  // since the window began
-    result.got_on = is_getting_on && time >= latest_getting_on;
-    return starved || (is_getting_on && !result.got_on);
+    const bool progresses = makes_progress && makes_progress();  // since the window began
+    result.made_progress = progresses && time >= latest_with_progress;
+    return starved || (progresses && !result.made_progress);
 }
 
 bool Process::State::child_ended() const {
@@ -489,9 +489,9 @@ Process Process::start(const Words& argv, const Policy& policy, const std::vecto
 
 Process::Event Process::wait_for(double seconds, int readable_fd) { return state_->wait_for(seconds, readable_fd); }
 
-void Process::restart_clock(double wall_s, std::function<bool()> gets_on) {
+void Process::restart_clock(double wall_s, std::function<bool()> makes_progress) {
     state_->set_deadline(wall_s);
-    state_->gets_on = std::move(gets_on);
+    state_->makes_progress = std::move(makes_progress);
     state_->printed_before = state_->result.output_bytes;
 }
 

@@ -33,12 +33,12 @@ TEST(Ending, ByExitQuotesWhatWasPrintedLast) {
         << failure.message;
 }
 
-TEST(Ending, ByTimeOfAGridThatGetsOnIsNoEndlessLoop) {
+TEST(Ending, ByTimeOfAGridWithProgressIsNoEndlessLoop) {
     Ended ended{};
     ended.how = End::timed_out;
     const StatusPage page = in_a_call();
     EXPECT_NE(explain_end({ended, page, "", 5}).hint.find("Does every loop end?"), std::string::npos);
-    ended.got_on = true;
+    ended.made_progress = true;
     const Failure failure = explain_end({ended, page, "", 5});
     EXPECT_EQ(failure.cause, cause::timeout);
     EXPECT_NE(failure.message.find("No answer after 15 s"), std::string::npos) << failure.message;

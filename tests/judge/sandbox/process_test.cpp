@@ -164,13 +164,13 @@ TEST_P(EveryLevel, ClockCanBeRestarted) {
     EXPECT_EQ(process.finish().how, End::timed_out);
 }
 
-TEST_P(EveryLevel, ProgramThatGetsOnHasMoreTime) {
+TEST_P(EveryLevel, ProgramWithProgressHasMoreTime) {
     Process process = begin({"stubborn"});
     int asked = 0;
     process.restart_clock(1, [&asked] { return ++asked > 0; });
     const Ended ended = process.finish();
     EXPECT_EQ(ended.how, End::timed_out);
-    EXPECT_TRUE(ended.got_on);
+    EXPECT_TRUE(ended.made_progress);
     EXPECT_GE(asked, 3);  // once a second, until three times the limit are over
 }
 
