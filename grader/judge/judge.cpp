@@ -156,7 +156,7 @@ std::unique_ptr<StageRun> Judge::make_run(const CompileRequest& request, const C
     auto run =
         std::unique_ptr<StageRun>(new StageRun{request.lab, request.stage, oracle(request.lab), request.backend,
                                                compiled.runner, policy, device_memory(request.backend), *host_memory_});
-    run->known_outputs = known_outputs_;
+    run->known_problems = known_problems_;
     run->reference = [this, request] { return make_ready(request_of_reference(request)).run; };
     if (compiled.split)
         run->by_fibers = [request = CompileRequest(request)]() mutable {

@@ -111,7 +111,7 @@ class Judge {
     std::map<std::string, Lab> labs_;
     std::map<std::string, void*> libraries_;  // the labs' oracles, by lab
     std::unique_ptr<BufferMemory> file_memory_, host_memory_;
-    std::shared_ptr<KnownOutputs> known_outputs_ = std::make_shared<KnownOutputs>();
+    std::shared_ptr<KnownProblems> known_problems_ = std::make_shared<KnownProblems>();
     std::unique_ptr<Bandwidth> bandwidth_;
 };
 

@@ -108,6 +108,7 @@ CheckMode settle_sanitizer(const Sanitized& found) {
     CheckMode result;
     result.datasets = static_cast<int>(std::ranges::count_if(found.checks, ran));
     result.findings = found.findings;
+    result.wall_s = found.wall_s;
     result.verdict = passed;
     if (first_serious(found.findings)) {
         result.verdict = failed;

@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
+#include <atomic>
 #include <future>
 #include <utility>
 
@@ -68,14 +68,14 @@ CompileRequest sanitizer_request(CompileRequest request) {
 /// Compilations that are needed later than the first.
 struct Later {
     std::future<NvccAnswer> nvcc;
-    std::future<Compiled> with_hooks;  // if that is another program
+    std::shared_future<Compiled> with_hooks;  // if that is another program
 };
 
 Later compile_later(const Judge& judge, const CompileRequest& request, const Task& task) {
     Later later;
     if (task.all_compilers && judge.backend() == Backend::cpu) later.nvcc = ask_nvcc(request);
     if (task.check_mode && inspects_another_program(request))
-        later.with_hooks = std::async(std::launch::async, compile, sanitizer_request(request));
+        later.with_hooks = std::async(std::launch::async, compile, sanitizer_request(request)).share();
     return later;
 }
 
@@ -126,6 +126,14 @@ class StageJudge {
         LaunchDigests launches;
     };
 
+    /// The sanitizer beside the checks of another program, until one of them fails.
+    struct Ahead {
+        std::atomic<bool> cancelled = false;
+        std::future<Sanitized> result = {};
+
+        ~Ahead() { cancelled = true; }  // then the future waits
+    };
+
     bool is_wanted(const Dataset& dataset) const {
         if (!dataset.applies_to(request_.stage)) return false;
         if (!task_.options.dataset.empty()) return dataset.name == task_.options.dataset;
@@ -140,13 +148,14 @@ class StageJudge {
         return judge_.judge_stage(request_.lab, request_.stage, reference, untimed, {}).verdict != Verdict::error;
     }
 
-    void run_all(StageRun& run, Later& later) {
+    void run_all(StageRun& run, const Later& later) {
+        if (later.with_hooks.valid()) sanitize_ahead(later.with_hooks);
         const Unwatched unwatched = check_all(run);
         run.end_session();
         if (task_.check_mode) {
-            progress_(GradingPhase::check_mode, "compiling for check mode");
-            inspect_all(later.with_hooks.valid() ? later.with_hooks.get() : Compiled{found_.compilation, run.runner},
-                        unwatched);
+            progress_(GradingPhase::check_mode, "check mode");
+            const Compiled same{found_.compilation, run.runner};
+            inspect_all(later.with_hooks.valid() ? later.with_hooks.get() : same, unwatched);
             // A kernel that is split at its barriers runs in one order of threads only.
             if (run.by_fibers && found_.sanitizer && found_.sanitizer->verdict != CheckMode::Verdict::passed) {
                 run.change_to_fibers();
@@ -199,18 +208,19 @@ class StageJudge {
             run.change_to_fibers();
             check = check_dataset(run, dataset);
         }
+        if (check.verdict != Verdict::passed && !check.skipped) ahead_.cancelled = true;
         if (!slow && (is_slow(check) || (check.failure && check.failure->hangs))) slow = check;
         return check;
     }
 
-    /// Run the sanitizer after the datasets; if outputs are wrong, its first finding is the likely reason.
+    /// Settle the sanitizer's results; if outputs are wrong, its first finding is the likely reason.
     void inspect_all(const Compiled& compiled, const Unwatched& unwatched) {
         if (std::ranges::any_of(found_.checks, is_slow)) return;
-        const auto begin = std::chrono::steady_clock::now();
         CheckMode result;
         try {
             if (compiled.result.verdict == Verdict::passed) {
-                const Sanitized sanitized = sanitize(compiled, unwatched);
+                std::optional<Sanitized> known = take_ahead();
+                const Sanitized sanitized = known ? std::move(*known) : sanitize(compiled, unwatched);
                 result = settle_sanitizer(sanitized);
                 if (result.verdict == CheckMode::Verdict::passed)
                     found_.limits = compare_with_limits(request_.stage, sanitized.counted);
@@ -220,8 +230,26 @@ class StageJudge {
         } catch (const std::exception& error) {
             result.remark = fmt::format("check mode could not finish: {}", error.what());
         }
-        result.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
         found_.sanitizer = result;
+    }
+
+    void sanitize_ahead(const std::shared_future<Compiled>& with_hooks) {
+        ahead_.result = std::async(std::launch::async, [this, with_hooks] {
+            const Compiled& compiled = with_hooks.get();
+            if (compiled.result.verdict != Verdict::passed) return Sanitized();
+            const auto run = judge_.make_run(sanitizer_request(request_), compiled);
+            SanitizerTask task{split_small(*run, datasets_), request_.source, SanitizerTask::Stop::when_slow};
+            task.cancelled = &ahead_.cancelled;
+            return run_sanitizer(*run, task);
+        });
+    }
+
+    /// Return what the sanitizer found beside the checks; nothing if outputs are wrong or it was too slow beside them.
+    std::optional<Sanitized> take_ahead() {
+        if (!ahead_.result.valid()) return std::nullopt;
+        Sanitized sanitized = ahead_.result.get();
+        if (ahead_.cancelled || std::ranges::any_of(sanitized.checks, is_slow)) return std::nullopt;
+        return sanitized;
     }
 
     Sanitized sanitize(const Compiled& compiled, const Unwatched& unwatched) {
@@ -251,6 +279,7 @@ class StageJudge {
     const Progress& progress_;
     std::vector<const Dataset*> datasets_;
     Evidence found_;
+    Ahead ahead_;
 };
 
 }  // namespace

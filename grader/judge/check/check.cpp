@@ -25,7 +25,7 @@ struct Judged {
 Judged judge_calls(StageRun& run, const Dataset& dataset, Problem& first, bool host_variant) {
     Problem second = first;
     const bool own_inputs = Buffers::bytes_per_slot(first, 0, 0) < small_bytes;
-    if (own_inputs) second = run.oracle.generate(dataset, dataset.seed ^ other_inputs, 0);
+    if (own_inputs) second = run.generate(dataset, dataset.seed ^ other_inputs);
     const Poison poison = Poison::draw(dataset.seed + host_variant);
 
     if (run.backend == Backend::cuda)
@@ -39,11 +39,11 @@ Judged judge_calls(StageRun& run, const Dataset& dataset, Problem& first, bool h
 
     const std::vector<Array> fresh = fresh_contents(run.lab, first, poison.output);
     const std::vector<Array> next_fresh = own_inputs ? fresh_contents(run.lab, second, poison.output) : fresh;
-    run.known_outputs->solve(run.oracle, run.lab, dataset, dataset.seed, first);
+    run.solve(dataset, dataset.seed, first);
     const JudgedCall opening = judge_call(run, buffers, {first, fresh, nullptr, 0, host_variant, !host_variant});
     if (opening.failure) return {opening.failure, prepared.has_host};
 
-    if (own_inputs) run.known_outputs->solve(run.oracle, run.lab, dataset, dataset.seed ^ other_inputs, second);
+    if (own_inputs) run.solve(dataset, dataset.seed ^ other_inputs, second);
     const std::vector<Array> stale = with_outputs(run.lab, next_fresh, opening.outputs);
     const JudgedCall again =
         judge_call(run, buffers, {own_inputs ? second : first, stale, &first, 1, host_variant, false, !own_inputs});
@@ -68,7 +68,7 @@ std::optional<Failure> judge_dataset(StageRun& run, const Dataset& dataset, Prob
     const bool asks_for_host = run.stage.host_variant && !dataset.uses.cuda_only && run.tool.empty();
     if (on_device.failure || !asks_for_host) return on_device.failure;
     if (!on_device.has_host) return tell_missing_host_function(run.lab);
-    Problem again = run.oracle.generate(dataset, dataset.seed, 0);
+    Problem again = run.generate(dataset, dataset.seed);
     const Judged on_host = judge_calls(run, dataset, again, true);
     if (!on_host.failure) return std::nullopt;
     return tell_in_host_function(run.lab, *on_host.failure);
@@ -87,7 +87,7 @@ Check check_once(StageRun& run, const Dataset& dataset) {
     const auto begin = std::chrono::steady_clock::now();
     Check check = check_of(dataset);
     try {
-        Problem problem = run.oracle.generate(dataset, dataset.seed, 0);
+        Problem problem = run.generate(dataset, dataset.seed);
         check.empty = is_empty(run.lab, problem);
         check.failure = judge_dataset(run, dataset, problem);
         check.verdict = !check.failure                ? Verdict::passed

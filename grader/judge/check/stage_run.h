@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "grader/judge/check/known_outputs.h"
+#include "grader/judge/check/known_problems.h"
 #include "grader/judge/lab/oracle.h"
 #include "grader/judge/run/buffers.h"
 #include "grader/judge/run/session.h"
@@ -47,12 +47,20 @@ struct StageRun {
     std::string doubt = {};                          // the first reason not to trust the sanitizer
     double explaining_s = 3;                         // the time that is left to search for the causes of wrong outputs
     std::function<void(const std::string&)> doing = [](const std::string&) {};
-    std::shared_ptr<KnownOutputs> known_outputs = std::make_shared<KnownOutputs>();
+    std::shared_ptr<KnownProblems> known_problems = std::make_shared<KnownProblems>();
     /// Make a run of the stage's reference, compiled and sandboxed in the same way; null if it does not compile.
     std::function<std::unique_ptr<StageRun>()> reference = {};
     /// If kernels are split at their barriers: return a runner in which each thread has a fiber; empty if it does not
     /// compile.
     std::function<std::filesystem::path()> by_fibers = {};
+
+    /// Return a dataset's problem, and write its answers, once for all runs that share `known_problems`.
+    Problem generate(const Dataset& dataset, std::uint64_t seed) const {
+        return known_problems->generate(oracle, lab, dataset, seed);
+    }
+    void solve(const Dataset& dataset, std::uint64_t seed, Problem& problem) const {
+        known_problems->solve(oracle, lab, dataset, seed, problem);
+    }
 
     /// Return the living session; start one if there is none.
     Session& runner_session();

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <future>
 #include <mutex>
 #include <numeric>
@@ -19,7 +20,7 @@ constexpr double slow_s = 4;
 
 /// Return the bytes of the dataset's arrays, times its iterations.
 double bytes_of(const StageRun& run, const Dataset& dataset) {
-    const Problem problem = run.oracle.generate(dataset, dataset.seed, 0);
+    const Problem problem = run.generate(dataset, dataset.seed);
     double bytes = 0;
     for (const Array& array : problem.arrays) bytes += static_cast<double>(array.bytes());
     return bytes * std::max(1.0, run.oracle.cost(problem).iterations);
@@ -43,13 +44,14 @@ StageRun make_twin(const StageRun& run) {
     twin.environment = run.environment;
     twin.reference = run.reference;
     twin.by_fibers = run.by_fibers;
+    twin.known_problems = run.known_problems;
     twin.sanitizer = Sanitizer::on;
     return twin;
 }
 
 /// Return the counts since the last call, for the dataset that ran in between.
 Counted take_counts(StageRun& run, const Dataset& dataset) {
-    const Problem problem = run.oracle.generate(dataset, dataset.seed, 0);
+    const Problem problem = run.generate(dataset, dataset.seed);
     return {dataset.name, std::exchange(run.counts, {}), std::exchange(run.launches, {}),
             run.oracle.cost(problem).bound_bytes * static_cast<double>(std::exchange(run.calls, 0))};
 }
@@ -75,7 +77,7 @@ void run_part(Part& part, const std::vector<const Dataset*>& datasets, const San
               const std::atomic<bool>& stop) {
     StageRun& run = part.run;
     for (const Dataset* dataset : datasets) {
-        if (stop) break;
+        if (stop || (task.cancelled && *task.cancelled)) break;
         task.doing("check mode: " + dataset->name);
         const Check check = check_dataset(run, *dataset);
         if (task.stop == SanitizerTask::Stop::when_found) run.end_session();  // which returns its findings
@@ -144,11 +146,13 @@ Parts split_small(const StageRun& run, const std::vector<const Dataset*>& datase
 }
 
 Sanitized run_sanitizer(const StageRun& run, const SanitizerTask& task) {
+    const auto begin = std::chrono::steady_clock::now();
     Part all = run_parts(run, task);
     const auto failed = [](const Check& check) { return !check.skipped && check.verdict != Verdict::passed; };
     const bool right = !task.outputs_failed && std::ranges::none_of(all.checks, failed);
-    return {std::move(all.checks), std::move(all.counted),
-            explain_findings(all.run, task.source, all.run.findings, right), all.run.doubt};
+    std::vector<Finding> findings = explain_findings(all.run, task.source, all.run.findings, right);
+    const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - begin;
+    return {std::move(all.checks), std::move(all.counted), std::move(findings), all.run.doubt, wall.count()};
 }
 
 const Finding* first_serious(const std::vector<Finding>& findings) {

@@ -2,6 +2,7 @@
 // Runs small datasets once more, in the same program, with the sanitizer on. It runs in the submission's own process,
 // so the judge checks its findings against its own knowledge (doubts.h). SANDBOX.md lists the remaining gaps.
 
+#include <atomic>
 #include <filesystem>
 #include <functional>
 #include <map>
@@ -35,6 +36,7 @@ struct SanitizerTask {
     bool outputs_failed = false;  // without the sanitizer
     LaunchDigests expected = {};  // of passed datasets on the same backend
     std::function<void(const std::string&)> doing = [](const std::string&) {};  // not called at the same time
+    const std::atomic<bool>* cancelled = nullptr;  // if it becomes true, no further dataset is begun
 };
 
 /// The results of the sanitizer.
@@ -43,6 +45,7 @@ struct Sanitized {
     std::vector<Counted> counted;  // of the same datasets
     std::vector<Finding> findings;
     std::string doubt;  // the first reason not to trust the findings
+    double wall_s = 0;
 };
 
 /// Run the parts at the same time, each in one process. The results are those up to the first part that stopped early.

@@ -1,0 +1,36 @@
+#pragma once
+// Problems and their correct answers, kept while one judge grades several stages: their inputs are the same for each
+// stage and for the sanitizer.
+
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "grader/judge/lab/oracle.h"
+
+namespace warplab {
+
+/// May be used by several threads at the same time.
+class KnownProblems {
+  public:
+    /// Return the full-size problem that the lab's oracle generates from `dataset` and `seed`. Its inputs may be shared
+    /// with other problems, so do not write to them.
+    Problem generate(const Oracle& oracle, const Lab& lab, const Dataset& dataset, std::uint64_t seed);
+
+    /// Run Oracle::reference() for a problem that generate() returned.
+    void solve(const Oracle& oracle, const Lab& lab, const Dataset& dataset, std::uint64_t seed, Problem& problem);
+
+  private:
+    using Key = std::pair<std::string, std::uint64_t>;  // lab/dataset, seed
+    bool take_room(std::size_t bytes);
+
+    std::mutex mutex_;
+    std::map<Key, Problem> generated_;
+    std::map<Key, std::vector<Array>> outputs_;  // per buffer; inputs are empty
+    std::size_t kept_bytes_ = 0;
+};
+
+}  // namespace warplab
