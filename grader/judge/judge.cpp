@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "grader/common/hash.h"
+#include "grader/judge/bench/kept_numbers.h"
 #include "grader/judge/compile/compile.h"
 #include "grader/judge/compile/toolchain.h"
 #include "grader/judge/device/cuda_device.h"
@@ -88,13 +89,18 @@ const Bandwidth& Judge::bandwidth() {
     bandwidth_ = std::make_unique<Bandwidth>();
     if (backend_ == Backend::cpu) return *bandwidth_;
     CudaDevice& device = CudaDevice::get();
-    const std::size_t large = std::min<std::size_t>(1ull << 30, device.free_bytes() / 8 / 4096 * 4096);
-    device.warm_up(0.3);
-    bandwidth_->copy_bytes_per_s = device.copy_bandwidth(large);
-    bandwidth_->read_bytes_per_s = device.read_bandwidth(large);
-    bandwidth_->l2_bytes = device.limits().l2_bytes;
-    bandwidth_->l2_bytes_per_s =
-        device.read_bandwidth(std::max<std::size_t>(1 << 20, bandwidth_->l2_bytes / 2 / 4096 * 4096));
+    const std::size_t l2_bytes = device.limits().l2_bytes;
+    const auto measure = [&]() -> std::vector<double> {
+        const std::size_t large = std::min<std::size_t>(1ull << 30, device.free_bytes() / 8 / 4096 * 4096);
+        device.warm_up(0.3);
+        return {device.copy_bandwidth(large), device.read_bandwidth(large),
+                device.read_bandwidth(std::max<std::size_t>(1 << 20, l2_bytes / 2 / 4096 * 4096))};
+    };
+    const Machine machine = describe_machine();
+    const std::vector<double> rates =
+        keep_numbers(folders_.build / "cache" / "bandwidth.json",
+                     fmt::format("{}, driver {}", machine.gpu, machine.driver), 3, measure);
+    *bandwidth_ = {rates[0], rates[1], rates[2], l2_bytes};
     return *bandwidth_;
 }
 

@@ -76,7 +76,7 @@ struct Options {
                           .about = "grade: write LAB.json into this folder (default: BUILD/report)",
                           .except = "show"});
         bind(sample_s, {.name = "--sample-seconds",
-                        .about = "bench, grade: the longest a timing sample takes (0.1; with --precise, 1)",
+                        .about = "bench, grade: the longest a timing sample takes (0.05; with --precise, 1)",
                         .except = "show",
                         .lowest = 0.05,
                         .highest = 1});

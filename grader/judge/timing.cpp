@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "grader/common/hash.h"
-#include "grader/judge/bench/kept_times.h"
+#include "grader/judge/bench/kept_numbers.h"
 #include "grader/judge/machine.h"
 #include "grader/judge/run/ending.h"
 #include "grader/model/cause.h"
@@ -55,11 +55,15 @@ Failure fault_while_timed(const Failure& failure) {
 
 /// Measure, and report an error only if the reference also gets one in place of the student's code: code that hoards
 /// memory can make the other process fail. It is the student's fault only if it happens again after the reference:
-/// other programs on the GPU can take its memory for a while.
+/// other programs on the GPU can take its memory for a while. Impossible times are an error only if a second
+/// measurement has them too: a change of clocks or another program can cause them by chance.
 Measured measure_confirmed(StageRun& run, StageRun* reference, const Dataset& dataset, const Bandwidth& bandwidth,
                            const Effort& effort, const Baseline& cpu, const Progress& progress) {
     const Measured measured = measure_or_error(run, reference, dataset, bandwidth, effort, cpu, progress);
-    if (!measured.error || measured.error->cause == cause::implausible_timing || !run.reference) return measured;
+    if (!measured.error) return measured;
+    if (measured.error->cause == cause::implausible_timing)
+        return measure_or_error(run, reference, dataset, bandwidth, effort, cpu, progress);
+    if (!run.reference) return measured;
     const std::unique_ptr<StageRun> stand_in = run.reference();
     if (!stand_in) return measured;
     const Measured other = measure_or_error(*stand_in, reference, dataset, bandwidth, forced_effort, cpu, progress);
@@ -99,7 +103,7 @@ std::vector<const Dataset*> timed_datasets(const StageRun& run, const Task& task
 /// Return the effort for one of `count` datasets.
 Effort effort_for(const Task& task, bool on_cpu, std::size_t count) {
     if (on_cpu) return forced_effort;
-    Effort effort{.of_short_calls = {.fewest = 4, .most = 16}, .sample_s = 0.1, .verify_s = 0.5};
+    Effort effort{.of_short_calls = {.fewest = 4, .most = 16}, .sample_s = 0.05, .verify_s = 0.5};
     if (task.options.precise) effort = {};
     if (task.options.sample_s > 0) effort.sample_s = task.options.sample_s;
     effort.total_s /= static_cast<double>(std::max<std::size_t>(count, 1));
@@ -138,15 +142,16 @@ class PreviousSolution {
         if (!stage_ || !dataset.applies_to(*stage_)) return std::nullopt;
         const std::filesystem::path file = judge_.folders().build / "cache" / "previous.json";
         const std::string name = name_of(dataset);
-        if (const auto known = find_times(file, name, 1)) return known->front();
+        if (const auto known = find_numbers(file, name, 1)) return known->front();
         progress(GradingPhase::baselines, fmt::format("timing the solution of {}, once on this machine", stage_->id));
         const std::unique_ptr<StageRun> run = ready();
         if (!run) return std::nullopt;
+        const Bandwidth& bandwidth = judge_.bandwidth();  // not below, where it would wait for the same lock
         Effort for_ratio = effort;
         for_ratio.points = {};
-        const std::vector<double> found = keep_times(file, name, 1, [&]() -> std::vector<double> {
-            const Measured measured =
-                measure_or_error(*run, &reference, dataset, judge_.bandwidth(), for_ratio, cpu, progress);
+        for_ratio.rounds = for_ratio.of_short_calls = {.fewest = 4, .most = 4};
+        const std::vector<double> found = keep_numbers(file, name, 1, [&]() -> std::vector<double> {
+            const Measured measured = measure_or_error(*run, &reference, dataset, bandwidth, for_ratio, cpu, progress);
             if (measured.failure || measured.error) return {};
             return {measured.measurement.reference_ratio->median};
         });

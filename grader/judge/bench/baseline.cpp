@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "grader/judge/bench/clock.h"
-#include "grader/judge/bench/kept_times.h"
+#include "grader/judge/bench/kept_numbers.h"
 #include "grader/model/statistics.h"
 
 namespace warplab {
@@ -41,7 +41,7 @@ Baseline measure_baseline(const Oracle& oracle, const Lab& lab, const Dataset& d
         return {time_on_cpu(oracle, problem, Execution::sequential) / iterations, openmp_s,
                 static_cast<double>(omp_get_max_threads())};
     };
-    const std::vector<double> times = keep_times(cache, lab.name + "/" + dataset.name + "/" + key, 3, measure);
+    const std::vector<double> times = keep_numbers(cache, lab.name + "/" + dataset.name + "/" + key, 3, measure);
     return {times[0], times[1], static_cast<int>(times[2])};
 }
 

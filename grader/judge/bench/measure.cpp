@@ -81,6 +81,7 @@ std::string limit_phrase(const Measurement& m) {
 double measure_transfer(const StageRun& run, const Pool& pool) {
     const Problem shape = pool.shape(run.lab);
     Buffers buffers(run.device, run.lab, shape, 0, 1, 0, Poison::draw(1));
+    const PlainCopies plain;
     const auto begin = Clock::now();
     for (std::size_t i = 0; i < run.lab.buffers.size(); ++i)
         if (run.lab.buffers[i].role != Role::output) buffers.write(i, 0, shape.arrays[i]);

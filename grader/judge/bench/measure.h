@@ -13,7 +13,7 @@
 
 namespace warplab {
 
-/// The device's memory bandwidth, measured once per process.
+/// The device's memory bandwidth, measured once per machine.
 struct Bandwidth {
     double copy_bytes_per_s = 0;  // read plus written
     double read_bytes_per_s = 0;

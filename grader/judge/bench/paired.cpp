@@ -88,7 +88,7 @@ void PairedBenchmark::warm_up(int calls_wanted, const Progress& progress) {
         const double wall_s = seconds_since(begin);
         around_s = wall_s / calls;
         slowest_s = std::max(student_s, both_s - student_s) / calls;
-        if (wall_s > 0.2 || calls >= calls_wanted) break;
+        if (wall_s > std::min(0.2, 2 * effort_.sample_s) || calls >= calls_wanted) break;
         calls = std::min(calls_wanted, calls * 4);
     }
     calls_ = affordable_calls(calls_wanted);
@@ -196,7 +196,15 @@ double PairedBenchmark::median_of(const std::vector<Sample>& samples, double Sam
 }
 
 void PairedBenchmark::raise_clocks() {
-    if (run_.backend == Backend::cuda) CudaDevice::get().warm_up(0.3);
+    if (run_.backend != Backend::cuda) return;
+    CudaDevice& device = CudaDevice::get();
+    int before = 0;
+    for (int k = 0; k < 6; ++k) {
+        device.warm_up(0.05);
+        const int now = device.conditions().sm_clock_mhz.value_or(before + 1);
+        if (now <= before) return;
+        before = now;
+    }
 }
 
 void PairedBenchmark::start_processes(Subjects subjects) {

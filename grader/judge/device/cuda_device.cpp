@@ -101,23 +101,75 @@ int attribute(int device, Attribute which) {
 constexpr int device_index = 0;  // CUDA_VISIBLE_DEVICES picks another
 constexpr std::size_t calibration_bytes = 256 << 20;
 
-/// Calls copy(begin, bytes, stage) for the parts of a copy between host and GPU. Those of gigabytes go through pinned
-/// memory, which the GPU copies several times as fast and all cores fill or empty. Others have no stage: the time that
-/// copying a benchmark's inputs takes is reported, and students copy as plainly.
-template <class Copy>
-void staged(std::size_t count, const Copy& copy) {
-    constexpr std::size_t stage_bytes = 64 << 20, large_bytes = 2ull << 30;
-    static std::byte* const stage = [] {
-        void* pinned = nullptr;
-        return try_call("cuMemAllocHost_v2", &pinned, stage_bytes) ? nullptr : static_cast<std::byte*>(pinned);
-    }();
-    if (count < large_bytes || !stage) {
-        if (count) copy(0, count, nullptr);
-        return;
+bool plain_copies = false;
+
+/// Two pinned buffers for copies between host and GPU: the GPU copies one while the cores fill or empty the other. That
+/// is several times as fast as a copy of ordinary memory.
+class Stages {
+  public:
+    static constexpr std::size_t least_bytes = 16 << 20;
+
+    /// Return null where ordinary copies are wanted or pinned memory is not available.
+    static Stages* for_copy(std::size_t bytes) {
+        static Stages stages;
+        return bytes < least_bytes || plain_copies || !stages.memory_[1] ? nullptr : &stages;
     }
-    for (std::size_t begin = 0; begin < count; begin += stage_bytes)
-        copy(begin, std::min(stage_bytes, count - begin), stage);
-}
+
+    void write(Pointer to, const std::byte* from, std::size_t bytes) {
+        for (Part part(bytes); part.bytes; part.next()) {
+            wait(part.buffer);
+            copy_bytes(memory_[part.buffer], from + part.begin, part.bytes);
+            call("cuMemcpyHtoDAsync_v2", to + part.begin, static_cast<const void*>(memory_[part.buffer]), part.bytes,
+                 Handle{});
+            call("cuEventRecord", copied_[part.buffer], Handle{});
+        }
+        wait(0);
+        wait(1);
+    }
+    void read(std::byte* to, Pointer from, std::size_t bytes) {
+        Part ahead(bytes);
+        const auto begin_next = [&] {
+            if (!ahead.bytes) return;
+            call("cuMemcpyDtoHAsync_v2", static_cast<void*>(memory_[ahead.buffer]), from + ahead.begin, ahead.bytes,
+                 Handle{});
+            call("cuEventRecord", copied_[ahead.buffer], Handle{});
+            ahead.next();
+        };
+        begin_next();
+        for (Part part(bytes); part.bytes; part.next()) {
+            begin_next();
+            wait(part.buffer);
+            copy_bytes(to + part.begin, memory_[part.buffer], part.bytes);
+        }
+    }
+
+  private:
+    static constexpr std::size_t stage_bytes = 32 << 20;
+
+    /// The parts of a copy, in the buffers in turn.
+    struct Part {
+        explicit Part(std::size_t bytes) : all(bytes), bytes(std::min(stage_bytes, bytes)) {}
+        void next() {
+            begin += bytes;
+            bytes = std::min(stage_bytes, all - begin);
+            buffer ^= 1;
+        }
+        std::size_t all, begin = 0, bytes;
+        unsigned buffer = 0;
+    };
+
+    Stages() {
+        for (unsigned i = 0; i < 2; ++i) {
+            void* pinned = nullptr;
+            call("cuEventCreate", &copied_[i], 0u);
+            if (!try_call("cuMemAllocHost_v2", &pinned, stage_bytes)) memory_[i] = static_cast<std::byte*>(pinned);
+        }
+    }
+    void wait(unsigned buffer) { call("cuEventSynchronize", copied_[buffer]); }
+
+    std::byte* memory_[2] = {};
+    Handle copied_[2] = {};
+};
 
 /// Physical memory of its own, in whole pages, so that its descriptor opens nothing else; without one, no other process
 /// maps it.
@@ -136,18 +188,16 @@ class DeviceRegion : public Region {
     ~DeviceRegion() override { release(); }
 
     void write(std::size_t offset, const void* from, std::size_t count) override {
-        staged(count, [&](std::size_t begin, std::size_t bytes, std::byte* stage) {
-            const std::byte* const source = static_cast<const std::byte*>(from) + begin;
-            if (stage) copy_bytes(stage, source, bytes);
-            call("cuMemcpyHtoD_v2", pointer_ + offset + begin, static_cast<const void*>(stage ? stage : source), bytes);
-        });
+        if (Stages* const stages = Stages::for_copy(count))
+            stages->write(pointer_ + offset, static_cast<const std::byte*>(from), count);
+        else if (count)
+            call("cuMemcpyHtoD_v2", pointer_ + offset, from, count);
     }
     void read(std::size_t offset, void* to, std::size_t count) const override {
-        staged(count, [&](std::size_t begin, std::size_t bytes, std::byte* stage) {
-            std::byte* const target = static_cast<std::byte*>(to) + begin;
-            call("cuMemcpyDtoH_v2", static_cast<void*>(stage ? stage : target), pointer_ + offset + begin, bytes);
-            if (stage) copy_bytes(target, stage, bytes);
-        });
+        if (Stages* const stages = Stages::for_copy(count))
+            stages->read(static_cast<std::byte*>(to), pointer_ + offset, count);
+        else if (count)
+            call("cuMemcpyDtoH_v2", to, pointer_ + offset, count);
     }
     void fill(std::size_t offset, std::size_t count, std::uint32_t pattern) override {
         if (count) call("cuMemsetD32_v2", pointer_ + offset, pattern, count / sizeof pattern);
@@ -288,6 +338,9 @@ double bandwidth_of(double bytes, Work work) {
 }
 
 }  // namespace
+
+PlainCopies::PlainCopies() { plain_copies = true; }
+PlainCopies::~PlainCopies() { plain_copies = false; }
 
 std::string why_no_device() {
     static const std::string why = find_why_no_device();

@@ -54,6 +54,14 @@ class CudaDevice : public BufferMemory {
     CudaDevice();
 };
 
+/// While it exists, copies between host and GPU take the time that a student's plain copies take.
+struct PlainCopies {
+    PlainCopies();
+    ~PlainCopies();
+    PlainCopies(const PlainCopies&) = delete;
+    PlainCopies& operator=(const PlainCopies&) = delete;
+};
+
 /// A copy of fixed size between two regions of its own, to see between samples how fast the device is then.
 class CalibrationCopy {
   public:

@@ -1,4 +1,4 @@
-#include "grader/judge/bench/kept_times.h"
+#include "grader/judge/bench/kept_numbers.h"
 
 #include <gtest/gtest.h>
 
@@ -15,7 +15,7 @@ class KeptTimes : public testing::Test {
     ~KeptTimes() override { fs::remove_all(folder_); }
 
     std::vector<double> keep(const std::string& name, const std::vector<double>& times) {
-        return keep_times(file_, name, 2, [&] {
+        return keep_numbers(file_, name, 2, [&] {
             ++measured_;
             return times;
         });
@@ -30,7 +30,7 @@ TEST_F(KeptTimes, AreMeasuredOnce) {
     EXPECT_EQ(keep("a", {3, 4}), (std::vector<double>{1, 2}));
     EXPECT_EQ(keep("b", {5, 6}), (std::vector<double>{5, 6}));
     EXPECT_EQ(measured_, 2);
-    EXPECT_EQ(find_times(file_, "b", 2), (std::vector<double>{5, 6}));
+    EXPECT_EQ(find_numbers(file_, "b", 2), (std::vector<double>{5, 6}));
 }
 
 TEST_F(KeptTimes, OfAFailureAreNotKept) {
@@ -41,9 +41,9 @@ TEST_F(KeptTimes, OfAFailureAreNotKept) {
 TEST_F(KeptTimes, ThatAreNoTimesAreMeasuredAgain) {
     for (const char* text : {"", "[", "[1]", R"({"a": 1})", R"({"a": [1]})", R"({"a": [1, "2"]})"}) {
         std::ofstream(file_) << text;
-        EXPECT_FALSE(find_times(file_, "a", 2)) << text;
+        EXPECT_FALSE(find_numbers(file_, "a", 2)) << text;
         EXPECT_EQ(keep("a", {1, 2}).size(), 2u) << text;
-        EXPECT_TRUE(find_times(file_, "a", 2)) << text;
+        EXPECT_TRUE(find_numbers(file_, "a", 2)) << text;
     }
 }
 

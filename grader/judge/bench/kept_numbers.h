@@ -1,5 +1,5 @@
 #pragma once
-// Times that depend on the machine only, measured once and kept in a file of JSON: a list of numbers for each name.
+// Measurements that depend on the machine only, made once and kept in a file of JSON: a list of numbers for each name.
 
 #include <filesystem>
 #include <functional>
@@ -10,12 +10,13 @@
 namespace warplab {
 
 /// Return the `count` numbers that the file has for `name`; nothing if it has not as many.
-std::optional<std::vector<double>> find_times(const std::filesystem::path& file, const std::string& name,
+std::optional<std::vector<double>> find_numbers(const std::filesystem::path& file, const std::string& name,
                                               std::size_t count);
 
 /// Return the file's numbers or, if it has none, measure and keep them. Judges of other GPUs wait meanwhile, and then
-/// find the result. An empty result is not kept. `measure` must not compile: compiling takes the same lock.
-std::vector<double> keep_times(const std::filesystem::path& file, const std::string& name, std::size_t count,
+/// find the result. An empty result is not kept. `measure` must neither compile nor
+/// keep other numbers: that takes the same lock.
+std::vector<double> keep_numbers(const std::filesystem::path& file, const std::string& name, std::size_t count,
                                const std::function<std::vector<double>()>& measure);
 
 }  // namespace warplab

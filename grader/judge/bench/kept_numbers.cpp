@@ -1,4 +1,4 @@
-#include "grader/judge/bench/kept_times.h"
+#include "grader/judge/bench/kept_numbers.h"
 
 #include <algorithm>
 #include <fstream>
@@ -18,7 +18,7 @@ Json read(const std::filesystem::path& file) {
 
 }  // namespace
 
-std::optional<std::vector<double>> find_times(const std::filesystem::path& file, const std::string& name,
+std::optional<std::vector<double>> find_numbers(const std::filesystem::path& file, const std::string& name,
                                               std::size_t count) {
     const Json all = read(file);
     const auto found = all.find(name);
@@ -28,10 +28,10 @@ std::optional<std::vector<double>> find_times(const std::filesystem::path& file,
     return found->get<std::vector<double>>();
 }
 
-std::vector<double> keep_times(const std::filesystem::path& file, const std::string& name, std::size_t count,
+std::vector<double> keep_numbers(const std::filesystem::path& file, const std::string& name, std::size_t count,
                                const std::function<std::vector<double>()>& measure) {
     const compilation::CacheLock lock(file.parent_path());
-    if (const auto known = find_times(file, name, count)) return *known;
+    if (const auto known = find_numbers(file, name, count)) return *known;
     const std::vector<double> times = measure();
     if (times.size() != count) return times;
     Json all = read(file);
