@@ -9,6 +9,7 @@
 
 #include "grader/common/hash.h"
 #include "grader/judge/bench/kept_numbers.h"
+#include "grader/judge/bench/pool.h"
 #include "grader/judge/machine.h"
 #include "grader/judge/run/ending.h"
 #include "grader/model/cause.h"
@@ -33,10 +34,11 @@ std::shared_ptr<Budget> timed_budget(const Task& task) {
 
 /// Call measure() and convert its exceptions to an error.
 Measured measure_or_error(StageRun& run, StageRun* reference, const Dataset& dataset, const Bandwidth& bandwidth,
-                          const Effort& effort, const Baseline& cpu, const Progress& progress) {
+                          const Effort& effort, const Baseline& cpu, const Progress& progress,
+                          const std::optional<Problem>& inputs) {
     Measured measured;
     try {
-        measured = measure(run, reference, dataset, bandwidth, effort, cpu, progress);
+        measured = measure(run, reference, dataset, bandwidth, effort, cpu, progress, inputs);
     } catch (const std::exception& error) {
         measured.measurement.dataset = dataset.name;
         measured.error = internal_error(fmt::format("{} could not be timed: {}.", dataset.name, error.what()));
@@ -58,17 +60,21 @@ Failure fault_while_timed(const Failure& failure) {
 /// other programs on the GPU can take its memory for a while. Impossible times are an error only if a second
 /// measurement has them too: a change of clocks or another program can cause them by chance.
 Measured measure_confirmed(StageRun& run, StageRun* reference, const Dataset& dataset, const Bandwidth& bandwidth,
-                           const Effort& effort, const Baseline& cpu, const Progress& progress) {
-    const Measured measured = measure_or_error(run, reference, dataset, bandwidth, effort, cpu, progress);
+                           const Effort& effort, const Baseline& cpu, const Progress& progress,
+                           const std::optional<Problem>& inputs) {
+    const auto measure_again = [&] {
+        return measure_or_error(run, reference, dataset, bandwidth, effort, cpu, progress, inputs);
+    };
+    const Measured measured = measure_again();
     if (!measured.error) return measured;
-    if (measured.error->cause == cause::implausible_timing)
-        return measure_or_error(run, reference, dataset, bandwidth, effort, cpu, progress);
+    if (measured.error->cause == cause::implausible_timing) return measure_again();
     if (!run.reference) return measured;
     const std::unique_ptr<StageRun> stand_in = run.reference();
     if (!stand_in) return measured;
-    const Measured other = measure_or_error(*stand_in, reference, dataset, bandwidth, forced_effort, cpu, progress);
+    const Measured other =
+        measure_or_error(*stand_in, reference, dataset, bandwidth, forced_effort, cpu, progress, inputs);
     if (other.error || other.failure) return measured;
-    const Measured again = measure_or_error(run, reference, dataset, bandwidth, effort, cpu, progress);
+    const Measured again = measure_again();
     if (!again.error || again.error->cause == cause::implausible_timing) return again;
     return {measured.measurement, fault_while_timed(*measured.error), std::nullopt};
 }
@@ -103,7 +109,7 @@ std::vector<const Dataset*> timed_datasets(const StageRun& run, const Task& task
 /// Return the effort for one of `count` datasets.
 Effort effort_for(const Task& task, bool on_cpu, std::size_t count) {
     if (on_cpu) return forced_effort;
-    Effort effort{.of_short_calls = {.fewest = 4, .most = 16}, .sample_s = 0.05, .verify_s = 0.5};
+    Effort effort{.of_short_calls = {.fewest = 4, .most = 16}, .sample_s = 0.05, .verify_s = 0.25};
     if (task.options.precise) effort = {};
     if (task.options.sample_s > 0) effort.sample_s = task.options.sample_s;
     effort.total_s /= static_cast<double>(std::max<std::size_t>(count, 1));
@@ -138,7 +144,7 @@ class PreviousSolution {
 
     /// Return its time divided by the reference's; nothing if there is none or it cannot be timed.
     std::optional<double> ratio(StageRun& reference, const Dataset& dataset, const Effort& effort, const Baseline& cpu,
-                                const Progress& progress) {
+                                const Progress& progress, const std::optional<Problem>& inputs) {
         if (!stage_ || !dataset.applies_to(*stage_)) return std::nullopt;
         const std::filesystem::path file = judge_.folders().build / "cache" / "previous.json";
         const std::string name = name_of(dataset);
@@ -151,7 +157,8 @@ class PreviousSolution {
         for_ratio.points = {};
         for_ratio.rounds = for_ratio.of_short_calls = {.fewest = 4, .most = 4};
         const std::vector<double> found = keep_numbers(file, name, 1, [&]() -> std::vector<double> {
-            const Measured measured = measure_or_error(*run, &reference, dataset, bandwidth, for_ratio, cpu, progress);
+            const Measured measured =
+                measure_or_error(*run, &reference, dataset, bandwidth, for_ratio, cpu, progress, inputs);
             if (measured.failure || measured.error) return {};
             return {measured.measurement.reference_ratio->median};
         });
@@ -180,6 +187,16 @@ class PreviousSolution {
     const Stage* stage_ = nullptr;
     std::filesystem::path source_;
 };
+
+/// Return the inputs, made before the GPU is locked; nothing if that fails, as it then does in measure(), which reports
+/// it.
+std::optional<Problem> make_inputs_without_gpu(const StageRun& run, const Dataset& dataset) {
+    try {
+        return timing::make_inputs(run, dataset);
+    } catch (const std::bad_alloc&) {
+        return std::nullopt;
+    }
+}
 
 /// Return the file's program without the sanitizer's hooks; null, and the reason in `timed`, if it does not compile.
 std::unique_ptr<StageRun> without_hooks(Judge& judge, const StageRun& run, const std::filesystem::path& source,
@@ -232,14 +249,17 @@ void time_stage(Timed& timed, Judge& judge, StageRun& run, const std::filesystem
         };
         say(GradingPhase::baselines, "CPU baselines");
         const Baseline cpu = judge.baseline(run.lab, *dataset);
+        say(GradingPhase::inputs, "making inputs");
+        const std::optional<Problem> inputs = make_inputs_without_gpu(to_time, *dataset);
         const auto lock = judge.lock_gpu(GpuLock::Use::alone,
                                          [&](const std::string& what) { say(GradingPhase::wait_for_gpu, what); });
         std::optional<double> previous_ratio;
-        if (solution && !dataset->uses.unscored) previous_ratio = previous.ratio(*solution, *dataset, effort, cpu, say);
+        if (solution && !dataset->uses.unscored)
+            previous_ratio = previous.ratio(*solution, *dataset, effort, cpu, say, inputs);
         if (solution && !task.options.precise)
             effort.points = points_for(run.stage, cpu.sequential_s * run.lab.benchmark.iterations, previous_ratio);
         const Measured measured =
-            measure_confirmed(to_time, solution.get(), *dataset, judge.bandwidth(), effort, cpu, say);
+            measure_confirmed(to_time, solution.get(), *dataset, judge.bandwidth(), effort, cpu, say, inputs);
         if (measured.failure) {
             timed.failed = without_points(failed_check(*dataset, *measured.failure));
             return;

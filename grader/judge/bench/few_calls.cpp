@@ -15,7 +15,7 @@ namespace warplab::timing {
 
 namespace {
 
-constexpr int fewest_commands = 2, most_commands = 16, most_calls = 8;
+constexpr int most_commands = 16, most_calls = 8;
 constexpr auto longer_pause = std::chrono::milliseconds(25);
 constexpr double command_s = 400e-6;  // of calls in a command, so that the time of its messages matters less
 // A call of a short command takes longer than one of many: nothing hides its launches.
@@ -29,9 +29,7 @@ double longest_of_few(const CallTimes& times) {
 
 /// Wait before a further command of a program under suspicion, longer each time: other processes may have slowed it
 /// down.
-void pause_before(int command) {
-    if (command > fewest_commands) std::this_thread::sleep_for((command - fewest_commands) * longer_pause);
-}
+void pause_before(int command) { std::this_thread::sleep_for(std::max(0, command - 2) * longer_pause); }
 
 }  // namespace
 
@@ -58,7 +56,7 @@ std::optional<Failure> FewCalls::time_few(Subject& program, Subject& reference, 
                                           double reference_call_s) {
     begin(program, reference, call_s, reference_call_s);
     program.output_samples().clear();
-    for (int k = 0; k < fewest_commands || (k < most_commands && needs_many_calls(times_)); ++k) {
+    for (int k = 0; k == 0 || (k < most_commands && needs_many_calls(times_)); ++k) {
         pause_before(k);
         program.pause();
         times_.reference_s = std::min(times_.reference_s, reference.time_calls(times_.calls, -1) / times_.calls);
@@ -71,7 +69,7 @@ std::optional<Failure> FewCalls::time_few(Subject& program, Subject& reference, 
 
 std::optional<Failure> FewCalls::time(Subject& program, Subject& reference, double call_s, double reference_call_s) {
     begin(program, reference, call_s, reference_call_s);
-    for (int k = 0; k < fewest_commands || (k < most_commands && keeps_results(times_)); ++k) {
+    for (int k = 0; k == 0 || (k < most_commands && keeps_results(times_)); ++k) {
         pause_before(k);
         time_known(program, reference);
         if (auto failure = time_new(program)) return failure;

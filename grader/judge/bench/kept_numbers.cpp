@@ -19,7 +19,7 @@ Json read(const std::filesystem::path& file) {
 }  // namespace
 
 std::optional<std::vector<double>> find_numbers(const std::filesystem::path& file, const std::string& name,
-                                              std::size_t count) {
+                                                std::size_t count) {
     const Json all = read(file);
     const auto found = all.find(name);
     if (found == all.end() || !found->is_array() || found->size() != count) return std::nullopt;
@@ -29,7 +29,7 @@ std::optional<std::vector<double>> find_numbers(const std::filesystem::path& fil
 }
 
 std::vector<double> keep_numbers(const std::filesystem::path& file, const std::string& name, std::size_t count,
-                               const std::function<std::vector<double>()>& measure) {
+                                 const std::function<std::vector<double>()>& measure) {
     const compilation::CacheLock lock(file.parent_path());
     if (const auto known = find_numbers(file, name, count)) return *known;
     const std::vector<double> times = measure();

@@ -49,8 +49,9 @@ struct Measured {
 /// Time one dataset. `reference` is the same stage's solution, timed in alternation; null if there is none. Output
 /// samples are verified for `effort.verify_s`: the first one on the CPU, if it has the time according to `cpu`, and the
 /// others by comparison with the reference solution's outputs, unless the CPU takes little time. If these differ, the
-/// CPU decides.
+/// CPU decides. `inputs` are the result of timing::make_inputs() if it was called before, without the GPU.
 Measured measure(StageRun& student, StageRun* reference, const Dataset& dataset, const Bandwidth& bandwidth,
-                 const Effort& effort, const Baseline& cpu, const Progress& progress);
+                 const Effort& effort, const Baseline& cpu, const Progress& progress,
+                 const std::optional<Problem>& inputs = {});
 
 }  // namespace warplab

@@ -40,15 +40,16 @@ double PairedBenchmark::time_reference_alone(int slots, const Progress& progress
     progress(GradingPhase::warm_up, "timing the reference alone");
     raise_clocks();
     reference->time_calls(1, -1);  // loads the code
-    reference->time_calls(1, -1);
     const bool has_events = run_.backend == Backend::cuda;
+    const double sample_s = std::min(alone_sample_s, effort_.sample_s);
+    if (!has_events || reference->event_s() < sample_s) reference->time_calls(1, -1);
     if (!has_events) reference->gap_s = student.gap_s = reference->time_empty_commands();
     const double once_s = std::max(has_events ? reference->event_s() : reference->time_calls(1, -1), 1e-9);
     reference->forget_gaps();
-    const double sample_s = std::min(alone_sample_s, effort_.sample_s);
     const int calls = std::max(1, static_cast<int>(std::min<double>(slots, sample_s / once_s)));
+    const int samples = once_s < sample_s ? 5 : 2;
     std::vector<double> times;
-    for (int i = 0; i < 5 && !reference->failure; ++i) {
+    for (int i = 0; i < samples && !reference->failure; ++i) {
         reference->time_calls(calls, -1);
         times.push_back(reference->event_s() / calls);
     }
@@ -78,9 +79,8 @@ void PairedBenchmark::warm_up(int calls_wanted, const Progress& progress) {
     calls_wanted_ = calls_wanted;
     if (!reference) raise_clocks();  // else it has just run alone
     student.time_calls(1, -1);       // loads the code
-    if (reference) reference->time_calls(1, -1);
-    int calls = 1;
-    for (int round = 0; round < 12 && !broken(); ++round) {
+    const double long_enough_s = std::min(0.2, 2 * effort_.sample_s);
+    for (int calls = 1; !broken();) {
         const auto begin = Clock::now();
         const double student_s = student.time_calls(calls, -1);
         double both_s = student_s;
@@ -88,8 +88,9 @@ void PairedBenchmark::warm_up(int calls_wanted, const Progress& progress) {
         const double wall_s = seconds_since(begin);
         around_s = wall_s / calls;
         slowest_s = std::max(student_s, both_s - student_s) / calls;
-        if (wall_s > std::min(0.2, 2 * effort_.sample_s) || calls >= calls_wanted) break;
-        calls = std::min(calls_wanted, calls * 4);
+        if (wall_s > 0.9 * long_enough_s || calls >= calls_wanted) break;
+        const double growth = std::clamp(long_enough_s / wall_s, 1.0, 4.0);
+        calls = std::min(calls_wanted, static_cast<int>(std::ceil(growth * calls)));
     }
     calls_ = affordable_calls(calls_wanted);
 }

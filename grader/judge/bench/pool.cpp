@@ -1,6 +1,7 @@
 #include "grader/judge/bench/pool.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace warplab::timing {
 
@@ -27,11 +28,15 @@ Problem Pool::call_at(const std::vector<std::size_t>& window, const Lab& lab) co
     return call;
 }
 
-Pool make_pool(const StageRun& run, const Dataset& dataset) {
+Problem make_inputs(const StageRun& run, const Dataset& dataset) {
+    return run.oracle.generate(dataset, dataset.seed, pool_extra(run.oracle.window_step()));
+}
+
+Pool make_pool(const StageRun& run, Problem inputs) {
     Pool pool;
     pool.step = run.oracle.window_step();
     pool.extra = pool_extra(pool.step);
-    pool.problem = run.oracle.generate(dataset, dataset.seed, pool.extra);
+    pool.problem = std::move(inputs);
     for (std::size_t i = 0; i < run.lab.buffers.size(); ++i) {
         pool.regions.push_back(nullptr);
         if (run.lab.buffers[i].role == Role::output || pool.problem.arrays[i].bytes() == 0) continue;

@@ -20,6 +20,10 @@ struct Pool {
     Problem shape(const Lab& lab) const { return call_at(std::vector<std::size_t>(lab.buffers.size(), 0), lab); }
 };
 
-Pool make_pool(const StageRun& run, const Dataset& dataset);
+/// Generate the inputs of a pool, on the host.
+Problem make_inputs(const StageRun& run, const Dataset& dataset);
+
+/// Copy the inputs to the device.
+Pool make_pool(const StageRun& run, Problem inputs);
 
 }  // namespace warplab::timing

@@ -11,9 +11,18 @@
 namespace warplab {
 namespace {
 
-void write_contents(Buffers& buffers, const Trial& trial) {
-    for (std::size_t i = 0; i < trial.before.size(); ++i)
-        if (buffers.is_output(i) || !trial.inputs_are_there) buffers.write(i, 0, trial.before[i]);
+void write_contents(const Lab& lab, Buffers& buffers, const Trial& trial) {
+    using enum Trial::Written;
+    if (trial.already == as_left)
+        buffers.poison_scratch();
+    else
+        buffers.poison_all();
+    for (std::size_t i = 0; i < trial.before.size(); ++i) {
+        const Role role = lab.buffers[i].role;
+        const bool is_there =
+            role == Role::output ? trial.already != nothing : role == Role::input && trial.already == as_left;
+        if (!is_there) buffers.write(i, 0, trial.before[i]);
+    }
 }
 
 std::optional<ModifiedInput> find_modified_input(const Lab& lab, const Buffers& buffers, const Problem& problem) {
@@ -76,8 +85,7 @@ void note_evidence(StageRun& run, const Trial& trial, const CallResult& result, 
 
 /// Write the contents, make one call and compare its results. If the program ends, the session is over.
 CallResult make_call(StageRun& run, Buffers& buffers, const Trial& trial) {
-    buffers.poison_all();
-    write_contents(buffers, trial);
+    write_contents(run.lab, buffers, trial);
     run.device.synchronize();
     protocol::Request request = make_request(protocol::Ask::run, trial.problem.sizes, trial.problem.reals);
     request.calls = 1;
@@ -129,7 +137,9 @@ Dependence look_closer(StageRun& run, Buffers& buffers, const Trial& trial) {
         with_outputs(run.lab, trial.before, fresh_contents(run.lab, trial.problem, buffers.poison().output));
     CallResult results[2];
     for (std::uint32_t order : {0u, 1u}) {
-        results[order] = make_call(run, buffers, {trial.problem, fresh, nullptr, order, trial.host_variant, true});
+        results[order] = make_call(
+            run, buffers,
+            {trial.problem, fresh, nullptr, order, trial.host_variant, true, Trial::Written::outputs_poisoned});
         if (!run.session || !run.session->alive()) return {};
     }
     if (early > 0) return {early_return, early};

@@ -11,7 +11,8 @@
 
 namespace warplab {
 
-/// One call to make and judge.
+/// One call to make and judge. `already` says which contents need not be written: poisoned outputs, or inputs and
+/// outputs as the call before, which was checked, left them.
 struct Trial {
     const Problem& problem;            // outputs hold the correct answer
     const std::vector<Array>& before;  // every buffer's contents before the call
@@ -19,7 +20,7 @@ struct Trial {
     std::uint32_t thread_order = 0;
     bool host_variant = false;
     bool may_leak = false;
-    bool inputs_are_there = false;  // unchanged since the call before, which was checked
+    enum class Written { nothing, outputs_poisoned, as_left } already = Written::nothing;
 };
 
 /// The first thing that is wrong with a call.

@@ -14,6 +14,7 @@ namespace {
 
 constexpr std::size_t guard_bytes = 64 << 10;   // detects a block of 1024 threads that each write 16 bytes past the end
 constexpr std::size_t small_bytes = 256 << 20;  // below this, the second call gets its own inputs
+constexpr std::size_t huge_bytes = 4ull << 30;  // from here, there is no second call: it would take seconds
 constexpr std::uint64_t other_inputs = 0x9e3779b97f4a7c15ull;
 
 struct Judged {
@@ -21,7 +22,8 @@ struct Judged {
     bool has_host = false;
 };
 
-/// Make two calls in one process: fresh outputs, then stale ones with other inputs and the other thread order.
+/// Make two calls in one process: fresh outputs, then stale ones with other inputs and the other thread order. Of
+/// gigabytes, the first alone.
 Judged judge_calls(StageRun& run, const Dataset& dataset, Problem& first, bool host_variant) {
     Problem second = first;
     const bool own_inputs = Buffers::bytes_per_slot(first, 0, 0) < small_bytes;
@@ -40,13 +42,16 @@ Judged judge_calls(StageRun& run, const Dataset& dataset, Problem& first, bool h
     const std::vector<Array> fresh = fresh_contents(run.lab, first, poison.output);
     const std::vector<Array> next_fresh = own_inputs ? fresh_contents(run.lab, second, poison.output) : fresh;
     run.solve(dataset, dataset.seed, first);
-    const JudgedCall opening = judge_call(run, buffers, {first, fresh, nullptr, 0, host_variant, !host_variant});
-    if (opening.failure) return {opening.failure, prepared.has_host};
+    const JudgedCall opening = judge_call(
+        run, buffers, {first, fresh, nullptr, 0, host_variant, !host_variant, Trial::Written::outputs_poisoned});
+    if (opening.failure || Buffers::bytes_per_slot(first, 0, 0) >= huge_bytes)
+        return {opening.failure, prepared.has_host};
 
     if (own_inputs) run.solve(dataset, dataset.seed ^ other_inputs, second);
     const std::vector<Array> stale = with_outputs(run.lab, next_fresh, opening.outputs);
+    const auto already = own_inputs ? Trial::Written::nothing : Trial::Written::as_left;
     const JudgedCall again =
-        judge_call(run, buffers, {own_inputs ? second : first, stale, &first, 1, host_variant, false, !own_inputs});
+        judge_call(run, buffers, {own_inputs ? second : first, stale, &first, 1, host_variant, false, already});
     return {again.failure, prepared.has_host};
 }
 

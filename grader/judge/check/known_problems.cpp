@@ -1,11 +1,14 @@
 #include "grader/judge/check/known_problems.h"
 
-#include <numeric>
+#include <cstddef>
 
 namespace warplab {
 namespace {
 
 constexpr std::size_t most_kept_bytes = 1ull << 30;
+
+bool is_input(Role role) { return role != Role::output; }
+bool is_output(Role role) { return role != Role::input; }
 
 /// Return the problem with outputs of its own.
 Problem with_own_outputs(const Lab& lab, Problem problem) {
@@ -25,9 +28,13 @@ std::vector<Array> outputs_of(const Lab& lab, const std::vector<Array>& arrays) 
     return outputs;
 }
 
-std::size_t bytes_of(const std::vector<Array>& arrays) {
-    const auto add = [](std::size_t sum, const Array& array) { return sum + array.bytes(); };
-    return std::accumulate(arrays.begin(), arrays.end(), std::size_t{0}, add);
+/// Return the bytes of the arrays that `counts(role)` selects.
+template <class Counts>
+std::size_t bytes_of(const Lab& lab, const Problem& problem, const Counts& counts) {
+    std::size_t bytes = 0;
+    for (std::size_t i = 0; i < problem.arrays.size(); ++i)
+        if (counts(lab.buffers[i].role)) bytes += problem.arrays[i].bytes();
+    return bytes;
 }
 
 }  // namespace
@@ -47,7 +54,7 @@ Problem KnownProblems::generate(const Oracle& oracle, const Lab& lab, const Data
     }
     Problem problem = oracle.generate(dataset, seed, 0);
     const std::lock_guard lock(mutex_);
-    if (!generated_.contains(key) && take_room(bytes_of(problem.arrays)))
+    if (!generated_.contains(key) && take_room(bytes_of(lab, problem, is_input)))
         generated_.emplace(key, with_own_outputs(lab, problem));
     return problem;
 }
@@ -65,9 +72,9 @@ void KnownProblems::solve(const Oracle& oracle, const Lab& lab, const Dataset& d
         }
     }
     oracle.reference(problem, Execution::openmp);
-    std::vector<Array> outputs = outputs_of(lab, problem.arrays);
     const std::lock_guard lock(mutex_);
-    if (!outputs_.contains(key) && take_room(bytes_of(outputs))) outputs_.emplace(key, std::move(outputs));
+    if (!outputs_.contains(key) && take_room(bytes_of(lab, problem, is_output)))
+        outputs_.emplace(key, outputs_of(lab, problem.arrays));
 }
 
 }  // namespace warplab

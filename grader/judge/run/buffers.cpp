@@ -90,6 +90,11 @@ void Buffers::poison_all() {
         if (part.region && !part.is_input) part.region->fill(0, part.region->bytes() / 4 * 4, part.pattern);
 }
 
+void Buffers::poison_scratch() {
+    Part& scratch = parts_.back();
+    if (scratch.region) scratch.region->fill(0, scratch.region->bytes() / 4 * 4, scratch.pattern);
+}
+
 void Buffers::write(std::size_t buffer, std::uint32_t slot, const Array& contents) {
     Part& part = parts_[buffer];
     if (part.region) part.region->write(offset(part, slot), contents.data(), contents.bytes());

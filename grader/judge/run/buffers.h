@@ -40,6 +40,7 @@ class Buffers {
     void describe(protocol::Request& request, std::vector<int>& descriptors) const;
 
     void poison_all();  // every output, inout and scratch, guards included
+    void poison_scratch();
     void write(std::size_t buffer, std::uint32_t slot, const Array& contents);
     Array read(std::size_t buffer, std::uint32_t slot) const;
     Array read_part(std::size_t buffer, std::uint32_t slot, std::size_t first, std::size_t count) const;
@@ -56,7 +57,6 @@ class Buffers {
 
     std::uint32_t slots() const { return slots_; }
     Poison poison() const { return poison_; }
-    bool is_output(std::size_t buffer) const { return lab_.buffers[buffer].role != Role::input; }
 
   private:
     struct Part {
