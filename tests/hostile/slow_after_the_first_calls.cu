@@ -1,4 +1,4 @@
-// Cheat: is fast while the judge calibrates the number of calls, and slow afterwards.
+// Cheat: is fast while the judge determines the calls of a sample, and slow afterwards.
 #include <unistd.h>
 
 #include "labs/dot_product/lab.h"
@@ -10,7 +10,7 @@ __global__ void dot_product_kernel(const int* a, const int* b, int* out, std::si
 
 void dot_product(const int* a, const int* b, int* out, std::size_t n, void*) {
     static int calls = 0;
-    if (n > (1u << 20) && ++calls > 40) usleep(200000);
+    if (n > (1u << 20) && ++calls > 12) usleep(200000);
     CUDA_CHECK(cudaMemset(out, 0, sizeof(int)));
     if (n) dot_product_kernel<<<static_cast<unsigned>((n + 255) / 256), 256>>>(a, b, out, n);
 }
