@@ -6,6 +6,8 @@
 #include <cmath>
 #include <future>
 
+#include "grader/common/text.h"
+
 namespace warplab::timing {
 
 namespace {
@@ -116,7 +118,7 @@ void PairedBenchmark::take_round(const Progress& progress) {
         drop_slow_clocks();
         while (!broken() && !has_all()) {
             const std::size_t sample = rounds.back().size() + 1;
-            progress(GradingPhase::samples, fmt::format("round {} of {}, sample {} of {}", rounds.size(),
+            progress(GradingPhase::samples, fmt::format("{}round {} of {}, sample {} of {}", so_far(), rounds.size(),
                                                         std::max<std::size_t>(rounds.size(), rounds_wanted().fewest),
                                                         sample, std::max<std::size_t>(sample, effort_.samples)));
             const auto sample_begin = Clock::now();
@@ -125,6 +127,14 @@ void PairedBenchmark::take_round(const Progress& progress) {
         }
     }
     if (calibration_ && !broken()) calibrate();
+}
+
+std::string PairedBenchmark::so_far() const {
+    if (samples().empty()) return "";
+    std::string words = format_seconds(median_student_s() / calls_ * calls_wanted_);
+    if (reference)
+        words += fmt::format(", {:.3g} times the reference's time", median_student_s() / median_reference_s());
+    return words + "; ";
 }
 
 void PairedBenchmark::lengthen_short_samples(double wall_s) {

@@ -2,6 +2,7 @@
 // The samples of a paired benchmark: student and reference in alternation, in rounds of fresh processes.
 
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "grader/judge/bench/clock.h"
@@ -77,6 +78,9 @@ class PairedBenchmark {
     /// round's samples and use more calls. A program may be slow only while it warms up, because it loads code, or so
     /// that samples are short and a command's overhead decides.
     void lengthen_short_samples(double wall_s);
+
+    /// Return the result of the samples so far, for the progress line; empty if there are none.
+    std::string so_far() const;
 
     /// Start both at once, because a process takes long to open the GPU; and on one core, which they share in turns,
     /// because the time of a launch differs between cores.

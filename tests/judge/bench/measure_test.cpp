@@ -273,6 +273,22 @@ TEST_F(TimedOutputs, RatioFollowsFromTheSamples) {
     EXPECT_NEAR(paired_ratio(rounds).high, m.reference_ratio->high, 1e-9);
 }
 
+TEST_F(TimedOutputs, ProgressNamesTheResultSoFar) {
+    const Lab& lab = judge_.lab("dot_product");
+    const auto handed_in = judge_.make_ready(lab, lab.stages.front(), right_, Task{.fast = true});
+    const auto beside = judge_.make_ready(lab, lab.stages.front(), right_, Task{.fast = true});
+    ASSERT_TRUE(handed_in.run && beside.run);
+    const Effort effort{{1, 1}, {1, 1}, 2, 0.01, 0.1, 0.2, 0.1};
+    std::vector<std::string> said;
+    measure(*handed_in.run, beside.run.get(), lab.dataset("warp"), Bandwidth{}, effort, Baseline{},
+            [&](GradingPhase phase, const std::string& what) {
+                if (phase == GradingPhase::samples) said.push_back(what);
+            });
+    ASSERT_GE(said.size(), 2u);
+    EXPECT_EQ(said.front(), "round 1 of 1, sample 1 of 2");
+    EXPECT_NE(said.back().find(" times the reference's time; round 1 of 1, sample "), std::string::npos) << said.back();
+}
+
 TEST_F(TimedOutputs, NoMoreRoundsAreTakenThanThePointsRequire) {
     const Lab& lab = judge_.lab("dot_product");
     const auto handed_in = judge_.make_ready(lab, lab.stages.front(), right_, Task{.fast = true});
