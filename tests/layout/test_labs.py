@@ -51,7 +51,9 @@ def test_stage_ids_are_numbered_in_order(root, labs):
 def test_every_folder_belongs_to_a_lab(root, files, labs, folder):
     for file in files:
         if file.parts[0] == folder and len(file.parts) > 2:
-            assert file.parts[1] in [*labs, "results", "pictures", "example-journal"], f"{file}: there is no such lab"
+            assert file.parts[1] in [*labs, "results", "pictures", "example-journal", "instructor"], (
+                f"{file}: there is no such lab"
+            )
 
 
 def test_manifests_fit_their_schemas(root, labs):

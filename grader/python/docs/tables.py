@@ -12,6 +12,7 @@ A block is all between its marker and the next `<!-- end -->`, each alone on its
     <!-- table: rates LAB -->        the same as amounts per second, beside the source's (grader/python/docs/rates.py)
     <!-- table: counters LAB -->     what check mode counts of its solutions, from handouts/counters.json
     <!-- table: source LAB -->       the figures of the lab's source, from labs/LAB/source.json, with ours beside them
+    <!-- table: mistakes LAB -->     wrong submissions and the causes that they get, from tests/labs/LAB/wrong.json
     <!-- table: sweep LAB STAGE -->  a stage's times for every choice of its tunables, from handouts/results/*.json
     <!-- help: VERB -->              what build/warplab VERB --help says; VERB warplab: build/warplab --help
 
@@ -33,6 +34,7 @@ from __future__ import annotations
 
 import difflib
 import hashlib
+import json
 import math
 import subprocess
 import sys
@@ -259,6 +261,18 @@ def make_counters(sources: Sources, lab: str) -> list[str]:
     ]
 
 
+def make_mistakes(sources: Sources, lab: str) -> list[str]:
+    """Make a row for each wrong submission among the lab's tests: its name in words, its cause, the sanitizer's."""
+    rows = []
+    for entry in json.loads((sources.root / "tests/labs" / lab / "wrong.json").read_text()):
+        number, _, name = Path(entry["file"]).stem.partition("_")
+        causes = [entry["cause"]] if isinstance(entry["cause"], str) else entry["cause"]
+        finding = f"`{entry['inspect'][0]}`" if "inspect" in entry else NONE
+        said = entry["message_contains"] or NONE
+        rows.append([number, name.replace("_", " "), " or ".join(f"`{cause}`" for cause in causes), finding, said])
+    return make_table(["Stage", "Mistake", "Cause", "Sanitizer's finding", "Part of the message"], rows)
+
+
 def make_rates_table(sources: Sources, lab: str) -> list[str]:
     """Make the amounts per second of source.json and of each GPU; see rates.py."""
     per_call = int(sources.manifest(lab).get("benchmark", {}).get("iterations_per_call", 1))
@@ -391,6 +405,7 @@ TABLES: dict[str, Callable[[Sources, str], list[str]]] = {
     "source": make_source,
     "rates": make_rates_table,
     "counters": make_counters,
+    "mistakes": make_mistakes,
 }
 
 
@@ -446,8 +461,9 @@ def find_end(lines: Sequence[str], start: int, file: Path) -> int:
 
 
 def find_documents(sources: Sources) -> list[Path]:
-    """Return README.md and the handouts, relative to the root."""
-    found = [sources.root / "README.md", *sorted((sources.root / "handouts").glob("*.md"))]
+    """Return README.md, the handouts and the instructor's pages, relative to the root."""
+    handouts = sources.root / "handouts"
+    found = [sources.root / "README.md", *sorted(handouts.glob("*.md")), *sorted(handouts.glob("instructor/*.md"))]
     return [file.relative_to(sources.root) for file in found if file.is_file() and file.stem not in sources.without]
 
 

@@ -86,7 +86,9 @@ def test_nothing_of_the_instructors_is_in_it(kit):
     assert not [
         name for name in kit if re.search(r"hidden|solution|wrong|^tests|course|\.secret|/peers/|cpu/bench", name)
     ]
-    assert not [name for name in kit if name.startswith(("handouts/results", "work", "build", "dist"))]
+    assert not [
+        name for name in kit if name.startswith(("handouts/results", "handouts/instructor", "work", "build", "dist"))
+    ]
     assert {name.split("/")[2] for name in kit if name.startswith("grader/python/")} == {"common", "journal"}
     for file in ROOT.glob("datasets/*/hidden.json"):
         for dataset in json.loads(file.read_text())["datasets"]:

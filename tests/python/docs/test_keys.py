@@ -1,0 +1,38 @@
+"""The instructor's keys: an answer to each question of the handout, and nothing of them in a student's kit."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[3]
+KEYS = sorted((ROOT / "handouts/instructor/keys").glob("*.md"))
+NUMBERED = re.compile(r"(\d+)\. ")
+
+
+def numbers_by_stage(text: str, begin: str) -> dict[str, list[int]]:
+    """Return the numbers of the list items after the line that begins with `begin`, for each '## NN_stage'."""
+    found: dict[str, list[int]] = {}
+    for section in re.split(r"^## ", text, flags=re.MULTILINE):
+        stage = section.split("\n", 1)[0]
+        if not re.fullmatch(r"\d\d_\w+", stage):
+            continue
+        lines = section.split("\n")[1:]
+        first = next((at for at, line in enumerate(lines) if line.startswith(begin)), len(lines))
+        found[stage] = [int(match[1]) for line in lines[first:] if (match := NUMBERED.match(line))]
+    return found
+
+
+@pytest.mark.parametrize("key", KEYS, ids=lambda key: key.stem)
+def test_a_key_answers_each_question(key: Path) -> None:
+    questions = numbers_by_stage((ROOT / "handouts" / key.name).read_text(), "**Question")
+    answers = numbers_by_stage(key.read_text(), "")
+    assert answers == questions
+    assert all(questions.values()), "each stage has questions"
+
+
+def test_the_instructors_page_names_the_keys_that_exist() -> None:
+    page = (ROOT / "handouts/instructor/README.md").read_text()
+    assert sorted(re.findall(r"\(keys/(\w+\.md)\)", page)) == [key.name for key in KEYS]
