@@ -515,3 +515,13 @@ def test_a_question_comes_first_and_the_hint_with_hint_1(student: Student) -> No
     command = [str(BUILD / "warplab"), "check", LAB, "02", "--source", str(student.file), "--backend", "cpu"]
     others = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert hint in " ".join(others.stdout.split())  # only a student is asked first
+
+
+def test_a_mask_of_absent_lanes_names_a_lane_that_waits(student: Student) -> None:
+    text = SOLUTION.read_text()
+    at = text.index("{", text.index("__global__")) + 1
+    student.write(
+        text[:at] + "\n    if (threadIdx.x < 8) __shfl_down_sync(0xffffffffu, 1, 4);\n    __syncthreads();" + text[at:]
+    )
+    said = " ".join(student.check("--no-nvcc").stdout.split())
+    assert "lane 0 waits for lane 8, which its mask names and which never comes: thread (0,0,0) of block" in said

@@ -317,7 +317,7 @@ bool release_converging(Worker& w) {
 }
 
 /// Report lanes that wait in a warp function for lanes of its mask that never arrive. Called only with the sanitizer.
-void report_missing_lanes(const Worker& w) {
+void report_missing_lanes(Worker& w) {
     for (unsigned linear = 0; linear < block_state.threads; ++linear) {
         const Warp& warp = w.warps[linear / lanes_per_warp];
         const unsigned lane = linear % lanes_per_warp;
@@ -326,7 +326,10 @@ void report_missing_lanes(const Worker& w) {
         if (!missing) continue;
         const std::string why = "lane " + std::to_string(lane) + " waits for lane " +
                                 std::to_string(__builtin_ctz(missing)) + ", which its mask names and which never comes";
-        return observer->wrong(warplab::FindingKind::lane_mask, w.fibers[linear].line, "", why);
+        Fiber* const current = std::exchange(block_state.current, &w.fibers[linear]);  // whose place is named
+        observer->wrong(warplab::FindingKind::lane_mask, w.fibers[linear].line, "", why);
+        block_state.current = current;
+        return;
     }
 }
 
