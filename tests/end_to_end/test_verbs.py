@@ -521,7 +521,9 @@ def test_a_mask_of_absent_lanes_names_a_lane_that_waits(student: Student) -> Non
     text = SOLUTION.read_text()
     at = text.index("{", text.index("__global__")) + 1
     student.write(
-        text[:at] + "\n    if (threadIdx.x < 8) __shfl_down_sync(0xffffffffu, 1, 4);\n    __syncthreads();" + text[at:]
+        text[:at]
+        + "\n    if (threadIdx.x / 8 == 5) __shfl_down_sync(0xffffffffu, 1, 4);\n    __syncthreads();"
+        + text[at:]
     )
     said = " ".join(student.check("--no-nvcc").stdout.split())
-    assert "lane 0 waits for lane 8, which its mask names and which never comes: thread (0,0,0) of block" in said
+    assert "lane 8 waits for lane 0, which its mask names and which never comes: thread (40,0,0) of block" in said
