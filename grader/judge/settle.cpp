@@ -30,6 +30,7 @@ bool is_explained_by(const Failure& failure, const Finding& finding) {
         is_one_of(finding.cause, {cause::out_of_bounds, cause::use_after_free, cause::uninitialised, cause::host_memory,
                                   cause::misaligned, cause::copy_direction, cause::copy_size, cause::failed_launch});
     if (finding.note) return is_described(failure) && matters_if_wrong(finding);
+    if (failure.cause == cause::deadlock) return finding.cause == cause::lane_mask;
     if (is_one_of(failure.cause, {cause::crash, cause::cuda_error, cause::host_memory, cause::out_of_bounds_write}))
         return at_wrong_place;
     const bool at_wrong_time =

@@ -60,6 +60,15 @@ TEST(Settle, AFindingLeadsWhereTheOutputsAreOnlyDescribed) {
     EXPECT_EQ(stories(checks, {})[0].failure->hint, "of the outputs alone");
 }
 
+TEST(Settle, AnAbsentLaneExplainsADeadlock) {
+    const std::vector<Check> checks = {failed_with(cause::deadlock)};
+    const auto of = [&](const char* cause) {
+        return stories(checks, {{.cause = cause, .line = 9, .message = "Why."}});
+    };
+    EXPECT_EQ(of("lane_mask")[0].failure->cause, "lane_mask");
+    EXPECT_EQ(of("race")[0].failure->cause, "deadlock");
+}
+
 TEST(Settle, ANoteThatMattersIfOutputsAreWrongLeadsToo) {
     const std::vector<Check> checks = {failed_with(cause::wrong_value), failed_with("tail_lost")};
     const auto led = stories(checks, {{.cause = "absent_lane", .note = true, .line = 3, .message = "Lane 8."}});
