@@ -6,6 +6,7 @@
 #include <future>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -110,6 +111,7 @@ class Judge {
     Backend backend_;
     std::map<std::string, Lab> labs_;
     std::map<std::string, void*> libraries_;  // the labs' oracles, by lab
+    std::mutex make_run_mutex_;
     std::unique_ptr<BufferMemory> file_memory_, host_memory_;
     std::shared_ptr<KnownProblems> known_problems_ = std::make_shared<KnownProblems>();
     std::unique_ptr<Bandwidth> bandwidth_;

@@ -62,19 +62,19 @@ Failure fault_while_timed(const Failure& failure) {
 Measured measure_confirmed(StageRun& run, StageRun* reference, const Dataset& dataset, const Bandwidth& bandwidth,
                            const Effort& effort, const Baseline& cpu, const Progress& progress,
                            const std::optional<Problem>& inputs) {
-    const auto measure_again = [&] {
+    const auto measure_once = [&] {
         return measure_or_error(run, reference, dataset, bandwidth, effort, cpu, progress, inputs);
     };
-    const Measured measured = measure_again();
+    const Measured measured = measure_once();
     if (!measured.error) return measured;
-    if (measured.error->cause == cause::implausible_timing) return measure_again();
+    if (measured.error->cause == cause::implausible_timing) return measure_once();
     if (!run.reference) return measured;
     const std::unique_ptr<StageRun> stand_in = run.reference();
     if (!stand_in) return measured;
     const Measured other =
         measure_or_error(*stand_in, reference, dataset, bandwidth, forced_effort, cpu, progress, inputs);
     if (other.error || other.failure) return measured;
-    const Measured again = measure_again();
+    const Measured again = measure_once();
     if (!again.error || again.error->cause == cause::implausible_timing) return again;
     return {measured.measurement, fault_while_timed(*measured.error), std::nullopt};
 }

@@ -316,7 +316,8 @@ bool release_converging(Worker& w) {
     return any;
 }
 
-/// Report lanes that wait in a warp function for lanes of its mask that never arrive. Called only with the sanitizer.
+/// Report lanes that wait in a warp function for lanes of its mask that never arrive. Called only with the sanitizer,
+/// which names the block's current thread: for the report, this is the one that waits.
 void report_missing_lanes(Worker& w) {
     for (unsigned linear = 0; linear < block_state.threads; ++linear) {
         const Warp& warp = w.warps[linear / lanes_per_warp];
@@ -326,7 +327,7 @@ void report_missing_lanes(Worker& w) {
         if (!missing) continue;
         const std::string why = "lane " + std::to_string(lane) + " waits for lane " +
                                 std::to_string(__builtin_ctz(missing)) + ", which its mask names and which never comes";
-        Fiber* const current = std::exchange(block_state.current, &w.fibers[linear]);  // whose place is named
+        Fiber* const current = std::exchange(block_state.current, &w.fibers[linear]);
         observer->wrong(warplab::FindingKind::lane_mask, w.fibers[linear].line, "", why);
         block_state.current = current;
         return;

@@ -15,7 +15,7 @@ namespace warplab::timing {
 
 namespace {
 
-constexpr int most_commands = 16, most_calls = 8;
+constexpr int most_commands = 16, commands_without_pause = 3, most_calls = 8;
 constexpr auto longer_pause = std::chrono::milliseconds(25);
 constexpr double command_s = 400e-6;  // of calls in a command, so that the time of its messages matters less
 // A call of a short command takes longer than one of many: nothing hides its launches.
@@ -29,7 +29,9 @@ double longest_of_few(const CallTimes& times) {
 
 /// Wait before a further command of a program under suspicion, longer each time: other processes may have slowed it
 /// down.
-void pause_before(int command) { std::this_thread::sleep_for(std::max(0, command - 2) * longer_pause); }
+void pause_before(int command) {
+    std::this_thread::sleep_for(std::max(0, command + 1 - commands_without_pause) * longer_pause);
+}
 
 }  // namespace
 

@@ -14,8 +14,8 @@ std::optional<std::vector<double>> find_numbers(const std::filesystem::path& fil
                                                 std::size_t count);
 
 /// Return the file's numbers or, if it has none, measure and keep them. Judges of other GPUs wait meanwhile, and then
-/// find the result. An empty result is not kept. `measure` must neither compile nor
-/// keep other numbers: that takes the same lock.
+/// find the result. An empty result is not kept. `measure` must neither compile nor keep
+/// other numbers: both take the same lock.
 std::vector<double> keep_numbers(const std::filesystem::path& file, const std::string& name, std::size_t count,
                                  const std::function<std::vector<double>()>& measure);
 

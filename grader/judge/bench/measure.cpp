@@ -44,6 +44,7 @@ Bandwidth bandwidth_during(const std::vector<Sample>& samples, Bandwidth bandwid
     const double drift = median(copies) / bandwidth.copy_bytes_per_s;
     bandwidth.copy_bytes_per_s *= drift;
     bandwidth.read_bytes_per_s *= drift;
+    bandwidth.l2_bytes_per_s *= drift;
     return bandwidth;
 }
 
@@ -63,8 +64,9 @@ void set_bounds(Measurement& m, const StageRun& run, const Problem& shape, const
     m.bound_bytes = cost.bound_bytes * of_a_call;
     m.flops = cost.flops * of_a_call;
     if (m.bandwidth_bytes_per_s <= 0) return;
-    const double floor_rate =
-        set_bytes < static_cast<double>(at_start.l2_bytes) ? std::max(fastest, at_start.l2_bytes_per_s) : fastest;
+    const double floor_rate = set_bytes < static_cast<double>(at_start.l2_bytes)
+                                  ? std::max({fastest, at_start.l2_bytes_per_s, during.l2_bytes_per_s})
+                                  : fastest;
     m.floor_s = 0.9 * cost.floor_bytes / floor_rate * scale;
     m.bound_s = cost.bound_bytes / m.bandwidth_bytes_per_s * scale;
 }

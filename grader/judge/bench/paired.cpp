@@ -212,7 +212,7 @@ void PairedBenchmark::raise_clocks() {
     int before = 0;
     for (int k = 0; k < 6; ++k) {
         device.warm_up(0.05);
-        const int now = device.conditions().sm_clock_mhz.value_or(before + 1);
+        const int now = device.conditions().sm_clock_mhz.value_or(before + 1);  // unknown: as if it still rose
         if (now <= before) return;
         before = now;
     }
@@ -277,7 +277,7 @@ void PairedBenchmark::time_reference(Sample& sample, int calls) {
 
 double PairedBenchmark::time_one(Subject& subject, int calls) {
     if (run_.backend == Backend::cuda) CudaDevice::get().reset_persisting_l2();
-    subject.poison_scratch();
+    subject.poison_all();
     return subject.time_calls(calls, taken_);
 }
 

@@ -79,7 +79,7 @@ class PairedBenchmark {
     /// that samples are short and a command's overhead decides.
     void lengthen_short_samples(double wall_s);
 
-    /// Return the result of the samples so far, for the progress line; empty if there are none.
+    /// Describe the median time and ratio of the samples taken, for the progress line; empty before the first sample.
     std::string so_far() const;
 
     /// Start both at once, because a process takes long to open the GPU; and on one core, which they share in turns,

@@ -63,7 +63,7 @@ class Subject {
 
     /// Return this solution's output for the inputs of an output sample; sets `failure` if there is none.
     Array outputs_for(const OutputSample& seen);
-    void poison_scratch() { buffers_->poison_all(); }
+    void poison_all() { buffers_->poison_all(); }
     std::vector<OutputSample>& output_samples() { return output_samples_; }
 
     /// Return the median of a command's time minus the time between its events, since forget_gaps().

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t guard_bytes = 64 << 10;   // detects a block of 1024 threads that each write 16 bytes past the end
 constexpr std::size_t small_bytes = 256 << 20;  // below this, the second call gets its own inputs
-constexpr std::size_t huge_bytes = 4ull << 30;  // from here, there is no second call: it would take seconds
+constexpr std::size_t huge_bytes = 4ull << 30;  // from here on, there is only one call: another would take seconds
 constexpr std::uint64_t other_inputs = 0x9e3779b97f4a7c15ull;
 
 struct Judged {
@@ -22,8 +22,8 @@ struct Judged {
     bool has_host = false;
 };
 
-/// Make two calls in one process: fresh outputs, then stale ones with other inputs and the other thread order. Of
-/// gigabytes, the first alone.
+/// Make two calls in one process: fresh outputs, then stale ones with other inputs and the other thread order. For
+/// inputs and outputs of huge_bytes, make only the first.
 Judged judge_calls(StageRun& run, const Dataset& dataset, Problem& first, bool host_variant) {
     Problem second = first;
     const bool own_inputs = Buffers::bytes_per_slot(first, 0, 0) < small_bytes;

@@ -7,8 +7,8 @@ namespace {
 
 constexpr std::size_t most_kept_bytes = 1ull << 30;
 
-bool is_input(Role role) { return role != Role::output; }
-bool is_output(Role role) { return role != Role::input; }
+bool is_read(Role role) { return role != Role::output; }
+bool is_written(Role role) { return role != Role::input; }
 
 /// Return the problem with outputs of its own.
 Problem with_own_outputs(const Lab& lab, Problem problem) {
@@ -29,8 +29,7 @@ std::vector<Array> outputs_of(const Lab& lab, const std::vector<Array>& arrays) 
 }
 
 /// Return the bytes of the arrays that `counts(role)` selects.
-template <class Counts>
-std::size_t bytes_of(const Lab& lab, const Problem& problem, const Counts& counts) {
+std::size_t bytes_of(const Lab& lab, const Problem& problem, bool (*counts)(Role)) {
     std::size_t bytes = 0;
     for (std::size_t i = 0; i < problem.arrays.size(); ++i)
         if (counts(lab.buffers[i].role)) bytes += problem.arrays[i].bytes();
@@ -54,7 +53,7 @@ Problem KnownProblems::generate(const Oracle& oracle, const Lab& lab, const Data
     }
     Problem problem = oracle.generate(dataset, seed, 0);
     const std::lock_guard lock(mutex_);
-    if (!generated_.contains(key) && take_room(bytes_of(lab, problem, is_input)))
+    if (!generated_.contains(key) && take_room(bytes_of(lab, problem, is_read)))
         generated_.emplace(key, with_own_outputs(lab, problem));
     return problem;
 }
@@ -73,7 +72,7 @@ void KnownProblems::solve(const Oracle& oracle, const Lab& lab, const Dataset& d
     }
     oracle.reference(problem, Execution::openmp);
     const std::lock_guard lock(mutex_);
-    if (!outputs_.contains(key) && take_room(bytes_of(lab, problem, is_output)))
+    if (!outputs_.contains(key) && take_room(bytes_of(lab, problem, is_written)))
         outputs_.emplace(key, outputs_of(lab, problem.arrays));
 }
 
