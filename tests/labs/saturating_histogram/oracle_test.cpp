@@ -84,6 +84,16 @@ TEST(SaturatingHistogramOracle, WalkIsThatOfTheCLibrarysGenerator) {
     EXPECT_NEAR(static_cast<double>(stays) / static_cast<double>(steps), 0.6, 0.02);
 }
 
+TEST(SaturatingHistogramOracle, FewerThanHalfOfTheBinsAreFullAfterTheTimedWalk) {
+    for (const std::uint64_t seed : {7, 8, 9}) {
+        const Problem problem = make("walk", 3984, 4096, seed);
+        const auto found = problem.arrays[bins].as<std::uint8_t>();
+        const auto full = std::count(found.begin(), found.end(), 255);
+        EXPECT_GT(full, 0);
+        EXPECT_LT(full, 512) << "seed " << seed << ": the handout says so";
+    }
+}
+
 TEST(SaturatingHistogramOracle, UniformLeavesOneBinOut) {
     const Counts counts = count(elements(make("uniform", 1000, 100)));
     EXPECT_EQ(std::count(counts.begin(), counts.end(), 0u), 1);
