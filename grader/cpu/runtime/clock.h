@@ -17,7 +17,8 @@ struct Mark {
 
     std::uint32_t block = 0;  // Block::epoch; 0: no access
     std::uint32_t generation = 0;
-    std::uint32_t place : 27 = 0;  // program counter, relative to the executable
+    std::uint32_t place : 26 = 0;  // program counter, relative to the executable
+    std::uint32_t polled : 1 = 0;  // a volatile write by a thread that had read the word, as it may do with a flag
     std::uint32_t fenced : 1 = 0;  // the thread executed a fence earlier in this generation
     std::uint32_t bytes : 4 = 0;   // one bit for each byte of the word
     std::uint32_t step : 20 = 0;

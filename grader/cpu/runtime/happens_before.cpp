@@ -9,6 +9,7 @@ void HappensBefore::begin_grid() {
     clocks_ = &in_block_;
     events_.clear();
     words_.clear();
+    unfenced_.begin_grid();
 }
 
 HappensBefore::Held HappensBefore::hold_block() {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "grader/cpu/runtime/thread_clocks.h"
+#include "grader/cpu/runtime/unfenced.h"
 
 namespace warplab_cpu {
 
@@ -44,7 +45,15 @@ class HappensBefore {
     /// word: this thread, or a thread whose read happens before, read the word after the earlier thread had published
     /// through it. (A write of a flag, a counter or a lock comes after the fence, so no clock covers it.)
     bool has_read(std::uintptr_t word, bool shared, const Mark& earlier) {
+        // The missing fence is reported where the block reads what the others wrote, not at the counter's reset.
+        if (!shared && unfenced_.has_heard_by(word, block_state.epoch, earlier.block)) return true;
         return clocks_->any_fence() && across_blocks().has_read(now(), shared ? word_of(word) : word, earlier);
+    }
+    /// Return whether the running block knows of an earlier volatile write of global memory only by an atomic that its
+    /// block made without a fence after the write.
+    bool lacks_fence(const Mark& write) const {
+        return unfenced_.any() && write.is_volatile && !write.fenced && write.block != block_state.epoch &&
+               unpublished(write) && unfenced_.has_heard(block_state.epoch, write.block);
     }
     /// Return whether nothing that the access's block has published so far orders the access for other blocks.
     bool unpublished(const Mark& mark) const {
@@ -72,8 +81,11 @@ class HappensBefore {
     void reach_grid_barrier() { barriers_.reach(block_state.epoch, block_state.generation); }
     /// Record an atomic or volatile access, after its comparison with earlier ones. exchange() is not inlined, because
     /// inlining would slow down every access of a kernel by a third.
-    void strong_access(std::uintptr_t word, bool shared, bool reads, bool writes) {
+    void strong_access(std::uintptr_t word, bool shared, bool atomic, bool reads, bool writes) {
         if (clocks_->any_fence()) exchange(shared ? word_of(word) : word, reads, writes);
+        if (shared) return;
+        if (!atomic && writes) unfenced_.note_volatile_write(block_state.epoch);
+        if (atomic && unfenced_.any()) unfenced_.note_atomic(block_state.epoch, word, reads, writes);
     }
 
   private:
@@ -107,6 +119,7 @@ class HappensBefore {
     ThreadClocks* clocks_ = &in_block_;  // those across blocks as soon as blocks take turns
     std::vector<Event> events_;          // that across_blocks_ has not seen
     std::vector<std::uintptr_t> words_;  // by number
+    UnfencedWrites unfenced_;
 };
 
 }  // namespace warplab_cpu

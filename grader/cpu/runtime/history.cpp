@@ -109,9 +109,22 @@ void Histories::add_to_more(History& history, AccessKind kind, const Mark& mark,
     add_peer(provide_earlier(history, kind), latest, shared);
 }
 
-bool Histories::is_unordered(const Mark& earlier, const Mark& mark, const Query& query) {
+bool Histories::is_unordered(const History& history, const Mark& earlier, const Mark& mark, const Query& query) {
     if (earlier.block < order.first_block() || !(earlier.bytes & mark.bytes)) return false;
-    return !is_signal(earlier, mark, query) && !order.ordered(earlier) && !order_is_read(earlier, query);
+    return !is_signal(earlier, mark, query) && !is_polled(history, earlier, mark, query) && !order.ordered(earlier) &&
+           !order_is_read(earlier, query);
+}
+
+/// Return whether a volatile read and a volatile write are of a flag: the writer had read the word in the same line of
+/// code as the reader, as threads do that all poll a flag until one of them sets it.
+bool Histories::is_polled(const History& history, const Mark& earlier, const Mark& mark, const Query& query) {
+    if (query.kind == AccessKind::atomic || !earlier.is_volatile || !mark.is_volatile) return false;
+    if (query.kind == AccessKind::plain_read) {
+        const Mark* const poll = mark.polled ? own(history, AccessKind::plain_read, mark) : nullptr;
+        return poll && poll->place == earlier.place;
+    }
+    const Mark& latest_read = history.latest[static_cast<unsigned>(AccessKind::plain_read)];
+    return !query.writes && earlier.polled && latest_read.block == mark.block && latest_read.place == mark.place;
 }
 
 /// Return whether both accesses belong to a flag, counter or lock: volatile accesses and atomics on one word, by which
@@ -127,7 +140,7 @@ bool Histories::is_signal(const Mark& earlier, const Mark& mark, const Query& qu
 
 const Mark* Histories::find_unordered(const History& history, const Mark& mark, const Query& query) {
     const Mark& latest = history.latest[static_cast<unsigned>(query.kind)];
-    const auto is_race = [&](const Mark& earlier) { return is_unordered(earlier, mark, query); };
+    const auto is_race = [&](const Mark& earlier) { return is_unordered(history, earlier, mark, query); };
     if (is_race(latest)) return &latest;
     const Earlier* earlier = earlier_of(history, query.kind);
     if (!earlier) return nullptr;

@@ -126,6 +126,15 @@ class Histories {
         return find_unordered(history, mark, query);
     }
 
+    /// Return the volatile write that this volatile read of global memory may miss, null if there is none: the grid's
+    /// first read of the word, so no flag that threads poll, of which the block knows by an atomic without a fence.
+    const Mark* unfenced(const History& history, const Mark& mark) const {
+        const Mark& write = history.latest[static_cast<unsigned>(AccessKind::plain_write)];
+        const Mark& read = history.latest[static_cast<unsigned>(AccessKind::plain_read)];
+        if (write.block < order.first_block() || read.block >= order.first_block()) return nullptr;
+        return (write.bytes & mark.bytes) && order.lacks_fence(write) ? &write : nullptr;
+    }
+
     static bool latest_is_own(const History& history, AccessKind kind, const Mark& mark) {
         const Mark& latest = history.latest[static_cast<unsigned>(kind)];
         return latest.block == mark.block && latest.thread == mark.thread && latest.generation == mark.generation;
@@ -147,7 +156,8 @@ class Histories {
 
     void add_to_more(History& history, AccessKind kind, const Mark& mark, bool shared);
     const Mark* find_unordered(const History& history, const Mark& mark, const Query& query);
-    bool is_unordered(const Mark& earlier, const Mark& mark, const Query& query);
+    bool is_unordered(const History& history, const Mark& earlier, const Mark& mark, const Query& query);
+    bool is_polled(const History& history, const Mark& earlier, const Mark& mark, const Query& query);
     /// Return whether all of the earlier accesses in `peers` are obviously ordered, or are signals.
     static bool peers_are_harmless(const Earlier& earlier, const Mark& latest, const Mark& mark, const Query& query) {
         const bool barrier_between = latest.block == mark.block && latest.generation != mark.generation;

@@ -312,7 +312,7 @@ class Sanitizer final : public Observer {
     static bool is_written(const Recent& recent, const History& history, unsigned bytes, const Touch& touch);
     void check_word_quickly(const Recent& recent, std::size_t index, unsigned bytes, const Touch& touch);
     void check_word(Object& object, std::size_t word, std::uint8_t bytes, const Touch& touch);
-    void look_for_race(Object& object, std::size_t index, const Mark& mark, const Touch& touch);
+    void look_for_race(Object& object, std::size_t index, Mark mark, const Touch& touch);
     /// The earlier work, if any, that may still use the same bytes, and the access that shows it.
     using Earlier = std::pair<const Work*, const Mark*>;
     template <class Find>
@@ -1015,10 +1015,11 @@ void Sanitizer::look_for_unfinished_async(const Object& object, const Touch& tou
     record_finding(finding);
 }
 
-void Sanitizer::look_for_race(Object& object, std::size_t index, const Mark& mark, const Touch& touch) {
+void Sanitizer::look_for_race(Object& object, std::size_t index, Mark mark, const Touch& touch) {
     History& history = object.histories.words()[index];
     const bool shared = object.is_shared();
     histories_.end_row(history, shared);
+    if (touch.is_volatile && touch.writes) mark.polled = histories_.own(history, AccessKind::plain_read, mark) != nullptr;
     if (timeline.runs_beside() && !shared) look_for_unfinished(object, history, mark, touch);
     const auto look = [&](AccessKind kind) {
         if (const Mark* earlier = histories_.unordered(
@@ -1028,6 +1029,8 @@ void Sanitizer::look_for_race(Object& object, std::size_t index, const Mark& mar
     look(AccessKind::plain_write);
     if (!touch.atomic) look(AccessKind::atomic);
     if (touch.writes) look(AccessKind::plain_read);
+    if (touch.is_volatile && !touch.writes && !shared)
+        if (const Mark* write = histories_.unfenced(history, mark)) report_race(object, *write, true, mark, touch);
     if (touch.atomic && shared)
         if (const Mark* read = histories_.own(history, AccessKind::plain_read, mark)) guards_.insert(read->place);
     histories_.add(history, touch.kind(), mark, shared);
@@ -1091,7 +1094,7 @@ void Sanitizer::check_word(Object& object, std::size_t index, std::uint8_t bytes
     const Mark mark = histories_.order.mark(touch.place, bytes, touch.atomic, touch.is_volatile);
     look_for_race(object, index, mark, touch);
     if (touch.atomic || touch.is_volatile)
-        histories_.order.strong_access(place_of(object.address_of_word(index), bytes), object.is_shared(),
+        histories_.order.strong_access(place_of(object.address_of_word(index), bytes), object.is_shared(), touch.atomic,
                                        touch.reads(), touch.writes);
 }
 
@@ -1154,7 +1157,9 @@ WARPLAB_CPU_INLINE void Sanitizer::check_word_quickly(const Recent& recent, std:
     History& history = recent.histories[index];
     if (touch.writes) history.bytes.written |= bytes;
     if (touch.reads()) history.bytes.read |= bytes;
-    const Mark mark = histories_.order.mark(touch.place, bytes, touch.atomic, touch.is_volatile);
+    Mark mark = histories_.order.mark(touch.place, bytes, touch.atomic, touch.is_volatile);
+    if (touch.is_volatile && touch.writes)
+        mark.polled = histories_.latest_is_own(history, AccessKind::plain_read, mark);
     const bool guard = touch.atomic && recent.shared && histories_.latest_is_own(history, AccessKind::plain_read, mark);
     const bool beside = !recent.shared && timeline.runs_beside();
     if (guard || beside ||
@@ -1162,8 +1167,8 @@ WARPLAB_CPU_INLINE void Sanitizer::check_word_quickly(const Recent& recent, std:
           histories_.add_if_quiet(history, touch.kind(), mark, recent.shared)))
         look_for_race(*recent.object, index, mark, touch);
     if (touch.atomic || touch.is_volatile)
-        histories_.order.strong_access(place_of(recent.first_word + index, bytes), recent.shared, touch.reads(),
-                                       touch.writes);
+        histories_.order.strong_access(place_of(recent.first_word + index, bytes), recent.shared, touch.atomic,
+                                       touch.reads(), touch.writes);
 }
 
 void Sanitizer::access(const Touch& touch) {
