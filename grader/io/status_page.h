@@ -64,7 +64,8 @@ enum class FindingKind : std::uint32_t {
     // copy_direction, where the reason is known:
     copy_of_freed = 25,
     copy_of_host_variable = 26,  // as if it were a symbol of the device
-    copy_by_name = 27            // of a device variable
+    copy_by_name = 27,           // of a device variable
+    kept_value = 28              // note: of a device variable, from an earlier call; detail says which
 };
 
 /// The limit that a refused launch exceeds.

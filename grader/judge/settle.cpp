@@ -19,9 +19,9 @@ bool is_one_of(const std::string& cause, std::initializer_list<std::string_view>
 /// Return whether the failure describes an output without explaining it, or explains it with numbers that were taken
 /// from it.
 bool is_described(const Failure& failure) {
-    return is_one_of(failure.cause,
-                     {cause::wrong_value, cause::nan, cause::race, cause::never_written, cause::grid_too_small,
-                      cause::lost_counts, cause::lost_updates, cause::counted_too_often, cause::first_lost});
+    return is_one_of(failure.cause, {cause::wrong_value, cause::nan, cause::race, cause::never_written,
+                                     cause::grid_too_small, cause::lost_counts, cause::lost_updates,
+                                     cause::counted_too_often, cause::first_lost, cause::block_incomplete});
 }
 
 /// Return whether the finding, which names a line, is better evidence than the failure.
@@ -29,8 +29,10 @@ bool is_explained_by(const Failure& failure, const Finding& finding) {
     const bool at_wrong_place =
         is_one_of(finding.cause, {cause::out_of_bounds, cause::use_after_free, cause::uninitialised, cause::host_memory,
                                   cause::misaligned, cause::copy_direction, cause::copy_size, cause::failed_launch});
+    if (finding.cause == cause::kept_value) return is_one_of(failure.cause, {cause::kept_state, "stale_result"});
     if (finding.note) return is_described(failure) && matters_if_wrong(finding);
-    if (failure.cause == cause::deadlock) return finding.cause == cause::lane_mask;
+    const bool stops_threads = is_one_of(failure.cause, {cause::deadlock, cause::crash});
+    if (stops_threads && finding.cause == cause::lane_mask) return true;
     if (is_one_of(failure.cause, {cause::crash, cause::cuda_error, cause::host_memory, cause::out_of_bounds_write}))
         return at_wrong_place;
     const bool at_wrong_time =

@@ -43,6 +43,7 @@ inline constexpr auto race = "race";  // same input, different output
 inline constexpr auto return_before_barrier = "return_before_barrier";
 inline constexpr auto grid_too_small = "grid_too_small";  // for oracles, as the next four: the numbers are the output's
 inline constexpr auto lost_counts = "lost_counts";
+inline constexpr auto block_incomplete = "block_incomplete";
 inline constexpr auto lost_updates = "lost_updates";
 inline constexpr auto counted_too_often = "counted_too_often";
 inline constexpr auto first_lost = "first_lost";
@@ -69,6 +70,7 @@ inline constexpr auto beside_atomic = "beside_atomic";  // notes
 inline constexpr auto same_value = "same_value";
 inline constexpr auto absent_lane = "absent_lane";
 inline constexpr auto unset_constant = "unset_constant";
+inline constexpr auto kept_value = "kept_value";
 
 // measuring
 inline constexpr auto implausible_timing = "implausible_timing";

@@ -249,7 +249,7 @@ class Explanation {
                              "through all steps of the tree before the other threads had added theirs.",
                              block, block / 2),
                     "Between two steps of the tree every thread has to wait for all others: __syncthreads() inside the "
-                    "loop, after the if."};
+                    "loop, after the if. A loop that only one warp runs needs __syncwarp() there instead."};
         }
         return {};
     }

@@ -76,6 +76,15 @@ TEST(Settle, ANoteThatMattersIfOutputsAreWrongLeadsToo) {
     EXPECT_EQ(led[1].failure->cause, "tail_lost");
 }
 
+TEST(Settle, AKeptValueLeadsOnlyWhereALaterCallIsWrong) {
+    const std::vector<Check> checks = {failed_with(cause::kept_state), failed_with("stale_result"),
+                                       failed_with(cause::wrong_value)};
+    const auto led =
+        stories(checks, {{.cause = "kept_value", .note = true, .line = 9, .message = "Kernel k reads it."}});
+    for (const std::size_t later : {0u, 1u}) EXPECT_EQ(led[later].failure->message, "Line 9: Kernel k reads it.");
+    EXPECT_EQ(led[2].failure->hint, "of the outputs alone");
+}
+
 TEST(Settle, AWarningComesFirstWhereTheCauseIsUnknown) {
     const std::vector<Check> checks = {failed_with(cause::wrong_value), failed_with(cause::timeout),
                                        failed_with("tail_lost")};

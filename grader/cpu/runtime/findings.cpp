@@ -63,6 +63,8 @@ const char* name_of(FindingKind kind) {
             return "invalid_free";
         case FindingKind::unset_constant:
             return "unset_constant";
+        case FindingKind::kept_value:
+            return "kept_value";
         case FindingKind::input_written:
             return "input_written";
         case FindingKind::constant_written:

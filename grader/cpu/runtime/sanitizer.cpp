@@ -82,6 +82,7 @@ struct Object {
     bool is_input = false;             // an input of the lab, which no call may write
     bool hosts_too = false;            // managed or pinned: the host may use it
     int line = 0;                      // of its allocation, while it may be a leak
+    bool has_kept_words = false;       // some of its words are in KeptWords
     Shadow histories = {};             // of each word
     Bytes* bytes_of_inputs = nullptr;  // used instead of histories if no kernel may write
     std::size_t word_count = 0;
@@ -186,6 +187,15 @@ struct AsyncCopies {
     }
 };
 
+/// The words of device variables that hold another value than when the first call began, until the current call reads
+/// or writes them.
+struct KeptWords {
+    static constexpr std::size_t most_bytes = 4096;  // of a variable; counters and flags are small
+
+    std::map<std::uintptr_t, std::vector<int>> first;  // the variables' contents when the first call began
+    std::map<std::uintptr_t, int> words;               // by address: the value when the first call began
+};
+
 /// The first thread that arrived at the block's current barrier.
 struct FirstArrival {
     std::uint64_t barrier = ~0ull;  // block and generation
@@ -263,6 +273,9 @@ class Sanitizer final : public Observer {
     std::uint64_t fences() const { return fences_; }
     void block_scope(const Touch& touch);
     void look_for_other_width(Object& object, std::size_t first, Touch touch);
+    void find_kept_words(Object& object);
+    void look_for_kept_words(Object& object, const Touch& touch);
+    void forget_kept_words(Object& object, std::uintptr_t begin, std::size_t bytes);
     void async_copy(std::uintptr_t to, std::uintptr_t from, std::size_t bytes, std::uintptr_t barrier, unsigned phase,
                     std::uint32_t place);
     void async_commit() {
@@ -372,6 +385,7 @@ class Sanitizer final : public Observer {
     // The last atomic on each word in this grid, with its width, for memory with atomics of two widths.
     std::map<std::uintptr_t, std::pair<Mark, unsigned>> atomics_by_width_;
     FirstArrival first_arrival_;  // of the running block
+    KeptWords kept_;
 };
 
 /// Addresses of threadIdx and the other built-in variables of the running kernel's file. They are not always adjacent.
@@ -560,6 +574,7 @@ bool Sanitizer::memory_written(void* begin, std::size_t bytes) {
     add_variables();
     Object* object = find(device_, last_device_, number(begin));
     if (!object || !object->has_words()) return true;
+    forget_kept_words(*object, number(begin), bytes);
     if (number(begin) == object->begin && bytes == object->bytes) object->holds_data = true;
     look_for_unfinished_copies(*object, number(begin), bytes, true);
     mark_bytes(*object, number(begin), bytes, &Bytes::written);
@@ -1019,7 +1034,8 @@ void Sanitizer::look_for_race(Object& object, std::size_t index, Mark mark, cons
     History& history = object.histories.words()[index];
     const bool shared = object.is_shared();
     histories_.end_row(history, shared);
-    if (touch.is_volatile && touch.writes) mark.polled = histories_.own(history, AccessKind::plain_read, mark) != nullptr;
+    if (touch.is_volatile && touch.writes)
+        mark.polled = histories_.own(history, AccessKind::plain_read, mark) != nullptr;
     if (timeline.runs_beside() && !shared) look_for_unfinished(object, history, mark, touch);
     const auto look = [&](AccessKind kind) {
         if (const Mark* earlier = histories_.unordered(
@@ -1099,6 +1115,7 @@ void Sanitizer::check_word(Object& object, std::size_t index, std::uint8_t bytes
 }
 
 AccessCounts& Sanitizer::remember(Object& object, std::size_t index, const LoggedAccess& access) {
+    if (object.has_kept_words) return counts_of_accesses(access);
     Recent& recent = recent_at(access.place);
     const Range ready = object.ready_around(index);
     if (recent.key == key_of(access.place) && recent.object == &object && recent.kind == access.kind) {
@@ -1208,6 +1225,7 @@ void Sanitizer::access(const Touch& touch) {
                               touch.writes,         touch.atomic, object->memory_kind()};
     const std::size_t first = touch.address / word_bytes - object->begin / word_bytes;
     if (object->histories) object->histories.prepare(first, first + std::max<std::size_t>(touch.width / word_bytes, 1));
+    if (object->has_kept_words) look_for_kept_words(*object, touch);
     ++remember(*object, first, access).accesses;
     if (makes_out_requests()) log_access(access);
     const unsigned bytes = touch.width < word_bytes ? ((1u << touch.width) - 1) << touch.address % word_bytes : 0xf;
@@ -1352,7 +1370,46 @@ void Sanitizer::report_leaks() {
 
 void Sanitizer::call_begins() {
     add_variables();
-    for (auto& [zone, object] : device_) object.line = 0;
+    for (auto& [zone, object] : device_) {
+        object.line = 0;
+        find_kept_words(object);
+    }
+    objects_changed();
+}
+
+/// Compare a small device variable with its contents when the first call began.
+void Sanitizer::find_kept_words(Object& object) {
+    if (object.space != FindingSpace::variable || object.constant || object.hosts_too) return;
+    if (object.bytes > KeptWords::most_bytes || object.begin % word_bytes) return;
+    forget_kept_words(object, object.begin, object.bytes);
+    const auto [first, is_new] = kept_.first.try_emplace(object.begin);
+    std::vector<int> now(object.bytes / word_bytes);
+    std::memcpy(now.data(), reinterpret_cast<const void*>(object.begin), now.size() * word_bytes);
+    if (is_new) first->second = now;
+    for (std::size_t i = 0; i < std::min(now.size(), first->second.size()); ++i)
+        if (now[i] != first->second[i]) kept_.words[object.begin + i * word_bytes] = first->second[i];
+    object.has_kept_words = !kept_.words.empty() && now != first->second;
+}
+
+void Sanitizer::forget_kept_words(Object& object, std::uintptr_t begin, std::size_t bytes) {
+    if (!object.has_kept_words) return;
+    kept_.words.erase(kept_.words.lower_bound(begin / word_bytes * word_bytes), kept_.words.lower_bound(begin + bytes));
+}
+
+/// Note the first read in a call of a word that an earlier call has changed.
+void Sanitizer::look_for_kept_words(Object& object, const Touch& touch) {
+    const auto kept = kept_.words.find(touch.address / word_bytes * word_bytes);
+    if (kept != kept_.words.end() && touch.reads()) {
+        int now;
+        std::memcpy(&now, reinterpret_cast<const void*>(kept->first), sizeof now);
+        RawFinding finding = describe(FindingKind::kept_value, &object, touch);
+        copy_name(
+            finding.detail, sizeof finding.detail,
+            ("it was " + std::to_string(kept->second) + " before the first call, and is now " + std::to_string(now))
+                .c_str());
+        record_finding(finding);
+    }
+    forget_kept_words(object, touch.address, touch.width);
 }
 
 void Sanitizer::call_ends() {

@@ -142,12 +142,17 @@ std::string render_check_mode(const StageReport& stage, const TextStyle& style) 
     return text;
 }
 
-/// The first finding, or else a note that may also be harmless.
-const Finding* likely_reason(const StageReport& stage) {
+/// The first finding, or else a note that may also be harmless. A value that an earlier call left is the reason only of
+/// a result that contains it.
+const Finding* likely_reason(const StageReport& stage, const Check& failed) {
     const Finding* const found = first_finding(stage);
     if (found || !stage.check_mode) return found;
     const std::vector<Finding>& all = stage.check_mode->findings;
-    const auto note = std::ranges::find_if(all, matters_if_wrong);
+    const bool was_kept = failed.failure && failed.failure->cause == "not_cleared";
+    const auto may_be = [&](const Finding& found) {
+        return matters_if_wrong(found) && (was_kept || found.cause != cause::kept_value);
+    };
+    const auto note = std::ranges::find_if(all, may_be);
     return note == all.end() ? nullptr : &*note;
 }
 
@@ -158,7 +163,7 @@ std::string render_likely_reason(const StageReport& stage, const Check& failed, 
         const auto leading = std::ranges::find_if(stage.check_mode->findings, is_told);
         if (leading != stage.check_mode->findings.end()) return render_quotes(*leading);
     }
-    const Finding* found = likely_reason(stage);
+    const Finding* found = likely_reason(stage, failed);
     return found ? render_finding(*found, "In check mode, ", style) : "";
 }
 

@@ -198,6 +198,14 @@ bool is_in_shared(const RawFinding& f) {
     return space == FindingSpace::shared || space == FindingSpace::dynamic_shared;
 }
 
+/// Return the barrier that is missing between two accesses of one block. Two threads of one warp may need either.
+const char* barrier_between(const RawFinding& f) {
+    const bool one_warp = f.before.thread[0] / 32 == f.now.thread[0] / 32 &&
+                          std::equal(f.before.thread + 1, f.before.thread + 3, f.now.thread + 1);
+    return one_warp ? "__syncthreads(), or __syncwarp() if threads exchange data only within their warp"
+                    : "__syncthreads()";
+}
+
 Description race(const std::vector<BufferSpec>& buffers, const RawFinding& f, bool with_atomic) {
     const std::string between = same_block(f) ? "with no barrier between" : "and blocks run in any order";
     const std::string hint =
@@ -214,12 +222,15 @@ Description race(const std::vector<BufferSpec>& buffers, const RawFinding& f, bo
         : with_atomic
             ? "An atomic protects a word only from other atomics: use one here as well, or put a barrier between."
         : same_block(f) && is_in_shared(f)
-            ? "A barrier belongs between the two lines: __syncthreads(), or __syncwarp() in code for one warp alone. "
-              "(If many threads update one place: an atomic.)"
+            ? fmt::format("A barrier belongs between the two lines: {}. (If many threads update one place: an atomic.)",
+                          barrier_between(f))
         : same_block(f)
-            ? "If the block alone uses this memory, __syncthreads() belongs between the two lines. Where other blocks "
-              "use it too no barrier helps: write to other memory than is read, or use two launches. (If many threads "
-              "update one place: an atomic.)"
+            ? fmt::format(
+                  "If only this block uses this memory, a barrier belongs between the two lines: {}. If other blocks "
+                  "use "
+                  "it too, no barrier helps: write to other memory than is read, or use two launches. (If many threads "
+                  "update one place: an atomic.)",
+                  barrier_between(f))
             : "Let each block write a place of its own, use an atomic, or do the second step in another kernel. (Where "
               "the last "
               "block gathers what the others wrote, each needs a __threadfence() before it is counted.)";
@@ -379,12 +390,20 @@ Description describe(const std::vector<BufferSpec>& buffers, const RawFinding& f
                     "for one next."};
         case FindingKind::lane_mask:
             return {cause::lane_mask, fmt::format("In kernel {}, {}: {}.", kernel_of(f), detail_of(f), who(f.now)),
-                    "The mask of a warp function names exactly the lanes that come to it."};
+                    "The mask must name each lane that executes this call, the calling one included, and no other: "
+                    "0xffffffff where the whole warp executes it."};
         case FindingKind::unset_constant:
             return {cause::unset_constant,
                     fmt::format("Kernel {} reads {}, to which nothing was copied: it is 0.", kernel_of(f),
                                 element_at(buffers, f)),
                     "Does cudaMemcpyToSymbol come before the launch, and is its size in bytes?", true};
+        case FindingKind::kept_value:
+            return {cause::kept_value,
+                    fmt::format("Kernel {} reads {}, which an earlier call has changed: {}.", kernel_of(f),
+                                element_at(buffers, f), detail_of(f)),
+                    fmt::format("Set it back for the next call: with a store by the thread that uses it last, or with "
+                                "cudaMemcpyToSymbol before the launch."),
+                    true};
         case FindingKind::input_written:
             return {cause::input_written,
                     f.line > 0 ? fmt::format("{}: {}.", object_of(f), detail_of(f))
@@ -413,7 +432,7 @@ std::string race_with_itself(const RawFinding& f) {
     constexpr auto atomic = "an atomic (atomicAdd for a sum, atomicMax for a maximum)";
     if (f.now.writes && f.before.writes)
         return fmt::format("Many threads write one place: use {}, or let one thread do it.", atomic);
-    constexpr auto barrier = "__syncthreads(), or __syncwarp() in code for one warp alone";
+    const char* const barrier = barrier_between(f);
     const std::string many = fmt::format("If many threads update one place, that takes {}.", atomic),
                       turns = "between a read and a write of another thread, as between two turns of a loop";
     if (is_in_shared(f)) return fmt::format("A barrier belongs {}: {}. {}", turns, barrier, many);

@@ -42,7 +42,7 @@ class Finding:
     @property
     def explains(self) -> bool:
         """Return whether to show it to the student: a defect, or a note that reports contain only for wrong answers."""
-        return not self.note or self.cause in ("absent_lane", "unset_constant")
+        return not self.note or self.cause in ("absent_lane", "unset_constant", "kept_value")
 
 
 @defined_by("report", "measurement")

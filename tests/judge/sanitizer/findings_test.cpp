@@ -149,7 +149,7 @@ TEST(Misaligned, NamesTheDeclarationOfASharedArray) {
 TEST(Race, OfALineWithItselfNamesBothBarriersAndTheAtomics) {
     RawFinding finding = finding_of(FindingKind::race, FindingSpace::shared);
     finding.before.writes = 1;
-    EXPECT_TRUE(has(describe_one(finding).hint, "__syncthreads(), or __syncwarp() in code for one warp alone"));
+    EXPECT_TRUE(has(describe_one(finding).hint, "__syncthreads(), or __syncwarp() if threads exchange"));
     finding.now.writes = 1;
     EXPECT_TRUE(has(describe_one(finding).hint, "atomicMax for a maximum"));
 }
@@ -158,9 +158,17 @@ TEST(Race, InGlobalMemorySaysThatABarrierIsForOneBlock) {
     RawFinding finding = finding_of(FindingKind::race);
     finding.before.program_counter = 8;
     finding.before.writes = 1;
-    EXPECT_TRUE(has(describe_one(finding).hint, "Where other blocks use it too no barrier helps"));
+    EXPECT_TRUE(has(describe_one(finding).hint, "If other blocks use it too, no barrier helps"));
     finding.space = static_cast<std::uint32_t>(FindingSpace::shared);
-    EXPECT_TRUE(has(describe_one(finding).hint, "A barrier belongs between the two lines: __syncthreads()"));
+    EXPECT_TRUE(has(describe_one(finding).hint, "A barrier belongs between the two lines: __syncthreads(), or"));
+}
+
+TEST(Race, OfTwoWarpsDoesNotOfferTheBarrierOfOne) {
+    RawFinding finding = finding_of(FindingKind::race, FindingSpace::shared);
+    finding.before.writes = 1;
+    finding.before.thread[0] = finding.now.thread[0] + 32;
+    EXPECT_TRUE(has(describe_one(finding).hint, "__syncthreads()."));
+    EXPECT_FALSE(has(describe_one(finding).hint, "__syncwarp"));
 }
 
 TEST(Race, OfTwoAtomicsSaysHowTheyDiffer) {
