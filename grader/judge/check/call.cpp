@@ -11,6 +11,21 @@
 namespace warplab {
 namespace {
 
+std::vector<Array> without_outputs(const Lab& lab, const std::vector<Array>& contents) {
+    return with_outputs(lab, contents, std::vector<Array>(contents.size()));
+}
+
+/// Return the contents before the call, with poison in the outputs that have no elements yet.
+std::vector<Array> whole_contents(const Lab& lab, const Trial& trial, const Buffers& buffers) {
+    std::vector<Array> contents = trial.before;
+    for (std::size_t i = 0; i < contents.size(); ++i) {
+        const Array& shape = trial.problem.arrays[i];
+        if (lab.buffers[i].role == Role::output && contents[i].count() < shape.count())
+            contents[i] = poisoned(shape.type(), shape.count(), buffers.poison().output);
+    }
+    return contents;
+}
+
 void write_contents(const Lab& lab, Buffers& buffers, const Trial& trial) {
     using enum Trial::Written;
     if (trial.already == as_left)
@@ -75,11 +90,12 @@ Stopped look_at_outputs(const StageRun& run, const Buffers& buffers, const Probl
 }
 
 /// Compare the runner's account of a call with the judge's own knowledge, if the outputs are correct.
-void note_evidence(StageRun& run, const Trial& trial, const CallResult& result, const Observed& observed) {
+void note_evidence(StageRun& run, const Buffers& buffers, const Trial& trial, const CallResult& result,
+                   const Observed& observed) {
     run.launch_digests.push_back(observed.launch_digest);
     if (run.sanitizer == Sanitizer::off || result.wrong != Wrong::nothing || !run.doubt.empty()) return;
-    const Evidence evidence{trial.problem, trial.before, result.outputs, trial.host_variant,
-                            run.session->findings_sent()};
+    const std::vector<Array> before = whole_contents(run.lab, trial, buffers);
+    const Evidence evidence{trial.problem, before, result.outputs, trial.host_variant, run.session->findings_sent()};
     run.doubt = find_doubt(run.lab, run.oracle, evidence, observed);
 }
 
@@ -103,7 +119,7 @@ CallResult make_call(StageRun& run, Buffers& buffers, const Trial& trial) {
     result.wrong = Wrong::copied_to_host;
     if (!trial.host_variant && answer.host_bytes > allowed) return result;
     compare_outputs(run, buffers, trial, result);
-    note_evidence(run, trial, result, answer.observed);
+    note_evidence(run, buffers, trial, result, answer.observed);
     if (result.wrong != Wrong::nothing) return result;
     if (answer.launches == 0 && needs_kernel(run.lab, trial.problem))
         result.wrong = Wrong::no_kernel;
@@ -133,8 +149,7 @@ std::optional<Difference> disagreement(const StageRun& run, const Problem& probl
 Dependence look_closer(StageRun& run, Buffers& buffers, const Trial& trial) {
     using enum Dependence::On;
     const std::uint32_t early = run.runner_session().status().early_exits;
-    const std::vector<Array> fresh =
-        with_outputs(run.lab, trial.before, fresh_contents(run.lab, trial.problem, buffers.poison().output));
+    const std::vector<Array> fresh = without_outputs(run.lab, trial.before);
     CallResult results[2];
     for (std::uint32_t order : {0u, 1u}) {
         results[order] = make_call(
@@ -158,7 +173,7 @@ bool is_right_with_zeros(StageRun& run, Buffers& buffers, const Trial& trial, co
     if (run.oracle.accepts(trial.problem, buffer, at, value_at(trial.problem.arrays[buffer], at), 0))
         return false;  // an untouched zero would pass
     std::vector<Array> zeros;
-    for (const Array& array : trial.before) zeros.emplace_back(array.type(), array.count());
+    for (const Array& array : trial.problem.arrays) zeros.emplace_back(array.type(), array.count());
     const auto before = with_outputs(run.lab, trial.before, zeros);
     const Trial with_zeros{trial.problem, before, nullptr, trial.thread_order, trial.host_variant, true};
     return make_call(run, buffers, with_zeros).wrong == Wrong::nothing;
@@ -191,7 +206,7 @@ bool needs_kernel(const Lab& lab, const Problem& problem) {
     return most_written > 0 && (!reads || most_read > 1);
 }
 
-std::vector<Array> fresh_contents(const Lab& lab, const Problem& generated, std::uint32_t poison) {
+std::vector<Array> fresh_contents(const Lab& lab, const Problem& generated) {
     std::vector<Array> before;
     for (std::size_t i = 0; i < generated.arrays.size(); ++i) {
         const Array& array = generated.arrays[i];
@@ -203,7 +218,7 @@ std::vector<Array> fresh_contents(const Lab& lab, const Problem& generated, std:
                 before.push_back(array.clone());
                 break;
             case Role::output:
-                before.push_back(poisoned(array.type(), array.count(), poison));
+                before.emplace_back();
                 break;
         }
     }
@@ -216,10 +231,13 @@ std::vector<Array> with_outputs(const Lab& lab, std::vector<Array> contents, con
     return contents;
 }
 
-JudgedCall judge_call(StageRun& run, Buffers& buffers, const Trial& trial) {
+JudgedCall judge_call(StageRun& run, Buffers& buffers, const Trial& given) {
     const Poison poison = buffers.poison();
-    CallResult result = make_call(run, buffers, trial);
+    CallResult result = make_call(run, buffers, given);
     if (result.wrong == Wrong::nothing) return {std::nullopt, std::move(result.outputs)};
+    const std::vector<Array> before = whole_contents(run.lab, given, buffers);
+    const Trial trial{given.problem,      before,         given.previous, given.thread_order,
+                      given.host_variant, given.may_leak, given.already};
     if (result.wrong != Wrong::output) return {tell_call(run, trial, result, poison), {}};
     const Failure plain = explain_output(run, trial, result, poison);
     const Dependence dependence = find_dependence(run, buffers, trial, *result.difference, plain);

@@ -15,7 +15,7 @@ namespace warplab {
 /// outputs as the call before, which was checked, left them.
 struct Trial {
     const Problem& problem;            // outputs hold the correct answer
-    const std::vector<Array>& before;  // every buffer's contents before the call
+    const std::vector<Array>& before;  // every buffer's contents before the call; an output without elements: poison
     const Problem* previous = nullptr;
     std::uint32_t thread_order = 0;
     bool host_variant = false;
@@ -76,9 +76,9 @@ JudgedCall judge_call(StageRun& run, Buffers& buffers, const Trial& trial);
 /// element.
 bool needs_kernel(const Lab& lab, const Problem& problem);
 
-/// Return the contents of all buffers before a call, with outputs full of poison.
-std::vector<Array> fresh_contents(const Lab& lab, const Problem& generated, std::uint32_t poison);
-/// Return the same contents, with outputs as another call left them or filled with poison.
+/// Return the contents of all buffers before a call: outputs have no elements.
+std::vector<Array> fresh_contents(const Lab& lab, const Problem& generated);
+/// Return the same contents, with these outputs.
 std::vector<Array> with_outputs(const Lab& lab, std::vector<Array> contents, const std::vector<Array>& outputs);
 
 }  // namespace warplab

@@ -39,8 +39,8 @@ Judged judge_calls(StageRun& run, const Dataset& dataset, Problem& first, bool h
     Buffers buffers(memory, run.lab, first, prepared.scratch_bytes, 1, run.tool.empty() ? guard_bytes : 0, poison);
     if (auto failure = open_buffers(run, first, buffers, host_variant)) return {failure, prepared.has_host};
 
-    const std::vector<Array> fresh = fresh_contents(run.lab, first, poison.output);
-    const std::vector<Array> next_fresh = own_inputs ? fresh_contents(run.lab, second, poison.output) : fresh;
+    const std::vector<Array> fresh = fresh_contents(run.lab, first);
+    const std::vector<Array> next_fresh = own_inputs ? fresh_contents(run.lab, second) : fresh;
     run.solve(dataset, dataset.seed, first);
     const JudgedCall opening = judge_call(
         run, buffers, {first, fresh, nullptr, 0, host_variant, !host_variant, Trial::Written::outputs_poisoned});

@@ -20,12 +20,10 @@ Problem with_own_outputs(const Lab& lab, Problem problem) {
     return problem;
 }
 
-/// Return copies of the lab's outputs, without its inputs.
-std::vector<Array> outputs_of(const Lab& lab, const std::vector<Array>& arrays) {
-    std::vector<Array> outputs = arrays;
-    for (std::size_t i = 0; i < outputs.size(); ++i)
-        outputs[i] = lab.buffers[i].role == Role::input ? Array() : arrays[i].clone();
-    return outputs;
+std::vector<Array> without_inputs(const Lab& lab, std::vector<Array> arrays) {
+    for (std::size_t i = 0; i < arrays.size(); ++i)
+        if (!is_written(lab.buffers[i].role)) arrays[i] = Array();
+    return arrays;
 }
 
 /// Return the bytes of the arrays that `counts(role)` selects.
@@ -64,16 +62,15 @@ void KnownProblems::solve(const Oracle& oracle, const Lab& lab, const Dataset& d
     {
         const std::lock_guard lock(mutex_);
         if (const auto known = outputs_.find(key); known != outputs_.end()) {
-            std::vector<Array> outputs = outputs_of(lab, known->second);
-            for (std::size_t i = 0; i < outputs.size(); ++i)
-                if (lab.buffers[i].role != Role::input) problem.arrays[i] = std::move(outputs[i]);
+            for (std::size_t i = 0; i < problem.arrays.size(); ++i)
+                if (is_written(lab.buffers[i].role)) problem.arrays[i] = known->second[i];
             return;
         }
     }
     oracle.reference(problem, Execution::openmp);
     const std::lock_guard lock(mutex_);
     if (!outputs_.contains(key) && take_room(bytes_of(lab, problem, is_written)))
-        outputs_.emplace(key, outputs_of(lab, problem.arrays));
+        outputs_.emplace(key, without_inputs(lab, problem.arrays));
 }
 
 }  // namespace warplab

@@ -16,11 +16,11 @@ namespace warplab {
 /// May be used by several threads at the same time.
 class KnownProblems {
   public:
-    /// Return the full-size problem that the lab's oracle generates from `dataset` and `seed`. Its inputs may be shared
-    /// with other problems, so do not write to them.
+    /// Return the full-size problem that the lab's oracle generates from `dataset` and `seed`. Other problems may share
+    /// its inputs, so do not write to them.
     Problem generate(const Oracle& oracle, const Lab& lab, const Dataset& dataset, std::uint64_t seed);
 
-    /// Run Oracle::reference() for a problem that generate() returned.
+    /// Run Oracle::reference() for a problem that generate() returned. Other problems may then share its outputs, too.
     void solve(const Oracle& oracle, const Lab& lab, const Dataset& dataset, std::uint64_t seed, Problem& problem);
 
   private:
