@@ -85,7 +85,7 @@ class StageJudge {
     StageJudge(Judge& judge, const CompileRequest& request, const Task& task, const Progress& progress)
         : judge_(judge), request_(request), task_(task), progress_(progress) {
         for (const Dataset& dataset : request.lab.datasets)
-            if (is_wanted(dataset)) datasets_.push_back(&dataset);
+            if (is_wanted(dataset)) (dataset.uses.hidden ? hidden_ : datasets_).push_back(&dataset);
     }
 
     void take_all_steps() {
@@ -114,7 +114,8 @@ class StageJudge {
         found_.checks.clear();
         found_.limits.clear();
         found_.timed = {};
-        for (const Dataset* dataset : datasets_) found_.checks.push_back(failed_check(*dataset, failure));
+        for (const auto* datasets : {&datasets_, &hidden_})
+            for (const Dataset* dataset : *datasets) found_.checks.push_back(failed_check(*dataset, failure));
     }
 
     const Evidence& found() const { return found_; }
@@ -151,7 +152,7 @@ class StageJudge {
     void run_all(StageRun& run, const Later& later) {
         if (later.with_hooks.valid()) sanitize_ahead(later.with_hooks);
         const Unwatched unwatched = check_all(run);
-        run.end_session();
+        if (!later.with_hooks.valid()) run.end_session();
         if (task_.check_mode) {
             progress_(GradingPhase::check_mode, "check mode");
             const Compiled same{found_.compilation, run.runner};
@@ -162,6 +163,8 @@ class StageJudge {
                 check_all(run);
             }
         }
+        check_hidden(run);
+        run.end_session();
         const bool times = judge_.backend() == Backend::cuda || task_.options.force;
         if (verdict_of(found_.checks) == Verdict::passed && task_.measure && times)
             time_stage(found_.timed, judge_, run, request_.source, task_, progress_);
@@ -174,27 +177,36 @@ class StageJudge {
     Unwatched check_all(StageRun& run) {
         const auto lock = judge_.lock_gpu(
             GpuLock::Use::with_others, [&](const std::string& what) { progress_(GradingPhase::wait_for_gpu, what); });
+        slow_.reset();
         Unwatched unwatched;
         if (task_.check_mode && !inspects_another_program(request_)) unwatched.small = split_small(run, datasets_);
-        std::optional<Check> slow;
         std::map<const Dataset*, Check> checks;
         for (const auto& part : unwatched.small) {
             for (const Dataset* dataset : part) {
-                checks[dataset] = check_one(run, *dataset, slow);
+                checks[dataset] = check_one(run, *dataset);
                 unwatched.launches[dataset->name] = run.launch_digests;
             }
             run.end_session();
         }
         found_.checks.clear();
         for (const Dataset* dataset : datasets_) {
-            if (!checks.contains(dataset)) checks[dataset] = check_one(run, *dataset, slow);
+            if (!checks.contains(dataset)) checks[dataset] = check_one(run, *dataset);
             found_.checks.push_back(checks[dataset]);
         }
         return unwatched;
     }
 
-    /// Check one dataset, unless an earlier one was `slow`.
-    Check check_one(StageRun& run, const Dataset& dataset, std::optional<Check>& slow) {
+    /// Check the hidden datasets after all that shows values to the student: a program that has read them could leave
+    /// them where its next process finds them.
+    void check_hidden(StageRun& run) {
+        if (hidden_.empty()) return;
+        const auto lock = judge_.lock_gpu(
+            GpuLock::Use::with_others, [&](const std::string& what) { progress_(GradingPhase::wait_for_gpu, what); });
+        for (const Dataset* dataset : hidden_) found_.checks.push_back(check_one(run, *dataset));
+    }
+
+    /// Check one dataset, unless an earlier one was slow.
+    Check check_one(StageRun& run, const Dataset& dataset) {
         if (task_.options.no_cuda_only && dataset.uses.cuda_only)
             return skipped_check(dataset, "--no-cuda-only leaves it out");
         progress_(GradingPhase::check, "checking " + dataset.name);
@@ -202,14 +214,14 @@ class StageJudge {
         run.doing = [&](const std::string& what) {
             progress_(GradingPhase::check, fmt::format("{} failed: {}", dataset.name, what));
         };
-        if (slow && why_not_here(run, dataset).empty()) return not_run(dataset, *slow);
+        if (slow_ && why_not_here(run, dataset).empty()) return not_run(dataset, *slow_);
         Check check = check_dataset(run, dataset);
         if (check.verdict != Verdict::passed && !check.skipped && !is_slow(check) && run.by_fibers) {
             run.change_to_fibers();
             check = check_dataset(run, dataset);
         }
         if (check.verdict != Verdict::passed && !check.skipped) ahead_.cancelled = true;
-        if (!slow && (is_slow(check) || (check.failure && check.failure->hangs))) slow = check;
+        if (!slow_ && (is_slow(check) || (check.failure && check.failure->hangs))) slow_ = check;
         return check;
     }
 
@@ -277,7 +289,8 @@ class StageJudge {
     const CompileRequest& request_;
     const Task& task_;
     const Progress& progress_;
-    std::vector<const Dataset*> datasets_;
+    std::vector<const Dataset*> datasets_, hidden_;  // hidden_: read last
+    std::optional<Check> slow_;
     Evidence found_;
     Ahead ahead_;
 };

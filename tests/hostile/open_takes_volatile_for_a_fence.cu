@@ -1,4 +1,5 @@
-// Open: the last block adds up what others wrote to volatile words, and nobody has a fence.
+// Open: the last block adds up what others wrote to volatile words, and nobody has a fence. Each block has read its
+// word before, as it would read a flag.
 #include "labs/dot_product/lab.h"
 
 __device__ volatile int sums[4096];
@@ -11,7 +12,7 @@ __global__ void dot_product_kernel(const int* a, const int* b, int* out, std::si
     __syncthreads();
     if (i < n) atomicAdd(&sum, a[i] * b[i]);
     __syncthreads();
-    if (threadIdx.x > 0) return;
+    if (threadIdx.x > 0 || sums[blockIdx.x % 4096] == 0x7fffffff) return;
     sums[blockIdx.x % 4096] = sum;
     atomicAdd(out, sum);
     if (atomicInc(&done, gridDim.x - 1) < gridDim.x - 1) return;

@@ -22,8 +22,9 @@ constexpr Word words[] = {
     {"asm", "inline assembler"},  {"__asm", "inline assembler"}, {"__asm__", "inline assembler"},
     {"__builtin_ia32_*", unseen}, {"__builtin_apply*", unseen},  {"__builtin_return", unseen},
     {"__builtin_mem*", unseen},   {"__builtin_bc*", unseen},     {"__builtin_st*", unseen},
-    {"__builtin___*", unseen},    {"__tsan_*", own_name},        {"__ubsan_*", own_name},
-    {"__asan_*", own_name},       {"__sanitizer_*", own_name},   {"warplab_seen_*", own_name},
+    {"__builtin___*", unseen},    {"__builtin_setjmp*", unseen}, {"__builtin_longjmp", unseen},
+    {"__tsan_*", own_name},       {"__ubsan_*", own_name},       {"__asan_*", own_name},
+    {"__sanitizer_*", own_name},  {"warplab_seen_*", own_name},
 };
 /// Words that have a meaning only in an attribute. Elsewhere, they are ordinary names.
 constexpr Word attributes[] = {
@@ -82,9 +83,17 @@ class Scanner {
         --line_;  // the line break after the marker adds 1
         bool of_system = false;
         for (std::size_t i = begin + 3; i < end; ++i) of_system = of_system || tokens_[i].text == "3";
-        const bool is_submission = file == shown_name_ || file == "student.cpp" || file == "student.cu";
+        const std::string_view name = file.substr(file.rfind('/') + 1);
+        const bool is_submission =
+            file == shown_name_ || name == "student.cpp" || name == "student.cu" || may_be_submission(file);
         begun_ = begun_ || (is_submission && number != "0");  // 0 precedes the files that the command line includes
         in_submission_ = begun_ && (is_submission || !of_system);
+    }
+
+    /// Return whether a path may be another name of the submission, which #pragma GCC system_header makes a header of
+    /// the system: a path through links of the kernel.
+    static bool may_be_submission(std::string_view file) {
+        return file.starts_with("/proc/") || file.starts_with("/dev/");
     }
 
     void read_directive(std::size_t begin, std::size_t end) {

@@ -122,15 +122,14 @@ Failure missing_function(const std::vector<Symbol>& symbols, const Contract& con
 }
 
 /// An allow list: sections that g++ and nvcc write for code, data, debugging and unwinding. A linker interprets only
-/// names that begin with a dot.
+/// names that begin with a dot. No code of a submission belongs into .preinit_array, where the runner takes its orders.
 bool is_ordinary_section(std::string_view name) {
     if (!name.starts_with('.')) return true;
     static constexpr const char* beginnings[] = {
-        ".text",        ".data",        ".rodata", ".bss",     ".tdata",          ".tbss",
-        ".ldata",       ".lrodata",     ".lbss",   ".nv",      ".init_array",     ".fini_array",
-        ".ctors",       ".dtors",       ".rela.",  ".rel.",    ".preinit_array",  ".eh_frame",
-        ".gcc_except_", ".note.GNU-st", ".debug_", ".comment", ".note.gnu.prope", ".group",
-        ".symtab",      ".strtab",      ".sframe", ".shstrtab"};
+        ".text",           ".data",  ".rodata",   ".bss",         ".tdata",       ".tbss",    ".ldata",
+        ".lrodata",        ".lbss",  ".nv",       ".init_array",  ".fini_array",  ".ctors",   ".dtors",
+        ".rela.",          ".rel.",  ".eh_frame", ".gcc_except_", ".note.GNU-st", ".debug_",  ".comment",
+        ".note.gnu.prope", ".group", ".symtab",   ".strtab",      ".sframe",      ".shstrtab"};
     return std::ranges::any_of(beginnings, [&](const char* beginning) { return name.starts_with(beginning); });
 }
 

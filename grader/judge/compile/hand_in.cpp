@@ -55,11 +55,11 @@ void blank_out_directives(std::string& text, std::size_t at, std::size_t length)
     std::replace(text.begin() + static_cast<long>(at), text.begin() + static_cast<long>(at + length), '#', ' ');
 }
 
-/// Return the file that a line includes, "" if the line is not an #include.
+/// Return the file that a line includes, "" if the line is not an #include. %: is another spelling of #.
 std::string included_by(const std::string& line) {
     std::size_t at = line.find_first_not_of(" \t");
-    if (at == std::string::npos || line[at] != '#') return "";
-    at = line.find_first_not_of(" \t", at + 1);
+    if (at == std::string::npos || (line[at] != '#' && line.compare(at, 2, "%:") != 0)) return "";
+    at = line.find_first_not_of(" \t", at + (line[at] == '#' ? 1 : 2));
     if (at == std::string::npos || line.compare(at, 7, "include") != 0) return "";
     at = line.find_first_of("\"<", at);
     if (at == std::string::npos) return "";
@@ -75,6 +75,8 @@ std::optional<Failure> find_bad_include(const std::string& text) {
     int number = 0;
     for (std::string line; std::getline(lines, line);) {
         ++number;
+        for (std::string more; line.ends_with('\\') && std::getline(lines, more); ++number)
+            line.replace(line.size() - 1, 1, more);
         const std::string name = included_by(line);
         if (leaves_the_folder(name))
             return Failure{cause::compile_error,
