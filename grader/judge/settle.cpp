@@ -21,7 +21,7 @@ bool is_one_of(const std::string& cause, std::initializer_list<std::string_view>
 bool is_described(const Failure& failure) {
     return is_one_of(failure.cause, {cause::wrong_value, cause::nan, cause::race, cause::never_written,
                                      cause::grid_too_small, cause::lost_counts, cause::lost_updates,
-                                     cause::counted_too_often, cause::first_lost, cause::block_incomplete});
+                                     cause::counted_too_often, cause::first_lost, cause::block_incomplete, "counter_overflow"});
 }
 
 /// Return whether the finding, which names a line, is better evidence than the failure.
@@ -90,9 +90,13 @@ StageReport settle(StageReport report, const Stage& stage, const Evidence& evide
     report.check_mode = evidence.sanitizer;
     report.checks = with_stories(
         evidence.checks, report.check_mode ? report.check_mode->findings : std::vector<Finding>(), report.compilation);
-    if (evidence.starter)
-        for (Check& check : report.checks)
-            if (check.failure && check.verdict == Verdict::failed) check.failure = evidence.starter;
+    if (evidence.starter && outputs_failed(report))
+        for (Check& check : report.checks) {
+            if (check.failure && check.verdict == Verdict::failed)
+                check.failure = evidence.starter;
+            else
+                check.points = 0;  // what the starter happens to get right is nobody's work
+        }
     if (evidence.timed.failed) report.checks.push_back(*evidence.timed.failed);
     report.measurements = evidence.timed.measurements;
     report.error = evidence.error ? evidence.error : evidence.timed.error;

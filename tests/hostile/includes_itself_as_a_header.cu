@@ -1,4 +1,4 @@
-// Includes itself by another name, as a system header, in which the judge does not look for hidden code: an attribute
+// Cheat: Includes itself by another name, as a system header, in which the judge does not look for hidden code: an attribute
 // switches the hooks off that would find the race.
 #ifndef INNER
 #define INNER

@@ -1,4 +1,4 @@
-// Evicts system files from the page cache, one for each set bit of a hidden input. The next process, which gets only
+// Cheat: Evicts system files from the page cache, one for each set bit of a hidden input. The next process, which gets only
 // public datasets, asks which of them are there and answers with the bits.
 #include <fcntl.h>
 #include <sys/uio.h>

@@ -1,4 +1,4 @@
-// Saves the state of the thread into shared memory: a write that g++ gives no hook.
+// Cheat: Saves the state of the thread into shared memory: a write that g++ gives no hook.
 #include <cstddef>
 
 #include "labs/dot_product/lab.h"

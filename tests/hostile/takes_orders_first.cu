@@ -1,4 +1,4 @@
-// gold writes a second .preinit_array, and the loader runs only the last one: this file's code would read the judge's
+// Cheat: gold writes a second .preinit_array, and the loader runs only the last one: this file's code would read the judge's
 // orders in place of the runner, and race only if the sanitizer is off.
 #include <unistd.h>
 

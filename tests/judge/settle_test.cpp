@@ -150,8 +150,10 @@ TEST(Settle, AStarterFailsBecauseItIsOne) {
     Evidence evidence = compiled();
     evidence.starter = Failure{cause::starter, "This file is still the starter.", "Did you edit it?", {}};
     EXPECT_EQ(settled(evidence).verdict, Verdict::passed);
+    EXPECT_EQ(settled(evidence).score->correctness, 4);
     evidence.checks.push_back(check_with(Verdict::failed));
     EXPECT_EQ(settled(evidence).checks.back().failure->cause, cause::starter);
+    EXPECT_EQ(settled(evidence).score->correctness, 0) << "for a dataset that a starter happens to get right";
 }
 
 TEST(Settle, WorkThatIsDoneAgainIsNotedBesideCorrectOutputs) {

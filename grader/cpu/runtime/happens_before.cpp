@@ -35,6 +35,7 @@ void HappensBefore::fence(bool of_device) {
                  .before = static_cast<unsigned>(scope)});
     }
     clocks_->fence(at, of_device);
+    unfenced_.note_fence(at.thread);
 }
 
 void HappensBefore::sync_lanes(unsigned lanes) {

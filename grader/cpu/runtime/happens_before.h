@@ -49,11 +49,11 @@ class HappensBefore {
         if (!shared && unfenced_.has_heard_by(word, block_state.epoch, earlier.block)) return true;
         return clocks_->any_fence() && across_blocks().has_read(now(), shared ? word_of(word) : word, earlier);
     }
-    /// Return whether the running block knows of an earlier volatile write of global memory only by an atomic that its
-    /// block made without a fence after the write.
-    bool lacks_fence(const Mark& write) const {
-        return unfenced_.any() && write.is_volatile && !write.fenced && write.block != block_state.epoch &&
-               unpublished(write) && unfenced_.has_heard(block_state.epoch, write.block);
+    /// Return whether the running block, at this place in the code, knows of another block's volatile write of a word
+    /// of global memory only because it read a flag or a counter that the other block wrote later, without a fence.
+    bool lacks_fence(std::uintptr_t word, std::uint32_t place, const Mark& write) const {
+        return unfenced_.any() && write.is_volatile && write.block != block_state.epoch && unpublished(write) &&
+               unfenced_.has_heard_of(block_state.epoch, word, place, write.fenced);
     }
     /// Return whether nothing that the access's block has published so far orders the access for other blocks.
     bool unpublished(const Mark& mark) const {
@@ -81,11 +81,11 @@ class HappensBefore {
     void reach_grid_barrier() { barriers_.reach(block_state.epoch, block_state.generation); }
     /// Record an atomic or volatile access, after its comparison with earlier ones. exchange() is not inlined, because
     /// inlining would slow down every access of a kernel by a third.
-    void strong_access(std::uintptr_t word, bool shared, bool atomic, bool reads, bool writes) {
+    void strong_access(std::uintptr_t word, bool shared, std::uint32_t place, bool atomic, bool reads, bool writes) {
         if (clocks_->any_fence()) exchange(shared ? word_of(word) : word, reads, writes);
-        if (shared) return;
-        if (!atomic && writes) unfenced_.note_volatile_write(block_state.epoch);
-        if (atomic && unfenced_.any()) unfenced_.note_atomic(block_state.epoch, word, reads, writes);
+        if (shared || !(unfenced_.any() || (writes && !atomic))) return;
+        if (reads) unfenced_.note_read(block_state.epoch, word, place);
+        if (writes) unfenced_.note_write(block_state.epoch, linear_thread(), word, atomic);
     }
 
   private:

@@ -126,13 +126,13 @@ class Histories {
         return find_unordered(history, mark, query);
     }
 
-    /// Return the volatile write that this volatile read of global memory may miss, null if there is none: the grid's
-    /// first read of the word, so no flag that threads poll, of which the block knows by an atomic without a fence.
-    const Mark* unfenced(const History& history, const Mark& mark) const {
+    /// Return the volatile write that this volatile read of global memory may miss, because a fence is missing; null if
+    /// there is none. If the grid has read the word before, it is a flag that threads poll.
+    const Mark* unfenced(const History& history, const Mark& mark, std::uintptr_t word) const {
         const Mark& write = history.latest[static_cast<unsigned>(AccessKind::plain_write)];
         const Mark& read = history.latest[static_cast<unsigned>(AccessKind::plain_read)];
         if (write.block < order.first_block() || read.block >= order.first_block()) return nullptr;
-        return (write.bytes & mark.bytes) && order.lacks_fence(write) ? &write : nullptr;
+        return (write.bytes & mark.bytes) && order.lacks_fence(word, mark.place, write) ? &write : nullptr;
     }
 
     static bool latest_is_own(const History& history, AccessKind kind, const Mark& mark) {

@@ -1046,7 +1046,8 @@ void Sanitizer::look_for_race(Object& object, std::size_t index, Mark mark, cons
     if (!touch.atomic) look(AccessKind::atomic);
     if (touch.writes) look(AccessKind::plain_read);
     if (touch.is_volatile && !touch.writes && !shared)
-        if (const Mark* write = histories_.unfenced(history, mark)) report_race(object, *write, true, mark, touch);
+        if (const Mark* write = histories_.unfenced(history, mark, place_of(object.address_of_word(index), mark.bytes)))
+            report_race(object, *write, true, mark, touch);
     if (touch.atomic && shared)
         if (const Mark* read = histories_.own(history, AccessKind::plain_read, mark)) guards_.insert(read->place);
     histories_.add(history, touch.kind(), mark, shared);
@@ -1110,8 +1111,8 @@ void Sanitizer::check_word(Object& object, std::size_t index, std::uint8_t bytes
     const Mark mark = histories_.order.mark(touch.place, bytes, touch.atomic, touch.is_volatile);
     look_for_race(object, index, mark, touch);
     if (touch.atomic || touch.is_volatile)
-        histories_.order.strong_access(place_of(object.address_of_word(index), bytes), object.is_shared(), touch.atomic,
-                                       touch.reads(), touch.writes);
+        histories_.order.strong_access(place_of(object.address_of_word(index), bytes), object.is_shared(), touch.place,
+                                       touch.atomic, touch.reads(), touch.writes);
 }
 
 AccessCounts& Sanitizer::remember(Object& object, std::size_t index, const LoggedAccess& access) {
@@ -1184,8 +1185,8 @@ WARPLAB_CPU_INLINE void Sanitizer::check_word_quickly(const Recent& recent, std:
           histories_.add_if_quiet(history, touch.kind(), mark, recent.shared)))
         look_for_race(*recent.object, index, mark, touch);
     if (touch.atomic || touch.is_volatile)
-        histories_.order.strong_access(place_of(recent.first_word + index, bytes), recent.shared, touch.atomic,
-                                       touch.reads(), touch.writes);
+        histories_.order.strong_access(place_of(recent.first_word + index, bytes), recent.shared, touch.place,
+                                       touch.atomic, touch.reads(), touch.writes);
 }
 
 void Sanitizer::access(const Touch& touch) {

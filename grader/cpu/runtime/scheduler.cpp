@@ -366,11 +366,12 @@ void block_goes_on(Worker& w) {
 
 [[noreturn]] void end_hanging_grid(const Worker& w) {
     const uint64_t left = w.job ? w.left_in_chunk + w.job->blocks - std::min(w.job->next.load(), w.job->blocks) : 0;
-    const std::string text = "in block (" + std::to_string(w.block.x) + ", " + std::to_string(w.block.y) + ", " +
-                             std::to_string(w.block.z) + ") " + places_of_waiting() + "; no memory changes any more";
+    const std::string text = "in block (" + std::to_string(w.block.x) + "," + std::to_string(w.block.y) + "," +
+                             std::to_string(w.block.z) + "), " + places_of_waiting() + "; no memory changes any more";
     const std::string others = left == 0 ? ", and all other blocks have ended or wait, too"
                                          : ", and " + std::to_string(left) +
-                                               " of the grid's blocks start only after this one has ended" +
+                                               (left == 1 ? " block starts" : " blocks start") +
+                                               " only after this one has ended" +
                                                (w.grid->backward ? "; here, the last block starts first" : "");
     const auto fault = left == 0          ? warplab::Fault::hang
                        : w.grid->backward ? warplab::Fault::hang_before_earlier
@@ -504,7 +505,7 @@ bool all_are_there(const Warp& warp, unsigned mask, unsigned present) {
 }
 
 [[noreturn]] void end_outside_mask(int line) {
-    const char* why = "a thread calls a warp function with a mask without itself";
+    const char* why = "a thread calls a warp function whose mask does not include it";
     if (observer) observer->wrong(warplab::FindingKind::lane_mask, line, "", why);
     end_with_fault(warplab::Fault::refused, "line " + std::to_string(line) + ": " + why);
 }

@@ -4,20 +4,38 @@
 
 namespace warplab_cpu {
 
-void UnfencedWrites::note_atomic(std::uint32_t block, std::uintptr_t word, bool reads, bool writes) {
-    const auto known = announced_.find(word);
-    if (reads && known != announced_.end()) {
-        if (listener_ != block) heard_.clear();
-        listener_ = block;
-        heard_[word] = announcements_;
-    }
-    if (!writes || !writers_.contains(block)) return;
-    if (known == announced_.end() && announced_.size() == most_words) return;
-    if (announced_[word].try_emplace(block, announcements_ + 1).second) ++announcements_;
+void UnfencedWrites::note_write(std::uint32_t block, unsigned thread, std::uintptr_t word, bool atomic) {
+    ++now_;
+    if (writer_ != block) writes_since_fence_.fill(0);
+    writer_ = block;
+    const bool first_after_fence = writes_since_fence_[thread % writes_since_fence_.size()]++ == 0;
+    if (first_writes_.contains(block) && (announced_.size() < most_words || announced_.contains(word)))
+        announced_[word][block] = now_;
+    if (atomic) return;
+    first_writes_.try_emplace(block, now_);
+    if (writes_.size() < most_writes || writes_.contains(word)) writes_[word] = {block, first_after_fence, now_};
 }
 
-bool UnfencedWrites::has_heard(std::uint32_t reader, std::uint32_t writer) const {
-    return std::ranges::any_of(heard_, [&](const auto& one) { return has_heard_by(one.first, reader, writer); });
+void UnfencedWrites::note_read(std::uint32_t block, std::uintptr_t word, std::uint32_t place) {
+    if (!announced_.contains(word)) return;
+    if (listener_ != block) heard_.clear();
+    listener_ = block;
+    heard_[word] = {place, now_};
+}
+
+bool UnfencedWrites::has_heard_of(std::uint32_t reader, std::uintptr_t word, std::uint32_t place,
+                                  bool had_fence) const {
+    const auto write = writes_.find(word);
+    if (listener_ != reader || write == writes_.end()) return false;
+    const auto [writer, first_after_fence, when] = write->second;
+    if (had_fence && first_after_fence) return false;
+    return std::ranges::any_of(heard_, [&](const auto& one) {
+        const auto& [flag, read] = one;
+        const auto& blocks = announced_.at(flag);
+        const auto announcement = blocks.find(writer);
+        return flag != word && read.place != place && announcement != blocks.end() && when < announcement->second &&
+               announcement->second <= read.when;
+    });
 }
 
 bool UnfencedWrites::has_heard_by(std::uintptr_t word, std::uint32_t reader, std::uint32_t writer) const {
@@ -25,7 +43,7 @@ bool UnfencedWrites::has_heard_by(std::uintptr_t word, std::uint32_t reader, std
     if (listener_ != reader || heard == heard_.end()) return false;
     const auto& blocks = announced_.at(word);
     const auto announcement = blocks.find(writer);
-    return announcement != blocks.end() && announcement->second <= heard->second;
+    return announcement != blocks.end() && announcement->second <= heard->second.when;
 }
 
 }  // namespace warplab_cpu

@@ -1,39 +1,55 @@
 #pragma once
-// Volatile writes of global memory that a block announced by an atomic without a fence before it. A block that reads
-// the atomic's word, as the last block to finish does, may still read the old values.
+// Volatile writes of global memory that a block announced by a later write of a flag or a counter, without a fence
+// between. A block that reads the flag, or counts itself last, may still read the old values.
 
+#include <array>
 #include <cstdint>
 #include <unordered_map>
-#include <unordered_set>
 
 namespace warplab_cpu {
 
-/// The announcements of one grid. Blocks that take turns forget what they have heard, so nothing is found there.
+/// The volatile writes and announcements of one grid. Blocks that take turns forget what they have heard, so nothing is
+/// found there.
 class UnfencedWrites {
   public:
     void begin_grid() {
-        if (writers_.empty()) return;
-        *this = {};
+        if (any()) *this = {};
     }
-    bool any() const { return !writers_.empty(); }
-    void note_volatile_write(std::uint32_t block) { writers_.insert(block); }
-    /// Record an atomic of a word of global memory.
-    void note_atomic(std::uint32_t block, std::uintptr_t word, bool reads, bool writes);
-    /// Return whether `reader` has read a word that `writer` updated after a volatile write.
-    bool has_heard(std::uint32_t reader, std::uint32_t writer) const;
-    /// Return whether `reader` has read this word after `writer` updated it after a volatile write.
+    bool any() const { return now_ > 0; }
+    /// Record a volatile write or an atomic of a word. The first volatile write of a grid begins the record.
+    void note_write(std::uint32_t block, unsigned thread, std::uintptr_t word, bool atomic);
+    void note_fence(unsigned thread) { writes_since_fence_[thread % writes_since_fence_.size()] = 0; }
+    /// Record a volatile read or an atomic of a word, at a place in the code.
+    void note_read(std::uint32_t block, std::uintptr_t word, std::uint32_t place);
+    /// Return whether `reader` has read a word that the volatile writer of `word` wrote later. At the reading place
+    /// itself it may have: there, each word tells only of itself, as the words of a look-back do. If the writer
+    /// `had_fence` and this was its first write after it, the word is a flag itself.
+    bool has_heard_of(std::uint32_t reader, std::uintptr_t word, std::uint32_t place, bool had_fence) const;
+    /// Return whether `reader` has read this word after `writer` announced something by it.
     bool has_heard_by(std::uintptr_t word, std::uint32_t reader, std::uint32_t writer) const;
 
   private:
-    static constexpr std::size_t most_words = 4096;  // counters are few; a kernel's bins are many
+    static constexpr std::size_t most_words = 4096;      // of flags and counters; a kernel's bins are many
+    static constexpr std::size_t most_writes = 1 << 16;  // words
 
-    std::unordered_set<std::uint32_t> writers_;
-    // By word, and by block: the number of the block's first announcement.
+    struct Write {
+        std::uint32_t block = 0;
+        bool first_after_fence = false;
+        std::uint64_t when = 0;
+    };
+    struct Read {
+        std::uint32_t place = 0;
+        std::uint64_t when = 0;
+    };
+    std::uint64_t now_ = 0;                             // the number of writes so far
+    std::unordered_map<std::uintptr_t, Write> writes_;  // by word: the last volatile write
+    // By word, and by block: the last write of the word after a volatile write of another word.
     std::unordered_map<std::uintptr_t, std::unordered_map<std::uint32_t, std::uint64_t>> announced_;
-    std::uint64_t announcements_ = 0;
-    std::uint32_t listener_ = 0;  // the block that read the words in `heard_`
-    // By word: the number of announcements when the block last read it.
-    std::unordered_map<std::uintptr_t, std::uint64_t> heard_;
+    std::unordered_map<std::uint32_t, std::uint64_t> first_writes_;  // volatile, by block
+    std::array<std::uint32_t, 1024> writes_since_fence_{};           // by thread of the running block
+    std::uint32_t writer_ = 0;                                       // the running block
+    std::uint32_t listener_ = 0;                                     // the block that read the words in `heard_`
+    std::unordered_map<std::uintptr_t, Read> heard_;                 // by word: the last read
 };
 
 }  // namespace warplab_cpu

@@ -122,13 +122,16 @@ std::string remedy_for_conversion(const Diagnostic& error, const std::vector<Dia
     const auto types = quoted_parts(error.message);
     if (types.size() < 2) return "";
     const std::string &from = types[0], &to = types[1];
+    if (contains(from, "cudaStream_t") && !contains(to, "cudaStream_t"))
+        return "A launch takes its stream as the fourth argument; the third is the bytes of dynamic shared memory: "
+               "<<<blocks, threads, 0, stream>>>.";
     std::string where;
     if (const Diagnostic* note = find_note(notes, "initializing argument")) {
         const auto parts = quoted_parts(note->message);
         const std::size_t number = note->message.find("argument ");
         if (!parts.empty() && contains(parts[0], "dim3::dim3("))
             where = "Give the blocks and the threads of a launch as numbers or as dim3. ";
-        else if (!parts.empty())
+        else if (!parts.empty() && !contains(parts[0], "warplab_cpu"))
             where = fmt::format("This is argument {} of  {}. ",
                                 note->message.substr(number + 9, note->message.find(' ', number + 9) - number - 9),
                                 without_our_names(parts[0]));

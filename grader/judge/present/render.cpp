@@ -49,10 +49,10 @@ std::string render_failure(const Failure& failure, int indent, const TextStyle& 
     std::string text = wrap(failure.message, indent, style.width);
     if (failure.place) {
         const auto& place = *failure.place;
-        text += margin +
-                to_printable(fmt::format("{}[{}]: expected {}, got {}", place.buffer, format_count(place.index),
-                                         place.expected, place.actual)) +
-                "\n";
+        const std::string element = fmt::format("{}[{}]", place.buffer, format_count(place.index));
+        if (!failure.message.starts_with(element + " is "))
+            text += margin +
+                    to_printable(fmt::format("{}: expected {}, got {}", element, place.expected, place.actual)) + "\n";
     }
     if (!failure.hint.empty()) text += wrap("Hint: " + failure.hint, indent, style.width);
     return text + margin + "Cause: " + to_printable(failure.cause) + "\n";
@@ -169,12 +169,13 @@ std::string render_likely_reason(const StageReport& stage, const Check& failed, 
 
 std::string render_checks(const StageReport& stage, const TextStyle& style) {
     std::string text;
-    bool first = true;
+    const auto explains = [](const Check& check) { return did_not_pass(check) && check.blocked_by.empty(); };
+    const auto first = std::ranges::find_if(stage.checks, explains);
     Groups others, not_run, skipped;
     for (const auto& check : stage.checks) {
         if (check.skipped) skipped.add(dataset_name(check), check.skipped_why);
         if (!did_not_pass(check)) continue;
-        if (first) {
+        if (first != stage.checks.end() && &check == &*first) {
             text += fmt::format("  {}: {}\n", dataset_name(check), paint(check.verdict, style));
             if (check.failure) text += render_failure(*check.failure, 4, style);
             text += render_likely_reason(stage, check, style);
@@ -183,7 +184,6 @@ std::string render_checks(const StageReport& stage, const TextStyle& style) {
         } else {
             others.add(dataset_name(check), check.failure ? check.failure->cause : "");
         }
-        first = false;
     }
     if (!others.text().empty()) text += wrap("Not passed either: " + others.text(), 2, style.width);
     if (!not_run.text().empty()) text += wrap("Not run after that: " + not_run.text(), 2, style.width);

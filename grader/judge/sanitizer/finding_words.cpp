@@ -184,7 +184,7 @@ Description misaligned_variable(const RawFinding& f, const std::string& of) {
 
 std::string misaligned_hint(const std::vector<BufferSpec>& buffers, const RawFinding& f) {
     const std::uint64_t element = elements_of(buffers, f).bytes;
-    if (f.width == 2 * element || f.width == 4 * element)
+    if (!f.now.atomic && (f.width == 2 * element || f.width == 4 * element))
         return fmt::format("On a GPU this is an error. A vector of {0} begins where the index is a multiple of {0}.",
                            f.width == 2 * element ? "two" : "four");
     return fmt::format(
@@ -217,23 +217,25 @@ Description race(const std::vector<BufferSpec>& buffers, const RawFinding& f, bo
             ? "Both are atomic, but one holds within its block only. Use an atomic that holds on the whole GPU: the "
               "function without _block, or cuda::thread_scope_device."
         : with_atomic && !same_block(f)
-            ? "An atomic protects a word only from other atomics, and no barrier or fence makes blocks wait: write it "
-              "before the launch (cudaMemset), or in a kernel before."
+            ? "Use an atomic here as well (atomicExch releases a lock), or write the word before the launch "
+              "(cudaMemset) or in an earlier kernel. If the last block resets a counter, each block needs a "
+              "__threadfence() before it counts itself."
         : with_atomic
             ? "An atomic protects a word only from other atomics: use one here as well, or put a barrier between."
         : same_block(f) && is_in_shared(f)
-            ? fmt::format("A barrier belongs between the two lines: {}. (If many threads update one place: an atomic.)",
-                          barrier_between(f))
+            ? fmt::format(
+                  "A barrier belongs between the two lines: {}. If many threads update one element, use an atomic.",
+                  barrier_between(f))
         : same_block(f)
             ? fmt::format(
                   "If only this block uses this memory, a barrier belongs between the two lines: {}. If other blocks "
                   "use "
-                  "it too, no barrier helps: write to other memory than is read, or use two launches. (If many threads "
-                  "update one place: an atomic.)",
+                  "it too, no barrier helps: write to other memory than is read, or use two launches. If many threads "
+                  "update one element, use an atomic.",
                   barrier_between(f))
-            : "Let each block write a place of its own, use an atomic, or do the second step in another kernel. (Where "
-              "the last "
-              "block gathers what the others wrote, each needs a __threadfence() before it is counted.)";
+            : "Let each block write a place of its own, use an atomic, or do the second step in another kernel (in a "
+              "cooperative launch: after grid.sync()). If a block reads what others announce by a flag or a counter, "
+              "each writer needs a __threadfence() between its data and the flag.";
     return {with_atomic ? cause::atomic_race : cause::race,
             fmt::format("Race on {}: {} {} it and {} {} it, {}.", element_at(buffers, f), who(f.before),
                         verb_of(f.before), who(f.now), verb_of(f.now), between),
@@ -245,8 +247,9 @@ const char* copy_hint(FindingKind kind) {
         case FindingKind::copy_of_freed:
             return "Free memory after the last copy from or to it.";
         case FindingKind::copy_of_host_variable:
-            return "Declare it outside all functions, as in __constant__ float weights[25], and give its name here. A "
-                   "parameter of the same name would hide it.";
+            return "Give the name of a variable that is declared outside all functions, as in __constant__ float "
+                   "weights[25]: the name alone, without & and without quotes. A parameter of the same name would hide "
+                   "it.";
         case FindingKind::copy_by_name:
             return "On a GPU the name is not a pointer to the device's memory: cudaMemcpyToSymbol and "
                    "cudaMemcpyFromSymbol copy, and cudaGetSymbolAddress gives a pointer for everything else.";
@@ -318,10 +321,11 @@ Description describe(const std::vector<BufferSpec>& buffers, const RawFinding& f
                 fmt::format("Kernel {} reads {}, which nobody has written yet: {}.", kernel_of(f),
                             element_at(buffers, f), who(f.now)),
                 is_in_shared(f)
-                    ? "Shared memory holds rubbish until a thread of the block writes it. Read no element that none "
-                      "has stored, even if the value is not used: store 0 beyond the edge, or do not read there."
-                    : "Memory holds rubbish until it is written: was all of it loaded or copied (sizes are in "
-                      "bytes)? Sums and counters are cleared first, in every call."};
+                    ? "Shared memory is undefined until a thread of the block writes it. Do not read an element that "
+                      "no "
+                      "thread has stored, even if the value is not used: store 0 beyond the edge, or do not read there."
+                    : "Memory is undefined until it is written: was all of it loaded or copied (sizes are in bytes)? "
+                      "Set sums and counters to 0 first, in every call."};
         case FindingKind::race:
             return race(buffers, f, false);
         case FindingKind::atomic_race:
@@ -349,8 +353,8 @@ Description describe(const std::vector<BufferSpec>& buffers, const RawFinding& f
                     "Kernels see device memory alone: cudaMalloc it and copy."};
         case FindingKind::beside_atomic:
             return {cause::beside_atomic,
-                    fmt::format("{} {} read plainly while others update with atomics: what is seen may be old.",
-                                element_at(buffers, f), touched_by(buffers, f).is_one() ? "is" : "are"),
+                    fmt::format("A plain read of {}, which other threads update with atomics, may return an old value.",
+                                element_at(buffers, f)),
                     "", true};
         case FindingKind::unfinished_async:
             return unfinished_in_kernel(buffers, f);
@@ -394,9 +398,9 @@ Description describe(const std::vector<BufferSpec>& buffers, const RawFinding& f
                     "0xffffffff where the whole warp executes it."};
         case FindingKind::unset_constant:
             return {cause::unset_constant,
-                    fmt::format("Kernel {} reads {}, to which nothing was copied: it is 0.", kernel_of(f),
+                    fmt::format("Kernel {} reads {}, to which no copy has been made: its value is 0.", kernel_of(f),
                                 element_at(buffers, f)),
-                    "Does cudaMemcpyToSymbol come before the launch, and is its size in bytes?", true};
+                    "Does cudaMemcpyToSymbol come before the launch, and does it copy all bytes?", true};
         case FindingKind::kept_value:
             return {cause::kept_value,
                     fmt::format("Kernel {} reads {}, which an earlier call has changed: {}.", kernel_of(f),
@@ -418,8 +422,8 @@ Description describe(const std::vector<BufferSpec>& buffers, const RawFinding& f
                     "data that kernels write, use a __device__ variable."};
         case FindingKind::absent_lane:
             return {cause::absent_lane,
-                    fmt::format("{}: harmless only if it is not used, for nobody knows what it is.", detail_of(f)), "",
-                    true};
+                    fmt::format("{}: harmless only if the value is not used, because it is undefined.", detail_of(f)),
+                    "", true};
     }
     return {};  // only a forged page has such a kind
 }

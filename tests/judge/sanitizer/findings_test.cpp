@@ -179,7 +179,7 @@ TEST(Race, OfTwoAtomicsSaysHowTheyDiffer) {
     finding.other_width = 8;
     EXPECT_TRUE(has(describe_one(finding).hint, "one of 4 and one of 8 bytes"));
     finding.before.atomic = 0;
-    EXPECT_TRUE(has(describe_one(finding).hint, "An atomic protects a word only from other atomics"));
+    EXPECT_TRUE(has(describe_one(finding).hint, "Use an atomic here as well"));
 }
 
 TEST(FailedLaunch, HintsAtTheLimitThatItExceeds) {
@@ -199,7 +199,7 @@ TEST(Copies, OfAVariableByItsNameSayWhatTakesTheName) {
     const auto hint_for = [](FindingKind kind) { return describe_one(finding_of(kind)).hint; };
     EXPECT_TRUE(has(hint_for(FindingKind::copy_direction), "The first pointer is where the bytes go"));
     EXPECT_TRUE(has(hint_for(FindingKind::copy_by_name), "cudaMemcpyFromSymbol"));
-    EXPECT_TRUE(has(hint_for(FindingKind::copy_of_host_variable), "Declare it outside all functions"));
+    EXPECT_TRUE(has(hint_for(FindingKind::copy_of_host_variable), "declared outside all functions"));
     EXPECT_TRUE(has(hint_for(FindingKind::copy_of_freed), "Free memory after the last copy"));
 }
 

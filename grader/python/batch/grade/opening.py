@@ -17,6 +17,7 @@ from grader.python.batch.ingest.reader import Contents, File, KilledError, read_
 from grader.python.batch.ingest.submission import Submission
 from grader.python.batch.store.places import place_of
 from grader.python.batch.store.settings import Settings
+from grader.python.common.console import UserError
 from grader.python.common.labs import find_labs, read_stages
 from grader.python.common.markup import show_text
 from grader.python.common.units import name_some
@@ -56,10 +57,14 @@ def tell_how_to_choose(stages: Sequence[str], entries: Sequence[Path]) -> list[s
 
 
 def find_other_lab(names: Sequence[str], settings: Settings) -> str:
-    """Return another lab that has a stage with the name of one of these files; empty if there is none."""
+    """Return another lab that has a stage with the name of one of these files; empty if there is none. Another lab
+    whose lab.json is invalid, because somebody is writing it, counts as one without stages."""
     stems = {PurePosixPath(file_name(name)).stem.casefold() for name in names}
-    others = [lab for lab in find_labs(settings.root) if lab != settings.lab]
-    return next((lab for lab in others if stems & set(map(str.casefold, read_stages(settings.root, lab)))), "")
+    for lab in find_labs(settings.root):
+        with contextlib.suppress(UserError):
+            if lab != settings.lab and stems & set(map(str.casefold, read_stages(settings.root, lab))):
+                return lab
+    return ""
 
 
 @dataclass(frozen=True)

@@ -51,6 +51,18 @@ def unpack_bytes(folder: Path, data: bytes) -> tuple[set[str], list[str]]:
     return {path.relative_to(made).as_posix() for path in made.rglob("*") if path.is_file()}, left_out
 
 
+@pytest.mark.parametrize("wrapper", ["submissions (1)", "CS101-Lab 1-1234"])
+def test_an_extracted_download_may_lie_in_a_folder_of_its_own(course: Course, wrapper: str) -> None:
+    download = course.handed_in.with_name("extracted") / wrapper
+    download.mkdir(parents=True)
+    for name, data in (ADA, ALAN):
+        (download / name).write_bytes(data)
+    course.handed_in = download.parent
+    done = course.grade()
+    assert f"The hand-ins are in {download}." in done.stdout
+    assert set(course.statuses()) == {"12", "34"}
+
+
 def test_a_zip_of_canvas_or_moodle_is_graded_as_a_folder_is(course: Course) -> None:
     give(course, ADA, ALAN, GRACE)
     done = course.grade()

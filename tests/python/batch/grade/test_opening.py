@@ -1,0 +1,21 @@
+"""grader/python/batch/grade/opening.py: which lab a hand-in is for."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from types import SimpleNamespace
+
+from grader.python.batch.grade.opening import find_other_lab
+
+
+def test_an_invalid_lab_json_of_another_lab_does_not_matter(tmp_path: Path) -> None:
+    for lab, text in {
+        "blur": "{",
+        "sums": json.dumps({"order": 2, "stages": [{"id": "01_sum", "title": "Sum"}]}),
+    }.items():
+        (tmp_path / "labs" / lab).mkdir(parents=True)
+        (tmp_path / "labs" / lab / "lab.json").write_text(text)
+    settings = SimpleNamespace(root=tmp_path, lab="vectors")
+    assert find_other_lab(["work/01_sum.cu"], settings) == "sums"
+    assert find_other_lab(["work/01_blur.cu"], settings) == ""
