@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
 #include <map>
@@ -727,8 +728,21 @@ class Suspicions {
 
     /// Where what was found is the largest new - old, that fabs is missing is as likely as that cells are lost.
     std::string lost_maximum_hint(const std::vector<double>& changes) const {
-        const double warmest = *std::max_element(changes.begin(), changes.end());
-        const bool has_sign = std::abs(warmest - actual_[largest_change]) <= change_bound();
+        const double found = actual_[largest_change], warmest = *std::max_element(changes.begin(), changes.end());
+        const auto magnitude = [](double one, double other) { return std::abs(one) < std::abs(other); };
+        const double smallest = std::abs(*std::min_element(changes.begin(), changes.end(), magnitude));
+        if (found == 0)
+            return "Is the largest value that threads exchange kept, or only assigned: max(a, b), and not a = b?";
+        if (found < std::numeric_limits<double>::min())
+            return sentence(
+                "It has the bits of the integer {}: convert bits by __double_as_longlong and "
+                "__longlong_as_double, not values.",
+                std::bit_cast<std::uint64_t>(found));
+        if (found == std::floor(found))
+            return "It is a whole number: is the change computed with fabs, in double, and not with abs or an int?";
+        if (std::abs(smallest - found) <= change_bound())
+            return "It is the smallest change: is the minimum taken where the maximum is needed?";
+        const bool has_sign = std::abs(warmest - found) <= change_bound();
         return std::string(has_sign ? "Is it the absolute value, fabs(new - old)? And is" : "Is") +
                " every cell compared? A tree that halves the number of threads loses some of them unless it is a power "
                "of two. If the value is another one in another run, threads race: between two steps of a tree all wait "

@@ -472,6 +472,11 @@ class Explanation {
     Guess try_same_surplus() {
         const std::uint32_t surplus = actual_[first_] - right_[first_];
         if (actual_ != for_each_bin([&](std::size_t v) { return right_[v] + (v < first_ ? 0 : surplus); })) return {};
+        if (first_ == 0 && surplus == (surplus & 0xff) * 0x01010101u)
+            return Mistake{
+                "wrong_clear",
+                sentence("Every bin is too large by {}: each of its bytes began with {}.", surplus, surplus & 0xff),
+                "cudaMemset and memset set bytes, not words: use the value 0."};
         return Mistake{"shared_not_cleared",
                        sentence("{} too large by the same number, {}, modulo 2^32.",
                                 first_ == 0 ? "Every bin is" : sentence("The bins from {} on are", first_), surplus),

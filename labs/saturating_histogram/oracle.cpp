@@ -317,8 +317,9 @@ class Explanation : Output<std::uint8_t> {
             static_cast<std::size_t>(std::max_element(counts_.begin(), counts_.end()) - counts_.begin());
         return match(
             {{{"all_full", sentence("Every bin is 255, also {}.", occurs(first)),
-               "Do counters of 32 bits begin with 0, in every call? scratch and shared memory hold garbage. And nobody "
-               "may conclude from some bins that are full that all are."},
+               "Do counters of 32 bits begin with 0, in every call? scratch and shared memory hold garbage. Is it "
+               "min(…, 255), "
+               "and not max? Or does the code stop counting for all bins when some are full?"},
               [](std::size_t) { return static_cast<std::uint8_t>(bin_full); }},
              {{"nothing_counted", sentence("Every bin is 0, also {}.", occurs(first)),
                "Is the counting kernel launched, do its blocks write their counts where the narrowing kernel reads "

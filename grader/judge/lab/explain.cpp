@@ -128,8 +128,7 @@ Mistake name_prefix(std::size_t n, std::size_t kept, const Nouns& nouns) {
     if (kept == n / 4)
         return {"bytes_not_elements", counts + ": exactly a quarter.",
                 "cudaMemcpy and cudaMemset count bytes, and a float or an int has four: n * sizeof(float)."};
-    return {"grid_too_small",
-            kept % 32 ? counts + "." : sentence("{}: {} threads, each for one, are all there are.", counts, kept),
+    return {"grid_too_small", kept % 32 ? counts + "." : sentence("{}, as if {} threads took one each.", counts, kept),
             "Either launch a thread for each of them, or let each thread loop on: i += gridDim.x * blockDim.x."};
 }
 
@@ -232,9 +231,10 @@ Guess guess_unwritten(std::size_t n, const Nouns& nouns, const std::function<boo
     if (period == 4)
         return Mistake{"component_lost", describe_part(written, nouns),
                        "A vector has four components, x, y, z and w: are all four handled and stored?"};
-    return Mistake{"steps_too_far", describe_part(written, nouns),
-                   "The loop steps over elements that no thread takes: its step is the number of threads of the grid, "
-                   "gridDim.x * blockDim.x."};
+    return Mistake{
+        "steps_too_far", describe_part(written, nouns),
+        "No thread takes the others. Is the index blockIdx.x * blockDim.x + threadIdx.x? If there is a loop, its "
+        "step is the number of threads of the grid, gridDim.x * blockDim.x."};
 }
 
 Mistake tail_twice(std::size_t n, std::size_t begin, const Nouns& nouns) {
