@@ -170,8 +170,9 @@ Worker& this_worker() {
 /// a mapping; a thousand mappings take longer than many a kernel.
 bool open_stacks(char* first, unsigned count) {
     constexpr int guard_install = 102;  // MADV_GUARD_INSTALL, which Debian 12 does not declare
+    constexpr int no_advice = 9999;     // qemu-user accepts this, too, and then guards nothing
     const auto guard = [&](unsigned i) { return madvise(first + i * stack_bytes, page_bytes, guard_install) == 0; };
-    if (guard(0)) {
+    if (madvise(first, page_bytes, no_advice) != 0 && guard(0)) {
         for (unsigned i = 1; i < count; ++i)
             if (!guard(i)) return false;
         return mprotect(first, count * stack_bytes, PROT_READ | PROT_WRITE) == 0;
@@ -368,11 +369,11 @@ void block_goes_on(Worker& w) {
     const uint64_t left = w.job ? w.left_in_chunk + w.job->blocks - std::min(w.job->next.load(), w.job->blocks) : 0;
     const std::string text = "in block (" + std::to_string(w.block.x) + "," + std::to_string(w.block.y) + "," +
                              std::to_string(w.block.z) + "), " + places_of_waiting() + "; no memory changes any more";
-    const std::string others = left == 0 ? ", and all other blocks have ended or wait, too"
-                                         : ", and " + std::to_string(left) +
-                                               (left == 1 ? " block starts" : " blocks start") +
-                                               " only after this one has ended" +
-                                               (w.grid->backward ? "; here, the last block starts first" : "");
+    const std::string others = left == 0
+                                   ? ", and all other blocks have ended or wait, too"
+                                   : ", and " + std::to_string(left) + (left == 1 ? " block starts" : " blocks start") +
+                                         " only after this one has ended" +
+                                         (w.grid->backward ? "; here, the last block starts first" : "");
     const auto fault = left == 0          ? warplab::Fault::hang
                        : w.grid->backward ? warplab::Fault::hang_before_earlier
                                           : warplab::Fault::hang_before_later;

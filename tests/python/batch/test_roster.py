@@ -75,7 +75,7 @@ def test_a_partner_named_by_an_uploaded_archive_has_its_points_if_nothing_else(c
     book = gradebook(course)
     assert (book["al1"]["points"], book["at200"]["points"]) == ("6", "12")
     assert book["at200"]["name"] == "Alan Turing"
-    assert "Its name says al1, too, who handed in something else." not in book["al1"]["remarks"]
+    assert "Its name says al1, too, who has a hand-in of their own." not in book["al1"]["remarks"]
 
 
 def test_partners_have_lines_of_their_own_names(course: Course) -> None:
@@ -120,7 +120,7 @@ def test_remarks_on_a_partner_follow_what_others_hand_in(course: Course) -> None
     name = f"turingalan_1002_77_{LAB}-at200-al1-2026-11-20-101010.tar.gz"
     (course.root / "packed.tar.gz").rename(course.handed_in / name)
     credited = "For at200 and al1, as its name says."
-    not_credited = "Its name says al1, too, who handed in something else."
+    not_credited = "Its name says al1, too, who has a hand-in of their own."
     missing = f"Not handed in: {STAGES[1]}"
 
     def remarks() -> str:
@@ -184,7 +184,10 @@ def test_a_partner_who_is_not_on_the_roster_is_named(course: Course) -> None:
     course.grade("--roster", write_roster(course, ROSTER))
     (row,) = [row for row in course.database().rows() if row.status == "graded"]
     assert row.members == ["at200"]
-    assert row.notes == ["Its name says at200-somebody, and not each of these is one student of the roster."]
+    assert row.notes == [
+        "Its name has the ids at200-somebody, and the roster does not have all of them. If they are logins, give a "
+        "second roster that has logins."
+    ]
 
 
 def test_a_surname_of_several_words_is_found(course: Course) -> None:

@@ -52,8 +52,8 @@ def found_most(labs: Sequence[str], own: str) -> str:
 
 def require_released(submissions: Path, opened: Sequence[tuple[Submission, Opened]], settings: Settings) -> None:
     """Raise UserError if more than half of the hand-ins with code come from one kit with fewer stages of the lab than
-    would be graded, and the command does not say which stages to grade. Those that name no kit count, so that a few
-    forged or old ones stop nothing."""
+    would be graded, and the command does not say which stages to grade. Where more than FEW name the kit, those count
+    too that name none and have no file of the other stages. Forged or old ones stop nothing if they are few."""
     hand_ins = sum(bool(one.picked or one.released) for _, one in opened)
     kits = Counter(one.released for _, one in opened if one.released)
     if settings.stage or settings.upto or not kits:
@@ -61,7 +61,8 @@ def require_released(submissions: Path, opened: Sequence[tuple[Submission, Opene
     released, count = kits.most_common(1)[0]
     missing = [stage for stage in settings.stages if stage not in released.stages]
     kept = [stage for stage in settings.stages if stage in released.stages]
-    if 2 * count <= hand_ins or not missing or not kept:
+    without = [one for _, one in opened if one.picked and not one.released and not set(missing) & set(one.picked)]
+    if 2 * (count + (len(without) if count > FEW else 0)) <= hand_ins or not missing or not kept:
         return
     kit = f"kit {released.kit}" if released.kit else "a kit"
     raise UserError(

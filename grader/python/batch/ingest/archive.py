@@ -281,14 +281,23 @@ def inflate(data: bytes) -> tar.Stream:
         if data.startswith(magic):
             raise RefusedError("unknown_format", f"it is {name}; hand in a .zip or a .tar.gz")
     if data.startswith(b"\x1f\x8b"):
-        return gzip.GzipFile(fileobj=io.BytesIO(data))
+        return require_tar(gzip.GzipFile(fileobj=io.BytesIO(data)))
     if data.startswith(b"BZh"):
-        return bz2.BZ2File(io.BytesIO(data))
+        return require_tar(bz2.BZ2File(io.BytesIO(data)))
     if data.startswith(b"\xfd7zXZ\x00"):
         return io.BufferedReader(Xz(data))
     if data[257:262] != b"ustar":
         raise RefusedError("unknown_format" if data.strip(b"\0") else "damaged")
     return io.BytesIO(data)
+
+
+def require_tar(stream: gzip.GzipFile | bz2.BZ2File) -> tar.Stream:
+    """Return the stream from its beginning. Raises RefusedError if it holds one text, not an archive."""
+    start = stream.read(tar.BLOCK)
+    if start and b"\0" not in start:
+        raise RefusedError("unknown_format", "it is one compressed file: hand in that file, not compressed")
+    stream.seek(0)
+    return stream
 
 
 class Xz(io.RawIOBase):

@@ -194,9 +194,11 @@ def credit_partners(found: Sequence[Submission], roster: Sequence[Student], earl
     for submission in found:
         team = [known.get(alias_key(part)) or named[alias_key(part)]
                 for part in split_team(submission.team, known.keys() | named.keys())]  # fmt: skip
-        if known and submission.team and not team:
+        one_known = "-" not in submission.team and submission.own  # the course system says whose it is
+        if known and submission.team and not team and not one_known:
             submission.notes.append(
-                f"Its name says {submission.team}, and not each of these is one student of the roster."
+                f"Its name has the ids {submission.team}, and the roster does not have all of them. If they are "
+                "logins, give a second roster that has logins."
             )
         if team and not {student.id for student in team} & set(submission.own):
             said = " and ".join(student.id for student in team)
@@ -207,7 +209,7 @@ def credit_partners(found: Sequence[Submission], roster: Sequence[Student], earl
             if student.id in submission.members:
                 continue
             if student.id in present:
-                submission.notes.append(f"Its name says {student.id}, too, who handed in something else.")
+                submission.notes.append(f"Its name says {student.id}, too, who has a hand-in of their own.")
             if student.id not in certain:
                 submission.members.append(student.id)
                 submission.name += f", {student.name or student.id}"

@@ -50,7 +50,10 @@ def due(options: argparse.Namespace) -> int:
     late = sum(final.lateness.days > 0 for final in everyone)
     say(f"{tell_lateness(policy)} {late} of {len(everyone)} are late.")
     if unknown := sum(final.row.known_by in FILE_DATES and not final.lateness.by for final in everyone if policy.due):
-        say(f"{unknown} have only a file's date, which may be the download's: to count it, use --trust-file-dates.")
+        say(
+            f"Of {plural(unknown, 'hand-in')} only a file's date is known, which may be the download's. To count it, "
+            "use --trust-file-dates."
+        )
     if doubts := [f"{final.student}: {final.lateness.doubt}" for final in everyone if final.lateness.doubt]:
         say(f"Sources of the time disagree ({len(doubts)}): {' '.join(doubts[:MOST_DOUBTS])}")
     say_report(database)

@@ -163,6 +163,7 @@ HOSTILE: dict[str, tuple[str, Callable[[], bytes]]] = {
     "encrypted": ("encrypted", encrypted),
     "rar": ("unknown_format", lambda: b"Rar!\x1a\x07\x01\0"),
     "no_archive": ("unknown_format", lambda: b"not an archive"),
+    "compressed_file": ("unknown_format", lambda: gzip.compress(b"__global__ void k() {}\n" * 40)),
     "nothing": ("empty", lambda: b""),
 }  # fmt: skip
 
