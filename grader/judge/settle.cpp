@@ -19,9 +19,10 @@ bool is_one_of(const std::string& cause, std::initializer_list<std::string_view>
 /// Return whether the failure describes an output without explaining it, or explains it with numbers that were taken
 /// from it.
 bool is_described(const Failure& failure) {
-    return is_one_of(failure.cause, {cause::wrong_value, cause::nan, cause::race, cause::never_written,
-                                     cause::grid_too_small, cause::lost_counts, cause::lost_updates,
-                                     cause::counted_too_often, cause::first_lost, cause::block_incomplete, "counter_overflow"});
+    return is_one_of(failure.cause,
+                     {cause::wrong_value, cause::nan, cause::race, cause::never_written, cause::grid_too_small,
+                      cause::lost_counts, cause::lost_updates, cause::counted_too_often, cause::first_lost,
+                      cause::block_incomplete, "counter_overflow"});
 }
 
 /// Return whether the finding, which names a line, is better evidence than the failure.
@@ -95,7 +96,7 @@ StageReport settle(StageReport report, const Stage& stage, const Evidence& evide
             if (check.failure && check.verdict == Verdict::failed)
                 check.failure = evidence.starter;
             else
-                check.points = 0;  // what the starter happens to get right is nobody's work
+                check.points = 0;  // the student did not write what the starter gets right
         }
     if (evidence.timed.failed) report.checks.push_back(*evidence.timed.failed);
     report.measurements = evidence.timed.measurements;

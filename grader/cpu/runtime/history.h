@@ -126,8 +126,8 @@ class Histories {
         return find_unordered(history, mark, query);
     }
 
-    /// Return the volatile write that this volatile read of global memory may miss, because a fence is missing; null if
-    /// there is none. If the grid has read the word before, it is a flag that threads poll.
+    /// Return the volatile write that this volatile read of global memory may miss, because a fence is missing, or
+    /// null. A word that the grid has read before is a flag that threads poll.
     const Mark* unfenced(const History& history, const Mark& mark, std::uintptr_t word) const {
         const Mark& write = history.latest[static_cast<unsigned>(AccessKind::plain_write)];
         const Mark& read = history.latest[static_cast<unsigned>(AccessKind::plain_read)];

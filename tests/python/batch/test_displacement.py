@@ -49,7 +49,7 @@ def test_a_partner_named_in_a_later_download_keeps_the_own_hand_in(course: Cours
     download(course, submit(ADA, "al1", 20), roster=ROSTER)
     download(course, submit(MALLORY, "ma6-al1", 22), text="compile_error")
     assert points(course)["al1"] == ("graded", "12") and points(course)["ma6"][1] == "0"
-    assert "al1, too, who handed in something else" in (course.out / "feedback/ma6/feedback.txt").read_text()
+    assert "al1, too, who has a hand-in of their own" in (course.out / "feedback/ma6/feedback.txt").read_text()
 
 
 def test_an_own_hand_in_counts_before_one_as_a_partner(course: Course) -> None:

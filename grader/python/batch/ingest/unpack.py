@@ -358,6 +358,16 @@ def find_hand_ins(folder: Path, lab: str) -> Path:
     return tops[0] if len(whole) > 1 or any(says_whose(path.name) for path in inside) else folder
 
 
+def find_extracted(folder: Path) -> Path:
+    """Return the folder itself, or the only folder in it if that one contains names of several students by a course
+    system, as after "extract here". The parts of one student's work in a folder of its own have no such names."""
+    tops = visible(folder)
+    if len(tops) != 1 or tops[0].is_symlink() or not tops[0].is_dir() or says_whose(tops[0].name):
+        return folder
+    ids = {name["id"] for path in visible(tops[0]) if (name := read_system_name(path.name))}
+    return tops[0] if len(ids) > 1 else folder
+
+
 def find_own(folder: Path, lab: str) -> str:
     """Return a name at the top of the archive that only one student's own archive has; empty if there is none."""
     tops = sorted(visible(folder))

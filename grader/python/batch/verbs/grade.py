@@ -16,12 +16,11 @@ from grader.python.batch.grade.progress import show_duration
 from grader.python.batch.grade.run import Results, grade_here, judges_at_once, only_one, run_batch
 from grader.python.batch.grade.slurm import grade_by_slurm, require_no_tasks, try_by_slurm
 from grader.python.batch.grade.versions import find_stale, hash_judging
-from grader.python.batch.ingest.entries import is_same
 from grader.python.batch.ingest.notes import IN_DOUBT, NOT_ON_ROSTER, kind_of
 from grader.python.batch.ingest.roster import Student, read_rosters
 from grader.python.batch.ingest.submission import Earlier, Submission
 from grader.python.batch.ingest.submissions import find_submissions
-from grader.python.batch.ingest.unpack import find_hand_ins, forget, unpack
+from grader.python.batch.ingest.unpack import find_extracted, forget, unpack
 from grader.python.batch.outputs.write import write_outputs
 from grader.python.batch.policy.suspicious import took_long
 from grader.python.batch.store.database import Database
@@ -71,10 +70,9 @@ def open_submissions(submissions: Path, settings: Settings) -> tuple[Path, list[
     out. If their folder holds only a folder of hand-ins, as after "extract here", return that one."""
     if submissions.is_file():
         return unpack(submissions, settings.folder, settings.lab)
-    folder = find_hand_ins(submissions, settings.lab)
-    if folder == submissions or folder.is_symlink() or is_same(folder, settings.folder):
-        return submissions, []
-    say(f"The hand-ins are in {folder}.")
+    folder = find_extracted(submissions)
+    if folder != submissions:
+        say(f"The hand-ins are in {folder}.")
     return folder, []
 
 
