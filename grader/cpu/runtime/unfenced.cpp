@@ -31,19 +31,21 @@ bool UnfencedWrites::has_heard_of(std::uint32_t reader, std::uintptr_t word, std
     if (had_fence && first_after_fence) return false;
     return std::ranges::any_of(heard_, [&](const auto& one) {
         const auto& [flag, read] = one;
-        const auto& blocks = announced_.at(flag);
-        const auto announcement = blocks.find(writer);
-        return flag != word && read.place != place && announcement != blocks.end() && when < announcement->second &&
-               announcement->second <= read.when;
+        return flag != word && read.place != place && when < find_announcement(flag, writer);
     });
 }
 
 bool UnfencedWrites::has_heard_by(std::uintptr_t word, std::uint32_t reader, std::uint32_t writer) const {
-    const auto heard = heard_.find(word);
-    if (listener_ != reader || heard == heard_.end()) return false;
-    const auto& blocks = announced_.at(word);
+    return listener_ == reader && find_announcement(word, writer) != 0;
+}
+
+std::uint64_t UnfencedWrites::find_announcement(std::uintptr_t flag, std::uint32_t writer) const {
+    const auto heard = heard_.find(flag);
+    if (heard == heard_.end()) return 0;
+    const auto& blocks = announced_.at(flag);
     const auto announcement = blocks.find(writer);
-    return announcement != blocks.end() && announcement->second <= heard->second.when;
+    const bool was_read = announcement != blocks.end() && announcement->second <= heard->second.when;
+    return was_read ? announcement->second : 0;
 }
 
 }  // namespace warplab_cpu

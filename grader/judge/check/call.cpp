@@ -236,8 +236,13 @@ JudgedCall judge_call(StageRun& run, Buffers& buffers, const Trial& given) {
     CallResult result = make_call(run, buffers, given);
     if (result.wrong == Wrong::nothing) return {std::nullopt, std::move(result.outputs)};
     const std::vector<Array> before = whole_contents(run.lab, given, buffers);
-    const Trial trial{given.problem,      before,         given.previous, given.thread_order,
-                      given.host_variant, given.may_leak, given.already};
+    const Trial trial{.problem = given.problem,
+                      .before = before,
+                      .previous = given.previous,
+                      .thread_order = given.thread_order,
+                      .host_variant = given.host_variant,
+                      .may_leak = given.may_leak,
+                      .already = given.already};
     if (result.wrong != Wrong::output) return {tell_call(run, trial, result, poison), {}};
     const Failure plain = explain_output(run, trial, result, poison);
     const Dependence dependence = find_dependence(run, buffers, trial, *result.difference, plain);

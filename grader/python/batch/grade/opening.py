@@ -57,8 +57,8 @@ def tell_how_to_choose(stages: Sequence[str], entries: Sequence[Path]) -> list[s
 
 
 def find_other_lab(names: Sequence[str], settings: Settings) -> str:
-    """Return another lab that has a stage with the name of one of these files; empty if there is none. Ignore labs whose
-    lab.json is invalid: an instructor may be writing one."""
+    """Return another lab that has a stage with the name of one of these files, or an empty string. Ignore labs whose
+    lab.json is invalid, because an instructor may be writing one."""
     stems = {PurePosixPath(file_name(name)).stem.casefold() for name in names}
     for lab in find_labs(settings.root):
         with contextlib.suppress(UserError):
