@@ -62,6 +62,7 @@ METRICS = [
     "smsp__thread_inst_executed.sum",
 ]
 MOST_S = 60  # one stage under ncu
+MOST_INSPECT_S = 300  # one stage in check mode; the first one also compiles the headers
 
 
 def find_ncu() -> str:
@@ -128,7 +129,7 @@ def count_with_ncu(lab: str, stage: str, dataset: str, metrics: list[str]) -> di
 def count_in_check_mode(lab: str, stage: str, dataset: str, folder: Path) -> dict:
     report = folder / f"{lab}-{stage}.json"
     command = [BUILD / "warplab", "inspect", lab, stage, "--tree", "solutions", "--dataset", dataset, "--json", report]
-    status, output = run(command, MOST_S)
+    status, output = run(command, MOST_INSPECT_S)
     if not report.exists():
         return {"status": status, "kernels": {}, "output": output[-3000:]}
     kernels: dict[str, dict[str, int]] = {}

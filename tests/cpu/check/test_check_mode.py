@@ -104,7 +104,7 @@ def build_program(kernel: Path, runtime: list[Path], folder: Path, *flags: str, 
 def start(*command: object, **variables: str) -> subprocess.CompletedProcess:
     environment = os.environ | {"WARPLAB_THREADS": "1"} | variables
     return subprocess.run(
-        [*map(str, command)], env=environment, capture_output=True, text=True, timeout=60, check=False
+        [*map(str, command)], env=environment, capture_output=True, text=True, timeout=300, check=False
     )
 
 

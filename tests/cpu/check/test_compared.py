@@ -147,6 +147,7 @@ def test_of_every_submission_that_a_tool_finds_check_mode_names_the_line():
 def test_counts_are_those_of_nsight_compute(stage, tmp_path):
     rows = [row for row in DATA["counts"] if row["stage"] == stage]
     counted = count_in_check_mode(*stage.split("/"), rows[0]["dataset"], tmp_path)
+    assert counted["kernels"], counted
     ours = counted["kernels"][rows[0]["kernel"]]
     for memory, operation in (("load", "load"), ("store", "store")):
         pair = rows[0]["per_request"].get(f"{memory}_sectors")
