@@ -65,7 +65,8 @@ enum class FindingKind : std::uint32_t {
     copy_of_freed = 25,
     copy_of_host_variable = 26,  // as if it were a symbol of the device
     copy_by_name = 27,           // of a device variable
-    kept_value = 28              // note: of a device variable, from an earlier call; detail says which
+    kept_value = 28,             // note: of a device variable, from an earlier call; detail says which
+    unjoined = 29                // work (detail) in a stream that nothing waits for when the function returns
 };
 
 /// The limit that a refused launch exceeds.

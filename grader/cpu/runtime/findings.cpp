@@ -31,6 +31,7 @@ const char* name_of(FindingKind kind) {
             return "divergent_barrier";
         case FindingKind::unfinished:
         case FindingKind::unfinished_async:
+        case FindingKind::unjoined:
             return "unfinished";
         case FindingKind::returned_before_barrier:
             return "returned_before_barrier";

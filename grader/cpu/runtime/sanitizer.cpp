@@ -1414,6 +1414,8 @@ void Sanitizer::look_for_kept_words(Object& object, const Touch& touch) {
 }
 
 void Sanitizer::call_ends() {
+    if (const Work* work = timeline.unjoined())
+        record_finding(at_line(FindingKind::unjoined, work->line, "", work->name.c_str()));
     timeline.synchronise();  // as the runner does on a GPU
     report_failed_launch();
     if (called_) report_leaks();

@@ -30,12 +30,12 @@ void Timeline::raise(Clock& clock, const Clock& other) {
 Timeline::Clock Timeline::reached(cudaStream_t stream) {
     stream = normal(stream);
     Clock clock = next_[stream];
-    clock[stream] = last_[stream];
-    for (const auto& [other, number] : last_) {
-        const bool takes_turns = other != stream && (!stream || !other) && is_blocking(stream ? stream : other);
+    clock[stream] = last_[stream].number;
+    for (const auto& [other, last] : last_) {
+        const bool takes_turns = other != stream && (stream ? !other && is_blocking(stream) : last.blocking);
         if (!takes_turns) continue;
         raise(clock, next_[other]);
-        clock[other] = std::max(clock[other], number);
+        clock[other] = std::max(clock[other], last.number);
     }
     return clock;
 }
@@ -46,7 +46,9 @@ void Timeline::begin_work(cudaStream_t stream, int line, const std::string& name
     raise(running_, host_);
     stream = normal(stream);
     next_[stream] = running_;
-    works_.push_back({block_state.epoch + 1, block_state.epoch + 1, stream, ++last_[stream], line, name});
+    Last& last = last_[stream];
+    last = {last.number + 1, is_blocking(stream)};
+    works_.push_back({block_state.epoch + 1, block_state.epoch + 1, stream, last.number, line, name});
     beside_ = std::any_of(works_.begin(), works_.end() - 1, [&](const Work& work) {
         const auto known = running_.find(work.stream);
         return known == running_.end() || known->second < work.number;
@@ -65,7 +67,7 @@ void Timeline::end_work(bool host_waits) {
 
 void Timeline::synchronise() {
     const DeviceLock lock = lock_device();
-    for (const auto& [stream, number] : last_) host_[stream] = number;
+    for (const auto& [stream, last] : last_) host_[stream] = last.number;
     works_.clear();
 }
 
@@ -92,6 +94,13 @@ void Timeline::wait(cudaStream_t stream, const void* event) {
 void Timeline::host_waits_for(const Clock& clock) {
     raise(host_, clock);
     while (!works_.empty() && works_.front().number <= host_[works_.front().stream]) works_.pop_front();
+}
+
+const Work* Timeline::unjoined() {
+    Clock known = reached(nullptr);
+    raise(known, host_);
+    const auto found = std::ranges::find_if(works_, [&](const Work& work) { return work.number > known[work.stream]; });
+    return found == works_.end() ? nullptr : &*found;
 }
 
 const Work* Timeline::after(std::uint32_t epoch, const Clock& clock) const {

@@ -52,8 +52,15 @@ class Timeline {
     const Work* unfinished(std::uint32_t epoch) const { return after(epoch, host_); }
     /// Return the same, relative to the running work.
     const Work* unordered(std::uint32_t epoch) const { return beside_ ? after(epoch, running_) : nullptr; }
+    /// Return work that neither the host nor the next work of the default stream waits for, or null.
+    const Work* unjoined();
 
   private:
+    struct Last {
+        std::uint32_t number = 0;
+        bool blocking = false;  // the stream may be destroyed, so this is its flag when the work began
+    };
+
     static cudaStream_t normal(cudaStream_t stream);
     static void raise(Clock& clock, const Clock& other);
     Clock reached(cudaStream_t stream);
@@ -63,7 +70,7 @@ class Timeline {
     std::deque<Work> works_;              // works that the host does not know to be complete, and some others, in order
     Clock host_;                          // the work that the host knows to be complete
     std::map<cudaStream_t, Clock> next_;  // what the next work of a stream waits for
-    std::map<cudaStream_t, std::uint32_t> last_;
+    std::map<cudaStream_t, Last> last_;
     std::map<const void*, Clock> events_;
     Clock running_;  // what the running work has waited for
     bool beside_ = false;

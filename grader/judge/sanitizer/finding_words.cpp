@@ -360,6 +360,14 @@ Description describe(const std::vector<BufferSpec>& buffers, const RawFinding& f
             return unfinished_in_kernel(buffers, f);
         case FindingKind::unfinished:
             return unfinished(buffers, f);
+        case FindingKind::unjoined:
+            return {cause::unfinished_work,
+                    fmt::format("Nothing waits for {}: it runs in another stream, and may not be complete when the "
+                                "function returns.",
+                                detail_of(f)),
+                    "The caller and the next call use the default stream, which does not wait for a non-blocking "
+                    "stream. Wait at the end of the function: cudaStreamSynchronize(stream). Or record an event after "
+                    "this work (cudaEventRecord), and let the default stream wait for it (cudaStreamWaitEvent)."};
         case FindingKind::same_value:
             return same_value(buffers, f);
         case FindingKind::leak:
