@@ -655,6 +655,16 @@ void yield_thread() {
     take_turn(w);
 }
 
+static void wait_for_change_at(const void* caller) {
+    worker->tried = true;
+    worker->try_place = caller;
+    yield_thread();
+}
+
+void wait_for_change() {
+    if (in_kernel()) wait_for_change_at(__builtin_return_address(0));
+}
+
 static void note_spin_at(const void* caller) {
     if (!in_kernel()) return;
     Worker& w = *worker;
@@ -665,9 +675,7 @@ static void note_spin_at(const void* caller) {
     }
     if (++w.spins < 32) return;
     w.spins = 0;
-    w.tried = true;
-    w.try_place = caller;
-    yield_thread();
+    wait_for_change_at(caller);
 }
 
 void note_spin() { note_spin_at(__builtin_return_address(0)); }

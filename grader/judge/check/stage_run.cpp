@@ -14,7 +14,10 @@ namespace warplab {
 
 Session& StageRun::runner_session() {
     if (session && !session->alive()) end_session();
-    if (!session) session = std::make_unique<Session>(runner, policy, tool, environment, sanitizer, trace);
+    if (!session) {
+        session = std::make_unique<Session>(runner, policy, tool, environment, sanitizer, trace);
+        session->end_when(cancelled);
+    }
     return *session;
 }
 

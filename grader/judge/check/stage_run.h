@@ -1,6 +1,7 @@
 #pragma once
 // A stage that is ready to run: its program, the session with it, and all that the sessions have left behind.
 
+#include <atomic>
 #include <chrono>
 #include <filesystem>
 #include <functional>
@@ -34,6 +35,7 @@ struct StageRun {
     std::vector<std::string> environment = {};  // of the runner, NAME=value
     Sanitizer sanitizer = Sanitizer::off;
     TraceFile trace = {};
+    const std::atomic<bool>* cancelled = nullptr;  // once true, all requests end as if their time were up
     std::unique_ptr<Session> session = nullptr;
     std::string output = {};                // what the ended sessions printed
     std::vector<RawFinding> findings = {};  // of the sanitizer in the ended sessions

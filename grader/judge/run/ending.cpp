@@ -145,7 +145,8 @@ const char* hint_for_deadlock(Fault fault) {
                    "kernel where all blocks must meet, or launch it with cudaLaunchCooperativeKernel and use "
                    "grid.sync(). Otherwise, look for a lock that no thread releases, or a flag that no thread sets.";
         case Fault::hang:
-            return "Look for a lock that its owner does not release on every path, or a flag that no thread sets.";
+            return "Look for a lock that its owner does not release on every path, a flag that no thread sets, or a "
+                   "cuda::barrier that expects more threads than arrive.";
         default:
             return "Every thread of the block must reach the same __syncthreads(): move it out of the if.";
     }

@@ -1,6 +1,7 @@
 #pragma once
 // A runner process and the communication with it.
 
+#include <atomic>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -49,6 +50,9 @@ class Session {
     Reply ask(protocol::Request request, const std::vector<int>& descriptors, double limit_s,
               const std::optional<Circumstances>& circumstances = {});
 
+    /// From now on, a request ends as if its time were up once `*cancelled` is true: nobody needs its answer.
+    void end_when(const std::atomic<bool>* cancelled) { cancelled_ = cancelled; }
+
     bool alive() const { return alive_; }
     StatusPage status() const;
     /// Return the findings so far. Each finding was sent when it occurred, so later writes to the status page cannot
@@ -75,6 +79,7 @@ class Session {
     Reply died(double limit_s, const std::optional<Circumstances>& circumstances);
     std::string source_line(std::uint64_t program_counter) const;
 
+    const std::atomic<bool>* cancelled_ = nullptr;
     std::filesystem::path runner_;
     Policy policy_;
     protocol::Key key_;  // seals this runner's answers

@@ -109,7 +109,10 @@ Part run_parts(const StageRun& run, SanitizerTask task) {
         doing(what);
     };
     std::vector<Part> parts;
-    for (std::size_t i = 0; i < task.parts.size(); ++i) parts.push_back({make_twin(run)});
+    for (std::size_t i = 0; i < task.parts.size(); ++i) {
+        parts.push_back({make_twin(run)});
+        parts.back().run.cancelled = task.cancelled;
+    }
     std::atomic<bool> stop = false;
     std::vector<std::future<void>> later;
     for (std::size_t i = 1; i < parts.size(); ++i)

@@ -36,7 +36,7 @@ struct SanitizerTask {
     bool outputs_failed = false;  // without the sanitizer
     LaunchDigests expected = {};  // of passed datasets on the same backend
     std::function<void(const std::string&)> doing = [](const std::string&) {};  // not called at the same time
-    const std::atomic<bool>* cancelled = nullptr;  // if it becomes true, no further dataset is begun
+    const std::atomic<bool>* cancelled = nullptr;  // once true, the results are not needed
 };
 
 /// The results of the sanitizer.

@@ -8,7 +8,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstddef>
+#include <future>
 #include <memory>
 #include <utility>
 
@@ -234,6 +236,15 @@ TEST(Session, TimesOutOnSilence) {
     const Session::Reply reply = ask_run(session, 0.5);
     ASSERT_TRUE(reply.failure);
     EXPECT_EQ(reply.failure->cause, cause::timeout);
+}
+
+TEST(Session, EndsARequestThatIsCancelled) {
+    Session session = child("time.sleep(600)");
+    std::atomic<bool> cancelled = false;
+    session.end_when(&cancelled);
+    const auto cancel = std::async(std::launch::async, [&] { cancelled = true; });
+    EXPECT_TRUE(ask_run(session, 600).failure);  // the test's own time limit is shorter
+    EXPECT_FALSE(session.alive());
 }
 
 TEST(Session, NamesTheSignalThatEndedTheChild) {

@@ -112,6 +112,8 @@ void note_volatile_read(const volatile void* place, size_t width, const void* ca
 /// Record that an atomic did not find the value that it expects. After several of these in a row, another thread runs.
 void note_spin();
 void yield_thread();
+/// Let other threads run, because this one waits until one of them changes memory.
+void wait_for_change();
 
 #if defined(__x86_64__)
 WARPLAB_CPU_INLINE void switch_fiber(Fiber* from, Fiber* to) {
