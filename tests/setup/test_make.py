@@ -49,7 +49,7 @@ def test_a_kit_has_no_verbs_for_instructors(checkout, make):
     assert said.has("make check LAB=", "Next: make start")
     said = make(folder, "demo")
     assert said.status == 2
-    assert said.has("There is no verb demo in this students' kit. Verbs: help start check")
+    assert said.has("There is no verb demo in this students' kit. Verbs: help start quiz check")
     assert make(folder, "check", "LAB=sample").has("judge: [check] [sample]\n")
 
 
@@ -253,7 +253,7 @@ def test_the_program_refuses_a_value_with_a_blank_too(checkout, warplab):
 def test_a_verb_that_does_not_exist_is_named(checkout, either, word):
     said = either(checkout(), word)
     assert said.status == 2
-    assert said.has(f"There is no verb {word}.", "Verbs: help start check")
+    assert said.has(f"There is no verb {word}.", "Verbs: help start quiz check")
     assert (" Did you mean check?" in said.out) == (word == "chekc")
 
 

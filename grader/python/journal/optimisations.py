@@ -15,11 +15,12 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from grader.python.common.console import read_json
+from grader.python.common.console import UserError, read_json
 from grader.python.common.labs import read_manifest, read_stages
 from grader.python.common.report import Machine, Measurement
 from grader.python.journal.inspection import Inspection
 from grader.python.journal.notes import Note, name_note, read_notes
+from grader.python.journal.quiz import ANSWERS, read_score
 from grader.python.journal.records import Record, Records, read_records
 from grader.python.journal.sweep import Sweep
 
@@ -213,6 +214,7 @@ class Journal:
     records: int = 0
     starters: dict[str, str] = field(default_factory=dict)  # by stage
     timelines: dict[Place, list[Timeline]] = field(default_factory=dict)
+    quiz: str = ""  # the score in words; empty if there are no answers
 
     @property
     def places(self) -> list[Place]:
@@ -254,7 +256,7 @@ def place_of(record: Record) -> Place:
 
 
 def read_journal(root: Path, lab: str, folder: Path) -> Journal:
-    """Read records and notes from a journal's folder; either may be missing. Raises UserError."""
+    """Read records, notes and answers to the quiz from a journal's folder; each may be missing. Raises UserError."""
     manifest = read_manifest(root, lab)
     stages = read_stages(root, lab)
     records = read_records(folder / "records.jsonl", lab)
@@ -279,6 +281,10 @@ def read_journal(root: Path, lab: str, folder: Path) -> Journal:
         {stage: text.decode("utf-8", "replace") for stage, text in starters.items()},
     )
     journal.timelines = make_timelines(optimisations, read_parts(root, lab))
+    try:
+        journal.quiz = str(read_score(root, lab, folder) or "")
+    except UserError:
+        journal.problems.append(f"{ANSWERS} has no valid answers to the quiz; it is left out.")
     return journal
 
 

@@ -3,8 +3,8 @@
 python3 -m grader.python.journal.submit LAB    (make submit LAB=…)
 
 The archive is work/<lab>-<ids>-<date and time in UTC>.tar.gz. In it: <lab>/manifest.json, <lab>/<stage>.cu,
-<lab>/reports/<stage>.json and, where there is a journal, <lab>/journal/: records.jsonl, the notes, and journal.html and
-journal.md as `make journal` makes them of these. manifest.json, schema 1:
+<lab>/reports/<stage>.json and, where there is a journal, <lab>/journal/: records.jsonl, the notes, quiz.json (the
+answers to the quiz), and journal.html and journal.md as `make journal` makes them of these. manifest.json, schema 1:
 
     {"schema": 1, "lab": …, "warplab": version of the grader, "time": ISO 8601 in UTC,
      "authors": [{"name": …, "id": …}], "files": [{"path": below <lab>/, "bytes": …, "sha256": …}],
@@ -43,6 +43,7 @@ from grader.python.journal.journal import RENDERING_S, find_pictures, render
 from grader.python.journal.notes import MOST_BYTES as MOST_NOTE_BYTES
 from grader.python.journal.notes import find_notes
 from grader.python.journal.page import Picture
+from grader.python.journal.quiz import ANSWERS, MOST_ANSWERS_BYTES
 
 SCHEMA = 1
 MOST_SOURCE_BYTES = 1_000_000
@@ -128,9 +129,12 @@ def collect_report(submission: Submission, folder: Path, stage: str, source: byt
 def collect_journal(
     submission: Submission, root: Path, folder: Path, stages: Sequence[str], pictures: tuple[list[Picture], str]
 ) -> None:
-    """Add the records, the notes and a journal made of these; warn about files that cannot be packed."""
+    """Add the records, the notes, the answers to the quiz and a journal made of these; warn about files that cannot be
+    packed."""
     records = folder / "records.jsonl"
     sizes = {records: MOST_RECORDS_BYTES} if records.exists() or records.is_symlink() else {}
+    answers = folder / ANSWERS
+    sizes |= {answers: MOST_ANSWERS_BYTES} if answers.exists() or answers.is_symlink() else {}
     sizes |= {note: MOST_NOTE_BYTES for stage in stages for _, note in find_notes(folder, stage)}
     packed = {}
     for file, most_bytes in sizes.items():

@@ -88,6 +88,7 @@ def tell_facts(journal: Journal) -> list[tuple[str, str]]:
         ("Recorded", when),
         ("Entries", f"{journal.records:,}" if journal.records else ""),
         ("Hours noted", show_number(sum(hours), 2) if hours else ""),
+        ("Quiz", journal.quiz),
         ("Measured on", ", ".join(name_place(timelines) for timelines in journal.timelines.values())),
     ]
     return [(name, value) for name, value in facts if value]

@@ -77,6 +77,7 @@ def list_files(lab: str, stages: Sequence[str] = (STAGES,)) -> dict[Path, str]:
         Path(f"labs/{lab}/lab.json"): "lab.json.in",
         Path(f"labs/{lab}/lab.h"): "lab.h.in",
         Path(f"labs/{lab}/driver.cu"): "driver.cu.in",
+        Path(f"labs/{lab}/quiz.json"): "quiz.json.in",
         Path(f"labs/{lab}/oracle.cpp"): "oracle.cpp.in",
         **{Path(f"solutions/{lab}/{stage}.cu"): "solution.cu.in" for stage in stages},
         Path(f"datasets/{lab}/public.json"): "public.json.in",
@@ -142,7 +143,7 @@ def main(arguments: Sequence[str]) -> int:
         f"  make grade LAB={lab} TREE=starter      fails\n"
         f"Then make it your lab, in this order: labs/{lab}/lab.json and lab.h (the contract), driver.cu, oracle.cpp,\n"
         f"datasets/{lab}/, solutions/{lab}/ (make starters writes the starters), handouts/{lab}.md (make docs writes\n"
-        f"its tables), tests/labs/{lab}/. CONTRIBUTING.md says more."
+        f"its tables), labs/{lab}/quiz.json, tests/labs/{lab}/. CONTRIBUTING.md says more."
     )
     return 0
 

@@ -17,6 +17,7 @@ REVISION = "grader/revision"  # the revision of a copy that is not a git checkou
 Files = dict[str, bytes]  # by path from the archive's root
 OF_A_LAB = [
     "labs/{lab}/lab.json",
+    "labs/{lab}/quiz.json",
     "labs/{lab}/*.h",
     "labs/{lab}/driver.cu",
     "labs/{lab}/oracle.cpp",

@@ -242,12 +242,12 @@ def write_journal(course: Path) -> Path:
 
 
 def test_the_journal_is_packed_as_it_is_now(course: Path) -> None:
-    write_journal(course)
+    write(write_journal(course) / "quiz.json", '{"schema": 1, "lab": "lab", "answers": []}')
     result = submit(course, "--author", ADA)
     assert (result.returncode, result.stderr) == (0, "")
     files = unpack(archives(course)[0])
     names = sorted(path.removeprefix("lab/journal/") for path in files if path.startswith("lab/journal/"))
-    assert names == ["01_first.md", "journal.html", "journal.md", "records.jsonl"]
+    assert names == ["01_first.md", "journal.html", "journal.md", "quiz.json", "records.jsonl"]
     assert b"To be handed in." in files["lab/journal/journal.html"]
     assert b"0.07830" in files["lab/journal/journal.md"]
     manifest = json.loads(files["lab/manifest.json"])

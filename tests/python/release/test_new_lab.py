@@ -68,6 +68,7 @@ def test_json_fits_the_schemas_and_points_add_up() -> None:
     files = make_files("scratch")
     for name, schema in (
         ("labs/scratch/lab.json", "lab"),
+        ("labs/scratch/quiz.json", "quiz"),
         ("datasets/scratch/public.json", "datasets"),
         ("datasets/scratch/hidden.json", "datasets"),
     ):

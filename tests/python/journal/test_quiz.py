@@ -1,0 +1,193 @@
+"""quiz.py: questions are asked on a terminal, and each answer is kept and judged by the lab's file."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from grader.python.common.console import UserError
+from grader.python.journal.journal import render
+from grader.python.journal.quiz import count_first_tries, read_answers, read_quiz, read_score
+from tests.python.journal.journals import LAB, write_course
+from tests.python.support import ROOT, run_module
+
+MODULE = "grader.python.journal.quiz"
+CTRL_D = "\x04"
+QUIZ = {
+    "schema": 1,
+    "questions": [
+        {
+            "id": "colour",
+            "section": "Theory",
+            "text": "Which one?",
+            "choices": [
+                {"text": "red", "why": "Red is wrong."},
+                {"text": "green", "right": True, "why": "Green is right."},
+                {"text": "blue", "why": "Blue is wrong."},
+            ],
+        },
+        {
+            "id": "count",
+            "section": "01_serial",
+            "text": "How many?",
+            "number": {
+                "right": 391,
+                "tolerance": 0.5,
+                "unit": "blocks",
+                "why": "Rounded up.",
+                "mistakes": [{"value": 390, "why": "Rounded down."}],
+                "otherwise": "Divide.",
+            },
+        },
+    ],
+}
+
+
+@pytest.fixture
+def course(tmp_path: Path) -> Path:
+    write_course(tmp_path, [])
+    (tmp_path / "labs" / LAB / "quiz.json").write_text(json.dumps(QUIZ))
+    return tmp_path
+
+
+def answer(root: Path, typed: str, *options: str) -> str:
+    """Run the quiz on a terminal on which a student types this, and return what it says."""
+    mother, child = pty.openpty()
+    os.write(mother, typed.encode())
+    command = [sys.executable, "-m", MODULE, LAB, "--root", str(root), "--work", str(root / "work"), *options]
+    done = subprocess.run(
+        command, stdin=child, capture_output=True, text=True, env={**os.environ, "PYTHONPATH": str(ROOT)}, timeout=60
+    )
+    os.close(child)
+    os.close(mother)
+    assert (done.returncode, done.stderr) == (0, "")
+    return done.stdout
+
+
+def kept(root: Path) -> Path:
+    return root / "work" / LAB / "journal/quiz.json"
+
+
+def score(root: Path) -> str:
+    return str(read_score(root, LAB, kept(root).parent))
+
+
+def write_answers(root: Path, *answers: tuple[str, str], lab: str = LAB) -> None:
+    content = {"schema": 1, "lab": lab, "answers": [{"question": one, "answer": two} for one, two in answers]}
+    kept(root).write_text(json.dumps(content))
+
+
+def test_right_answers_are_confirmed_with_the_reason(course: Path) -> None:
+    said = answer(course, "b\n391\n")
+    assert "a) red\n  b) green\n  c) blue\n" in said
+    assert "Your answer (blocks): " in said
+    assert "Right. Green is right." in said and "Right. Rounded up." in said
+    assert f"The quiz of {LAB}: 2 of 2 right at the first try." in said
+    assert json.loads(kept(course).read_text())["answers"] == [
+        {"question": "colour", "answer": "green"},
+        {"question": "count", "answer": "391"},
+    ]
+
+
+def test_a_wrong_answer_has_its_reason_and_comes_again_after_the_others(course: Path) -> None:
+    said = answer(course, "A\n390\nb\n7\n391.4\n")
+    assert "Not right. Red is wrong.\nRead “Theory” in handouts/dot.md. The question comes again.\n" in said
+    assert "Not right. Rounded down.\n" in said and "Not right. Divide.\n" in said
+    assert said.index("Rounded down") < said.index("Green is right") < said.index("Divide") < said.index("Rounded up")
+    assert "0 of 2 right at the first try" in said
+    assert "To answer all questions again: make quiz LAB=dot NEW=1" in said
+
+
+def test_the_quiz_continues_where_it_was_stopped(course: Path) -> None:
+    said = answer(course, f"c\n391\n{CTRL_D}")
+    assert "1 of 2 right at the first try.\nTo continue: make quiz LAB=dot\n" in said
+    said = answer(course, "b\n")
+    assert said.startswith("1 to answer.")
+    assert "How many?" not in said and "1 of 2 right at the first try" in said
+
+
+def test_a_finished_quiz_asks_nothing_unless_it_is_begun_again(course: Path) -> None:
+    answer(course, "a\n391\nb\n")
+    said = run_module(MODULE, LAB, "--root", course, "--work", course / "work")  # no terminal
+    assert (said.returncode, said.stdout.strip().splitlines()[0]) == (
+        0,
+        "The quiz of dot: 1 of 2 right at the first try.",
+    )
+    said = answer(course, "b\n391\n", "--new")
+    assert "1 of 2 right at the first try.\nThis time: 2 of 2 right at the first try.\n" in said
+
+
+def test_what_is_no_answer_is_asked_again(course: Path) -> None:
+    said = answer(course, "\nd\nbc\ngreen\nb\nmany\n3,91\n1e\n391\n")
+    assert said.count("Type a letter: a, b, c\n") == 4
+    assert said.count("Type a number such as 48 or 0.5, without a unit.\n") == 3
+    assert len(read_answers(kept(course), LAB)) == 2
+
+
+def test_without_a_terminal_the_message_says_where_to_type(course: Path) -> None:
+    said = run_module(MODULE, LAB, "--root", course, "--work", course / "work")
+    assert (said.returncode, said.stderr) == (
+        2,
+        "The quiz asks in a terminal, and its input is none. Type there: make quiz LAB=dot\n",
+    )
+    assert not kept(course).exists()
+
+
+def test_a_lab_without_a_quiz_says_so(tmp_path: Path) -> None:
+    write_course(tmp_path, [])
+    said = run_module(MODULE, LAB, "--root", tmp_path)
+    assert (said.returncode, "dot has no quiz: there is no " in said.stderr) == (2, True)
+    assert read_score(tmp_path, LAB, tmp_path / "work" / LAB / "journal") is None
+
+
+def test_the_labs_file_decides_what_is_right(course: Path) -> None:
+    """A student's file has no scores; a claim in it is ignored, and so is an answer that the quiz does not have."""
+    write_answers(course, ("colour", "red"), ("colour", "green"), ("count", "391"), ("other", "x"))
+    content = json.loads(kept(course).read_text())
+    content |= {"score": 99}
+    content["answers"][0]["right"] = True
+    kept(course).write_text(json.dumps(content))
+    assert score(course) == "1 of 2 right at the first try"
+    write_answers(course, ("colour", "violet"), ("count", "nan"), ("count", "9" * 30 + "e99"))
+    assert score(course) == "0 of 2 right at the first try, 1 not answered"
+
+
+WRONG = {
+    "not JSON": "{",
+    "no object": "[]",
+    "another schema": '{"schema": 2, "lab": "dot", "answers": []}',
+    "another lab": '{"schema": 1, "lab": "other", "answers": []}',
+    "no answers": '{"schema": 1, "lab": "dot"}',
+    "an answer that is no text": '{"schema": 1, "lab": "dot", "answers": [{"question": "colour", "answer": 1}]}',
+    "too large": " " * 1_000_001,
+}
+
+
+@pytest.mark.parametrize("wrong", WRONG)
+def test_an_invalid_file_is_one_message_and_a_remark_in_the_journal(course: Path, wrong: str) -> None:
+    kept(course).write_text(WRONG[wrong])
+    with pytest.raises(UserError, match=r"quiz\.json"):
+        read_answers(kept(course), LAB)
+    rendered = render(course, LAB, kept(course).parent)
+    assert "quiz.json has no valid answers to the quiz; it is left out." in rendered.problems
+    assert str(course) not in rendered.page  # the page goes to students, and to course systems
+
+
+def test_the_journal_shows_the_score_in_one_line(course: Path) -> None:
+    assert "Quiz" not in render(course, LAB, kept(course).parent).page
+    write_answers(course, ("colour", "green"))
+    rendered = render(course, LAB, kept(course).parent)
+    assert "<dt>Quiz</dt><dd>1 of 2 right at the first try, 1 not answered</dd>" in rendered.page
+    assert "- Quiz: 1 of 2 right at the first try, 1 not answered\n" in rendered.markdown
+
+
+def test_only_the_first_try_counts(course: Path) -> None:
+    write_answers(course, ("count", "390"), ("count", "391"), ("colour", "green"), ("colour", "red"))
+    found = count_first_tries(read_quiz(course, LAB), read_answers(kept(course), LAB))
+    assert (found.first, found.right, found.of) == ({"colour": True, "count": False}, 1, 2)
