@@ -1,4 +1,5 @@
-"""Keep students' journals: records and notes are stored in journals/<name>/, and the page is rendered from them.
+"""Keep students' journals: records, notes and answers to the quiz are stored in journals/<name>/, and the page is
+rendered from them.
 
 The page in a hand-in is never used, because it may contain anything. If a part cannot be kept or rendered, the
 submission gets a remark and loses no points.
@@ -16,8 +17,10 @@ from grader.python.batch.ingest.apart import python_path
 from grader.python.batch.ingest.archive import RECORDS, is_journal
 from grader.python.journal.journal import RENDERING_S
 from grader.python.journal.notes import MOST_BYTES as MOST_NOTE_BYTES
+from grader.python.journal.quiz import ANSWERS, MOST_ANSWERS_BYTES
 from grader.python.journal.submit import MOST_JOURNAL_BYTES
 
+MOST_BYTES = {RECORDS: MOST_JOURNAL_BYTES, ANSWERS: MOST_ANSWERS_BYTES}
 MOST_NOTES = 100
 MOST_PAGE_BYTES = 20_000_000
 MOST_MEMORY_BYTES = 2_000_000_000
@@ -27,10 +30,13 @@ Run = Callable[[Sequence[str], dict[str, str]], tuple[int, str]]  # (command, en
 
 
 def pick_journal(files: dict[str, bytes], lab: str, stages: Sequence[str]) -> tuple[dict[str, bytes], list[str]]:
-    """Return the records and notes by their plain names, and remarks on those that are left out."""
+    """Return the records, the notes and the answers to the quiz by their plain names, and remarks on those that are
+    left out."""
     note = re.compile(rf"(?:{'|'.join(map(re.escape, stages))})(?:-\d{{1,4}})?\.md")
     named = [name for name in files if is_journal(name)]
-    named = [name for name in named if PurePosixPath(name).name == RECORDS or note.fullmatch(PurePosixPath(name).name)]
+    named = [
+        name for name in named if PurePosixPath(name).name in MOST_BYTES or note.fullmatch(PurePosixPath(name).name)
+    ]
     folders = sorted(
         {PurePosixPath(name).parent for name in named}, key=lambda one: (lab not in one.parts, len(one.parts), one)
     )
@@ -38,7 +44,7 @@ def pick_journal(files: dict[str, bytes], lab: str, stages: Sequence[str]) -> tu
     picked, remarks = {}, []
     for path in map(PurePosixPath, names):
         content = files[str(path)]
-        if len(content) <= (MOST_JOURNAL_BYTES if path.name == RECORDS else MOST_NOTE_BYTES):
+        if len(content) <= MOST_BYTES.get(path.name, MOST_NOTE_BYTES):
             picked[path.name] = content
         else:
             remarks.append(f"The journal's {path.name} is too large and was left out.")

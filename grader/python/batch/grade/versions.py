@@ -17,16 +17,17 @@ JUDGING = (*LINKED, "grader/runner", "grader/cpu/include", "grader/cpu/rewriter"
 def hash_judging(root: Path, lab: str) -> str:
     """Return the hashes of everything that decides a lab's points: of the lab (manifest, driver, oracle, datasets,
     solutions), and of the grader's sources that judge. Other parts (pages, batches, other labs) do not change them."""
-    of_lab = hash_files(root, [f"{folder}/{lab}" for folder in ("labs", "datasets", "solutions")])
+    folders = [f"{folder}/{lab}" for folder in ("labs", "datasets", "solutions")]
+    of_lab = hash_files(root, folders, leave_out="quiz.json")
     return f"{of_lab}+{hash_files(root, JUDGING, leave_out='.md')}"
 
 
-def hash_files(root: Path, folders: Sequence[str], leave_out: str | None = None) -> str:
-    """Return a hash of the names and contents of all files, except those with the suffix `leave_out`."""
+def hash_files(root: Path, folders: Sequence[str], leave_out: str) -> str:
+    """Return a hash of the names and contents of all files, except those whose names end with `leave_out`."""
     digest = hashlib.sha256()
     for folder in folders:
         for file in sorted((root / folder).rglob("*")):
-            if file.is_file() and file.suffix != leave_out:
+            if file.is_file() and not file.name.endswith(leave_out):
                 digest.update(file.relative_to(root).as_posix().encode() + b"\0" + file.read_bytes())
     return digest.hexdigest()
 

@@ -28,6 +28,7 @@ from typing import Literal
 from grader.python.batch.ingest import tar
 from grader.python.batch.ingest.names import original_name, says_student
 from grader.python.batch.ingest.times import past_time
+from grader.python.journal.quiz import ANSWERS
 
 MOST_ARCHIVE_BYTES = 100_000_000  # ignored files in it, such as .git/, included
 MOST_BYTES = 64_000_000  # of all unpacked files of a kind
@@ -372,4 +373,4 @@ def is_hidden(name: str) -> bool:
 def is_journal(name: str) -> bool:
     """Return whether a file may belong to a journal, by its path in a submission."""
     path = PurePosixPath(name)
-    return path.parent.name == "journal" and (path.name == RECORDS or path.suffix == ".md")
+    return path.parent.name == "journal" and (path.name in (RECORDS, ANSWERS) or path.suffix == ".md")

@@ -21,6 +21,7 @@ from grader.python.batch.store.rows import OURS, STATUSES, Row, Stage, in_words
 from grader.python.common.markup import Child, Html, join, tag
 from grader.python.common.page import make_document
 from grader.python.common.units import NONE, plural, show_points, show_seconds
+from grader.python.journal.quiz import Score
 
 HERE = Path(__file__).parent
 BINS = 20
@@ -37,9 +38,11 @@ ANIMALS += "raven stoat tapir urchin viper wombat yak"
 def make_dashboard(
     title: str, facts: Sequence[str], rows: Sequence[Row], finals: Sequence[Final], remarks: Sequence[Remark],
     stages: Sequence[str], secret: str, notes: Sequence[str] = (), journals: Collection[str] = (), lab: str = "",
+    quizzes: Mapping[str, Score] = {},
 ) -> str:  # fmt: skip
     """Return the page. `notes`: sentences about what could not be examined, and why; `journals`: keys of the
-    submissions with a page for the journal; `lab`: its name, for the handout's."""
+    submissions with a page for the journal; `lab`: its name, for the handout's; `quizzes`: the scores of
+    the answers in each submission."""
     script = (HERE / "dashboard.js").read_text(encoding="utf-8")
     style = (HERE / "dashboard.css").read_text(encoding="utf-8")
     body = join(
@@ -48,7 +51,8 @@ def make_dashboard(
         make_distribution(finals),
         make_mistakes(count_mistakes(finals, stages), lab),
         make_times(rows, stages),
-        make_table(finals, stages, journals),
+        make_quiz(quizzes),
+        make_table(finals, stages, journals, quizzes),
         make_leaderboard(rows, stages, secret),
     )
     return make_document(title, body, style, script=script)
@@ -192,16 +196,39 @@ def draw_stage(stage: str, found: Sequence[Stage], low: float, high: float) -> H
     return tag("figure", tag("figcaption", label), picture)
 
 
-def make_table(finals: Sequence[Final], stages: Sequence[str], journals: Collection[str]) -> Html:
+def make_quiz(quizzes: Mapping[str, Score]) -> Html | None:
+    """Return the questions of the quiz, those that most students got wrong first; None if nobody answered any."""
+    tries: dict[str, list[bool]] = {}
+    for score in quizzes.values():
+        for question, is_right in score.first.items():
+            tries.setdefault(question, []).append(is_right)
+    if not tries:
+        return None
+    lines = [
+        tag("tr", tag("th", question, scope="row"), tag("td", f"{sum(each)} of {len(each)}", class_="number"))
+        for question, each in sorted(tries.items(), key=lambda one: sum(one[1]) / len(one[1]))
+    ]
+    titles = [tag("th", "Question", scope="col"), tag("th", "Right at the first try", scope="col", class_="number")]
+    table = tag("table", tag("thead", tag("tr", *titles)), tag("tbody", *lines))
+    return tag("section", tag("h2", "Quiz"), tag("div", table, class_="wide"))
+
+
+def make_table(
+    finals: Sequence[Final], stages: Sequence[str], journals: Collection[str], quizzes: Mapping[str, Score]
+) -> Html:
     """Return the table with one row per student, which the script searches and sorts."""
     columns = [("Student", ""), ("Name", ""), ("Status", ""), ("Points", "number"), ("Pending", "number"),
-               ("Late", "number"), *((stage[:2], "number") for stage in stages), ("Remarks", "")]  # fmt: skip
-    titles = dict(zip((stage[:2] for stage in stages), stages, strict=True))
+               ("Late", "number"), *((stage[:2], "number") for stage in stages),
+               *([("Quiz", "number")] if quizzes else []), ("Remarks", "")]  # fmt: skip
+    titles = dict(zip((stage[:2] for stage in stages), stages, strict=True)) | {"Quiz": "right at the first try"}
     head = [
         tag("th", tag("button", name, type="button", title=titles.get(name)), scope="col", class_=kind or None)
         for name, kind in columns
     ]
-    body = [make_line(final, stages, final.row.key in journals) for final in finals]
+    body = [
+        make_line(final, stages, final.row.key in journals, [quiz_cell(quizzes.get(final.row.key))] if quizzes else [])
+        for final in finals
+    ]
     tools = tag(
         "div",
         tag("label", tag("input", type="search", id="search", placeholder="id, name, status, cause …",
@@ -212,8 +239,8 @@ def make_table(finals: Sequence[Final], stages: Sequence[str], journals: Collect
     return tag("section", tag("h2", "Submissions"), tools, tag("div", table, class_="wide"))
 
 
-def make_line(final: Final, stages: Sequence[str], has_journal: bool) -> Html:
-    """Return one student's row of the table."""
+def make_line(final: Final, stages: Sequence[str], has_journal: bool, quiz: Sequence[Html]) -> Html:
+    """Return one student's row of the table. `quiz`: its cell, if the table has this column."""
     row = final.row
     by_stage = {stage.stage: stage for stage in row.stages}
     points = NONE if final.points is None else f"{show_points(final.points)} / {show_points(final.most)}"
@@ -232,6 +259,7 @@ def make_line(final: Final, stages: Sequence[str], has_journal: bool) -> Html:
         value_cell(show_points(final.pending) if final.pending else NONE, final.pending),
         late_cell(final),
         *(stage_cell(by_stage.get(stage)) for stage in stages),
+        *quiz,
         tag("td", words or None, " \N{MIDDLE DOT} " if words and journal else None, journal),
     )
 
@@ -260,6 +288,11 @@ def stage_cell(stage: Stage | None) -> Html:
     value = -1 if stage.points is None else stage.points
     title = ", ".join(word for word in words if word)
     return tag("td", f"{points} {mark}", data_value=f"{value:.6g}", class_=f"number {stage.verdict}", title=title)
+
+
+def quiz_cell(score: Score | None) -> Html:
+    """Return the cell with the questions that were answered right at the first try."""
+    return value_cell(f"{score.right} / {score.of}" if score else NONE, score.right if score else -1)
 
 
 def pseudonym(secret: str, key: str) -> str:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from grader.python.batch.outputs.cells import write_csv
 from grader.python.batch.policy.points import Final
 from grader.python.common.units import show_points
+from grader.python.journal.quiz import Score
 
 
-def make_gradebook(finals: Sequence[Final], items: Sequence[str], stages: Sequence[str]) -> str:
-    """Return the gradebook as CSV. A blank cell means that nothing is known; points are plain numbers."""
+def make_gradebook(
+    finals: Sequence[Final], items: Sequence[str], stages: Sequence[str], quizzes: Mapping[str, Score] = {}
+) -> str:
+    """Return the gradebook as CSV. A blank cell means that nothing is known; points are plain numbers. `quizzes`: the
+    scores of the answers in each submission."""
     before, after = columns_around(stages)
     rows = [[*before, *items, *after]]
     for final in finals:
@@ -21,6 +25,8 @@ def make_gradebook(finals: Sequence[Final], items: Sequence[str], stages: Sequen
         numbers += [str(final.lateness.days), show_points(final.penalty)]
         numbers += [number(final.given.get(item)) for item in items]
         numbers += [number(by_stage.get(stage)) for stage in stages]
+        quiz = quizzes.get(row.key)
+        numbers += [str(quiz.right), str(quiz.of)] if quiz else ["", ""]
         why = "another one has at least as many points" if final.by_points else "a later one is there"
         unused = [f"Not used, because {why}: {', '.join(final.unused)}"] if final.unused else []
         remarks = "; ".join([*([row.detail] if row.detail else []), *row.notes, *unused])
@@ -32,7 +38,7 @@ def make_gradebook(finals: Sequence[Final], items: Sequence[str], stages: Sequen
 def columns_around(stages: Sequence[str]) -> tuple[list[str], list[str]]:
     """Return the names of the columns before and after those of the points given by hand."""
     before = ["id", "name", "status", "points", "of", "pending", "judged", "late_days", "late_penalty"]
-    return before, [*stages, "override", "handed_in", "time_from", "remarks"]
+    return before, [*stages, "quiz_right", "quiz_of", "override", "handed_in", "time_from", "remarks"]
 
 
 def number(value: float | None) -> str:

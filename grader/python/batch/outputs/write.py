@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -24,6 +25,7 @@ from grader.python.batch.store.places import folder_name, place_of
 from grader.python.batch.store.rows import Row
 from grader.python.batch.store.settings import Settings
 from grader.python.common.console import UserError, write_atomically
+from grader.python.journal.quiz import Score, read_score
 from grader.python.journal.submit import same_text
 
 EXCEL_MARK = "\ufeff"  # without it, Excel garbles letters with accents
@@ -43,7 +45,8 @@ def write_outputs(database: Database, settings: Settings) -> Path:
         if row.status not in ("", "not_submitted"):
             without += try_feedback(place_of(settings.folder, "feedback", row.key), database, row, by_key[row.key])
     without += share_feedback(settings.folder / "feedback", database, rows, everyone, by_key)
-    gradebook = make_gradebook(everyone, policy.items(), settings.wanted())
+    quizzes = read_quizzes(rows, settings)
+    gradebook = make_gradebook(everyone, policy.items(), settings.wanted(), quizzes)
     write_atomically(settings.folder / "gradebook.csv", EXCEL_MARK + gradebook)
     mistakes = list_mistakes(count_mistakes(everyone, settings.wanted()))
     write_atomically(settings.folder / "mistakes.csv", EXCEL_MARK + mistakes)
@@ -59,11 +62,22 @@ def write_outputs(database: Database, settings: Settings) -> Path:
     facts = describe(database, policy)
     journals = {row.key for row in rows if (place_of(settings.folder, "feedback", row.key) / JOURNAL).is_file()}
     page = make_dashboard(
-        title, facts, rows, everyone, remarks, settings.wanted(), secret, notes, journals, settings.lab
+        title, facts, rows, everyone, remarks, settings.wanted(), secret, notes, journals, settings.lab, quizzes
     )
     write_atomically(file, page)
     database.set_facts(shown=decided)
     return file
+
+
+def read_quizzes(rows: Sequence[Row], settings: Settings) -> dict[str, Score]:
+    """Return the scores of the answers that were handed in, by the lab's own quiz. Invalid answers have no score; the
+    student's journal says so."""
+    scores = {}
+    for row in rows:
+        with contextlib.suppress(UserError):
+            score = read_score(settings.root, settings.lab, place_of(settings.folder, "journals", row.key))
+            scores |= {row.key: score} if score else {}
+    return scores
 
 
 def try_feedback(folder: Path, database: Database, row: Row, finals: list[Final]) -> list[str]:

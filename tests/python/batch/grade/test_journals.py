@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import io
 import json
 import os
@@ -11,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from grader.python.batch.grade.journals import keep_journal, pick_journal, render_journal
+from grader.python.batch.grade.versions import hash_judging
 from grader.python.batch.ingest.reader import read_all
 from grader.python.journal.notes import MOST_BYTES as MOST_NOTE_BYTES
 from grader.python.journal.submit import MOST_JOURNAL_BYTES
@@ -65,6 +67,51 @@ def test_a_journal_is_kept_rendered_and_linked(course: Course) -> None:
     course.grade()
     assert not (course.out / "feedback/al1/journal.html").exists()
     assert not kept.exists()
+
+
+def quiz_of_two() -> str:
+    """A quiz of two numbers, 1 and 2. (A lab's own has at least five questions.)"""
+    number = {"why": "w", "mistakes": [{"value": 0, "why": "w"}], "otherwise": "w"}
+    questions = [
+        {"id": f"q{right}", "section": "s", "text": "t", "number": number | {"right": right}} for right in (1, 2)
+    ]
+    return json.dumps({"schema": 1, "questions": questions})
+
+
+def answers_to(lab: str, *given: tuple[str, str]) -> bytes:
+    return json.dumps(
+        {"schema": 1, "lab": lab, "score": 9, "answers": [{"question": q, "answer": a} for q, a in given]}
+    ).encode()
+
+
+def test_answers_to_the_quiz_are_judged_again_and_give_no_points(course: Course) -> None:
+    (course.root / "labs" / LAB / "quiz.json").write_text(quiz_of_two())
+    handed_in = {
+        "al1": answers_to(LAB, ("q1", "1"), ("q2", "1"), ("q2", "2")),
+        "at2": answers_to("other", ("q1", "1")),
+        "gh3": b"{",
+    }
+    for student, content in handed_in.items():
+        hand_in_archive(course, student, {"journal/quiz.json": content})
+    course.hand_in("jb4", "fine", "fine")
+    course.grade()
+    book = list(csv.DictReader((course.out / "gradebook.csv").read_text("utf-8-sig").splitlines()))
+    assert [(one["quiz_right"], one["quiz_of"]) for one in book] == [("1", "2"), ("", ""), ("", ""), ("", "")]
+    assert len({(one["points"], one["of"]) for one in book}) == 1
+    page = (course.out / "report.html").read_text()
+    assert '<button type="button" title="right at the first try">Quiz</button>' in page
+    assert '<td data-value="1" class="number">1 / 2</td>' in page
+    assert page.index('>q2</th><td class="number">0 of 1<') < page.index('>q1</th><td class="number">1 of 1<')
+    assert "1 of 2 right at the first try" in (course.out / "feedback/al1/journal.html").read_text()
+    assert "quiz.json has no valid answers" in (course.out / "feedback/gh3/journal.html").read_text()
+
+
+def test_a_new_quiz_makes_no_grade_old_but_a_new_manifest_does(course: Course) -> None:
+    before = hash_judging(course.root, LAB)
+    (course.root / "labs" / LAB / "quiz.json").write_text(quiz_of_two())
+    assert hash_judging(course.root, LAB) == before
+    (course.root / "labs" / LAB / "lab.json").write_text("{}")
+    assert hash_judging(course.root, LAB) != before
 
 
 def test_a_hostile_journal_is_text(course: Course) -> None:
