@@ -32,9 +32,9 @@ folders_of = $(patsubst %/,%,$(sort $(dir $(filter-out $(alone),$(1)))))
 together_of = $(patsubst %,$(objects)/%/together.o,$(call folders_of,$(1)))
 
 # The C++ types of the schemas. manifest.cpp reads lab.json and the datasets with types of its own, and only Python reads
-# the quizzes.
+# the quizzes and the rubric.
 schemas := $(patsubst grader/model/schema/%.schema.json,%,$(wildcard grader/model/schema/*.schema.json))
-generated := $(patsubst %,$(BUILD)/generated/%.cpp,$(filter-out datasets lab quiz quiz_answers,$(schemas)))
+generated := $(patsubst %,$(BUILD)/generated/%.cpp,$(filter-out datasets lab quiz quiz_answers rubric,$(schemas)))
 judge_sources := $(foreach part,common io judge model,$(call sources,grader/$(part)))
 rewriter_sources := $(call sources,grader/cpu/rewriter)
 judge := $(call objects_of,$(filter $(alone),$(judge_sources))) $(call together_of,$(judge_sources)) \

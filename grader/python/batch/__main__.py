@@ -5,6 +5,7 @@ warplab-course history DIR --student ID                   show all grades and de
 warplab-course status DIR                                 show the state of the batch, failures of the judge first
 warplab-course regrade DIR --student ID | --changed …     grade again; old scores are kept with the reason
 warplab-course due|without|extend|points|override DIR …   set dates and points, and which points count
+warplab-course mark DIR --student ID | --from CSV …       mark journals by the rubric, handouts/rubric.json
 warplab-course pull DIR | push DIR --canvas URL …          fetch hand-ins, return grades and feedback (or --moodle)
 warplab-course report DIR                                 write gradebook.csv, feedback/ and report.html again
 """
@@ -22,7 +23,7 @@ from typing import Any
 from grader.python.batch.grade.run import cores
 from grader.python.batch.outputs.gradebooks import GRADEBOOKS
 from grader.python.batch.policy.points import MOST_POINTS
-from grader.python.batch.verbs.decide import KINDS, due, extend, override, points, without
+from grader.python.batch.verbs.decide import KINDS, due, extend, mark, override, points, without
 from grader.python.batch.verbs.export import export
 from grader.python.batch.verbs.grade import grade
 from grader.python.batch.verbs.regrade import regrade
@@ -42,7 +43,17 @@ def make_parser() -> argparse.ArgumentParser:
         prog="warplab-course", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     verbs = parser.add_subparsers(required=True, metavar="VERB")
-    for add in (add_grade, add_regrade, add_due, add_without, add_extend, add_points, add_override, add_export):
+    for add in (
+        add_grade,
+        add_regrade,
+        add_due,
+        add_without,
+        add_extend,
+        add_points,
+        add_mark,
+        add_override,
+        add_export,
+    ):
         add(verbs)
     add_remote(verbs)
     add_verb(verbs, "report", report, "write gradebook.csv, feedback/ and report.html again")
@@ -134,6 +145,19 @@ def add_points(verbs: Verbs) -> None:
     what.add_argument("--undo", action="store_true", help="undo the earlier decision")
     what.add_argument("--points", type=parse_points)
     one.add_argument("--of", type=parse_points, help="the item's maximum; 0: a bonus")
+
+
+def add_mark(verbs: Verbs) -> None:
+    one = add_verb(verbs, "mark", mark, "mark journals by the rubric, handouts/rubric.json")
+    who = one.add_mutually_exclusive_group(required=True)
+    who.add_argument("--student", action="append", help="a student; can be repeated")
+    help_text = "a CSV file, one line per student: id, a column for each criterion, reason"
+    who.add_argument("--from", dest="file", type=Path, help=help_text)
+    one.add_argument("--criterion", help="its name in the rubric")
+    one.add_argument("--reason", type=parse_reason)
+    what = one.add_mutually_exclusive_group()
+    what.add_argument("--undo", action="store_true", help="undo the earlier decision")
+    what.add_argument("--level", help="its name in the rubric, or its points")
 
 
 def add_override(verbs: Verbs) -> None:

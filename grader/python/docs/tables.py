@@ -6,6 +6,7 @@ python3 -m grader.python.docs.tables --check    says which block, and which meas
 A block is all between its marker and the next `<!-- end -->`, each alone on its line:
 
     <!-- table: labs -->             every lab: title, stages, points
+    <!-- table: rubric -->           how journals are marked, from handouts/rubric.json
     <!-- table: contract LAB -->     the lab's buffers, from labs/LAB/lab.json
     <!-- table: stages LAB -->       its stages, from the same
     <!-- table: results LAB -->      what was measured, from handouts/results/*.json (grader/python/docs/results.py)
@@ -54,6 +55,7 @@ from grader.python.common.console import (
 )
 from grader.python.common.labs import choose_labs, find_labs, read_manifest
 from grader.python.common.report import Measurement
+from grader.python.common.rubric import read_rubric
 from grader.python.common.units import (
     NONE,
     show_bandwidth,
@@ -98,6 +100,16 @@ class Sources:
     def counters(self) -> Counters:
         """Read handouts/counters.json. Raises UserError."""
         return read_counters(self.root / COUNTERS_FILE)
+
+
+def make_rubric(sources: Sources) -> list[str]:
+    rows = []
+    for criterion in read_rubric(sources.root).criteria:
+        names = [f"{criterion.name}: {criterion.about}"] + [""] * (len(criterion.levels) - 1)
+        rows += [
+            [name, show_points(level.points), level.about] for name, level in zip(names, criterion.levels, strict=True)
+        ]
+    return make_table(["Criterion", "Points>", "If"], rows)
 
 
 def make_labs(sources: Sources) -> list[str]:
@@ -418,11 +430,13 @@ def make_block(sources: Sources, marker: str) -> list[str] | None:
         return make_help(sources, words[1])
     if words == ["table:", "labs"]:
         return make_labs(sources)
+    if words == ["table:", "rubric"]:
+        return make_rubric(sources)
     if len(words) == 4 and words[:2] == ["table:", "sweep"]:
         return make_sweep(sources, *words[2:])
     if len(words) == 3 and words[0] == "table:" and words[1] in TABLES:
         return TABLES[words[1]](sources, words[2])
-    kinds = ", ".join(["labs", *(f"{kind} LAB" for kind in TABLES), "sweep LAB STAGE"])
+    kinds = ", ".join(["labs", "rubric", *(f"{kind} LAB" for kind in TABLES), "sweep LAB STAGE"])
     raise UserError(f"'{marker}' is not a block. Blocks are 'table:' with {kinds}, and 'help: VERB'.")
 
 

@@ -150,7 +150,10 @@ def decisions(final: Final) -> list[str]:
     """Return sentences on lateness, points given by hand and overrides for one student."""
     words = [f"Not counted, for anybody: {' and '.join(final.without)} points."] if final.without else []
     words += tell_late(final)
-    words += [tell_item(item, most, final.given.get(item)) for item, most in sorted(final.items.items())]
+    words += [
+        " ".join(filter(None, [tell_item(item, most, final.given.get(item)), final.levels.get(item)]))
+        for item, most in sorted(final.items.items())
+    ]
     if final.override:
         words.append("Points were set by hand.")  # gradebook.csv has the reason
     return [said for said in words if said]

@@ -1,4 +1,4 @@
-"""Read points by hand from a CSV file with a line per student, for example a spreadsheet of marks for journals."""
+"""Read points by hand, or levels of the rubric, from a CSV file with a line per student."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ from grader.python.batch.ingest.columns import (
 from grader.python.batch.ingest.roster import read_table
 from grader.python.batch.policy.points import MOST_POINTS
 from grader.python.common.console import UserError
+from grader.python.common.rubric import Criterion, Level, Rubric
 from grader.python.common.units import show_points
 
 POINTS = ("points", "score", "mark", "marks", "grade")
@@ -30,44 +31,83 @@ REASONS = ("reason", "comment", "remark", "feedback")
 
 
 @dataclass
-class Mark:
-    """One line: the student's name and ids, each id with its cell; the points, the reason, and the place of the
-    line."""
+class Line:
+    """The student of a line: the name and the ids, each id with its cell; the reason, and the place of the line."""
 
     ids: list[tuple[Identifier, str]]
     name: str
-    points: float
     reason: str
     place: str  # marks.csv:7
+
+
+@dataclass
+class Mark(Line):
+    """A line with points."""
+
+    points: float
+
+
+@dataclass
+class Levels(Line):
+    """A line with levels of the rubric, by criterion."""
+
+    levels: list[tuple[Criterion, Level]]
 
 
 def read_marks(file: Path, most: float) -> list[Mark]:
     """Return the lines with points. A student whose line has none has no points yet. Raises UserError with file and
     line."""
     header, lines = read_table(file)
-    columns = list(map(plain_title, header))
-    points = pick(columns, POINTS)
+    points = pick(list(map(plain_title, header)), POINTS)
     if not points or not columns_of(header, IDENTITIES):
         missing = "points" if columns_of(header, IDENTITIES) else "id"
         raise UserError(f"{file}: no column {missing}. Its first line names the columns: id, points, perhaps reason.")
     marks = []
-    for number, line in lines:
-        cells = cells_by_title(header, line)
-        text = cells.get(points, "")
-        if not text:
-            continue
-        place, person = f"{file}:{number}", read_person(header, line)
-        if not (person.ids or person.name) or (not person.ids and columns_of(header, IDS)):
-            raise UserError(f"{place}: {text} points without a student: the columns with ids are empty.")
-        if (
-            not person.name
-            and columns_of(header, (*NAMES, *FIRST_NAMES, *LAST_NAMES))
-            and is_running_number(person.ids[0][0])
-        ):
-            raise UserError(f"{place}: there is no name to compare with the number {person.ids[0][1]}. Add it.")
-        reason = dict(zip(columns, line, strict=False)).get(pick(columns, REASONS), "").strip()
-        marks.append(Mark(person.ids, person.name, read_points(text, most, place), reason, place))
+    for number, cells in lines:
+        if text := cells_by_title(header, cells).get(points, ""):
+            line = read_line(header, cells, f"{file}:{number}", f"{text} points")
+            marks.append(Mark(**vars(line), points=read_points(text, most, line.place)))
     return marks
+
+
+def read_levels(file: Path, rubric: Rubric) -> list[Levels]:
+    """Return the lines with a level of at least one criterion; each criterion may have a column. Raises UserError with
+    file and line."""
+    header, lines = read_table(file)
+    columns = list(map(plain_title, header))
+    criteria = [criterion for criterion in rubric.criteria if plain_title(criterion.name) in columns]
+    if not criteria or not columns_of(header, IDENTITIES):
+        names = ", ".join(criterion.name for criterion in rubric.criteria)
+        missing = "of a criterion" if columns_of(header, IDENTITIES) else "id"
+        raise UserError(f"{file}: no column {missing}. Its first line names the columns: id, {names}, perhaps reason.")
+    found = []
+    for number, cells in lines:
+        typed = dict(zip(columns, cells, strict=False))
+        place = f"{file}:{number}"
+        given = [(one, text) for one in criteria if (text := typed.get(plain_title(one.name), "").strip())]
+        if given:
+            line = read_line(header, cells, place, given[0][1])
+            try:
+                found.append(Levels(**vars(line), levels=[(one, one.find_level(text)) for one, text in given]))
+            except UserError as error:
+                raise UserError(f"{place}: {error}") from None
+    return found
+
+
+def read_line(header: Sequence[str], cells: list[str], place: str, what: str) -> Line:
+    """Return the student and the reason of a line. Raises UserError if `what` is given to nobody."""
+    person = read_person(header, cells)
+    if not (person.ids or person.name) or (not person.ids and columns_of(header, IDS)):
+        raise UserError(f"{place}: {what} without a student: the columns with ids are empty.")
+    if (
+        not person.name
+        and columns_of(header, (*NAMES, *FIRST_NAMES, *LAST_NAMES))
+        and is_running_number(person.ids[0][0])
+    ):
+        raise UserError(f"{place}: there is no name to compare with the number {person.ids[0][1]}. Add it.")
+    columns = list(map(plain_title, header))
+    reason = dict(zip(columns, cells, strict=False)).get(pick(columns, REASONS), "").strip()
+    return Line(person.ids, person.name, reason, place)
 
 
 def pick(columns: Sequence[str], known: Sequence[str]) -> str:

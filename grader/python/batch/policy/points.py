@@ -6,17 +6,21 @@ This module does not examine code or times; it adds up the values in the databas
 
 from __future__ import annotations
 
+import contextlib
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from pathlib import Path
 
 from grader.python.batch.ingest.submission import order_by_time
 from grader.python.batch.ingest.times import parse_time
 from grader.python.batch.policy.lateness import Lateness, measure_lateness
 from grader.python.batch.store.database import Database
 from grader.python.batch.store.rows import HAS_POINTS, Row
+from grader.python.common.console import UserError
 from grader.python.common.report import Report
+from grader.python.common.rubric import Rubric, read_rubric
 from grader.python.common.units import plural, show_points
 
 MOST_POINTS = 1_000_000  # for one item; sums of larger numbers lose whole points or are infinite
@@ -39,6 +43,7 @@ class Policy:
     extensions: dict[str, datetime] = field(default_factory=dict)
     points: dict[str, dict[str, tuple[float, float]]] = field(default_factory=dict)  # by item: points, maximum
     overrides: dict[str, Override] = field(default_factory=dict)
+    rubric: Rubric | None = None
 
     def items(self) -> list[str]:
         """Return the names of all items for which points were given by hand."""
@@ -66,6 +71,7 @@ class Final:
     penalty: float = 0
     given: dict[str, float] = field(default_factory=dict)
     items: dict[str, float] = field(default_factory=dict)  # each item's maximum, also if no points were given
+    levels: dict[str, str] = field(default_factory=dict)  # for items of the rubric: what it says about the given points
     points: float | None = None
     most: float = 0
     pending: float = 0
@@ -88,6 +94,8 @@ def read_policy(database: Database) -> Policy:
         bool(database.fact("trust_dates")),
         database.fact("without") or [],
     )
+    with contextlib.suppress(UserError):  # without it, feedback shows the points alone
+        policy.rubric = read_rubric(Path((database.fact("settings") or {}).get("root", ".")))
     for student, until in database.query("SELECT student, until FROM extensions ORDER BY id"):
         policy.extensions.pop(student, None)
         if until != UNDONE_TIME:
@@ -149,6 +157,8 @@ def make_final(student: str, row: Row, policy: Policy, lab_points: float) -> Fin
     by_hand = policy.points.get(student, {})
     final.given = {item: points for item, (points, _) in by_hand.items()}
     final.items = policy.most_of_items()
+    if policy.rubric:
+        final.levels = {item: policy.rubric.tell_level(item, points) for item, points in final.given.items()}
     graded = row.status in HAS_POINTS or keeps_points(row)
     final.without = policy.without if graded else ()
     final.most = (row.most if graded else lab_points) + sum(final.items.values())

@@ -12,7 +12,7 @@ from grader.python.batch.ingest.submission import FILE_DATES
 from grader.python.batch.ingest.times import now, parse_zoned_time
 from grader.python.batch.outputs.own_gradebook import columns_around
 from grader.python.batch.policy.finals import all_finals, points_of
-from grader.python.batch.policy.marks import Mark, read_marks
+from grader.python.batch.policy.marks import Line, read_levels, read_marks
 from grader.python.batch.policy.points import (
     DUE_FACTS,
     UNDONE,
@@ -26,10 +26,12 @@ from grader.python.batch.store.database import Database
 from grader.python.batch.store.opened import kept_settings, open_batch
 from grader.python.batch.store.people import People, find_students
 from grader.python.common.console import UserError, say
+from grader.python.common.rubric import PREFIX, Rubric, read_rubric
 from grader.python.common.units import plural, show_points
 
 MOST_WRONG = 10  # lines of a file that a message lists
 MOST_DOUBTS = 5  # listed by `due`; the page lists all
+JOURNAL = "journal"  # the item of points for a journal as a whole
 KINDS = ("speed", "hygiene")  # the kinds of points that a course may leave out
 
 
@@ -122,14 +124,14 @@ def points(options: argparse.Namespace) -> int:
     """Give points by hand, for example for the journal, or take them back."""
     if options.file:
         return points_from_file(options)
-    require_student_and_reason(options)
+    require_student_and_reason(options, options.points, "--points: say how many")
     if options.undo:
         return decide(options, "points", item=options.item, points=UNDONE, most=0, reason=options.reason)
     require_most(options)
     require_item(options)
     require_between("--points", options.points, 0, options.of or math.inf)  # with --of 0, the points are a bonus
     database = open_batch(options.folder)
-    require_same_most(database, options, set(find_students(database, options.student)))
+    require_same_most(database, options.item, options.of, set(find_students(database, options.student)))
     values = {"item": options.item, "points": options.points, "most": options.of, "reason": options.reason}
     return decide(options, "points", **values)
 
@@ -143,7 +145,7 @@ def points_from_file(options: argparse.Namespace) -> int:
     database = open_batch(options.folder)
     marks = read_marks(options.file, options.of or math.inf)
     students = find_marked(database, marks)
-    require_same_most(database, options, set(students))
+    require_same_most(database, options.item, options.of, set(students))
     reasons = [mark.reason or options.reason or options.file.name for mark in marks]
     given = {"time": now(), "item": options.item, "most": options.of}
     database.insert(
@@ -162,7 +164,76 @@ def points_from_file(options: argparse.Namespace) -> int:
     return 0
 
 
-def find_marked(database: Database, marks: Sequence[Mark]) -> list[str]:
+def mark(options: argparse.Namespace) -> int:
+    """Mark journals by the rubric, or take marks back. Each criterion is an item among the points given by hand."""
+    database = open_batch(options.folder)
+    rubric = read_rubric(kept_settings(database).root)
+    if options.file:
+        return mark_from_file(options, database, rubric)
+    require_student_and_reason(options, options.level, "--level: say which one")
+    if not options.criterion:
+        raise UserError(f"--criterion: say which one: {', '.join(one.name for one in rubric.criteria)}.")
+    criterion = rubric.find(options.criterion)
+    if options.undo:
+        return decide(options, "points", item=criterion.item, points=UNDONE, most=0, reason=options.reason)
+    level = criterion.find_level(options.level)
+    students = find_students(database, options.student)
+    require_markable(database, {criterion.item: criterion.most}, set(students))
+    values = {"item": criterion.item, "points": level.points, "most": criterion.most, "reason": options.reason}
+    return decide(options, "points", **values)
+
+
+def mark_from_file(options: argparse.Namespace, database: Database, rubric: Rubric) -> int:
+    """Mark the journal of each student in a file. If one line is invalid, no student is marked."""
+    if options.undo or options.level or options.criterion:
+        raise UserError("--from: the file has criteria and levels; leave --criterion, --level and --undo out.")
+    lines = read_levels(options.file, rubric)
+    students = find_marked(database, lines)
+    require_markable(database, {one.item: one.most for line in lines for one, _ in line.levels}, set(students))
+    database.insert(
+        "points",
+        [
+            {
+                "time": now(),
+                "item": criterion.item,
+                "most": criterion.most,
+                "student": student,
+                "points": level.points,
+                "reason": line.reason or options.reason or options.file.name,
+            }
+            for student, line in zip(students, lines, strict=True)
+            for criterion, level in line.levels
+        ],
+    )
+    everyone = all_finals(database, kept_settings(database))
+    items = [criterion.item for criterion in rubric.criteria]
+    marked = sum(all(item in final.given for item in items) for final in everyone)
+    say(
+        f"Journals: {plural(len(lines), 'student')} marked by {options.file.name}; {marked} of {len(everyone)} have a "
+        "level for each criterion now."
+    )
+    given = {one.item for line in lines for one, _ in line.levels}
+    if left := [criterion.name for criterion in rubric.criteria if criterion.item not in given]:
+        say(f"{options.file.name} has no level for: {', '.join(left)}.")
+    for item in sorted(given):
+        say_partners(everyone, students, item)
+    say_report(database)
+    return 0
+
+
+def require_markable(database: Database, most: Mapping[str, float], students: Collection[str]) -> None:
+    """Raise UserError if there are points for the journal as a whole, which would count as well, or if other students
+    were marked by another version of the rubric."""
+    if JOURNAL in read_policy(database).items():
+        raise UserError(
+            f"There are points for the {JOURNAL} as a whole, which would count as well. Take them back first: "
+            f"warplab-course points DIR --item {JOURNAL} --undo …"
+        )
+    for item, of in most.items():
+        require_same_most(database, item, of, students)
+
+
+def find_marked(database: Database, marks: Sequence[Line]) -> list[str]:
     """Return the id of each line's student. Raises UserError with the lines for which no student matches, or whose
     student has several lines."""
     people = People(database)
@@ -184,12 +255,12 @@ def find_marked(database: Database, marks: Sequence[Mark]) -> list[str]:
     return list(places)
 
 
-def require_student_and_reason(options: argparse.Namespace) -> None:
-    """Raise UserError if the reason or the points are missing."""
+def require_student_and_reason(options: argparse.Namespace, given: object, missing: str) -> None:
+    """Raise UserError if the reason or what is given is missing."""
     if not options.reason:
         raise UserError("--reason: write why, for later questions.")
-    if not options.undo and options.points is None:
-        raise UserError("--points: say how many; or --undo takes back what was given before.")
+    if not options.undo and given is None:
+        raise UserError(f"{missing}; or --undo takes back what was given before.")
 
 
 def require_most(options: argparse.Namespace) -> None:
@@ -209,6 +280,9 @@ def require_item(options: argparse.Namespace) -> None:
     if plain_name(options.item) in [name for names in taken for name in names]:
         raise UserError(f"--item {options.item}: gradebook.csv has a column of that name. Choose a different name.")
     given = read_policy(database).items()
+    name = plain_name(options.item)
+    if name.startswith(PREFIX.strip()) or (name == JOURNAL and any(item.startswith(PREFIX) for item in given)):
+        raise UserError(f"--item {options.item}: journals are marked by criterion here. Type  warplab-course mark")
     if options.item not in given and (same := [item for item in given if plain_name(item) == plain_name(options.item)]):
         raise UserError(f"--item {options.item}: there are points for {same[0]} already. Write the item the same way.")
 
@@ -218,12 +292,12 @@ def plain_name(item: str) -> str:
     return " ".join(item.split()).casefold()
 
 
-def require_same_most(database: Database, options: argparse.Namespace, students: Collection[str]) -> None:
+def require_same_most(database: Database, item: str, of: float, students: Collection[str]) -> None:
     """Raise UserError if other students have points for the item with another maximum."""
     given = read_policy(database).points.items()
-    others = {items[options.item][1] for who, items in given if who not in students and options.item in items}
-    if others - {options.of}:
-        raise UserError(f"--of {show_points(options.of)}: {options.item} is of {show_points(max(others))} for others.")
+    others = {items[item][1] for who, items in given if who not in students and item in items}
+    if others - {of}:
+        raise UserError(f"{item} is of {show_points(max(others))} for others, not of {show_points(of)}.")
 
 
 def override(options: argparse.Namespace) -> int:
@@ -261,7 +335,7 @@ def decide(
             hides = ", set by hand: nothing else counts" if final.override else ""
             say(f"{final.student}: {show_points(final.points or 0)} of {show_points(final.most)} points{late}{hides}")
     if table == "points" and not options.undo:
-        say_partners(everyone, students, options.item)
+        say_partners(everyone, students, values["item"])
     say_report(database)
     return 0
 

@@ -1,0 +1,175 @@
+"""Journals are marked by the rubric: levels become points by hand, which feedback, gradebook and history show."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+
+from grader.python.common.console import UserError
+from grader.python.common.rubric import read_rubric
+from tests.python.batch.batches import Course
+from tests.python.support import ROOT
+
+
+def level(name: str, points: float) -> dict[str, object]:
+    return {"name": name, "points": points, "about": f"It is {name}."}
+
+
+RUBRIC = {
+    "schema": 1,
+    "criteria": [
+        {"name": "prediction", "about": "x", "levels": [level("missing", 0), level("half", 1.5), level("complete", 3)]},
+        {"name": "clear words", "about": "x", "levels": [level("missing", 0), level("complete", 2)]},
+    ],
+}
+
+
+def write_rubric(root: Path, rubric: object = RUBRIC) -> None:
+    (root / "handouts").mkdir(exist_ok=True)
+    (root / "handouts/rubric.json").write_text(json.dumps(rubric))
+
+
+@pytest.fixture
+def marked(course: Course) -> Course:
+    """A graded course with a rubric."""
+    write_rubric(course.root)
+    for student in ("al1", "at2"):
+        course.hand_in(student, "fine", "fine")
+    course.grade()
+    return course
+
+
+def gradebook(course: Course) -> dict[str, dict[str, str]]:
+    lines = csv.DictReader((course.out / "gradebook.csv").read_text("utf-8-sig").splitlines())
+    return {line["id"]: line for line in lines}
+
+
+def mark(course: Course, criterion: str, level: str, *more: str) -> str:
+    who = [] if more else ["--student", "al1"]
+    typed = ["--criterion", criterion, "--level", level, "--reason", "why", *who, *more]
+    done = course.verb("mark", *typed)
+    return done.stdout + done.stderr
+
+
+def test_a_level_gives_points_and_the_student_reads_its_sentence(marked: Course) -> None:
+    before = float(gradebook(marked)["al1"]["points"])
+    mark(marked, "prediction", "half")
+    mark(marked, "clear words", "2")
+    marked.verb("report")
+    book = gradebook(marked)
+    assert (book["al1"]["journal: prediction"], book["al1"]["journal: clear words"]) == ("1.5", "2")
+    assert book["at2"]["journal: prediction"] == ""
+    assert float(book["al1"]["points"]) == before + 3.5
+    assert float(book["at2"]["of"]) == float(book["al1"]["of"]) == 20 + 5
+    said = (marked.out / "feedback/al1/feedback.txt").read_text()
+    assert "journal: prediction: 1.5 of 3 points. It is half." in said
+    assert "journal: clear words: 2 of 2 points. It is complete." in said and "why" not in said
+    assert "journal: prediction: no points yet, of 3." in (marked.out / "feedback/at2/feedback.txt").read_text()
+
+
+def test_the_last_grader_counts_and_the_history_names_all(marked: Course, monkeypatch: pytest.MonkeyPatch) -> None:
+    for grader, given in (("ada", "missing"), ("alan", "complete")):
+        monkeypatch.setenv("LOGNAME", grader)
+        mark(marked, "prediction", given)
+    marked.verb("report")
+    assert gradebook(marked)["al1"]["journal: prediction"] == "3"
+    said = marked.verb("history", "--student", "al1").stdout
+    assert "By hand before, " in said and "by ada: al1, journal: prediction 0 of 3, replaced (why)" in said
+    assert "by alan: al1, journal: prediction 3 of 3 (why)" in said
+    undo = ["--student", "al1", "--criterion", "prediction", "--undo", "--reason", "wrong person"]
+    assert marked.verb("mark", *undo).returncode == 0
+    assert "al1: no points for journal: prediction to remove." in marked.verb("mark", *undo).stderr
+
+
+def test_a_file_marks_all_students_or_none(marked: Course) -> None:
+    file = marked.root / "marks.csv"
+    file.write_text('id,Prediction,clear words,reason\nal1,complete,,good\nat2,"1,5",complete,\nzz9,complete,,\n')
+    assert "marks.csv:4: Nobody here is called zz9." in marked.verb("mark", "--from", file).stderr
+    file.write_text("id,prediction\nal1,complete\nat2,excellent\n")
+    said = marked.verb("mark", "--from", file).stderr
+    assert said.endswith(
+        "marks.csv:3: 'excellent' is no level of prediction. Levels: missing (0), half (1.5), complete (3).\n"
+    )
+    marked.verb("report")
+    assert "journal: prediction" not in gradebook(marked)["al1"]
+    file.write_text('id,Prediction,clear words,reason\nal1,complete,,good\nat2,"1,5",complete,\n')
+    said = marked.verb("mark", "--from", file).stdout
+    assert "Journals: 2 students marked by marks.csv; 1 of 2 have a level for each criterion now." in said
+    file.write_text("id,prediction,clear wrods\nat2,half,complete\n")
+    assert "marks.csv has no level for: clear words.\n" in marked.verb("mark", "--from", file).stdout
+    marked.verb("report")
+    book = gradebook(marked)
+    assert [book[one]["journal: prediction"] for one in ("al1", "at2")] == ["3", "1.5"]
+    assert [book[one]["journal: clear words"] for one in ("al1", "at2")] == ["", "2"]
+    history = marked.verb("history", "--student", "al1").stdout
+    assert "journal: prediction 3 of 3 (good)" in history and "clear words" not in history
+
+
+@pytest.mark.parametrize(
+    ("typed", "message"),
+    [
+        (["--criterion", "style", "--level", "half"], "no criterion 'style'. Criteria: prediction, clear words."),
+        (["--criterion", "prediction", "--level", "2"], "'2' is no level of prediction."),
+        (["--criterion", "prediction"], "--level: say which one; or --undo"),
+        (["--level", "half"], "--criterion: say which one: prediction, clear words."),
+    ],
+)
+def test_what_the_rubric_does_not_have_is_refused(marked: Course, typed: list[str], message: str) -> None:
+    said = marked.verb("mark", "--student", "al1", "--reason", "why", *typed)
+    assert (said.returncode, message in said.stderr) == (2, True), said.stderr
+
+
+def test_points_for_the_whole_journal_and_for_criteria_do_not_add_up(marked: Course) -> None:
+    points = ["--student", "al1", "--points", "1", "--of", "2", "--reason", "why"]
+    marked.verb("points", *points)
+    assert "There are points for the journal as a whole" in mark(marked, "prediction", "half")
+    marked.verb("points", "--student", "al1", "--undo", "--reason", "by the rubric")
+    mark(marked, "prediction", "half")
+    for item in ("journal", "Journal: prediction"):
+        assert "are marked by criterion" in marked.verb("points", *points, "--item", item).stderr
+
+
+def test_another_rubric_does_not_mix_with_earlier_marks(marked: Course) -> None:
+    mark(marked, "prediction", "half")
+    changed = json.loads(json.dumps(RUBRIC))
+    changed["criteria"][0]["levels"][2]["points"] = 4
+    write_rubric(marked.root, changed)
+    said = mark(marked, "prediction", "half", "--student", "at2")
+    assert "journal: prediction is of 3 for others, not of 4." in said
+    (marked.root / "handouts/rubric.json").unlink()
+    assert "rubric.json" in mark(marked, "prediction", "half")
+    assert marked.verb("report").returncode == 0  # feedback then shows the points alone
+    assert "journal: prediction: 1.5 of 3 points.\n" in (marked.out / "feedback/al1/feedback.txt").read_text()
+
+
+def double_level(rubric: dict) -> None:
+    rubric["criteria"][0]["levels"][1]["points"] = 3
+
+
+def double_criterion(rubric: dict) -> None:
+    rubric["criteria"][1]["name"] = "prediction"
+
+
+def no_levels(rubric: dict) -> None:
+    rubric["criteria"][0]["levels"] = []
+
+
+@pytest.mark.parametrize("spoil", [double_level, double_criterion, no_levels])
+def test_a_rubric_whose_levels_are_not_clear_is_refused(tmp_path: Path, spoil) -> None:
+    rubric = json.loads(json.dumps(RUBRIC))
+    spoil(rubric)
+    write_rubric(tmp_path, rubric)
+    with pytest.raises(UserError, match=r"rubric\.json: the (criteria|levels of prediction) need different"):
+        read_rubric(tmp_path)
+
+
+def test_the_projects_rubric_fits_its_schema_and_students_see_each_level() -> None:
+    jsonschema = pytest.importorskip("jsonschema")
+    schema = json.loads((ROOT / "grader/model/schema/rubric.schema.json").read_text())
+    jsonschema.validate(json.loads((ROOT / "handouts/rubric.json").read_text()), schema)
+    readme = (ROOT / "README.md").read_text()
+    rubric = read_rubric(ROOT)
+    assert all(one.about in readme for criterion in rubric.criteria for one in criterion.levels)
