@@ -13,7 +13,7 @@ import pytest
 
 from grader.python.common.console import UserError
 from grader.python.journal.journal import render
-from grader.python.journal.quiz import count_first_tries, read_answers, read_quiz, read_score
+from grader.python.journal.quiz import Question, count_first_tries, read_answers, read_quiz, read_score
 from tests.python.journal.journals import LAB, write_course
 from tests.python.support import ROOT, run_module
 
@@ -58,12 +58,15 @@ def course(tmp_path: Path) -> Path:
 
 def answer(root: Path, typed: str, *options: str) -> str:
     """Run the quiz on a terminal on which a student types this, and return what it says."""
+    command = [sys.executable, "-m", MODULE, LAB, "--root", str(root), "--work", str(root / "work"), *options]
+    return run_on_terminal(typed, *command)
+
+
+def run_on_terminal(typed: str, *command: str) -> str:
     mother, child = pty.openpty()
     os.write(mother, typed.encode())
-    command = [sys.executable, "-m", MODULE, LAB, "--root", str(root), "--work", str(root / "work"), *options]
-    done = subprocess.run(
-        command, stdin=child, capture_output=True, text=True, env={**os.environ, "PYTHONPATH": str(ROOT)}, timeout=60
-    )
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(command, stdin=child, capture_output=True, text=True, cwd=ROOT, env=environment, timeout=120)
     os.close(child)
     os.close(mother)
     assert (done.returncode, done.stderr) == (0, "")
@@ -128,6 +131,25 @@ def test_what_is_no_answer_is_asked_again(course: Path) -> None:
     assert said.count("Type a letter: a, b, c\n") == 4
     assert said.count("Type a number such as 48 or 0.5, without a unit.\n") == 3
     assert len(read_answers(kept(course), LAB)) == 2
+
+
+@pytest.mark.parametrize("program", ["make", "./warplab"])
+def test_the_verb_asks_on_the_callers_terminal(tmp_path: Path, program: str) -> None:
+    quiz = read_quiz(ROOT, "vector_add")
+    said = run_on_terminal(CTRL_D, program, "quiz", "LAB=vector_add", f"WORK={tmp_path}")
+    assert said.startswith(f"{len(quiz.questions)} to answer.")
+    answers = [{"question": one.id, "answer": right_answer(one)} for one in quiz.questions]
+    (tmp_path / "vector_add/journal").mkdir(parents=True)
+    file = tmp_path / "vector_add/journal/quiz.json"
+    file.write_text(json.dumps({"schema": 1, "lab": "vector_add", "answers": answers}))
+    assert "To answer all questions again" in run_on_terminal("", program, "quiz", f"WORK={tmp_path}")
+    assert "to answer." in run_on_terminal(CTRL_D, program, "quiz", "NEW=1", f"WORK={tmp_path}")
+
+
+def right_answer(question: Question) -> str:
+    if question.number:
+        return f"{question.number.right:g}"
+    return next(choice.text for choice in question.choices if choice.right)
 
 
 def test_without_a_terminal_the_message_says_where_to_type(course: Path) -> None:
