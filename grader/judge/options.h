@@ -73,7 +73,8 @@ struct Options {
                        "launches",
               .except = "show"});
         bind(report_dir, {.name = "--report-dir",
-                          .about = "grade: write LAB.json into this folder (default: BUILD/report)",
+                          .about = "grade, inspect: write the report into this folder (default: BUILD/report or "
+                                   "BUILD/inspect)",
                           .except = "show"});
         bind(sample_s, {.name = "--sample-seconds",
                         .about = "bench, grade: the longest a timing sample takes (0.05; with --precise, 1)",

@@ -177,7 +177,15 @@ void print_traffic(const Counted& all) {
                           0, text_style(STDOUT_FILENO).width));
 }
 
-/// Write BUILD/inspect/LAB-STAGE.json, from which the HTML page is made, and a copy to the path in --json.
+/// Return the question that leads to the first finding or, without one, to why outputs are wrong.
+std::string_view first_question(const Inspected& found) {
+    const Finding* serious = first_serious(found.findings);
+    if (!serious && !found.findings.empty()) serious = &found.findings.front();
+    return question_about(serious ? serious->cause : found.wrong_cause);
+}
+
+/// Write LAB-STAGE.json, from which the HTML page is made, to BUILD/inspect or --report-dir, and a copy to the path in
+/// --json.
 void keep(const Inspected& found, const Report& report, const std::filesystem::path& file, const Options& options) {
     Record result;
     result.kind = Record::Kind::inspection;
@@ -185,8 +193,9 @@ void keep(const Inspected& found, const Report& report, const std::filesystem::p
     result.lab = found.lab;
     result.stage = found.stage;
     result.inspection = describe_inspection(found);
+    result.inspection->question = first_question(found);
     const std::string text = to_json(*result.inspection).dump(1) + "\n";
-    const auto folder = options.folders.build / "inspect";
+    const auto folder = options.report_dir.empty() ? options.folders.build / "inspect" : options.report_dir;
     std::filesystem::create_directories(folder);
     std::ofstream(folder / (found.lab + "-" + found.stage + ".json")) << text;
     if (!options.json.empty()) std::ofstream(options.json) << text;

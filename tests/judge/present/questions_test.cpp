@@ -47,5 +47,30 @@ TEST(Questions, SharedMistakesOfThreadsHaveOne) {
         EXPECT_THAT(std::string(question_about(cause)), EndsWith("?")) << cause;
 }
 
+TEST(Questions, DefectsThatTheSanitizerFindsHaveOne) {
+    for (const char* cause : {cause::race,
+                              cause::atomic_race,
+                              cause::divergent_barrier,
+                              cause::return_before_barrier,
+                              cause::out_of_bounds,
+                              cause::uninitialised,
+                              cause::kept_value,
+                              cause::misaligned,
+                              cause::lane_mask,
+                              cause::absent_lane,
+                              cause::host_memory,
+                              cause::device_memory,
+                              cause::use_after_free,
+                              cause::invalid_free,
+                              cause::leak,
+                              cause::copy_size,
+                              cause::copy_direction,
+                              cause::unfinished_work,
+                              cause::failed_launch,
+                              cause::input_written,
+                              cause::constant_written})
+        EXPECT_THAT(std::string(question_about(cause)), EndsWith("?")) << cause;
+}
+
 }  // namespace
 }  // namespace warplab
