@@ -1,8 +1,8 @@
 # The instructors' verbs: a part of ./warplab, but not of a students' kit.
 
 verbs="$verbs demo test new-lab starters docs example-journal results counters peers soak bench-backend bench-grading \
-calibrate kit export gradescope autolab batch course"
-names="$names LABS STAGES FORMAT OUTPUT SUBMISSIONS OUT ROSTER EXECUTOR"
+calibrate kit bug-key export gradescope autolab batch course"
+names="$names LABS STAGES EXERCISES FORMAT OUTPUT SUBMISSIONS OUT ROSTER EXECUTOR"
 paths="$paths OUTPUT SUBMISSIONS OUT ROSTER"
 
 # The verbs of a whole batch run in the caller's folder: ./warplab course status DIR
@@ -15,7 +15,9 @@ help_instructors() {
     cat <<'END'
 For instructors; more in grader/python/release/RELEASES.md and, for developers, CONTRIBUTING.md:
   make demo                          build, then grade every reference solution to show that all works here
-  make kit [LABS=…] [UPTO=stage]     the students' archive, without solutions; LABS=one,other:2 shortens one
+  make kit [LABS=…] [UPTO=stage]     the students' archive, without solutions; LABS=one,other:2 shortens one,
+                                     EXERCISES=other:1 adds the find-the-bug exercises of stages that are over
+  make bug-key [LAB=…]               the answers to the exercises of make bug, with the sanitizer's findings
   make batch LAB=… SUBMISSIONS=…     grade a folder of submissions, or a zip from Canvas or Moodle;
                                      OUT=… gets the gradebook and feedback, ROSTER=… lists the students,
                                      UPTO=… is the last stage of the students' kit
@@ -30,6 +32,11 @@ need_course_packages() {
     need_packages
     [ "$VENV/course" -nt grader/python/batch/requirements.txt ] && [ ! "$VENV/ready" -nt "$VENV/course" ] ||
         sh grader/setup.sh course || exit 2
+}
+
+make_exercises() { # a kit has them
+    exercises=$BUILD/exercises
+    python "make $verb" grader.python.release.exercises --output "$exercises"
 }
 
 # What build/report and build/sweep measured on a GPU (and build/peers.json of libraries) becomes
@@ -107,9 +114,15 @@ instructors_verb() { # [OPTION …]
             fail "make calibrate needs an NVIDIA GPU and nvcc 12.8 or newer."
         "$BUILD/calibrate" grader/judge/predict/gpus
         ;;
-    kit) # LABS=one,other:2 (or LAB=one) and UPTO=3 leave the rest out
+    kit) # LABS=one,other:2 (or LAB=one) and UPTO=3 leave the rest out; EXERCISES=other:1 adds exercises of that stage
         if (need_packages); then set -- --handouts-with "$VENV/bin/python" "$@"; else echo "The kit has no HTML handouts." >&2; fi
-        python "make kit" grader.python.release.kit --labs "${LABS:-$LAB}" --upto "$UPTO" "$@"
+        python "make kit" grader.python.release.kit --labs "${LABS:-$LAB}" --upto "$UPTO" \
+            ${EXERCISES:+--exercises "$EXERCISES"} "$@"
+        ;;
+    bug-key) # what the sanitizer finds in each exercise of make bug
+        build program
+        make_exercises || exit
+        python "make bug-key" grader.python.release.exercise_key ${LAB:+"$LAB"} --exercises "$exercises" --build "$BUILD" "$@"
         ;;
     export)
         [ -n "$REPORT$*" ] && [ -n "$FORMAT$*" ] ||

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-import re
-import subprocess
 from pathlib import Path
+
+from grader.python.release.exercises import read_source
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -16,22 +16,12 @@ def entries(lab: str) -> list[dict]:
 
 
 def source_of(lab: str, file: str, folder: Path) -> Path:
-    """Return the path of a wrong submission's .cu. A patch is applied to a copy of its solution in `folder`; a patch
-    that no longer applies is an AssertionError."""
-    listed = ROOT / "tests/labs" / lab / file
+    """Return the path of a wrong submission's .cu; a patched one is made in `folder`. Raises UserError if a patch
+    no longer applies."""
+    listed = Path("tests/labs", lab, file)
     if listed.suffix != ".patch":
-        return listed
-    (solution,) = re.findall(r"^--- a/(\S+)$", listed.read_text(), re.MULTILINE)
-    copy = folder / solution
+        return ROOT / listed
+    copy = folder / listed.with_suffix(".cu").name
     copy.parent.mkdir(parents=True, exist_ok=True)
-    copy.write_text((ROOT / solution).read_text())
-    # Without a ceiling, git would look for the paths in a repository around the folder.
-    environment = {"PATH": "/usr/local/bin:/usr/bin:/bin", "GIT_CEILING_DIRECTORIES": str(folder.parent)}
-    applied = subprocess.run(
-        ["git", "apply", "--unidiff-zero", listed], cwd=folder, capture_output=True, text=True, env=environment
-    )
-    assert applied.returncode == 0, (
-        f"{listed.relative_to(ROOT)} no longer applies to {solution}: {applied.stderr.strip()}. Make the same mistake "
-        "in a copy of the solution, and write `diff -U1` of the two to the patch, below its first lines."
-    )
-    return copy.rename(folder / listed.with_suffix(".cu").name)
+    copy.write_text(read_source(ROOT, listed))
+    return copy

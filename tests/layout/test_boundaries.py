@@ -43,7 +43,7 @@ PYTHON_MAY_IMPORT = {
     "common": [],
     "journal": ["common"],
     "docs": ["common", "journal"],
-    "release": ["common", "docs"],
+    "release": ["common", "journal", "docs"],
     **{package: ["common", "journal", *BATCH[:number]] for number, package in enumerate(BATCH)},
 }
 # Headers of io that the runner and the rewriter include. They must include nothing else of the grader.

@@ -14,6 +14,7 @@ A block is all between its marker and the next `<!-- end -->`, each alone on its
     <!-- table: counters LAB -->     what check mode counts of its solutions, from handouts/counters.json
     <!-- table: source LAB -->       the figures of the lab's source, from labs/LAB/source.json, with ours beside them
     <!-- table: mistakes LAB -->     wrong submissions and the causes that they get, from tests/labs/LAB/wrong.json
+    <!-- table: kinds -->            the kinds of bugs that an answer to `make bug` can name
     <!-- table: sweep LAB STAGE -->  a stage's times for every choice of its tunables, from handouts/results/*.json
     <!-- help: VERB -->              what build/warplab VERB --help says; VERB warplab: build/warplab --help
 
@@ -69,6 +70,7 @@ from grader.python.docs.counters import FILE as COUNTERS_FILE
 from grader.python.docs.counters import Counters, read_counters
 from grader.python.docs.rates import make_rates
 from grader.python.docs.results import Peer, Results, SweepResult, read_results
+from grader.python.journal.exercise import KINDS
 from grader.python.journal.inspection import COUNTERS
 from grader.python.journal.sweep import Point
 
@@ -285,6 +287,12 @@ def make_mistakes(sources: Sources, lab: str) -> list[str]:
     return make_table(["Stage", "Mistake", "Cause", "Sanitizer's finding", "Part of the message"], rows)
 
 
+def make_kinds() -> list[str]:
+    """Make a row for each kind of bug that an answer to `make bug` can name."""
+    rows = [[f"`{name}`", kind.about] for name, kind in KINDS.items()]
+    return make_table(["Kind", "What happens"], rows)
+
+
 def make_rates_table(sources: Sources, lab: str) -> list[str]:
     """Make the amounts per second of source.json and of each GPU; see rates.py."""
     per_call = int(sources.manifest(lab).get("benchmark", {}).get("iterations_per_call", 1))
@@ -432,6 +440,8 @@ def make_block(sources: Sources, marker: str) -> list[str] | None:
         return make_labs(sources)
     if words == ["table:", "rubric"]:
         return make_rubric(sources)
+    if words == ["table:", "kinds"]:
+        return make_kinds()
     if len(words) == 4 and words[:2] == ["table:", "sweep"]:
         return make_sweep(sources, *words[2:])
     if len(words) == 3 and words[0] == "table:" and words[1] in TABLES:

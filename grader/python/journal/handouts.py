@@ -32,8 +32,11 @@ def make_site(root: Path, output: Path) -> None:
         pages, site, config = Path(name) / "pages", Path(name) / "site", Path(name) / "mkdocs.yml"
         pages.mkdir()
         labs = [lab for lab in find_labs(root) if (root / "handouts" / f"{lab}.md").exists()]
-        write_pages(root, labs, pages)
-        config.write_text(json.dumps(describe_site(root, labs, pages, site)), encoding="utf-8")  # JSON is YAML
+        others = sorted(file.stem for file in (root / "handouts").glob("*.md") if file.stem not in labs)
+        write_pages(root, labs, others, pages)
+        config.write_text(
+            json.dumps(describe_site(root, [*labs, *others], pages, site)), encoding="utf-8"
+        )  # JSON is YAML
         command = [sys.executable, "-m", "mkdocs", "build", "--quiet", "--strict", "--config-file", str(config)]
         done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
         if done.returncode != 0:
@@ -55,17 +58,25 @@ def bring_worker(site: Path) -> None:
         page.write_text(page.read_text(encoding="utf-8").replace(SHIM, address), encoding="utf-8")
 
 
-def write_pages(root: Path, labs: Sequence[str], pages: Path) -> None:
-    """Write the handouts, what they link to, and a first page."""
+def write_pages(root: Path, labs: Sequence[str], others: Sequence[str], pages: Path) -> None:
+    """Write the labs' handouts and the other ones, what they link to, and a first page."""
     if (root / "handouts/pictures").is_dir():
         shutil.copytree(root / "handouts/pictures", pages / "pictures", ignore=shutil.ignore_patterns("*.py"))
     lines = ["# Handouts", ""]
-    for lab in labs:
-        text = (root / "handouts" / f"{lab}.md").read_text(encoding="utf-8")
-        (pages / f"{lab}.md").write_text(LINK.sub(lambda link: bring(root, pages, *link.groups()), text), "utf-8")
-        manifest = read_manifest(root, lab)
-        lines.append(f"- [{manifest['title']}]({lab}.md): {manifest['about']}")
+    for name in (*labs, *others):
+        text = (root / "handouts" / f"{name}.md").read_text(encoding="utf-8")
+        (pages / f"{name}.md").write_text(LINK.sub(lambda link: bring(root, pages, *link.groups()), text), "utf-8")
+        about = f": {read_manifest(root, name)['about']}" if name in labs else ""
+        lines.append(f"- [{title_of(root, name)}]({name}.md){about}")
     (pages / "index.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def title_of(root: Path, name: str) -> str:
+    """Return the title of a lab or, of another handout, its heading."""
+    if (root / "labs" / name / "lab.json").is_file():
+        return str(read_manifest(root, name)["title"])
+    heading, _, _ = (root / "handouts" / f"{name}.md").read_text(encoding="utf-8").partition("\n")
+    return heading.removeprefix("# ")
 
 
 def bring(root: Path, pages: Path, words: str, name: str) -> str:
@@ -83,7 +94,7 @@ def bring(root: Path, pages: Path, words: str, name: str) -> str:
     return f"[{words}]({target})"
 
 
-def describe_site(root: Path, labs: Sequence[str], pages: Path, site: Path) -> dict[str, Any]:
+def describe_site(root: Path, names: Sequence[str], pages: Path, site: Path) -> dict[str, Any]:
     """Return the configuration of MkDocs."""
     schemes = [("(prefers-color-scheme: light)", "default", "dark"), ("(prefers-color-scheme: dark)", "slate", "light")]
     return {
@@ -91,7 +102,7 @@ def describe_site(root: Path, labs: Sequence[str], pages: Path, site: Path) -> d
         "docs_dir": str(pages),
         "site_dir": str(site),
         "use_directory_urls": False,  # so that links work without a server
-        "nav": [{"Handouts": "index.md"}, *({read_manifest(root, lab)["title"]: f"{lab}.md"} for lab in labs)],
+        "nav": [{"Handouts": "index.md"}, *({title_of(root, name): f"{name}.md"} for name in names)],
         "not_in_nav": "/labs/\n",
         "plugins": ["search", "offline"],
         "theme": {

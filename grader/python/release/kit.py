@@ -1,11 +1,13 @@
 """Pack the students' archive: the files that they need to write, check and hand in, without the answers.
 
-python3 -m grader.python.release.kit [--labs LAB,LAB:STAGE] [--upto STAGE]    (make kit [LABS=…] [UPTO=…])
+python3 -m grader.python.release.kit [--labs LAB,LAB:STAGE] [--upto STAGE] [--exercises LAB,LAB:STAGE]
+(make kit [LABS=…] [UPTO=…] [EXERCISES=…])
 
 The archive is dist/warplab-<version>.tar.gz; every byte of it follows from the commit (and what was changed since).
 Only files that git tracks get in. It is not written when a line of a solution, a hidden dataset's name or the course's
 secret is found in it. A solution's lines that are in its starter are no secret, nor are trivial ones, nor those listed
-in solutions/<lab>/shown.txt because the handout or the oracle shows them on purpose.
+in solutions/<lab>/shown.txt because the handout or the oracle shows them on purpose. An exercise of `make bug` may
+contain lines of the solutions up to its stage, so exercises are packed only if they are asked for.
 
 The oracle, which computes the right answers on the CPU, goes along as source: without it nothing can be checked, and
 how to compute the answer on a CPU is in the handout and the contract anyway.
@@ -27,6 +29,7 @@ from grader.python.common.console import write_atomically as write
 from grader.python.common.labs import KIT, choose_labs, read_manifest
 from grader.python.common.units import plural
 from grader.python.release.cut import CutSources, cut_datasets, cut_handout, cut_labs, show_json, stage_ids
+from grader.python.release.exercises import FOLDER, add_exercises
 from grader.python.release.leaks import refuse_leaks
 from grader.python.release.pack import (
     HIDDEN,
@@ -60,8 +63,8 @@ SANDBOX = "grader/judge/sandbox/SANDBOX.md"
 DECEPTIONS = "### Remaining gaps of the sanitizer"
 
 
-def collect_kit(sources: CutSources, number: int) -> Files:
-    """Return the archive's files. Raises UserError."""
+def collect_kit(sources: CutSources, exercises: CutSources, number: int) -> Files:
+    """Return the archive's files, with the exercises for the stages of `exercises`. Raises UserError."""
     root, labs = sources.root, sources.labs()
     tracked = list_tracked(root)
     for lab in labs:
@@ -77,6 +80,7 @@ def collect_kit(sources: CutSources, number: int) -> Files:
     files[KIT] = show_json({"number": number, "labs": list_stages(sources)}).encode()
     for lab in labs:
         cut_lab(sources, lab, files)
+    add_exercises(sources, exercises, files)
     files["README.md"] = make_readme(sources, files).encode()
     if SANDBOX in files:
         files[SANDBOX] = leave_deceptions_out(files[SANDBOX].decode()).encode()
@@ -144,15 +148,16 @@ def add_site(python: Path, files: Files) -> None:
             files[f"handouts/html/{file.relative_to(site)}"] = file.read_bytes()
 
 
-def split_labs(typed: str) -> dict[str, str]:
-    """Parse labs such as `one,other:2` into each lab's last stage; '' if none is given. Raises UserError."""
+def split_labs(typed: str, variable: str) -> dict[str, str]:
+    """Parse a variable's labs, such as `one,other:2`, into each lab's last stage; '' if none is given. Raises
+    UserError."""
     labs: dict[str, str] = {}
     for word in re.findall(r"[^\s,]+", typed):
         lab, colon, last = word.partition(":")
         if lab in labs:
-            raise UserError(f"LABS={typed} names {lab} twice. Name it once, with its last stage: {lab}:2")
+            raise UserError(f"{variable}={typed} names {lab} twice. Name it once, with its last stage: {lab}:2")
         if colon and not last:
-            raise UserError(f"LABS={typed} has a colon with no stage behind it. Write {lab}:2, or {lab} for all.")
+            raise UserError(f"{variable}={typed} has a colon with no stage behind it. Write {lab}:2, or {lab} for all.")
         labs[lab] = last
     return labs
 
@@ -162,16 +167,23 @@ def main(arguments: Sequence[str]) -> int:
     parser = make_parser("make kit", __doc__, root=True)
     parser.add_argument("--labs", default="", metavar="LAB,LAB:STAGE", help="these labs only, each up to a stage")
     parser.add_argument("--upto", default="", metavar="STAGE", help="the last stage of the labs that name none")
+    parser.add_argument(
+        "--exercises", default="", metavar="LAB,LAB:STAGE", help="add the exercises of these labs, up to a stage"
+    )
     parser.add_argument("--handouts-with", type=Path, metavar="PYTHON", help="add HTML handouts, made with this Python")
     parser.add_argument("--output", type=Path, help="the archive (default: dist/warplab-<version>.tar.gz)")
     options = parser.parse_args(arguments)
     root: Path = options.root
-    typed = split_labs(options.labs)
+    typed = split_labs(options.labs, "LABS")
     labs = {lab: typed.get(lab, "") for lab in choose_labs(root, list(typed))}
     sources = cut_labs(root, labs, options.upto.strip())
+    released = split_labs(options.exercises, "EXERCISES")
+    exercises = cut_labs(root, released if released and choose_labs(root, list(released)) else {})
     output = options.output or root / "dist" / f"warplab-{version(root)}.tar.gz"
-    number, kits = find_number(output.parent, {"revision": revision(root), "labs": list_stages(sources)})
-    files = collect_kit(sources, number)
+    contents = {"revision": revision(root), "labs": list_stages(sources)}
+    contents |= {"exercises": list_stages(exercises)} if exercises.labs() else {}
+    number, kits = find_number(output.parent, contents)
+    files = collect_kit(sources, exercises, number)
     refuse_leaks(root, files)
     if options.handouts_with:
         add_site(options.handouts_with, files)
@@ -179,9 +191,12 @@ def main(arguments: Sequence[str]) -> int:
     write(output, packed)
     write(output.parent / KITS, show_json(kits))
     stages = {lab: len(ids) for lab, ids in list_stages(sources).items()}
+    given = sum(name.startswith(f"{FOLDER}/") and name.endswith(".cu") for name in files)
+    with_exercises = f"{plural(given, 'exercise')}, " if given else ""
     say(
         f"{output}: kit {number}, {', '.join(f'{lab}:{count}' for lab, count in stages.items())}; "
-        f"{plural(sum(stages.values()), 'stage')}, {len(files)} files, {len(packed) / 1e6:.1f} MB"
+        f"{plural(sum(stages.values()), 'stage')}, {with_exercises}"
+        f"{len(files)} files, {len(packed) / 1e6:.1f} MB"
     )
     return 0
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from grader.python.common.console import UserError, read_text
 from grader.python.docs.tables import renew
 from grader.python.release.cut import CutSources, stage_ids
+from grader.python.release.exercises import FOLDER
 from grader.python.release.pack import Files
 
 README_TEMPLATE = Path(__file__).with_name("kit.md.in")
@@ -32,6 +33,8 @@ def make_readme(sources: CutSources, files: Mapping[str, bytes]) -> str:
     text = re.sub(r"\s\[[^\]]*example-journal[^\]]*\]\([^)]*\)[^.]*\.", "", text)  # it contains solutions' lines
     if not any(f"labs/{lab}/show.cpp" in files for lab in sources.labs()):
         text = re.sub(r"\s`make show[^.]*\.", "", text)
+    if not any(name.startswith(f"{FOLDER}/") for name in files):
+        text = re.sub(r"^\*\*Find the bug\.\*\*.*?\n\n", "", text, flags=re.DOTALL | re.MULTILINE)
     if not any(b"<!-- table: results" in files[f"handouts/{lab}.md"] for lab in sources.labs()):
         text = re.sub(r";[^;.]*handouts' last tables", "", text)
     return renew(sources, align_comments(text), README_TEMPLATE)

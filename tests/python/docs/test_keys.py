@@ -7,8 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from grader.python.common.labs import find_labs
+
 ROOT = Path(__file__).resolve().parents[3]
-HANDOUTS = sorted((ROOT / "handouts").glob("*.md"))
+HANDOUTS = [ROOT / "handouts" / f"{lab}.md" for lab in find_labs(ROOT)]
 KEYS = sorted((ROOT / "handouts/instructor/keys").glob("*.md"))
 NUMBERED = re.compile(r"(\d+)\. ")
 

@@ -346,6 +346,55 @@ def run_in(folder: Path, *command: str, **variables: str) -> subprocess.Complete
     return subprocess.run(command, cwd=unpack(folder), env=environment, capture_output=True, text=True, check=False)
 
 
+def test_a_kit_has_the_exercises_that_were_released(tmp_path):
+    kit = make_kit(tmp_path / "kit.tar.gz", "--labs", "dot_product:3,vector_add", "--exercises", "dot_product:2")
+    exercises = sorted(name for name in kit if name.startswith("exercises/"))
+    listed = json.loads(kit["exercises/dot_product/exercises.json"])
+    assert exercises == sorted(
+        [*(f"exercises/dot_product/{one['name']}.cu" for one in listed), "exercises/dot_product/exercises.json"]
+    )
+    assert {one["stage"][:2] for one in listed} == {"01", "02"}
+    assert all(set(one) == {"name", "stage", "difficulty"} for one in listed)
+    assert json.loads((tmp_path / "kits.json").read_text())[0]["exercises"] == {
+        "dot_product": ["01_serial_block_sum", "02_dyadic_interleaved"]
+    }
+    assert find_broken_links(kit) == []
+    assert "make bugs" in kit["README.md"].decode() and "handouts/find_the_bug.md" in kit
+    assert "make bugs" in run_in(tmp_path, "./warplab", "help", "BUILD=nowhere").stdout
+    told = run_in(tmp_path, "./warplab", "bugs").stdout
+    assert told.startswith("dot_product: 0 of 3 exercises found\n  01a  01_serial_block_sum    *\n")
+    told = run_in(tmp_path, "./warplab", "bugs", "vector_add")
+    assert told.returncode == 2 and "There are no exercises for vector_add." in told.stderr
+
+
+def test_a_kit_has_no_exercise_unless_it_was_released(kit, tmp_path):
+    assert not [name for name in kit if "exercises" in name.split("/")[0] or name.endswith("exercises.json")]
+    assert "handouts/find_the_bug.md" not in kit and "make bug" not in kit["README.md"].decode()
+    make_kit(tmp_path / "kit.tar.gz", "--labs", "vector_add:1")
+    assert "make bug" not in run_in(tmp_path, "./warplab", "help", "BUILD=nowhere").stdout
+
+
+def test_no_exercise_shows_a_line_of_a_later_solution(tmp_path):
+    """The packer refuses such an exercise."""
+    make_kit(tmp_path / "kit.tar.gz", "--exercises", ",".join(LABS))
+    kit = read_kit((tmp_path / "kit.tar.gz").read_bytes())
+    for lab in LABS:
+        list_file = ROOT / "labs" / lab / "exercises.json"
+        listed = json.loads(list_file.read_text()) if list_file.exists() else []
+        assert {f"exercises/{lab}/{one['name']}.cu" for one in listed} <= set(kit)
+
+
+def test_an_exercise_with_a_line_of_a_later_solution_is_a_leak(kit):
+    line = "value += __shfl_down_sync(all_lanes, value, distance);"
+    assert line in (ROOT / "solutions/dot_product/05_warp_shuffle.cu").read_text()
+    planted = {f"exercises/dot_product/{name}.cu": line.encode() for name in ("04a", "05a")}
+    planted["exercises/heat_dissipation/05a.cu"] = line.encode()
+    leaks = "\n".join(find_leaks(ROOT, kit | planted))
+    assert "exercises/dot_product/04a.cu has a line of solutions/dot_product/05_" in leaks
+    assert "exercises/heat_dissipation/05a.cu has a line of" in leaks
+    assert "exercises/dot_product/05a.cu" not in leaks
+
+
 def test_dangling_links_become_text():
     documents = {
         "a.md": b"[b](b.md#here), [c](c.md), [the\ntable](#no), [d](https://d), ![e](e.svg)",
@@ -359,6 +408,13 @@ def test_dangling_links_become_text():
     [
         (["--labs", "no_such_lab"], "No lab is called 'no_such_lab'"),
         (["--upto", "99"], "UPTO=99: no lab has such a stage"),
+        (["--exercises", "no_such_lab"], "No lab is called 'no_such_lab'"),
+        (["--exercises", "vector_add:1,vector_add"], "EXERCISES=vector_add:1,vector_add names vector_add twice"),
+        (
+            ["--labs", "vector_add:1", "--exercises", "vector_add:2"],
+            "EXERCISES=vector_add:2: the kit has vector_add:1.",
+        ),
+        (["--labs", "vector_add", "--exercises", "dot_product"], "the kit has no stage of dot_product."),
         (["--upto", "x"], "\n  dot_product: 01_serial_block_sum, 02_dyadic_interleaved, "),
         (["--upto", "02_grid_stride"], "LABS=vector_add:02_grid_stride,…"),
         (["--upto", "two", "--labs", "vector_add"], "UPTO=two: no lab has such a stage"),

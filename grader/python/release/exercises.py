@@ -1,0 +1,168 @@
+"""Make the find-the-bug exercises (`make bug`) of wrong submissions: labs/<lab>/exercises.json lists them.
+
+python3 -m grader.python.release.exercises --output FOLDER    writes all exercises, as a students' kit has them
+
+An entry of the list:
+
+    {"name": "02a", "difficulty": 1, "from": "tests/labs/blur/02_missing_barrier.cu"}
+
+The name is the stage's number and a letter; the difficulty is 1 to 3. `from` is a submission, or a patch (`diff -U1`)
+of a solution. Students see neither its name nor its comments, because these may name the bug. The kit has no list of
+answers: `make bug` asks the sanitizer.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from grader.python.common.console import UserError, make_parser, read_json, read_text, run_command, write_atomically
+from grader.python.common.labs import find_labs, read_stages
+from grader.python.release.cut import CutSources, show_json, stage_ids
+from grader.python.release.pack import Files
+
+LIST = "labs/{lab}/exercises.json"
+FOLDER = "exercises"  # of a kit
+PAGE = "handouts/find_the_bug.md"
+NAME = re.compile(r"(\d\d)[a-z]")
+DIFFICULTIES = (1, 2, 3)
+KEYS = {"name", "difficulty", "from"}
+PATCHED = re.compile(r"^--- a/(\S+)$", re.MULTILINE)
+# A comment, or a text or character, which may contain what looks like one. 1'000 has no character.
+COMMENT = re.compile(r"""//[^\n]*|/\*.*?\*/|(?P<kept>"(?:\\.|[^"\\\n])*"|(?<!\w)'(?:\\.|[^'\\\n])*')""", re.DOTALL)
+ALONE = "\0"  # stands for a comment until lines that only had one are removed
+
+
+@dataclass(frozen=True)
+class Listed:
+    """An entry of exercises.json."""
+
+    lab: str
+    name: str
+    stage: str
+    difficulty: int
+    source: Path  # from the project's folder
+
+
+def read_list(root: Path, lab: str) -> list[Listed]:
+    """Return the exercises of a lab, in order; none if it has no list. Raises UserError."""
+    file = root / LIST.format(lab=lab)
+    if not file.is_file():
+        return []
+    entries = read_json(file)
+    if not isinstance(entries, list):
+        raise UserError(f"{file}: not a list of exercises.")
+    stages = list(read_stages(root, lab))
+    found = [read_entry(lab, stages, entry, file) for entry in entries]
+    names = [one.name for one in found]
+    if names != sorted(set(names)):
+        raise UserError(f"{file}: the names must be different, and in order: {', '.join(names)}.")
+    return found
+
+
+def read_entry(lab: str, stages: Sequence[str], entry: object, file: Path) -> Listed:
+    """Check an entry. Raises UserError with what is wrong."""
+    if not isinstance(entry, dict) or entry.keys() != KEYS:
+        raise UserError(f"{file}: {entry} is not an exercise. Its keys: {', '.join(sorted(KEYS))}.")
+    name, difficulty = str(entry["name"]), entry["difficulty"]
+    number = NAME.fullmatch(name)
+    stage = next((one for one in stages if number and one.startswith(f"{number[1]}_")), "")
+    if not stage:
+        raise UserError(f"{file}: the name {name} is not a stage's number and a letter. Stages: {', '.join(stages)}.")
+    if difficulty not in DIFFICULTIES:
+        raise UserError(f"{file}: {name} has the difficulty {difficulty}. Choose 1, 2 or 3.")
+    return Listed(lab, name, stage, difficulty, Path(str(entry["from"])))
+
+
+def read_source(root: Path, file: Path) -> str:
+    """Return the text of a wrong submission, from the project's folder. Raises UserError if it is missing, or if it is
+    a patch that no longer applies."""
+    if file.suffix != ".patch":
+        return read_text(root / file)
+    patched = PATCHED.findall(read_text(root / file))
+    if len(patched) != 1:
+        raise UserError(f"{file}: it patches {len(patched)} files. A wrong submission is a patch of one solution.")
+    with tempfile.TemporaryDirectory() as folder:
+        copy = Path(folder) / patched[0]
+        write_atomically(copy, read_text(root / patched[0]))
+        # Without a ceiling, git would look for the paths in a repository around the folder.
+        environment = {"PATH": "/usr/local/bin:/usr/bin:/bin", "GIT_CEILING_DIRECTORIES": str(Path(folder).parent)}
+        command = ["git", "apply", "--unidiff-zero", (root / file).resolve()]
+        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, env=environment, check=False)
+        if done.returncode == 0:
+            return read_text(copy)
+    raise UserError(
+        f"{file} no longer applies to {patched[0]}: {done.stderr.strip()}. Make the same mistake in a copy of the "
+        "solution, and write `diff -U1` of the two to the patch, below its first lines."
+    )
+
+
+def strip_comments(code: str) -> str:
+    """Return C++ code without comments, lines that only had comments, and repeated empty lines."""
+    code = COMMENT.sub(lambda found: found["kept"] or ALONE, code)
+    lines = [line for line in code.split("\n") if ALONE not in line or line.replace(ALONE, "").strip()]
+    text = "\n".join(line.replace(ALONE, "").rstrip() for line in lines)
+    return re.sub(r"\n{3,}", "\n\n", text).strip() + "\n"
+
+
+def make_exercise(root: Path, listed: Listed) -> str:
+    """Return the text of an exercise. Raises UserError."""
+    about = f"// Exercise {listed.name} of {listed.lab}, for {listed.stage}: which line is wrong, and how?"
+    return f"{about}\n{strip_comments(read_source(root, listed.source))}"
+
+
+def make_exercises(root: Path, lab: str, stages: Sequence[str]) -> Files:
+    """Return the files of a lab's exercises for these stages, below the folder of all exercises. Raises UserError."""
+    exercises = [one for one in read_list(root, lab) if one.stage in stages]
+    files = {f"{lab}/{one.name}.cu": make_exercise(root, one).encode() for one in exercises}
+    described = [{"name": one.name, "stage": one.stage, "difficulty": one.difficulty} for one in exercises]
+    return files | ({f"{lab}/exercises.json": show_json(described).encode()} if exercises else {})
+
+
+def add_exercises(sources: CutSources, released: CutSources, files: Files) -> None:
+    """Add the exercises for the released stages to a kit, and the page about them. Raises UserError if the kit has no
+    such stage."""
+    if released.labs():
+        files[PAGE] = read_text(sources.root / PAGE).encode()
+    for lab in released.labs():
+        stages = stage_ids(released.manifest(lab))
+        had = stage_ids(sources.manifest(lab)) if lab in sources.labs() else []
+        if not set(stages) <= set(had):
+            given = f"{lab}:{len(had)}" if had else f"no stage of {lab}"
+            raise UserError(
+                f"EXERCISES={lab}:{len(stages)}: the kit has {given}. Exercises show most of a stage's solution: "
+                "release those of stages that are over."
+            )
+        for name, content in make_exercises(sources.root, lab, stages).items():
+            files[f"{FOLDER}/{name}"] = content
+
+
+def find_shown(root: Path, name: str) -> Iterator[str]:
+    """Yield the solutions, as text, whose lines a file of a kit may contain: if it is an exercise, those of its lab up
+    to its stage."""
+    folder, _, rest = name.partition("/")
+    lab, _, exercise = rest.partition("/")
+    if folder == FOLDER and (number := NAME.fullmatch(Path(exercise).stem)):
+        for solution in sorted((root / "solutions" / lab).glob("*.cu")):
+            if solution.stem[:2] <= number[1]:
+                yield read_text(solution)
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Write all exercises of all labs."""
+    parser = make_parser("make bugs", __doc__, root=True)
+    parser.add_argument("--output", type=Path, required=True, metavar="FOLDER", help="where to write them")
+    options = parser.parse_args(arguments)
+    for lab in find_labs(options.root):
+        for name, content in make_exercises(options.root, lab, list(read_stages(options.root, lab))).items():
+            write_atomically(options.output / name, content)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(run_command(main))

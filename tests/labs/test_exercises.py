@@ -1,0 +1,75 @@
+"""The exercises of `make bug`: check mode finds one kind of bug in each, where the submission that it is made from has
+it, and the text does not name the bug. That check mode is silent on the solutions, test_inspect.py sees."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from grader.python.journal.exercise import KINDS, find_key, inspect, read_exercises
+from grader.python.release.exercises import Listed, make_exercises, read_list, strip_comments
+from tests.labs import wrong
+from tests.labs.conftest import BACKEND, BUILD, ROOT, labs, stages
+
+LISTED = [one for lab in labs() for one in read_list(ROOT, lab)]
+TELLING = re.compile(r"(?i)bug|wrong|forgot|missing|//|/\*|race|not[ _](?:cleared|awaited)")
+MOST_LINES = 4  # that an answer may name
+
+
+def name_of(listed: Listed) -> str:
+    return f"{listed.lab}/{listed.name}"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """All exercises, as an instructor's checkout has them."""
+    folder = tmp_path_factory.mktemp("exercises")
+    for lab in labs():
+        for name, content in make_exercises(ROOT, lab, stages(lab)).items():
+            (folder / lab).mkdir(exist_ok=True)
+            (folder / name).write_bytes(content)
+    return folder
+
+
+def find_planted(listed: Listed) -> tuple[str, list[int]]:
+    """The stage of the submission that an exercise is made from, and the lines of it where the bug is known to be."""
+    if listed.source.parts[1] == "corpus":
+        rows = json.loads((ROOT / "tests/corpus/corpus.json").read_text())
+        row = next(row for row in rows if Path("tests/corpus", row["file"]) == listed.source)
+        return row["stage"].partition("/")[2], row["lines"]
+    row = next(row for row in wrong.entries(listed.lab) if row["file"] == listed.source.name)
+    return row["stage"], [row["inspect"][1]]
+
+
+def test_each_lab_has_exercises_of_different_kinds() -> None:
+    assert len(LISTED) >= 20
+    assert len({one.source for one in LISTED}) == len(LISTED)
+    for lab in {one.lab for one in LISTED}:
+        assert len(read_list(ROOT, lab)) >= 3, lab
+
+
+@pytest.mark.parametrize("listed", LISTED, ids=name_of)
+def test_an_exercise_is_for_its_submissions_stage_and_does_not_name_the_bug(listed: Listed, folder: Path) -> None:
+    assert find_planted(listed)[0] in (listed.stage, listed.stage[:2])
+    about, code = (folder / listed.lab / f"{listed.name}.cu").read_text().split("\n", 1)
+    assert about == f"// Exercise {listed.name} of {listed.lab}, for {listed.stage}: which line is wrong, and how?"
+    assert not TELLING.search(code), TELLING.search(code)
+
+
+@pytest.mark.skipif(BACKEND != "cpu", reason="check mode is part of the CPU backend")
+@pytest.mark.parametrize("listed", LISTED, ids=name_of)
+def test_check_mode_finds_one_kind_of_bug_where_it_is(listed: Listed, folder: Path, monkeypatch) -> None:
+    monkeypatch.chdir(ROOT)
+    exercise = next(one for one in read_exercises(folder, listed.lab) if one.name == listed.name)
+    inspection = inspect(exercise, BUILD)
+    key = find_key(inspection)
+    assert len({name for one in key for name, kind in KINDS.items() if one.cause in kind.causes}) == 1, key
+    assert 1 <= len({one.line for one in key}) <= MOST_LINES and all(one.line for one in key), key
+    assert inspection.question.endswith("?")
+    source = wrong.source_of(listed.lab, listed.source.name, folder / "patched")
+    lines = (source if listed.source.parts[1] == "labs" else ROOT / listed.source).read_text().splitlines()
+    planted = {strip_comments(lines[number - 1]).strip() for number in find_planted(listed)[1]}
+    assert planted & {text.strip() for one in key for text in (one.text, one.other_text)}, (planted, key)
