@@ -15,6 +15,8 @@ A block is all between its marker and the next `<!-- end -->`, each alone on its
     <!-- table: source LAB -->       the figures of the lab's source, from labs/LAB/source.json, with ours beside them
     <!-- table: mistakes LAB -->     wrong submissions and the causes that they get, from tests/labs/LAB/wrong.json
     <!-- table: kinds -->            the kinds of bugs that an answer to `make bug` can name
+    <!-- table: profile LAB STAGE STAGE -->  Nsight Compute's counts of two stages, from tests/cpu/check/compared.json,
+                                     and their times, from handouts/results/*.json
     <!-- table: sweep LAB STAGE -->  a stage's times for every choice of its tunables, from handouts/results/*.json
     <!-- help: VERB -->              what build/warplab VERB --help says; VERB warplab: build/warplab --help
 
@@ -287,6 +289,39 @@ def make_mistakes(sources: Sources, lab: str) -> list[str]:
     return make_table(["Stage", "Mistake", "Cause", "Sanitizer's finding", "Part of the message"], rows)
 
 
+PROFILED = {
+    "load_sectors": "Sectors a load request>",
+    "store_sectors": "Sectors a store request>",
+    "shared_load_passes": "Passes a shared load>",
+    "shared_store_passes": "Passes a shared store>",
+}
+
+
+def make_profile(sources: Sources, lab: str, *stages: str) -> list[str]:
+    """Make a sentence and a row for each stage: what Nsight Compute counted, and the time of the first dataset that was
+    measured, on each GPU."""
+    compared = read_json(sources.root / "tests/cpu/check/compared.json")
+    iterations = sources.manifest(lab).get("benchmark", {}).get("iterations", 1000)
+    wanted = [f"{lab}/{stage}" for stage in stages]
+    counted = {one["stage"]: one for one in compared["counts"] if one["stage"] in wanted}
+    names = [name for name in PROFILED if any(name in one["per_request"] for one in counted.values())]
+    rows = [[f"`{stage}`"] for stage in stages]
+    for row, stage in zip(rows, wanted, strict=True):
+        theirs = counted[stage]["per_request"] if stage in counted else {}
+        row += [f"{theirs[name][1]:.2f}" if name in theirs else NONE for name in names]
+    times = []
+    for results in sources.results().values():
+        measured = [results.stages[stage].measurements[0] if stage in results.stages else None for stage in wanted]
+        if any(measured):
+            dataset = next(one.dataset for one in measured if one)
+            times.append(f"Time of {iterations} iterations on {dataset}, {results.gpu}>")
+            for row, one in zip(rows, measured, strict=True):
+                row.append(show_seconds(one.median_s) if one else NONE)
+    datasets = " and ".join(sorted({one["dataset"] for one in counted.values()}))
+    about = f"Nsight Compute's counts are for dataset {datasets} ({compared['machine'].partition(',')[0]})."
+    return [about, "", *make_table(["Stage", *(PROFILED[name] for name in names), *times], rows)]
+
+
 def make_kinds() -> list[str]:
     """Make a row for each kind of bug that an answer to `make bug` can name."""
     rows = [[f"`{name}`", kind.about] for name, kind in KINDS.items()]
@@ -440,6 +475,8 @@ def make_block(sources: Sources, marker: str) -> list[str] | None:
         return make_labs(sources)
     if words == ["table:", "rubric"]:
         return make_rubric(sources)
+    if len(words) == 5 and words[:2] == ["table:", "profile"]:
+        return make_profile(sources, *words[2:])
     if words == ["table:", "kinds"]:
         return make_kinds()
     if len(words) == 4 and words[:2] == ["table:", "sweep"]:

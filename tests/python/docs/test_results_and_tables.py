@@ -275,6 +275,25 @@ def show_sweep(course: Path, usual: dict[str, int]) -> list[str]:
     return (course / "handouts/lab.md").read_text().replace("\u00a0", " ").splitlines()[1:-1]
 
 
+def test_the_profilers_counts_are_next_to_the_times(course: Path) -> None:
+    counts = [
+        {"stage": f"lab/{stage}", "dataset": "small", "kernel": "k", "per_request": {"load_sectors": [3.5, theirs]}}
+        for stage, theirs in (("01_first", 4.0), ("02_second", 1.256))
+    ]
+    write(course / "tests/cpu/check/compared.json", {"machine": "NVIDIA H200, a few an H100", "counts": counts})
+    write(course / "handouts/lab.md", "<!-- table: profile lab 01_first 02_second -->\n<!-- end -->\n")
+    measure(course, report())
+    assert run_module(TABLES, cwd=course).returncode == 0
+    assert (course / "handouts/lab.md").read_text().replace("\u00a0", " ").splitlines()[1:-1] == [
+        "Nsight Compute's counts are for dataset small (NVIDIA H200).",
+        "",
+        "| Stage | Sectors a load request | Time of 1000 iterations on bench_2_24, NVIDIA H200 |",
+        "| --- | --: | --: |",
+        "| `01_first` | 4.00 | 0.1000 s |",
+        "| `02_second` | 1.26 | 0.03000 s |",
+    ]
+
+
 def test_a_sweep_of_all_combinations_is_a_grid(course: Path) -> None:
     assert show_sweep(course, {"BLOCK": 64, "RUN": 4}) == ["Not measured yet."]
     times = {(256, 4): 0.05, (256, 1): 0.04, (64, 1): 0.1, (64, 4): 0}
