@@ -36,23 +36,32 @@ WIDTH = 100
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of bug that a student can name: the sanitizer's causes that it stands for, in a few words."""
+    """A kind of bug that a student can name: the sanitizer's causes that it stands for, what happens, and other words
+    for it."""
 
     causes: tuple[str, ...]
     about: str
+    words: tuple[str, ...] = ()
 
 
-# By the name that the list shows; every cause is accepted as well.
+# By the name that the list shows.
 KINDS = {
     "race": Kind(
         ("race", "atomic_race"),
-        "two threads access one element in no order, and at least one writes it",
+        "two threads access one element in no order, and one writes it: no barrier, no atomic",
+        ("missing_barrier", "missing_atomic", "missing_syncwarp"),
     ),
     "divergent_barrier": Kind(
         ("divergent_barrier", "return_before_barrier"), "not every thread of the block comes to a barrier"
     ),
-    "out_of_bounds": Kind(("out_of_bounds",), "an access outside of an array: a wrong index, size or guard"),
-    "uninitialised": Kind(("uninitialised",), "a read of what this call has not written: not cleared, not loaded"),
+    "out_of_bounds": Kind(
+        ("out_of_bounds",), "an access outside of an array: a wrong index, size or guard", ("wrong_index",)
+    ),
+    "uninitialised": Kind(
+        ("uninitialised",),
+        "a read of what nobody has written: not cleared, not loaded",
+        ("not_cleared", "uninitialized"),
+    ),
     "kept_value": Kind(("kept_value",), "a device variable still holds the value of the call before"),
     "misaligned": Kind(("misaligned",), "a wide access at an address that its width does not divide"),
     "lane_mask": Kind(("lane_mask", "absent_lane"), "a warp function waits for, or takes a value from, an absent lane"),
@@ -207,10 +216,10 @@ def compare(key: Sequence[Finding], line: int, kind: str) -> Outcome:
 
 
 def find_kind(typed: str) -> str:
-    """Return the kind's name for a name or a cause. Raises UserError with the kinds."""
+    """Return the kind's name for a name, a cause or another word. Raises UserError with the kinds."""
     word = typed.strip().lower().replace(" ", "_").replace("-", "_")
     for name, kind in KINDS.items():
-        if word == name or word in kind.causes:
+        if word == name or word in kind.causes + kind.words:
             return name
     close = difflib.get_close_matches(word, KINDS, 1)
     asked = f" Did you mean {close[0]}?" if close else ""
@@ -250,7 +259,7 @@ def begin(exercise: Exercise, work: Path) -> None:
     keep(work, exercise, Outcome.BEGUN)
     lines = [
         f"{copy}, for {exercise.stage}: it compiles, and one thing in it is wrong.",
-        "Read it. In which line is the wrong access or call (not: where does the repair belong), and which kind is it?",
+        "Read it. Name the line of the access or call that goes wrong, not the line of the repair, and the kind:",
         f"    {command_for(exercise, 'LINE=… KIND=…')}",
         "Kinds:",
         describe_kinds(),

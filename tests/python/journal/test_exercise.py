@@ -52,9 +52,10 @@ def test_every_cause_of_a_defect_is_a_kind():
     assert {cause for kind in KINDS.values() for cause in kind.causes} == causes
 
 
-def test_kinds_are_found_by_name_and_cause():
+def test_kinds_are_found_by_name_cause_and_other_words():
     assert find_kind("Out of bounds") == find_kind("out-of-bounds") == "out_of_bounds"
     assert find_kind("return_before_barrier") == "divergent_barrier"
+    assert find_kind("missing barrier") == "race"
     with pytest.raises(UserError, match=r"'raec' is not a kind of bug. Did you mean race\? Kinds:\n +race "):
         find_kind("raec")
 
