@@ -5,6 +5,7 @@ warplab-course history DIR --student ID                   show all grades and de
 warplab-course status DIR                                 show the state of the batch, failures of the judge first
 warplab-course regrade DIR --student ID | --changed …     grade again; old scores are kept with the reason
 warplab-course due|without|extend|points|override DIR …   set dates and points, and which points count
+warplab-course drop DIR --student ID                      let a hand-in count for nobody
 warplab-course pull DIR | push DIR --canvas URL …          fetch hand-ins, return grades and feedback (or --moodle)
 warplab-course report DIR                                 write gradebook.csv, feedback/ and report.html again
 """
@@ -22,7 +23,7 @@ from typing import Any
 from grader.python.batch.grade.run import cores
 from grader.python.batch.outputs.gradebooks import GRADEBOOKS
 from grader.python.batch.policy.points import MOST_POINTS
-from grader.python.batch.verbs.decide import KINDS, due, extend, override, points, without
+from grader.python.batch.verbs.decide import KINDS, drop, due, extend, override, points, without
 from grader.python.batch.verbs.export import export
 from grader.python.batch.verbs.grade import grade
 from grader.python.batch.verbs.regrade import regrade
@@ -42,8 +43,9 @@ def make_parser() -> argparse.ArgumentParser:
         prog="warplab-course", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     verbs = parser.add_subparsers(required=True, metavar="VERB")
-    for add in (add_grade, add_regrade, add_due, add_without, add_extend, add_points, add_override, add_export):
+    for add in (add_grade, add_regrade, add_due, add_without, add_extend, add_points, add_override, add_drop):
         add(verbs)
+    add_export(verbs)
     add_remote(verbs)
     add_verb(verbs, "report", report, "write gradebook.csv, feedback/ and report.html again")
     one = add_verb(verbs, "history", history, "show all grades of a student with their reasons, and all decisions")
@@ -140,6 +142,12 @@ def add_override(verbs: Verbs) -> None:
     one = add_verb(verbs, "override", override, "replace students' points")
     add_students(one)
     add_undo(one).add_argument("--points", type=parse_points)
+
+
+def add_drop(verbs: Verbs) -> None:
+    one = add_verb(verbs, "drop", drop, "let hand-ins count for nobody: a test upload, a student who left")
+    add_students(one)
+    one.add_argument("--undo", action="store_true", help="let them count again")
 
 
 def add_export(verbs: Verbs) -> None:

@@ -37,9 +37,11 @@ ANIMALS += "raven stoat tapir urchin viper wombat yak"
 def make_dashboard(
     title: str, facts: Sequence[str], rows: Sequence[Row], finals: Sequence[Final], remarks: Sequence[Remark],
     stages: Sequence[str], secret: str, notes: Sequence[str] = (), journals: Collection[str] = (), lab: str = "",
+    dropped: Sequence[tuple[Row, str]] = (),
 ) -> str:  # fmt: skip
     """Return the page. `notes`: sentences about what could not be examined, and why; `journals`: keys of the
-    submissions with a page for the journal; `lab`: its name, for the handout's."""
+    submissions with a page for the journal; `lab`: its name, for the handout's; `dropped`: hand-ins that count for
+    nobody, and the reasons."""
     script = (HERE / "dashboard.js").read_text(encoding="utf-8")
     style = (HERE / "dashboard.css").read_text(encoding="utf-8")
     body = join(
@@ -49,6 +51,7 @@ def make_dashboard(
         make_mistakes(count_mistakes(finals, stages), lab),
         make_times(rows, stages),
         make_table(finals, stages, journals),
+        make_dropped(dropped),
         make_leaderboard(rows, stages, secret),
     )
     return make_document(title, body, style, script=script)
@@ -210,6 +213,17 @@ def make_table(finals: Sequence[Final], stages: Sequence[str], journals: Collect
     )  # fmt: skip
     table = tag("table", tag("thead", tag("tr", *head)), tag("tbody", *body), id="submissions")
     return tag("section", tag("h2", "Submissions"), tools, tag("div", table, class_="wide"))
+
+
+def make_dropped(dropped: Sequence[tuple[Row, str]]) -> Html | None:
+    """Return the section on the hand-ins that count for nobody, or None if there are none."""
+    if not dropped:
+        return None
+    head = [tag("th", name, scope="col") for name in ("Submission", "Name", "Reason")]
+    lines = [tag("tr", tag("td", row.key), tag("td", row.name), tag("td", why)) for row, why in dropped]
+    table = tag("div", tag("table", tag("thead", tag("tr", *head)), tag("tbody", *lines)), class_="wide")
+    caption = "They count for nobody, and are in no other part of this page. drop --undo brings one back."
+    return tag("section", tag("h2", "Dropped"), table, tag("p", caption, class_="caption"))
 
 
 def make_line(final: Final, stages: Sequence[str], has_journal: bool) -> Html:

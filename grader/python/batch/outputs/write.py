@@ -16,9 +16,9 @@ from grader.python.batch.outputs.mistakes import count_mistakes, list_mistakes
 from grader.python.batch.outputs.own_gradebook import make_gradebook
 from grader.python.batch.policy.alike import Alike, TooMuchError, find_alike
 from grader.python.batch.policy.copied_records import find_copied_records
-from grader.python.batch.policy.finals import points_of, rows_that_count
+from grader.python.batch.policy.finals import name_all, points_of, rows_that_count
 from grader.python.batch.policy.points import Final, Policy, choose_latest, finals, read_policy, tell_policy
-from grader.python.batch.policy.suspicious import find_remarks
+from grader.python.batch.policy.suspicious import find_changed_drops, find_remarks
 from grader.python.batch.store.database import Database
 from grader.python.batch.store.places import folder_name, place_of
 from grader.python.batch.store.rows import Row
@@ -34,10 +34,7 @@ def write_outputs(database: Database, settings: Settings) -> Path:
     decided, policy = database.fact("decided"), read_policy(database)
     rows, lab_points = rows_that_count(database, policy), points_of(settings, policy)
     by_key = {row.key: finals(row, policy, lab_points) for row in rows}
-    everyone = choose_latest(final for row in rows for final in by_key[row.key])
-    names = database.fact("names") or {}
-    for final in everyone:
-        final.name = names.get(final.student, final.name)
+    everyone = name_all(database, choose_latest(final for row in rows for final in by_key[row.key]))
     without = []
     for row in rows:
         if row.status not in ("", "not_submitted"):
@@ -54,13 +51,16 @@ def write_outputs(database: Database, settings: Settings) -> Path:
     file = settings.folder / "report.html"
     example = settings.root / "handouts/example-journal/records.jsonl"
     copied = find_copied_records(rows, settings.folder, example)
+    dropped = [row for row in database.rows() if row.key in policy.drops]
     remarks = find_remarks(rows, alike, find_untouched(rows, settings), everyone, copied)
+    remarks = find_changed_drops(dropped, policy) + remarks
     secret = database.fact("secret") or ""
     facts = describe(database, policy)
     journals = {row.key for row in rows if (place_of(settings.folder, "feedback", row.key) / JOURNAL).is_file()}
     page = make_dashboard(
-        title, facts, rows, everyone, remarks, settings.wanted(), secret, notes, journals, settings.lab
-    )
+        title, facts, rows, everyone, remarks, settings.wanted(), secret, notes, journals, settings.lab,
+        [(row, policy.drops[row.key][0]) for row in dropped],
+    )  # fmt: skip
     write_atomically(file, page)
     database.set_facts(shown=decided)
     return file

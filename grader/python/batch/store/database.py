@@ -13,6 +13,7 @@ submission. Tables:
     extensions, points, overrides   the instructor's additions, with the reason; the newest counts, and `who` is
                   the user who made it. An override has the fingerprint of the hand-in that it was given for; earlier
                   batches have neither
+    drops         hand-ins that count for nobody, by their key; `dropped` is 0 if the decision takes an earlier one back
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ CREATE TABLE IF NOT EXISTS submissions (
     detail TEXT NOT NULL DEFAULT '', wall_s REAL NOT NULL DEFAULT 0, reason TEXT NOT NULL DEFAULT '', grade INTEGER,
     graded_notes TEXT NOT NULL DEFAULT '[]', called TEXT NOT NULL DEFAULT '',
     pending_alone INTEGER NOT NULL DEFAULT 0, named_time TEXT NOT NULL DEFAULT '',
-    marked_by TEXT NOT NULL DEFAULT '', marked_late INTEGER NOT NULL DEFAULT 0);
+    marked_by TEXT NOT NULL DEFAULT '', marked_late INTEGER NOT NULL DEFAULT 0, team TEXT NOT NULL DEFAULT '[]');
 CREATE TABLE IF NOT EXISTS grades (
     id INTEGER PRIMARY KEY, key TEXT NOT NULL REFERENCES submissions, status TEXT NOT NULL, points REAL NOT NULL,
     most REAL NOT NULL, pending REAL NOT NULL, time TEXT NOT NULL, warplab TEXT NOT NULL, lab_hash TEXT NOT NULL,
@@ -60,13 +61,19 @@ CREATE TABLE IF NOT EXISTS points (
 CREATE TABLE IF NOT EXISTS overrides (
     id INTEGER PRIMARY KEY, student TEXT NOT NULL, points REAL NOT NULL, reason TEXT NOT NULL, time TEXT NOT NULL,
     fingerprint TEXT, who TEXT NOT NULL DEFAULT '');
+CREATE TABLE IF NOT EXISTS drops (
+    id INTEGER PRIMARY KEY, student TEXT NOT NULL, dropped INTEGER NOT NULL, reason TEXT NOT NULL, time TEXT NOT NULL,
+    fingerprint TEXT NOT NULL, who TEXT NOT NULL DEFAULT '');
 """
+# The keys of the hand-ins that are dropped now.
+DROPPED = "SELECT student FROM (SELECT student, dropped, max(id) FROM drops GROUP BY student) WHERE dropped"
 # For each table: the columns whose values identify the decision that a newer one replaces, the condition under which a
 # decision only takes back an earlier one, and the SQL expressions for its name and its content.
 DECISIONS = (
     ("extensions", "student", "until = ''", "'extension'", "'until ' || until"),
     ("points", "student, item", "points < 0", "item", "item || printf(' %g of %g', points, most)"),
     ("overrides", "student", "points < 0", "'override'", "printf('set to %g points', points)"),
+    ("drops", "student", "NOT dropped", "'drop'", "'hand-in dropped'"),
 )
 
 
@@ -156,6 +163,7 @@ class Database(SqliteFile):
                     "UPDATE submissions SET key = ?, members = ? WHERE key = ?", [new, json.dumps([new]), old]
                 )
                 connection.execute("UPDATE grades SET key = ? WHERE key = ?", [new, old])
+                connection.execute("UPDATE drops SET student = ? WHERE student = ?", [new, old])
                 for table in ("extensions", "points", "overrides") if old not in others | before else ():
                     connection.execute(f"UPDATE {table} SET student = ? WHERE student = ?", [new, old])
             write_facts(connection, renamed=renamed)
@@ -172,6 +180,7 @@ class Database(SqliteFile):
                 [one.key, json.dumps(one.members), write_notes(one.notes), old],
             )
             connection.execute("UPDATE grades SET key = ? WHERE key = ?", [one.key, old])
+            connection.execute("UPDATE drops SET student = ? WHERE student = ?", [one.key, old])
             alone = len(members) == len(one.members) == 1 and members[0] not in on_roster
             for table in ("extensions", "points", "overrides") if alone else ():
                 connection.execute(f"UPDATE {table} SET student = ? WHERE student = ?", [one.members[0], members[0]])
@@ -189,17 +198,18 @@ class Database(SqliteFile):
             for one in submissions:
                 values = [one.key, one.name, json.dumps(one.members), json.dumps(self.write_paths(one.entries))]
                 values += [one.handed_in, one.known_by, one.fingerprint, write_notes(one.notes), one.called]
-                values += [one.named_time, one.marked_by, one.marked_late]
+                values += [one.named_time, one.marked_by, one.marked_late, json.dumps(one.group)]
                 connection.execute(
                     "INSERT INTO submissions (key, name, members, entries, handed_in, known_by, fingerprint, notes,"
-                    " called, named_time, marked_by, marked_late) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+                    " called, named_time, marked_by, marked_late, team)"
+                    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
                     " ON CONFLICT (key) DO UPDATE SET name = excluded.name,"
                     " members = excluded.members, entries = excluded.entries, handed_in ="
                     " iif(fingerprint = excluded.fingerprint AND known_by = ? AND excluded.known_by = ?,"
                     " min(handed_in, excluded.handed_in), excluded.handed_in),"
                     " known_by = excluded.known_by, fingerprint = excluded.fingerprint, notes = excluded.notes,"
                     " called = excluded.called, named_time = excluded.named_time, marked_by = excluded.marked_by,"
-                    " marked_late = excluded.marked_late",
+                    " marked_late = excluded.marked_late, team = excluded.team",
                     [*values, FILE_DATE, FILE_DATE],
                 )
                 if old.get(one.key, one.fingerprint) != one.fingerprint:
@@ -246,11 +256,12 @@ class Database(SqliteFile):
         return {key: self.read_paths(entries) for key, entries in rows}
 
     def waiting(self) -> list[Submission]:
-        """Return the submissions that are still to be graded, by key."""
+        """Return the submissions that are still to be graded, by key. Dropped ones are not graded."""
         rows = self.query(
             "SELECT s.key, s.name, s.entries, s.members, s.handed_in, s.known_by, s.notes, s.fingerprint,"
             " iif(EXISTS (SELECT 1 FROM grades g WHERE g.key = s.key AND g.fingerprint = s.fingerprint),"
-            " s.graded_notes, 'null') FROM submissions s WHERE s.status = '' ORDER BY s.key"
+            " s.graded_notes, 'null') FROM submissions s"
+            f" WHERE s.status = '' AND s.key NOT IN ({DROPPED}) ORDER BY s.key"
         )
         return [
             Submission(key, name, self.read_paths(entries), json.loads(members), handed_in, known_by,
@@ -306,15 +317,16 @@ class Database(SqliteFile):
         found = self.query(
             "SELECT s.key, s.name, s.members, s.handed_in, s.known_by, s.notes, s.graded_notes, s.status, s.detail,"
             " s.wall_s, s.grade, s.fingerprint, s.named_time, s.marked_by, s.marked_late,"
-            " g.points, g.most, g.pending, g.time, g.backend, g.sandbox, g.status"
+            " s.team, g.points, g.most, g.pending, g.time, g.backend, g.sandbox, g.status"
             " FROM submissions s LEFT JOIN grades g ON g.id = s.grade"
         )
         rows = [
             Row(key, name, json.loads(members), handed_in, known_by, join_notes(notes, graded), status, detail,
                 wall_s, grade, *(value for value in rest if value is not None), fingerprint=fingerprint,
-                named_time=named, marked_by=marked_by, marked_late=bool(late), graded_as=graded_as or "")
+                named_time=named, marked_by=marked_by, marked_late=bool(late), team=json.loads(team),
+                graded_as=graded_as or "")
             for key, name, members, handed_in, known_by, notes, graded, status, detail, wall_s, grade, fingerprint,
-            named, marked_by, late, *rest, graded_as in found
+            named, marked_by, late, team, *rest, graded_as in found
         ]  # fmt: skip
         self.add_stages(rows)
         order = {status: index for index, status in enumerate(["", *STATUSES])}
@@ -345,12 +357,19 @@ class Database(SqliteFile):
         return self.report(rows[0][0]) if rows else ""
 
     def counts(self) -> dict[str, int]:
-        """Return the number of submissions of each status, in the order of STATUSES; '' (waiting) is first."""
-        found = dict(self.query("SELECT status, COUNT(*) FROM submissions GROUP BY status"))
+        """Return the number of submissions of each status, in the order of STATUSES; '' (waiting) is first. Dropped
+        ones do not count."""
+        found = dict(
+            self.query(f"SELECT status, COUNT(*) FROM submissions WHERE key NOT IN ({DROPPED}) GROUP BY status")
+        )
         return {status: found[status] for status in ["", *STATUSES] if status in found}
 
+    def dropped(self) -> set[str]:
+        """Return the keys of the hand-ins that are dropped now."""
+        return {key for (key,) in self.query(DROPPED)}
+
     def insert(self, table: str, lines: Sequence[Mapping[str, Any]]) -> None:
-        """Add lines of the same columns to extensions, points or overrides, in one transaction."""
+        """Add lines of the same columns to a table of decisions, in one transaction."""
         with self.transaction() as connection:
             for given in lines:
                 line = {**given, "who": name_user()}
