@@ -23,6 +23,7 @@ from grader.python.common.page import make_document
 from grader.python.common.units import NONE, plural, show_points, show_seconds
 
 HERE = Path(__file__).parent
+SIMILAR = "similar.html"
 BINS = 20
 ROW_HEIGHT = 30
 FIRST_REMARKS, MOST_REMARKS = 12, 50
@@ -99,7 +100,8 @@ def make_remarks(remarks: Sequence[Remark], notes: Sequence[str], names: Mapping
         left_out = len(remarks) - len(listed)
         words = f"{len(rest)} more" + (f", and {left_out} that are not listed" if left_out > 0 else "")
         more = tag("details", tag("summary", words), make_remarks_table(rest, names))
-    caption = tag("p", "These are hints, not verdicts; no points depend on them.", class_="caption")
+    side_by_side = tag("a", "Similar files side by side", href=SIMILAR)
+    caption = tag("p", "These are hints, not verdicts; no points depend on them. ", side_by_side, ".", class_="caption")
     return tag("section", tag("h2", "Look at these first"), *said, make_remarks_table(shown, names), more, caption)
 
 

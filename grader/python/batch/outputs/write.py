@@ -10,11 +10,13 @@ from pathlib import Path
 
 from grader.python.batch.grade.journals import JOURNAL
 from grader.python.batch.grade.opening import describe_error, read_starters
-from grader.python.batch.outputs.dashboard import make_dashboard
+from grader.python.batch.outputs.dashboard import SIMILAR, make_dashboard
 from grader.python.batch.outputs.feedback import write_feedback
 from grader.python.batch.outputs.mistakes import count_mistakes, list_mistakes
 from grader.python.batch.outputs.own_gradebook import make_gradebook
+from grader.python.batch.outputs.similar import make_similar
 from grader.python.batch.policy.alike import Alike, TooMuchError, find_alike
+from grader.python.batch.policy.clusters import Cluster, find_clusters
 from grader.python.batch.policy.copied_records import find_copied_records
 from grader.python.batch.policy.finals import name_all, points_of, rows_that_count
 from grader.python.batch.policy.points import Final, Policy, choose_latest, finals, read_policy, tell_policy
@@ -42,7 +44,7 @@ def write_outputs(database: Database, settings: Settings) -> Path:
     without += share_feedback(settings.folder / "feedback", database, rows, everyone, by_key)
     gradebook = make_gradebook(everyone, policy.items(), settings.wanted())
     write_atomically(settings.folder / "gradebook.csv", EXCEL_MARK + gradebook)
-    mistakes = list_mistakes(count_mistakes(everyone, settings.wanted()))
+    mistakes = list_mistakes(count_mistakes(everyone, settings.wanted()), settings.lab)
     write_atomically(settings.folder / "mistakes.csv", EXCEL_MARK + mistakes)
     alike, notes = compare(database, rows, settings)
     notes += without
@@ -51,8 +53,10 @@ def write_outputs(database: Database, settings: Settings) -> Path:
     file = settings.folder / "report.html"
     example = settings.root / "handouts/example-journal/records.jsonl"
     copied = find_copied_records(rows, settings.folder, example)
+    untouched = find_untouched(rows, settings)
+    write_similar(settings, rows, find_clusters(rows, alike, untouched))
     dropped = [row for row in database.rows() if row.key in policy.drops]
-    remarks = find_remarks(rows, alike, find_untouched(rows, settings), everyone, copied)
+    remarks = find_remarks(rows, alike, untouched, everyone, copied)
     remarks = find_changed_drops(dropped, policy) + remarks
     secret = database.fact("secret") or ""
     facts = describe(database, policy)
@@ -135,6 +139,21 @@ def compare(database: Database, rows: list[Row], settings: Settings) -> tuple[li
         pairs += [Alike(*pair) for pair in kept[stage]["pairs"]]
         notes += tell_left_out(stage, kept[stage].get("left_out", []))
     return pairs, notes
+
+
+def write_similar(settings: Settings, rows: Sequence[Row], clusters: Sequence[Cluster]) -> None:
+    """Write similar.html, with the files as they were graded."""
+
+    def read(key: str, stage: str) -> str:
+        file = place_of(settings.folder, "submissions", key) / settings.lab / f"{stage}.cu"
+        return file.read_text(encoding="utf-8", errors="replace") if file.is_file() else ""
+
+    def read_starter(stage: str) -> str:
+        return starters.get(stage, b"").decode("utf-8", "replace")
+
+    starters, names = read_starters(settings), {row.key: row.name for row in rows}
+    page = make_similar(f"{settings.lab}: similar files", clusters, read, read_starter, names)
+    write_atomically(settings.folder / SIMILAR, page)
 
 
 def find_untouched(rows: list[Row], settings: Settings) -> set[tuple[str, str]]:
