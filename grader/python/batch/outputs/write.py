@@ -20,7 +20,7 @@ from grader.python.batch.policy.clusters import Cluster, find_clusters
 from grader.python.batch.policy.copied_records import find_copied_records
 from grader.python.batch.policy.finals import name_all, points_of, rows_that_count
 from grader.python.batch.policy.points import Final, Policy, choose_latest, finals, read_policy, tell_policy
-from grader.python.batch.policy.suspicious import find_changed_drops, find_remarks
+from grader.python.batch.policy.suspicious import find_changed_drops, find_remarks, find_requests
 from grader.python.batch.store.database import Database
 from grader.python.batch.store.places import folder_name, place_of
 from grader.python.batch.store.rows import Row
@@ -57,7 +57,7 @@ def write_outputs(database: Database, settings: Settings) -> Path:
     write_similar(settings, rows, find_clusters(rows, alike, untouched))
     dropped = [row for row in database.rows() if row.key in policy.drops]
     remarks = find_remarks(rows, alike, untouched, everyone, copied)
-    remarks = find_changed_drops(dropped, policy) + remarks
+    remarks = find_changed_drops(dropped, policy) + find_requests(everyone, database.requests()) + remarks
     secret = database.fact("secret") or ""
     facts = describe(database, policy)
     journals = {row.key for row in rows if (place_of(settings.folder, "feedback", row.key) / JOURNAL).is_file()}

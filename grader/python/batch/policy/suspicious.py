@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from statistics import median
@@ -121,6 +121,15 @@ def find_changed_drops(dropped: Sequence[Row], policy: Policy) -> list[Remark]:
     """Return a remark for each dropped hand-in that changed later."""
     changed = [row for row in dropped if row.fingerprint != policy.drops[row.key][1]]
     return [Remark(1, row.key, "", "changed after it was dropped", tell_changed_drop(row)) for row in changed]
+
+
+def find_requests(finals: Sequence[Final], requests: Mapping[str, str]) -> list[Remark]:
+    """Return a remark for each student who waits for the answer to a request."""
+    asking = [final for final in finals if final.student in requests]
+    return [
+        Remark(1, final.row.key, "", "asks for a regrade", f"{final.student}: {requests[final.student]}")
+        for final in asking
+    ]
 
 
 def tell_changed_drop(row: Row) -> str:

@@ -13,6 +13,9 @@ submission. Tables:
     extensions, points, overrides   the instructor's additions, with the reason; the newest counts, and `who` is
                   the user who made it. An override has the fingerprint of the hand-in that it was given for; earlier
                   batches have neither
+    comments      on a line of a hand-in, by its key: `code` is the line, `reason` the comment; `kept` is 0 if the comment
+                  is removed
+    requests      of students to grade again, in `reason`; `open` is 0 for the answer
     drops         hand-ins that count for nobody, by their key; `dropped` is 0 if the decision takes an earlier one back
 """
 
@@ -29,7 +32,7 @@ from typing import Any
 from grader.python.batch.ingest.notes import has_kind, read_notes, write_notes
 from grader.python.batch.ingest.submission import ANOTHER, FILE_DATE, Earlier, Submission
 from grader.python.batch.store.conversions import SCHEMA, convert
-from grader.python.batch.store.rows import STATUSES, Graded, Row, Stage, join_notes, own_members
+from grader.python.batch.store.rows import STATUSES, Comment, Graded, Row, Stage, join_notes, own_members
 from grader.python.batch.store.sqlite import SqliteFile, write_facts
 from grader.python.common.console import UserError
 
@@ -65,16 +68,38 @@ CREATE TABLE IF NOT EXISTS drops (
     id INTEGER PRIMARY KEY, student TEXT NOT NULL, dropped INTEGER NOT NULL, reason TEXT NOT NULL, time TEXT NOT NULL,
     fingerprint TEXT NOT NULL, who TEXT NOT NULL DEFAULT '');
 """
+TABLES += """
+CREATE TABLE IF NOT EXISTS comments (
+    id INTEGER PRIMARY KEY, student TEXT NOT NULL, stage TEXT NOT NULL, line INTEGER NOT NULL, code TEXT NOT NULL,
+    kept INTEGER NOT NULL, reason TEXT NOT NULL, time TEXT NOT NULL, fingerprint TEXT NOT NULL,
+    who TEXT NOT NULL DEFAULT '');
+CREATE TABLE IF NOT EXISTS requests (
+    id INTEGER PRIMARY KEY, student TEXT NOT NULL, open INTEGER NOT NULL, reason TEXT NOT NULL, time TEXT NOT NULL,
+    who TEXT NOT NULL DEFAULT '');
+"""
 # The keys of the hand-ins that are dropped now.
 DROPPED = "SELECT student FROM (SELECT student, dropped, max(id) FROM drops GROUP BY student) WHERE dropped"
+ON_LINE = "printf('comment on %s, line %d', stage, line)"
 # For each table: the columns whose values identify the decision that a newer one replaces, the condition under which a
-# decision only takes back an earlier one, and the SQL expressions for its name and its content.
+# decision only takes back an earlier one, the SQL expressions for that and for its content, and the word for an earlier
+# decision that was taken back.
 DECISIONS = (
-    ("extensions", "student", "until = ''", "'extension'", "'until ' || until"),
-    ("points", "student, item", "points < 0", "item", "item || printf(' %g of %g', points, most)"),
-    ("overrides", "student", "points < 0", "'override'", "printf('set to %g points', points)"),
-    ("drops", "student", "NOT dropped", "'drop'", "'hand-in dropped'"),
+    ("extensions", "student", "until = ''", "'extension taken back'", "'until ' || until", "undone"),
+    (
+        "points",
+        "student, item",
+        "points < 0",
+        "item || ' taken back'",
+        "item || printf(' %g of %g', points, most)",
+        "undone",
+    ),
+    ("overrides", "student", "points < 0", "'override taken back'", "printf('set to %g points', points)", "undone"),
+    ("drops", "student", "NOT dropped", "'drop taken back'", "'hand-in dropped'", "undone"),
+    ("comments", "student, stage, line", "NOT kept", f"{ON_LINE} || ' removed'", ON_LINE, "removed"),
+    ("requests", "student", "NOT open", "'request answered'", "'asks for a regrade'", "answered"),
 )
+
+OF_STUDENTS = ("extensions", "points", "overrides", "requests")  # the others are of hand-ins
 
 
 def name_user() -> str:
@@ -163,8 +188,9 @@ class Database(SqliteFile):
                     "UPDATE submissions SET key = ?, members = ? WHERE key = ?", [new, json.dumps([new]), old]
                 )
                 connection.execute("UPDATE grades SET key = ? WHERE key = ?", [new, old])
-                connection.execute("UPDATE drops SET student = ? WHERE student = ?", [new, old])
-                for table in ("extensions", "points", "overrides") if old not in others | before else ():
+                for table in ("drops", "comments"):
+                    connection.execute(f"UPDATE {table} SET student = ? WHERE student = ?", [new, old])
+                for table in OF_STUDENTS if old not in others | before else ():
                     connection.execute(f"UPDATE {table} SET student = ? WHERE student = ?", [new, old])
             write_facts(connection, renamed=renamed)
 
@@ -180,9 +206,10 @@ class Database(SqliteFile):
                 [one.key, json.dumps(one.members), write_notes(one.notes), old],
             )
             connection.execute("UPDATE grades SET key = ? WHERE key = ?", [one.key, old])
-            connection.execute("UPDATE drops SET student = ? WHERE student = ?", [one.key, old])
+            for table in ("drops", "comments"):
+                connection.execute(f"UPDATE {table} SET student = ? WHERE student = ?", [one.key, old])
             alone = len(members) == len(one.members) == 1 and members[0] not in on_roster
-            for table in ("extensions", "points", "overrides") if alone else ():
+            for table in OF_STUDENTS if alone else ():
                 connection.execute(f"UPDATE {table} SET student = ? WHERE student = ?", [one.members[0], members[0]])
             write_facts(connection, renamed={old: one.key})
 
@@ -329,6 +356,7 @@ class Database(SqliteFile):
             named, marked_by, late, team, *rest, graded_as in found
         ]  # fmt: skip
         self.add_stages(rows)
+        self.add_comments(rows)
         order = {status: index for index, status in enumerate(["", *STATUSES])}
         return sorted(rows, key=lambda row: (order.get(row.status, 0), row.key))
 
@@ -340,6 +368,23 @@ class Database(SqliteFile):
         ):
             if number in by_grade:
                 by_grade[number].stages.append(Stage(*values, bool(ambiguous)))
+
+    def add_comments(self, rows: Sequence[Row]) -> None:
+        newest: dict[tuple[str, str, int], tuple[str, str, int, str]] = {}
+        columns = "student, stage, line, code, reason, kept, fingerprint"
+        for key, stage, line, *comment in self.query(f"SELECT {columns} FROM comments ORDER BY id"):
+            newest[key, stage, line] = tuple(comment)
+        by_key = {row.key: row for row in rows}
+        for (key, stage, line), (code, text, kept, fingerprint) in sorted(newest.items()):
+            if kept and key in by_key:
+                is_old = fingerprint != by_key[key].fingerprint
+                by_key[key].comments.append(Comment(stage, line, code, text, is_old))
+
+    def requests(self) -> dict[str, str]:
+        """Return the open requests to grade again, by student."""
+        newest = {student: (open, text) for student, open, text in
+                  self.query("SELECT student, open, reason FROM requests ORDER BY id")}  # fmt: skip
+        return {student: text for student, (open, text) in newest.items() if open}
 
     def report(self, grade: int) -> str:
         """Return report.json of a grade, as the judge wrote it."""
@@ -390,11 +435,11 @@ class Database(SqliteFile):
         force, time, student, decision, reason, and the user who made it."""
         tables = [
             f"SELECT {undo} AS undo, lead({undo}) OVER (PARTITION BY {of} ORDER BY id) AS undone, time, student,"
-            f" iif({undo}, {name} || ' taken back', {what}) AS what, reason, who FROM {table}"
-            for table, of, undo, name, what in DECISIONS
+            f" iif({undo}, {back}, {what}) AS what, reason, who, '{word}' AS word FROM {table}"
+            for table, of, undo, back, what, word in DECISIONS
         ]
         return self.query(
             "SELECT NOT undo AND undone IS NULL AS holds, time, student,"
-            " what || iif(undo OR undone IS NULL, '', iif(undone, ', undone', ', replaced')), reason, who"
+            " what || iif(undo OR undone IS NULL, '', iif(undone, ', ' || word, ', replaced')), reason, who"
             f" FROM ({' UNION ALL '.join(tables)}) ORDER BY holds DESC, time"
         )

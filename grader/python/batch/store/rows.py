@@ -44,6 +44,17 @@ class Stage:
     ambiguous: bool
 
 
+@dataclass(frozen=True)
+class Comment:
+    """An instructor's comment on a line of a file. `is_old`: another hand-in came later."""
+
+    stage: str
+    line: int
+    code: str
+    text: str
+    is_old: bool
+
+
 @dataclass
 class Row:
     """A submission with its newest grade, without the report."""
@@ -70,6 +81,7 @@ class Row:
     marked_by: str = ""
     marked_late: bool = False
     team: list[str] = field(default_factory=list)  # the group of a Submission
+    comments: list[Comment] = field(default_factory=list)
     graded_as: str = ""  # the grade's own status: an earlier one, if nothing was judged since
 
     def own(self) -> list[str]:
