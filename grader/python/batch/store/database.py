@@ -13,8 +13,8 @@ submission. Tables:
     extensions, points, overrides   the instructor's additions, with the reason; the newest counts, and `who` is
                   the user who made it. An override has the fingerprint of the hand-in that it was given for; earlier
                   batches have neither
-    comments      on a line of a hand-in, by its key: `code` is the line, `reason` the comment; `kept` is 0 if the comment
-                  is removed
+    comments      on a line of a hand-in, by its key: `code` is the line, `reason` the comment; `kept` is 0 if the
+                  comment is removed
     requests      of students to grade again, in `reason`; `open` is 0 for the answer
     drops         hand-ins that count for nobody, by their key; `dropped` is 0 if the decision takes an earlier one back
 """

@@ -128,7 +128,7 @@ def test_decisions_are_checked_and_say_what_came_of_them(course: Course) -> None
     said = course.verb("due", "--at", "2020-01-01T00:00Z", "--percent-per-day", "10")
     assert "0 of 1 are late" in said.stdout and "--trust-file-dates" in said.stdout
     said = course.verb("points", "--student", "ada.l@uni.example", "--points", "3", "--of", "0", *reason)
-    assert "al1: 15 of 20 points" in said.stdout and "report" in said.stdout, said.stderr
+    assert "al1 (Ada): 15 of 20 points" in said.stdout and "report" in said.stdout, said.stderr
 
 
 def late(hours: float, policy: Policy) -> float:
