@@ -129,7 +129,8 @@ def describe_submission(row: Row, finals: list[Final]) -> list[str]:
 def tell_comment(comment: Comment) -> str:
     """Return a comment with its line of code."""
     old = " of an earlier hand-in" if comment.is_old else ""
-    return f"Comment on {comment.stage}.cu{old}, line {comment.line}: `{comment.code}`: {comment.text}"
+    code = f" `{comment.code}`:" if comment.code else ""  # the line may be empty
+    return f"Comment on {comment.stage}.cu{old}, line {comment.line}:{code} {comment.text}"
 
 
 def link_journal(target: Path) -> Html | None:

@@ -6,6 +6,8 @@ import csv
 
 import pytest
 
+from grader.python.batch.outputs.feedback import tell_comment
+from grader.python.batch.store.rows import Comment
 from tests.python.batch.batches import Course
 
 
@@ -41,6 +43,10 @@ def test_a_comment_is_in_the_feedback_of_its_student(graded: Course) -> None:
     assert "Comment" not in read_feedback(graded)
     said = graded.verb("history", "--student", "al1").stdout
     assert "comment on 01_first, line 2, removed (Name this.)" in said
+
+
+def test_a_comment_on_an_empty_line_quotes_nothing() -> None:
+    assert tell_comment(Comment("01_first", 3, "", "Why?", False)) == "Comment on 01_first.cu, line 3: Why?"
 
 
 def test_a_comment_needs_a_line_that_is_there(graded: Course) -> None:
