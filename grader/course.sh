@@ -3,7 +3,7 @@
 verbs="$verbs demo test new-lab starters docs example-journal results counters peers soak bench-backend bench-grading \
 calibrate kit bug-key export gradescope autolab batch course"
 names="$names LABS STAGES EXERCISES FORMAT OUTPUT SUBMISSIONS OUT ROSTER EXECUTOR"
-paths="$paths OUTPUT SUBMISSIONS OUT ROSTER"
+paths="$paths OUTPUT SUBMISSIONS OUT"
 
 # The verbs of a whole batch run in the caller's folder: ./warplab course status DIR
 if [ "$1" = course ]; then
@@ -19,13 +19,21 @@ For instructors; more in grader/python/release/RELEASES.md and, for developers, 
                                      EXERCISES=other:1 adds the find-the-bug exercises of stages that are over
   make bug-key [LAB=…]               the answers to the exercises of make bug, with the sanitizer's findings
   make batch LAB=… SUBMISSIONS=…     grade a folder of submissions, or a zip from Canvas or Moodle;
-                                     OUT=… gets the gradebook and feedback, ROSTER=… lists the students,
+                                     OUT=… gets the gradebook and feedback, ROSTER=… lists the students
+                                     (ROSTER=one.csv,other.csv are joined),
                                      UPTO=… is the last stage of the students' kit
   make new-lab LAB=… [STAGES=…]      a new lab's skeleton; STAGES=01_naive,02_tile names its stages
   make export REPORT=… FORMAT=…      a report for gradescope, autolab, github, prairielearn, canvas or moodle
   make gradescope LAB=…              an autograder for Gradescope; make autolab LAB=… one for Autolab
   make test                          all tests of this project
 END
+}
+
+from_here() { # PATH: a relative one starts at the caller's folder
+    case $1 in
+    /*) printf '%s\n' "$1" ;;
+    *) printf '%s\n' "$here/$1" ;;
+    esac
 }
 
 need_course_packages() {
@@ -140,8 +148,15 @@ instructors_verb() { # [OPTION …]
             fail "Type  make batch LAB=NAME SUBMISSIONS=folder-or-zip OUT=folder"
         build program
         need_course_packages
+        rest=$ROSTER # one,other are two files, unless there is a file of that name
+        while [ -n "$rest" ]; do
+            name=$rest
+            [ -e "$(from_here "$name")" ] || name=${rest%%,*}
+            set -- "$@" --roster "$(from_here "$name")"
+            case $rest in "$name",*) rest=${rest#"$name",} ;; *) rest= ;; esac
+        done
         "$VENV/bin/python" -m grader.python.batch grade ${SUBMISSIONS:+"$SUBMISSIONS"} ${LAB:+--lab "$LAB"} \
-            ${OUT:+--out "$OUT"} --build "$BUILD" ${ROSTER:+--roster "$ROSTER"} ${BACKEND:+--backend "$BACKEND"} \
+            ${OUT:+--out "$OUT"} --build "$BUILD" ${BACKEND:+--backend "$BACKEND"} \
             ${STAGE:+--stage "$STAGE"} ${UPTO:+--upto "$UPTO"} ${UNSAFE:+--unsafe} \
             ${EXECUTOR:+--executor "$EXECUTOR"} "$@"
         ;;

@@ -443,3 +443,25 @@ def test_show_says_when_its_packages_cannot_be_had(checkout, make, machine):
     said = make(folder, "show", "LAB=sample")
     assert said.status == 2
     assert said.has("Python 3.9.2, and this needs 3.11 or newer")
+
+
+def test_two_rosters_reach_the_batch_from_the_callers_folder(checkout, warplab, tmp_path):
+    folder = checkout()
+    (venv := tmp_path / "venv" / "bin").mkdir(parents=True)
+    (venv / "python").write_text("#!/bin/sh\nprintf '[%s]' \"$@\"\n")
+    (venv / "python").chmod(0o755)
+    for marker in ("ready", "course"):
+        (tmp_path / "venv" / marker).touch()
+    (folder / "with, comma.csv").touch()
+    words = ("batch", "LAB=sample", "SUBMISSIONS=in", "OUT=out", f"VENV={tmp_path / 'venv'}")
+
+    def rosters(value: str, cwd: Path) -> str:
+        said = warplab(folder, *words, f"ROSTER={value}", cwd=cwd)
+        assert said.status == 0, said.out
+        return said.out[said.out.rindex("[--build]") :].partition("]")[2].partition("]")[2]
+
+    assert rosters("one.csv,/two.csv", folder) == f"[--roster][{folder}/one.csv][--roster][/two.csv]"
+    assert rosters("with, comma.csv", folder) == f"[--roster][{folder}/with, comma.csv]"
+    below = folder / "labs"
+    assert rosters("a.csv,../b.csv", below) == f"[--roster][{below}/a.csv][--roster][{below}/../b.csv]"
+    assert rosters("", folder) == ""

@@ -6,6 +6,8 @@ warplab-course status DIR                                 show the state of the 
 warplab-course regrade DIR --student ID | --changed …     grade again; old scores are kept with the reason
 warplab-course due|without|extend|points|override DIR …   set dates and points, and which points count
 warplab-course mark DIR --student ID | --from CSV …       mark journals by the rubric, handouts/rubric.json
+warplab-course drop DIR --student ID                      let a hand-in count for nobody
+warplab-course comment|request DIR --student ID …         comment on a line of code, record a request to grade again
 warplab-course pull DIR | push DIR --canvas URL …          fetch hand-ins, return grades and feedback (or --moodle)
 warplab-course report DIR                                 write gradebook.csv, feedback/ and report.html again
 """
@@ -23,15 +25,17 @@ from typing import Any
 from grader.python.batch.grade.run import cores
 from grader.python.batch.outputs.gradebooks import GRADEBOOKS
 from grader.python.batch.policy.points import MOST_POINTS
-from grader.python.batch.verbs.decide import KINDS, due, extend, mark, override, points, without
+from grader.python.batch.verbs.decide import KINDS, drop, due, extend, mark, override, points, without
 from grader.python.batch.verbs.export import export
 from grader.python.batch.verbs.grade import grade
 from grader.python.batch.verbs.regrade import regrade
 from grader.python.batch.verbs.remote import pull, push
 from grader.python.batch.verbs.show import history, report, status
+from grader.python.batch.verbs.talk import comment, request
 from grader.python.common.console import run_command
 
 MOST_ID = 10**18
+MOST_LINE = 10**6
 MOST_JOBS, MOST_DAYS, MOST_TIMEOUT_S = 10_000, 10_000, 10_000_000
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -52,9 +56,11 @@ def make_parser() -> argparse.ArgumentParser:
         add_points,
         add_mark,
         add_override,
-        add_export,
+        add_drop,
     ):
         add(verbs)
+    add_talk(verbs)
+    add_export(verbs)
     add_remote(verbs)
     add_verb(verbs, "report", report, "write gradebook.csv, feedback/ and report.html again")
     one = add_verb(verbs, "history", history, "show all grades of a student with their reasons, and all decisions")
@@ -164,6 +170,25 @@ def add_override(verbs: Verbs) -> None:
     one = add_verb(verbs, "override", override, "replace students' points")
     add_students(one)
     add_undo(one).add_argument("--points", type=parse_points)
+
+
+def add_drop(verbs: Verbs) -> None:
+    one = add_verb(verbs, "drop", drop, "let hand-ins count for nobody: a test upload, a student who left")
+    add_students(one)
+    one.add_argument("--undo", action="store_true", help="let them count again")
+
+
+def add_talk(verbs: Verbs) -> None:
+    one = add_verb(verbs, "comment", comment, "comment on a line of a student's code, in the feedback")
+    one.add_argument("--student", required=True, help="a student, or a team's hand-in")
+    one.add_argument("--stage", required=True)
+    one.add_argument("--line", type=make_number(int, 1, MOST_LINE), required=True)
+    add_undo(one).add_argument("--text", type=parse_reason, help="the student reads it")
+    other = add_verb(verbs, "request", request, "record a student's request to grade again, and the answer")
+    other.add_argument("--student", required=True)
+    what = other.add_mutually_exclusive_group(required=True)
+    what.add_argument("--text", type=parse_reason, help="what the student asks for")
+    what.add_argument("--answer", type=parse_reason, help="closes the open request")
 
 
 def add_export(verbs: Verbs) -> None:

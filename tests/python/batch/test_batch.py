@@ -857,3 +857,27 @@ def test_grades_of_a_lab_before_and_after_a_change_are_not_mixed_silently(course
     assert said.returncode == 1 and "stages than the last hand-in: al1." in said.stderr
     assert "Graded before" not in course.verb("regrade", "--changed").stderr
     assert course.verb(*export).returncode == 0
+
+
+def test_another_batch_is_not_graded(course: Course) -> None:
+    course.hand_in("al1", "fine", "fine")
+    course.grade()
+    other = course.out.with_name("other")
+    said = course.run([*course.command("grade", course.out, "--lab", LAB, "--out", other, "--root", course.root)])
+    assert said.returncode == 2 and "is the folder of another batch (it holds batch.sqlite)" in said.stderr
+    course.out.rename(course.handed_in / "old")
+    said = course.grade()
+    assert said.returncode == 0 and "Left out: old is the folder of another batch" in said.stderr
+    assert set(course.statuses()) == {"al1"}
+
+
+def test_each_step_is_announced_before_it_begins(course: Course) -> None:
+    for student in ("al1", "at2", "gh3"):
+        course.hand_in(student, "fine", "fine")
+    lines = course.grade().stdout.splitlines()
+    assert lines[:4] == [
+        f"Reading the hand-ins in {course.handed_in} …",
+        "Found 3 hand-ins. Looking into them …",
+        "Checking that the judge works here …",
+        "Grading 3 hand-ins, 2 at a time …",
+    ]

@@ -54,7 +54,7 @@ def test_a_name_with_accents_as_a_mac_writes_it_is_found(course: Course) -> None
     assert course.statuses()["zo8"] == "graded"
     by_name = unicodedata.normalize("NFD", "Zoë Ångström")
     said = course.verb("override", "--student", by_name, "--points", "3", "--reason", "shown")
-    assert "zo8: 3 of 20" in said.stdout, said.stderr
+    assert "zo8 (Zoë Ångström): 3 of 20" in said.stdout, said.stderr
 
 
 def test_a_stranger_is_named_with_what_to_do(course: Course) -> None:

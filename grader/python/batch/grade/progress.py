@@ -9,6 +9,7 @@ from statistics import fmean
 from grader.python.batch.store.rows import OURS, Graded, in_words
 from grader.python.common.console import say
 from grader.python.common.markup import show_text
+from grader.python.common.units import plural
 
 FINE = ("graded", "missing_stages")
 LATELY = 20  # number of recent submissions whose durations predict the remaining time
@@ -32,6 +33,7 @@ class Progress:
         self.lately_s: deque[float] = deque(maxlen=LATELY)
 
     def __enter__(self) -> Progress:
+        say(self.begin(), flush=True)
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -45,6 +47,11 @@ class Progress:
         if graded.status in FINE:  # a refusal takes no time and predicts nothing about the others
             self.lately_s.append(graded.wall_s)
         self.say(graded)
+
+    def begin(self) -> str:
+        """Return the text before the first result, which can take minutes."""
+        at_once = f", {min(self.at_once, self.total)} at a time" if self.at_once else ""
+        return f"Grading {plural(self.total, 'hand-in')}{at_once} …"
 
     def left(self) -> str:
         """Return how many are left, and the approximate time if it can be predicted."""
@@ -69,10 +76,11 @@ class LiveProgress(Progress):
     """Shows the counts in one line that changes, and failures above it."""
 
     def __enter__(self) -> Progress:
-        from rich.progress import BarColumn, TextColumn
+        from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
         from rich.progress import Progress as Bar
 
-        self.bar = Bar(BarColumn(), TextColumn("{task.description}"))
+        super().__enter__()
+        self.bar = Bar(BarColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
         self.task = self.bar.add_task(self.counts(), total=self.before + self.total, completed=self.before)
         self.bar.start()
         return self

@@ -34,8 +34,9 @@ from grader.python.batch.store.places import place_of
 from grader.python.batch.store.rows import Graded
 from grader.python.batch.store.settings import Settings
 from grader.python.batch.store.sqlite import LockedError
-from grader.python.common.console import UserError
+from grader.python.common.console import UserError, say
 from grader.python.common.report import parse_report
+from grader.python.common.units import plural
 
 CORES_FOR_TIMING = 2
 JUDGES_A_GPU = 2
@@ -104,6 +105,7 @@ def grade_here(
     running = Running()
     gpus = list_gpus() if backend == "cuda" else []
     if gpus:  # measure the CPU baselines first, because each judge has only a share of the cores
+        say("Measuring the CPU's times …", flush=True)
         run_judge(settings.program("baselines", settings.lab), settings, running, {})
     workers = make_gpu_workers(settings, running, gpus) if gpus else make_workers(settings, running, jobs)
     alone = len(waiting) == 1 or (jobs == 1 and not gpus)
@@ -118,6 +120,7 @@ def grade_here(
             yield graded
     works = True
     while again:
+        say(f"Grading {plural(len(again), 'hand-in')} again, one at a time …", flush=True)
         works = works and (not suspects or is_reference_graded(settings, running, environment))
         trying, again = again, []
         for graded in grade_all(trying, make_workers(settings, running, 1, environment), running):

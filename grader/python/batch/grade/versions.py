@@ -42,11 +42,14 @@ def is_stale(kept: str, kept_version: str, judging: str, version: str) -> bool:
 
 
 def find_stale(database: Database, judging: str, version: str) -> list[str]:
-    """Return the keys of the submissions whose grade comes from another version of the lab or grader."""
+    """Return the keys of the submissions whose grade comes from another version of the lab or grader. Dropped ones do
+    not count."""
+    dropped = database.dropped()
     grades = database.query(
         "SELECT s.key, g.lab_hash, g.warplab FROM submissions s JOIN grades g ON g.id = s.grade ORDER BY s.key"
     )
-    return [key for key, kept, kept_version in grades if is_stale(kept, kept_version, judging, version)]
+    stale = [key for key, kept, kept_version in grades if is_stale(kept, kept_version, judging, version)]
+    return [key for key in stale if key not in dropped]
 
 
 def require_built(settings: Settings) -> None:

@@ -20,7 +20,7 @@ from pathlib import Path, PurePosixPath
 from typing import TypeVar
 
 from grader.python.batch.ingest.archive import MANIFEST, is_archive, is_folder, is_hidden, kind_of_file
-from grader.python.batch.ingest.folders import open_below
+from grader.python.batch.ingest.folders import DATABASE, holds_batch, open_below
 from grader.python.batch.ingest.names import (
     SUBMITTED,
     Reading,
@@ -91,6 +91,9 @@ def list_entries(folder: Path, lab: str, roster: Sequence[Student], out: Path | 
         readings = list_readings(name, systems)
         if len(readings) > 1:
             readings = keep_anonymous(readings, list(shown))
+        if not readings and holds_batch(path):  # a student's folder has a course system's name, or no database
+            strangers.append(f"{name} is the folder of another batch, not a hand-in: {DATABASE} is in it.")
+            continue
         entry = understand(path, lab, readings, choose_reading(readings, known))
         if isinstance(entry, str):
             strangers.append(entry)

@@ -25,6 +25,8 @@ from grader.python.batch.ingest.archive import (
 )
 from grader.python.batch.ingest.times import past_time
 
+DATABASE = "batch.sqlite"  # in a batch's folder
+SQLITE_START = b"SQLite format 3\0"
 NEVER_FOLLOW = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
@@ -88,6 +90,15 @@ def open_below(folder: Path, name: str, flags: int = 0) -> Iterator[int]:
             opened.callback(os.close, descriptor)
         assert descriptor is not None
         yield descriptor
+
+
+def holds_batch(folder: Path) -> bool:
+    """Return whether a folder is a batch's: its database is in it."""
+    try:
+        with open_file(folder, DATABASE) as stream:
+            return stream.read(len(SQLITE_START)) == SQLITE_START
+    except (OSError, RefusedError):
+        return False
 
 
 def make_part(folder: Path, name: str, status: os.stat_result) -> Part:

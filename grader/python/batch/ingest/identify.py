@@ -30,6 +30,7 @@ HOW_TO_DECIDE = "Ask these students who worked together, and decide with `overri
 HOW_TO_AGREE = "If both names mean one person, write this name into the roster, and repeat the command."
 HOW_TO_NUMBER = "Use a roster with this assignment's numbers: for Moodle, its grading worksheet."
 MOST_LISTED = 10  # members of a team
+MOST_IN_GROUP = 10  # more are no team: Moodle has all students without a group in one
 FEW = 2  # names that differ, among students whose numbers agree
 
 
@@ -55,6 +56,7 @@ def identify(found: Sequence[Submission], roster: Sequence[Student], earlier: Se
             submission.notes += [] if submission.own else [make_note("not_on_roster")]
     credit_partners(found, roster, earlier)
     note_rivals(found, earlier)
+    note_groups(found, roster)
 
 
 def identify_by_group(found: Sequence[Submission], roster: Sequence[Student]) -> list[Submission]:
@@ -205,6 +207,7 @@ def credit_partners(found: Sequence[Submission], roster: Sequence[Student], earl
             rest = f" {said}, and not {submission.key}, who handed it in."
             submission.notes.append(make_note("names_others", rest))
             continue
+        submission.group = [student.id for student in team]
         for student in team:
             if student.id in submission.members:
                 continue
@@ -234,3 +237,12 @@ def note_rivals(found: Sequence[Submission], earlier: Sequence[Earlier]) -> None
         for one in rivals:
             if isinstance(one, Submission):
                 one.notes.append(make_note("rivals", rest))
+
+
+def note_groups(found: Sequence[Submission], roster: Sequence[Student]) -> None:
+    """Add the students of the roster's groups to the groups of their hand-ins."""
+    groups = [team for team in students_by_group(roster).values() if len(team) <= MOST_IN_GROUP]
+    team_of = {student.id: [one.id for one in team] for team in groups for student in team}
+    for submission in found:
+        of_roster = [member for own in submission.own for member in team_of.get(own, ())]
+        submission.group = list(dict.fromkeys([*submission.group, *of_roster]))

@@ -32,6 +32,7 @@ class Submission:
     called: str = ""  # its key if no roster identifies the student
     written: bool = False  # whether `make submit` wrote the key; it replaces some characters of ids
     own: tuple[str, ...] = ()  # roster ids in its name, without credited partners
+    group: list[str] = field(default_factory=list)  # roster ids in its name, or of its students' group on the roster
     claim: str = ""  # the likely roster id, if the name can be read in several ways
     of_system: bool = False  # whether the key is a course system's number
     certain: bool = False  # whether an id or number identifies the student; students can choose names

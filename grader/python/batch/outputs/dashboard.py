@@ -24,6 +24,7 @@ from grader.python.common.units import NONE, plural, show_points, show_seconds
 from grader.python.journal.quiz import Score
 
 HERE = Path(__file__).parent
+SIMILAR = "similar.html"
 BINS = 20
 ROW_HEIGHT = 30
 FIRST_REMARKS, MOST_REMARKS = 12, 50
@@ -38,11 +39,11 @@ ANIMALS += "raven stoat tapir urchin viper wombat yak"
 def make_dashboard(
     title: str, facts: Sequence[str], rows: Sequence[Row], finals: Sequence[Final], remarks: Sequence[Remark],
     stages: Sequence[str], secret: str, notes: Sequence[str] = (), journals: Collection[str] = (), lab: str = "",
-    quizzes: Mapping[str, Score] = {},
+    quizzes: Mapping[str, Score] = {}, dropped: Sequence[tuple[Row, str]] = (),
 ) -> str:  # fmt: skip
     """Return the page. `notes`: sentences about what could not be examined, and why; `journals`: keys of the
-    submissions with a page for the journal; `lab`: its name, for the handout's; `quizzes`: the scores of
-    the answers in each submission."""
+    submissions with a page for the journal; `lab`: its name, for the handout's; `quizzes`: the scores of the answers
+    in each submission; `dropped`: hand-ins that count for nobody, and the reasons."""
     script = (HERE / "dashboard.js").read_text(encoding="utf-8")
     style = (HERE / "dashboard.css").read_text(encoding="utf-8")
     body = join(
@@ -53,6 +54,7 @@ def make_dashboard(
         make_times(rows, stages),
         make_quiz(quizzes),
         make_table(finals, stages, journals, quizzes),
+        make_dropped(dropped),
         make_leaderboard(rows, stages, secret),
     )
     return make_document(title, body, style, script=script)
@@ -100,7 +102,8 @@ def make_remarks(remarks: Sequence[Remark], notes: Sequence[str], names: Mapping
         left_out = len(remarks) - len(listed)
         words = f"{len(rest)} more" + (f", and {left_out} that are not listed" if left_out > 0 else "")
         more = tag("details", tag("summary", words), make_remarks_table(rest, names))
-    caption = tag("p", "These are hints, not verdicts; no points depend on them.", class_="caption")
+    side_by_side = tag("a", "Similar files side by side", href=SIMILAR)
+    caption = tag("p", "These are hints, not verdicts; no points depend on them. ", side_by_side, ".", class_="caption")
     return tag("section", tag("h2", "Look at these first"), *said, make_remarks_table(shown, names), more, caption)
 
 
@@ -237,6 +240,17 @@ def make_table(
     )  # fmt: skip
     table = tag("table", tag("thead", tag("tr", *head)), tag("tbody", *body), id="submissions")
     return tag("section", tag("h2", "Submissions"), tools, tag("div", table, class_="wide"))
+
+
+def make_dropped(dropped: Sequence[tuple[Row, str]]) -> Html | None:
+    """Return the section on the hand-ins that count for nobody, or None if there are none."""
+    if not dropped:
+        return None
+    head = [tag("th", name, scope="col") for name in ("Submission", "Name", "Reason")]
+    lines = [tag("tr", tag("td", row.key), tag("td", row.name), tag("td", why)) for row, why in dropped]
+    table = tag("div", tag("table", tag("thead", tag("tr", *head)), tag("tbody", *lines)), class_="wide")
+    caption = "They count for nobody, and are in no other part of this page. drop --undo brings one back."
+    return tag("section", tag("h2", "Dropped"), table, tag("p", caption, class_="caption"))
 
 
 def make_line(final: Final, stages: Sequence[str], has_journal: bool, quiz: Sequence[Html]) -> Html:

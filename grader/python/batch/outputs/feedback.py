@@ -21,7 +21,7 @@ from grader.python.batch.policy.lateness import LATE_MARK, read_near
 from grader.python.batch.policy.points import Final, leave_out
 from grader.python.batch.store.database import Database
 from grader.python.batch.store.opened import kept_settings
-from grader.python.batch.store.rows import STATUSES, Row
+from grader.python.batch.store.rows import STATUSES, Comment, Row
 from grader.python.common.console import write_atomically
 from grader.python.common.documents import from_json
 from grader.python.common.markup import Html, join, show_text, tag
@@ -117,12 +117,20 @@ def describe_submission(row: Row, finals: list[Final]) -> list[str]:
     if row.status not in ("", "graded", "missing_stages", "judge_error") and row.detail:
         remarks.append(row.detail)
     remarks += [note for note in row.notes if not is_for_instructor(note)]
+    remarks += map(tell_comment, row.comments)
     remarks += [words for final in finals for words in tell_use(final)]
     decided = [decisions(final) for final in finals if final.counts]
     remarks += [words for words in decided[0] if all(words in others for others in decided)] if decided else []
     if any(words != decided[0] for words in decided):
         remarks.append("Something was decided for one of you alone; it stands in the gradebook.")
     return remarks
+
+
+def tell_comment(comment: Comment) -> str:
+    """Return a comment with its line of code."""
+    old = " of an earlier hand-in" if comment.is_old else ""
+    code = f" `{comment.code}`:" if comment.code else ""  # the line may be empty
+    return f"Comment on {comment.stage}.cu{old}, line {comment.line}:{code} {comment.text}"
 
 
 def link_journal(target: Path) -> Html | None:

@@ -48,7 +48,7 @@ def make_mistakes(mistakes: Sequence[Mistake], lab: str) -> Html | None:
             tag("td", one.stage),
             tag("td", one.cause),
             tag("td", f"{one.count} of {one.of}", class_="number"),
-            tag("td", f"handouts/{lab}.md, section {one.stage}"),
+            tag("td", find_section(lab, one.stage)),
         )
         for one in shown
     ]
@@ -57,7 +57,12 @@ def make_mistakes(mistakes: Sequence[Mistake], lab: str) -> Html | None:
     return tag("section", tag("h2", "Mistakes"), table, tag("p", caption, class_="caption"))
 
 
-def list_mistakes(mistakes: Sequence[Mistake]) -> str:
+def find_section(lab: str, stage: str) -> str:
+    """Return the handout's section on a stage."""
+    return f"handouts/{lab}.md, section {stage}"
+
+
+def list_mistakes(mistakes: Sequence[Mistake], lab: str) -> str:
     """Return the mistakes as CSV."""
-    rows = [[one.stage, one.cause, str(one.count), str(one.of)] for one in mistakes]
-    return write_csv([["stage", "mistake", "students", "of"], *rows])
+    rows = [[one.stage, one.cause, str(one.count), str(one.of), find_section(lab, one.stage)] for one in mistakes]
+    return write_csv([["stage", "mistake", "students", "of", "handout"], *rows])

@@ -11,15 +11,17 @@ from pathlib import Path
 
 from grader.python.batch.grade.journals import JOURNAL
 from grader.python.batch.grade.opening import describe_error, read_starters
-from grader.python.batch.outputs.dashboard import make_dashboard
+from grader.python.batch.outputs.dashboard import SIMILAR, make_dashboard
 from grader.python.batch.outputs.feedback import write_feedback
 from grader.python.batch.outputs.mistakes import count_mistakes, list_mistakes
 from grader.python.batch.outputs.own_gradebook import make_gradebook
+from grader.python.batch.outputs.similar import make_similar
 from grader.python.batch.policy.alike import Alike, TooMuchError, find_alike
+from grader.python.batch.policy.clusters import Cluster, find_clusters
 from grader.python.batch.policy.copied_records import find_copied_records
-from grader.python.batch.policy.finals import points_of, rows_that_count
+from grader.python.batch.policy.finals import name_all, points_of, rows_that_count
 from grader.python.batch.policy.points import Final, Policy, choose_latest, finals, read_policy, tell_policy
-from grader.python.batch.policy.suspicious import find_remarks
+from grader.python.batch.policy.suspicious import find_changed_drops, find_remarks, find_requests
 from grader.python.batch.store.database import Database
 from grader.python.batch.store.places import folder_name, place_of
 from grader.python.batch.store.rows import Row
@@ -36,10 +38,7 @@ def write_outputs(database: Database, settings: Settings) -> Path:
     decided, policy = database.fact("decided"), read_policy(database)
     rows, lab_points = rows_that_count(database, policy), points_of(settings, policy)
     by_key = {row.key: finals(row, policy, lab_points) for row in rows}
-    everyone = choose_latest(final for row in rows for final in by_key[row.key])
-    names = database.fact("names") or {}
-    for final in everyone:
-        final.name = names.get(final.student, final.name)
+    everyone = name_all(database, choose_latest(final for row in rows for final in by_key[row.key]))
     without = []
     for row in rows:
         if row.status not in ("", "not_submitted"):
@@ -48,7 +47,7 @@ def write_outputs(database: Database, settings: Settings) -> Path:
     quizzes = read_quizzes(rows, settings)
     gradebook = make_gradebook(everyone, policy.items(), settings.wanted(), quizzes)
     write_atomically(settings.folder / "gradebook.csv", EXCEL_MARK + gradebook)
-    mistakes = list_mistakes(count_mistakes(everyone, settings.wanted()))
+    mistakes = list_mistakes(count_mistakes(everyone, settings.wanted()), settings.lab)
     write_atomically(settings.folder / "mistakes.csv", EXCEL_MARK + mistakes)
     alike, notes = compare(database, rows, settings)
     notes += without
@@ -57,13 +56,18 @@ def write_outputs(database: Database, settings: Settings) -> Path:
     file = settings.folder / "report.html"
     example = settings.root / "handouts/example-journal/records.jsonl"
     copied = find_copied_records(rows, settings.folder, example)
-    remarks = find_remarks(rows, alike, find_untouched(rows, settings), everyone, copied)
+    untouched = find_untouched(rows, settings)
+    write_similar(settings, rows, find_clusters(rows, alike, untouched))
+    dropped = [row for row in database.rows() if row.key in policy.drops]
+    remarks = find_remarks(rows, alike, untouched, everyone, copied)
+    remarks = find_changed_drops(dropped, policy) + find_requests(everyone, database.requests()) + remarks
     secret = database.fact("secret") or ""
     facts = describe(database, policy)
     journals = {row.key for row in rows if (place_of(settings.folder, "feedback", row.key) / JOURNAL).is_file()}
     page = make_dashboard(
-        title, facts, rows, everyone, remarks, settings.wanted(), secret, notes, journals, settings.lab, quizzes
-    )
+        title, facts, rows, everyone, remarks, settings.wanted(), secret, notes, journals, settings.lab, quizzes,
+        [(row, policy.drops[row.key][0]) for row in dropped],
+    )  # fmt: skip
     write_atomically(file, page)
     database.set_facts(shown=decided)
     return file
@@ -149,6 +153,21 @@ def compare(database: Database, rows: list[Row], settings: Settings) -> tuple[li
         pairs += [Alike(*pair) for pair in kept[stage]["pairs"]]
         notes += tell_left_out(stage, kept[stage].get("left_out", []))
     return pairs, notes
+
+
+def write_similar(settings: Settings, rows: Sequence[Row], clusters: Sequence[Cluster]) -> None:
+    """Write similar.html, with the files as they were graded."""
+
+    def read(key: str, stage: str) -> str:
+        file = place_of(settings.folder, "submissions", key) / settings.lab / f"{stage}.cu"
+        return file.read_text(encoding="utf-8", errors="replace") if file.is_file() else ""
+
+    def read_starter(stage: str) -> str:
+        return starters.get(stage, b"").decode("utf-8", "replace")
+
+    starters, names = read_starters(settings), {row.key: row.name for row in rows}
+    page = make_similar(f"{settings.lab}: similar files", clusters, read, read_starter, names)
+    write_atomically(settings.folder / SIMILAR, page)
 
 
 def find_untouched(rows: list[Row], settings: Settings) -> set[tuple[str, str]]:

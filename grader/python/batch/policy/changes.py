@@ -16,7 +16,7 @@ def tell_changes(before: Sequence[Final], now: Sequence[Final], keys: Collection
     earlier = {final.student: tell_points(final) for final in before}
     graded = [final for final in now if final.row.key in keys and final.row.status not in ("", "not_submitted")]
     lines = [
-        f"{final.student}: {earlier[final.student]} before, {tell_points(final)} now"
+        f"{tell_student(final)}: {earlier[final.student]} before, {tell_points(final)} now"
         for final in graded
         if earlier[final.student] != tell_points(final)
     ]
@@ -27,6 +27,11 @@ def tell_changes(before: Sequence[Final], now: Sequence[Final], keys: Collection
         *([f"and {more} more"] if more > 0 else []),
         *([f"The points are the same for {plural(same, 'student')}."] if same else []),
     ]
+
+
+def tell_student(final: Final) -> str:
+    """Return a student's id with the name, if that is known."""
+    return f"{final.student} ({final.name})" if final.name not in ("", final.student) else final.student
 
 
 def tell_points(final: Final) -> str:

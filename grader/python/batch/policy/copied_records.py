@@ -20,10 +20,9 @@ MOST_OWNERS = 20  # of a record that are compared
 def find_copied_records(rows: Iterable[Row], folder: Path, example: Path) -> list[tuple[str, str]]:
     """Return (key, whose): the journals of which at least half of the records are also in the example, or in the
     journal of an earlier key of other students. `folder`: of the batch. Files that cannot be read have no records."""
-    students = {EXAMPLE: set[str]()}
+    by_key = {row.key: row for row in sorted(rows, key=lambda row: row.key)}
     files = {EXAMPLE: example}
-    for row in sorted(rows, key=lambda row: row.key):
-        students[row.key] = set(row.members)
+    for row in by_key.values():
         files[row.key] = place_of(folder, "journals", row.key) / RECORDS
     owners: dict[bytes, list[str]] = defaultdict(list)
     copied = []
@@ -31,12 +30,19 @@ def find_copied_records(rows: Iterable[Row], folder: Path, example: Path) -> lis
         records = read_records(file)
         known: Counter[str] = Counter()
         for record in records:
-            known.update(whose for whose in owners[record] if not students[whose] & students[key])
+            known.update(
+                whose for whose in owners[record] if whose == EXAMPLE or are_others(by_key[whose], by_key[key])
+            )
             owners[record] = [*owners[record], key][:MOST_OWNERS]
         for whose, count in known.most_common(1):
             if count >= SHARE * len(records):
                 copied.append((key, whose))
     return copied
+
+
+def are_others(one: Row, other: Row) -> bool:
+    """Return whether two hand-ins are of different students who are no team."""
+    return not set(one.members) & set(other.members) and not one.is_teammate(other)
 
 
 def read_records(file: Path) -> set[bytes]:

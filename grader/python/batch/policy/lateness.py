@@ -20,7 +20,8 @@ LATE_MARK, NO_LATE_MARK = "Canvas's LATE mark", "Canvas, which marks others as l
 
 @dataclass(frozen=True)
 class Lateness:
-    """The days begun after the due date, the source of that number, and where other sources disagree."""
+    """The days begun after the due date, the source of that number, and where other sources disagree. Without a source,
+    `doubt` says what is missing to decide."""
 
     days: int = 0
     by: str = ""
@@ -39,6 +40,8 @@ def measure_lateness(
     by = row.known_by if known else ""
     doubt = doubt_name(row, due, grace_minutes, days) if known and row.known_by != NAMED_TIME else ""
     marked = row.marked_by and not extended
+    if extended and row.marked_by == CANVAS and row.marked_late and not known:
+        return Lateness(doubt=tell_undecided(due))
     if marked and row.marked_by == CANVAS and (row.known_by == NAMED_TIME or row.known_by in FILE_DATES):
         return follow_canvas(row, due, known, days)
     if marked and row.marked_by == MOODLE and row.marked_late != bool(days):
@@ -48,6 +51,15 @@ def measure_lateness(
             "due date here the same as in Moodle, in the worksheet's time zone?"
         )
     return Lateness(days, by, doubt)
+
+
+def tell_undecided(due: datetime) -> str:
+    """Return a sentence on a hand-in with an extension that Canvas marks late, and whose time is not known."""
+    return (
+        f"Canvas marks it late, but does not know the extension to {show(due.isoformat())}, and no time of the hand-in "
+        "is known. It counts as on time until you decide: look up its time in Canvas, write it into the roster's "
+        "column `submitted`, and repeat the grade command; or set the points with `override`."
+    )
 
 
 def follow_canvas(row: Row, due: datetime, known: bool, days: int) -> Lateness:

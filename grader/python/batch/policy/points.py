@@ -27,6 +27,7 @@ MOST_POINTS = 1_000_000  # for one item; sums of larger numbers lose whole point
 UNDONE, UNDONE_TIME = -1, ""  # the value of a decision that takes back earlier ones
 DUE_FACTS = ("due", "grace_minutes", "percent_per_day", "most_days", "trust_dates")
 
+Drop = tuple[str, str]  # reason, and the fingerprint of the hand-in
 Override = tuple[float, str, str | None]  # points, reason, and the fingerprint of the hand-in, if it is known
 
 
@@ -44,6 +45,7 @@ class Policy:
     points: dict[str, dict[str, tuple[float, float]]] = field(default_factory=dict)  # by item: points, maximum
     overrides: dict[str, Override] = field(default_factory=dict)
     rubric: Rubric | None = None
+    drops: dict[str, Drop] = field(default_factory=dict)  # by the hand-in's key
 
     def items(self) -> list[str]:
         """Return the names of all items for which points were given by hand."""
@@ -108,6 +110,10 @@ def read_policy(database: Database) -> Policy:
         policy.overrides.pop(student, None)
         if values[0] != UNDONE:
             policy.overrides[student] = tuple(values)
+    for key, dropped, *drop in database.query("SELECT student, dropped, reason, fingerprint FROM drops ORDER BY id"):
+        policy.drops.pop(key, None)
+        if dropped:
+            policy.drops[key] = tuple(drop)
     return policy
 
 

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from statistics import median
 
 from grader.python.batch.grade.progress import show_duration
 from grader.python.batch.ingest.notes import IN_DOUBT, kind_of
 from grader.python.batch.policy.alike import Alike
-from grader.python.batch.policy.points import Final
+from grader.python.batch.policy.points import Final, Policy
 from grader.python.batch.store.rows import Row, Stage
 
 FULL_MARK = 1.2  # multiple of the reference's time up to which a stage gets all speed points
@@ -57,8 +58,11 @@ def find_remarks(
     remarks += [Remark(5, key, "", "records of another journal", whose) for key, whose in copied_records]
     remarks += [Remark(9, key, stage, "still the starter") for key, stage in sorted(untouched)]
     remarks += [Remark(4, row.key, "", "took long", show_duration(row.wall_s)) for row in took_long(rows)]
+    by_key = {row.key: row for row in rows}
     hashes = {(row.key, stage.stage): stage.source_hash for row in rows for stage in row.stages}
     for pair in alike:
+        if pair.one in by_key and pair.other in by_key and by_key[pair.one].is_teammate(by_key[pair.other]):
+            continue
         one, other = (hashes.get((key, pair.stage), "") for key in (pair.one, pair.other))
         if not one or one != other:  # same_files() reports identical files
             share = f"{pair.share:.0%} of it is in {pair.other}'s"
@@ -100,7 +104,8 @@ def look_at_decisions(final: Final) -> list[Remark]:
     if final.is_override_old:
         remarks.append(Remark(1, final.row.key, "", "changed under an override", tell_old_override(final)))
     if final.lateness.doubt:
-        remarks.append(Remark(1, final.row.key, "", "times disagree", final.lateness.doubt))
+        what = "times disagree" if final.lateness.by else "late or not? Decide"
+        remarks.append(Remark(1, final.row.key, "", what, final.lateness.doubt))
     return remarks
 
 
@@ -109,6 +114,29 @@ def tell_old_override(final: Final) -> str:
     return (
         f"{final.student} handed in something else after the points were set by hand ({final.override}). Those "
         "points still count: set them again, or remove them with override --undo."
+    )
+
+
+def find_changed_drops(dropped: Sequence[Row], policy: Policy) -> list[Remark]:
+    """Return a remark for each dropped hand-in that changed later."""
+    changed = [row for row in dropped if row.fingerprint != policy.drops[row.key][1]]
+    return [Remark(1, row.key, "", "changed after it was dropped", tell_changed_drop(row)) for row in changed]
+
+
+def find_requests(finals: Sequence[Final], requests: Mapping[str, str]) -> list[Remark]:
+    """Return a remark for each student who waits for the answer to a request."""
+    asking = [final for final in finals if final.student in requests]
+    return [
+        Remark(1, final.row.key, "", "asks for a regrade", f"{final.student}: {requests[final.student]}")
+        for final in asking
+    ]
+
+
+def tell_changed_drop(row: Row) -> str:
+    """Return a sentence on a dropped hand-in that was handed in again."""
+    return (
+        f"{row.key} handed in something else after the hand-in was dropped. It still counts for nobody: drop it again, "
+        "or bring it back with drop --undo."
     )
 
 
@@ -131,15 +159,18 @@ def look_at_stage(key: str, stage: Stage) -> list[Remark]:
 
 
 def same_files(rows: Sequence[Row], untouched: Collection[tuple[str, str]]) -> list[Remark]:
-    """Return a remark for each file that several submissions contain byte for byte."""
-    owners: dict[tuple[str, str], list[str]] = defaultdict(list)
+    """Return a remark for each file that several submissions contain byte for byte, unless all are of one team."""
+    owners: dict[tuple[str, str], list[Row]] = defaultdict(list)
     for row in rows:
         for stage in row.stages:
             is_own = stage.cause not in ("missing_file", "empty_file") and (row.key, stage.stage) not in untouched
             if stage.source_hash and is_own:
-                owners[stage.stage, stage.source_hash].append(row.key)
-    return [
-        Remark(5, keys[0], stage, "the same file as others", f"{', '.join(keys[1:6])}{' …' * (len(keys) > 6)}")
-        for (stage, _), keys in owners.items()
-        if len(keys) > 1
-    ]
+                owners[stage.stage, stage.source_hash].append(row)
+    found = []
+    for (stage, _), same in owners.items():
+        if all(one.is_teammate(other) for one, other in combinations(same, 2)):
+            continue
+        keys = [row.key for row in same]
+        others = f"{', '.join(keys[1:6])}{' …' * (len(keys) > 6)}"
+        found.append(Remark(5, keys[0], stage, "the same file as others", others))
+    return found

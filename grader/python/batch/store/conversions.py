@@ -12,7 +12,7 @@ from grader.python.batch.ingest.submission import NAMED_TIME
 from grader.python.batch.store.places import move_folders
 from grader.python.batch.store.sqlite import SqliteFile
 
-SCHEMA = 6
+SCHEMA = 7
 
 
 def convert(database: SqliteFile, schema: int) -> None:
@@ -28,6 +28,8 @@ def convert(database: SqliteFile, schema: int) -> None:
         convert_reasons(database)
     if "marked_by" not in columns:
         convert_times(database)
+    if "team" not in columns:
+        convert_teams(database)
     database.set_facts(schema=SCHEMA)  # last: if killed earlier, it is repeated
 
 
@@ -73,6 +75,12 @@ def convert_times(database: SqliteFile) -> None:
         for table in ("extensions", "points", "overrides"):
             connection.execute(f"ALTER TABLE {table} ADD COLUMN who TEXT NOT NULL DEFAULT ''")
         connection.execute("UPDATE submissions SET named_time = handed_in WHERE known_by = ?", [NAMED_TIME])
+
+
+def convert_teams(database: SqliteFile) -> None:
+    """Convert schema 6, which did not know whose teams are whose."""
+    with database.transaction() as connection:
+        connection.execute("ALTER TABLE submissions ADD COLUMN team TEXT NOT NULL DEFAULT '[]'")
 
 
 def guess_called(key: str, entries: Sequence[str]) -> str:

@@ -13,6 +13,10 @@ submission. Tables:
     extensions, points, overrides   the instructor's additions, with the reason; the newest counts, and `who` is
                   the user who made it. An override has the fingerprint of the hand-in that it was given for; earlier
                   batches have neither
+    comments      on a line of a hand-in, by its key: `code` is the line, `reason` the comment; `kept` is 0 if the
+                  comment is removed
+    requests      of students to grade again, in `reason`; `open` is 0 for the answer
+    drops         hand-ins that count for nobody, by their key; `dropped` is 0 if the decision takes an earlier one back
 """
 
 from __future__ import annotations
@@ -28,7 +32,7 @@ from typing import Any
 from grader.python.batch.ingest.notes import has_kind, read_notes, write_notes
 from grader.python.batch.ingest.submission import ANOTHER, FILE_DATE, Earlier, Submission
 from grader.python.batch.store.conversions import SCHEMA, convert
-from grader.python.batch.store.rows import STATUSES, Graded, Row, Stage, join_notes, own_members
+from grader.python.batch.store.rows import STATUSES, Comment, Graded, Row, Stage, join_notes, own_members
 from grader.python.batch.store.sqlite import SqliteFile, write_facts
 from grader.python.common.console import UserError
 
@@ -40,7 +44,7 @@ CREATE TABLE IF NOT EXISTS submissions (
     detail TEXT NOT NULL DEFAULT '', wall_s REAL NOT NULL DEFAULT 0, reason TEXT NOT NULL DEFAULT '', grade INTEGER,
     graded_notes TEXT NOT NULL DEFAULT '[]', called TEXT NOT NULL DEFAULT '',
     pending_alone INTEGER NOT NULL DEFAULT 0, named_time TEXT NOT NULL DEFAULT '',
-    marked_by TEXT NOT NULL DEFAULT '', marked_late INTEGER NOT NULL DEFAULT 0);
+    marked_by TEXT NOT NULL DEFAULT '', marked_late INTEGER NOT NULL DEFAULT 0, team TEXT NOT NULL DEFAULT '[]');
 CREATE TABLE IF NOT EXISTS grades (
     id INTEGER PRIMARY KEY, key TEXT NOT NULL REFERENCES submissions, status TEXT NOT NULL, points REAL NOT NULL,
     most REAL NOT NULL, pending REAL NOT NULL, time TEXT NOT NULL, warplab TEXT NOT NULL, lab_hash TEXT NOT NULL,
@@ -60,14 +64,42 @@ CREATE TABLE IF NOT EXISTS points (
 CREATE TABLE IF NOT EXISTS overrides (
     id INTEGER PRIMARY KEY, student TEXT NOT NULL, points REAL NOT NULL, reason TEXT NOT NULL, time TEXT NOT NULL,
     fingerprint TEXT, who TEXT NOT NULL DEFAULT '');
+CREATE TABLE IF NOT EXISTS drops (
+    id INTEGER PRIMARY KEY, student TEXT NOT NULL, dropped INTEGER NOT NULL, reason TEXT NOT NULL, time TEXT NOT NULL,
+    fingerprint TEXT NOT NULL, who TEXT NOT NULL DEFAULT '');
 """
+TABLES += """
+CREATE TABLE IF NOT EXISTS comments (
+    id INTEGER PRIMARY KEY, student TEXT NOT NULL, stage TEXT NOT NULL, line INTEGER NOT NULL, code TEXT NOT NULL,
+    kept INTEGER NOT NULL, reason TEXT NOT NULL, time TEXT NOT NULL, fingerprint TEXT NOT NULL,
+    who TEXT NOT NULL DEFAULT '');
+CREATE TABLE IF NOT EXISTS requests (
+    id INTEGER PRIMARY KEY, student TEXT NOT NULL, open INTEGER NOT NULL, reason TEXT NOT NULL, time TEXT NOT NULL,
+    who TEXT NOT NULL DEFAULT '');
+"""
+# The keys of the hand-ins that are dropped now.
+DROPPED = "SELECT student FROM (SELECT student, dropped, max(id) FROM drops GROUP BY student) WHERE dropped"
+ON_LINE = "printf('comment on %s, line %d', stage, line)"
 # For each table: the columns whose values identify the decision that a newer one replaces, the condition under which a
-# decision only takes back an earlier one, and the SQL expressions for its name and its content.
+# decision only takes back an earlier one, the SQL expressions for that and for its content, and the word for an earlier
+# decision that was taken back.
 DECISIONS = (
-    ("extensions", "student", "until = ''", "'extension'", "'until ' || until"),
-    ("points", "student, item", "points < 0", "item", "item || printf(' %g of %g', points, most)"),
-    ("overrides", "student", "points < 0", "'override'", "printf('set to %g points', points)"),
+    ("extensions", "student", "until = ''", "'extension taken back'", "'until ' || until", "undone"),
+    (
+        "points",
+        "student, item",
+        "points < 0",
+        "item || ' taken back'",
+        "item || printf(' %g of %g', points, most)",
+        "undone",
+    ),
+    ("overrides", "student", "points < 0", "'override taken back'", "printf('set to %g points', points)", "undone"),
+    ("drops", "student", "NOT dropped", "'drop taken back'", "'hand-in dropped'", "undone"),
+    ("comments", "student, stage, line", "NOT kept", f"{ON_LINE} || ' removed'", ON_LINE, "removed"),
+    ("requests", "student", "NOT open", "'request answered'", "'asks for a regrade'", "answered"),
 )
+
+OF_STUDENTS = ("extensions", "points", "overrides", "requests")  # the others are of hand-ins
 
 
 def name_user() -> str:
@@ -156,7 +188,9 @@ class Database(SqliteFile):
                     "UPDATE submissions SET key = ?, members = ? WHERE key = ?", [new, json.dumps([new]), old]
                 )
                 connection.execute("UPDATE grades SET key = ? WHERE key = ?", [new, old])
-                for table in ("extensions", "points", "overrides") if old not in others | before else ():
+                for table in ("drops", "comments"):
+                    connection.execute(f"UPDATE {table} SET student = ? WHERE student = ?", [new, old])
+                for table in OF_STUDENTS if old not in others | before else ():
                     connection.execute(f"UPDATE {table} SET student = ? WHERE student = ?", [new, old])
             write_facts(connection, renamed=renamed)
 
@@ -172,8 +206,10 @@ class Database(SqliteFile):
                 [one.key, json.dumps(one.members), write_notes(one.notes), old],
             )
             connection.execute("UPDATE grades SET key = ? WHERE key = ?", [one.key, old])
+            for table in ("drops", "comments"):
+                connection.execute(f"UPDATE {table} SET student = ? WHERE student = ?", [one.key, old])
             alone = len(members) == len(one.members) == 1 and members[0] not in on_roster
-            for table in ("extensions", "points", "overrides") if alone else ():
+            for table in OF_STUDENTS if alone else ():
                 connection.execute(f"UPDATE {table} SET student = ? WHERE student = ?", [one.members[0], members[0]])
             write_facts(connection, renamed={old: one.key})
 
@@ -189,17 +225,18 @@ class Database(SqliteFile):
             for one in submissions:
                 values = [one.key, one.name, json.dumps(one.members), json.dumps(self.write_paths(one.entries))]
                 values += [one.handed_in, one.known_by, one.fingerprint, write_notes(one.notes), one.called]
-                values += [one.named_time, one.marked_by, one.marked_late]
+                values += [one.named_time, one.marked_by, one.marked_late, json.dumps(one.group)]
                 connection.execute(
                     "INSERT INTO submissions (key, name, members, entries, handed_in, known_by, fingerprint, notes,"
-                    " called, named_time, marked_by, marked_late) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+                    " called, named_time, marked_by, marked_late, team)"
+                    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
                     " ON CONFLICT (key) DO UPDATE SET name = excluded.name,"
                     " members = excluded.members, entries = excluded.entries, handed_in ="
                     " iif(fingerprint = excluded.fingerprint AND known_by = ? AND excluded.known_by = ?,"
                     " min(handed_in, excluded.handed_in), excluded.handed_in),"
                     " known_by = excluded.known_by, fingerprint = excluded.fingerprint, notes = excluded.notes,"
                     " called = excluded.called, named_time = excluded.named_time, marked_by = excluded.marked_by,"
-                    " marked_late = excluded.marked_late",
+                    " marked_late = excluded.marked_late, team = excluded.team",
                     [*values, FILE_DATE, FILE_DATE],
                 )
                 if old.get(one.key, one.fingerprint) != one.fingerprint:
@@ -246,11 +283,12 @@ class Database(SqliteFile):
         return {key: self.read_paths(entries) for key, entries in rows}
 
     def waiting(self) -> list[Submission]:
-        """Return the submissions that are still to be graded, by key."""
+        """Return the submissions that are still to be graded, by key. Dropped ones are not graded."""
         rows = self.query(
             "SELECT s.key, s.name, s.entries, s.members, s.handed_in, s.known_by, s.notes, s.fingerprint,"
             " iif(EXISTS (SELECT 1 FROM grades g WHERE g.key = s.key AND g.fingerprint = s.fingerprint),"
-            " s.graded_notes, 'null') FROM submissions s WHERE s.status = '' ORDER BY s.key"
+            " s.graded_notes, 'null') FROM submissions s"
+            f" WHERE s.status = '' AND s.key NOT IN ({DROPPED}) ORDER BY s.key"
         )
         return [
             Submission(key, name, self.read_paths(entries), json.loads(members), handed_in, known_by,
@@ -306,17 +344,19 @@ class Database(SqliteFile):
         found = self.query(
             "SELECT s.key, s.name, s.members, s.handed_in, s.known_by, s.notes, s.graded_notes, s.status, s.detail,"
             " s.wall_s, s.grade, s.fingerprint, s.named_time, s.marked_by, s.marked_late,"
-            " g.points, g.most, g.pending, g.time, g.backend, g.sandbox, g.status"
+            " s.team, g.points, g.most, g.pending, g.time, g.backend, g.sandbox, g.status"
             " FROM submissions s LEFT JOIN grades g ON g.id = s.grade"
         )
         rows = [
             Row(key, name, json.loads(members), handed_in, known_by, join_notes(notes, graded), status, detail,
                 wall_s, grade, *(value for value in rest if value is not None), fingerprint=fingerprint,
-                named_time=named, marked_by=marked_by, marked_late=bool(late), graded_as=graded_as or "")
+                named_time=named, marked_by=marked_by, marked_late=bool(late), team=json.loads(team),
+                graded_as=graded_as or "")
             for key, name, members, handed_in, known_by, notes, graded, status, detail, wall_s, grade, fingerprint,
-            named, marked_by, late, *rest, graded_as in found
+            named, marked_by, late, team, *rest, graded_as in found
         ]  # fmt: skip
         self.add_stages(rows)
+        self.add_comments(rows)
         order = {status: index for index, status in enumerate(["", *STATUSES])}
         return sorted(rows, key=lambda row: (order.get(row.status, 0), row.key))
 
@@ -328,6 +368,23 @@ class Database(SqliteFile):
         ):
             if number in by_grade:
                 by_grade[number].stages.append(Stage(*values, bool(ambiguous)))
+
+    def add_comments(self, rows: Sequence[Row]) -> None:
+        newest: dict[tuple[str, str, int], tuple[str, str, int, str]] = {}
+        columns = "student, stage, line, code, reason, kept, fingerprint"
+        for key, stage, line, *comment in self.query(f"SELECT {columns} FROM comments ORDER BY id"):
+            newest[key, stage, line] = tuple(comment)
+        by_key = {row.key: row for row in rows}
+        for (key, stage, line), (code, text, kept, fingerprint) in sorted(newest.items()):
+            if kept and key in by_key:
+                is_old = fingerprint != by_key[key].fingerprint
+                by_key[key].comments.append(Comment(stage, line, code, text, is_old))
+
+    def requests(self) -> dict[str, str]:
+        """Return the open requests to grade again, by student."""
+        newest = {student: (open, text) for student, open, text in
+                  self.query("SELECT student, open, reason FROM requests ORDER BY id")}  # fmt: skip
+        return {student: text for student, (open, text) in newest.items() if open}
 
     def report(self, grade: int) -> str:
         """Return report.json of a grade, as the judge wrote it."""
@@ -345,12 +402,19 @@ class Database(SqliteFile):
         return self.report(rows[0][0]) if rows else ""
 
     def counts(self) -> dict[str, int]:
-        """Return the number of submissions of each status, in the order of STATUSES; '' (waiting) is first."""
-        found = dict(self.query("SELECT status, COUNT(*) FROM submissions GROUP BY status"))
+        """Return the number of submissions of each status, in the order of STATUSES; '' (waiting) is first. Dropped
+        ones do not count."""
+        found = dict(
+            self.query(f"SELECT status, COUNT(*) FROM submissions WHERE key NOT IN ({DROPPED}) GROUP BY status")
+        )
         return {status: found[status] for status in ["", *STATUSES] if status in found}
 
+    def dropped(self) -> set[str]:
+        """Return the keys of the hand-ins that are dropped now."""
+        return {key for (key,) in self.query(DROPPED)}
+
     def insert(self, table: str, lines: Sequence[Mapping[str, Any]]) -> None:
-        """Add lines of the same columns to extensions, points or overrides, in one transaction."""
+        """Add lines of the same columns to a table of decisions, in one transaction."""
         with self.transaction() as connection:
             for given in lines:
                 line = {**given, "who": name_user()}
@@ -371,11 +435,11 @@ class Database(SqliteFile):
         force, time, student, decision, reason, and the user who made it."""
         tables = [
             f"SELECT {undo} AS undo, lead({undo}) OVER (PARTITION BY {of} ORDER BY id) AS undone, time, student,"
-            f" iif({undo}, {name} || ' taken back', {what}) AS what, reason, who FROM {table}"
-            for table, of, undo, name, what in DECISIONS
+            f" iif({undo}, {back}, {what}) AS what, reason, who, '{word}' AS word FROM {table}"
+            for table, of, undo, back, what, word in DECISIONS
         ]
         return self.query(
             "SELECT NOT undo AND undone IS NULL AS holds, time, student,"
-            " what || iif(undo OR undone IS NULL, '', iif(undone, ', undone', ', replaced')), reason, who"
+            " what || iif(undo OR undone IS NULL, '', iif(undone, ', ' || word, ', replaced')), reason, who"
             f" FROM ({' UNION ALL '.join(tables)}) ORDER BY holds DESC, time"
         )

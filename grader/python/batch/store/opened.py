@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from grader.python.batch.ingest.folders import DATABASE
 from grader.python.batch.store.database import Database
 from grader.python.batch.store.settings import Settings
 from grader.python.common.console import UserError
-
-DATABASE = "batch.sqlite"
 
 
 def open_batch(folder: Path) -> Database:

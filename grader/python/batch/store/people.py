@@ -18,6 +18,7 @@ from grader.python.batch.ingest.roster import (
     tell_doubles,
 )
 from grader.python.batch.store.database import Database
+from grader.python.batch.store.rows import Row
 from grader.python.common.console import UserError
 from grader.python.common.markup import show_text
 
@@ -27,7 +28,8 @@ class People:
     if the names agree, because a number may be from another list."""
 
     def __init__(self, database: Database):
-        rows, roster = database.rows(), roster_of(database)
+        dropped, roster = database.dropped(), roster_of(database)
+        rows = [row for row in database.rows() if row.key not in dropped]
         members = {member for row in rows for member in row.members}
         self.strangers = members - {student.id for student in roster}
         self.names = {row.members[0]: row.name for row in rows if len(row.members) == 1}
@@ -109,34 +111,86 @@ def pick_student(
     return called
 
 
+def names_of(database: Database) -> dict[str, str]:
+    """Return the names of all students, by their ids: the roster's, or those in the names of their hand-ins."""
+    names = {row.members[0]: row.name for row in database.rows() if len(row.members) == 1}
+    return names | {student: name for student, name in (database.fact("names") or {}).items() if name}
+
+
+def with_name(student: str, names: Mapping[str, str]) -> str:
+    """Return an id with the student's name, if that is known and is not the id itself."""
+    name = names.get(student, "")
+    return f"{student} ({name})" if name not in ("", student) else student
+
+
 def find_key(database: Database, student: str) -> str:
     """Return the key of the submission of a student or team. Raises UserError if there is none."""
     rows = database.rows()
     if any(student == row.key and student not in row.members for row in rows):  # a team
         return student
-    called = find_student(database, student)
+    called = find_anybody(database, student)
     return next(row.key for own in (True, False) for row in rows if called in (row.own() if own else row.members))
 
 
+def find_own_key(database: Database, student: str) -> str:
+    """Return the key of a student's own hand-in, or a hand-in's key as it is. Raises UserError if there is none, or if
+    the student is only a partner in another's."""
+    rows = {row.key: row for row in database.rows()}
+    row = rows[student if student in rows else find_key(database, student)]
+    if row.status == "not_submitted":
+        raise UserError(f"{student} handed in nothing.")
+    if student not in rows and find_anybody(database, student) not in row.own():
+        raise UserError(f"{student} is only a partner in the hand-in {row.key}. To name that one, write {row.key}.")
+    return row.key
+
+
 def find_students(database: Database, names: Sequence[str]) -> list[str]:
-    """Return the ids of several students. Raises UserError with all names that are not one student's."""
+    """Return the ids of several students. Raises UserError with all names that are not one student's, and with students
+    who are not on the roster and whose hand-in is dropped."""
+    dropped = database.dropped()
+    count = {member for row in database.rows() if row.key not in dropped for member in row.members}
+    count |= {student.id for student in roster_of(database)}
     found, wrong = [], []
     for name in names:
         try:
-            found.append(find_student(database, name))
+            found.append(find_anybody(database, name))
         except UserError as error:
             wrong.append(str(error))
+        else:
+            if found[-1] not in count:
+                who = with_name(found[-1], names_of(database))
+                wrong.append(f"The hand-in of {who} is dropped. To let it count again: drop --undo.")
     if wrong:
         count = f"{len(wrong)} of {len(names)} names do not identify a student: " if len(wrong) > 1 else ""
         raise UserError(count + " ".join(wrong))
     return found
 
 
-def find_student(database: Database, student: str) -> str:
-    """Return the id of a student who is given by it or by another name on the roster. Raises UserError."""
-    members = {member for row in database.rows() for member in row.members}
-    roster = roster_of(database)
+def find_anybody(database: Database, student: str) -> str:
+    """Return the id of a student who is given by it or by another name on the roster, also of one whose hand-in is
+    dropped. Raises UserError."""
+    rows, roster = database.rows(), roster_of(database)
+    members = {member for row in rows for member in row.members}
+    if stranger := find_named_stranger(student, rows, roster):
+        return stranger
     return pick_student(compose(student), members, ids_by_name(roster), students_of_names(roster))
+
+
+def find_named_stranger(word: str, rows: Sequence[Row], roster: Sequence[Student]) -> str:
+    """Return the student who is not on the roster and alone has this name; empty if there is none, or if the word is an
+    id. Raises UserError if others have the name, too."""
+    on_roster = {student.id for student in roster}
+    strangers = [Student(row.key, row.name) for row in rows if row.members == [row.key] and row.key not in on_roster]
+    ids = {alias.casefold() for student in roster for alias in student.aliases} | {one.id for one in strangers}
+    if word in ids or word.casefold() in ids:
+        return ""
+    called = students_of_names([*roster, *strangers])
+    named = {one.id: one for name in as_claimed(compose(word)) for one in called.get(name, ())}
+    if named.keys() <= on_roster:
+        return ""
+    if len(named) > 1:
+        raise UserError(f"{tell_doubles(show_text(word), list(named.values()))} Give an id.")
+    return next(iter(named))
 
 
 def roster_of(database: Database) -> list[Student]:

@@ -44,6 +44,17 @@ class Stage:
     ambiguous: bool
 
 
+@dataclass(frozen=True)
+class Comment:
+    """An instructor's comment on a line of a file. `is_old`: another hand-in came later."""
+
+    stage: str
+    line: int
+    code: str
+    text: str
+    is_old: bool
+
+
 @dataclass
 class Row:
     """A submission with its newest grade, without the report."""
@@ -69,11 +80,18 @@ class Row:
     named_time: str = ""  # as a Submission's, and so are the next two
     marked_by: str = ""
     marked_late: bool = False
+    team: list[str] = field(default_factory=list)  # the group of a Submission
+    comments: list[Comment] = field(default_factory=list)
     graded_as: str = ""  # the grade's own status: an earlier one, if nothing was judged since
 
     def own(self) -> list[str]:
         """Return the members without credited partners."""
         return own_members(self.key, self.members)
+
+    def is_teammate(self, other: Row) -> bool:
+        """Return whether both hand-ins are of one team: each names the students of the other. One alone could name
+        somebody whose work was copied."""
+        return set(self.own()) <= set(other.team) and set(other.own()) <= set(self.team)
 
     def is_certain(self) -> bool:
         """Return whether an id or a number identifies the student; students can choose names."""

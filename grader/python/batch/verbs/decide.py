@@ -24,7 +24,7 @@ from grader.python.batch.policy.points import (
 )
 from grader.python.batch.store.database import Database
 from grader.python.batch.store.opened import kept_settings, open_batch
-from grader.python.batch.store.people import People, find_students
+from grader.python.batch.store.people import People, find_own_key, find_students, names_of, with_name
 from grader.python.common.console import UserError, say
 from grader.python.common.rubric import PREFIX, Rubric, read_rubric
 from grader.python.common.units import plural, show_points
@@ -56,7 +56,12 @@ def due(options: argparse.Namespace) -> int:
             f"Of {plural(unknown, 'hand-in')} only a file's date is known, which may be the download's. To count it, "
             "use --trust-file-dates."
         )
-    if doubts := [f"{final.student}: {final.lateness.doubt}" for final in everyone if final.lateness.doubt]:
+    names = names_of(database)
+    undecided = [final for final in everyone if final.lateness.doubt and not final.lateness.by]
+    for final in undecided[:MOST_DOUBTS]:
+        say(f"Late or not? {with_name(final.student, names)}: {final.lateness.doubt}")
+    doubted = [final for final in everyone if final.lateness.doubt and final.lateness.by]
+    if doubts := [f"{with_name(final.student, names)}: {final.lateness.doubt}" for final in doubted]:
         say(f"Sources of the time disagree ({len(doubts)}): {' '.join(doubts[:MOST_DOUBTS])}")
     say_report(database)
     return 0
@@ -99,7 +104,8 @@ def without(options: argparse.Namespace) -> int:
     say(f"{settings.lab} is of {show_points(points_of(settings, policy))} points, without those by hand.")
     above = [final.student for final in all_finals(database, settings) if final.override and exceeds(final)]
     if above:
-        say(f"Points set by hand exceed that for: {', '.join(above)}.")
+        names = names_of(database)
+        say(f"Points set by hand exceed that for: {', '.join(with_name(student, names) for student in above)}.")
     say_report(database)
     return 0
 
@@ -159,7 +165,7 @@ def points_from_file(options: argparse.Namespace) -> int:
     have = sum(options.item in final.given for final in everyone)
     marked = f"{options.item}: {plural(len(marks), 'student')} marked by {options.file.name}"
     say(f"{marked}; {have} of {len(everyone)} have points for it now.")
-    say_partners(everyone, students, options.item)
+    say_partners(everyone, students, options.item, names_of(database))
     say_report(database)
     return 0
 
@@ -318,6 +324,24 @@ def override(options: argparse.Namespace) -> int:
     )
 
 
+def drop(options: argparse.Namespace) -> int:
+    """Let hand-ins count for nobody, such as a test upload or that of a student who left; or bring them back."""
+    database = open_batch(options.folder)
+    rows = {row.key: row for row in database.rows()}
+    keys = list(dict.fromkeys(find_own_key(database, student) for student in options.student))
+    drops = read_policy(database).drops
+    if options.undo and (kept := [key for key in keys if key not in drops]):
+        raise UserError(f"{', '.join(kept)}: not dropped. Nothing was changed.")
+    lines = [{"student": key, "time": now(), "dropped": not options.undo, "reason": options.reason} for key in keys]
+    database.insert("drops", [line | {"fingerprint": rows[line["student"]].fingerprint} for line in lines])
+    for row in map(rows.__getitem__, keys):
+        waits = ", and waits: repeat the grade command" if not row.status else ""
+        said = f"counts again{waits}" if options.undo else "dropped; it counts for nobody"
+        say(f"{with_name(row.key, {row.key: row.name})}: {said}")
+    say_report(database)
+    return 0
+
+
 def decide(
     options: argparse.Namespace, table: str, more: Callable[[str], dict[str, Any]] = lambda _: {}, **values: Any
 ) -> int:
@@ -328,24 +352,28 @@ def decide(
     if options.undo:
         require_decided(database, table, students, values.get("item", ""))
     database.insert(table, [{"student": student, "time": now()} | values | more(student) for student in students])
-    everyone = all_finals(database, kept_settings(database))
+    everyone, names = all_finals(database, kept_settings(database)), names_of(database)
     for final in everyone:
         if final.student in students:
             late = f", {plural(final.lateness.days, 'day')} late" if final.lateness.days else ""
             hides = ", set by hand: nothing else counts" if final.override else ""
-            say(f"{final.student}: {show_points(final.points or 0)} of {show_points(final.most)} points{late}{hides}")
+            who = with_name(final.student, names)
+            say(f"{who}: {show_points(final.points or 0)} of {show_points(final.most)} points{late}{hides}")
+            if final.lateness.doubt:
+                say(f"{who}: {final.lateness.doubt}")
     if table == "points" and not options.undo:
-        say_partners(everyone, students, values["item"])
+        say_partners(everyone, students, values["item"], names)
     say_report(database)
     return 0
 
 
-def say_partners(everyone: Sequence[Final], students: Collection[str], item: str) -> None:
+def say_partners(everyone: Sequence[Final], students: Collection[str], item: str, names: Mapping[str, str]) -> None:
     """Print the students without points for the item whose partners in the same hand-in have some."""
     keys = {final.row.key for final in everyone if final.student in students}
     without = [final.student for final in everyone if final.row.key in keys and item not in final.given]
     if without:
-        say(f"Partners of the same hand-in without points for {item}: {', '.join(without)}. Give them points, too?")
+        named = ", ".join(with_name(student, names) for student in without)
+        say(f"Partners of the same hand-in without points for {item}: {named}. Give them points, too?")
 
 
 def require_decided(database: Database, table: str, students: Sequence[str], item: str) -> None:
@@ -356,7 +384,8 @@ def require_decided(database: Database, table: str, students: Sequence[str], ite
     if without := [student for student in students if student not in decided]:
         what = {"extensions": "extension", "points": f"points for {item}", "overrides": "override"}[table]
         items = f" Points were given for: {', '.join(policy.items()) or 'nothing'}." if item else ""
-        raise UserError(f"{', '.join(without)}: no {what} to remove.{items} Nothing was changed.")
+        named = ", ".join(with_name(student, names_of(database)) for student in without)
+        raise UserError(f"{named}: no {what} to remove.{items} Nothing was changed.")
 
 
 def require_between(name: str, value: float, least: float, most: float = math.inf) -> None:

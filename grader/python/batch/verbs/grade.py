@@ -16,15 +16,17 @@ from grader.python.batch.grade.progress import show_duration
 from grader.python.batch.grade.run import Results, grade_here, judges_at_once, only_one, run_batch
 from grader.python.batch.grade.slurm import grade_by_slurm, require_no_tasks, try_by_slurm
 from grader.python.batch.grade.versions import find_stale, hash_judging
+from grader.python.batch.ingest.folders import DATABASE, holds_batch
 from grader.python.batch.ingest.notes import IN_DOUBT, NOT_ON_ROSTER, kind_of
 from grader.python.batch.ingest.roster import Student, read_rosters
 from grader.python.batch.ingest.submission import Earlier, Submission
 from grader.python.batch.ingest.submissions import find_submissions
 from grader.python.batch.ingest.unpack import find_extracted, forget, unpack
 from grader.python.batch.outputs.write import write_outputs
-from grader.python.batch.policy.suspicious import took_long
+from grader.python.batch.policy.finals import rows_that_count
+from grader.python.batch.policy.points import read_policy
+from grader.python.batch.policy.suspicious import tell_changed_drop, took_long
 from grader.python.batch.store.database import Database
-from grader.python.batch.store.opened import DATABASE
 from grader.python.batch.store.people import roster_files
 from grader.python.batch.store.places import KEPT, place_of
 from grader.python.batch.store.rows import in_words
@@ -32,7 +34,7 @@ from grader.python.batch.store.settings import Settings
 from grader.python.common.console import UserError, say, say_error
 from grader.python.common.labs import choose_labs, find_stage, read_stages
 from grader.python.common.report import Report
-from grader.python.common.units import name_some
+from grader.python.common.units import name_some, plural
 
 MOST_LONG = 5  # slowest hand-ins that are listed
 
@@ -45,10 +47,12 @@ def grade(options: argparse.Namespace) -> int:
     settings = make_settings(options, lab)
     require_folders(options)
     with only_one(options.out):
+        say(f"Reading the hand-ins in {options.submissions} …", flush=True)
         folder, strangers = open_submissions(options.submissions, settings)
         separate_strangers(options.out, {student.id for student in roster})
         found, more = find_submissions(folder, lab, roster, options.out, read_earlier(options.out))
         strangers += more
+        say(f"Found {plural(len(found), 'hand-in')}. Looking into them …", flush=True)
         require_own_lab(options.submissions, folder, found, settings)
         say_found(options.submissions, found, strangers, roster)
         database = Database(options.out / DATABASE)
@@ -57,11 +61,12 @@ def grade(options: argparse.Namespace) -> int:
         rename(database, settings.folder, found, {student.id for student in roster})
         say_gone({submission.key for submission in found}, database)
         database.enter(found)
+        say_dropped(database)
         if not database.fact("slurm_jobs"):  # the tasks of a job may still read them
             forget(settings.folder, [folder, *database.entries()])
         if roster:
             database.enter_absent([(student.id, student.name) for student in roster])
-            database.set_facts(names={student.id: student.name for student in roster if student.name})
+            database.set_facts(names={student.id: student.name for student in roster})
         return grade_waiting(database, settings, options)
 
 
@@ -163,6 +168,11 @@ def require_folders(options: argparse.Namespace) -> None:
     out, submissions = options.out.resolve(), options.submissions.resolve()
     if out == submissions:
         raise UserError(f"{options.out}: SUBMISSIONS and OUT are the same folder. Say another OUT.")
+    if holds_batch(submissions):
+        raise UserError(
+            f"{options.submissions} is the folder of another batch (it holds {DATABASE}). SUBMISSIONS is the folder or "
+            "archive with the hand-ins that you gave to that batch."
+        )
     if out in submissions.parents and (submissions.parent != out or submissions.is_dir()):
         raise UserError(
             f"{options.submissions} is one of the batch's own files. Give SUBMISSIONS as you downloaded them."
@@ -172,7 +182,8 @@ def require_folders(options: argparse.Namespace) -> None:
 def say_gone(found: set[str], database: Database) -> None:
     """Print which earlier submissions are no longer there. They stay in the batch as they were graded."""
     rows = database.query("SELECT key FROM submissions WHERE status != 'not_submitted' ORDER BY key")
-    if gone := [key for (key,) in rows if key not in found]:
+    dropped = database.dropped()
+    if gone := [key for (key,) in rows if key not in found and key not in dropped]:
         say_error(f"No longer among the submissions, and kept as graded: {', '.join(gone)}")
 
 
@@ -184,6 +195,7 @@ def grade_waiting(
     if database.waiting():
         if options.executor != "slurm":
             require_no_tasks(database)
+        say("Checking that the judge works here …", flush=True)
         trial = trial or try_judging(settings, options)
         database.set_facts(warplab=trial.warplab, backend=trial.backend, sandbox=trial.sandbox)
         try:
@@ -194,11 +206,21 @@ def grade_waiting(
             say_error(f"Interrupted. {describe(database)}. The same command goes on.")
             return 130
     say_stale(database, settings)
-    if long := took_long(database.rows())[:MOST_LONG]:
+    if long := took_long(rows_that_count(database, read_policy(database)))[:MOST_LONG]:
         say(f"Took long: {', '.join(f'{row.key} ({show_duration(row.wall_s)})' for row in long)}")
     say(f"{describe(database)}. Writing gradebook, feedback and page …", flush=True)
     say(write_outputs(database, settings))
     return 1 if "judge_error" in database.counts() else 0
+
+
+def say_dropped(database: Database) -> None:
+    """Print which hand-ins are dropped, and which of them changed later."""
+    drops = read_policy(database).drops
+    if drops:
+        say(f"Dropped, and not graded: {', '.join(sorted(drops))}")
+    for row in database.rows():
+        if row.key in drops and row.fingerprint != drops[row.key][1]:
+            say_error(tell_changed_drop(row))
 
 
 def say_stale(database: Database, settings: Settings) -> None:

@@ -16,7 +16,7 @@ from grader.python.batch.store.opened import kept_settings, open_batch
 from grader.python.batch.store.people import find_key
 from grader.python.batch.store.settings import Settings
 from grader.python.batch.verbs.grade import grade_waiting, move_renamed, try_judging
-from grader.python.common.console import say
+from grader.python.common.console import UserError, say
 from grader.python.common.labs import find_stage, read_stages
 
 
@@ -66,11 +66,15 @@ def choose_regraded(database: Database, settings: Settings, options: argparse.Na
         require_built(settings)
         stale = find_stale(database, judging, version)
         return stale, f"lab or grader changed (now {version})"
-    rows = database.rows()
+    dropped = database.dropped()
+    rows = [row for row in database.rows() if row.key not in dropped]
     if options.all:
         return [row.key for row in rows], "all again"
     if options.pending:
         return [row.key for row in rows if row.pending], "points were pending"
     if options.errors:
         return [row.key for row in rows if row.status in ("judge_error", "judge_crashed")], "the judge had failed"
-    return [find_key(database, student) for student in options.student], "asked for"
+    keys = [find_key(database, student) for student in options.student]
+    if gone := [key for key in keys if key in dropped]:
+        raise UserError(f"Dropped: {', '.join(gone)}. Type drop --undo first.")
+    return keys, "asked for"

@@ -398,3 +398,15 @@ def test_a_fingerprint_opens_few_folders(tmp_path: Path, monkeypatch: pytest.Mon
         (deep / f"{number}.cu").write_text("")
     submissions.fingerprint([tmp_path])
     assert len(opened) == 4
+
+
+def test_the_folder_of_another_batch_is_no_hand_in(folder: Path) -> None:
+    for name in ("al1", "old batch", "Ada Lovelace_5_assignsubmission_file_"):
+        (folder / name).mkdir()
+        (folder / name / "01_first.cu").write_text(name)
+    for name in ("old batch", "Ada Lovelace_5_assignsubmission_file_"):
+        (folder / name / "batch.sqlite").write_bytes(b"SQLite format 3\0" + bytes(100))
+    (folder / "al1/batch.sqlite").write_text("not a database")
+    found, left_out = find(folder)
+    assert set(found) == {"al1", "5"}  # a course system names only hand-ins
+    assert left_out == ["old batch is the folder of another batch, not a hand-in: batch.sqlite is in it."]

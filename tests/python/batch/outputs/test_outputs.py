@@ -128,7 +128,7 @@ def test_decisions_are_checked_and_say_what_came_of_them(course: Course) -> None
     said = course.verb("due", "--at", "2020-01-01T00:00Z", "--percent-per-day", "10")
     assert "0 of 1 are late" in said.stdout and "--trust-file-dates" in said.stdout
     said = course.verb("points", "--student", "ada.l@uni.example", "--points", "3", "--of", "0", *reason)
-    assert "al1: 15 of 20 points" in said.stdout and "report" in said.stdout, said.stderr
+    assert "al1 (Ada): 15 of 20 points" in said.stdout and "report" in said.stdout, said.stderr
 
 
 def late(hours: float, policy: Policy) -> float:
@@ -315,11 +315,13 @@ def test_the_mistakes_of_a_class_are_counted(course: Course) -> None:
     course.grade()
     text = (course.out / "mistakes.csv").read_text("utf-8-sig")
     assert list(csv.reader(text.splitlines())) == [
-        ["stage", "mistake", "students", "of"],
-        ["01_first", "compile_error", "2", "4"],
-        ["02_second", "compile_error", "1", "3"],
+        ["stage", "mistake", "students", "of", "handout"],
+        ["01_first", "compile_error", "2", "4", "handouts/lab.md, section 01_first"],
+        ["02_second", "compile_error", "1", "3", "handouts/lab.md, section 02_second"],
     ]
+    assert "No files are much alike." in (course.out / "similar.html").read_text()
     page = (course.out / "report.html").read_text()
+    assert '<a href="similar.html">' in page
     assert '<td>compile_error</td><td class="number">2 of 4</td><td>handouts/lab.md, section 01_first</td>' in page
 
 

@@ -120,9 +120,9 @@ def test_what_was_not_decided_cannot_be_taken_back(graded: Course) -> None:
     graded.verb("points", "--student", "al1", "--points", "7", "--of", "10", "--reason", "good")
     who = ("--student", "al1", "--student", "at2", "--undo", "--reason", "an error")
     for words, says in (
-        (("override", *who), "al1, at2: no override to remove"),
-        (("extend", *who), "al1, at2: no extension to remove"),
-        (("points", *who), "at2: no points for journal to remove"),
+        (("override", *who), "al1 (Ada Lovelace), at2 (Alan Turing): no override to remove"),
+        (("extend", *who), "al1 (Ada Lovelace), at2 (Alan Turing): no extension to remove"),
+        (("points", *who), "at2 (Alan Turing): no points for journal to remove"),
         (("points", *who, "--item", "nope"), "no points for nope to remove. Points were given for: journal."),
     ):
         said = graded.verb(*words)
@@ -167,16 +167,16 @@ def test_status_marks_what_is_no_longer_in_force(graded: Course) -> None:
     held = {what for when, what in said if "before" not in when}
     past = {what for when, what in said if when.startswith("By hand before, 20")}
     assert held == {
-        "al1, set to 15 points (x)",
-        "at2, until 2020-01-02T00:00:00+00:00 (x)",
-        "al1, journal 8 of 10 (x)",
-        "al1, plots 1 of 2 (x)",
+        "al1 (Ada Lovelace), set to 15 points (x)",
+        "at2 (Alan Turing), until 2020-01-02T00:00:00+00:00 (x)",
+        "al1 (Ada Lovelace), journal 8 of 10 (x)",
+        "al1 (Ada Lovelace), plots 1 of 2 (x)",
     }
     assert past == {
-        "al1, set to 5 points, replaced (x)",
-        "at2, set to 3 points, undone (x)",
-        "at2, override taken back (x)",
-        "al1, journal 7 of 10, replaced (x)",
+        "al1 (Ada Lovelace), set to 5 points, replaced (x)",
+        "at2 (Alan Turing), set to 3 points, undone (x)",
+        "at2 (Alan Turing), override taken back (x)",
+        "al1 (Ada Lovelace), journal 7 of 10, replaced (x)",
     }
     assert {what for _, what in said[: len(held)]} == held
 
@@ -314,3 +314,16 @@ def test_points_are_finite(graded: Course, points: str) -> None:
     ):
         said = graded.verb("points", *words)
         assert said.returncode == 2 and "Traceback" not in said.stderr, said.stderr
+
+
+def test_a_student_is_named_by_a_unique_name_without_a_roster_too(course: Course) -> None:
+    for name, number in (("Ada Lovelace", 5), ("Alan Turing", 6), ("Alan Turing", 7)):
+        course.hand_in(f"{name}_{number}_assignsubmission_file_", "fine", "fine")
+    course.grade()
+    said = course.verb("override", "--student", "ada lovelace", "--points", "5", "--reason", "shown")
+    assert said.returncode == 0 and said.stdout.startswith("5 (Ada Lovelace): 5 of 20 points, set by hand"), said
+    assert "5 (Ada Lovelace), set to 5 points (shown)" in course.verb("status").stdout
+    said = course.verb("extend", "--student", "Alan Turing", "--until", "2100-01-01T00:00Z", "--reason", "ill")
+    assert said.returncode == 2 and "Two students are called Alan Turing: 6, 7. Give an id." in said.stderr
+    said = course.verb("extend", "--student", "7", "--undo", "--reason", "no")
+    assert said.returncode == 2 and "7 (Alan Turing): no extension to remove." in said.stderr

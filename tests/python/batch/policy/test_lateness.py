@@ -89,7 +89,7 @@ def test_a_back_dated_archive_is_late_by_canvas(course: Course) -> None:
     submit(course, "LATE_anon_Zz9Zz_503_a.zip")
     course.grade()
     said = course.verb("due", "--at", "2026-11-21T23:59+01:00", "--percent-per-day", "10")
-    assert "2 of 4 are late.\nSources of the time disagree (2): 17: Canvas marks it late" in said.stdout
+    assert "2 of 4 are late.\nSources of the time disagree (2): 17 (ada): Canvas marks it late" in said.stdout
     course.verb("report")
     book = read_gradebook(course)
     assert {key: line["late_days"] for key, line in book.items()} == {
@@ -121,7 +121,8 @@ def test_the_worksheets_times_count_before_the_names(course: Course, tmp_path: P
     course.grade("--roster", roster)
     said = course.verb("due", "--at", "2026-11-21T23:59+01:00", "--percent-per-day", "10").stdout
     assert (
-        "1 of 3 are late." in said and "6: Moodle's worksheet says 2026-11-22 10:00:00, but the archive's name" in said
+        "1 of 3 are late." in said
+        and "6 (Alan Turing): Moodle's worksheet says 2026-11-22 10:00:00, but the archive's name" in said
     )
     course.verb("report")
     book = read_gradebook(course)
@@ -143,3 +144,23 @@ def test_a_hand_in_that_changes_under_an_override_is_named(course: Course) -> No
     course.verb("override", "--student", "al1", "--points", "8", "--reason", "shown again")
     course.verb("report")
     assert "changed under an override" not in (course.out / "report.html").read_text()
+
+
+def test_an_extension_does_not_hide_a_late_mark_without_a_time(course: Course) -> None:
+    submit(course, "ada_LATE_17_500_lab.zip")
+    submit(course, "bob_18_501_lab.zip")
+    course.grade()
+    course.verb("due", "--at", "2026-11-21T23:59+01:00", "--percent-per-day", "10")
+    extended = ("--student", "17", "--until", "2026-11-28T23:59+01:00", "--reason", "ill")
+    asked = "17 (ada): Canvas marks it late, but does not know the extension to 2026-11-28 23:59:00+01:00"
+    assert asked in course.verb("extend", *extended).stdout
+    assert f"Late or not? {asked}" in course.verb("due", "--percent-per-day", "10").stdout
+    course.verb("report")
+    page = (course.out / "report.html").read_text()
+    assert "<td>late or not? Decide</td>" in page and "column `submitted`" in page
+
+
+def test_a_known_time_decides_under_an_extension() -> None:
+    assert measure(make_row(ON_TIME, NAMED_TIME, "Canvas late"), extended=True).doubt == ""
+    assert measure(make_row(LATE, FILE_DATE, "Canvas not"), extended=True).doubt == ""
+    assert measure(make_row(LATE, FILE_DATE, "Canvas late"), extended=True, trust_dates=True).days == 1

@@ -1,0 +1,87 @@
+"""Write similar.html: each cluster of similar files, with the files side by side. Lines of the starter do not count."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from difflib import SequenceMatcher
+
+from grader.python.batch.policy.clusters import Cluster
+from grader.python.common.markup import Html, tag
+from grader.python.common.page import make_document
+from grader.python.common.units import plural
+
+MOST_CLUSTERS, MOST_VIEWS = 50, 10  # on the page; views of one cluster
+MOST_LINES = 600  # of a file; comparing more takes too long if somebody makes them hard to compare
+STYLE = """
+body { max-width: 100rem; }
+table.pair { width: 100%; table-layout: fixed; border-collapse: collapse; font-size: 0.8rem; }
+table.pair td { width: 50%; padding: 0 0.5rem; white-space: pre-wrap; overflow-wrap: anywhere; font-family: monospace; }
+table.pair td.same { background: var(--bad-wash); }
+table.pair td.given { color: var(--soft); }
+"""
+
+Line = tuple[str, str, str]  # the left text, the right text, and the kind: same, given, or nothing
+
+
+def make_similar(
+    title: str,
+    clusters: Sequence[Cluster],
+    read: Callable[[str, str], str],
+    starter: Callable[[str], str],
+    names: Mapping[str, str],
+) -> str:
+    """Return the page. `read` returns the file of a submission (key) and stage, `starter` that of a stage."""
+    parts = [make_cluster(one, read, starter(one.stage), names) for one in clusters[:MOST_CLUSTERS]]
+    more = len(clusters) - MOST_CLUSTERS
+    lead = (
+        "Files that are much alike, one cluster after the other. The marked lines are in both files and not in the "
+        "starter. There are few ways to write a short stage: this is a reason to look, and costs no points."
+    )
+    return make_document(
+        title,
+        tag(
+            "main",
+            tag("h1", title),
+            tag("p", lead if clusters else "No files are much alike.", class_="lead"),
+            *parts,
+            tag("p", f"And {plural(more, 'cluster')} more.") if more > 0 else None,
+        ),
+        STYLE,
+    )
+
+
+def make_cluster(cluster: Cluster, read: Callable[[str, str], str], starter: str, names: Mapping[str, str]) -> Html:
+    """Return the section of one cluster: its members, then the first one's file next to each of the others."""
+    whole = [f"{key} ({names[key]})" if names.get(key, "") not in ("", key) else key for key in cluster.keys]
+    first, others = cluster.keys[0], cluster.keys[1 : MOST_VIEWS + 1]
+    views = [
+        tag(
+            "details",
+            tag("summary", f"{whole[0]} and {name}"),
+            make_pair(read(first, cluster.stage), read(key, cluster.stage), starter),
+        )
+        for key, name in zip(others, whole[1:], strict=False)
+    ]
+    title = tag("h2", f"{cluster.stage}: {plural(len(cluster.keys), 'submission')}")
+    return tag("section", title, tag("p", ", ".join(whole)), *views)
+
+
+def make_pair(left: str, right: str, starter: str) -> Html:
+    """Return the table with two files side by side."""
+    rows = [
+        tag("tr", tag("td", one, class_=kind or None), tag("td", other, class_=kind or None))
+        for one, other, kind in align(left, right, starter)
+    ]
+    return tag("table", tag("tbody", *rows), class_="pair")
+
+
+def align(left: str, right: str, starter: str) -> Iterator[Line]:
+    """Yield the lines of two files next to each other. Blanks at the ends of lines are ignored."""
+    given = {line.strip() for line in starter.splitlines()} | {""}
+    one, other = (text.splitlines()[:MOST_LINES] for text in (left, right))
+    plain = [[line.strip() for line in lines] for lines in (one, other)]
+    for what, begin, end, first, last in SequenceMatcher(None, *plain).get_opcodes():
+        for at in range(max(end - begin, last - first)):
+            texts = [one[begin + at] if begin + at < end else "", other[first + at] if first + at < last else ""]
+            kind = ("given" if texts[0].strip() in given else "same") if what == "equal" else ""
+            yield texts[0], texts[1], kind

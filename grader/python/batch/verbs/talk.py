@@ -1,0 +1,63 @@
+"""Enter what instructors and students say about a hand-in: comments on lines of code, and requests to grade again."""
+
+from __future__ import annotations
+
+import argparse
+
+from grader.python.batch.ingest.times import now
+from grader.python.batch.store.database import Database
+from grader.python.batch.store.opened import kept_settings, open_batch
+from grader.python.batch.store.people import find_own_key, find_students, names_of, with_name
+from grader.python.batch.store.places import place_of
+from grader.python.batch.verbs.decide import say_report
+from grader.python.common.console import UserError, say
+from grader.python.common.labs import find_stage
+from grader.python.common.units import plural
+
+MOST_CODE = 120  # characters of a line that the feedback shows
+
+
+def comment(options: argparse.Namespace) -> int:
+    """Comment on a line of a student's code, or remove the comment."""
+    database = open_batch(options.folder)
+    settings = kept_settings(database)
+    key, stage = find_own_key(database, options.student), find_stage(settings.lab, settings.stages, options.stage)
+    row = next(row for row in database.rows() if row.key == key)
+    if options.undo and (stage, options.line) not in [(one.stage, one.line) for one in row.comments]:
+        raise UserError(f"{with_name(key, {key: row.name})}: no comment on {stage}, line {options.line}.")
+    code = read_line(database, key, stage, options.line) if not options.undo else ""
+    line = {"student": key, "stage": stage, "line": options.line, "code": code, "kept": not options.undo}
+    line |= {"reason": options.text or "removed", "time": now(), "fingerprint": row.fingerprint}
+    database.insert("comments", [line])
+    said = "comment removed" if options.undo else code
+    say(f"{with_name(key, {key: row.name})}, {stage}, line {options.line}: {said}")
+    say_report(database)
+    return 0
+
+
+def read_line(database: Database, key: str, stage: str, line: int) -> str:
+    """Return a line of a graded file. Raises UserError if there is no such file or line."""
+    settings = kept_settings(database)
+    file = place_of(settings.folder, "submissions", key) / settings.lab / f"{stage}.cu"
+    if not file.is_file():
+        raise UserError(f"{key} has no graded file of {stage}.")
+    lines = file.read_text(encoding="utf-8", errors="replace").splitlines()
+    if line > len(lines):
+        raise UserError(f"--line {line}: {stage}.cu of {key} has {plural(len(lines), 'line')}.")
+    return lines[line - 1].strip()[:MOST_CODE]
+
+
+def request(options: argparse.Namespace) -> int:
+    """Record a student's request to grade again, or the answer to it."""
+    database = open_batch(options.folder)
+    (student,) = find_students(database, [options.student])
+    who, is_open = with_name(student, names_of(database)), student in database.requests()
+    if options.answer and not is_open:
+        raise UserError(f"{who} has no open request.")
+    if options.text and is_open:
+        raise UserError(f"{who} has an open request: {database.requests()[student]} Answer it first, with --answer.")
+    line = {"student": student, "open": not options.answer, "reason": options.answer or options.text, "time": now()}
+    database.insert("requests", [line])
+    say(f"{who}: {'answered' if options.answer else 'asks for a regrade; answer with --answer'}")
+    say_report(database)
+    return 0
