@@ -54,7 +54,8 @@ INSTANTIATE_TEST_SUITE_P(
                     "#pragma weak f = g\n", "#pragma GCC system_header\n"));
 
 TEST(Scan, TakesTheRewritersOutput) {
-    EXPECT_TRUE(scan("static thread_local ::warplab_cpu::Shared<int> warplab_cpu_x; int y = ::warplab_cpu::lane();\n"
+    EXPECT_TRUE(scan("static thread_local ::warplab_cpu::Shared<int> warplab_cpu_x; int y = ::warplab_cpu::lane() + "
+                     "::warplab_cpu::ShuffleDown::x;\n"
                      "# 1 \"/h/include/cuda/atomic\" 1\nint z = ::warplab_cpu::note_fence();\n# 2 \"k.cu\" 2\n")
                     .empty());
 }
