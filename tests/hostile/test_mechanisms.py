@@ -27,10 +27,12 @@ USER_LEVEL_NEEDS = "--cap-add SETUID --cap-add SETGID"
 
 @dataclass
 class Case:
-    """`then`: the level that is reported, or words of the message that nothing is graded."""
+    """`then`: the level that is reported, or words of the message that nothing is graded. `remark`: words that the
+    report says of the level."""
 
     gone: str
     then: str | tuple[str, ...]
+    remark: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         return self.gone.replace(" ", "+") or "nothing"
@@ -118,6 +120,38 @@ pytestmark = [
 ]
 
 
+# Kinds of hosts. This machine's control groups and its marks of a container are changed, its kernel is not.
+NO_GROUPS = "No control groups: memory and processor time are limited per process"
+DOCKER = "start it with --cap-add SYS_ADMIN --security-opt seccomp=unconfined"
+SCOPE = "--scope -p Delegate=yes` before the command"
+HOSTS_AS_ROOT = [
+    Case("container cgroups", "namespace", (NO_GROUPS, "none are mounted", "`mount -t cgroup2")),
+    Case("writable-cgroups", "namespace", (NO_GROUPS, "is read-only", "--privileged", "`mount -o remount,rw ")),
+    Case("writable-cgroups namespaces", "uid", ("uid instead of namespace: ", "is read-only")),
+    Case("own-group other-inits", "namespace", (NO_GROUPS, f"systemd-run {SCOPE}")),
+    Case("own-group", "namespace", (NO_GROUPS, "the kernel refuses to create them below /sys/fs/cgroup")),
+    Case("container namespaces", "uid", ("bubblewrap is installed but does not start here",)),
+    Case("container bwrap cgroups", "uid", ("uid instead of namespace: bubblewrap is not installed", NO_GROUPS)),
+    Case("container bwrap landlock", (INSTALL, "no Landlock")),
+]
+HOSTS_AS_ORDINARY_USER = [
+    Case("container cgroups", "namespace", (NO_GROUPS, "none are mounted")),
+    Case("writable-cgroups", "namespace", (NO_GROUPS, "is read-only")),
+    Case("own-group other-inits", "namespace", (NO_GROUPS, f"systemd-run --user {SCOPE}")),
+    Case("own-group", "namespace", (NO_GROUPS, "only root can create them here; grade as root")),
+    Case("container namespaces", ("bubblewrap is installed but does not start here", ROOT_CAN)),
+]
+if not Path("/sys/fs/cgroup/cgroup.controllers").exists():  # otherwise a second mount of it works as the first does
+    HOSTS_AS_ROOT.append(Case("cgroups-version-1", "namespace", ("the controller memory", "Delegate=yes")))
+    HOSTS_AS_ORDINARY_USER.append(Case("container", "namespace", ("only root can create them here; grade as root",)))
+if Path("/.dockerenv").exists():
+    HOSTS_AS_ROOT += [
+        Case("cgroups", "namespace", (NO_GROUPS, "in this container; start it with --privileged")),
+        Case("namespaces", "uid", ("this container may not make namespaces", DOCKER)),
+    ]
+    HOSTS_AS_ORDINARY_USER.append(Case("namespaces", ("this container may not make namespaces", DOCKER, ROOT_CAN)))
+
+
 def assert_then(case: Case, folder: Path, course: Path, *more: str) -> None:
     """Grades an empty folder, which compiles nothing: the sandbox is tried all the same."""
     for name in ("tree", "reports"):
@@ -136,14 +170,16 @@ def assert_then(case: Case, folder: Path, course: Path, *more: str) -> None:
     report = folder / "reports" / f"{LAB}.json"
     if isinstance(case.then, str):
         assert report.exists(), said
-        assert json.loads(report.read_text())["sandbox"] == case.then
+        graded = json.loads(report.read_text())
+        assert graded["sandbox"] == case.then
+        assert not [words for words in case.remark if words not in graded["sandbox_remark"]], graded["sandbox_remark"]
         return
     assert done.returncode == 2 and not report.exists(), said
     assert said.startswith("Grading other people's code needs a sandbox, and none is available here: "), said
     assert not [words for words in case.then if words not in said], said
 
 
-@pytest.mark.parametrize("case", AS_ROOT, ids=str)
+@pytest.mark.parametrize("case", AS_ROOT + HOSTS_AS_ROOT, ids=str)
 def test_as_root(case: Case, tmp_path: Path) -> None:
     assert_then(case, tmp_path, ROOT)
 
@@ -184,7 +220,7 @@ def others_course(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return root
 
 
-@pytest.mark.parametrize("case", AS_ORDINARY_USER, ids=str)
+@pytest.mark.parametrize("case", AS_ORDINARY_USER + HOSTS_AS_ORDINARY_USER, ids=str)
 def test_as_an_ordinary_user(case: Case, tmp_path: Path, others_course: Path) -> None:
     for folder in (tmp_path, *tmp_path.parents[:-2]):
         folder.chmod(0o755)

@@ -21,6 +21,7 @@ LIBC = ctypes.CDLL(None, use_errno=True)
 # <sys/syscall.h> on x86-64, and the numbers that are new enough to be the same everywhere
 MOUNT, UNSHARE, SETRLIMIT, CLONE, CLONE3, PRCTL, PRLIMIT = 165, 272, 160, 56, 435, 157, 302
 LANDLOCK_CREATE, LANDLOCK_RESTRICT = 444, 446
+PIVOT_ROOT, DETACH = 155, 2
 SET_PDEATHSIG, SET_SECCOMP, SET_NO_NEW_PRIVS = 1, 22, 38
 NEW_NAMESPACE = {"mnt": 0x20000, "cgroup": 0x2000000, "uts": 0x4000000, "ipc": 0x8000000, "user": 0x10000000,
                  "pid": 0x20000000, "net": 0x40000000}  # fmt: skip
@@ -98,6 +99,55 @@ def make_read_only(path: str) -> None:
     own_mounts()
     mount(path, path, flags=BIND)
     mount("none", path, flags=REMOUNT | BIND | READ_ONLY)
+
+
+def make_groups_read_only() -> None:
+    """As containers do: of version 1, every hierarchy is a mount of its own."""
+    own_mounts()
+    for line in Path("/proc/self/mounts").read_text().splitlines():
+        _, folder, kind, *_ = line.split()
+        if kind in ("cgroup", "cgroup2"):
+            mount("none", folder, flags=REMOUNT | BIND | READ_ONLY)
+
+
+def mount_version_2() -> None:
+    """The newer control groups. A controller that version 1 uses is missing there."""
+    own_mounts()
+    mount("none", "/sys/fs/cgroup", "cgroup2")
+
+
+def own_no_group() -> None:
+    """Files as version 2 has them in a group that systemd keeps for itself. They divide nothing."""
+    hide_folder("/sys/fs/cgroup")
+    for name, text in {"controllers": "cpu memory pids", "procs": "", "subtree_control": ""}.items():
+        Path(f"/sys/fs/cgroup/cgroup.{name}").write_text(text + "\n")
+
+
+def leave_the_container() -> None:
+    """A root folder without the files that mark a container; pid 1's environment is hidden."""
+    own_mounts()
+    new = tempfile.mkdtemp()
+    mount("none", new, "tmpfs")
+    for entry in Path("/").iterdir():
+        inside = Path(new, entry.name)
+        if entry.is_symlink():
+            inside.symlink_to(entry.readlink())
+        elif entry.is_dir():
+            inside.mkdir()
+            mount(str(entry), str(inside), flags=BIND | RECURSIVE)
+    folder = Path.cwd()
+    Path(new, "old").mkdir()
+    check(LIBC.syscall(PIVOT_ROOT, new.encode(), f"{new}/old".encode()), "pivot_root")
+    os.chdir(folder)
+    check(LIBC.umount2(b"/old", DETACH), "unmounting the old root")
+    mount("/dev/null", "/proc/1/environ", flags=BIND)
+    for mark in ("KUBERNETES_SERVICE_HOST", "container"):
+        os.environ.pop(mark, None)
+
+
+def pretend_systemd() -> None:
+    hide_folder("/run/systemd")
+    Path("/run/systemd/system").mkdir()
 
 
 def mask_proc() -> None:
@@ -180,6 +230,11 @@ REMOVALS: dict[str, Callable[[], object]] = {
     "apparmor": lambda: set_kernel("apparmor_restrict_unprivileged_userns", "1"),
     "unprivileged-namespaces": lambda: set_kernel("unprivileged_userns_clone", "0"),
     "cgroups": lambda: hide_folder("/sys/fs/cgroup"),
+    "writable-cgroups": make_groups_read_only,
+    "cgroups-version-1": mount_version_2,
+    "own-group": own_no_group,
+    "container": leave_the_container,
+    "other-inits": pretend_systemd,
     "other-users": lambda: own_users(1),
     "run": lambda: make_read_only("/run"),
     "root": become_ordinary,

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "grader/cpu/rewriter/tokenizer.h"
+#include "grader/cpu/rewriter/words.h"
 
 namespace warplab::rewriter {
 namespace {
@@ -24,8 +25,17 @@ constexpr Word words[] = {
     {"__builtin_mem*", unseen},   {"__builtin_bc*", unseen},     {"__builtin_st*", unseen},
     {"__builtin___*", unseen},    {"__builtin_setjmp*", unseen}, {"__builtin_longjmp", unseen},
     {"__tsan_*", own_name},       {"__ubsan_*", own_name},       {"__asan_*", own_name},
-    {"__sanitizer_*", own_name},  {"warplab_seen_*", own_name},
+    {"__sanitizer_*", own_name},  {"warplab_seen_*", own_name},  {"*11warplab_cpu*", own_name},
+    {"load_unseen", unseen},
 };
+/// The runtime's names that the rewriter and the macros of its output write into a submission. The others would turn
+/// hooks off, or report fences and barriers that are not there.
+const Words runtime_names(
+    "Given IfShuffled Kept Kernel Launch Line Shared Shuffle ShuffleAny ShuffleDown ShuffleUp ShuffleXor SplitKernel "
+    "Symbol "
+    "SymbolKind Taker Threads UnlistedSymbols "
+    "compiler_fence dynamic_shared in_kernel lane lanes_above lanes_below lanes_equal launch_bounds "
+    "let_others_come_here multiprocessor ticks warp");
 /// Words that have a meaning only in an attribute. Elsewhere, they are ordinary names.
 constexpr Word attributes[] = {
     {"*no_sanitize*", unseen}, {"ifunc", unseen},         {"__ifunc__", unseen},
@@ -88,6 +98,7 @@ class Scanner {
             file == shown_name_ || name == "student.cpp" || name == "student.cu" || may_be_submission(file);
         begun_ = begun_ || (is_submission && number != "0");  // 0 precedes the files that the command line includes
         in_submission_ = begun_ && (is_submission || !of_system);
+        in_own_text_ = begun_ && is_submission;
     }
 
     /// Return whether a path may be another name of the submission, which #pragma GCC system_header makes a header of
@@ -139,6 +150,12 @@ class Scanner {
         return i < tokens_.size() ? tokens_[i] : none;
     }
 
+    /// Return whether :: and a name that the rewriter writes follow token `i`.
+    bool names_output(std::size_t i) const {
+        const std::string_view colons = next(i).text, name = next(i).text;
+        return colons == "::" && runtime_names.has(name);
+    }
+
     /// Return whether ("word") follows token `i`.
     bool names_one_word(std::size_t i) const {
         const std::string_view opening = next(i).text, text = unquoted(next(i).text), closing = next(i).text;
@@ -152,6 +169,7 @@ class Scanner {
         const std::string_view word = tokens_[i].text;
         for (const Word& refused : words)
             if (matches(word, refused.pattern)) return add(word, refused.reason);
+        if (in_own_text_ && word == "warplab_cpu" && !names_output(i)) return add(word, own_name);
         if (closing_.empty() && !anything_is_attribute_) return;
         for (const Word& refused : attributes)
             if (matches(word, refused.pattern)) return add(word, refused.reason);
@@ -169,7 +187,7 @@ class Scanner {
     std::vector<Token> tokens_;
     std::size_t counted_ = 0;
     int line_ = 1;
-    bool begun_ = false, in_submission_ = false;
+    bool begun_ = false, in_submission_ = false, in_own_text_ = false;
     std::string_view before_;             // the previous token, without directives
     std::string_view opening_, closing_;  // brackets of the attribute that has begun; empty outside attributes
     int depth_ = 0;

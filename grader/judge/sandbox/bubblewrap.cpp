@@ -7,6 +7,7 @@
 #include <fstream>
 #include <set>
 
+#include "grader/judge/sandbox/host.h"
 #include "grader/judge/sandbox/limits.h"
 #include "grader/judge/sandbox/places.h"
 #include "grader/judge/sandbox/process_tree.h"
@@ -151,9 +152,7 @@ std::string why_no_bubblewrap(const std::string& said) {
             "this machine allows user namespaces to root alone{}; an administrator can type `sysctl "
             "kernel.unprivileged_userns_clone=1`.",
             message);
-    std::error_code error;
-    const bool container = fs::exists("/.dockerenv", error) || fs::exists("/run/.containerenv", error);
-    if (container && said.find("execvp") == std::string::npos)
+    if (in_container() && said.find("execvp") == std::string::npos)
         return fmt::format(
             "this container may not make namespaces{}; start it with --cap-add SYS_ADMIN --security-opt "
             "seccomp=unconfined --security-opt apparmor=unconfined --security-opt systempaths=unconfined.",

@@ -3,6 +3,8 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -16,6 +18,7 @@
 
 #include "grader/common/descriptor.h"
 #include "grader/common/read_file.h"
+#include "grader/judge/sandbox/host.h"
 
 namespace warplab::sandbox {
 namespace {
@@ -66,8 +69,26 @@ std::map<std::string, std::string> own_groups() {
     return groups;
 }
 
-/// Enables controllers below a folder. Version 2 allows that only if the folder has no processes: the judge moves to a
-/// group of its own.
+/// systemd marks a group whose processes may be divided into further groups. The root of a container's control groups
+/// is the container's as well; unlike the machine's root, it has a type.
+bool is_delegated(const fs::path& folder) {
+    if (folder == mounted) return fs::exists(folder / "cgroup.type");
+    for (const char* mark : {"trusted.delegate", "user.delegate"})
+        if (char value = 0; getxattr(folder.c_str(), mark, &value, 1) == 1 && value == '1') return true;
+    return false;
+}
+
+/// Moves the judge, and in a delegated group every process, such as `make`, into a group below the folder.
+void move_out_of(const fs::path& folder) {
+    const fs::path own = folder / judges_own;
+    mkdir(own.c_str(), 0755);
+    write_value(own / "cgroup.procs", "0");
+    if (!is_delegated(folder)) return;
+    std::ifstream processes(folder / "cgroup.procs");
+    for (std::string id; processes >> id;) write_value(own / "cgroup.procs", id);
+}
+
+/// Enables controllers below a folder. Version 2 allows that only if the folder has no processes.
 bool enable_below(const fs::path& folder) {
     const auto enable = [&] {
         const std::string offered = read_file(folder / "cgroup.controllers");
@@ -77,9 +98,13 @@ bool enable_below(const fs::path& folder) {
         return has_word(read_file(folder / "cgroup.subtree_control"), "memory");
     };
     if (enable()) return true;
-    if (folder == mounted) return false;  // the root may have both processes and groups
-    mkdir((folder / judges_own).c_str(), 0755);
-    return write_value(folder / judges_own / "cgroup.procs", "0") && enable();
+    if (folder == mounted && !is_delegated(folder)) return false;  // the root may have both processes and groups
+    const int attempts = is_delegated(folder) ? 10 : 1;            // a process that starts meanwhile is still in it
+    for (int attempt = 0; attempt < attempts; ++attempt) {
+        move_out_of(folder);
+        if (enable()) return true;
+    }
+    return false;
 }
 
 bool can_make_groups(const fs::path& folder) { return access((folder / "cgroup.procs").c_str(), W_OK) == 0; }
@@ -115,6 +140,45 @@ Parents find_parents() {
     return found;
 }
 
+bool is_read_only(const fs::path& folder) {
+    struct statvfs found {};
+    return statvfs(folder.c_str(), &found) == 0 && (found.f_flag & ST_RDONLY) != 0;
+}
+
+/// The hierarchy that limits memory: version 2's if it is mounted, else one of version 1; empty if there is none.
+fs::path memory_hierarchy() {
+    std::error_code error;
+    if (fs::exists(mounted / "cgroup.controllers", error)) return mounted;
+    for (const auto& [names, group] : own_groups())
+        if (names.find("memory") != std::string::npos && fs::exists(mounted / names / "cgroup.procs", error))
+            return mounted / names;
+    return {};
+}
+
+/// Return why the judge cannot create groups, and what to do about it on this kind of machine.
+std::string why_no_groups() {
+    const fs::path hierarchy = memory_hierarchy();
+    const bool version_2 = hierarchy == mounted, root = geteuid() == 0;
+    if (hierarchy.empty())
+        return in_container() ? "/sys/fs/cgroup has none in this container; start it with --privileged"
+                              : "none are mounted; as root, type `mount -t cgroup2 cgroup2 /sys/fs/cgroup`";
+    if (is_read_only(hierarchy))
+        return fmt::format(
+            "{} is read-only, as in most containers; start the container with --privileged, or with --cap-add "
+            "SYS_ADMIN, and in it type `mount -o remount,rw {}` as root",
+            hierarchy.string(), hierarchy.string());
+    if (version_2 && !has_word(read_file(mounted / "cgroup.controllers"), "memory"))
+        return "this group's parent does not give it the controller memory; add Delegate=yes to the service that the "
+               "judge runs in, or start the container with --privileged";
+    if (version_2 && has_systemd())
+        return fmt::format(
+            "systemd has not delegated a group to the judge; type `systemd-run {}--scope -p Delegate=yes` before the "
+            "command",
+            root ? "" : "--user ");
+    return root ? "the kernel refuses to create them below " + hierarchy.string()
+                : "only root can create them here; grade as root";
+}
+
 const Parents& parents() {
     static const Parents found = find_parents();
     return found;
@@ -142,8 +206,10 @@ std::vector<Setting> settings_for(std::uint64_t memory_bytes, std::uint64_t proc
 
 std::string ControlGroupSupport::weaker() const {
     if (!memory && !processors && !processes && !time)
-        return "No control groups: memory and processor time are limited per process, and a submission "
-               "with many threads can slow down its neighbours.";
+        return fmt::format(
+            "No control groups: memory and processor time are limited per process, and a submission with many threads "
+            "can slow down its neighbours. Reason: {}.",
+            why_no_groups());
     std::vector<std::string> missing;
     if (!memory) missing.emplace_back("memory is limited per process");
     if (!processors) missing.emplace_back("a submission with many threads can slow down its neighbours");

@@ -34,8 +34,13 @@ rlim_t process_limit(const Limits& limits, Counted counted) {
 }
 
 std::vector<std::pair<int, rlim_t>> resource_limits(const Limits& limits) {
-    return {
-        {RLIMIT_DATA, limits.memory_bytes}, {RLIMIT_FSIZE, limits.file_bytes}, {RLIMIT_CORE, 0}, {RLIMIT_NOFILE, 4096}};
+    // If the machine pipes core dumps to a program, which runs outside the sandbox, a limit of 0 does not keep the
+    // kernel from starting it; only 1 does.
+    constexpr rlim_t no_core_dump = 1;
+    return {{RLIMIT_DATA, limits.memory_bytes},
+            {RLIMIT_FSIZE, limits.file_bytes},
+            {RLIMIT_CORE, no_core_dump},
+            {RLIMIT_NOFILE, 4096}};
 }
 
 }  // namespace warplab::sandbox

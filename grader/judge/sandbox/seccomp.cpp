@@ -7,6 +7,7 @@
 #include <sched.h>
 #include <seccomp.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -55,7 +56,7 @@ constexpr auto signal_calls =
 // setpriv, which bubblewrap executes, needs the last four; without capabilities they change nothing.
 constexpr auto process_calls =
     "execve exit exit_group getpid getppid gettid getpgrp getpgid getsid getuid geteuid getgid getegid "
-    "getgroups getresuid getresgid getrusage getrlimit setrlimit prlimit64 sysinfo uname getcpu sched_yield "
+    "getgroups getresuid getresgid getrusage getrlimit sysinfo uname getcpu sched_yield "
     "wait4 waitid futex futex_waitv set_tid_address set_robust_list get_robust_list rseq arch_prctl getrandom "
     "capget sched_getaffinity sched_getparam sched_getscheduler sched_getattr sched_get_priority_max "
     "sched_get_priority_min getpriority setresuid setresgid setgroups capset";
@@ -73,6 +74,13 @@ constexpr std::initializer_list<int> prctl_options = {
 /// pipe sizes.
 constexpr std::initializer_list<int> fcntl_commands = {F_DUPFD, F_DUPFD_CLOEXEC, F_GETFD,     F_SETFD,    F_GETFL,
                                                        F_SETFL, F_GETPIPE_SZ,    F_ADD_SEALS, F_GET_SEALS};
+
+/// Resources whose limits a program may change: all but RLIMIT_CORE. A program that lowers it to 0 and crashes makes
+/// the kernel start the machine's program for core dumps (limits.cpp).
+constexpr std::initializer_list<int> limited_resources = {
+    RLIMIT_AS,      RLIMIT_CPU,      RLIMIT_DATA,   RLIMIT_FSIZE,      RLIMIT_LOCKS,
+    RLIMIT_MEMLOCK, RLIMIT_MSGQUEUE, RLIMIT_NICE,   RLIMIT_RSS,        RLIMIT_NOFILE,
+    RLIMIT_NPROC,   RLIMIT_RTPRIO,   RLIMIT_RTTIME, RLIMIT_SIGPENDING, RLIMIT_STACK};
 
 /// Requests of isatty() and similar functions.
 constexpr std::initializer_list<unsigned> terminal_requests = {TCGETS, TIOCGWINSZ, FIONREAD, FIOCLEX, FIONCLEX};
@@ -143,7 +151,12 @@ void allow_common(Builder& filter) {
         filter.allow("prctl", {SCMP_A0(SCMP_CMP_EQ, static_cast<scmp_datum_t>(option))});
     for (const int command : fcntl_commands)
         filter.allow("fcntl", {SCMP_A1(SCMP_CMP_EQ, static_cast<scmp_datum_t>(command))});
-    constexpr unsigned flags = 5;  // RWF_NOWAIT tells what is in the page cache
+    for (const int resource : limited_resources) {
+        filter.allow("setrlimit", {SCMP_A0(SCMP_CMP_EQ, static_cast<scmp_datum_t>(resource))});
+        filter.allow("prlimit64", {SCMP_A1(SCMP_CMP_EQ, static_cast<scmp_datum_t>(resource))});
+    }
+    filter.allow("prlimit64", {SCMP_A2(SCMP_CMP_EQ, 0)});  // only reads
+    constexpr unsigned flags = 5;                          // RWF_NOWAIT tells what is in the page cache
     for (const char* name : {"preadv2", "pwritev2"}) filter.allow(name, {SCMP_CMP32(flags, SCMP_CMP_EQ, 0)});
 }
 

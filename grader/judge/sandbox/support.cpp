@@ -91,8 +91,11 @@ const SandboxSupport& sandbox_support() { return sandbox::support().offered; }
 
 std::string sandbox_remark() {
     const SandboxSupport& offered = sandbox_support();
-    const bool both = !offered.why_not_stronger.empty() && !offered.weaker.empty();
-    return offered.why_not_stronger + (both ? " " : "") + offered.weaker;
+    std::string remark;
+    if (!offered.why_not_stronger.empty())
+        remark = fmt::format("{} instead of namespace: {}", sandbox_name(offered.level), offered.why_not_stronger);
+    if (!remark.empty() && !offered.weaker.empty()) remark += ' ';
+    return remark + offered.weaker;
 }
 
 }  // namespace warplab

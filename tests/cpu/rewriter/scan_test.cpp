@@ -48,7 +48,17 @@ INSTANTIATE_TEST_SUITE_P(
                     "[\n# 9 \"k.cu\"\n[gnu::section(\"a b\")]] int x;", "[[using gnu: section(R\"(a)\")]] int x;",
                     "<:<:gnu::section(\"a b\"):>:> int x;", "[<:gnu::ifunc(\"f\"):>] void f();",
                     "# 1 \"/usr/include/x.h\" 1 3\n__attribute__((\n# 2 \"k.cu\" 2\nsection(\"a b\"))) int x;",
-                    "#pragma redefine_extname f g\n", "#pragma weak f = g\n", "#pragma GCC system_header\n"));
+                    "warplab_cpu::note_fence();", "using namespace warplab_cpu;", "namespace w = warplab_cpu;",
+                    "warplab_cpu\n# 9 \"k.cu\"\n::note_fence();", "int x = load_unseen(y);",
+                    "extern \"C\" void _ZN11warplab_cpu10note_fenceEv();", "#pragma redefine_extname f g\n",
+                    "#pragma weak f = g\n", "#pragma GCC system_header\n"));
+
+TEST(Scan, TakesTheRewritersOutput) {
+    EXPECT_TRUE(scan("static thread_local ::warplab_cpu::Shared<int> warplab_cpu_x; int y = ::warplab_cpu::lane() + "
+                     "::warplab_cpu::ShuffleDown::x;\n"
+                     "# 1 \"/h/include/cuda/atomic\" 1\nint z = ::warplab_cpu::note_fence();\n# 2 \"k.cu\" 2\n")
+                    .empty());
+}
 
 TEST(Scan, TakesFunctionsNamedLikeAttributes) {
     EXPECT_TRUE(

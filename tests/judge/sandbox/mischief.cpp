@@ -11,6 +11,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
@@ -181,6 +182,17 @@ int find_key(const char* name) {
     return worked(syscall(SYS_keyctl, KEYCTL_SEARCH, KEY_SPEC_SESSION_KEYRING, "user", name, 0) >= 0);
 }
 
+/// Return whether the limit of core dumps can be changed to 0, with which the kernel starts the machine's program for
+/// them. 1 is the only value with which it does not.
+int change_core_limit() {
+    rlimit limit{};
+    getrlimit(RLIMIT_CORE, &limit);
+    if (limit.rlim_max > 1) return worked(true);
+    const rlimit none{0, 0};
+    return worked(setrlimit(RLIMIT_CORE, &none) == 0 || syscall(SYS_prlimit64, 0, RLIMIT_CORE, &none, nullptr) == 0 ||
+                  syscall(SYS_prlimit64, 0, 1L << 32 | RLIMIT_CORE, &none, nullptr) == 0);
+}
+
 /// Call prctl with an option that might detach the process from its judge or mislead the sandbox.
 int ask_prctl(int option) { return worked(prctl(option, 0, 0, 0, 0) == 0); }
 
@@ -259,6 +271,7 @@ int main(int count, char** words) {
     if (deed == "packets") return answer_packets();
     if (deed == "store_key") return store_key(word);
     if (deed == "find_key") return find_key(word);
+    if (deed == "core_limit") return change_core_limit();
     if (deed == "prctl") return ask_prctl(static_cast<int>(number));
     if (deed == "thread") return start_thread();
     if (deed == "fork_once") return worked(fork() >= 0);

@@ -471,6 +471,14 @@ TEST_P(EveryLevel, ProgramsCannotDetachFromTheJudge) {
     EXPECT_EQ(run({"prctl", std::to_string(PR_GET_DUMPABLE)}).status, 1) << "gives 1, and is allowed";
 }
 
+TEST_P(EveryLevel, CrashesStartNoProgramOutside) {
+    if (!sandboxed()) GTEST_SKIP();
+    for (const Activity activity : {Activity::compile, Activity::run}) {
+        policy.activity = activity;
+        EXPECT_EQ(run({"core_limit"}).status, 1);
+    }
+}
+
 TEST_P(EveryLevel, KeyringsAreEmptyAndKeepNothing) {
     const std::string name = "warplab-judges-key";
     const long ring = syscall(SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, "warplab-test");

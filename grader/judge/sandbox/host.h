@@ -1,0 +1,12 @@
+#pragma once
+// The kind of machine that the judge runs on. Messages use it to name the command that helps there.
+
+namespace warplab::sandbox {
+
+/// Docker, Podman, Kubernetes or another container.
+bool in_container();
+
+/// systemd manages this machine's processes, so `systemd-run` works.
+bool has_systemd();
+
+}  // namespace warplab::sandbox
