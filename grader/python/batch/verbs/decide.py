@@ -222,7 +222,7 @@ def mark_from_file(options: argparse.Namespace, database: Database, rubric: Rubr
     if left := [criterion.name for criterion in rubric.criteria if criterion.item not in given]:
         say(f"{options.file.name} has no level for: {', '.join(left)}.")
     for item in sorted(given):
-        say_partners(everyone, students, item)
+        say_partners(everyone, students, item, names_of(database))
     say_report(database)
     return 0
 
