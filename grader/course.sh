@@ -19,6 +19,7 @@ For instructors; more in grader/python/release/RELEASES.md and, for developers, 
   make batch LAB=… SUBMISSIONS=…     grade a folder of submissions, or a zip from Canvas or Moodle;
                                      OUT=… gets the gradebook and feedback, ROSTER=… lists the students,
                                      UPTO=… is the last stage of the students' kit
+  … SPEED=measured|modelled|off      for grade, batch, gradescope and autolab: where speed points come from
   make new-lab LAB=… [STAGES=…]      a new lab's skeleton; STAGES=01_naive,02_tile names its stages
   make export REPORT=… FORMAT=…      a report for gradescope, autolab, github, prairielearn, canvas or moodle
   make gradescope LAB=…              an autograder for Gradescope; make autolab LAB=… one for Autolab
@@ -120,7 +121,7 @@ instructors_verb() { # [OPTION …]
     gradescope | autolab) # UNSAFE=1: for a system without a sandbox, and without hidden datasets
         [ "$verb" = gradescope ] || build program
         python "make $verb" grader.python.release.services "$verb" ${LAB:+"$LAB"} ${UPTO:+--upto "$UPTO"} \
-            ${UNSAFE:+--unsafe} --build "$BUILD" "$@"
+            ${UNSAFE:+--unsafe} ${SPEED:+--speed "$SPEED"} --build "$BUILD" "$@"
         ;;
     batch) # a folder or archive of submissions, graded and reported: BATCH.md
         [ -n "$SUBMISSIONS$*" ] && [ -n "$OUT$*" ] ||
@@ -129,7 +130,7 @@ instructors_verb() { # [OPTION …]
         need_course_packages
         "$VENV/bin/python" -m grader.python.batch grade ${SUBMISSIONS:+"$SUBMISSIONS"} ${LAB:+--lab "$LAB"} \
             ${OUT:+--out "$OUT"} --build "$BUILD" ${ROSTER:+--roster "$ROSTER"} ${BACKEND:+--backend "$BACKEND"} \
-            ${STAGE:+--stage "$STAGE"} ${UPTO:+--upto "$UPTO"} ${UNSAFE:+--unsafe} \
+            ${STAGE:+--stage "$STAGE"} ${UPTO:+--upto "$UPTO"} ${UNSAFE:+--unsafe} ${SPEED:+--speed "$SPEED"} \
             ${EXECUTOR:+--executor "$EXECUTOR"} "$@"
         ;;
     esac
