@@ -16,10 +16,11 @@ constexpr auto folder = "grader/judge/predict/gpus";
 
 void expect_sources(const Json& numbers, const Json& sources, const std::string& where) {
     for (const auto& [name, value] : numbers.items()) {
-        if (value.is_object() && sources.contains(name) && sources[name].is_object())
+        if (value.is_object() && sources.contains(name) && sources[name].is_object()) {
             expect_sources(value, sources[name], where + "/" + name);
-        else if (value.is_object() || value.is_number())
+        } else if (value.is_object() || value.is_number()) {
             EXPECT_TRUE(sources.contains(name) && sources[name].is_string() && sources[name] != "") << where << name;
+        }
     }
 }
 
