@@ -22,6 +22,7 @@ For instructors; more in grader/python/release/RELEASES.md and, for developers, 
                                      OUT=… gets the gradebook and feedback, ROSTER=… lists the students
                                      (ROSTER=one.csv,other.csv are joined),
                                      UPTO=… is the last stage of the students' kit
+  … SPEED=measured|modelled|off      for grade, batch, gradescope and autolab: where speed points come from
   make new-lab LAB=… [STAGES=…]      a new lab's skeleton; STAGES=01_naive,02_tile names its stages
   make export REPORT=… FORMAT=…      a report for gradescope, autolab, github, prairielearn, canvas or moodle
   make gradescope LAB=…              an autograder for Gradescope; make autolab LAB=… one for Autolab
@@ -141,7 +142,7 @@ instructors_verb() { # [OPTION …]
     gradescope | autolab) # UNSAFE=1: for a system without a sandbox, and without hidden datasets
         [ "$verb" = gradescope ] || build program
         python "make $verb" grader.python.release.services "$verb" ${LAB:+"$LAB"} ${UPTO:+--upto "$UPTO"} \
-            ${UNSAFE:+--unsafe} --build "$BUILD" "$@"
+            ${UNSAFE:+--unsafe} ${SPEED:+--speed "$SPEED"} --build "$BUILD" "$@"
         ;;
     batch) # a folder or archive of submissions, graded and reported: BATCH.md
         [ -n "$SUBMISSIONS$*" ] && [ -n "$OUT$*" ] ||
@@ -158,6 +159,7 @@ instructors_verb() { # [OPTION …]
         "$VENV/bin/python" -m grader.python.batch grade ${SUBMISSIONS:+"$SUBMISSIONS"} ${LAB:+--lab "$LAB"} \
             ${OUT:+--out "$OUT"} --build "$BUILD" ${BACKEND:+--backend "$BACKEND"} \
             ${STAGE:+--stage "$STAGE"} ${UPTO:+--upto "$UPTO"} ${UNSAFE:+--unsafe} \
+            ${SPEED:+--speed "$SPEED"} \
             ${EXECUTOR:+--executor "$EXECUTOR"} "$@"
         ;;
     esac

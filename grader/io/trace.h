@@ -59,13 +59,19 @@ enum class OperationKind : std::uint8_t {
 
 struct Operation {
     std::uint32_t place;  // return address of the hook, from the executable's begin
-    OperationKind kind;
-    std::uint8_t lanes;
-    std::uint16_t words;  // of 4 bytes, that follow
+    OperationKind kind : 4;
+    std::uint32_t lanes : 6;
+    std::uint32_t words : 10;      // of 4 bytes, that follow
+    std::uint32_t lane_bytes : 8;  // that each lane accesses
 };
 
+/// The basic blocks that threads ran, in whole blocks: those that were recorded, and others that were drawn to be
+/// compared with them.
 struct LaunchEnds {
     std::uint32_t static_shared_bytes;
+    std::uint32_t recorded_blocks = 0, other_blocks = 0, unused = 0;
+    std::uint64_t recorded_steps = 0, other_steps = 0;
+    std::uint64_t most_steps = 0;  // of one of the others
 };
 
 enum class HostCallKind : std::uint32_t { fill = 1, copy, wait, allocate, free };
@@ -81,6 +87,7 @@ struct Order {
     std::uint32_t multiprocessors;
     std::uint32_t seed;
     std::uint64_t l2_bytes;
+    std::uint64_t calls_before;  // calls whose blocks do not run, before the one that is recorded
 };
 
 }  // namespace warplab::trace

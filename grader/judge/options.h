@@ -25,7 +25,7 @@ struct OptionWords {
 
 struct Options {
     std::string lab, stage;  // positional
-    std::string dataset, backend, tree, upto, metrics, gpu;
+    std::string dataset, backend, tree, upto, metrics, gpu, speed;
     std::filesystem::path source, json, report_dir, report, image;
     std::vector<std::string> settings;
     bool force = false, unsafe = false, unscored = false, no_cuda_only = false, no_check_mode = false, no_nvcc = false,
@@ -42,8 +42,12 @@ struct Options {
                         .about = "NAME=VALUE …: the lab's settings; an unknown name lists them",
                         .verbs = "show"});
         bind(gpu, {.name = "--gpu",
-                   .about = "use this GPU: H200, A100, T4, RTX3080 ... (bench without a GPU: H200)",
-                   .verbs = "inspect bench"});
+                   .about = "use this GPU: H200, A100, T4, RTX3080 ... (modelled times: H200)",
+                   .verbs = "inspect bench grade"});
+        bind(speed, {.name = "--speed",
+                     .about = "where speed points come from: measured (default), modelled (provisional, without a GPU) "
+                              "or off",
+                     .verbs = "grade"});
         bind(upto, {.name = "--upto", .about = "the last stage to grade; without it, all", .verbs = "grade compile"});
         bind(unscored,
              {.name = "--unscored", .about = "also time the datasets that do not count for points", .verbs = "grade"});

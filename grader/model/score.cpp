@@ -1,9 +1,13 @@
 #include "grader/model/score.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <optional>
 #include <stdexcept>
+
+#include "grader/common/text.h"
 
 namespace warplab {
 namespace {
@@ -11,6 +15,7 @@ namespace {
 constexpr double full_mark_ratio = 1.2;  // of the reference's time: still gives all points
 constexpr double zero_mark_ratio = 4;    // of the time for full marks, unless the sequential CPU is slower
 constexpr double clear_ratio = 1.4;      // of the reference's time: a previous stage's solution that is clearly slower
+constexpr double most_open = 0.1;        // share of the points that modelled times may leave open
 constexpr auto no_points_yet = "no points until every dataset passes";
 
 Score pending_score(const Stage& stage) {
@@ -108,6 +113,25 @@ void score_hygiene(const Stage& stage, const StageReport& report, Score& score) 
     if (check_mode && check_mode->verdict == passed) score.hygiene = score.hygiene_max;
 }
 
+/// Score the speed by modelled times. If their interval leaves more than a tenth of the points open, a GPU decides;
+/// otherwise its better end counts, as in an ambiguous measurement.
+void score_modelled(const ModelledTime& modelled, Score& score) {
+    score.speed_modelled = score.speed_pending = true;
+    const auto range = modelled_points(score.speed_max, modelled);
+    if (!range) {
+        score.speed_why = fmt::format("not modelled: {}; grading on a GPU adds the speed points", modelled.why_not);
+        return;
+    }
+    score.speed_pending = !range->is_decided;
+    if (range->is_decided) score.speed = range->most;
+    const Interval& ratio = *modelled.reference_ratio;
+    score.speed_why = fmt::format(
+        "modelled for an {}, not measured: {:.2f} times the reference's modelled time ({:.2f} to {:.2f}), {} to {} of "
+        "{} points; a GPU decides",
+        modelled.gpu, ratio.median, ratio.low, ratio.high, format_points(range->least), format_points(range->most),
+        format_points(score.speed_max));
+}
+
 void score_speed(const Stage& stage, const StageReport& report, Score& score) {
     score.speed_max = stage.points.speed;
     if (score.speed_max == 0) return;
@@ -117,6 +141,7 @@ void score_speed(const Stage& stage, const StageReport& report, Score& score) {
     }
     std::vector<Measurement> scored = report.measurements;
     std::erase_if(scored, [](const Measurement& measured) { return !measured.scored; });
+    if (scored.empty() && report.modelled_time) return score_modelled(*report.modelled_time, score);
     score.speed_why = why_speed_pends(scored);
     score.speed_pending = !score.speed_why.empty();
     if (!score.speed_pending) score.speed = score.speed_max * mean_speed_share(scored);
@@ -136,6 +161,14 @@ SpeedMarks speed_marks(double reference, double sequential, const std::optional<
 double speed_share(double t, const SpeedMarks& marks) {
     if (!(t >= 0)) throw std::invalid_argument("speed_share needs a time");
     return std::clamp(std::log(marks.zero / t) / std::log(marks.zero / marks.full), 0.0, 1.0);
+}
+
+std::optional<PointsRange> modelled_points(double points, const ModelledTime& modelled) {
+    if (!modelled.reference_ratio || !modelled.reference_s || !is_time(*modelled.reference_s)) return std::nullopt;
+    const SpeedMarks marks = speed_marks(1, modelled.sequential_s / *modelled.reference_s, modelled.previous_ratio);
+    const double least = points * speed_share(modelled.reference_ratio->high, marks);
+    const double most = points * speed_share(modelled.reference_ratio->low, marks);
+    return PointsRange{least, most, most - least <= most_open * points};
 }
 
 std::optional<Score> score_stage(const Stage& stage, const StageReport& report) {

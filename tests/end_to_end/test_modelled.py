@@ -1,10 +1,12 @@
-"""The modelled times that `bench` prints on a machine without a GPU."""
+"""The modelled times that `bench` prints on a machine without a GPU, and the points that `grade` gives for them."""
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 
@@ -21,6 +23,28 @@ __global__ void add(const float* a, const float* b, float* out, std::size_t n) {
 std::size_t vector_add_scratch_bytes(std::size_t) { return 0; }
 void vector_add(const float* a, const float* b, float* out, std::size_t n, void*) {
     add<<<1056, 256>>>(a, b, out, n);
+    CUDA_CHECK(cudaGetLastError());
+}
+"""
+# All lanes of a warp access one bank, in lines 8 and 10.
+CONFLICTS = """#include "labs/vector_add/lab.h"
+__global__ void add(const float* a, const float* b, float* out, std::size_t n) {
+    __shared__ float tile[32 * 32];
+    const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
+    const unsigned column = threadIdx.x % 32, row = threadIdx.x / 32;
+    float sum = i < n ? a[i] : 0;
+    for (int k = 0; k < 16; ++k) {
+        tile[column * 32 + row] = sum;
+        __syncthreads();
+        sum = tile[column * 32 + row];
+        __syncthreads();
+    }
+    if (i < n) out[i] = sum + b[i];
+}
+std::size_t vector_add_scratch_bytes(std::size_t) { return 0; }
+void vector_add(const float* a, const float* b, float* out, std::size_t n, void*) {
+    if (n == 0) return;
+    add<<<static_cast<unsigned>((n + 1023) / 1024), 1024>>>(a, b, out, n);
     CUDA_CHECK(cudaGetLastError());
 }
 """
@@ -55,6 +79,73 @@ def test_accesses_that_are_far_apart_are_modelled_as_slow(tmp_path: Path) -> Non
     assert ratio_in(bench(tmp_path / "strided.cu")) > 2
 
 
+def gains_in(said: subprocess.CompletedProcess[str]) -> dict[str, float]:
+    return {
+        what: float(factor)
+        for what, factor in re.findall(r"Without (the [a-z ]+ in line \d+): ([\d.]+) times as fast", words_of(said))
+    }
+
+
+def test_the_gain_from_gathering_scattered_accesses_is_about_what_they_cost(tmp_path: Path) -> None:
+    (tmp_path / "strided.cu").write_text(STRIDED)
+    said = bench(tmp_path / "strided.cu")
+    (what,) = gains_in(said)
+    assert what == "the scattered accesses in line 5"
+    assert gains_in(said)[what] == pytest.approx(ratio_in(said), rel=0.4)
+
+
+def test_bank_conflicts_are_named_line_by_line(tmp_path: Path) -> None:
+    (tmp_path / "conflicts.cu").write_text(CONFLICTS)
+    gains = gains_in(bench(tmp_path / "conflicts.cu"))
+    assert set(gains) == {"the bank conflicts in line 8", "the bank conflicts in line 10"}
+    (tmp_path / "padded.cu").write_text(CONFLICTS.replace("* 32", "* 33"))
+    assert not gains_in(bench(tmp_path / "padded.cu"))
+
+
+def grade(tmp_path: Path, source: Path, *words: str) -> dict[str, Any]:
+    """Grade a file as vector_add's second stage. Return the stage's part of the report."""
+    command = [str(BUILD / "warplab"), "grade", "vector_add", "02", "--backend", "cpu", "--no-check-mode", "--no-nvcc"]
+    command += ["--unsafe", "--source", str(source), "--report-dir", str(tmp_path), *words]
+    subprocess.run(command, cwd=ROOT, capture_output=True, check=False)
+    (stage,) = json.loads((tmp_path / "vector_add.json").read_text())["stages"]
+    return cast(dict[str, Any], stage)
+
+
+SOLUTION = ROOT / "solutions/vector_add/02_grid_stride.cu"
+
+
+def test_a_solution_gets_its_provisional_speed_points(tmp_path: Path) -> None:
+    stage = grade(tmp_path, SOLUTION, "--speed", "modelled")
+    score = stage["score"]
+    assert (score["speed"], score["speed_pending"], score["speed_modelled"]) == (score["speed_max"], False, True)
+    assert not stage["measurements"] and stage["modelled_time"]["gpu"] == "NVIDIA H200"
+
+
+def test_a_slow_file_gets_a_range_and_no_points_yet(tmp_path: Path) -> None:
+    (tmp_path / "strided.cu").write_text(STRIDED)
+    score = grade(tmp_path, tmp_path / "strided.cu", "--speed", "modelled")["score"]
+    assert (score["speed"], score["speed_pending"], score["speed_modelled"]) == (0, True, True)
+    assert re.search(r"[\d.]+ to [\d.]+ of 2 points", score["speed_why"])
+
+
+def test_without_modelled_speed_nothing_is_modelled(tmp_path: Path) -> None:
+    for words in ([], ["--speed", "measured"]):
+        stage = grade(tmp_path, SOLUTION, *words)
+        assert stage["modelled_time"] is None and stage["score"]["speed_pending"]
+
+
+def test_a_course_may_leave_speed_out(tmp_path: Path) -> None:
+    score = grade(tmp_path, SOLUTION, "--speed", "off")["score"]
+    assert (score["speed_max"], score["speed_pending"]) == (0, False)
+    assert score["max"] == score["correctness_max"] + score["hygiene_max"]
+
+
+def test_an_unknown_choice_of_speed_is_refused(tmp_path: Path) -> None:
+    command = [str(BUILD / "warplab"), "grade", "vector_add", "02", "--backend", "cpu", "--speed", "fast"]
+    said = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert said.returncode == 2 and "Choose measured, modelled or off." in said.stderr
+
+
 def test_what_fails_has_no_modelled_time(tmp_path: Path) -> None:
     (tmp_path / "wrong.cu").write_text(WRONG)
     said = bench(tmp_path / "wrong.cu")
@@ -68,7 +159,19 @@ def test_a_known_gpu_may_be_typed_in_any_case(gpu: str) -> None:
     assert said.returncode == 0
 
 
+def test_a_gpu_without_calibration_says_so() -> None:
+    said = bench(ROOT / "solutions/vector_add/02_grid_stride.cu", "--gpu", "RTX 4090")
+    assert "Modelled for an NVIDIA GeForce RTX 4090" in words_of(said)
+    assert "Constants of this GPU: uncalibrated: from data sheets and estimates." in words_of(said)
+
+
+def test_make_passes_the_gpu_on() -> None:
+    command = ["make", "bench", "LAB=vector_add", "STAGE=02", "BACKEND=cpu", "GPU=voodoo"]
+    said = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert said.returncode != 0 and "does not know the GPU voodoo" in said.stderr
+
+
 def test_an_unknown_gpu_is_refused_with_the_known_ones() -> None:
     said = bench(ROOT / "solutions/vector_add/02_grid_stride.cu", "--gpu", "voodoo")
     assert said.returncode == 2
-    assert "does not know the GPU voodoo. It knows: h100, h200." in said.stderr
+    assert "does not know the GPU voodoo. It knows: a100, h100, h200, rtx3090, rtx4090, t4, v100." in said.stderr

@@ -109,6 +109,67 @@ TEST(SpeedShare, IsNothingFromThePreviousStagesTimeIfThatIsClearlyLonger) {
 
 // --- correctness ---
 
+/// A stage that was not timed, with a modelled ratio to the reference.
+StageReport modelled(double low, double median, double high, std::optional<double> previous_ratio = std::nullopt) {
+    StageReport report = report_with({good});
+    report.modelled_time = ModelledTime{};
+    report.modelled_time->gpu = "NVIDIA H200";
+    report.modelled_time->reference_s = 1;
+    report.modelled_time->reference_ratio = Interval{median, low, high};
+    report.modelled_time->previous_ratio = previous_ratio;
+    return report;
+}
+
+TEST(Score, ModelledTimesGivePointsIfTheirIntervalIsOnOneSideOfTheMarks) {
+    const auto fast = score_stage(stage_worth(6, 2, 2), modelled(0.5, 0.8, 1.1));
+    EXPECT_EQ(fast->speed, 2);
+    EXPECT_FALSE(fast->speed_pending);
+    EXPECT_TRUE(fast->speed_modelled);
+    EXPECT_THAT(fast->speed_why, HasSubstr("modelled for an NVIDIA H200, not measured"));
+    const auto slow = score_stage(stage_worth(6, 2, 2), modelled(5, 9, 20));
+    EXPECT_EQ(slow->speed, 0);
+    EXPECT_FALSE(slow->speed_pending);
+}
+
+TEST(Score, ModelledTimesShowARangeIfTheyLeaveTheSpeedOpen) {
+    const auto open = score_stage(stage_worth(6, 2, 2), modelled(1, 2.4, 4.8));
+    EXPECT_EQ(open->speed, 0);
+    EXPECT_TRUE(open->speed_pending);
+    EXPECT_TRUE(open->speed_modelled);
+    EXPECT_THAT(open->speed_why, HasSubstr("0 to 2 of 2 points"));
+}
+
+TEST(Score, TheBetterEndCountsIfModelledTimesLeaveATenthOpen) {
+    // The interval's upper end gives 94% of the points, its lower end all.
+    const auto near = score_stage(stage_worth(6, 2, 2), modelled(0.77, 1, 1.3));
+    EXPECT_EQ(near->speed, 2);
+    EXPECT_FALSE(near->speed_pending);
+    EXPECT_TRUE(score_stage(stage_worth(6, 2, 2), modelled(0.77, 1, 1.3, 1.5))->speed_pending);
+}
+
+TEST(Score, AMeasurementReplacesAModelledTime) {
+    StageReport both = modelled(0.5, 0.8, 1.1);
+    both.measurements = {timed(1000)};
+    const auto score = score_stage(stage_worth(6, 2, 2), both);
+    EXPECT_EQ(score->speed, 0);
+    EXPECT_FALSE(score->speed_modelled);
+}
+
+TEST(Score, WithoutAModelledRatioSpeedPends) {
+    StageReport none = modelled(1, 1, 1);
+    none.modelled_time->reference_ratio.reset();
+    none.modelled_time->why_not = "the trace is damaged";
+    const auto score = score_stage(stage_worth(6, 2, 2), none);
+    EXPECT_TRUE(score->speed_pending);
+    EXPECT_THAT(score->speed_why, HasSubstr("not modelled: the trace is damaged"));
+}
+
+TEST(Score, WrongOutputsGetNoModelledPoints) {
+    StageReport wrong = modelled(0.5, 0.8, 1.1);
+    wrong.checks = {bad};
+    EXPECT_EQ(score_stage(stage_worth(6, 2, 2), wrong)->speed, 0);
+}
+
 TEST(Score, SpeedIsMeasuredByTheStagesOwnStep) {
     Measurement measured = timed(3);
     EXPECT_GT(score_stage(stage_worth(6, 2, 2), report_with({good}, {measured}))->speed, 1);

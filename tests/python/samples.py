@@ -75,6 +75,7 @@ def score(**changes: Any) -> Json:
         "speed_pending": False,
         "hygiene_why": "check mode was left out",
         "speed_why": "",
+        "speed_modelled": False,
     } | changes
     return made | {"total": sum(made[kind] for kind in KINDS), "max": sum(made[f"{kind}_max"] for kind in KINDS)}
 
@@ -130,6 +131,7 @@ def stage(name: str, title: str, **changes: Any) -> Json:
         "checks": [check("one"), check("ragged"), check("secret", hidden=True, points=2)],
         "check_mode": None,
         "measurements": [],
+        "modelled_time": None,
         "phases": [],
         "error": None,
         "score": score(),

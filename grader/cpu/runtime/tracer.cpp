@@ -170,8 +170,11 @@ class Tracer final : public Observer {
         shared_.push_back({number(begin), number(begin) + variable.bytes, offset, Space::shared});
     }
 
-    void call_begins() override { in_call_ = true; }
-    void call_ends() override { in_call_ = false; }
+    void call_begins() override {
+        skips_ = calls_++ < order_.calls_before;
+        in_call_ = !skips_;
+    }
+    void call_ends() override { in_call_ = skips_ = false; }
     void grid_begins(const Grid& grid) override;
     void grid_ends() override;
     bool block_begins(std::uint64_t block) override;
@@ -183,6 +186,7 @@ class Tracer final : public Observer {
         if (log.size() < events_of_a_thread_) log.push_back({address, place, kind, bytes});
     }
     bool records() const { return recording_; }
+    void count_step() { ++steps_; }
     /// Whether a thread has made enough atomics in a row.
     bool is_turn_over() {
         constexpr unsigned atomics_in_a_row = 2;
@@ -227,6 +231,8 @@ class Tracer final : public Observer {
         }
     }
     void choose_blocks(std::uint64_t blocks, unsigned threads);
+    void choose_others(std::uint64_t blocks);
+    bool is_sampled(std::uint64_t block) const;
     void write_warp(unsigned first);
 
     Order order_;
@@ -240,10 +246,15 @@ class Tracer final : public Observer {
 
     using Shape = std::tuple<std::string, std::array<unsigned, 6>, std::size_t>;
     std::set<Shape> shapes_;
+    std::uint64_t calls_ = 0, repeated_ = 0;
+    bool skips_ = false;  // the blocks of this call
     bool in_call_ = false, in_grid_ = false, recording_ = false, repeats_ = false;
     unsigned threads_ = 0;  // of a block
     std::uint64_t dynamic_bytes_ = 0, static_bytes_ = 0, counted_static_bytes_ = 0, most_static_bytes_ = 0;
     std::uint64_t first_sampled_ = 0, step_ = 1, wanted_ = 0, sampled_ = 0;
+    std::set<std::uint64_t> others_;  // blocks that run to be compared with the sampled ones
+    std::uint64_t steps_ = 0;         // of a block
+    LaunchEnds ends_{};
     unsigned atomics_ = 0;
     std::uint64_t events_ = 0, events_of_a_thread_ = 0, recorded_ = 0;
     std::array<std::vector<Event>, 1024> logs_;
@@ -270,6 +281,17 @@ void Tracer::choose_blocks(std::uint64_t blocks, unsigned threads) {
     sampled_ = 0;
 }
 
+/// Draw blocks that only count their steps. The first and the last one may do what others do not.
+void Tracer::choose_others(std::uint64_t blocks) {
+    constexpr unsigned most_repeats = 64;  // to compare: an iterative solver has thousands
+    others_.clear();
+    if (repeats_ && ++repeated_ > most_repeats) return;
+    const unsigned drawn = repeats_ ? 2 : 32;
+    std::uniform_int_distribution<std::uint64_t> any(0, blocks - 1);
+    others_.insert({0, blocks - 1});
+    for (unsigned i = 0; i < drawn; ++i) others_.insert(any(random_));
+}
+
 void Tracer::grid_begins(const Grid& grid) {
     add_variables();
     threads_ = grid.threads.x * grid.threads.y * grid.threads.z;
@@ -291,19 +313,29 @@ void Tracer::grid_begins(const Grid& grid) {
     dynamic_bytes_ = (grid.shared_bytes + 127) / 128 * 128;
     most_static_bytes_ = recorded_ = 0;
     events_of_a_thread_ = events_of_a_block / threads_;
-    choose_blocks(std::uint64_t{grid.blocks.x} * grid.blocks.y * grid.blocks.z, threads_);
+    const std::uint64_t blocks = std::uint64_t{grid.blocks.x} * grid.blocks.y * grid.blocks.z;
+    choose_blocks(blocks, threads_);
+    choose_others(blocks);
+    ends_ = {};
 }
 
 void Tracer::grid_ends() {
     in_grid_ = recording_ = false;
-    if (in_call_) writer_.put(RecordKind::launch_ends, LaunchEnds{static_cast<std::uint32_t>(most_static_bytes_)});
+    ends_.static_shared_bytes = static_cast<std::uint32_t>(most_static_bytes_);
+    if (in_call_) writer_.put(RecordKind::launch_ends, ends_);
+}
+
+bool Tracer::is_sampled(std::uint64_t block) const {
+    if (repeats_ || sampled_ == wanted_ || block < first_sampled_ || (block - first_sampled_) % step_ != 0)
+        return false;
+    return sampled_ < fewest_sampled || (recorded_ <= events_of_a_launch && !writer_.full());
 }
 
 bool Tracer::block_begins(std::uint64_t block) {
+    if (skips_) return false;
     if (!in_call_) return true;
-    if (repeats_ || sampled_ == wanted_ || block < first_sampled_ || (block - first_sampled_) % step_ != 0)
-        return false;
-    if (sampled_ >= fewest_sampled && (recorded_ > events_of_a_launch || writer_.full())) return false;
+    steps_ = 0;
+    if (!is_sampled(block)) return others_.contains(block);
     ++sampled_;
     static_bytes_ = counted_static_bytes_ = 0;
     const std::uintptr_t dynamic = number(&dynamic_shared_memory);
@@ -316,6 +348,14 @@ bool Tracer::block_begins(std::uint64_t block) {
 
 void Tracer::block_ends() {
     if (!in_call_) return;
+    if (!recording_) {
+        ++ends_.other_blocks;
+        ends_.other_steps += steps_;
+        ends_.most_steps = std::max(ends_.most_steps, steps_);
+        return;
+    }
+    ++ends_.recorded_blocks;
+    ends_.recorded_steps += steps_;
     recording_ = false;
     std::uint64_t recorded = 0;
     for (unsigned i = 0; i < threads_; ++i) recorded += logs_[i].size();
@@ -349,8 +389,8 @@ void Tracer::write_warp(unsigned first) {
         }
         std::erase_if(lanes, [](const Lane& lane) { return lane.at == lane.end; });
         const std::vector<std::uint32_t> words = words_of(request);
-        const Operation operation{place, request.kind, static_cast<std::uint8_t>(std::popcount(request.lanes.lanes)),
-                                  static_cast<std::uint16_t>(words.size())};
+        const Operation operation{place, request.kind, static_cast<std::uint32_t>(std::popcount(request.lanes.lanes)),
+                                  static_cast<std::uint32_t>(words.size()), request.lanes.width};
         std::uint32_t raw[2];
         static_assert(sizeof raw == sizeof operation);
         std::memcpy(raw, &operation, sizeof raw);
@@ -389,7 +429,10 @@ void trace_access(const volatile void* address, std::size_t bytes, TracedAccess 
     if (access == TracedAccess::atomic && the_tracer->is_turn_over()) let_others_run();
 }
 
-void trace_basic_block(void* caller) { trace_operation(OperationKind::basic_block, caller); }
+void trace_basic_block(void* caller) {
+    if (the_tracer) the_tracer->count_step();
+    trace_operation(OperationKind::basic_block, caller);
+}
 
 void trace_operation(OperationKind kind, void* caller) {
     if (the_tracer && the_tracer->records()) the_tracer->add(0, place_of(caller), kind, 0);

@@ -9,8 +9,8 @@
 
 #include "grader/common/text.h"
 #include "grader/judge/compile/compile.h"
-#include "grader/judge/predict/predict.h"
 #include "grader/judge/present/console.h"
+#include "grader/model/score.h"
 
 namespace warplab {
 namespace {
@@ -47,15 +47,44 @@ std::string limit_words(const predict::Limit& limit) {
                        predict::resource_name(*limit.resource), 100 * limit.busy, where);
 }
 
-std::string words_for(const predict::Prediction& own, const std::optional<predict::Prediction>& reference,
-                      const Dataset& dataset, int iterations, const predict::Machine& machine) {
-    if (!own.why_not.empty()) return fmt::format("No modelled time for {}: {}.", dataset.name, own.why_not);
-    std::string words = fmt::format(
-        "{}: {} for {} iterations, modelled ({} to {}).", dataset.name, format_seconds(own.seconds), iterations,
-        format_seconds(own.seconds / machine.spread), format_seconds(own.seconds * machine.spread));
-    if (reference && reference->seconds > 0)
-        words += fmt::format(" The reference solution's modelled time is {}: yours is {:.2f} times as long.",
-                             format_seconds(reference->seconds), own.seconds / reference->seconds);
+/// Return the waste as a phrase: "the bank conflicts".
+const char* waste_words(predict::Waste waste) {
+    switch (waste) {
+        case predict::Waste::bank_conflicts:
+            return "the bank conflicts";
+        case predict::Waste::scattered_access:
+            return "the scattered accesses";
+        case predict::Waste::contention:
+            return "the contention of the atomics";
+        case predict::Waste::double_precision:
+            return "the double precision";
+    }
+    return "";
+}
+
+std::string gain_words(const std::vector<predict::Gain>& gains) {
+    std::string words;
+    for (const auto& [change, factor] : gains)
+        words += fmt::format(" Without {} in line {}: {:.1f} times as fast, modelled.", waste_words(change.waste),
+                             change.line, factor);
+    return words;
+}
+
+std::string words_for(const Modelled& modelled, const Stage& stage) {
+    const predict::Prediction& own = modelled.own;
+    const ModelledTime& found = modelled.time;
+    if (!found.time) return fmt::format("No modelled time for {}: {}.", found.dataset, found.why_not);
+    std::string words =
+        fmt::format("{}: {} for {} iterations, modelled ({} to {}).", found.dataset, format_seconds(found.time->median),
+                    found.iterations, format_seconds(found.time->low), format_seconds(found.time->high));
+    if (const auto range = modelled_points(stage.points.speed, found)) {
+        const Interval& ratio = *found.reference_ratio;
+        words += fmt::format(
+            " The reference solution's modelled time is {}: yours is {:.2f} times as long ({:.2f} to {:.2f}). A GPU "
+            "would give {} to {} of {} speed points, modelled.",
+            format_seconds(*found.reference_s), ratio.median, ratio.low, ratio.high, format_points(range->least),
+            format_points(range->most), format_points(stage.points.speed));
+    }
     words += " " + limit_words(own.limit);
     if (own.wait_s > 0.2 * own.seconds)
         words += fmt::format(" Outside of kernels, launches and copies take {}.", format_seconds(own.wait_s));
@@ -66,36 +95,96 @@ std::string words_for(const predict::Prediction& own, const std::optional<predic
 
 predict::Machine modelled_gpu(const Options& options) {
     std::string name = options.gpu.empty() ? gpu_by_default : options.gpu;
+    std::erase_if(name, [](unsigned char letter) { return !std::isalnum(letter); });  // RTX 4090 is RTX4090
     std::ranges::transform(name, name.begin(), [](unsigned char letter) { return std::tolower(letter); });
     return predict::read_machine(options.folders.root / "grader/judge/predict/gpus", name);
 }
 
-void print_modelled_times(Judge& judge, const Lab& lab, const Report& report, const Options& options,
-                          const predict::Machine& machine) {
-    if (std::ranges::none_of(report.stages, [](const auto& stage) { return stage.verdict == Verdict::passed; })) return;
+Modeller::Modeller(Judge& judge, const Lab& lab, const Options& options, SandboxLevel sandbox)
+    : judge_(judge), lab_(lab), options_(options), sandbox_(sandbox), machine_(modelled_gpu(options)) {}
+
+predict::Recording Modeller::record(const Stage& stage, const fs::path& source, const Dataset& dataset) {
+    try {
+        return predict::record(judge_, lab_, stage, source, dataset, machine_, sandbox_);
+    } catch (const std::exception& error) {
+        return {.why_not = fmt::format("the trace cannot be used ({})", error.what())};
+    }
+}
+
+/// Return the modelled time of a stage's solution; 0 if there is none.
+double Modeller::solution_s(const Stage& stage, const Dataset& dataset) {
+    const auto [known, is_new] = solutions_s_.try_emplace({stage.id, dataset.name}, 0);
+    const fs::path solution = lab_.root / "solutions" / lab_.name / (stage.id + ".cu");
+    if (is_new && fs::exists(solution))  // a student's kit has no solutions
+        known->second = predict::model(record(stage, solution, dataset), machine_).seconds;
+    return known->second;
+}
+
+std::optional<double> Modeller::previous_ratio(const Stage& stage, const Dataset& dataset, double reference_s) {
+    const auto here = std::ranges::find(lab_.stages, stage.id, &Stage::id);
+    if (here == lab_.stages.begin() || !dataset.applies_to(*(here - 1))) return std::nullopt;
+    const double previous_s = solution_s(*(here - 1), dataset);
+    return previous_s > 0 ? std::optional(previous_s / reference_s) : std::nullopt;
+}
+
+void Modeller::compare(const Stage& stage, const Dataset& dataset, ModelledTime& time) {
+    const double reference_s = solution_s(stage, dataset);
+    if (reference_s <= 0) {
+        time.why_not = "there is no modelled time of a reference solution to compare with";
+        return;
+    }
+    time.reference_s = reference_s;
+    time.reference_ratio = predict::ratio_interval(time.time->median / reference_s, machine_);
+    time.previous_ratio = previous_ratio(stage, dataset, reference_s);
+    if (modelled_points(1, time)->least < 1)
+        time.sequential_s = judge_.baseline(lab_, dataset).sequential_s * lab_.benchmark.iterations;
+}
+
+std::optional<Modelled> Modeller::model(const StageReport& done) {
+    const Stage& stage = lab_.stage(done.stage);
+    const Dataset* const dataset = dataset_to_model(lab_, stage, options_);
+    if (!dataset || done.verdict == Verdict::error || outputs_failed(done)) return std::nullopt;
+    Console console;
+    console.show(fmt::format("{}/{}: modelling {} …", lab_.name, stage.id, dataset->name));
+    Modelled modelled{.recording = record(stage, done.source, *dataset)};
+    modelled.own = predict::model(modelled.recording, machine_);
+    ModelledTime& time = modelled.time;
+    time.dataset = dataset->name;
+    time.gpu = machine_.name;
+    time.source = machine_.source;
+    time.iterations = lab_.benchmark.iterations;
+    time.why_not = modelled.own.why_not;
+    if (!time.why_not.empty()) return modelled;
+    const double seconds = modelled.own.seconds;
+    time.time = Interval{seconds, seconds / machine_.spread, seconds * machine_.spread};
+    compare(stage, *dataset, time);
+    return modelled;
+}
+
+void Modeller::add_to(StageReport& done) {
+    const auto modelled = model(done);
+    if (!modelled) return;
+    done.modelled_time = modelled->time;
+    if (done.score) done.score = score_stage(lab_.stage(done.stage), done);
+}
+
+void Modeller::print(const Report& report) {
+    const auto any_works = [](const StageReport& stage) { return stage.verdict == Verdict::passed; };
+    if (std::ranges::none_of(report.stages, any_works)) return;
     const TextStyle style = text_style(STDOUT_FILENO);
     fmt::print("{}", wrap(fmt::format("Modelled for an {}, which this machine does not have. A modelled time is an "
-                                      "estimate and gives no points. It is computed from some of your warps.",
-                                      machine.name),
+                                      "estimate. It is computed from some of your warps. Constants of this GPU: {}.",
+                                      machine_.name, machine_.source),
                           0, style.width));
     for (const StageReport& done : report.stages) {
-        const Stage& stage = lab.stage(done.stage);
-        const Dataset* const dataset = dataset_to_model(lab, stage, options);
-        if (done.verdict != Verdict::passed || !dataset) continue;
-        Console console;
-        console.show(fmt::format("{}/{}: tracing {} …", lab.name, stage.id, dataset->name));
-        const auto model = [&](const fs::path& source) {
-            return predict::model(predict::record(judge, lab, stage, source, *dataset, machine, SandboxLevel::none),
-                                  machine);
-        };
-        const predict::Prediction own = model(done.source);
-        console.show(fmt::format("{}/{}: tracing the reference solution on {} …", lab.name, stage.id, dataset->name));
-        const fs::path solution = lab.root / "solutions" / lab.name / (stage.id + ".cu");
-        std::optional<predict::Prediction> reference;  // a student's kit has no solutions
-        if (fs::exists(solution)) reference = model(solution);
-        console.clear();
-        fmt::print("{}\n{}", stage.id,
-                   wrap(words_for(own, reference, *dataset, lab.benchmark.iterations, machine), 2, style.width));
+        if (done.verdict != Verdict::passed) continue;
+        const auto modelled = model(done);
+        if (!modelled) continue;
+        const Stage& stage = lab_.stage(done.stage);
+        const std::string gains = modelled->own.why_not.empty()
+                                      ? gain_words(predict::try_changes(modelled->recording, machine_, modelled->own))
+                                      : "";
+        fmt::print("{}\n{}", stage.id, wrap(words_for(*modelled, stage) + gains, 2, style.width));
     }
 }
 

@@ -1,17 +1,51 @@
 #pragma once
-// Prints the modelled times of stages, for a machine without a GPU.
+// Modelled times of stages, for a machine without a GPU.
+
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
 
 #include "grader/judge/judge.h"
 #include "grader/judge/options.h"
-#include "grader/judge/predict/machine.h"
+#include "grader/judge/predict/predict.h"
 
 namespace warplab {
 
 /// Return the GPU whose time is modelled. Throws UsageError if the model does not know the one that was asked for.
 predict::Machine modelled_gpu(const Options& options);
 
-/// Print the modelled time of each passed stage, beside that of the reference solution where it is there.
-void print_modelled_times(Judge& judge, const Lab& lab, const Report& report, const Options& options,
-                          const predict::Machine& machine);
+/// A stage's modelled time, and what it was computed from.
+struct Modelled {
+    ModelledTime time = {};
+    predict::Prediction own = {};
+    predict::Recording recording = {};
+};
+
+/// Models the stages of a lab on one GPU, next to their reference solutions where these are there.
+class Modeller {
+  public:
+    Modeller(Judge& judge, const Lab& lab, const Options& options, SandboxLevel sandbox);
+
+    /// Add the modelled time to a stage's report, and score the stage with it.
+    void add_to(StageReport& done);
+    /// Print the modelled time of each stage that passed.
+    void print(const Report& report);
+
+  private:
+    std::optional<Modelled> model(const StageReport& done);
+    predict::Recording record(const Stage& stage, const std::filesystem::path& source, const Dataset& dataset);
+    void compare(const Stage& stage, const Dataset& dataset, ModelledTime& time);
+    double solution_s(const Stage& stage, const Dataset& dataset);
+    std::optional<double> previous_ratio(const Stage& stage, const Dataset& dataset, double reference_s);
+
+    Judge& judge_;
+    const Lab& lab_;
+    const Options& options_;
+    SandboxLevel sandbox_;
+    predict::Machine machine_;
+    std::map<std::pair<std::string, std::string>, double> solutions_s_;  // by stage and dataset
+};
 
 }  // namespace warplab

@@ -63,6 +63,9 @@ SandboxLevel grading_level(const Options& options) {
 Report judge_stages(Judge& judge, const std::string& verb, const Lab& lab, const std::vector<const Stage*>& stages,
                     const Task& task, const fs::path& unfinished = {}) {
     const Options& options = task.options;
+    const bool models = verb == "grade" && options.speed == "modelled" && judge.backend() == Backend::cpu;
+    std::optional<Modeller> modeller;
+    if (models) modeller.emplace(judge, lab, options, task.sandbox);
     Report report = begin_report(judge, verb, lab, task);
     const TextStyle style = text_style(STDOUT_FILENO);
     print(render_heading(report, style) + render_sandbox_remark(report, style));
@@ -77,6 +80,7 @@ Report judge_stages(Judge& judge, const std::string& verb, const Lab& lab, const
         if (may_disturb && k + 1 < stages.size())
             ahead = judge.compile_ahead(lab, *stages[k + 1], source_for(judge, lab, *stages[k + 1], options), task);
         report.stages.push_back(judge_one(judge, lab, *stages[k], task, console));
+        if (modeller) modeller->add_to(report.stages.back());
         if (!unfinished.empty()) write_report(report, unfinished);
         const StageReport& done = report.stages.back();
         print(describe_stage(done, lab, options, style));
@@ -106,10 +110,15 @@ std::vector<const Stage*> stages_for(const Lab& lab, const Options& options, con
 Task grading_task(const Options& options) {
     return {.options = options,
             .hidden = true,
-            .measure = true,
+            .measure = options.speed != "off",
             .all_compilers = !options.no_nvcc,
             .check_mode = !options.no_check_mode,
             .sandbox = grading_level(options)};
+}
+
+void check_speed(const std::string& speed) {
+    if (!speed.empty() && speed != "measured" && speed != "modelled" && speed != "off")
+        throw UsageError(fmt::format("SPEED={} is unknown. Choose measured, modelled or off.", speed));
 }
 
 std::vector<const Stage*> stages_to_grade(const Lab& lab, const Options& options) {
@@ -186,21 +195,22 @@ int bench(const Options& options) {
     start_if_needed(lab, options);
     Task task{.options = options, .own_code = true, .measure = true, .check_mode = !options.no_check_mode};
     task.options.unscored = true;
-    std::optional<predict::Machine> gpu;  // read now, so that an unknown name is refused before anything runs
-    if (judge.backend() == Backend::cpu && !options.force) gpu = modelled_gpu(options);
+    std::optional<Modeller> modeller;  // now, so that an unknown GPU is refused before anything runs
+    if (judge.backend() == Backend::cpu && !options.force) modeller.emplace(judge, lab, options, SandboxLevel::none);
     const Report report = judge_stages(judge, "bench", lab, stages_for(lab, options, judge.folders()), task);
-    if (judge.backend() == Backend::cpu && !gpu) {
+    if (judge.backend() == Backend::cpu && !modeller) {
         fmt::print("These times are of the CPU backend. They say nothing about a GPU.\n");
-    } else if (gpu) {
+    } else if (modeller) {
         fmt::print("{}", wrap(fmt::format("Not timed: this machine has no GPU to time on ({}).", why_no_gpu()), 0,
                               text_style(STDOUT_FILENO).width));
-        print_modelled_times(judge, lab, report, options, *gpu);
+        modeller->print(report);
     }
     print(next_after(report, lab, options));
     return exit_status(report);
 }
 
 int grade(const Options& options) {
+    check_speed(options.speed);
     Judge judge(options.folders, choose_backend(options.backend));
     const Task task = grading_task(options);
     const std::vector<std::string> names = labs_asked_for(options);
@@ -210,6 +220,8 @@ int grade(const Options& options) {
     for (const std::string& name : names) {
         Lab& lab = judge.lab_for_grading(name);
         check_names(lab, options, judge.backend());
+        if (options.speed == "off")
+            for (Stage& stage : lab.stages) stage.points.speed = 0;
         start_if_needed(lab, options);
         const fs::path unfinished = options.report_dir.empty() ? "" : folder / (name + ".unfinished.json");
         reports.push_back(judge_stages(judge, "grade", lab, stages_to_grade(lab, options), task, unfinished));

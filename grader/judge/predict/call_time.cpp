@@ -84,7 +84,7 @@ class Timeline {
 }  // namespace
 
 CallTime time_call(const Machine& machine, const Trace& trace, const Code& code,
-                   const std::map<std::string, int>& registers) {
+                   const std::map<std::string, int>& registers, const Change* change) {
     Residency residency = residency_before(trace, machine);
     std::vector<KernelTime> times(trace.launches.size());
     std::map<std::size_t, int> replays;
@@ -93,7 +93,8 @@ CallTime time_call(const Machine& machine, const Trace& trace, const Code& code,
         const std::size_t shape = trace.launches[i].same_as;
         const TracedLaunch& recorded = trace.launches[shape];
         if (replays[shape]++ < replays_of_a_shape)
-            times[shape] = replay(machine, trace, recorded, code, registers_of(registers, recorded.kernel), residency);
+            times[shape] =
+                replay(machine, trace, recorded, code, registers_of(registers, recorded.kernel), residency, change);
         times[i] = times[shape];
         CallTime::OfKernel& kernel = result.kernels[recorded.kernel];
         kernel.seconds += times[i].clocks / machine.clock_hz;

@@ -20,8 +20,9 @@ struct CallTime {
     std::map<std::string, OfKernel> kernels;
 };
 
-/// Model a call. `registers`: of a thread, by kernel; others have the usual number.
+/// Model a call. `registers`: of a thread, by kernel; others have the usual number. `change`: of the code; null for
+/// none.
 CallTime time_call(const Machine& machine, const Trace& trace, const Code& code,
-                   const std::map<std::string, int>& registers);
+                   const std::map<std::string, int>& registers, const Change* change = nullptr);
 
 }  // namespace warplab::predict

@@ -58,6 +58,9 @@ Machine read_machine(const fs::path& folder, const std::string& name) {
     machine.name = json.value("name", name);
     machine.source = json.value("source", "");
     machine.spread = all.number("spread");
+    const Fields ratio = all.part("ratio_spread");
+    machine.least_ratio_spread = ratio.number("least");
+    machine.most_ratio_spread = ratio.number("most");
     machine.clock_hz = all.number("clock_hz");
     const Fields sm = all.part("multiprocessor");
     machine.multiprocessors = static_cast<int>(all.number("multiprocessors"));

@@ -13,6 +13,8 @@ struct Machine {
     std::string name;
     std::string source;  // how the constants were found
     double spread = 2;   // the modelled time's interval reaches from 1/spread to spread times it
+    /// The same for the ratio of two modelled times, which is surer if it is near 1.
+    double least_ratio_spread = 1.3, most_ratio_spread = 2.5;
 
     // multiprocessors
     int multiprocessors = 0, threads = 0, blocks = 0, registers = 0;  // per multiprocessor: threads, blocks, registers

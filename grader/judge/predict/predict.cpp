@@ -12,6 +12,7 @@
 
 #include "grader/common/read_file.h"
 #include "grader/judge/check/call.h"
+#include "grader/judge/predict/conditions.h"
 
 namespace warplab::predict {
 namespace {
@@ -42,8 +43,10 @@ class TraceMemory {
     Descriptor file_;
 };
 
-/// Make one call with the dataset's inputs. Its outputs are not looked at: only some blocks run.
-std::optional<Failure> call_once(StageRun& run, const Problem& problem) {
+constexpr unsigned most_calls_before = 4;  // so that a program does not know which call is traced
+
+/// Make calls with the dataset's inputs. Their outputs are not looked at: only some blocks run.
+std::optional<Failure> make_calls(StageRun& run, const Problem& problem, std::uint64_t calls) {
     if (const Session::Reply reply = run.greet(); reply.failure) return reply.failure;
     const Prepared prepared = prepare(run, problem);
     if (prepared.failure) return prepared.failure;
@@ -55,7 +58,9 @@ std::optional<Failure> call_once(StageRun& run, const Problem& problem) {
     protocol::Request request = make_request(protocol::Ask::run, problem.sizes, problem.reals);
     request.calls = 1;
     request.host_bytes_limit = ~0ull;
-    return run.runner_session().ask(request, {}, time_limit_s(run, problem)).failure;
+    for (std::uint64_t i = 0; i < calls; ++i)
+        if (auto failure = run.runner_session().ask(request, {}, time_limit_s(run, problem)).failure) return failure;
+    return std::nullopt;
 }
 
 /// Return the registers of each kernel as nvcc allots them; empty without nvcc.
@@ -85,6 +90,32 @@ Limit find_limit(const CallTime& time) {
     return limit;
 }
 
+std::map<Change, double> shares_wasted(const CallTime& time) {
+    std::map<Change, double> shares;
+    for (const auto& [name, kernel] : time.kernels)
+        for (const auto& [change, clocks] : kernel.last.wasted)
+            if (kernel.last.clocks > 0)
+                shares[change] += clocks / kernel.last.clocks * kernel.seconds / time.kernel_seconds;
+    return shares;
+}
+
+/// Return why the sampled blocks do not stand for all of them; empty if they do.
+std::string why_not_typical(const Trace& trace) {
+    constexpr double most_of_a_block = 8, most_on_average = 2, least_steps = 4096;
+    for (const TracedLaunch& launch : trace.launches) {
+        const trace::LaunchEnds& sample = trace.launches[launch.same_as].ends;
+        const trace::LaunchEnds& ends = launch.ends;
+        if (sample.recorded_blocks == 0 || ends.other_blocks == 0) continue;
+        const double typical = static_cast<double>(sample.recorded_steps) / static_cast<double>(sample.recorded_blocks);
+        const double average = static_cast<double>(ends.other_steps) / static_cast<double>(ends.other_blocks);
+        const auto most = static_cast<double>(ends.most_steps);
+        if (most > least_steps && (most > most_of_a_block * typical || average > most_on_average * typical))
+            return fmt::format("blocks of {} do very different amounts of work, so a sample says nothing about them",
+                               launch.kernel);
+    }
+    return "";
+}
+
 Recording without(const std::string& why, const std::optional<Failure>& failure) {
     return {.why_not = failure ? fmt::format("{} ({})", why, failure->message) : why};
 }
@@ -93,6 +124,7 @@ Recording without(const std::string& why, const std::optional<Failure>& failure)
 
 Recording record(Judge& judge, const Lab& lab, const Stage& stage, const std::filesystem::path& source,
                  const Dataset& dataset, const Machine& machine, SandboxLevel sandbox) {
+    if (const std::string why = find_foreign_condition(read_file(source)); !why.empty()) return without(why, {});
     CompileRequest request = judge.compile_request(lab, stage, source, Task{.sandbox = sandbox});
     request.backend = Backend::cpu;
     request.traced = true;
@@ -101,11 +133,14 @@ Recording record(Judge& judge, const Lab& lab, const Stage& stage, const std::fi
         return without("the file does not compile for a trace", compiled.result.failure);
     const TraceMemory memory;
     const auto run = judge.make_run(request, compiled);
-    run->trace = {memory.file(),
-                  {static_cast<std::uint32_t>(machine.multiprocessors), std::random_device()(),
-                   static_cast<std::uint64_t>(machine.l2_bytes)}};
     const Problem problem = run->oracle.generate(dataset, dataset.seed, 0);
-    const auto failure = call_once(*run, problem);
+    // A call of many iterations takes long even if its blocks do not run.
+    const bool is_short = run->oracle.cost(problem).iterations <= 1;
+    run->trace = {
+        memory.file(),
+        {static_cast<std::uint32_t>(machine.multiprocessors), std::random_device()(),
+         static_cast<std::uint64_t>(machine.l2_bytes), is_short ? std::random_device()() % most_calls_before : 0}};
+    const auto failure = make_calls(*run, problem, run->trace.order.calls_before + 1);
     run->end_session();
     if (failure) return without("the program did not finish the traced call", failure);
     Recording recording = {
@@ -114,6 +149,7 @@ Recording record(Judge& judge, const Lab& lab, const Stage& stage, const std::fi
         .registers = registers_of(judge, lab, stage, source),
         .calls = lab.benchmark.iterations / run->oracle.cost(problem).iterations};
     if (recording.code.size() == 0) return without("this g++ describes its code in a way that is not understood", {});
+    if (const std::string why = why_not_typical(recording.trace); !why.empty()) return without(why, {});
     if (recording.trace.launches.empty()) return without("the call launches no kernel", {});
     return recording;
 }
@@ -124,7 +160,31 @@ Prediction model(const Recording& recording, const Machine& machine) {
     return {.seconds = time.seconds * recording.calls,
             .wait_s = std::max(0.0, time.seconds - time.kernel_seconds) * recording.calls,
             .limit = find_limit(time),
+            .wasted = shares_wasted(time),
             .why_not = {}};
+}
+
+Interval ratio_interval(double ratio, const Machine& machine) {
+    const double spread = std::min(machine.most_ratio_spread, machine.least_ratio_spread * std::max(ratio, 1 / ratio));
+    return {ratio, ratio / spread, ratio * spread};
+}
+
+std::vector<Gain> try_changes(const Recording& recording, const Machine& machine, const Prediction& unchanged) {
+    constexpr double least_share = 0.05, least_factor = 1.1;
+    constexpr std::size_t most_tried = 4;
+    std::vector<std::pair<double, Change>> candidates;
+    for (const auto& [change, share] : unchanged.wasted)
+        if (share >= least_share && change.line > 0) candidates.emplace_back(share, change);
+    std::ranges::sort(candidates, std::greater<>());
+    if (candidates.size() > most_tried) candidates.resize(most_tried);
+    std::vector<Gain> gains;
+    for (const auto& [share, change] : candidates) {
+        const CallTime time = time_call(machine, recording.trace, recording.code, recording.registers, &change);
+        const double factor = unchanged.seconds / (time.seconds * recording.calls);
+        if (factor >= least_factor) gains.push_back({change, factor});
+    }
+    std::ranges::sort(gains, std::greater<>(), &Gain::factor);
+    return gains;
 }
 
 }  // namespace warplab::predict

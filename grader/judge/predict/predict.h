@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "grader/judge/judge.h"
 #include "grader/judge/predict/call_time.h"
@@ -28,10 +29,17 @@ struct Limit {
 };
 
 struct Prediction {
-    double seconds = 0;   // of all iterations of the benchmark
-    double wait_s = 0;    // of the call that is not its kernels' time, for all iterations
-    Limit limit = {};     // of the kernel that takes longest
-    std::string why_not;  // why there is no time, in words; empty if there is one
+    double seconds = 0;                    // of all iterations of the benchmark
+    double wait_s = 0;                     // of the call that is not its kernels' time, for all iterations
+    Limit limit = {};                      // of the kernel that takes longest
+    std::map<Change, double> wasted = {};  // share of the kernels' time for which a resource works in vain
+    std::string why_not;                   // why there is no time, in words; empty if there is one
+};
+
+/// A change of the code that the model tried.
+struct Gain {
+    Change change;
+    double factor;  // the time without the change divided by that with it
 };
 
 /// Trace one call on a dataset, in a sandbox of the given level. Only the blocks run that one multiprocessor of
@@ -41,5 +49,11 @@ Recording record(Judge& judge, const Lab& lab, const Stage& stage, const std::fi
 
 /// Model the time of a recorded call.
 Prediction model(const Recording& recording, const Machine& machine);
+
+/// Return the interval of the ratio of two modelled times of one GPU.
+Interval ratio_interval(double ratio, const Machine& machine);
+
+/// Return the changes that save most, the best first: the call is replayed without the waste of one line at a time.
+std::vector<Gain> try_changes(const Recording& recording, const Machine& machine, const Prediction& unchanged);
 
 }  // namespace warplab::predict

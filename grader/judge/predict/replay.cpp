@@ -13,6 +13,7 @@ namespace {
 using trace::OperationKind;
 
 constexpr int lanes_per_warp = 32, schedulers = 4, registers_at_a_time = 8;
+constexpr double bank_bytes = 128;              // of all banks, that one pass serves
 constexpr double reserved_shared_bytes = 1024;  // of each block
 constexpr double most_operations = 400'000;     // to replay
 constexpr double most_waves = 10;
@@ -75,6 +76,11 @@ class L1 {
     std::uint32_t clock_ = 0;
 };
 
+/// Return the fewest parts of this size that hold what the lanes access.
+double fewest_parts(const TracedOperation& operation, double part_bytes) {
+    return std::max(1.0, std::ceil(operation.lanes * operation.lane_bytes / part_bytes));
+}
+
 /// A part that serves one operation after the other.
 struct Server {
     double free = 0;
@@ -92,6 +98,9 @@ struct WarpState {
     int scheduler = 0, block = 0;
     std::uint64_t copy = 0;  // of the trace, which is replayed more than once
     double stores_ready = 0;
+    // By place, see gather():
+    std::unordered_map<std::uint32_t, std::vector<std::uint32_t>> owed;
+    std::unordered_map<std::uint32_t, std::unordered_set<std::uint32_t>> touched;
     double vector_ready = 0;                        // the result of the last access
     std::array<double, most_pending> pending = {};  // the last results: the compiler moves loads before stores
     std::size_t reads = 0;
@@ -110,7 +119,7 @@ struct BlockState {
 class Multiprocessor {
   public:
     Multiprocessor(const Machine& machine, const Trace& trace, const TracedLaunch& launch, const Code& code,
-                   int registers, const Residency& residency);
+                   int registers, const Residency& residency, const Change* change);
     KernelTime run();
     const std::vector<Footprint>& footprints() const { return footprints_; }
 
@@ -136,11 +145,18 @@ class Multiprocessor {
         time_.busy[static_cast<std::size_t>(resource)] += clocks;
         time_.busy_of_line[line][static_cast<std::size_t>(resource)] += clocks;
     }
+    /// Whether the change removes this waste; otherwise count it.
+    bool avoids(Waste waste, int line, double clocks) {
+        if (change_ && *change_ == Change{waste, line}) return true;
+        if (clocks > 0) time_.wasted[{waste, line}] += clocks;
+        return false;
+    }
     double do_basic_block(WarpState& warp, const Instruction& instruction, double when);
     double do_shared(WarpState& warp, const TracedOperation& operation, const Instruction& instruction, double when);
     double do_device(WarpState& warp, const TracedOperation& operation, const Instruction& instruction, double when);
+    std::vector<std::uint32_t> gather(WarpState& warp, const TracedOperation& operation);
     double serve_sector(WarpState& warp, const TracedOperation& operation, const Instruction& instruction,
-                        std::size_t index, int memory, double when, double& now);
+                        std::uint32_t sector, std::uint32_t same, int memory, double when, double& now);
     double count_rounds(const WarpState& warp, const TracedOperation& operation, const Instruction& instruction,
                         double when, double latency, double sharers);
     double extrapolate(double end) const;
@@ -150,6 +166,7 @@ class Multiprocessor {
     const TracedLaunch& launch_;
     const Code& code_;
     const Residency& residency_;
+    const Change* const change_;
     std::vector<Footprint> footprints_;
     int warps_per_block_, blocks_at_once_;
     double active_, blocks_in_all_;   // multiprocessors with work; blocks of this one
@@ -177,12 +194,13 @@ class Multiprocessor {
 };
 
 Multiprocessor::Multiprocessor(const Machine& machine, const Trace& trace, const TracedLaunch& launch, const Code& code,
-                               int registers, const Residency& residency)
+                               int registers, const Residency& residency, const Change* change)
     : machine_(machine),
       trace_(trace),
       launch_(launch),
       code_(code),
       residency_(residency),
+      change_(change),
       warps_per_block_((static_cast<int>(launch.threads) + lanes_per_warp - 1) / lanes_per_warp),
       blocks_at_once_(count_blocks_at_once(registers)),
       active_(std::min<double>(static_cast<double>(launch.blocks), machine.multiprocessors)),
@@ -278,6 +296,8 @@ void Multiprocessor::finish_warp(int number, double when) {
     BlockState& block = blocks_[static_cast<std::size_t>(warp.block)];
     warp.results = {};
     warp.turns = {};
+    warp.owed = {};
+    warp.touched = {};
     --block.alive;
     if (block.arrived && block.arrived == block.alive) {
         block.last_arrival = std::max(block.last_arrival, when);
@@ -314,9 +334,10 @@ double Multiprocessor::do_basic_block(WarpState& warp, const Instruction& instru
     if (count <= 0) return when;
     const double begin = issue(warp, when, count, instruction.line);
     double end = begin + std::max(count, count * machine_.latency.arithmetic / instructions_at_once);
-    if (work.floating_64 > 0) {
+    const double double_clocks = work.floating_64 * machine_.occupies.floating_64 / schedulers;
+    if (work.floating_64 > 0 && !avoids(Waste::double_precision, instruction.line, double_clocks)) {
         const double clocks = work.floating_64 * machine_.occupies.floating_64;
-        add_busy(Resource::floating_64, clocks / schedulers, instruction.line);
+        add_busy(Resource::floating_64, double_clocks, instruction.line);
         const double served = floating_64_[static_cast<std::size_t>(warp.scheduler)].serve(begin, clocks) + clocks;
         end = std::max({end, served, begin + work.floating_64 * machine_.latency.floating_64 / instructions_at_once});
     }
@@ -350,16 +371,19 @@ double Multiprocessor::count_rounds(const WarpState& warp, const TracedOperation
 
 double Multiprocessor::do_shared(WarpState& warp, const TracedOperation& operation, const Instruction& instruction,
                                  double when) {
-    const double passes = operation.words[0];
+    double passes = operation.words[0];
     if (operation.kind == OperationKind::shared_atomic) {
-        const double same = operation.words[1];
+        double same = operation.words[1];
+        const double extra = machine_.occupies.shared_atomic * (std::max(passes, same) - 1);
+        const bool alone = avoids(Waste::contention, instruction.line, instruction.compares ? 2 * extra + 1 : extra);
+        if (alone) passes = same = 1;
         double clocks = machine_.occupies.shared_atomic * passes;
         if (instruction.compares)
             clocks *= 2;
         else if (instruction.result_is_used)
             clocks = machine_.occupies.shared_atomic * std::max(passes, same);
         double rounds = 0;
-        if (instruction.compares) {
+        if (instruction.compares && !alone) {
             rounds = count_rounds(warp, operation, instruction, std::max(when, access_.free),
                                   machine_.latency.shared_atomic, 1);
             clocks *= 1 + 0.3 * rounds;
@@ -371,6 +395,8 @@ double Multiprocessor::do_shared(WarpState& warp, const TracedOperation& operati
             begin + clocks + machine_.latency.shared_atomic + rounds * (machine_.latency.shared_atomic + retry_clocks));
         return std::max(when, begin - most_queued_clocks);
     }
+    const double fewest = fewest_parts(operation, bank_bytes);
+    if (passes > fewest && avoids(Waste::bank_conflicts, instruction.line, passes - fewest)) passes = fewest;
     const double begin = access_.serve(when, passes);
     add_busy(Resource::shared_memory, passes, instruction.line);
     if (operation.kind == OperationKind::shared_read)
@@ -382,8 +408,7 @@ double Multiprocessor::do_shared(WarpState& warp, const TracedOperation& operati
 
 /// Serve one sector of an access. Return when it is done; `now` is when the warp can go on.
 double Multiprocessor::serve_sector(WarpState& warp, const TracedOperation& operation, const Instruction& instruction,
-                                    std::size_t index, int memory, double when, double& now) {
-    const std::uint32_t sector = operation.words[index];
+                                    std::uint32_t sector, std::uint32_t same, int memory, double when, double& now) {
     const bool reads = operation.kind == OperationKind::device_read;
     const bool atomic = operation.kind == OperationKind::device_atomic;
     const std::uint64_t in_l1 = std::uint64_t{sector} ^ warp.copy << 40;
@@ -417,15 +442,16 @@ double Multiprocessor::serve_sector(WarpState& warp, const TracedOperation& oper
             add_busy(Resource::memory, dram_clocks_, instruction.line);
         }
         if (atomic) {
-            const double same = operation.words[operation.sectors().size() + index] >> 16;
-            const double clocks = machine_.occupies.atomic_lane * std::max(1.0, same);
+            const double clocks = machine_.occupies.atomic_lane * std::max(1u, same);
+            const double busy = clocks * footprint.sharers;
+            if (avoids(Waste::contention, instruction.line, busy))
+                return std::max(done, begin + machine_.occupies.atomic_lane + machine_.latency.atomic);
             const auto slice = static_cast<std::uint64_t>(sector * sector_bytes / machine_.l2_slice_bytes);
             double& free = atomic_free_[slice];
             const double served = std::max(begin, free);
-            free = served + clocks * footprint.sharers;
-            atomic_busy_[slice] += clocks * footprint.sharers;
-            time_.busy_of_line[instruction.line][static_cast<std::size_t>(Resource::atomics)] +=
-                clocks * footprint.sharers;
+            free = served + busy;
+            atomic_busy_[slice] += busy;
+            time_.busy_of_line[instruction.line][static_cast<std::size_t>(Resource::atomics)] += busy;
             done = std::max(done, served + clocks + machine_.latency.atomic);
             now = std::max(now, served - most_queued_atomic_clocks);
         }
@@ -434,19 +460,43 @@ double Multiprocessor::serve_sector(WarpState& warp, const TracedOperation& oper
     return done;
 }
 
+/// Return the sectors that an access would use if neighbouring lanes used neighbouring addresses. What the scattered
+/// access brings for later turns of its loop, the gathered ones must bring then.
+std::vector<std::uint32_t> Multiprocessor::gather(WarpState& warp, const TracedOperation& operation) {
+    constexpr std::size_t most_owed = 1024;
+    std::vector<std::uint32_t>& owed = warp.owed[operation.place];
+    std::unordered_set<std::uint32_t>& touched = warp.touched[operation.place];
+    for (const std::uint32_t sector : operation.sectors())
+        if (touched.insert(sector).second && owed.size() < most_owed) owed.push_back(sector);
+    const auto fewest = static_cast<std::size_t>(fewest_parts(operation, sector_bytes));
+    std::vector<std::uint32_t> sectors;
+    for (; sectors.size() < fewest && !owed.empty(); owed.pop_back()) sectors.push_back(owed.back());
+    const auto used = operation.sectors();
+    while (sectors.size() < fewest) sectors.push_back(used[sectors.size()]);
+    std::ranges::sort(sectors);
+    return sectors;
+}
+
 double Multiprocessor::do_device(WarpState& warp, const TracedOperation& operation, const Instruction& instruction,
                                  double when) {
     const bool atomic = operation.kind == OperationKind::device_atomic;
-    const std::size_t sectors = operation.sectors().size();
+    const double extra = static_cast<double>(operation.sectors().size()) - fewest_parts(operation, sector_bytes);
+    const bool gathers = !atomic && extra > 0 && avoids(Waste::scattered_access, instruction.line, extra * l2_clocks_);
+    const std::vector<std::uint32_t> gathered = gathers ? gather(warp, operation) : std::vector<std::uint32_t>();
+    const std::span<const std::uint32_t> sectors = gathers ? gathered : operation.sectors();
     double lines = 0;
-    for (std::size_t i = 0; i < sectors; ++i) lines += i == 0 || operation.words[i] / 4 != operation.words[i - 1] / 4;
-    const double clocks = atomic ? 1 : std::max({1.0, lines * machine_.occupies.tag, static_cast<double>(sectors) / 4});
+    for (std::size_t i = 0; i < sectors.size(); ++i) lines += i == 0 || sectors[i] / 4 != sectors[i - 1] / 4;
+    const double clocks =
+        atomic ? 1 : std::max({1.0, lines * machine_.occupies.tag, static_cast<double>(sectors.size()) / 4});
     const double begin = access_.serve(when, clocks);
     const int memory = memory_of(trace_, operation.words[0]);
     double done = 0, now = when;
-    for (std::size_t i = 0; i < sectors; ++i)
-        done = std::max(done, serve_sector(warp, operation, instruction, i, memory, begin + clocks, now));
-    if (instruction.compares) {
+    for (std::size_t i = 0; i < sectors.size(); ++i) {
+        const std::uint32_t same = atomic ? operation.words[sectors.size() + i] >> 16 : 1;
+        done =
+            std::max(done, serve_sector(warp, operation, instruction, sectors[i], same, memory, begin + clocks, now));
+    }
+    if (instruction.compares && !avoids(Waste::contention, instruction.line, 0)) {
         const double sharers = memory >= 0 ? footprints_[static_cast<std::size_t>(memory)].sharers : 1;
         const double rounds = count_rounds(warp, operation, instruction, done - machine_.latency.atomic / 2,
                                            machine_.latency.atomic, sharers);
@@ -594,6 +644,7 @@ KernelTime Multiprocessor::run() {
     for (double& busy : time_.busy) busy *= scale;
     for (auto& [line, of_line] : time_.busy_of_line)
         for (double& busy : of_line) busy *= scale;
+    for (auto& [change, clocks] : time_.wasted) clocks *= scale;
     return time_;
 }
 
@@ -639,9 +690,9 @@ const char* resource_name(Resource resource) {
 }
 
 KernelTime replay(const Machine& machine, const Trace& trace, const TracedLaunch& launch, const Code& code,
-                  int registers, Residency& residency) {
+                  int registers, Residency& residency, const Change* change) {
     if (launch.sampled.empty()) return {};
-    Multiprocessor multiprocessor(machine, trace, launch, code, registers, residency);
+    Multiprocessor multiprocessor(machine, trace, launch, code, registers, residency, change);
     KernelTime time = multiprocessor.run();
     update(residency, multiprocessor.footprints(), machine.l2_bytes);
     return time;

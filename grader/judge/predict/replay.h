@@ -24,10 +24,20 @@ const char* resource_name(Resource resource);
 /// Clocks for which each resource of a multiprocessor is busy.
 using Busy = std::array<double, resource_count>;
 
+/// What a line of code costs more than its work needs.
+enum class Waste { bank_conflicts, scattered_access, contention, double_precision };
+/// A change of the code: the line's waste is gone.
+struct Change {
+    Waste waste;
+    int line;
+    auto operator<=>(const Change&) const = default;
+};
+
 struct KernelTime {
     double clocks = 0;
     Busy busy = {};
     std::map<int, Busy> busy_of_line;  // by line of the student's file
+    std::map<Change, double> wasted;   // clocks that a resource is busy, and would not be after the change
     int blocks_at_once = 1;            // on a multiprocessor
 };
 
@@ -39,8 +49,9 @@ struct Residency {
     int launches = 0;
 };
 
-/// Replay one launch. `residency` is that before it, and is updated. `registers`: of a thread.
+/// Replay one launch. `residency` is that before it, and is updated. `registers`: of a thread. `change`: of the code;
+/// null to replay it as it is.
 KernelTime replay(const Machine& machine, const Trace& trace, const TracedLaunch& launch, const Code& code,
-                  int registers, Residency& residency);
+                  int registers, Residency& residency, const Change* change);
 
 }  // namespace warplab::predict

@@ -83,7 +83,8 @@ class Reader {
             case RecordKind::warp:
                 return add_warp(record);
             case RecordKind::launch_ends:
-                launch().shared_bytes += take<trace::LaunchEnds>(record).static_shared_bytes;
+                launch().ends = take<trace::LaunchEnds>(record);
+                launch().shared_bytes += launch().ends.static_shared_bytes;
                 return;
             case RecordKind::host_call:
                 trace_.steps.emplace_back(take<trace::HostCall>(record));
@@ -133,7 +134,8 @@ class Reader {
                 static_cast<std::size_t>(record.data() - reinterpret_cast<const char*>(trace_.words.data()));
             operations.push_back({operation.place,
                                   operation.kind,
-                                  operation.lanes,
+                                  static_cast<std::uint8_t>(operation.lanes),
+                                  static_cast<std::uint8_t>(operation.lane_bytes),
                                   {trace_.words.data() + first / sizeof(std::uint32_t), operation.words}});
             record.remove_prefix(bytes);
         }

@@ -15,7 +15,7 @@ namespace warplab::predict {
 struct TracedOperation {
     std::uint32_t place;
     trace::OperationKind kind;
-    std::uint8_t lanes;
+    std::uint8_t lanes, lane_bytes;
     std::span<const std::uint32_t> words;  // grader/io/trace.h says which
 
     /// Of an access to device memory.
@@ -37,6 +37,7 @@ struct TracedLaunch {
     unsigned threads = 0;  // of a block
     std::size_t shared_bytes = 0;
     std::vector<TracedBlock> sampled;
+    trace::LaunchEnds ends = {};
     std::size_t same_as = 0;  // the launch with the same shape that was recorded; its own number if it was
 };
 

@@ -238,18 +238,20 @@ struct Part {
     double points, max;
     bool pending;
     std::string why;
+    bool modelled = false;
 };
 
 std::string render_part(const Part& part) {
     if (part.pending) return fmt::format("{} pending", part.name);
-    return fmt::format("{} {} of {}", part.name, format_points(part.points), format_points(part.max));
+    return fmt::format("{} {} of {}{}", part.name, format_points(part.points), format_points(part.max),
+                       part.modelled ? ", modelled" : "");
 }
 
 std::string render_score(const Score& score, const TextStyle& style) {
     const Part parts[] = {
         {"correctness", score.correctness, score.correctness_max, score.correctness_pending, score.correctness_why},
         {"hygiene", score.hygiene, score.hygiene_max, score.hygiene_pending, score.hygiene_why},
-        {"speed", score.speed, score.speed_max, score.speed_pending, score.speed_why},
+        {"speed", score.speed, score.speed_max, score.speed_pending, score.speed_why, score.speed_modelled},
     };
     std::vector<std::string> worth;
     std::string reasons;

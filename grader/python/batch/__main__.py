@@ -33,6 +33,7 @@ from grader.python.batch.verbs.remote import pull, push
 from grader.python.batch.verbs.show import history, report, status
 from grader.python.batch.verbs.talk import comment, request
 from grader.python.common.console import run_command
+from grader.python.common.labs import SPEEDS
 
 MOST_ID = 10**18
 MOST_LINE = 10**6
@@ -86,6 +87,8 @@ def add_grade(verbs: Verbs) -> None:
     which = one.add_mutually_exclusive_group()
     which.add_argument("--stage", default="", help="grade only this stage")
     which.add_argument("--upto", default="", metavar="STAGE", help="the last stage to grade, as in the students' kit")
+    help_text = "where speed points come from: a GPU (default), the model of one (provisional), or nowhere"
+    one.add_argument("--speed", default="", choices=SPEEDS, help=help_text)
     one.add_argument("--backend", default="", help="cuda or cpu; without it, cuda if there is a GPU")
     one.add_argument("--no-check-mode", action="store_true", help="quicker; hygiene points are pending")
     one.add_argument("--no-nvcc", action="store_true", help="quicker; does not compile with nvcc on the CPU backend")

@@ -27,7 +27,7 @@ from grader.python.batch.ingest.submission import Submission
 from grader.python.batch.outputs.formats import ONE_REPORT
 from grader.python.batch.store.settings import Settings
 from grader.python.common.console import UserError, make_parser, run_command, write_document
-from grader.python.common.labs import choose_labs, read_stages
+from grader.python.common.labs import SPEEDS, choose_labs, read_stages
 from grader.python.common.markup import show_text
 
 STUDENTS_FAULT = ("nothing_to_grade", "archive_refused", "judge_crashed")
@@ -72,6 +72,7 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--format", required=True, choices=["gradescope", "autolab"])
     parser.add_argument("--output", type=Path, help="the file to write (default: the terminal)")
     parser.add_argument("--unsafe", action="store_true", help="grade even without a sandbox")
+    parser.add_argument("--speed", default="", choices=SPEEDS, help="where speed points come from (default: measured)")
     parser.add_argument("--seconds", type=float, default=TIME_LIMIT_S, help="time limit (default: %(default)s)")
     options = parser.parse_args(arguments)
     root = Path.cwd()
@@ -91,6 +92,7 @@ def main(arguments: Sequence[str]) -> int:
             nvcc=False,
             unsafe=options.unsafe,
             timeout_s=options.seconds,
+            speed=options.speed,
         )
         text = grade(settings, submission, options.format)
     write_document(text, options.output)

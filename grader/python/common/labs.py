@@ -9,6 +9,7 @@ from typing import Any
 
 from grader.python.common.console import UserError, read_json
 
+SPEEDS = ("measured", "modelled", "off")  # where a course's speed points come from
 KIT = "grader/kit.json"  # in a students' kit: its number and the stages that it has
 
 

@@ -120,7 +120,8 @@ def cut_lab(sources: CutSources, lab: str, files: Files) -> None:
 
 
 def leave_stages_out(sources: CutSources, lab: str, files: Files) -> None:
-    """Remove stages that are not in the manifest from lab.json, the datasets and the starters in `files`."""
+    """Remove stages that are not in the manifest from lab.json, the datasets, the starters and the solutions in
+    `files`."""
     kept = stage_ids(sources.manifest(lab))
     if sources.manifest(lab) == read_manifest(sources.root, lab):
         return
@@ -128,7 +129,7 @@ def leave_stages_out(sources: CutSources, lab: str, files: Files) -> None:
     for recipes in {f"datasets/{lab}/public.json", HIDDEN.replace("*", lab)} & files.keys():
         files[recipes] = show_json(cut_datasets(read_json(sources.root / recipes), kept)).encode()
     for name in list(files):
-        if name.startswith(f"starter/{lab}/") and Path(name).stem not in kept:
+        if name.startswith((f"starter/{lab}/", f"solutions/{lab}/")) and Path(name).stem not in kept:
             del files[name]
 
 

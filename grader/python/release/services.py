@@ -6,7 +6,8 @@ python3 -m grader.python.release.services gradescope|autolab LAB [--upto STAGE] 
 Gradescope gets dist/gradescope-<lab>.zip, with setup.sh and run_autograder at its root. Autolab gets
 dist/autolab-<lab>.tar, with the two files that it asks for: autograde-Makefile and autograde.tar. RELEASES.md says how
 to use them. With them go the hidden datasets, the course's secret, from which their numbers derive, and the starters,
-which are the reference there, but no solution.
+which are the reference there, but no solution. --speed modelled (SPEED=modelled) adds the solutions, because speed
+points come from their modelled times; --speed off grades without speed points.
 
 Graded code runs in a sandbox there, or not at all. With --unsafe (UNSAFE=1) it runs where there is none, too; as it
 could read them, the hidden datasets, the secret and the starters then stay at home.
@@ -22,10 +23,11 @@ import sys
 import time
 import zipfile
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from grader.python.common.console import UserError, make_parser, read_text, run_command, say, write_atomically
-from grader.python.common.labs import choose_labs
+from grader.python.common.labs import SPEEDS, choose_labs
 from grader.python.common.units import show_points
 from grader.python.release.cut import cut_labs
 from grader.python.release.kit import leave_stages_out
@@ -44,18 +46,40 @@ from grader.python.release.pack import (
 
 GRADER = ["grader/*", "labs/precompiled.h", "LICENSE"]
 NOT_NEEDED = ["grader/python/docs/*", "grader/python/release/*", "grader/cpu/bench/*", "*.md"]
+SOLUTIONS = "solutions/{lab}/*.cu"  # whose modelled times are the reference
 STARTERS = "starter/*"  # the reference that decides whether a file or a tool is at fault
 SECRET = Path("datasets/.secret")
 TEMPLATES = Path(__file__).with_suffix("")
 
 
-def collect_grader(root: Path, lab: str, unsafe: bool, upto: str) -> Files:
+@dataclass(frozen=True)
+class Choice:
+    """What the instructor chooses for an autograder."""
+
+    upto: str = ""  # the last stage
+    unsafe: bool = False
+    speed: str = ""  # where speed points come from
+
+    def options(self) -> str:
+        """Return the options for `batch.autograde`."""
+        return (" --unsafe" if self.unsafe else "") + (f" --speed {self.speed}" if self.speed else "")
+
+
+def collect_grader(root: Path, lab: str, choice: Choice) -> Files:
     """Return the files that grading a lab up to a stage needs. Raises UserError."""
+    unsafe, upto = choice.unsafe, choice.upto
+    models = choice.speed == "modelled"
+    if models and unsafe:
+        raise UserError(
+            "SPEED=modelled needs the solutions on the course system, and with UNSAFE=1 submissions could read them. "
+            "Omit one of the two."
+        )
     left_out = NOT_NEEDED + ([HIDDEN, STARTERS] if unsafe else [])
+    needed = GRADER + OF_A_LAB + ([SOLUTIONS] if models else [])
     files = {
         name: (root / name).read_bytes()
         for name in list_tracked(root)
-        if is_one_of(name, GRADER + OF_A_LAB, [lab]) and not is_one_of(name, left_out, [lab])
+        if is_one_of(name, needed, [lab]) and not is_one_of(name, left_out, [lab])
     }
     if f"labs/{lab}/lab.json" not in files:
         raise UserError(f"labs/{lab}/lab.json is not in git, and only what git tracks is packed. Commit the lab.")
@@ -81,17 +105,17 @@ def read_secret(root: Path) -> str:
     return read_text(file)
 
 
-def fill_template(name: str, lab: str, unsafe: bool) -> bytes:
+def fill_template(name: str, lab: str, choice: Choice) -> bytes:
     """Return a script for the course system."""
     text = read_text(TEMPLATES / name).replace("@lab@", lab)
-    return text.replace(" @options@", " --unsafe" if unsafe else "").encode()
+    return text.replace(" @options@", choice.options()).encode()
 
 
-def make_gradescope(root: Path, lab: str, unsafe: bool, upto: str) -> bytes:
+def make_gradescope(root: Path, lab: str, choice: Choice) -> bytes:
     """Return a zip file with setup.sh and run_autograder at its root. Raises UserError."""
-    files = collect_grader(root, lab, unsafe, upto)
+    files = collect_grader(root, lab, choice)
     for name in ("setup.sh", "run_autograder"):
-        files[name] = fill_template(name, lab, unsafe)
+        files[name] = fill_template(name, lab, choice)
     packed = io.BytesIO()
     date = time.gmtime(commit_time(root))[:6]
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -104,10 +128,10 @@ def make_gradescope(root: Path, lab: str, unsafe: bool, upto: str) -> bytes:
     return packed.getvalue()
 
 
-def make_autolab(root: Path, lab: str, unsafe: bool, upto: str, build: Path) -> bytes:
+def make_autolab(root: Path, lab: str, choice: Choice, build: Path) -> bytes:
     """Return a tar with autograde-Makefile and autograde.tar, which contains the built programs. Raises UserError."""
-    files = collect_grader(root, lab, unsafe, upto)
-    files["run_autolab"] = fill_template("run_autolab", lab, unsafe)
+    files = collect_grader(root, lab, choice)
+    files["run_autolab"] = fill_template("run_autolab", lab, choice)
     oracle = f"labs/{lab}/oracle.so"
     portable = build / "portable"
     command = ["make", "-f", "grader/build.mk", f"BUILD={portable}", "MARCH=", f"{portable}/{oracle}"]
@@ -120,15 +144,23 @@ def make_autolab(root: Path, lab: str, unsafe: bool, upto: str, build: Path) -> 
     moment = commit_time(root)
     inner = pack_tar(files, "warplab", moment)
     return pack_tar(
-        {"autograde-Makefile": fill_template("autograde-Makefile", lab, unsafe), "autograde.tar": inner}, "", moment
+        {"autograde-Makefile": fill_template("autograde-Makefile", lab, choice), "autograde.tar": inner}, "", moment
     )
 
 
-def tell_points(root: Path, lab: str, upto: str) -> str:
+def tell_points(root: Path, lab: str, choice: Choice) -> str:
     """State the points that can be reached without a GPU. Raises UserError."""
-    points = [stage["points"] for stage in cut_labs(root, {lab: upto}).manifest(lab)["stages"]]
+    points = [stage["points"] for stage in cut_labs(root, {lab: choice.upto}).manifest(lab)["stages"]]
     most = sum(sum(kinds.values()) for kinds in points)
     without_speed = most - sum(kinds["speed"] for kinds in points)
+    if choice.speed == "off":
+        return f"There are no speed points: set the assignment's points to {show_points(without_speed)}."
+    if choice.speed == "modelled":
+        return (
+            f"Set the assignment's points to {show_points(most)}. Speed points are modelled and provisional; those of "
+            f"a stage stay pending if the model cannot tell, so {show_points(without_speed)} points are certain to be "
+            "available. Merge a GPU's report later. The archive has the solutions: keep it to yourself."
+        )
     return (
         f"Without a GPU {show_points(without_speed)} of {show_points(most)} points are available, "
         "because speed stays pending: "
@@ -142,16 +174,18 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("system", choices=["gradescope", "autolab"])
     parser.add_argument("lab", metavar="LAB")
     parser.add_argument("--unsafe", action="store_true", help="grade even without a sandbox; omits the hidden datasets")
+    parser.add_argument("--speed", default="", choices=SPEEDS, help="where speed points come from (default: measured)")
     parser.add_argument("--upto", default="", metavar="STAGE", help="the last stage: its number or id")
     parser.add_argument("--output", type=Path, help="the archive (default: dist/<system>-<lab>.zip or .tar)")
     parser.add_argument("--build", type=Path, default=Path("build"), help="where warplab is built (default: build)")
     options = parser.parse_args(arguments)
     root: Path = options.root
     (lab,) = choose_labs(root, [options.lab])
+    choice = Choice(options.upto.strip(), options.unsafe, options.speed)
     if options.system == "gradescope":
-        packed = make_gradescope(root, lab, options.unsafe, options.upto.strip())
+        packed = make_gradescope(root, lab, choice)
     else:
-        packed = make_autolab(root, lab, options.unsafe, options.upto.strip(), options.build)
+        packed = make_autolab(root, lab, choice, options.build)
     ending = "zip" if options.system == "gradescope" else "tar"
     output = options.output or root / "dist" / f"{options.system}-{lab}.{ending}"
     output.parent.mkdir(parents=True, exist_ok=True)
@@ -160,7 +194,7 @@ def main(arguments: Sequence[str]) -> int:
     write_atomically(output, packed)
     hidden = "without hidden datasets" if options.unsafe else "with the hidden datasets: keep it to yourself"
     say(f"{output}: {len(packed) / 1e6:.1f} MB, {hidden}")
-    say(tell_points(root, lab, options.upto.strip()))
+    say(tell_points(root, lab, choice))
     return 0
 
 

@@ -52,7 +52,8 @@ Bytes small_trace() {
     bytes.add(RecordKind::memory, trace::Memory{4096, 1 << 20, trace::MemoryRole::lab_buffer, 0})
         .add(RecordKind::launch, launch_of(10))
         .add(RecordKind::block, trace::Block{64, 64})
-        .add(RecordKind::warp, trace::Warp{1}, packed({0x30, OperationKind::device_read, 32, 2}, {128, 129}))
+        .add(RecordKind::warp, trace::Warp{1},
+             packed(trace::Operation{0x30, OperationKind::device_read, 32, 2, 4}, {128, 129}))
         .add(RecordKind::launch_ends, trace::LaunchEnds{512})
         .add(RecordKind::host_call, trace::HostCall{trace::HostCallKind::wait});
     return bytes;
@@ -88,12 +89,13 @@ TEST(TraceReader, DamageIsRefused) {
     Bytes atomic;
     atomic.add(RecordKind::launch, launch_of(1))
         .add(RecordKind::block, trace::Block{})
-        .add(RecordKind::warp, trace::Warp{1}, packed({1, OperationKind::device_atomic, 32, 2}, {1, 1}));
+        .add(RecordKind::warp, trace::Warp{1},
+             packed(trace::Operation{1, OperationKind::device_atomic, 32, 2, 4}, {1, 1}));
     refused(atomic);
     Bytes lanes;
     lanes.add(RecordKind::launch, launch_of(1))
         .add(RecordKind::block, trace::Block{})
-        .add(RecordKind::warp, trace::Warp{1}, packed({1, OperationKind::barrier, 0, 0}, {}));
+        .add(RecordKind::warp, trace::Warp{1}, packed(trace::Operation{1, OperationKind::barrier, 0, 0, 0}, {}));
     refused(lanes);
     trace::Launch large = launch_of(1);
     large.block[0] = large.block[1] = 1024;

@@ -48,14 +48,13 @@ def everyones() -> Iterator[Path]:
         yield Path(name)
 
 
-@pytest.fixture
-def autograder(everyones) -> Path:
+def unpack(everyones: Path, *words: str) -> Path:
     """Return Gradescope's folder as after setup.sh, but with programs that were built before, because setup.sh takes
     minutes."""
     folder = everyones / "autograder"
     for name in ("submission", "results"):
         (folder / name).mkdir(parents=True)
-    with zipfile.ZipFile(pack(everyones / "autograder.zip", "gradescope", LAB)) as archive:
+    with zipfile.ZipFile(pack(everyones / "autograder.zip", "gradescope", LAB, *words)) as archive:
         for entry in archive.infolist():
             archive.extract(entry, folder / "source")
             (folder / "source" / entry.filename).chmod(entry.external_attr >> 16)
@@ -63,6 +62,11 @@ def autograder(everyones) -> Path:
         (folder / "source/build" / program).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy2(BUILD / program, folder / "source/build" / program)
     return folder
+
+
+@pytest.fixture
+def autograder(everyones) -> Path:
+    return unpack(everyones)
 
 
 def run_autograder(folder: Path, without: str = "", prefix: tuple[str, ...] = ()) -> subprocess.CompletedProcess[str]:
@@ -153,6 +157,40 @@ def test_stages_that_are_not_handed_out_yet_are_left_out(tmp_path):
             assert "04_" not in archive.read(f"datasets/dot_product/{recipes}.json").decode()
     said = run_module("grader.python.release.services", "gradescope", "dot_product", "--upto", "9")
     assert said.returncode == 2 and "dot_product has no stage 9" in said.stderr
+
+
+def test_modelled_speed_takes_the_solutions_along(tmp_path):
+    packed = pack(tmp_path / "lab.zip", "gradescope", LAB, "--speed", "modelled", "--upto", "1")
+    with zipfile.ZipFile(packed) as archive:
+        solutions = [name for name in archive.namelist() if name.startswith("solutions/")]
+        assert solutions == [f"solutions/{LAB}/{STAGES[0]}.cu"]
+        assert b" --speed modelled" in archive.read("run_autograder")
+
+
+def test_solutions_never_lie_where_there_is_no_sandbox(tmp_path):
+    output = tmp_path / "lab.zip"
+    said = run_module(
+        "grader.python.release.services", "gradescope", LAB, "--speed", "modelled", "--unsafe", "--output", output
+    )
+    assert said.returncode == 2 and "submissions could read them" in said.stderr and not output.exists()
+
+
+@pytest.mark.parametrize("speed", ["modelled", "off"])
+def test_the_points_to_set_follow_from_the_choice_of_speed(tmp_path, speed):
+    pack_it = ("grader.python.release.services", "gradescope", LAB, "--upto", "1", "--output", tmp_path / "lab.zip")
+    points = json.loads((ROOT / f"labs/{LAB}/lab.json").read_text())["stages"][0]["points"]
+    most = sum(points.values()) - (points["speed"] if speed == "off" else 0)
+    assert f"et the assignment's points to {most}." in run_module(*pack_it, "--speed", speed).stdout
+
+
+@needs_build
+def test_gradescope_gives_modelled_speed_points(everyones):
+    folder = unpack(everyones, "--speed", "modelled")
+    hand_in(folder, STAGES[-1])
+    assert run_autograder(folder).returncode == 0
+    result = read_result(folder)
+    shown = next(test["output"] for test in result["tests"] if test["name"].startswith(STAGES[-1]))
+    assert "modelled for an NVIDIA H200, not measured" in " ".join(shown.split())
 
 
 def test_what_can_be_had_without_a_gpu_is_told(tmp_path):

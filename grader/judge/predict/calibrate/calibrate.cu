@@ -467,7 +467,8 @@ int main(int count, char** arguments) {
         return 2;
     }
     std::fprintf(file, "{\n");
-    std::fprintf(file, "  \"name\": \"%s\",\n  \"source\": \"measured by make calibrate\",\n  \"spread\": 2.0,\n",
+    std::fprintf(file, "  \"name\": \"%s\",\n  \"source\": \"measured by make calibrate\",\n  \"spread\": 2.0,\n"
+                 "  \"ratio_spread\": {\"least\": 1.3, \"most\": 2.5},\n",
                  properties.name);
     std::fprintf(file, "  \"multiprocessors\": %d,\n  \"clock_hz\": %.4g,\n", properties.multiProcessorCount, clock_hz);
     std::fprintf(file, "  \"multiprocessor\": {\n    \"threads\": %d, \"blocks\": %d, \"registers\": %d,\n",

@@ -76,6 +76,8 @@ def merge_stages(stage: Json, other: Json) -> Json:
         if decides(other, stage, kind):
             for key in (kind, f"{kind}_pending", f"{kind}_why"):
                 merged["score"][key] = other["score"][key]
+            if kind == "speed":
+                merged["score"]["speed_modelled"] = is_modelled(other["score"])
             merged[along] = copy.deepcopy(other[along])
     merged["score"]["total"] = sum(merged["score"][kind] for kind in KINDS)
     failed = other["verdict"] == "failed" and not is_pending(other["score"], "correctness")
@@ -86,8 +88,18 @@ def merge_stages(stage: Json, other: Json) -> Json:
 
 
 def decides(other: Json, stage: Json, kind: str) -> bool:
-    """Return whether the points of a kind are pending in a stage and decided in the other; both have a score."""
-    return is_pending(stage["score"], kind) and not is_pending(other["score"], kind)
+    """Return whether the points of a kind are pending in a stage and decided in the other; both have a score. Measured
+    speed points replace modelled ones."""
+    if is_pending(other["score"], kind):
+        return False
+    if kind == "speed" and is_modelled(stage["score"]) and not is_modelled(other["score"]):
+        return True
+    return is_pending(stage["score"], kind)
+
+
+def is_modelled(score: Json) -> bool:
+    """Return whether the speed points come from a modelled time. Earlier reports do not contain this."""
+    return bool(score.get("speed_modelled"))
 
 
 def is_pending(score: Json, kind: str) -> bool:

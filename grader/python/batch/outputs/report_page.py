@@ -235,6 +235,7 @@ def make_score(score: Score | None) -> Html | None:
         ("Speed", score.speed, score.speed_max, score.speed_pending, score.speed_why),
     )
     items = []
+    modelled = " (modelled)" if score.speed_modelled else ""
     for name, points, most, pending, why in kinds:
         if most <= 0:
             continue
@@ -242,6 +243,7 @@ def make_score(score: Score | None) -> Html | None:
         bar = tag("rect", width=f"{100 * share:.1f}%", height=6)
         track = tag("svg", tag("rect", width="100%", height=6, class_="track"), bar, width="100%", height=6)
         text = "pending" if pending else f"{show_points(points)} / {show_points(most)}"
+        text += modelled if name == "Speed" and not pending else ""
         reason = tag("dd", why, class_="why") if why else None
         items.append(tag("div", tag("dt", name), tag("dd", text), tag("dd", track, aria_hidden="true"), reason))
     return tag("dl", *items, class_="score") if items else None

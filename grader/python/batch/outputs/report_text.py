@@ -139,9 +139,9 @@ def tell_score(score: Score) -> list[str]:
         most = getattr(score, f"{name}_max")
         pending = getattr(score, f"{name}_pending")
         if most:
-            kinds.append(
-                f"{name} pending" if pending else f"{name} {show_points(getattr(score, name))} of {show_points(most)}"
-            )
+            modelled = ", modelled" if name == "speed" and score.speed_modelled else ""
+            earned = f"{name} {show_points(getattr(score, name))} of {show_points(most)}{modelled}"
+            kinds.append(f"{name} pending" if pending else earned)
     lines = [f"Points: {show_points(score.total)} of {show_points(score.max)} ({', '.join(kinds)})"]
     for name in ("correctness", "hygiene", "speed"):
         if why := getattr(score, f"{name}_why"):

@@ -25,6 +25,7 @@ class Settings:
     sample_s: float = 0  # the maximum time of a timing sample, in seconds; 0: what the judge chooses
     precise: bool = False  # time until the ratio is known, not only the points
     upto: str = ""  # the last stage
+    speed: str = ""  # where speed points come from: measured (also if empty), modelled or off
 
     def wanted(self) -> tuple[str, ...]:
         """Return the ids of the stages to grade."""
@@ -48,6 +49,7 @@ class Settings:
         words = self.program(verb, self.lab, *([self.stage] if self.stage else []))
         words += ["--tree", str(tree), "--report-dir", str(reports)]
         words += ["--upto", self.upto] if self.upto else []
+        words += ["--speed", self.speed] if verb == "grade" and self.speed else []
         words += ["--sample-seconds", str(self.sample_s)] if verb == "grade" and self.sample_s else []
         flags = {"--no-check-mode": not self.check_mode, "--no-nvcc": not self.nvcc}
         flags |= {"--unsafe": self.unsafe, "--precise": self.precise}

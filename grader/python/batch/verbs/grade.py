@@ -285,6 +285,7 @@ def make_settings(options: argparse.Namespace, lab: str) -> Settings:
         options.sample_seconds,
         options.precise,
         find_stage(lab, stages, options.upto),
+        options.speed,
     )
 
 

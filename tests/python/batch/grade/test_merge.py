@@ -46,6 +46,16 @@ def test_pending_speed_comes_from_the_gpu_and_hygiene_stays():
     assert merged["backend"] == "cpu" and merged["verdict"] == "passed"
 
 
+@pytest.mark.parametrize("points", [0, 2])
+def test_measured_speed_replaces_modelled_speed_up_or_down(points: float):
+    modelled = {"speed": points, "speed_pending": False, "speed_modelled": True, "speed_why": "modelled for an H200"}
+    first = make("cpu", samples.stage(NAME, TITLE, score=samples.score(**modelled, **CLEAN), check_mode=CHECKED))
+    for merged in (merge_reports(first, gpu()), merge_reports(gpu(), first)):
+        (stage,) = merged["stages"]
+        assert (stage["score"]["speed"], bool(stage["score"].get("speed_modelled"))) == (1.83, False)
+    assert merge_reports(first, first)["stages"][0]["score"]["speed"] == points
+
+
 def test_either_order_gives_the_same_points():
     assert merge_reports(cpu(), gpu())["total"] == merge_reports(gpu(), cpu())["total"]
 

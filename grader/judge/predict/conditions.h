@@ -1,0 +1,11 @@
+#pragma once
+// Conditions of the preprocessor by which a file can be another program for a GPU than for the CPU backend.
+
+#include <string>
+
+namespace warplab::predict {
+
+/// Return the first condition on a macro that the file does not define itself, in words; empty if there is none.
+std::string find_foreign_condition(const std::string& source);
+
+}  // namespace warplab::predict

@@ -1,0 +1,122 @@
+"""Ways to make slow code look fast to the model. Each file does the work of vector_add's second stage slowly on a GPU.
+
+A closed way gets no modelled time, or a slow one. An open way gets a fast one: the model's README names it. If it is
+closed one day, its test fails; then correct the README.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.labs.conftest import BUILD, ROOT
+
+FRAME = """#include "labs/vector_add/lab.h"
+{before}
+__global__ void add(const float* a, const float* b, float* out, std::size_t n, unsigned turns) {{
+    const std::size_t first = std::size_t{{blockIdx.x}} * blockDim.x + threadIdx.x;
+    {kernel}
+}}
+std::size_t vector_add_scratch_bytes(std::size_t) {{ return 0; }}
+void vector_add(const float* a, const float* b, float* out, std::size_t n, void*) {{
+    if (n == 0) return;
+    constexpr unsigned turns = 2000;
+    const auto blocks = static_cast<unsigned>((n + 255) / 256);
+    {host}
+    CUDA_CHECK(cudaGetLastError());
+}}
+"""
+# Computes for a while what changes nothing, in a way that the compiler cannot leave out.
+WASTE = """for (unsigned k = 0; k < turns && {when}; ++k) state = state * 1664525u + k;
+    if (state == turns && sum == 3.25e37f) sum = 0;"""
+SIMPLE = """if (first >= n) return;
+    float sum = a[first] + b[first];
+    unsigned state = threadIdx.x;
+    """
+LAUNCH = "add<<<blocks, 256>>>(a, b, out, n, turns);"
+STORE = " out[first] = sum;"
+
+
+def wasting(when: str, host: str = LAUNCH, before: str = "") -> str:
+    """Return a file that wastes time if a condition holds."""
+    kernel = SIMPLE + WASTE.format(when=when) + STORE
+    return FRAME.format(kernel=kernel, host=host, before=before)
+
+
+BY_MACRO = """#ifdef __WARPLAB_CPU__
+constexpr bool on_gpu = false;
+#else
+constexpr bool on_gpu = true;
+#endif"""
+BY_DIGRAPH = BY_MACRO.replace("#ifdef", "%:ifdef")
+BEHIND_A_MACRO = "#define HERE __WARPLAB_CPU__\n#if HERE\n" + BY_MACRO.split("\n", 1)[1]
+ONE_BLOCK_WORKS = """if (blockIdx.x == 0)
+        for (std::size_t i = threadIdx.x; i < n; i += blockDim.x) out[i] = a[i] + b[i];"""
+ONE_THREAD_WORKS = "if (first == 0)\n        for (std::size_t i = 0; i < n; ++i) out[i] = a[i] + b[i];"
+LAST_BLOCK_WORKS = ONE_BLOCK_WORKS.replace("blockIdx.x == 0", "blockIdx.x == gridDim.x - 1")
+LATER_CALLS = "static int calls = 0;\n    add<<<blocks, 256>>>(a, b, out, n, ++calls > 1 ? turns : 0);"
+
+CLOSED = {
+    "another program for a GPU": wasting("on_gpu", before=BY_MACRO),
+    "another program, by a digraph": wasting("on_gpu", before=BY_DIGRAPH),
+    "another program, behind a macro": wasting("on_gpu", before=BEHIND_A_MACRO),
+    "the first block does all": FRAME.format(kernel=ONE_BLOCK_WORKS, host=LAUNCH, before=""),
+    "the last block does all": FRAME.format(kernel=LAST_BLOCK_WORKS, host=LAUNCH, before=""),
+    "one thread does all": FRAME.format(kernel=ONE_THREAD_WORKS, host=LAUNCH, before=""),
+    "every fifth block wastes time": wasting("blockIdx.x % 5 == 0"),
+    "a launch like the first one": wasting("true", f"add<<<blocks, 256>>>(a, b, out, n, 0);\n    {LAUNCH}"),
+    "the tail of each warp": wasting("threadIdx.x % 32 == 31"),
+    "blocks by their data": wasting("a[first / 256 * 256] > 0"),
+}
+
+
+def model(folder: Path, text: str) -> str:
+    """Return what `bench` prints about a file."""
+    (folder / "file.cu").write_text(text)
+    command = [str(BUILD / "warplab"), "bench", "vector_add", "02", "--backend", "cpu", "--no-check-mode"]
+    command += ["--no-nvcc", "--source", str(folder / "file.cu")]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return " ".join(done.stdout.split())
+
+
+def ratio_in(said: str) -> float | None:
+    found = re.search(r"yours is ([\d.]+) times as long", said)
+    return float(found[1]) if found else None
+
+
+@pytest.mark.parametrize("way", CLOSED)
+def test_a_closed_way_looks_slow_or_is_not_modelled(tmp_path: Path, way: str) -> None:
+    said = model(tmp_path, CLOSED[way])
+    ratio = ratio_in(said)
+    assert "No modelled time" in said if ratio is None else ratio > 3, said
+
+
+def test_a_later_call_is_traced_more_often_than_not(tmp_path: Path) -> None:
+    """Which call is traced is drawn from four, so a program that is fast in the first one is found out by chance."""
+    ratios = [ratio_in(model(tmp_path, wasting("true", LATER_CALLS))) for _ in range(6)]
+    assert any(ratio is None or ratio > 3 for ratio in ratios), ratios
+
+
+OPEN = {
+    "one block among thousands": wasting("blockIdx.x == 30011 && n > 10000000"),
+    "the driver is not there": wasting(
+        "true",
+        'std::FILE* const driver = std::fopen("/proc/driver/nvidia/version", "r");\n'
+        "    if (driver) std::fclose(driver);\n    add<<<blocks, 256>>>(a, b, out, n, driver ? turns : 0);",
+        "#include <cstdio>",
+    ),
+    "calls after the hundredth": wasting(
+        "true",
+        LATER_CALLS.replace("> 1 ?", "> 100 ?"),
+    ),
+}
+
+
+@pytest.mark.parametrize("way", OPEN)
+def test_an_open_way_still_looks_fast(tmp_path: Path, way: str) -> None:
+    ratio = ratio_in(model(tmp_path, OPEN[way]))
+    assert ratio is not None and ratio < 2

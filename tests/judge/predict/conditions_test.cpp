@@ -1,0 +1,38 @@
+// A file whose preprocessor can tell compilers apart may be another program on a GPU.
+#include "grader/judge/predict/conditions.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace warplab::predict {
+namespace {
+
+using testing::HasSubstr;
+
+TEST(ForeignCondition, IsNamedWithItsLine) {
+    EXPECT_EQ(find_foreign_condition("int a;\n#ifdef __CUDA_ARCH__\n#endif\n"),
+              "line 2 depends on __CUDA_ARCH__, which may differ on a GPU");
+}
+
+TEST(ForeignCondition, MayBeWrittenInManyWays) {
+    for (const char* text :
+         {"#if defined(__WARPLAB_CPU__)", "#  ifndef __CUDACC__", "%:ifdef __GNUC__", "#if 1\n#elif __x86_64__",
+          "#if \\\n  __CUDA_ARCH__ > 800", "/**/ #ifdef __WARPLAB_CPU__", "#if __has_include(<cooperative_groups.h>)",
+          "#if /* */ __WARPLAB_CPU__", "#if NEVER_DEFINED"})
+        EXPECT_NE(find_foreign_condition(text), "") << text;
+}
+
+TEST(ForeignCondition, IsFoundBehindAMacroOfTheFile) {
+    EXPECT_THAT(find_foreign_condition("#define HERE __WARPLAB_CPU__\n#if HERE\n#endif"), HasSubstr("HERE"));
+    EXPECT_NE(find_foreign_condition("#define A __GNUC__\n#define B A\n#if B\n#endif"), "");
+    EXPECT_NE(find_foreign_condition("#ifndef __WARPLAB_CPU__\n#define __WARPLAB_CPU__ 0\n#endif"), "");
+}
+
+TEST(ForeignCondition, TunablesAreTheFilesOwn) {
+    EXPECT_EQ(find_foreign_condition("#ifndef BLOCK  // threads\n#define BLOCK 256\n#endif\n#define HALF (BLOCK / 2)\n"
+                                     "#if HALF > 64 && defined(BLOCK)\n#endif\n// #ifdef __CUDA_ARCH__\n"),
+              "");
+}
+
+}  // namespace
+}  // namespace warplab::predict

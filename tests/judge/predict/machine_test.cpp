@@ -1,0 +1,57 @@
+// The files of GPUs: every number that was not measured has its source.
+#include "grader/judge/predict/machine.h"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "grader/common/json.h"
+#include "grader/judge/sanitizer/occupancy.h"
+
+namespace warplab::predict {
+namespace {
+
+constexpr auto folder = "grader/judge/predict/gpus";
+
+void expect_sources(const Json& numbers, const Json& sources, const std::string& where) {
+    for (const auto& [name, value] : numbers.items()) {
+        if (value.is_object() && sources.contains(name) && sources[name].is_object()) {
+            expect_sources(value, sources[name], where + "/" + name);
+        } else if (value.is_object() || value.is_number()) {
+            EXPECT_TRUE(sources.contains(name) && sources[name].is_string() && sources[name] != "") << where << name;
+        }
+    }
+}
+
+TEST(Machines, AgreeWithTheTableOfGpus) {
+    for (const std::string& name : known_machines(folder)) {
+        const Machine machine = read_machine(folder, name);
+        const Gpu& gpu = find_gpu(name);
+        EXPECT_EQ(machine.multiprocessors, gpu.multiprocessors) << name;
+        EXPECT_EQ(machine.threads, gpu.threads) << name;
+        EXPECT_EQ(machine.blocks, gpu.blocks) << name;
+        EXPECT_EQ(machine.registers, gpu.registers) << name;
+        EXPECT_EQ(machine.shared_bytes, gpu.shared_bytes) << name;
+    }
+}
+
+TEST(Machines, WithoutCalibrationHaveASourceForEveryNumberAndWiderIntervals) {
+    const Machine calibrated = read_machine(folder, "h200");
+    for (const std::string& name : known_machines(folder)) {
+        const Machine machine = read_machine(folder, name);
+        if (machine.source.starts_with("measured")) continue;
+        EXPECT_TRUE(machine.source.starts_with("uncalibrated")) << name;
+        std::ifstream file(std::string(folder) + "/" + name + ".json");
+        Json json = Json::parse(file);
+        const Json sources = json["sources"];
+        json.erase("sources");
+        expect_sources(json, sources, name + "/");
+        EXPECT_GT(machine.spread, calibrated.spread) << name;
+        EXPECT_GT(machine.least_ratio_spread, calibrated.least_ratio_spread) << name;
+        EXPECT_GT(machine.most_ratio_spread, calibrated.most_ratio_spread) << name;
+    }
+}
+
+}  // namespace
+}  // namespace warplab::predict
