@@ -128,7 +128,7 @@ instructors_verb() { # [OPTION …]
         python "make kit" grader.python.release.kit --labs "${LABS:-$LAB}" --upto "$UPTO" \
             ${EXERCISES:+--exercises "$EXERCISES"} "$@"
         ;;
-    bug-key) # what the sanitizer finds in each exercise of make bug
+    bug-key) # prints what the sanitizer finds in each exercise
         build program
         make_exercises || exit
         python "make bug-key" grader.python.release.exercise_key ${LAB:+"$LAB"} --exercises "$exercises" --build "$BUILD" "$@"

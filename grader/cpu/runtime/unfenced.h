@@ -32,7 +32,8 @@ class UnfencedWrites {
     static constexpr std::size_t most_words = 4096;      // of flags and counters; a kernel's bins are many
     static constexpr std::size_t most_writes = 1 << 16;  // words
 
-    /// Return the number of the announcement by `writer` that the listener has read from this word, 0 if there is none.
+    /// Return the number of the last write by which `writer` announced something in this word, or 0 unless the listener
+    /// has read it.
     std::uint64_t find_announcement(std::uintptr_t flag, std::uint32_t writer) const;
 
     struct Write {

@@ -111,7 +111,7 @@ predict::Recording Modeller::record(const Stage& stage, const fs::path& source, 
     }
 }
 
-/// Return the modelled time of a stage's solution; 0 if there is none.
+/// Return the modelled time of a stage's solution in seconds, or 0 if it is missing or cannot be modelled.
 double Modeller::solution_s(const Stage& stage, const Dataset& dataset) {
     const auto [known, is_new] = solutions_s_.try_emplace({stage.id, dataset.name}, 0);
     const fs::path solution = lab_.root / "solutions" / lab_.name / (stage.id + ".cu");
@@ -130,7 +130,7 @@ std::optional<double> Modeller::previous_ratio(const Stage& stage, const Dataset
 void Modeller::compare(const Stage& stage, const Dataset& dataset, ModelledTime& time) {
     const double reference_s = solution_s(stage, dataset);
     if (reference_s <= 0) {
-        time.why_not = "there is no modelled time of a reference solution to compare with";
+        time.why_not = "the reference solution, with which it would be compared, is missing or cannot be modelled";
         return;
     }
     time.reference_s = reference_s;

@@ -5,7 +5,7 @@
 
 namespace warplab::predict {
 
-/// Return the first condition on a macro that the file does not define itself, in words; empty if there is none.
+/// Return the first condition on a macro that the file does not define itself, in words, or an empty string.
 std::string find_foreign_condition(const std::string& source);
 
 }  // namespace warplab::predict

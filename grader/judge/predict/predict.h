@@ -33,7 +33,7 @@ struct Prediction {
     double wait_s = 0;                     // of the call that is not its kernels' time, for all iterations
     Limit limit = {};                      // of the kernel that takes longest
     std::map<Change, double> wasted = {};  // share of the kernels' time for which a resource works in vain
-    std::string why_not;                   // why there is no time, in words; empty if there is one
+    std::string why_not;                   // why the file is not modelled, in words
 };
 
 /// A change of the code that the model tried.

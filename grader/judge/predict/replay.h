@@ -24,7 +24,7 @@ const char* resource_name(Resource resource);
 /// Clocks for which each resource of a multiprocessor is busy.
 using Busy = std::array<double, resource_count>;
 
-/// What a line of code costs more than its work needs.
+/// Why a line of code costs more than its work needs.
 enum class Waste { bank_conflicts, scattered_access, contention, double_precision };
 /// A change of the code: the line's waste is gone.
 struct Change {

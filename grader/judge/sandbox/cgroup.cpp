@@ -145,7 +145,7 @@ bool is_read_only(const fs::path& folder) {
     return statvfs(folder.c_str(), &found) == 0 && (found.f_flag & ST_RDONLY) != 0;
 }
 
-/// The hierarchy that limits memory: version 2's if it is mounted, else one of version 1; empty if there is none.
+/// Return the hierarchy that limits memory: version 2's if it is mounted, else version 1's, or an empty path.
 fs::path memory_hierarchy() {
     std::error_code error;
     if (fs::exists(mounted / "cgroup.controllers", error)) return mounted;
