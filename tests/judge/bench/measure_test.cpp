@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 
 #include "grader/judge/bench/few_calls.h"
 #include "grader/judge/bench/paired.h"
@@ -175,6 +176,13 @@ class TimedOutputs : public testing::Test {
         return measured.error && measured.error->message.find(words) != std::string::npos;
     }
 
+    /// Other processes can hide what the times show, so one accusation in ten is enough.
+    static bool is_accused_at_last(const std::function<bool()>& accused) {
+        for (int i = 0; i < 10; ++i)
+            if (accused()) return true;
+        return false;
+    }
+
     const fs::path right_ = fs::absolute("solutions/dot_product/01_serial_block_sum.cu");
     const fs::path wrong_ = fs::temp_directory_path() / ("warplab_off_by_one_" + std::to_string(getpid()) + ".cu");
     Judge judge_{{fs::current_path(), build(), fs::temp_directory_path()}, Backend::cpu};
@@ -319,7 +327,7 @@ TEST_F(TimedOutputs, ResultsOfEarlierCallsShowOnNewInputs) {
         return is_accused("saturating_histogram", "timed_walk_64_rows", honest, file, effort, "new inputs");
     };
     EXPECT_FALSE(accused(honest));
-    EXPECT_TRUE(accused(wrong_) || accused(wrong_) || accused(wrong_));  // other processes may hide it once
+    EXPECT_TRUE(is_accused_at_last([&] { return accused(wrong_); }));
 }
 
 TEST_F(TimedOutputs, CodeThatNeedsManyCallsToBeFastIsFound) {
@@ -329,7 +337,7 @@ TEST_F(TimedOutputs, CodeThatNeedsManyCallsToBeFastIsFound) {
         return is_accused("dot_product", "warp", right_, file, effort, "several calls");
     };
     EXPECT_FALSE(accused(right_));
-    EXPECT_TRUE(accused(wrong_) || accused(wrong_) || accused(wrong_));
+    EXPECT_TRUE(is_accused_at_last([&] { return accused(wrong_); }));
 }
 
 TEST_F(TimedOutputs, OutputsOfFewCallsAreVerified) {
