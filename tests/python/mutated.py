@@ -15,7 +15,7 @@ from tests.python.support import ROOT
 SENTENCE = re.compile(r"[A-Za-z’']{2,}[,;:]? [a-z]{2,}")
 # Parts of SQL, style sheets, pages and patterns, and lists of names.
 LANGUAGES = re.compile(
-    r"\b(SELECT|INSERT|UPDATE|CREATE|ALTER|FROM|WHERE|ORDER|AND|OR|JOIN|SET|IS|NULL|ON|AS|OVER|UNION|LIMIT)\b"
+    r"\b(SELECT|INSERT|UPDATE|CREATE|ALTER|FROM|WHERE|ORDER|GROUP|AND|OR|NOT|JOIN|SET|IS|NULL|ON|AS|OVER|UNION|LIMIT)\b"
     r"|[{;]\s*$|</|^\(\?|^[a-z_]+(, [a-z_]+)*$|\|\||printf"
 )
 NOT_SPOKEN = ("re.compile", "re.search", "re.sub", "re.findall", "re.match", "re.fullmatch")
@@ -33,7 +33,8 @@ class Replacer(ast.NodeTransformer):
         if not isinstance(text, str) or not SENTENCE.search(text) or LANGUAGES.search(text):
             return node
         self.count += 1
-        return ast.copy_location(ast.Constant(f"<{self.file} {self.count}>"), node)
+        quote = "'" if text.startswith("'") else ""  # a text within SQL
+        return ast.copy_location(ast.Constant(f"{quote}<{self.file} {self.count}>{quote}"), node)
 
     def visit_Expr(self, node: ast.Expr) -> ast.Expr:
         return node if isinstance(node.value, ast.Constant) else self.generic_visit(node)  # a docstring

@@ -177,8 +177,9 @@ def find_anybody(database: Database, student: str) -> str:
 
 
 def find_named_stranger(word: str, rows: Sequence[Row], roster: Sequence[Student]) -> str:
-    """Return the student who is not on the roster and alone has this name; empty if there is none, or if the word is an
-    id. Raises UserError if others have the name, too."""
+    """Return the student who is not on the roster and alone has this name; empty if there is none, if the word is an
+    id, or if several on the roster have the name: the hand-in is then one of theirs. Raises UserError if one other has
+    the name, too."""
     on_roster = {student.id for student in roster}
     strangers = [Student(row.key, row.name) for row in rows if row.members == [row.key] and row.key not in on_roster]
     ids = {alias.casefold() for student in roster for alias in student.aliases} | {one.id for one in strangers}
@@ -186,7 +187,7 @@ def find_named_stranger(word: str, rows: Sequence[Row], roster: Sequence[Student
         return ""
     called = students_of_names([*roster, *strangers])
     named = {one.id: one for name in as_claimed(compose(word)) for one in called.get(name, ())}
-    if named.keys() <= on_roster:
+    if named.keys() <= on_roster or len(named.keys() & on_roster) > 1:
         return ""
     if len(named) > 1:
         raise UserError(f"{tell_doubles(show_text(word), list(named.values()))} Give an id.")
