@@ -49,8 +49,9 @@ void name_part(void* begin, std::size_t bytes, const char* name);
 void begin_call();
 void end_call();
 
-/// Start the calls of the next dataset: reset the counts in the status page.
-void begin_dataset();
+/// Start the calls of the next dataset: reset the counts in the status page. `counts_requests`: count its requests to
+/// memory, too, as is done before the first dataset.
+void begin_dataset(bool counts_requests);
 
 /// Return the observations since the last begin_call().
 Observed observed();

@@ -9,7 +9,7 @@
 
 namespace warplab::protocol {
 
-inline constexpr std::uint32_t version = 3;
+inline constexpr std::uint32_t version = 4;
 inline constexpr std::uint32_t magic = 0x57415250;  // "WARP"
 inline constexpr int request_fd = 3;                // in the runner: requests come from here
 inline constexpr int status_fd = 4;                 // its StatusPage
@@ -53,6 +53,8 @@ struct Request {
     std::uint64_t host_bytes_limit;  // per call
     std::uint32_t thread_order;      // CPU backend: 0 forward, 1 backward
     std::uint32_t timed;             // measure with events; no diagnostics that cost time
+    std::uint32_t counts_requests;   // prepare: the sanitizer also counts the dataset's requests to memory
+    std::uint32_t reserved;
 };
 
 struct Answer {

@@ -49,8 +49,9 @@ struct Counters {
 };
 Counters counters();
 
-/// Start the calls of the next dataset.
-void begin_dataset();
+/// Start the calls of the next dataset. `counts_requests`: the sanitizer counts its requests to memory, which costs
+/// time.
+void begin_dataset(bool counts_requests);
 
 /// Return the observations of the last untimed call.
 Observed observed();

@@ -220,7 +220,7 @@ Counters counters() { return now; }
 
 void use_sanitizer(bool) {}
 void begin_trace(const trace::Order&) {}
-void begin_dataset() {}
+void begin_dataset(bool) {}
 Observed observed() { return {}; }
 
 void name_part(void*, std::size_t, const char*) {}

@@ -36,7 +36,7 @@ class Counter {
         kernel_ = kernel;
         if (places_.size() > most_kept_places) places_.clear();
         first_logged_block = block_state.epoch + 1;
-        logged_blocks = left_ ? counted_blocks : 0;
+        logged_blocks = counts_requests && left_ ? counted_blocks : 0;
     }
 
     AccessCounts& counts_to_add_to(const LoggedAccess& access) {
@@ -198,6 +198,7 @@ void forget_counts() {
     writable_page().place_count = writable_page().shape_count = 0;
 }
 
+bool counts_requests = true;
 std::uint32_t first_logged_block = 0, logged_blocks = 0;
 
 AccessCounts& counts_of_accesses(const LoggedAccess& access) { return the_counter->counts_to_add_to(access); }

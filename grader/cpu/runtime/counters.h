@@ -12,6 +12,7 @@
 
 namespace warplab_cpu {
 
+extern bool counts_requests;                             // of this dataset; accesses are always counted
 extern std::uint32_t first_logged_block, logged_blocks;  // of the running grid
 
 struct LoggedAccess {

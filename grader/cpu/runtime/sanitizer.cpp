@@ -1509,9 +1509,10 @@ void warplab::cpu::begin_call() {
     if (warplab_cpu::observer) warplab_cpu::observer->call_begins();
 }
 
-void warplab::cpu::begin_dataset() {
+void warplab::cpu::begin_dataset(bool counts_requests) {
     if (!warplab_cpu::the_sanitizer) return;
     warplab_cpu::forget_counts();
+    warplab_cpu::counts_requests = counts_requests;
     warplab_cpu::sanitizer().begin_dataset();
 }
 

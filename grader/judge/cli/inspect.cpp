@@ -262,7 +262,7 @@ int inspect(const Options& options) {
     if (parts.empty())
         throw UsageError(
             fmt::format("No dataset of {} is small enough for check mode; DATASET=NAME takes any.", lab.name));
-    const Sanitized sanitized = run_sanitizer(*ready.run, {parts, file});
+    const Sanitized sanitized = run_sanitizer(*ready.run, {.parts = parts, .source = file, .counts_requests = true});
     Inspected found{lab.name, stage.id, file.filename().string(), read_lines(file), gpu};
     found.datasets = sanitized.counted;
     found.findings = sanitized.findings;

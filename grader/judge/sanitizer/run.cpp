@@ -66,6 +66,11 @@ void compare_launches(StageRun& run, const Check& check, const LaunchDigests& ex
         fmt::format("On {}, the program launches different kernels with the sanitizer than without.", check.dataset);
 }
 
+bool has_limits(const Stage& stage, const Dataset& dataset) {
+    const auto is_of_it = [&](const CounterLimit& limit) { return limit.dataset == dataset.name; };
+    return std::ranges::any_of(stage.counters, is_of_it);
+}
+
 bool stops_early(const StageRun& run, const Check& check, const SanitizerTask& task) {
     if (task.stop == SanitizerTask::Stop::never) return false;
     if (!check.skipped && check.verdict != Verdict::passed && check.wall_s > slow_s) return true;
@@ -79,6 +84,7 @@ void run_part(Part& part, const std::vector<const Dataset*>& datasets, const San
     for (const Dataset* dataset : datasets) {
         if (stop || (task.cancelled && *task.cancelled)) break;
         task.doing("check mode: " + dataset->name);
+        run.counts_requests = task.counts_requests || has_limits(run.stage, *dataset);
         const Check check = check_dataset(run, *dataset);
         if (task.stop == SanitizerTask::Stop::when_found) run.end_session();  // which returns its findings
         part.counted.push_back(take_counts(run, *dataset));

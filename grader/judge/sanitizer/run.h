@@ -33,10 +33,11 @@ struct SanitizerTask {
     Parts parts;
     std::filesystem::path source;
     Stop stop = Stop::never;
-    bool outputs_failed = false;  // without the sanitizer
-    LaunchDigests expected = {};  // of passed datasets on the same backend
+    bool outputs_failed = false;   // without the sanitizer
+    bool counts_requests = false;  // on all datasets, and not only where the stage has limits
+    LaunchDigests expected = {};   // of passed datasets on the same backend
     std::function<void(const std::string&)> doing = [](const std::string&) {};  // not called at the same time
-    const std::atomic<bool>* cancelled = nullptr;  // once true, the results are not needed
+    const std::atomic<bool>* cancelled = nullptr;                               // once true, the results are not needed
 };
 
 /// The results of the sanitizer.
