@@ -55,7 +55,7 @@ def seal(content):
     return struct.pack('<Q', v[0] ^ v[1] ^ v[2] ^ v[3])
 def send(kind, content):
     os.write(5, struct.pack('<4sI', kind, 0) + content)
-def answer(ask=4, magic=0x57415250, version=3, ok=1, event_s=0.5, message=b'', key=None):
+def answer(ask=4, magic=0x57415250, version=4, ok=1, event_s=0.5, message=b'', key=None):
     content = struct.pack('<IIIIiIQddQQq280s512s', magic, version, ask, ok, 0, 0, 0, event_s, 0.0, 0, 1, 0, b'', message)
     return b'SNAW', content + (key or seal(content))
 )";
