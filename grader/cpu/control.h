@@ -49,6 +49,9 @@ void name_part(void* begin, std::size_t bytes, const char* name);
 void begin_call();
 void end_call();
 
+/// Set the number of multiprocessors of the device that the backend shows; before, it has 16.
+void show_multiprocessors(unsigned count);
+
 /// Start the calls of the next dataset: reset the counts in the status page. `counts_requests`: count its requests to
 /// memory, too, as is done before the first dataset.
 void begin_dataset(bool counts_requests);

@@ -54,7 +54,7 @@ struct Request {
     std::uint32_t thread_order;      // CPU backend: 0 forward, 1 backward
     std::uint32_t timed;             // measure with events; no diagnostics that cost time
     std::uint32_t counts_requests;   // prepare: the sanitizer also counts the dataset's requests to memory
-    std::uint32_t reserved;
+    std::uint32_t multiprocessors;   // prepare: of the GPU that the CPU backend shows
 };
 
 struct Answer {

@@ -46,6 +46,12 @@ bool may_poll(const std::filesystem::path& source) {
     return std::filesystem::is_regular_file(source) && read_file(source).find("volatile") != std::string::npos;
 }
 
+/// Whether grids may depend on the size of the GPU.
+bool asks_about_the_gpu(const std::filesystem::path& source) {
+    const std::string text = std::filesystem::is_regular_file(source) ? read_file(source) : "";
+    return text.find("ultiProcessorCount") != std::string::npos;
+}
+
 /// Return the request for the program that checks the datasets. A graded submission is one program with the sanitizer's
 /// hooks, so that it cannot detect the sanitizer. In a student's own check nothing is graded: there, the datasets run
 /// without hooks, in a fraction of the time.
@@ -162,6 +168,7 @@ class StageJudge {
                 run.change_to_fibers();
                 check_all(run);
             }
+            if (may_be_swapped_ && asks_about_the_gpu(request_.source)) check_on_large_gpu(run);
         }
         check_hidden(run);
         run.end_session();
@@ -194,6 +201,28 @@ class StageJudge {
             found_.checks.push_back(checks[dataset]);
         }
         return unwatched;
+    }
+
+    /// If all datasets passed, check the largest one again, as on a GPU with many multiprocessors: there, blocks of as
+    /// many threads as there should be blocks are too large.
+    void check_on_large_gpu(StageRun& run) {
+        if (run.backend != Backend::cpu || verdict_of(found_.checks) != Verdict::passed) return;
+        std::map<std::size_t, const Dataset*> by_bytes;
+        for (const Dataset* dataset : datasets_)
+            if (why_not_here(run, *dataset).empty())
+                by_bytes[Buffers::bytes_per_slot(run.generate(*dataset, dataset->seed), 0, 0)] = dataset;
+        if (by_bytes.empty()) return;
+        const Dataset& largest = *by_bytes.rbegin()->second;
+        constexpr unsigned of_h100 = 132;
+        const unsigned usual = std::exchange(run.multiprocessors, of_h100);
+        run.end_session();  // the program may keep what it asked about the GPU
+        Check check = check_one(run, largest);
+        run.multiprocessors = usual;
+        run.end_session();
+        if (!check.failure) return;
+        check.failure->message =
+            fmt::format("On a GPU with {} multiprocessors, as an H100 has: {}", of_h100, check.failure->message);
+        *std::ranges::find(found_.checks, largest.name, &Check::dataset) = check;
     }
 
     /// Check the hidden datasets after all that shows values to the student: a program that has read them could leave
@@ -234,6 +263,7 @@ class StageJudge {
                 std::optional<Sanitized> known = take_ahead();
                 const Sanitized sanitized = known ? std::move(*known) : sanitize(compiled, unwatched);
                 result = settle_sanitizer(sanitized);
+                may_be_swapped_ = may_be_swapped(sanitized.counted);
                 if (result.verdict == CheckMode::Verdict::passed)
                     found_.limits = compare_with_limits(request_.stage, sanitized.counted);
             } else {
@@ -291,6 +321,7 @@ class StageJudge {
     const Progress& progress_;
     std::vector<const Dataset*> datasets_, hidden_;  // hidden_: read last
     std::optional<Check> slow_;
+    bool may_be_swapped_ = false;  // grids and blocks
     Evidence found_;
     Ahead ahead_;
 };

@@ -49,6 +49,9 @@ struct Counters {
 };
 Counters counters();
 
+/// Set the number of multiprocessors that the CPU backend's GPU seems to have.
+void show_multiprocessors(unsigned count);
+
 /// Start the calls of the next dataset. `counts_requests`: the sanitizer counts its requests to memory, which costs
 /// time.
 void begin_dataset(bool counts_requests);

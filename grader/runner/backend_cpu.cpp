@@ -51,6 +51,7 @@ void set_host_limit(std::uint64_t bytes) { cpu::set_host_limit(bytes); }
 
 void use_sanitizer(bool on) { cpu::use_sanitizer(on); }
 void begin_trace(const trace::Order& order) { cpu::begin_trace(order, protocol::trace_fd); }
+void show_multiprocessors(unsigned count) { cpu::show_multiprocessors(count); }
 void begin_dataset(bool counts_requests) { cpu::begin_dataset(counts_requests); }
 Observed observed() { return cpu::observed(); }
 

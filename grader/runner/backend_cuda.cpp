@@ -220,6 +220,7 @@ Counters counters() { return now; }
 
 void use_sanitizer(bool) {}
 void begin_trace(const trace::Order&) {}
+void show_multiprocessors(unsigned) {}
 void begin_dataset(bool) {}
 Observed observed() { return {}; }
 

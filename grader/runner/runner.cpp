@@ -90,6 +90,7 @@ void close_buffers() {
 void prepare(const Request& request, Answer& answer) {
     enter(Phase::prepare);
     answer.has_host = driver_has_host();
+    runner::show_multiprocessors(request.multiprocessors);
     if (!request.host_variant) runner::begin_dataset(request.counts_requests != 0);
     if (!request.host_variant) answer.scratch_bytes = driver_scratch_bytes(call_without_buffers(request));
 }

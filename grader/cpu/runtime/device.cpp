@@ -76,6 +76,8 @@ void run_in(cudaStream_t stream, Function function) {
 }  // namespace
 
 namespace warplab_cpu {
+unsigned multiprocessors = 16;
+
 cudaError_t set_error(cudaError_t error) { return last_error = error; }
 
 cudaError_t record_event(cudaEvent_t event, cudaStream_t stream) {

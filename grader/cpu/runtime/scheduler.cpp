@@ -1283,4 +1283,5 @@ uint64_t blocks_with_early_exits() { return early_exit_blocks.load(); }
 
 namespace warplab::cpu {
 void set_thread_order(ThreadOrder order) { warplab_cpu::thread_order = order; }
+void show_multiprocessors(unsigned count) { warplab_cpu::multiprocessors = count; }
 }  // namespace warplab::cpu

@@ -88,6 +88,7 @@ Prepared prepare(StageRun& run, const Problem& shape, bool host_variant) {
     protocol::Request request = make_request(protocol::Ask::prepare, shape.sizes, shape.reals);
     request.host_variant = host_variant;
     request.counts_requests = run.counts_requests;
+    request.multiprocessors = run.multiprocessors;
     Session& session = run.runner_session();
     run.uncollected = true;
     const Session::Reply reply = session.ask(request, {}, 20 * (run.tool.empty() ? 1 : 10));

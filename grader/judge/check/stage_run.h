@@ -34,7 +34,8 @@ struct StageRun {
     std::vector<std::string> tool = {};         // runs the runner under a tool
     std::vector<std::string> environment = {};  // of the runner, NAME=value
     Sanitizer sanitizer = Sanitizer::off;
-    bool counts_requests = false;  // the sanitizer also counts requests to memory, which costs time
+    bool counts_requests = false;   // the sanitizer also counts requests to memory, which costs time
+    unsigned multiprocessors = 16;  // of the GPU that the CPU backend shows
     TraceFile trace = {};
     const std::atomic<bool>* cancelled = nullptr;  // once true, all requests end as if their time were up
     std::unique_ptr<Session> session = nullptr;

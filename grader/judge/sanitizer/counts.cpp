@@ -3,7 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
+#include <map>
+#include <set>
 
 #include "grader/common/text.h"
 #include "grader/common/utf8.h"
@@ -183,6 +186,29 @@ std::vector<LimitOutcome> compare_with_limits(const Stage& stage, const std::vec
         for (const Counted& counted : datasets)
             if (counted.dataset == limit.dataset) outcomes.push_back({limit, counter_value(limit.counter, counted)});
     return outcomes;
+}
+
+bool may_be_swapped(const std::vector<Counted>& datasets) {
+    using Size = std::array<std::uint32_t, 3>;
+    struct Sizes {
+        std::set<Size> blocks, grids;
+        std::size_t datasets = 0;
+    };
+    std::map<std::string, Sizes> kernels;
+    for (const Counted& counted : datasets) {
+        for (const LaunchCounts& launch : counted.launches) {
+            Sizes& sizes = kernels[name_of(launch)];
+            sizes.blocks.insert(std::to_array(launch.block));
+            sizes.grids.insert(std::to_array(launch.grid));
+            ++sizes.datasets;
+        }
+    }
+    return std::ranges::any_of(kernels, [](const auto& kernel) {
+        const Sizes& sizes = kernel.second;
+        const Size& grid = *sizes.grids.begin();
+        const bool as_a_block = grid[0] * grid[1] * grid[2] % 32 == 0;
+        return sizes.blocks.size() > 1 || (sizes.datasets > 1 && sizes.grids.size() == 1 && as_a_block);
+    });
 }
 
 std::string limit_words(const LimitOutcome& outcome) {

@@ -81,6 +81,10 @@ struct LimitOutcome {
 /// Compare the counts with the stage's limits for the datasets that were counted.
 std::vector<LimitOutcome> compare_with_limits(const Stage& stage, const std::vector<Counted>& datasets);
 
+/// Whether the two numbers of a launch may be swapped: a kernel's blocks depend on the dataset, or its grid is the same
+/// for all and may be the size of a block.
+bool may_be_swapped(const std::vector<Counted>& datasets);
+
 /// Describe an exceeded limit: "Technique not used: 1,024 atomics on device memory for each block on noise, where 256
 /// are enough. This stage is about bins in shared memory."
 std::string limit_words(const LimitOutcome& outcome);

@@ -34,7 +34,7 @@ struct Block {
 };
 extern WARPLAB_CPU_THREAD_LOCAL Block block_state __attribute__((tls_model("local-exec")));
 
-inline constexpr unsigned multiprocessors = 16;       // of the device that the backend shows
+extern unsigned multiprocessors;                      // of the device that the backend shows
 inline constexpr unsigned poison_word = 0xFFF7A5C3u;  // a NaN, a negative number, not a pointer
 
 /// Return whether this OS thread is inside a kernel.
