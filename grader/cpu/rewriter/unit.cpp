@@ -48,9 +48,25 @@ class BracketMatcher {
             if (!conditionals_.empty()) stream_.branch[i] = conditionals_.back().branch;
             read(i);
         }
+        find_brackets_around();
     }
 
   private:
+    void find_brackets_around() {
+        stream_.around.assign(stream_.tokens.size(), -1);
+        int around = -1;
+        for (int i = 0; i < stream_.size(); ++i) {
+            stream_.around[i] = around;
+            const auto text = stream_[i];
+            if (text == "(" || text == "[" || text == "{")
+                around = i;
+            else if (text == ";")
+                around = -1;
+            else if ((text == ")" || text == "]" || text == "}") && stream_.match[i] >= 0)
+                around = stream_.around[stream_.match[i]];
+        }
+    }
+
     struct Open {
         int at;     // token; -1 for the bottom
         int below;  // in opens_

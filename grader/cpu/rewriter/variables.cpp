@@ -126,7 +126,7 @@ bool Variables::may_change(int i) const {
     const bool after_operand = stream_.is_identifier(i - 2) || stream_[i - 2] == ")" || stream_[i - 2] == "]";
     if (before == "&" && !after_operand) return true;
     const bool is_argument = (before == "(" || before == ",") && (next == ")" || next == ",");
-    const int open = is_argument ? enclosing(i) : -1;
+    const int open = is_argument ? stream_.around[i] : -1;
     return open > 0 && stream_[open] == "(" && stream_.is_identifier(open - 1) &&
            calls_.may_change_arguments(stream_[open - 1]);
 }
@@ -136,17 +136,6 @@ bool Variables::is_plain_group(int open) const {
     const auto before = stream_[open - 1];
     const bool after_word = stream_.is_identifier(open - 1) && before != "return";
     return stream_[open] == "(" && !after_word && before != ")" && before != "]" && before != ">";
-}
-
-/// Return the bracket around `i`; -1 if there is none.
-int Variables::enclosing(int i) const {
-    for (--i; i >= 0; --i) {
-        const auto text = stream_[i];
-        if (text == "(" || text == "[" || text == "{") return i;
-        if ((text == ")" || text == "]" || text == "}") && stream_.match[i] >= 0) i = stream_.match[i];
-        if (text == ";") return -1;
-    }
-    return -1;
 }
 
 void Variables::find_changes(int begin, int end) {
@@ -232,7 +221,7 @@ void Variables::note_argument(int first, int next, Variable& variable, int at) {
     const auto before = stream_[first - 1], after = stream_[next];
     const bool is_argument =
         (before == "(" || before == "," || before == "{") && (after == ")" || after == "," || after == "}");
-    const int open = is_argument ? enclosing(first) : -1;
+    const int open = is_argument ? stream_.around[first] : -1;
     if (open < 1) return;
     int callee = open - 1;
     if (stream_[callee] == ">")  // of template arguments

@@ -77,7 +77,6 @@ class Variables {
     void note_reference(int i);
     void mark_all(int begin, int end);
     bool is_plain_group(int open) const;
-    int enclosing(int i) const;
     void note_argument(int first, int next, Variable& variable, int at);
 
     const Stream& stream_;
