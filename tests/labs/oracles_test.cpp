@@ -107,7 +107,7 @@ std::vector<Array> odd_outputs(const Array& right) {
     if (right.type() == ElementType::float32) fill(float{}, reals);
     if (right.type() == ElementType::int32) fill(std::int32_t{}, whole);
     if (right.type() == ElementType::uint32) fill(std::uint32_t{}, whole);
-    if (right.type() == ElementType::uint8) fill(std::uint8_t{}, whole);
+    if (right.type() == ElementType::uint8) fill(std::uint8_t{}, std::vector<int>{0, 1, 255});
     return odd;
 }
 
@@ -127,7 +127,8 @@ TEST_P(OracleHypotheses, EndWellForAnyOutput) {
             const auto explained = compute_apart(60, [&] {
                 std::vector<std::string> causes;
                 for (const Hypothesis& hypothesis : oracle.hypotheses(situation)) {
-                    std::vector<Array> predicted = solve_copy(lab, oracle, solved).arrays;
+                    std::vector<Array> predicted;
+                    for (const Array& array : solved.arrays) predicted.push_back(array.clone());
                     hypothesis.predict(predicted);
                     causes.push_back(hypothesis.cause);
                 }
