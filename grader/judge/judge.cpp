@@ -179,10 +179,10 @@ std::map<std::string, KernelResources> Judge::resources(const Lab& lab, const St
     return read_resource_report(resource_report(compile_request(lab, stage, source, Task{}), architecture));
 }
 
-Baseline Judge::baseline(const Lab& lab, const Dataset& dataset) {
+Baseline Judge::baseline(const Lab& lab, const Dataset& dataset, const Problem* known) {
     const std::string key = sha256(describe_machine().cpu + compiler_version() + format_parameters(dataset.parameters) +
                                    sha256_file(lab.folder() / "oracle.cpp"));
-    return measure_baseline(oracle(lab), lab, dataset, folders_.build / "cache" / "baselines.json", key);
+    return measure_baseline(oracle(lab), lab, dataset, known, folders_.build / "cache" / "baselines.json", key);
 }
 
 }  // namespace warplab

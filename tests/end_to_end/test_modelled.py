@@ -48,6 +48,7 @@ void vector_add(const float* a, const float* b, float* out, std::size_t n, void*
     CUDA_CHECK(cudaGetLastError());
 }
 """
+SOLUTION = ROOT / "solutions/vector_add/02_grid_stride.cu"
 WRONG = STRIDED.replace("a[i] + b[i]", "a[i] - b[i]")
 
 
@@ -77,6 +78,65 @@ def test_the_reference_solution_is_modelled_as_fast_as_itself() -> None:
 def test_accesses_that_are_far_apart_are_modelled_as_slow(tmp_path: Path) -> None:
     (tmp_path / "strided.cu").write_text(STRIDED)
     assert ratio_in(bench(tmp_path / "strided.cu")) > 2
+
+
+def test_the_measured_cpu_baseline_is_next_to_a_speedup_that_is_called_modelled() -> None:
+    words = words_of(bench(ROOT / "solutions/vector_add/02_grid_stride.cu"))
+    found = re.search(
+        r"timed\S*: (\S+ \S+) for 1000 iterations, modelled .* The CPU baseline is (\S+ \S+) for 1000 iterations, "
+        r"measured on one core of this machine\. The speedup over it is (\S+)x \((\S+)x to (\S+)x\), modelled\.",
+        words,
+    )
+    assert found, words
+    modelled_s, baseline_s = seconds_in(found[1]), seconds_in(found[2])
+    assert float(found[3]) == pytest.approx(baseline_s / modelled_s, rel=0.02)
+    assert float(found[4]) < float(found[3]) < float(found[5])
+
+
+def seconds_in(words: str) -> float:
+    number, unit = words.split()
+    return float(number) * {"s": 1, "ms": 1e-3, "us": 1e-6}[unit]
+
+
+def inspect(
+    tmp_path: Path, source: Path, *words: str, stage: tuple[str, str] = ("vector_add", "02")
+) -> tuple[str, dict[str, Any]]:
+    """Inspect a file. Return the terminal's text and the inspection."""
+    command = [str(BUILD / "warplab"), "inspect", *stage, "--no-nvcc", "--source", str(source)]
+    command += ["--report-dir", str(tmp_path / "inspected"), *words]
+    said = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    (file,) = (tmp_path / "inspected").glob("*.json")
+    return said.stdout, json.loads(file.read_text())
+
+
+def test_inspect_shows_the_modelled_share_of_each_line(tmp_path: Path) -> None:
+    (tmp_path / "conflicts.cu").write_text(CONFLICTS)
+    said, inspection = inspect(tmp_path, tmp_path / "conflicts.cu")
+    modelled = inspection["modelled"]
+    shares = {one["line"]: one["share"] for one in modelled["shares"]}
+    assert (modelled["gpu"], modelled["dataset"]) == ("NVIDIA H200", "timed_16m")
+    assert 0.95 < sum(shares.values()) <= 1.0001
+    assert shares[8] + shares[9] + shares[10] + shares[11] > 0.8  # the loop with the conflicts
+    lines = said.splitlines()
+    assert "requests lanes   sectors passes clashes modelled line" in lines
+    shown = next(line for line in lines if " 8 |" in line)
+    assert f"{100 * shares[8]:.0f}%" in shown
+    assert "it is modelled, the others are counted" in " ".join(lines)
+
+
+def test_the_dataset_with_the_fewest_elements_is_modelled_however_many_iterations_it_has(tmp_path: Path) -> None:
+    source = ROOT / "solutions/heat_dissipation/04_fused_reduction.cu"
+    _, inspection = inspect(tmp_path, source, stage=("heat_dissipation", "04"))
+    assert inspection["modelled"]["dataset"] == "timed_4096"
+
+
+def test_inspect_models_nothing_if_outputs_are_wrong_or_the_gpu_is_unknown(tmp_path: Path) -> None:
+    (tmp_path / "wrong.cu").write_text(WRONG)
+    said, inspection = inspect(tmp_path, tmp_path / "wrong.cu")
+    assert "modelled" not in inspection and "modelled" not in said
+    said, inspection = inspect(tmp_path, SOLUTION, "--gpu", "GTX 1080")
+    assert inspection["modelled"]["why_not"] == "the model does not know the GPU GTX 1080"
+    assert "No modelled shares: the model does not know the GPU GTX 1080." in " ".join(said.split())
 
 
 def gains_in(said: subprocess.CompletedProcess[str]) -> dict[str, float]:
@@ -109,9 +169,6 @@ def grade(tmp_path: Path, source: Path, *words: str) -> dict[str, Any]:
     subprocess.run(command, cwd=ROOT, capture_output=True, check=False)
     (stage,) = json.loads((tmp_path / "vector_add.json").read_text())["stages"]
     return cast(dict[str, Any], stage)
-
-
-SOLUTION = ROOT / "solutions/vector_add/02_grid_stride.cu"
 
 
 def test_a_solution_gets_its_provisional_speed_points(tmp_path: Path) -> None:

@@ -30,10 +30,10 @@ double time_on_cpu(const Oracle& oracle, Problem& problem, Execution how) {
 
 }  // namespace
 
-Baseline measure_baseline(const Oracle& oracle, const Lab& lab, const Dataset& dataset,
+Baseline measure_baseline(const Oracle& oracle, const Lab& lab, const Dataset& dataset, const Problem* known,
                           const std::filesystem::path& cache, const std::string& key) {
     const auto measure = [&]() -> std::vector<double> {
-        Problem problem = oracle.generate(dataset, dataset.seed, 0);
+        Problem problem = known ? *known : oracle.generate(dataset, dataset.seed, 0);
         oracle.shorten(problem);
         const double iterations = oracle.cost(problem).iterations;
         const double openmp_s = time_on_cpu(oracle, problem, Execution::openmp) / iterations;

@@ -15,8 +15,8 @@ struct Baseline {
 };
 
 /// Return the median of at least 5 times measured within 3 s. It is kept in `cache` under a key of machine, compiler
-/// and dataset.
-Baseline measure_baseline(const Oracle& oracle, const Lab& lab, const Dataset& dataset,
+/// and dataset. `known`: the dataset's problem, or null to generate it.
+Baseline measure_baseline(const Oracle& oracle, const Lab& lab, const Dataset& dataset, const Problem* known,
                           const std::filesystem::path& cache, const std::string& key);
 
 }  // namespace warplab

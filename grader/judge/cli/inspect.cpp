@@ -16,6 +16,7 @@
 #include "grader/common/text.h"
 #include "grader/common/utf8.h"
 #include "grader/judge/cli/judging.h"
+#include "grader/judge/cli/modelled.h"
 #include "grader/judge/cli/records.h"
 #include "grader/judge/cli/verbs.h"
 #include "grader/judge/cli/work.h"
@@ -32,6 +33,7 @@ namespace {
 
 constexpr std::size_t most_printed = 12;  // findings
 constexpr std::size_t most_lines = 32, most_shapes_printed = 6;
+constexpr int counts_width = 39, share_width = 9;
 
 std::vector<std::string> read_lines(const std::filesystem::path& file) {
     std::vector<std::string> lines;
@@ -109,12 +111,17 @@ std::string margin_words(const LineSummary& m, const TextStyle& style) {
 }
 
 /// Choose the lines to show: the most costly ones, each with the lines around it, as many as fit a screen.
-std::set<int> choose_lines(std::vector<LineSummary> lines, int last_line) {
-    std::ranges::stable_sort(lines, [](const LineSummary& a, const LineSummary& b) { return a.heat > b.heat; });
+std::set<int> choose_lines(const std::vector<LineSummary>& lines, const ModelledLines& modelled, int last_line) {
+    constexpr double least_share = 0.05;
+    std::vector<std::pair<double, int>> by_cost;
+    for (const LineSummary& one : lines) by_cost.emplace_back(one.heat, one.line);
+    for (const ModelledLine& one : modelled.shares)
+        if (one.share >= least_share) by_cost.emplace_back(one.share, one.line);
+    std::ranges::stable_sort(by_cost, std::greater<>(), &std::pair<double, int>::first);
     std::set<int> chosen;
-    for (const LineSummary& one : lines) {
+    for (const auto& [cost, line] : by_cost) {
         std::set<int> with = chosen;
-        for (int near = std::max(1, one.line - 1); near <= std::min(one.line + 1, last_line); ++near) with.insert(near);
+        for (int near = std::max(1, line - 1); near <= std::min(line + 1, last_line); ++near) with.insert(near);
         if (with.size() <= most_lines) chosen = std::move(with);
     }
     return chosen;
@@ -126,18 +133,40 @@ std::string fit(std::string line, std::size_t columns) {
     return line.size() <= columns ? to_printable(line) : to_printable(line.substr(0, columns - 1)) + "…";
 }
 
-void print_source(const std::vector<LineSummary>& lines, const std::vector<std::string>& source) {
+/// Format the line's modelled share for a column of this width, in whole percent; empty if it rounds to none.
+std::string share_words(const ModelledLines& modelled, int line, int width) {
+    const auto found = std::ranges::find(modelled.shares, line, &ModelledLine::line);
+    const bool is_known = found != modelled.shares.end() && found->share >= 0.005;
+    return fmt::format("{:>{}}", is_known ? fmt::format("{:.0f}%", 100 * found->share) : "", width);
+}
+
+/// Say what the column of modelled shares means, or why it is empty.
+std::string modelled_words(const ModelledLines& modelled) {
+    if (!modelled.why_not.empty()) return fmt::format(" No modelled shares: {}.", modelled.why_not);
+    if (modelled.shares.empty()) return "";
+    return fmt::format(
+        " modelled: the line's share of the warps' time on an {} with the dataset {}; it is modelled, the others are "
+        "counted. A warp that waits for a value waits in the line that needs it.",
+        modelled.gpu, modelled.dataset);
+}
+
+void print_source(const std::vector<LineSummary>& lines, const ModelledLines& modelled,
+                  const std::vector<std::string>& source) {
     if (lines.empty()) return;
     const TextStyle style = text_style(STDOUT_FILENO);
-    fmt::print("\n{:>8}{:>6}{:>10}{:>7}{:>8} line\n", "requests", "lanes", "sectors", "passes", "clashes");
-    const std::set<int> chosen = choose_lines(lines, static_cast<int>(source.size()));
+    const int shares = modelled.shares.empty() ? 0 : share_width;
+    fmt::print("\n{:>8}{:>6}{:>10}{:>7}{:>8}{:>{}} line\n", "requests", "lanes", "sectors", "passes", "clashes",
+               shares ? "modelled" : "", shares);
+    const std::set<int> chosen = choose_lines(lines, modelled, static_cast<int>(source.size()));
     int before = 0;
     for (const int line : chosen) {
-        if (before && line != before + 1) fmt::print("{:>44}\n", "...");
+        if (before && line != before + 1) fmt::print("{:>{}}\n", "...", counts_width + shares + 5);
         before = line;
         const auto margin = std::ranges::find_if(lines, [&](const LineSummary& one) { return one.line == line; });
-        const std::string words = margin == lines.end() ? std::string(39, ' ') : margin_words(*margin, style);
-        const auto room = static_cast<std::size_t>(std::max(20, style.width - 47));
+        const std::string words =
+            (margin == lines.end() ? std::string(counts_width, ' ') : margin_words(*margin, style)) +
+            share_words(modelled, line, shares);
+        const auto room = static_cast<std::size_t>(std::max(20, style.width - counts_width - shares - 8));
         const bool known = static_cast<std::size_t>(line) <= source.size();
         fmt::print("{}{:>5} | {}\n", words, line, known ? fit(source[static_cast<std::size_t>(line) - 1], room) : "");
     }
@@ -148,7 +177,8 @@ void print_source(const std::vector<LineSummary>& lines, const std::vector<std::
     fmt::print("{}", wrap("A request is what a warp accesses together. lanes: of its 32, how many take part. sectors: "
                           "of 32 bytes of device memory, and how few would do. passes: over the banks of shared "
                           "memory, or addresses of constants; 1 is best. clashes: lanes whose atomics meet at one "
-                          "address.",
+                          "address." +
+                              modelled_words(modelled),
                           0, style.width));
 }
 
@@ -186,7 +216,8 @@ std::string_view first_question(const Inspected& found) {
 
 /// Write LAB-STAGE.json, from which the HTML page is made, to BUILD/inspect or --report-dir, and a copy to the path in
 /// --json.
-void keep(const Inspected& found, const Report& report, const std::filesystem::path& file, const Options& options) {
+void keep(const Inspected& found, const ModelledLines& modelled, const Report& report,
+          const std::filesystem::path& file, const Options& options) {
     Record result;
     result.kind = Record::Kind::inspection;
     result.time = report.time;
@@ -194,6 +225,7 @@ void keep(const Inspected& found, const Report& report, const std::filesystem::p
     result.stage = found.stage;
     result.inspection = describe_inspection(found);
     result.inspection->question = first_question(found);
+    result.inspection->modelled = modelled;
     const std::string text = to_json(*result.inspection).dump(1) + "\n";
     const auto folder = options.report_dir.empty() ? options.folders.build / "inspect" : options.report_dir;
     std::filesystem::create_directories(folder);
@@ -202,6 +234,7 @@ void keep(const Inspected& found, const Report& report, const std::filesystem::p
     if (!is_work(options) || !options.dataset.empty()) return;
     result.inspection->source.clear();
     result.inspection->lines.clear();
+    result.inspection->modelled = {};
     keep_or_say([&] {
         result.source_hash = sha256_file(file);
         append_record(options.folders.work, result, file);
@@ -225,8 +258,19 @@ int say_compilation(const Compilation& compilation, int width) {
     return compilation.verdict == Verdict::failed ? 1 : 2;
 }
 
-void print_all(const Inspected& found, const std::string& file, const Stage& stage, const std::string& log,
-               bool asking) {
+/// Model the shares of the lines if nothing is wrong with the file.
+ModelledLines model_lines(Judge& judge, const Inspected& found, const Stage& stage, const std::filesystem::path& file,
+                          const Options& options) {
+    if (!found.passed || first_serious(found.findings) || !options.dataset.empty()) return {};
+    try {
+        return Modeller(judge, judge.lab(found.lab), options, SandboxLevel::none).lines(stage, file);
+    } catch (const UsageError& unknown_gpu) {
+        return {.why_not = fmt::format("the model does not know the GPU {}", options.gpu)};
+    }
+}
+
+void print_all(const Inspected& found, const ModelledLines& modelled, const std::string& file, const Stage& stage,
+               const std::string& log, bool asking) {
     fmt::print("{}/{} in check mode on {} (cpu backend)\n", found.lab, stage.id,
                format_plural(found.datasets.size(), "dataset"));
     print_findings(found, file, asking);
@@ -235,7 +279,7 @@ void print_all(const Inspected& found, const std::string& file, const Stage& sta
     print_limits(found.limits);
     print_kernels(found.kernels, found.gpu);
     print_traffic(found.all);
-    print_source(found.lines, found.source);
+    print_source(found.lines, modelled, found.source);
 }
 
 /// Return the exit status that `check` would have; for it, an unused technique is only a note.
@@ -274,8 +318,10 @@ int inspect(const Options& options) {
     found.kernels = describe_kernels(found.all.launches, resources, gpu);
     if (found.passed) found.limits = compare_with_limits(stage, found.datasets);
     found.lines = summarize_lines(found.counts);
-    print_all(found, file.lexically_normal().string(), stage, ready.compilation.log, asks_first(lab, options));
-    keep(found, judge.begin_report("inspect", lab, {}, options.tree), file, options);
+    const ModelledLines modelled = model_lines(judge, found, stage, file, options);
+    print_all(found, modelled, file.lexically_normal().string(), stage, ready.compilation.log,
+              asks_first(lab, options));
+    keep(found, modelled, judge.begin_report("inspect", lab, {}, options.tree), file, options);
     return exit_status(found, sanitized.checks);
 }
 

@@ -7,6 +7,7 @@
 #include <optional>
 #include <variant>
 
+#include "grader/common/read_file.h"
 #include "grader/common/text.h"
 #include "grader/judge/compile/compile.h"
 #include "grader/judge/present/console.h"
@@ -18,13 +19,13 @@ namespace fs = std::filesystem;
 
 constexpr auto gpu_by_default = "h200";
 
-/// Return the smallest timed dataset that counts: large ones take memory and time, and tell no more.
+/// Return the timed dataset that counts and has the fewest elements: large ones take memory and time, and tell no more.
 const Dataset* dataset_to_model(const Lab& lab, const Stage& stage, const Options& options) {
     const Dataset* smallest = nullptr;
     const auto size = [&](const Dataset& dataset) {
         double product = 1;
         for (const auto& [name, value] : dataset.parameters)
-            if (const auto* whole = std::get_if<std::int64_t>(&value))
+            if (const auto* whole = std::get_if<std::int64_t>(&value); whole && name != "iterations")
                 product *= static_cast<double>(std::max<std::int64_t>(1, *whole));
         return product;
     };
@@ -70,6 +71,16 @@ std::string gain_words(const std::vector<predict::Gain>& gains) {
     return words;
 }
 
+/// Compare with the CPU: its time is measured, and the ratio is modelled because the other time is.
+std::string baseline_words(const ModelledTime& found) {
+    const Interval& time = *found.time;
+    return fmt::format(
+        " The CPU baseline is {} for {} iterations, measured on one core of this machine. The speedup over it is {} "
+        "({} to {}), modelled.",
+        format_seconds(found.sequential_s), found.iterations, format_factor(found.sequential_s / time.median),
+        format_factor(found.sequential_s / time.high), format_factor(found.sequential_s / time.low));
+}
+
 std::string words_for(const Modelled& modelled, const Stage& stage) {
     const predict::Prediction& own = modelled.own;
     const ModelledTime& found = modelled.time;
@@ -85,7 +96,7 @@ std::string words_for(const Modelled& modelled, const Stage& stage) {
             format_seconds(*found.reference_s), ratio.median, ratio.low, ratio.high, format_points(range->least),
             format_points(range->most), format_points(stage.points.speed));
     }
-    words += " " + limit_words(own.limit);
+    words += baseline_words(found) + " " + limit_words(own.limit);
     if (own.wait_s > 0.2 * own.seconds)
         words += fmt::format(" Outside of kernels, launches and copies take {}.", format_seconds(own.wait_s));
     return words;
@@ -103,9 +114,15 @@ predict::Machine modelled_gpu(const Options& options) {
 Modeller::Modeller(Judge& judge, const Lab& lab, const Options& options, SandboxLevel sandbox)
     : judge_(judge), lab_(lab), options_(options), sandbox_(sandbox), machine_(modelled_gpu(options)) {}
 
+const Problem& Modeller::problem(const Dataset& dataset) {
+    if (!problem_ || problem_->first != dataset.name)
+        problem_ = {dataset.name, judge_.oracle(lab_).generate(dataset, dataset.seed, 0)};
+    return problem_->second;
+}
+
 predict::Recording Modeller::record(const Stage& stage, const fs::path& source, const Dataset& dataset) {
     try {
-        return predict::record(judge_, lab_, stage, source, dataset, machine_, sandbox_);
+        return predict::record(judge_, lab_, stage, source, problem(dataset), machine_, sandbox_);
     } catch (const std::exception& error) {
         return {.why_not = fmt::format("the trace cannot be used ({})", error.what())};
     }
@@ -156,36 +173,54 @@ std::optional<Modelled> Modeller::model(const StageReport& done) {
     time.why_not = modelled.own.why_not;
     if (!time.why_not.empty()) return modelled;
     const double seconds = modelled.own.seconds;
+    const fs::path solution = lab_.root / "solutions" / lab_.name / (stage.id + ".cu");
+    if (fs::exists(solution) && read_file(solution) == read_file(done.source))
+        solutions_s_.try_emplace({stage.id, dataset->name}, seconds);  // one trace is enough
     time.time = Interval{seconds, seconds / machine_.spread, seconds * machine_.spread};
     compare(stage, *dataset, time);
     return modelled;
 }
 
-void Modeller::add_to(StageReport& done) {
+void Modeller::add_score(StageReport& done) {
     const auto modelled = model(done);
     if (!modelled) return;
     done.modelled_time = modelled->time;
     if (done.score) done.score = score_stage(lab_.stage(done.stage), done);
 }
 
-void Modeller::print(const Report& report) {
-    const auto any_works = [](const StageReport& stage) { return stage.verdict == Verdict::passed; };
-    if (std::ranges::none_of(report.stages, any_works)) return;
+void Modeller::add_time(StageReport& done) {
+    if (done.verdict != Verdict::passed) return;
+    auto modelled = model(done);
+    if (!modelled) return;
+    ModelledTime& time = modelled->time;
+    std::string gains;
+    if (time.time) {
+        time.sequential_s = judge_.baseline(lab_, lab_.dataset(time.dataset), &problem_->second).sequential_s *
+                            lab_.benchmark.iterations;
+        gains = gain_words(predict::try_changes(modelled->recording, machine_, modelled->own));
+    }
+    texts_.emplace_back(done.stage, words_for(*modelled, lab_.stage(done.stage)) + gains);
+    done.modelled_time = time;
+}
+
+void Modeller::print() const {
+    if (texts_.empty()) return;
     const TextStyle style = text_style(STDOUT_FILENO);
     fmt::print("{}", wrap(fmt::format("Modelled for an {}, which this machine does not have. A modelled time is an "
                                       "estimate. It is computed from some of your warps. Constants of this GPU: {}.",
                                       machine_.name, machine_.source),
                           0, style.width));
-    for (const StageReport& done : report.stages) {
-        if (done.verdict != Verdict::passed) continue;
-        const auto modelled = model(done);
-        if (!modelled) continue;
-        const Stage& stage = lab_.stage(done.stage);
-        const std::string gains = modelled->own.why_not.empty()
-                                      ? gain_words(predict::try_changes(modelled->recording, machine_, modelled->own))
-                                      : "";
-        fmt::print("{}\n{}", stage.id, wrap(words_for(*modelled, stage) + gains, 2, style.width));
-    }
+    for (const auto& [stage, words] : texts_) fmt::print("{}\n{}", stage, wrap(words, 2, style.width));
+}
+
+ModelledLines Modeller::lines(const Stage& stage, const fs::path& source) {
+    const Dataset* const dataset = dataset_to_model(lab_, stage, options_);
+    if (!dataset) return {};
+    const predict::Prediction found = predict::model(record(stage, source, *dataset), machine_);
+    ModelledLines lines{.gpu = machine_.name, .dataset = dataset->name, .why_not = found.why_not};
+    for (const auto& [line, share] : found.lines)
+        if (line > 0) lines.shares.push_back({line, share});
+    return lines;
 }
 
 }  // namespace warplab

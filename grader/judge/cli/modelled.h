@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "generated/inspection.h"
 #include "grader/judge/judge.h"
 #include "grader/judge/options.h"
 #include "grader/judge/predict/predict.h"
@@ -29,12 +30,17 @@ class Modeller {
     Modeller(Judge& judge, const Lab& lab, const Options& options, SandboxLevel sandbox);
 
     /// Add the modelled time to a stage's report, and score the stage with it.
-    void add_to(StageReport& done);
-    /// Print the modelled time of each stage that passed.
-    void print(const Report& report);
+    void add_score(StageReport& done);
+    /// Add the modelled time to the report of a stage that passed, with the CPU baseline. print() describes it.
+    void add_time(StageReport& done);
+    /// Print what add_time() found.
+    void print() const;
+    /// Return the shares of the warps' time by line.
+    ModelledLines lines(const Stage& stage, const std::filesystem::path& source);
 
   private:
     std::optional<Modelled> model(const StageReport& done);
+    const Problem& problem(const Dataset& dataset);
     predict::Recording record(const Stage& stage, const std::filesystem::path& source, const Dataset& dataset);
     void compare(const Stage& stage, const Dataset& dataset, ModelledTime& time);
     double solution_s(const Stage& stage, const Dataset& dataset);
@@ -46,6 +52,8 @@ class Modeller {
     SandboxLevel sandbox_;
     predict::Machine machine_;
     std::map<std::pair<std::string, std::string>, double> solutions_s_;  // by stage and dataset
+    std::optional<std::pair<std::string, Problem>> problem_;  // the last one, by dataset: large ones take long
+    std::vector<std::pair<std::string, std::string>> texts_;  // by stage, for print()
 };
 
 }  // namespace warplab

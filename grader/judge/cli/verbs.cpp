@@ -59,13 +59,14 @@ SandboxLevel grading_level(const Options& options) {
 }
 
 /// Judge the stages one after the other. Until all are judged, the file `unfinished` has the report on those that are,
-/// in case the judge is stopped. If `unfinished` is empty, no file is written.
+/// in case the judge is stopped. If `unfinished` is empty, no file is written. `modeller` adds modelled times without
+/// points.
 Report judge_stages(Judge& judge, const std::string& verb, const Lab& lab, const std::vector<const Stage*>& stages,
-                    const Task& task, const fs::path& unfinished = {}) {
+                    const Task& task, const fs::path& unfinished = {}, Modeller* modeller = nullptr) {
     const Options& options = task.options;
     const bool models = verb == "grade" && options.speed == "modelled" && judge.backend() == Backend::cpu;
-    std::optional<Modeller> modeller;
-    if (models) modeller.emplace(judge, lab, options, task.sandbox);
+    std::optional<Modeller> scorer;
+    if (models) scorer.emplace(judge, lab, options, task.sandbox);
     Report report = begin_report(judge, verb, lab, task);
     const TextStyle style = text_style(STDOUT_FILENO);
     print(render_heading(report, style) + render_sandbox_remark(report, style));
@@ -80,7 +81,8 @@ Report judge_stages(Judge& judge, const std::string& verb, const Lab& lab, const
         if (may_disturb && k + 1 < stages.size())
             ahead = judge.compile_ahead(lab, *stages[k + 1], source_for(judge, lab, *stages[k + 1], options), task);
         report.stages.push_back(judge_one(judge, lab, *stages[k], task, console));
-        if (modeller) modeller->add_to(report.stages.back());
+        if (scorer) scorer->add_score(report.stages.back());
+        if (modeller) modeller->add_time(report.stages.back());
         if (!unfinished.empty()) write_report(report, unfinished);
         const StageReport& done = report.stages.back();
         print(describe_stage(done, lab, options, style));
@@ -197,13 +199,14 @@ int bench(const Options& options) {
     task.options.unscored = true;
     std::optional<Modeller> modeller;  // now, so that an unknown GPU is refused before anything runs
     if (judge.backend() == Backend::cpu && !options.force) modeller.emplace(judge, lab, options, SandboxLevel::none);
-    const Report report = judge_stages(judge, "bench", lab, stages_for(lab, options, judge.folders()), task);
+    const Report report = judge_stages(judge, "bench", lab, stages_for(lab, options, judge.folders()), task, {},
+                                       modeller ? &*modeller : nullptr);
     if (judge.backend() == Backend::cpu && !modeller) {
         fmt::print("These times are of the CPU backend. They say nothing about a GPU.\n");
     } else if (modeller) {
         fmt::print("{}", wrap(fmt::format("Not timed: this machine has no GPU to time on ({}).", why_no_gpu()), 0,
                               text_style(STDOUT_FILENO).width));
-        modeller->print(report);
+        modeller->print();
     }
     print(next_after(report, lab, options));
     return exit_status(report);

@@ -99,6 +99,17 @@ std::map<Change, double> shares_wasted(const CallTime& time) {
     return shares;
 }
 
+std::map<int, double> shares_of_lines(const CallTime& time) {
+    std::map<int, double> shares;
+    for (const auto& [name, kernel] : time.kernels) {
+        double all = 0;
+        for (const auto& [line, clocks] : kernel.last.clocks_of_line) all += clocks;
+        for (const auto& [line, clocks] : kernel.last.clocks_of_line)
+            if (all > 0) shares[line] += clocks / all * kernel.seconds / time.kernel_seconds;
+    }
+    return shares;
+}
+
 /// Return why the sampled blocks do not stand for all of them; empty if they do.
 std::string why_not_typical(const Trace& trace) {
     constexpr double most_of_a_block = 8, most_on_average = 2, least_steps = 4096;
@@ -123,7 +134,7 @@ Recording without(const std::string& why, const std::optional<Failure>& failure)
 }  // namespace
 
 Recording record(Judge& judge, const Lab& lab, const Stage& stage, const std::filesystem::path& source,
-                 const Dataset& dataset, const Machine& machine, SandboxLevel sandbox) {
+                 const Problem& problem, const Machine& machine, SandboxLevel sandbox) {
     if (const std::string why = find_foreign_condition(read_file(source)); !why.empty()) return without(why, {});
     CompileRequest request = judge.compile_request(lab, stage, source, Task{.sandbox = sandbox});
     request.backend = Backend::cpu;
@@ -133,7 +144,6 @@ Recording record(Judge& judge, const Lab& lab, const Stage& stage, const std::fi
         return without("the file does not compile for a trace", compiled.result.failure);
     const TraceMemory memory;
     const auto run = judge.make_run(request, compiled);
-    const Problem problem = run->oracle.generate(dataset, dataset.seed, 0);
     // A call of many iterations takes long even if its blocks do not run.
     const bool is_short = run->oracle.cost(problem).iterations <= 1;
     run->trace = {
@@ -161,6 +171,7 @@ Prediction model(const Recording& recording, const Machine& machine) {
             .wait_s = std::max(0.0, time.seconds - time.kernel_seconds) * recording.calls,
             .limit = find_limit(time),
             .wasted = shares_wasted(time),
+            .lines = shares_of_lines(time),
             .why_not = {}};
 }
 

@@ -33,6 +33,7 @@ struct Prediction {
     double wait_s = 0;                     // of the call that is not its kernels' time, for all iterations
     Limit limit = {};                      // of the kernel that takes longest
     std::map<Change, double> wasted = {};  // share of the kernels' time for which a resource works in vain
+    std::map<int, double> lines = {};      // share of the warps' time, by line of the student's file; 0: unknown
     std::string why_not;                   // why the file is not modelled, in words
 };
 
@@ -42,10 +43,10 @@ struct Gain {
     double factor;  // the time without the change divided by that with it
 };
 
-/// Trace one call on a dataset, in a sandbox of the given level. Only the blocks run that one multiprocessor of
+/// Trace one call on a problem, in a sandbox of the given level. Only the blocks run that one multiprocessor of
 /// `machine` would get.
 Recording record(Judge& judge, const Lab& lab, const Stage& stage, const std::filesystem::path& source,
-                 const Dataset& dataset, const Machine& machine, SandboxLevel sandbox);
+                 const Problem& problem, const Machine& machine, SandboxLevel sandbox);
 
 /// Model the time of a recorded call.
 Prediction model(const Recording& recording, const Machine& machine);

@@ -105,6 +105,8 @@ struct WarpState {
     std::array<double, most_pending> pending = {};  // the last results: the compiler moves loads before stores
     std::size_t reads = 0;
     const Instruction* block_before = nullptr;  // the basic block whose branch comes next
+    double since = 0;                           // when its next operation became the next one
+    int line = 0;                               // of its last operation
     std::unordered_map<std::uint32_t, std::array<double, kept_results>> results;
     std::unordered_map<std::uint32_t, int> turns;  // of operations in loops that nvcc unrolls
 };
@@ -144,6 +146,12 @@ class Multiprocessor {
     void add_busy(Resource resource, double clocks, int line) {
         time_.busy[static_cast<std::size_t>(resource)] += clocks;
         time_.busy_of_line[line][static_cast<std::size_t>(resource)] += clocks;
+    }
+    /// Count a warp's time at a line, from its last operation on. A wait counts where the result is needed.
+    void spend(WarpState& warp, double until, int line) {
+        time_.clocks_of_line[line] += until - warp.since;
+        warp.since = until;
+        warp.line = line;
     }
     /// Whether the change removes this waste; otherwise count it.
     bool avoids(Waste waste, int line, double clocks) {
@@ -278,15 +286,21 @@ void Multiprocessor::start_block(double when) {
         warp.scheduler = (id + number) % schedulers;
         warp.block = number;
         warp.copy = static_cast<std::uint64_t>(number / samples);
+        warp.since = when + machine_.latency.block_start;
         if (warp.operations->empty()) continue;
         ++block.left;
         ++block.alive;
-        queue_.push({when + machine_.latency.block_start, id});
+        queue_.push({warp.since, id});
     }
 }
 
 void Multiprocessor::release_barrier(BlockState& block) {
-    for (const int other : block.waiting) queue_.push({block.last_arrival + machine_.latency.barrier, other});
+    const double open = block.last_arrival + machine_.latency.barrier;
+    for (const int other : block.waiting) {
+        WarpState& warp = warps_[static_cast<std::size_t>(other)];
+        spend(warp, open, warp.line);
+        queue_.push({open, other});
+    }
     block.waiting.clear();
     block.arrived = 0;
 }
@@ -572,6 +586,7 @@ void Multiprocessor::step(double when, int number) {
         case OperationKind::barrier: {
             BlockState& block = blocks_[static_cast<std::size_t>(warp.block)];
             const double arrival = issue(warp, when, 1, instruction.line) + 1;
+            spend(warp, arrival, instruction.line);
             block.last_arrival = block.arrived++ == 0 ? arrival : std::max(block.last_arrival, arrival);
             block.waiting.push_back(number);
             if (block.arrived == block.alive) release_barrier(block);
@@ -603,6 +618,7 @@ void Multiprocessor::step(double when, int number) {
             next = do_device(warp, operation, instruction, issue(warp, when, 1, instruction.line) + 1);
             break;
     }
+    spend(warp, next, instruction.line);
     queue_.push({next, number});
 }
 

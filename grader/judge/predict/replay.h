@@ -36,9 +36,10 @@ struct Change {
 struct KernelTime {
     double clocks = 0;
     Busy busy = {};
-    std::map<int, Busy> busy_of_line;  // by line of the student's file
-    std::map<Change, double> wasted;   // clocks that a resource is busy, and would not be after the change
-    int blocks_at_once = 1;            // on a multiprocessor
+    std::map<int, Busy> busy_of_line;      // by line of the student's file
+    std::map<int, double> clocks_of_line;  // that warps spend there, waiting or not: sums over the replayed warps
+    std::map<Change, double> wasted;       // clocks that a resource is busy, and would not be after the change
+    int blocks_at_once = 1;                // on a multiprocessor
 };
 
 /// Device memory, and how much of it the L2 holds.

@@ -65,6 +65,7 @@ class Score:
 
 Compilation = type_of("report", "compilation")
 CheckMode = type_of("report", "check_mode")
+ModelledTime = type_of("report", "modelled_time")
 
 
 @defined_by("report", "stage_report")

@@ -14,6 +14,7 @@ A block is all between its marker and the next `<!-- end -->`, each alone on its
     <!-- table: counters LAB -->     what check mode counts of its solutions, from handouts/counters.json
     <!-- table: source LAB -->       the figures of the lab's source, from labs/LAB/source.json, with ours beside them
     <!-- table: mistakes LAB -->     wrong submissions and the causes that they get, from tests/labs/LAB/wrong.json
+    <!-- table: modelled -->         how far off modelled times are, from grader/judge/predict/COMPARED.md
     <!-- table: kinds -->            the kinds of bugs that an answer to `make bug` can name
     <!-- table: profile LAB STAGE STAGE -->  Nsight Compute's counts of two stages, from tests/cpu/check/compared.json,
                                      and their times, from handouts/results/*.json
@@ -70,6 +71,7 @@ from grader.python.common.units import (
 )
 from grader.python.docs.counters import FILE as COUNTERS_FILE
 from grader.python.docs.counters import Counters, read_counters
+from grader.python.docs.modelled import choose_worst, read_compared, tell_compared
 from grader.python.docs.rates import make_rates
 from grader.python.docs.results import Peer, Results, SweepResult, read_results
 from grader.python.journal.exercise import KINDS
@@ -322,6 +324,27 @@ def make_profile(sources: Sources, lab: str, *stages: str) -> list[str]:
     return [about, "", *make_table(["Stage", *(PROFILED[name] for name in names), *times], rows)]
 
 
+def make_modelled(sources: Sources) -> list[str]:
+    """Make a sentence and a table for each GPU whose modelled times were compared with measured ones."""
+    stages = {f"{lab}/{stage['id']}" for lab in sources.labs() for stage in sources.manifest(lab)["stages"]}
+    lines: list[str] = []
+    for gpu, compared in read_compared(sources.root).items():
+        rows = [
+            [
+                f"`{one.lab}/{one.stage}`",
+                one.dataset,
+                f"{one.measured_us:,.0f}",
+                f"{one.modelled_us:,.0f}",
+                f"{show_factor(one.factor)} too {'slow' if one.ratio > 1 else 'fast'}",
+            ]
+            for one in choose_worst(compared)
+            if f"{one.lab}/{one.stage}" in stages
+        ]
+        names = ["Stage", "Worst dataset", "Measured, us>", "Modelled, us>", "The model is>"]
+        lines += [tell_compared(gpu, compared), "", *make_table(names, rows), ""]
+    return lines[:-1]
+
+
 def make_kinds() -> list[str]:
     """Make a row for each kind of bug that an answer to `make bug` can name."""
     rows = [[f"`{name}`", kind.about] for name, kind in KINDS.items()]
@@ -477,13 +500,15 @@ def make_block(sources: Sources, marker: str) -> list[str] | None:
         return make_rubric(sources)
     if len(words) == 5 and words[:2] == ["table:", "profile"]:
         return make_profile(sources, *words[2:])
+    if words == ["table:", "modelled"]:
+        return make_modelled(sources)
     if words == ["table:", "kinds"]:
         return make_kinds()
     if len(words) == 4 and words[:2] == ["table:", "sweep"]:
         return make_sweep(sources, *words[2:])
     if len(words) == 3 and words[0] == "table:" and words[1] in TABLES:
         return TABLES[words[1]](sources, words[2])
-    kinds = ", ".join(["labs", "rubric", *(f"{kind} LAB" for kind in TABLES), "sweep LAB STAGE"])
+    kinds = ", ".join(["labs", "rubric", "modelled", *(f"{kind} LAB" for kind in TABLES), "sweep LAB STAGE"])
     raise UserError(f"'{marker}' is not a block. Blocks are 'table:' with {kinds}, and 'help: VERB'.")
 
 

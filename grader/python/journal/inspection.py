@@ -22,6 +22,8 @@ LineMargin = type_of("inspection", "line_margin")
 DatasetCounters = type_of("inspection", "dataset_counters")
 Inspection = type_of("inspection")
 
+LEAST_SHARE = 0.005  # of the modelled time: less is 0%
+
 COUNTERS: dict[str, tuple[str, Callable[[float | None], str]]] = {
     "device_bytes": ("Bytes asked for, over the least", show_factor),
     "thread_bytes": ("Bytes of threads, over the least", show_factor),
@@ -146,31 +148,52 @@ def has_line(finding: Finding, inspection: Inspection) -> bool:
 def make_source(inspection: Inspection) -> Html:
     """Make a table of every source line, with its counts in the margin and its findings below it."""
     margins = {line.line: line for line in inspection.lines}
-    names = ("Requests", "Lanes", "Sectors", "Passes", "Clashes")
+    shares = {line.line: line.share for line in inspection.modelled.shares}
+    names = ["Requests", "Lanes", "Sectors", "Passes", "Clashes", *(["Modelled"] if shares else [])]
     head = tag(
         "tr", *(tag("th", name, scope="col", class_="number") for name in names), tag("th", inspection.file, colspan=2)
     )
     rows = []
     for number, code in enumerate(colour_lines(inspection.source), 1):
-        rows.append(make_line(number, code, margins.get(number)))
+        share = make_share(shares.get(number, 0)) if shares else None
+        rows.append(make_line(number, code, margins.get(number), share))
         findings = [finding for finding in inspection.findings if finding.line == number]
         if findings:
-            rows.append(tag("tr", tag("td", *map(make_finding, findings), colspan=7), class_="findings"))
+            rows.append(tag("tr", tag("td", *map(make_finding, findings), colspan=len(names) + 2), class_="findings"))
     caption = (
         "Of each request, which is what a warp accesses together: lanes that take part, of 32; sectors of 32 bytes of "
         "device memory, and how few would do; passes over the banks of shared memory, or addresses of constants; "
         "clashes, which are lanes whose atomics meet at one address. The stronger a line's number is coloured, "
         "the longer memory works for it; orange if a count is high. Counted in the first blocks of each launch."
-    )
+    ) + describe_modelled(inspection)
     table = tag("table", tag("thead", head), tag("tbody", *rows), class_="source")
     return tag("section", tag("h2", "Source"), tag("p", caption, class_="caption"), table)
 
 
-def make_line(number: int, text: Html, margin: LineMargin | None) -> Html:
+def describe_modelled(inspection: Inspection) -> str:
+    """Explain the column of modelled shares, or why there is none."""
+    modelled = inspection.modelled
+    if modelled.why_not:
+        return f" No modelled shares: {modelled.why_not}."
+    if not modelled.shares:
+        return ""
+    return (
+        f" Modelled: the line's share of the warps' time on an {modelled.gpu} with the dataset {modelled.dataset}; it "
+        "is modelled, the others are counted. A warp that waits for a value waits in the line that needs it."
+    )
+
+
+def make_share(share: float) -> Html:
+    """Make the cell of a line's modelled share, in whole percent; empty if it rounds to none."""
+    value = f"{100 * share:.0f}%" if share >= LEAST_SHARE else None
+    return tag("td", tag("span", value), data_label="modelled", class_="number modelled" + ("" if value else " none"))
+
+
+def make_line(number: int, text: Html, margin: LineMargin | None, share: Html | None) -> Html:
     """Make one source line; its margin is empty if the line does not access memory."""
     code = tag("td", tag("code", text or " "), class_="code")
     if margin is None:
-        return tag("tr", tag("td", colspan=5, class_="quiet"), tag("td", number, class_="at"), code)
+        return tag("tr", tag("td", colspan=5, class_="quiet"), share, tag("td", number, class_="at"), code)
     sectors = None
     if margin.sectors is not None:
         sectors = join(f"{margin.sectors:.1f}", tag("small", f" / {margin.fewest_sectors or 0:.1f}"))
@@ -184,7 +207,7 @@ def make_line(number: int, text: Html, margin: LineMargin | None) -> Html:
     heat = min(max(margin.heat, 0.0), 1.0)
     kind = "at hot costly" if margin.costly else "at hot"
     at = tag("td", number, class_=kind, style=f"--heat: {100 * heat:.0f}%")
-    return tag("tr", *cells, at, code, class_="counted")
+    return tag("tr", *cells, share, at, code, class_="counted")
 
 
 def margin_cell(name: str, value: Html | str | None, costly: bool) -> Html:

@@ -9,6 +9,7 @@ from grader.python.common.markup import show_text
 from grader.python.common.units import plural, show_seconds
 from grader.python.journal.difference import compare_texts
 from grader.python.journal.optimisations import Journal, Optimisation, Timeline
+from grader.python.journal.predictions import NAMES, find_predictions, tell_predictions
 from grader.python.journal.words import (
     MOST_TRIES,
     NOT_MEASURED,
@@ -45,6 +46,9 @@ def make_markdown(journal: Journal, source: Source | None) -> str:
     blocks += ["\n".join(facts)] if facts else []
     blocks += [f"> {problem}" for problem in journal.problems]
     blocks += list(speeds(journal, journal.main, source))
+    if predictions := find_predictions(journal):
+        rows = [one.cells for one in predictions]
+        blocks += ["## Predicted before measured", make_table(NAMES, rows), tell_predictions(predictions)]
     before = None
     for number, optimisation in enumerate(journal.shown, 1):
         blocks += list(one_optimisation(journal, number, optimisation, before))

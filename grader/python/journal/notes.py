@@ -26,15 +26,19 @@ from grader.python.journal.records import parse_time, read_records
 PROMPTS = {
     "Goal": "What is to become right, or faster, and by which idea?",
     "What speedup do I expect, and why": "A number, from the bytes, the accesses or the threads. Before you measure.",
+    "Seconds I predict": "For all iterations of make bench, such as 0.05 s or 50 ms. Before you measure.",
     "Difficulties": "What went wrong, and how did you find out?",
     "Hours": "A number.",
     "What I learnt": "Was it as fast as you expected? If not, what did you overlook? What was given up?",
 }
+OPTIONAL = {"Seconds I predict"}  # the journal does not ask for it
 BEGUN = re.compile(r"<!--\s*begun\s+(\S+?):?(?:\s[^>]*)?-->")
 COMMENT, COMMENT_END = "<!--", "-->"
 MOST_HASHES = 6  # per heading
 FENCE = re.compile(r"^\s*(```|~~~)")
 HOURS = re.compile(r"(\d{1,6}(?:[.,]\d+)?)\s*(?:h|hrs?|hours?)?\.?", re.IGNORECASE)
+SECONDS = re.compile(r"(\d{1,6}(?:[.,]\d{1,9})?)\s*(s|ms|us|\u00b5s|\u03bcs)?\.?")
+UNITS = {"ms": 1e-3, "us": 1e-6, "\u00b5s": 1e-6, "\u03bcs": 1e-6}
 MOST_BYTES = 200_000
 
 
@@ -57,13 +61,19 @@ class Note:
     def missing(self) -> list[str]:
         """Return the prompts without an answer."""
         answered = [title for title, _ in self.written]
-        return [title for title in PROMPTS if title not in answered]
+        return [title for title in PROMPTS if title not in answered and title not in OPTIONAL]
 
     @property
     def hours(self) -> float | None:
         """Return the hours; None if the answer is not just a number."""
         match = HOURS.fullmatch(dict(self.sections).get("Hours", "").strip())
         return float(match[1].replace(",", ".")) if match else None
+
+    @property
+    def predicted_s(self) -> float | None:
+        """Return the predicted seconds; None if the answer is not just a time above 0."""
+        match = SECONDS.fullmatch(dict(self.sections).get("Seconds I predict", "").strip())
+        return float(match[1].replace(",", ".")) * UNITS.get(match[2], 1) or None if match else None
 
 
 def parse_note(file: str, stage: str, number: int, text: str) -> Note:

@@ -16,6 +16,7 @@ from grader.python.journal.difference import Difference, compare_texts
 from grader.python.journal.inspection import Inspection
 from grader.python.journal.notes import Note
 from grader.python.journal.optimisations import Journal, Optimisation, Row, Timeline, Version
+from grader.python.journal.predictions import NAMES, find_predictions, tell_predictions
 from grader.python.journal.prose import make_prose
 from grader.python.journal.sweep import Sweep
 from grader.python.journal.words import (
@@ -78,6 +79,7 @@ def make_page(journal: Journal, source: Source | None, pictures: Sequence[Pictur
         *(tag("p", problem, class_="note bad") for problem in journal.problems),
         make_start(journal) if not journal.shown else None,
         make_measured(journal, journal.main, source),
+        make_predictions(journal),
         *make_articles(journal),
         make_unfinished(journal),
         make_pictures(pictures, remark),
@@ -141,6 +143,16 @@ def make_sum(lines: Sequence[tuple[str, str]], ends: bool = False) -> Html | Non
         return None
     rows = [tag("div", tag("dt", value), tag("dd", words)) for value, words in lines]
     return tag("dl", *rows, class_="sum result" if ends else "sum")
+
+
+def make_predictions(journal: Journal) -> Html | None:
+    """Make a table of the times that were predicted before a GPU measured them; None if there are none."""
+    predictions = find_predictions(journal)
+    if not predictions:
+        return None
+    rows = [one.cells for one in predictions]
+    table = make_small_table(NAMES, rows, tell_predictions(predictions))
+    return tag("section", tag("h2", "Predicted before measured"), table, class_="predictions")
 
 
 def make_plots(timeline: Timeline) -> Html | None:

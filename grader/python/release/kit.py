@@ -28,6 +28,7 @@ from grader.python.common.console import UserError, make_parser, read_json, run_
 from grader.python.common.console import write_atomically as write
 from grader.python.common.labs import KIT, choose_labs, read_manifest
 from grader.python.common.units import plural
+from grader.python.docs.tables import renew
 from grader.python.release.cut import CutSources, cut_datasets, cut_handout, cut_labs, show_json, stage_ids
 from grader.python.release.exercises import FOLDER, add_exercises
 from grader.python.release.leaks import refuse_leaks
@@ -59,6 +60,7 @@ NOT_FOR_STUDENTS = [
 ]
 EDITORS = [".clang-format", ".clangd", ".editorconfig", ".vscode/*", ".devcontainer/*"]
 OF_ALL_LABS = ["Makefile", "warplab", "LICENSE", ".gitignore", *EDITORS, *GRADER]
+CHAPTER = "handouts/modelled_time.md"
 SANDBOX = "grader/judge/sandbox/SANDBOX.md"
 DECEPTIONS = "### Remaining gaps of the sanitizer"
 
@@ -82,6 +84,8 @@ def collect_kit(sources: CutSources, exercises: CutSources, number: int) -> File
         cut_lab(sources, lab, files)
     add_exercises(sources, exercises, files)
     files["README.md"] = make_readme(sources, files).encode()
+    if CHAPTER in tracked:
+        files[CHAPTER] = renew(sources, (root / CHAPTER).read_text(encoding="utf-8"), Path(CHAPTER)).encode()
     if SANDBOX in files:
         files[SANDBOX] = leave_deceptions_out(files[SANDBOX].decode()).encode()
     add_pictures(root, tracked, files)

@@ -101,12 +101,16 @@ TEST(ModelledTimes, DISABLED_ComparedWithMeasured) {
                 Backend::cpu);
     for (const std::string& name : find_labs(fs::current_path())) {
         const Lab& lab = judge.lab(name);
+        std::map<std::string, Problem> problems;
+        for (const Dataset& dataset : lab.datasets)
+            if (dataset.uses.bench && !dataset.uses.unscored)
+                problems[dataset.name] = judge.oracle(lab).generate(dataset, dataset.seed, 0);
         for (const Stage& stage : lab.stages)
             for (const Dataset& dataset : lab.datasets) {
                 if (!dataset.uses.bench || dataset.uses.unscored || !dataset.applies_to(stage)) continue;
                 const fs::path source = lab.root / "solutions" / lab.name / (stage.id + ".cu");
-                const Recording recording =
-                    record(judge, lab, stage, source, dataset, gpus.front().machine, SandboxLevel::none);
+                const Recording recording = record(judge, lab, stage, source, problems.at(dataset.name),
+                                                   gpus.front().machine, SandboxLevel::none);
                 for (Compared& gpu : gpus) gpu.add(lab, stage, dataset, recording);
                 fmt::print(stderr, "{}/{} {}\n", lab.name, stage.id, dataset.name);
             }

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import json
 import math
-import re
 from collections import defaultdict
 from itertools import combinations
+from pathlib import Path
 
+from grader.python.docs.modelled import FILE, choose_worst, read_compared, tell_compared
 from tests.python.support import ROOT
 
 PREDICT = ROOT / "grader/judge/predict"
-ROW = re.compile(r"\| (\w+)/(\d\d)_\w+ \| (\w+) \| ([\d.]+) \| ([\d.]+) \| [\d.]+ \|")
 FULL, CLEAR, ZERO, OPEN = 1.2, 1.4, 4.8, 0.1  # grader/model/score.cpp
 
 Times = dict[int, tuple[float, float]]  # measured and modelled, by stage
@@ -25,8 +25,8 @@ Times = dict[int, tuple[float, float]]  # measured and modelled, by stage
 def read_times() -> dict[tuple[str, str], Times]:
     """Return the times by lab and dataset."""
     times: dict[tuple[str, str], Times] = defaultdict(dict)
-    for lab, stage, dataset, measured, modelled in ROW.findall((PREDICT / "COMPARED.md").read_text()):
-        times[lab, dataset][int(stage)] = (float(measured), float(modelled))
+    for row in read_compared(ROOT)["NVIDIA H200"]:
+        times[row.lab, row.dataset][int(row.stage[:2])] = (row.measured_us, row.modelled_us)
     return times
 
 
@@ -69,6 +69,37 @@ def figures() -> dict[str, float]:
 def test_the_intervals_hold_what_was_measured():
     found = figures()
     assert found["ratios"] >= 0.85 and found["points"] >= 0.85 and found["equal"] >= 0.9
+
+
+PAGE = """# Title
+## NVIDIA A
+| all | 3 | 0.98 | 1.25 | 2.03 | 5.64 |
+| vector_add/01_one | timed_1 | 10.00 | 20.00 | 2.00 |
+| vector_add/01_one | timed_2 | 10.00 | 40.00 | 4.00 |
+| dot/02_two | timed_1 | 90.00 | 10.00 | 0.11 |
+| dot/03_three | timed_1 | 10.00 | 11.00 | 1.10 |
+## NVIDIA B
+| dot/02_two | timed_1 | 1.00 | 1.00 | 1.00 |
+"""
+
+
+def test_the_comparison_is_read_by_gpu_and_its_worst_stages_come_first(tmp_path: Path) -> None:
+    file = tmp_path / FILE
+    file.parent.mkdir(parents=True)
+    file.write_text(PAGE)
+    compared = read_compared(tmp_path)
+    assert [len(rows) for rows in compared.values()] == [4, 1] and list(compared) == ["NVIDIA A", "NVIDIA B"]
+    rows = compared["NVIDIA A"]
+    assert [(row.stage, row.dataset) for row in choose_worst(rows)] == [("02_two", "timed_1"), ("01_one", "timed_2")]
+    said = tell_compared("NVIDIA A", rows)
+    assert "of 4 timings" in said and "factor of 1.5 of the measured one for 25%" in said
+    assert "within a factor of 2 for 50%" in said and "the worst 9.00. Of the 3" in said and "1 are modelled" in said
+
+
+def test_the_chapter_shows_the_picture_of_each_gpu() -> None:
+    chapter = (ROOT / "handouts/modelled_time.md").read_text()
+    pictures = {file.name for file in (ROOT / "handouts/pictures").glob("modelled_times_*.svg")}
+    assert len(pictures) == len(read_compared(ROOT)) and all(f"(pictures/{name})" in chapter for name in pictures)
 
 
 def test_the_models_page_has_these_figures():

@@ -72,6 +72,25 @@ def page_of(folder: Path, content: dict[str, Any] = SAMPLE) -> str:
     return make_page(read_inspection(write(folder, content)))
 
 
+def test_modelled_shares_are_in_a_column_of_their_own(tmp_path: Path) -> None:
+    modelled = {
+        "gpu": "NVIDIA H200",
+        "dataset": "timed_16m",
+        "why_not": "",
+        "shares": [{"line": 1, "share": 0.003}, {"line": 2, "share": 0.724}],
+    }
+    page = page_of(tmp_path, {**SAMPLE, "modelled": modelled})
+    assert re.findall(r'data-label="modelled"[^>]*><span>([^<]*)</span>', page) == ["", "72%", ""]
+    assert "on an NVIDIA H200 with the dataset timed_16m; it is modelled, the others are counted" in Reader(page).text
+    assert page.count('<th scope="col" class="number">Modelled</th>') == 1
+
+
+def test_without_modelled_shares_there_is_no_column(tmp_path: Path) -> None:
+    assert ">Modelled<" not in page_of(tmp_path) and "odelled shares" not in page_of(tmp_path)
+    page = page_of(tmp_path, {**SAMPLE, "modelled": {"gpu": "", "dataset": "", "why_not": "W1", "shares": []}})
+    assert "No modelled shares: W1." in Reader(page).text and 'data-label="modelled"' not in page
+
+
 def test_all_that_was_found_is_on_the_page(tmp_path: Path) -> None:
     text = Reader(page_of(tmp_path)).text
     for words in (

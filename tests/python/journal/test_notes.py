@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from grader.python.journal.journal import RENDERING_S, render
-from grader.python.journal.notes import PROMPTS, create_note, name_note, parse_note, read_notes
+from grader.python.journal.notes import OPTIONAL, PROMPTS, create_note, name_note, parse_note, read_notes
 from grader.python.journal.prose import make_prose
 from tests.python.journal.journals import LAB, STAGES, report, write_course
 from tests.python.support import ROOT, run_module
@@ -34,7 +34,7 @@ def test_a_new_note_has_the_prompts_and_says_when_it_was_begun(tmp_path: Path) -
     assert made.begun == NOW
     assert [title for title, _ in made.sections] == list(PROMPTS)
     assert made.written == []  # the hints are comments
-    assert made.missing == list(PROMPTS)
+    assert made.missing == [prompt for prompt in PROMPTS if prompt not in OPTIONAL]
 
 
 def test_a_note_is_never_written_over(tmp_path: Path) -> None:
@@ -119,10 +119,29 @@ def test_half_a_note_is_shown_as_far_as_it_goes() -> None:
     made = parse_note("02_tree.md", "02_tree", 1, "Before.\n## Goal\n```\n# not a heading\n```\n### Mine\n\n## Hours\n")
     assert made.begun is None
     assert made.sections == [("", "Before."), ("Goal", "```\n# not a heading\n```"), ("Mine", ""), ("Hours", "")]
-    assert made.missing == [prompt for prompt in PROMPTS if prompt != "Goal"]
+    assert made.missing == [prompt for prompt in PROMPTS if prompt not in {"Goal", *OPTIONAL}]
     assert parse_note("x.md", "x", 1, "").sections == []
     unclosed = parse_note("x.md", "x", 1, "## Goal\n```\nint a;\n## Hours")
     assert unclosed.sections == [("Goal", "```\nint a;\n## Hours")]
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"),
+    [
+        ("0.05", 0.05),
+        ("0,05 s", 0.05),
+        ("50 ms.", 0.05),
+        ("120 us", 120e-6),
+        ("120 \N{MICRO SIGN}s", 120e-6),
+        ("0 s", None),
+        ("about 50 ms", None),
+        ("50 minutes", None),
+        ("", None),
+    ],
+)
+def test_a_predicted_time_counts_if_it_is_just_a_time(text: str, seconds: float | None) -> None:
+    made = parse_note("x.md", "x", 1, f"## Seconds I predict\n{text}\n## Hours\n3")
+    assert made.predicted_s == (None if seconds is None else pytest.approx(seconds))
 
 
 @pytest.mark.parametrize(

@@ -367,6 +367,15 @@ def test_a_kit_has_the_exercises_that_were_released(tmp_path):
     assert told.returncode == 2 and "There are no exercises for vector_add." in told.stderr
 
 
+def test_the_chapter_on_the_model_names_only_stages_of_the_kit(tmp_path):
+    kit = make_kit(tmp_path / "kit.tar.gz", "--labs", "dot_product:3,vector_add")
+    chapter = kit["handouts/modelled_time.md"].decode()
+    named = set(re.findall(r"`(\w+/\d\d_\w+)`", chapter))
+    assert named == {"dot_product/01_serial_block_sum", "dot_product/03_dyadic_sequential"}
+    assert "(handouts/modelled_time.md)" in kit["README.md"].decode()
+    assert any(name.startswith("handouts/pictures/modelled_times_") for name in kit)
+
+
 def test_a_kit_has_no_exercise_unless_it_was_released(kit, tmp_path):
     assert not [name for name in kit if "exercises" in name.split("/")[0] or name.endswith("exercises.json")]
     assert "handouts/find_the_bug.md" not in kit and "make bug" not in kit["README.md"].decode()

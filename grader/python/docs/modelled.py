@@ -1,0 +1,65 @@
+"""Reads the comparison of modelled with measured times, grader/judge/predict/COMPARED.md, for tables and pictures."""
+
+from __future__ import annotations
+
+import re
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+FILE = "grader/judge/predict/COMPARED.md"
+GPU = re.compile(r"^## (.+)$", re.MULTILINE)
+ROW = re.compile(r"^\| (\w+)/(\d\d_\w+) \| (\w+) \| ([\d.]+) \| ([\d.]+) \| [\d.]+ \|$", re.MULTILINE)
+CLOSE = 1.5  # a factor; stages that are farther off are named
+
+
+@dataclass(frozen=True)
+class Compared:
+    """The modelled and the measured time of a reference solution on a dataset, in microseconds an iteration."""
+
+    lab: str
+    stage: str
+    dataset: str
+    measured_us: float
+    modelled_us: float
+
+    @property
+    def ratio(self) -> float:
+        return self.modelled_us / self.measured_us
+
+    @property
+    def factor(self) -> float:
+        """Return by which factor the model is off: 1 or more."""
+        return max(self.ratio, 1 / self.ratio)
+
+
+def read_compared(root: Path) -> dict[str, list[Compared]]:
+    """Return the rows by GPU, in the order of the page."""
+    _, *parts = GPU.split((root / FILE).read_text(encoding="utf-8"))
+    return {
+        gpu: [Compared(*words, float(measured), float(modelled)) for *words, measured, modelled in ROW.findall(text)]
+        for gpu, text in zip(parts[::2], parts[1::2], strict=True)
+    }
+
+
+def tell_compared(gpu: str, rows: Sequence[Compared]) -> str:
+    """Return how often the model is how far off, as sentences."""
+    factors = [row.factor for row in rows]
+    near, double = (sum(factor <= limit for factor in factors) / len(factors) for limit in (CLOSE, 2))
+    low = sum(row.ratio < 1 for row in rows if row.factor > CLOSE)
+    far = sum(factor > CLOSE for factor in factors)
+    return (
+        f"{gpu}: of {len(rows)} timings, the modelled time is within a factor of {CLOSE:g} of the measured one for "
+        f"{near:.0%}, and within a factor of 2 for {double:.0%}. The median factor is "
+        f"{statistics.median(factors):.2f}, and the worst {max(factors):.2f}. Of the {far} that are farther off than "
+        f"{CLOSE:g}, {low} are modelled too fast."
+    )
+
+
+def choose_worst(rows: Sequence[Compared]) -> list[Compared]:
+    """Return the worst timing of each stage that is farther off than CLOSE, the worst first."""
+    worst: dict[tuple[str, str], Compared] = {}
+    for row in sorted(rows, key=lambda row: -row.factor):
+        worst.setdefault((row.lab, row.stage), row)
+    return [row for row in worst.values() if row.factor > CLOSE]
