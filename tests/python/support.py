@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
+PYCACHE = ROOT / "build/pycache"
 
 
 def run_module(
@@ -16,7 +17,7 @@ def run_module(
     """Runs a module of the project as its user does; never from a terminal, so it must not wait for answers."""
     asked_for = ("FORCE", "AUTHORS", "LAB", "STAGE", "BUILD", "WORK")  # make's, when make runs the tests
     environment = {name: value for name, value in os.environ.items() if name not in asked_for}
-    environment |= {"PYTHONPATH": str(ROOT), "PYTHONDONTWRITEBYTECODE": "1", **variables}
+    environment |= {"PYTHONPATH": str(ROOT), "PYTHONPYCACHEPREFIX": str(PYCACHE), **variables}
     process = subprocess.run(
         [sys.executable, "-m", module, *map(str, arguments)],
         input=stdin,

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from grader.python.batch.store.database import Database
 from tests.python import samples
-from tests.python.support import ROOT
+from tests.python.support import PYCACHE, ROOT
 
 LAB = "lab"
 STAGES = ("01_first", "02_second")
@@ -187,4 +187,4 @@ class Course:
 
 
 def environment() -> dict[str, str]:
-    return {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONDONTWRITEBYTECODE": "1"}
+    return {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONPYCACHEPREFIX": str(PYCACHE)}
