@@ -93,6 +93,17 @@ def test_the_measured_cpu_baseline_is_next_to_a_speedup_that_is_called_modelled(
     assert float(found[4]) < float(found[3]) < float(found[5])
 
 
+def test_the_journal_keeps_the_modelled_time_and_its_points_stay_pending(tmp_path: Path) -> None:
+    (tmp_path / "vector_add").mkdir()
+    (tmp_path / "vector_add/02_grid_stride.cu").write_text(SOLUTION.read_text())
+    command = [str(BUILD / "warplab"), "bench", "vector_add", "02", "--backend", "cpu", "--no-check-mode", "--no-nvcc"]
+    subprocess.run([*command, "--work", str(tmp_path)], cwd=ROOT, capture_output=True, check=True)
+    lines = (tmp_path / "vector_add/journal/records.jsonl").read_text().splitlines()
+    (stage,) = json.loads(lines[-1])["report"]["stages"]
+    assert stage["modelled_time"]["time"]["median"] > 0 and not stage["measurements"]
+    assert stage["score"]["speed_pending"] and not stage["score"].get("speed_modelled")
+
+
 def seconds_in(words: str) -> float:
     number, unit = words.split()
     return float(number) * {"s": 1, "ms": 1e-3, "us": 1e-6}[unit]
