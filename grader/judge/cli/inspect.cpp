@@ -218,6 +218,25 @@ Parts parts_for(const StageRun& run, const Options& options) {
     return split_small(run, all);
 }
 
+/// Return the names of the stage's public datasets that the sanitizer does not inspect.
+std::vector<std::string> left_out_of(const Parts& parts, const StageRun& run) {
+    std::set<std::string> inspected;
+    for (const auto& part : parts)
+        for (const Dataset* dataset : part) inspected.insert(dataset->name);
+    std::vector<std::string> names;
+    for (const Dataset& dataset : run.lab.datasets)
+        if (!dataset.uses.hidden && dataset.uses.check && dataset.applies_to(run.stage) &&
+            !inspected.contains(dataset.name))
+            names.push_back(dataset.name);
+    return names;
+}
+
+void say_left_out(const std::vector<std::string>& names) {
+    if (names.empty()) return;
+    fmt::print("{}", wrap(fmt::format("Left out: {} (too large; DATASET=NAME inspects one).", fmt::join(names, ", ")),
+                          0, text_style(STDOUT_FILENO).width));
+}
+
 int say_compilation(const Compilation& compilation, int width) {
     const auto& failure = compilation.failure;
     fmt::print("{}{}", to_printable(compilation.log),
@@ -225,10 +244,11 @@ int say_compilation(const Compilation& compilation, int width) {
     return compilation.verdict == Verdict::failed ? 1 : 2;
 }
 
-void print_all(const Inspected& found, const std::string& file, const Stage& stage, const std::string& log,
-               bool asking) {
+void print_all(const Inspected& found, const std::string& file, const Stage& stage, const std::string& log, bool asking,
+               const std::vector<std::string>& left_out) {
     fmt::print("{}/{} in check mode on {} (cpu backend)\n", found.lab, stage.id,
                format_plural(found.datasets.size(), "dataset"));
+    say_left_out(left_out);
     print_findings(found, file, asking);
     if (!log.empty()) fmt::print("The compiler says:\n{}", to_printable(log));
     print_answers(found, first_serious(found.findings) == nullptr, asking);
@@ -274,7 +294,8 @@ int inspect(const Options& options) {
     found.kernels = describe_kernels(found.all.launches, resources, gpu);
     if (found.passed) found.limits = compare_with_limits(stage, found.datasets);
     found.lines = summarize_lines(found.counts);
-    print_all(found, file.lexically_normal().string(), stage, ready.compilation.log, asks_first(lab, options));
+    print_all(found, file.lexically_normal().string(), stage, ready.compilation.log, asks_first(lab, options),
+              options.dataset.empty() ? left_out_of(parts, *ready.run) : std::vector<std::string>());
     keep(found, judge.begin_report("inspect", lab, {}, options.tree), file, options);
     return exit_status(found, sanitized.checks);
 }
