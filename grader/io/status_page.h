@@ -66,7 +66,9 @@ enum class FindingKind : std::uint32_t {
     copy_of_host_variable = 26,  // as if it were a symbol of the device
     copy_by_name = 27,           // of a device variable
     kept_value = 28,             // note: of a device variable, from an earlier call; detail says which
-    unjoined = 29                // work (detail) in a stream that nothing waits for when the function returns
+    unjoined = 29,               // work (detail) in a stream that nothing waits for when the function returns
+    not_destroyed = 30,          // a stream or event that each call creates (object) and none destroys (detail)
+    beyond_vector = 31           // an access or a copy (object, detail) of the host beyond the size of a std::vector
 };
 
 /// The limit that a refused launch exceeds.

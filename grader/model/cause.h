@@ -63,6 +63,7 @@ inline constexpr auto copy_direction = "copy_direction";
 inline constexpr auto copy_size = "copy_size";
 inline constexpr auto failed_launch = "failed_launch";
 inline constexpr auto invalid_free = "invalid_free";
+inline constexpr auto not_destroyed = "not_destroyed";  // streams and events
 inline constexpr auto lane_mask = "lane_mask";
 inline constexpr auto input_written = "input_written";
 inline constexpr auto constant_written = "constant_written";

@@ -92,10 +92,11 @@ class Explanation {
         prefix_.resize(n_ + 1);
         for (std::size_t i = 0; i < n_; ++i) prefix_[i + 1] = prefix_[i] + product(i);
         for (std::size_t i = 0; i < n_; ++i) residues_[i % residues_.size()] += product(i);
-        return first_fit(situation_, *this,
-                         {&E::try_kept, &E::try_past_end, &E::try_tail, &E::try_share, &E::try_warps, &E::try_parts,
-                          &E::try_missing_barrier, &E::try_run_lost, &E::try_whole, &E::try_repeated,
-                          &E::try_stale_shared_memory, &E::try_odd_trees, &E::try_float_sums, &E::try_lost_updates});
+        return first_fit(
+            situation_, *this,
+            {&E::try_kept, &E::try_past_end, &E::try_copied_bytes, &E::try_tail, &E::try_share, &E::try_warps,
+             &E::try_parts, &E::try_missing_barrier, &E::try_run_lost, &E::try_whole, &E::try_repeated,
+             &E::try_stale_shared_memory, &E::try_odd_trees, &E::try_float_sums, &E::try_lost_updates});
     }
 
   private:
@@ -161,6 +162,24 @@ class Explanation {
                         covered - n_, covered, blocks_of(covered, block), n_),
                     "Threads past the end have no product: let them add 0 where i >= n."};
         }
+        return {};
+    }
+
+    /// The partial sums are copied to the host, which holds zeros: as many bytes as there are sums.
+    Guess try_copied_bytes() {
+        if (!situation_.stage.starts_with("04") || actual_ == 0) return {};
+        for (const std::size_t block : usual_blocks)
+            for (std::size_t part = block; part < n_; part *= block) {
+                const std::size_t parts = (n_ + part - 1) / part, kept = parts / 4;
+                const std::uint32_t bits = (std::uint32_t{1} << 8 * (parts % 4)) - 1;  // of the next sum
+                const std::uint32_t next = sum(std::min(n_, kept * part), std::min(n_, (kept + 1) * part)) & bits;
+                if (prefix_[kept * part] + next == actual_)
+                    return Mistake{"bytes_not_elements",
+                                   sentence("Of {} partial sums, of {} products each, only the first {} bytes are in "
+                                            "the sum, a quarter of them.",
+                                            parts, part, parts),
+                                   "cudaMemcpy counts bytes: copy count * sizeof(int), not count."};
+            }
         return {};
     }
 

@@ -239,6 +239,16 @@ class Explanation : Output<float> {
                         "Round the number of blocks up in both directions: (width + BLOCK_X - 1) / BLOCK_X, and height "
                         "likewise."};
         }
+        for (const Block block : usual_shapes) {
+            const auto up = [](std::size_t count, std::size_t to) { return (count + to - 1) / to * to; };
+            if (columns == std::min(width, up(height, block.x)) && rows == std::min(height, up(width, block.y)))
+                return {"transposed",
+                        sentence("{}: the threads cover as many columns as the picture has rows, and as many rows as "
+                                 "it has columns, in blocks of {} x {}.",
+                                 counts, block.x, block.y),
+                        "x counts columns and y rows: blockIdx.x and threadIdx.x belong to x, and the grid has as many "
+                        "blocks in x as width needs."};
+        }
         return {"grid_too_small", counts + ".",
                 "Do the blocks cover the picture, across and down, and does each begin where the one before ends? Is "
                 "the guard x < width && y < height?"};
@@ -269,6 +279,11 @@ class Explanation : Output<float> {
               with_weights([&](std::size_t r, std::size_t c) {
                   return static_cast<float>(std::round(rings[r * n + c] / rings[0]));
               })},
+             {{"bytes_not_elements",
+               sentence("Only the first {} of {} weights are used, as if the others were 0.", n * n / 4, n * n),
+               "cudaMemcpyToSymbol and cudaMemcpy count bytes, and a float has 4 of them: copy 25 * sizeof(float)."},
+              with_weights(
+                  [&](std::size_t r, std::size_t c) { return r * n + c < n * n / 4 ? weights_[r * n + c] : 0.f; })},
              {{"filter_transposed",
                "The filter's rows and columns are exchanged: weight (r, c) stands where (c, r) belongs.",
                "The filter is stored row by row, like the image: filter[r * 5 + c] belongs to the pixel r rows down "

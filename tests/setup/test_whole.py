@@ -142,7 +142,7 @@ def test_a_file_that_is_not_there_is_named(everyone, real_machine, words):
     ("verb", "takes", "takes_not"),
     [
         ("check", ["LAB [STAGE]", "LAB TEXT REQUIRED", "--dataset", "--backend"], ["--unscored", "--gpu", "--image"]),
-        ("grade", ["[LAB]", "--unscored", "--upto", "--precise", "--sample-seconds", "--gpu"], ["--image", "--report "]),
+        ("grade", ["[LAB]", "--unscored", "--upto", "--precise", "--gpu"], ["--image", "--report "]),
         ("inspect", ["or a whole id\n", "--gpu"], ["--upto"]),
         ("show", ["--image", "--set", "--work"], ["--dataset", "--json"]),
         ("import", ["--report TEXT REQUIRED"], ["LAB TEXT"]),

@@ -103,12 +103,15 @@ std::string too_small(const std::string& what, std::size_t bytes, std::size_t wa
            std::to_string(wanted) + " are " + verb;
 }
 
-/// Report a copy that exceeds the end of one of the lab's buffers. A buffer has room around it, where only its owner
-/// notices a write; only the sanitizer knows where the buffer ends.
+/// Report a copy that exceeds the end of one of the lab's buffers or of a std::vector. A buffer has room around it,
+/// where only its owner notices a write; only the sanitizer knows where the buffer ends.
 void stay_in_buffer(const char* function, const char* what, const void* at, std::size_t wanted, const char* verb,
                     int line) {
     const std::size_t left = observer ? observer->bytes_left(at) : wanted;
     if (left < wanted) observer->wrong(FindingKind::copy_size, line, function, too_small(what, left, wanted, verb));
+    const std::size_t of_vector = observer ? observer->vector_bytes_left(at) : wanted;
+    if (of_vector < wanted)
+        observer->wrong(FindingKind::beyond_vector, line, function, too_small(what, of_vector, wanted, verb));
 }
 
 struct BadPointer {

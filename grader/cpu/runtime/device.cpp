@@ -10,6 +10,7 @@
 #include "grader/cpu/include/warplab_cpu/api.h"
 #include "grader/cpu/runtime/capture.h"
 #include "grader/cpu/runtime/error.h"
+#include "grader/cpu/runtime/fault.h"
 #include "grader/cpu/runtime/memory.h"
 #include "grader/cpu/runtime/observer.h"
 #include "grader/cpu/runtime/timeline.h"
@@ -23,6 +24,8 @@ struct CUstream_st {
     unsigned flags;
 };
 
+using warplab_cpu::CreatedBy;
+using warplab_cpu::Line;
 using warplab_cpu::observer;
 using warplab_cpu::timeline;
 
@@ -64,6 +67,20 @@ int attribute(cudaDeviceAttr wanted) {
 constexpr size_t default_limits[] = {1024, 1 << 20, 8 << 20};
 size_t limits[] = {1024, 1 << 20, 8 << 20};
 
+cudaError_t create_stream(cudaStream_t* stream, unsigned flags, const CreatedBy& by) {
+    if (!stream || flags > cudaStreamNonBlocking) return warplab_cpu::set_error(cudaErrorInvalidValue);
+    *stream = new CUstream_st{flags};
+    if (observer) observer->handle_begins(*stream, by);
+    return cudaSuccess;
+}
+
+cudaError_t create_event(cudaEvent_t* event, unsigned flags, const CreatedBy& by) {
+    if (!event) return warplab_cpu::set_error(cudaErrorInvalidValue);
+    *event = new CUevent_st{{}, false, !(flags & cudaEventDisableTiming)};
+    if (observer) observer->handle_begins(*event, by);
+    return cudaSuccess;
+}
+
 /// Run a host function in a stream's order.
 template <class Function>
 void run_in(cudaStream_t stream, Function function) {
@@ -78,7 +95,10 @@ void run_in(cudaStream_t stream, Function function) {
 namespace warplab_cpu {
 unsigned multiprocessors = 16;
 
-cudaError_t set_error(cudaError_t error) { return last_error = error; }
+cudaError_t set_error(cudaError_t error) {
+    if (error != cudaSuccess) warplab_cpu::drop_taken_detail();
+    return last_error = error;
+}
 
 cudaError_t record_event(cudaEvent_t event, cudaStream_t stream) {
     if (observer) timeline.record(event, stream);
@@ -104,6 +124,7 @@ using warplab_cpu::set_error;
 cudaError_t cudaGetLastError() {
     if (warplab_cpu::observer) warplab_cpu::observer->error_asked();
     const cudaError_t error = last_error;
+    if (error != cudaSuccess) warplab_cpu::note_error_taken();
     last_error = cudaSuccess;
     return error;
 }
@@ -214,18 +235,19 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* p, int device) {
     return cudaSuccess;
 }
 
-cudaError_t cudaStreamCreate(cudaStream_t* stream) { return cudaStreamCreateWithFlags(stream, 0); }
-cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags) {
-    if (!stream || flags > cudaStreamNonBlocking) return set_error(cudaErrorInvalidValue);
-    *stream = new CUstream_st{flags};
-    return cudaSuccess;
+cudaError_t cudaStreamCreate(cudaStream_t* stream, Line line) {
+    return create_stream(stream, 0, {"cudaStreamCreate", "cudaStreamDestroy", line});
 }
-cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned flags, int) {
-    return cudaStreamCreateWithFlags(stream, flags);
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags, Line line) {
+    return create_stream(stream, flags, {"cudaStreamCreateWithFlags", "cudaStreamDestroy", line});
+}
+cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned flags, int, Line line) {
+    return create_stream(stream, flags, {"cudaStreamCreateWithPriority", "cudaStreamDestroy", line});
 }
 cudaError_t cudaStreamDestroy(cudaStream_t stream) {
     if (!stream || stream == cudaStreamLegacy || stream == cudaStreamPerThread)
         return set_error(cudaErrorInvalidResourceHandle);
+    if (observer) observer->handle_ends(stream);
     warplab_cpu::forget_stream(stream);
     delete stream;
     return cudaSuccess;
@@ -269,12 +291,12 @@ cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void*
     });
 }
 
-cudaError_t cudaEventCreate(cudaEvent_t* event) { return cudaEventCreateWithFlags(event, 0); }
-cudaError_t cudaEventCreate(cudaEvent_t* event, unsigned flags) { return cudaEventCreateWithFlags(event, flags); }
-cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags) {
-    if (!event) return set_error(cudaErrorInvalidValue);
-    *event = new CUevent_st{{}, false, !(flags & cudaEventDisableTiming)};
-    return cudaSuccess;
+cudaError_t cudaEventCreate(cudaEvent_t* event, Line line) { return cudaEventCreate(event, 0, line); }
+cudaError_t cudaEventCreate(cudaEvent_t* event, unsigned flags, Line line) {
+    return create_event(event, flags, {"cudaEventCreate", "cudaEventDestroy", line});
+}
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags, Line line) {
+    return create_event(event, flags, {"cudaEventCreateWithFlags", "cudaEventDestroy", line});
 }
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
     return cudaEventRecordWithFlags(event, stream, cudaEventRecordDefault);
@@ -296,6 +318,7 @@ cudaError_t cudaEventQuery(cudaEvent_t event) {
 cudaError_t cudaEventSynchronize(cudaEvent_t event) { return cudaEventQuery(event); }
 cudaError_t cudaEventDestroy(cudaEvent_t event) {
     if (!event) return set_error(cudaErrorInvalidResourceHandle);
+    if (observer) observer->handle_ends(event);
     warplab_cpu::forget_event(event);
     delete event;
     return cudaSuccess;

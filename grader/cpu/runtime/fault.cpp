@@ -90,6 +90,8 @@ void write_text(char* to, size_t capacity, const char* text) {
     to[capacity - 1] = 0;
 }
 
+std::atomic<bool> detail_is_of_taken_error = false;  // which cudaGetLastError() returned to the program
+
 /// Record the fault. Return false if another thread was first. Async-signal-safe.
 bool record(Fault fault, const char* detail) {
     if (fault_recorded.test_and_set()) return false;
@@ -241,8 +243,15 @@ void end_with_misaligned(const void* address, const void* caller) {
     leave(Fault::misaligned);
 }
 
+void note_error_taken() { detail_is_of_taken_error = true; }
+
+void drop_taken_detail() {
+    if (detail_is_of_taken_error) note_detail("");
+}
+
 void note_detail(const std::string& detail, warplab::LaunchLimit limit) {
     if (page->fault != 0) return;
+    detail_is_of_taken_error = false;
     write_text(page->detail, sizeof(page->detail), detail.c_str());
     page->launch_limit = static_cast<uint32_t>(limit);
 }

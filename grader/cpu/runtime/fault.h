@@ -35,6 +35,11 @@ std::uint32_t disturbances();
 /// Record a text for the judge without ending the process: why the last call that returned an error failed.
 void note_detail(const std::string& detail, warplab::LaunchLimit limit = warplab::LaunchLimit::none);
 
+/// The program has asked for the last error, so the text does not explain the next one that has none of its own.
+void note_error_taken();
+/// Remove the text if it is of such an error.
+void drop_taken_detail();
+
 /// Return the status page for writing. page_is_read() states whether a judge reads it.
 warplab::StatusPage& writable_page();
 bool page_is_read();

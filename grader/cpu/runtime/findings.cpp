@@ -43,8 +43,12 @@ const char* name_of(FindingKind kind) {
             return "note";
         case FindingKind::same_value:
             return "same_value";
+        case FindingKind::beyond_vector:
+            return "beyond_vector";
         case FindingKind::leak:
             return "leak";
+        case FindingKind::not_destroyed:
+            return "not_destroyed";
         case FindingKind::copy_direction:
         case FindingKind::copy_of_freed:
         case FindingKind::copy_of_host_variable:

@@ -18,6 +18,12 @@ struct HeldShadow {
     virtual ~HeldShadow() = default;
 };
 
+/// The call that created a stream or an event, the function that would destroy it, and the call's line.
+struct CreatedBy {
+    const char *call, *destroyed_by;
+    int line;
+};
+
 class Observer {
   public:
     virtual ~Observer() = default;
@@ -39,10 +45,14 @@ class Observer {
     /// A copy or a fill wrote the memory. Return false if a constant input of the lab begins there.
     virtual bool memory_written(void*, std::size_t) { return true; }
     virtual void memory_read(const void*, std::size_t) {}
+    virtual void handle_begins(const void* /*stream_or_event*/, const CreatedBy&) {}
+    virtual void handle_ends(const void* /*stream_or_event*/) {}
     virtual void shared_begins(void* begin, const SharedDeclaration& variable) = 0;
     /// Return the number of bytes from the address to the end of the lab's buffer that contains it, on the device or
     /// the host; the maximum of std::size_t if no buffer contains it.
     virtual std::size_t bytes_left(const void*) { return std::numeric_limits<std::size_t>::max(); }
+    /// Return the same for the elements of a std::vector, up to its size.
+    virtual std::size_t vector_bytes_left(const void*) { return std::numeric_limits<std::size_t>::max(); }
     virtual void grid_begins(const Grid& grid) = 0;
     virtual void grid_ends() = 0;
     /// Return whether the block must run, by its turn in the grid.

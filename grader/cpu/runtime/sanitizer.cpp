@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <bit>
 #include <cmath>
 #include <cstdlib>
@@ -14,6 +15,8 @@
 #include <fstream>
 #include <map>
 #include <memory>
+#include <mutex>
+#include <optional>
 #include <set>
 #include <sstream>
 #include <string>
@@ -215,6 +218,8 @@ class Sanitizer final : public Observer {
     void memory_read(const void* begin, std::size_t bytes) override;
     void shared_begins(void* begin, const SharedDeclaration& variable) override;
     std::size_t bytes_left(const void* address) override;
+    std::size_t vector_bytes_left(const void* address) override;
+    void vector_changed(std::uintptr_t begin, std::uintptr_t end, std::uintptr_t size_end);
     void grid_begins(const Grid& grid) override;
     void grid_ends() override;
     std::unique_ptr<HeldShadow> block_leaves() override;
@@ -240,6 +245,14 @@ class Sanitizer final : public Observer {
         const DeviceLock lock = lock_device();
         failed_launch_ = {};
     }
+    void handle_begins(const void* handle, const CreatedBy& by) override {
+        const DeviceLock lock = lock_device();
+        handles_[handle] = by;
+    }
+    void handle_ends(const void* handle) override {
+        const DeviceLock lock = lock_device();
+        handles_.erase(handle);
+    }
     void call_begins() override;
     void call_ends() override;
     void device_reset() override;
@@ -248,7 +261,10 @@ class Sanitizer final : public Observer {
     void begin_buffer(void* memory, std::size_t memory_bytes, void* begin, std::size_t bytes, bool holds_data,
                       bool is_constant, std::uint32_t buffer);
     void count_bytes(warplab::Observed& observed) const;
-    void begin_dataset() { called_ = false; }
+    void begin_dataset() {
+        called_ = false;
+        lines_of_kept_handles_.clear();
+    }
     void name_part(void* memory, std::size_t bytes, const char* name);
     void begin_host_buffer(void* memory, std::size_t memory_bytes, void* begin, std::size_t bytes) {
         host_buffers_[number(memory)] = {number(memory) + memory_bytes, number(begin), bytes};
@@ -346,6 +362,7 @@ class Sanitizer final : public Observer {
     void note_shared_access(Object& object, const Touch& touch);
     void report_misaligned_shared();
     void report_leaks();
+    void report_not_destroyed();
     RawFinding describe(FindingKind kind, const Object* object, const Touch& touch) const;
     void record(FindingKind kind, const Object* object, const Touch& touch) {
         record_finding(describe(kind, object, touch));
@@ -358,10 +375,20 @@ class Sanitizer final : public Observer {
     };
     const HostBuffer* host_buffer_at(std::uintptr_t address) const;
 
+    /// The memory of a std::vector with a capacity beyond its size, which ends at size_end.
+    struct VectorMemory {
+        std::uintptr_t begin, size_end, end;
+    };
+    std::optional<VectorMemory> vector_at(std::uintptr_t address);
+    void look_for_vector(const Touch& touch);
+
     AsyncCopies async_;  // of the block async_block_
     std::uint32_t async_block_ = 0;
     Objects device_, shared_;
     std::map<std::uintptr_t, HostBuffer> host_buffers_;  // by the beginning of their memory
+    std::map<std::uintptr_t, VectorMemory> vectors_;     // by the beginning of their memory
+    std::mutex vectors_mutex_;                           // host threads use vectors while kernels run
+    std::atomic<bool> has_vectors_ = false;
     LastFound last_device_, last_shared_;
     std::uint32_t objects_version_ = 1;
     std::array<Recent, 256> recent_;
@@ -371,7 +398,9 @@ class Sanitizer final : public Observer {
     Histories histories_;
     std::size_t variables_known_ = 0;
     bool called_ = false;
-    RawFinding failed_launch_{};  // kind 0 if there is none, or the program queried its error
+    std::map<const void*, CreatedBy> handles_;  // streams and events of this call that it has not destroyed
+    std::set<int> lines_of_kept_handles_;       // that earlier calls for this dataset have not destroyed
+    RawFinding failed_launch_{};                // kind 0 if there is none, or the program queried its error
     Pending pending_;
     // Reads of a word of shared memory that other threads of the block update, by place, until the grid ends; and the
     // places whose threads then update the word, as in if (bin < 255) atomicAdd(&bin, 1).
@@ -644,6 +673,38 @@ std::size_t Sanitizer::bytes_left(const void* address) {
     if (object && object->space == FindingSpace::buffer) return left_of(object->begin, object->bytes);
     const HostBuffer* const host = host_buffer_at(at);
     return host ? left_of(host->begin, host->bytes) : SIZE_MAX;
+}
+
+void Sanitizer::vector_changed(std::uintptr_t begin, std::uintptr_t end, std::uintptr_t size_end) {
+    const std::lock_guard lock(vectors_mutex_);
+    if (size_end == end)
+        vectors_.erase(begin);
+    else
+        vectors_[begin] = {begin, size_end, end};
+    has_vectors_ = !vectors_.empty();
+}
+
+std::optional<Sanitizer::VectorMemory> Sanitizer::vector_at(std::uintptr_t address) {
+    if (!has_vectors_) return {};
+    const std::lock_guard lock(vectors_mutex_);
+    const auto after = vectors_.upper_bound(address);
+    if (after == vectors_.begin() || address >= std::prev(after)->second.end) return {};
+    return std::prev(after)->second;
+}
+
+std::size_t Sanitizer::vector_bytes_left(const void* address) {
+    const auto vector = vector_at(number(address));
+    return vector ? vector->size_end - std::min(number(address), vector->size_end) : SIZE_MAX;
+}
+
+/// Report an access of host code between a vector's size and its capacity.
+void Sanitizer::look_for_vector(const Touch& touch) {
+    const auto vector = vector_at(touch.address);
+    if (!vector || touch.address + touch.width <= vector->size_end) return;
+    RawFinding finding = describe(FindingKind::beyond_vector, nullptr, touch);
+    finding.offset = static_cast<std::int64_t>(touch.address - vector->begin);
+    finding.bytes = vector->size_end - vector->begin;
+    record_finding(finding);
 }
 
 const Sanitizer::HostBuffer* Sanitizer::host_buffer_at(std::uintptr_t address) const {
@@ -1369,7 +1430,21 @@ void Sanitizer::report_leaks() {
     }
 }
 
+/// Report streams and events that each call creates and leaves. A program may create some in its first call and keep
+/// them, so a line is reported if an earlier call has left one there, too.
+void Sanitizer::report_not_destroyed() {
+    std::set<int> lines;
+    for (const auto& [handle, by] : handles_) {
+        if (lines_of_kept_handles_.contains(by.line))
+            record_finding(at_line(FindingKind::not_destroyed, by.line, by.call, by.destroyed_by));
+        lines.insert(by.line);
+    }
+    lines_of_kept_handles_.merge(lines);
+    handles_.clear();
+}
+
 void Sanitizer::call_begins() {
+    handles_.clear();
     add_variables();
     for (auto& [zone, object] : device_) {
         object.line = 0;
@@ -1419,6 +1494,7 @@ void Sanitizer::call_ends() {
     timeline.synchronise();  // as the runner does on a GPU
     report_failed_launch();
     if (called_) report_leaks();
+    report_not_destroyed();
     called_ = true;
 }
 
@@ -1426,10 +1502,12 @@ void Sanitizer::device_reset() {
     const DeviceLock lock = lock_device();
     report_failed_launch();
     report_leaks();
+    handles_.clear();
 }
 
 /// Inspect an access by the student's own host code, which may use memory that belongs to both sides.
 void Sanitizer::host_access(const Touch& touch) {
+    look_for_vector(touch);
     const DeviceLock lock = try_to_lock_device();  // a kernel of another host thread may be waiting for this one
     if (!lock) return;
     add_variables();
@@ -1746,6 +1824,10 @@ void __tsan_atomic_thread_fence(int) { __atomic_thread_fence(__ATOMIC_SEQ_CST); 
 void __tsan_atomic_signal_fence(int) {}
 
 /// memcpy and similar functions in the student's file, which have these names there (warplab_cpu/seen.h).
+void __sanitizer_annotate_contiguous_container(const void* begin, const void* end, const void*, const void* size_end) {
+    using namespace warplab_cpu;
+    if (the_sanitizer) sanitizer().vector_changed(number(begin), number(end), number(size_end));
+}
 void* warplab_seen_memcpy(void* to, const void* from, unsigned long bytes) {
     see_range(from, bytes, false, WARPLAB_HERE);
     see_range(to, bytes, true, WARPLAB_HERE);

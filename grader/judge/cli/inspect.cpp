@@ -251,6 +251,25 @@ Parts parts_for(const StageRun& run, const Options& options) {
     return split_small(run, all);
 }
 
+/// Return the names of the stage's public datasets that the sanitizer does not inspect.
+std::vector<std::string> left_out_of(const Parts& parts, const StageRun& run) {
+    std::set<std::string> inspected;
+    for (const auto& part : parts)
+        for (const Dataset* dataset : part) inspected.insert(dataset->name);
+    std::vector<std::string> names;
+    for (const Dataset& dataset : run.lab.datasets)
+        if (!dataset.uses.hidden && dataset.uses.check && dataset.applies_to(run.stage) &&
+            !inspected.contains(dataset.name))
+            names.push_back(dataset.name);
+    return names;
+}
+
+void say_left_out(const std::vector<std::string>& names) {
+    if (names.empty()) return;
+    fmt::print("{}", wrap(fmt::format("Left out: {} (too large; DATASET=NAME inspects one).", fmt::join(names, ", ")),
+                          0, text_style(STDOUT_FILENO).width));
+}
+
 int say_compilation(const Compilation& compilation, int width) {
     const auto& failure = compilation.failure;
     fmt::print("{}{}", to_printable(compilation.log),
@@ -270,9 +289,10 @@ ModelledLines model_lines(Judge& judge, const Inspected& found, const Stage& sta
 }
 
 void print_all(const Inspected& found, const ModelledLines& modelled, const std::string& file, const Stage& stage,
-               const std::string& log, bool asking) {
+               const std::string& log, bool asking, const std::vector<std::string>& left_out) {
     fmt::print("{}/{} in check mode on {} (cpu backend)\n", found.lab, stage.id,
                format_plural(found.datasets.size(), "dataset"));
+    say_left_out(left_out);
     print_findings(found, file, asking);
     if (!log.empty()) fmt::print("The compiler says:\n{}", to_printable(log));
     print_answers(found, first_serious(found.findings) == nullptr, asking);
@@ -319,8 +339,8 @@ int inspect(const Options& options) {
     if (found.passed) found.limits = compare_with_limits(stage, found.datasets);
     found.lines = summarize_lines(found.counts);
     const ModelledLines modelled = model_lines(judge, found, stage, file, options);
-    print_all(found, modelled, file.lexically_normal().string(), stage, ready.compilation.log,
-              asks_first(lab, options));
+    print_all(found, modelled, file.lexically_normal().string(), stage, ready.compilation.log, asks_first(lab, options),
+              options.dataset.empty() ? left_out_of(parts, *ready.run) : std::vector<std::string>());
     keep(found, modelled, judge.begin_report("inspect", lab, {}, options.tree), file, options);
     return exit_status(found, sanitized.checks);
 }

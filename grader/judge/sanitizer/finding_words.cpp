@@ -297,6 +297,18 @@ Description same_value(const std::vector<BufferSpec>& buffers, const RawFinding&
             true};
 }
 
+Description beyond_vector(const RawFinding& f) {
+    const std::string function = object_of(f);
+    const std::uint64_t unit = std::max(1u, f.width);
+    return {cause::out_of_bounds,
+            function.empty()
+                ? fmt::format("Host code {} element {} of a std::vector, whose size is {}.", verb_of(f.now),
+                              static_cast<std::uint64_t>(f.offset) / unit, format_plural(f.bytes / unit, "element"))
+                : fmt::format("{}: {}. It is in a std::vector, of which only the elements below its size exist.",
+                              function, detail_of(f)),
+            "Give a vector its size first: std::vector<float> v(n) or v.resize(n). v.reserve(n) does not change it."};
+}
+
 const char* host_access_hint(const RawFinding& f) {
     return static_cast<FindingSpace>(f.space) == FindingSpace::variable
                ? "On a GPU the host's code does not reach a variable of the device's by its name: use "
@@ -370,6 +382,8 @@ Description describe(const std::vector<BufferSpec>& buffers, const RawFinding& f
                     "this work (cudaEventRecord), and let the default stream wait for it (cudaStreamWaitEvent)."};
         case FindingKind::same_value:
             return same_value(buffers, f);
+        case FindingKind::beyond_vector:
+            return beyond_vector(f);
         case FindingKind::leak:
             return {
                 cause::leak,
@@ -377,6 +391,13 @@ Description describe(const std::vector<BufferSpec>& buffers, const RawFinding& f
                             format_bytes(static_cast<double>(f.bytes))),
                 "Each cudaMalloc needs its cudaFree, and each cudaMallocHost its cudaFreeHost, on every way out of the "
                 "function."};
+        case FindingKind::not_destroyed:
+            return {cause::not_destroyed,
+                    fmt::format("Each call creates another one here with {}, and none destroys it with {}.",
+                                object_of(f), detail_of(f)),
+                    fmt::format("Each {} needs its {}, on every way out of the function. Or create it in the first "
+                                "call only and keep it in a static variable.",
+                                object_of(f), detail_of(f))};
         case FindingKind::copy_direction:
         case FindingKind::copy_of_freed:
         case FindingKind::copy_of_host_variable:

@@ -69,6 +69,7 @@ KINDS = {
     "device_memory": Kind(("device_memory",), "the host uses a device pointer"),
     "use_after_free": Kind(("use_after_free",), "an access to memory that was freed"),
     "invalid_free": Kind(("invalid_free",), "memory is freed that is not, or no longer, allocated"),
+    "not_destroyed": Kind(("not_destroyed",), "each call creates a stream or an event and does not destroy it"),
     "leak": Kind(("leak",), "a call allocates memory and does not free it"),
     "copy_size": Kind(("copy_size",), "a copy is larger than its source or its destination"),
     "copy_direction": Kind(("copy_direction",), "a copy whose source or destination is on the other side"),

@@ -63,6 +63,7 @@ TEST(Questions, DefectsThatTheSanitizerFindsHaveOne) {
                               cause::use_after_free,
                               cause::invalid_free,
                               cause::leak,
+                              cause::not_destroyed,
                               cause::copy_size,
                               cause::copy_direction,
                               cause::unfinished_work,

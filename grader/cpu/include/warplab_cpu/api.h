@@ -399,19 +399,20 @@ cudaError_t cudaGetSymbolSize(size_t* bytes, const T&) {
     return cudaSuccess;
 }
 
-// Streams and events
-cudaError_t cudaStreamCreate(cudaStream_t* stream);
-cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags);
-cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned flags, int priority);
+// Streams and events. `line` is the caller's line, for the report of those that each call creates.
+cudaError_t cudaStreamCreate(cudaStream_t* stream, warplab_cpu::Line line = {});
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags, warplab_cpu::Line line = {});
+cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned flags, int priority,
+                                         warplab_cpu::Line line = {});
 cudaError_t cudaStreamDestroy(cudaStream_t stream);
 cudaError_t cudaStreamSynchronize(cudaStream_t stream);
 cudaError_t cudaStreamQuery(cudaStream_t stream);
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned flags = 0);
 cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t callback, void* data, unsigned flags);
 cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void* data);
-cudaError_t cudaEventCreate(cudaEvent_t* event);
-cudaError_t cudaEventCreate(cudaEvent_t* event, unsigned flags);
-cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags);
+cudaError_t cudaEventCreate(cudaEvent_t* event, warplab_cpu::Line line = {});
+cudaError_t cudaEventCreate(cudaEvent_t* event, unsigned flags, warplab_cpu::Line line = {});
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags, warplab_cpu::Line line = {});
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream = nullptr);
 cudaError_t cudaEventQuery(cudaEvent_t event);
 cudaError_t cudaEventSynchronize(cudaEvent_t event);

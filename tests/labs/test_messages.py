@@ -1,0 +1,80 @@
+"""What the judge says about mistakes that need more than one solution's lines."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.labs.conftest import BACKEND, BUILD, ROOT, check
+from tests.labs.test_inspect import inspect
+
+pytestmark = pytest.mark.skipif(BACKEND != "cpu", reason="the sanitizer is part of the CPU backend")
+
+STAGE = "01_one_thread_per_element"
+ADD = """#include "labs/vector_add/lab.h"
+__global__ void add(const float* a, const float* b, float* out, std::size_t n) {
+    std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
+    if (i < n) out[i] = a[i] + b[i];
+}
+void vector_add_host(const float*, const float*, float*, std::size_t) {}
+void vector_add(const float* a, const float* b, float* out, std::size_t n, void*) {
+    if (n == 0) return;
+"""
+CREATED_IN_EACH_CALL = """    cudaStream_t stream;
+    cudaEvent_t done;
+    cudaStreamCreate(&stream);
+    cudaEventCreate(&done);
+    add<<<(n + 255) / 256, 256, 0, stream>>>(a, b, out, n);
+    cudaEventRecord(done, stream);
+    cudaEventSynchronize(done);
+"""
+DESTROYED = CREATED_IN_EACH_CALL + "    cudaEventDestroy(done);\n    cudaStreamDestroy(stream);\n"
+CREATED_ONCE = (
+    CREATED_IN_EACH_CALL.replace("cudaStream_t stream", "static cudaStream_t stream")
+    .replace("cudaEvent_t done", "static cudaEvent_t done")
+    .replace("cudaStreamCreate(", "if (!stream) cudaStreamCreate(")
+    .replace("cudaEventCreate(", "if (!done) cudaEventCreate(")
+)
+
+
+def findings(body: str, folder: Path) -> list[tuple[str, int]]:
+    source = folder / "vector_add.cu"
+    source.write_text(ADD + body + "}\n")
+    return [(one["cause"], one["line"]) for one in inspect("vector_add", STAGE, source, folder)[1]["findings"]]
+
+
+def test_streams_and_events_that_each_call_creates_are_findings(tmp_path):
+    assert findings(CREATED_IN_EACH_CALL, tmp_path) == [("not_destroyed", 11), ("not_destroyed", 12)]
+
+
+@pytest.mark.parametrize("body", [DESTROYED, CREATED_ONCE], ids=["destroyed", "created_once"])
+def test_streams_and_events_that_are_destroyed_or_kept_are_not(body, tmp_path):
+    assert findings(body, tmp_path) == []
+
+
+HANDLED_ERROR = """    add<<<1, 4096>>>(a, b, out, n);
+    cudaGetLastError();
+    add<<<(n + 255) / 256, 256>>>(a, b, out, n);
+    CUDA_CHECK(cudaEventRecord(nullptr));
+"""
+
+
+def test_a_message_does_not_repeat_the_words_of_a_handled_error(tmp_path):
+    source = tmp_path / "vector_add.cu"
+    source.write_text(ADD + HANDLED_ERROR + "}\n")
+    judged = check("vector_add", STAGE, source, tmp_path, "--no-check-mode", "--dataset", "above_block")
+    failure = judged.failures()[0]
+    assert "cudaEventRecord" in failure["message"]
+    assert "4096" not in failure["message"] + failure["hint"]
+
+
+def test_inspect_names_the_datasets_that_it_left_out():
+    command = [BUILD / "warplab", "inspect", "vector_add", STAGE, "--tree", "solutions", "--no-nvcc"]
+    printed = [
+        subprocess.run([*map(str, command), *more], cwd=ROOT, capture_output=True, text=True).stdout
+        for more in ([], ["--dataset", "one"])
+    ]
+    assert "Left out: readable, ragged, beyond_int (too large; DATASET=NAME inspects one).\n" in printed[0]
+    assert "Left out" not in printed[1]
