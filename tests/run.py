@@ -160,9 +160,11 @@ def read_junit(file: Path) -> Tally:
 
 
 def test_environment() -> dict[str, str]:
-    """What tests may rely on. Make's own variables are dropped: tests call make themselves."""
-    make_own = ("MAKEFLAGS", "MAKEOVERRIDES", "MFLAGS", "MAKELEVEL", "LAB", "STAGE", "DATASET", "BACKEND")
-    environment = {name: value for name, value in os.environ.items() if name not in make_own}
+    """What tests may rely on. Make's own variables are dropped: tests call make themselves. Bytecode may be written:
+    it goes to the build folder, and the tests start thousands of programs."""
+    dropped = ("MAKEFLAGS", "MAKEOVERRIDES", "MFLAGS", "MAKELEVEL", "LAB", "STAGE", "DATASET", "BACKEND")
+    dropped += ("PYTHONDONTWRITEBYTECODE",)
+    environment = {name: value for name, value in os.environ.items() if name not in dropped}
     environment["GOMP_SPINCOUNT"] = "10000"  # as build/warplab sets it for itself: tests run side by side
     return environment | {"WARPLAB_ROOT": str(ROOT), "WARPLAB_BUILD": str((ROOT / BUILD).resolve())}
 
