@@ -203,8 +203,8 @@ class StageJudge {
         return unwatched;
     }
 
-    /// If all datasets passed, check the largest one again, as on a GPU with many multiprocessors: there, blocks of as
-    /// many threads as there should be blocks are too large.
+    /// If all datasets passed, check the largest one again, as on a GPU with many multiprocessors: if grid and block
+    /// are swapped, the blocks are too large there.
     void check_on_large_gpu(StageRun& run) {
         if (run.backend != Backend::cpu || verdict_of(found_.checks) != Verdict::passed) return;
         std::map<std::size_t, const Dataset*> by_bytes;
@@ -221,7 +221,7 @@ class StageJudge {
         run.end_session();
         if (!check.failure) return;
         check.failure->message =
-            fmt::format("On a GPU with {} multiprocessors, as an H100 has: {}", of_h100, check.failure->message);
+            fmt::format("On a GPU with {} multiprocessors, such as an H100: {}", of_h100, check.failure->message);
         *std::ranges::find(found_.checks, largest.name, &Check::dataset) = check;
     }
 

@@ -176,7 +176,7 @@ class Explanation {
                 if (prefix_[kept * part] + next == actual_)
                     return Mistake{"bytes_not_elements",
                                    sentence("Of {} partial sums, of {} products each, only the first {} bytes are in "
-                                            "the sum, a quarter of them.",
+                                            "the answer: a quarter of all bytes.",
                                             parts, part, parts),
                                    "cudaMemcpy counts bytes: copy count * sizeof(int), not count."};
             }

@@ -16,7 +16,7 @@ class Stream {
   public:
     std::vector<Token> tokens;
     std::vector<int> match;          // for a bracket, the position of its partner; -1 if there is none
-    std::vector<int> around;         // the bracket whose first part, up to any ; in it, has the token; -1 if none
+    std::vector<int> around;         // position of the innermost enclosing bracket; -1 if none, or if a ; is between
     std::vector<int> block;          // position of the innermost enclosing {; -1 outside all
     std::vector<char> at_namespace;  // directly in the file, a namespace or extern "C" {}
     std::vector<int> branch;         // the number of the enclosing #if's branch; 0 outside all

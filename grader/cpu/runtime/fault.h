@@ -35,9 +35,9 @@ std::uint32_t disturbances();
 /// Record a text for the judge without ending the process: why the last call that returned an error failed.
 void note_detail(const std::string& detail, warplab::LaunchLimit limit = warplab::LaunchLimit::none);
 
-/// The program has asked for the last error, so the text does not explain the next one that has none of its own.
+/// Note that the program has read the last error: its text does not explain a later error without a text of its own.
 void note_error_taken();
-/// Remove the text if it is of such an error.
+/// Remove the text if it belongs to an error that the program has read.
 void drop_taken_detail();
 
 /// Return the status page for writing. page_is_read() states whether a judge reads it.

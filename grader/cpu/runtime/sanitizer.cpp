@@ -1823,11 +1823,12 @@ void __sanitizer_cov_trace_pc() {
 void __tsan_atomic_thread_fence(int) { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 void __tsan_atomic_signal_fence(int) {}
 
-/// memcpy and similar functions in the student's file, which have these names there (warplab_cpu/seen.h).
 void __sanitizer_annotate_contiguous_container(const void* begin, const void* end, const void*, const void* size_end) {
     using namespace warplab_cpu;
     if (the_sanitizer) sanitizer().vector_changed(number(begin), number(end), number(size_end));
 }
+
+/// memcpy and similar functions in the student's file, which have these names there (warplab_cpu/seen.h).
 void* warplab_seen_memcpy(void* to, const void* from, unsigned long bytes) {
     see_range(from, bytes, false, WARPLAB_HERE);
     see_range(to, bytes, true, WARPLAB_HERE);

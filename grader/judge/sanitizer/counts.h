@@ -81,8 +81,8 @@ struct LimitOutcome {
 /// Compare the counts with the stage's limits for the datasets that were counted.
 std::vector<LimitOutcome> compare_with_limits(const Stage& stage, const std::vector<Counted>& datasets);
 
-/// Whether the two numbers of a launch may be swapped: a kernel's blocks depend on the dataset, or its grid is the same
-/// for all and may be the size of a block.
+/// Return whether grid and block may be swapped in a launch: a kernel's block size depends on the dataset, or its grid
+/// size is the same for all datasets and could be a block size.
 bool may_be_swapped(const std::vector<Counted>& datasets);
 
 /// Describe an exceeded limit: "Technique not used: 1,024 atomics on device memory for each block on noise, where 256

@@ -302,9 +302,9 @@ Description beyond_vector(const RawFinding& f) {
     const std::uint64_t unit = std::max(1u, f.width);
     return {cause::out_of_bounds,
             function.empty()
-                ? fmt::format("Host code {} element {} of a std::vector, whose size is {}.", verb_of(f.now),
+                ? fmt::format("Host code {} element {} of a std::vector that has {}.", verb_of(f.now),
                               static_cast<std::uint64_t>(f.offset) / unit, format_plural(f.bytes / unit, "element"))
-                : fmt::format("{}: {}. It is in a std::vector, of which only the elements below its size exist.",
+                : fmt::format("{}: {}. This memory belongs to a std::vector: its size counts, not its capacity.",
                               function, detail_of(f)),
             "Give a vector its size first: std::vector<float> v(n) or v.resize(n). v.reserve(n) does not change it."};
 }
@@ -393,7 +393,7 @@ Description describe(const std::vector<BufferSpec>& buffers, const RawFinding& f
                 "function."};
         case FindingKind::not_destroyed:
             return {cause::not_destroyed,
-                    fmt::format("Each call creates another one here with {}, and none destroys it with {}.",
+                    fmt::format("Each call creates another one here with {}, and no call destroys it with {}.",
                                 object_of(f), detail_of(f)),
                     fmt::format("Each {} needs its {}, on every way out of the function. Or create it in the first "
                                 "call only and keep it in a static variable.",

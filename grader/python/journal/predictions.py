@@ -1,4 +1,4 @@
-"""What was predicted of each optimisation before a GPU measured it: by the student in the note, and by the model.
+"""Compares the predictions of each optimisation, by the student in the note and by the model, with measured times.
 
 A prediction is compared only with a measurement of the same text on the same dataset and, if it is the model's, on the
 GPU that was modelled.
@@ -99,8 +99,8 @@ def tell_predictions(predictions: Sequence[Prediction]) -> str:
     if modelled:
         words += f" Modelled: by make bench without a GPU, with its interval, for {' and '.join(modelled)}."
     if any(one.measured for one in predictions):
-        return words + " Measured: by such a GPU, with the same text and dataset."
-    return words + " Measured: not yet; make import REPORT=FILE adds the report of such a GPU."
+        return words + " Measured: with the same text and dataset and, if there is a modelled time, on that GPU."
+    return words + " Measured: not yet; make import REPORT=FILE adds a report from a GPU."
 
 
 def is_late(prediction: Prediction) -> bool:

@@ -67,6 +67,5 @@ TEST(Fuzz, FilesMadeToBeSlowAreNot) {
     }
 }
 
-/// All sources as one, which compiles in half the time.
 }  // namespace
 }  // namespace warplab::rewriter::test
