@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -174,6 +175,7 @@ def main() -> int:
     signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored when started in the background; tests send it
     only = os.environ.get("ONLY", "")
     environment = test_environment()
+    shutil.rmtree(BUILD / "pycache", ignore_errors=True)  # tests that copy the code leave bytecode of each copy
     print("C++ tests, and Python tests beside them", flush=True)
     cpp = CppTests(only, environment)
     try:
