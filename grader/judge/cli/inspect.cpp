@@ -21,6 +21,7 @@
 #include "grader/judge/cli/verbs.h"
 #include "grader/judge/cli/work.h"
 #include "grader/judge/judge.h"
+#include "grader/judge/present/console.h"
 #include "grader/judge/present/questions.h"
 #include "grader/judge/present/render.h"
 #include "grader/judge/sanitizer/findings.h"
@@ -288,8 +289,9 @@ ModelledLines model_lines(Judge& judge, const Inspected& found, const Stage& sta
     }
 }
 
-void print_all(const Inspected& found, const ModelledLines& modelled, const std::string& file, const Stage& stage,
-               const std::string& log, bool asking, const std::vector<std::string>& left_out) {
+/// Print all but the source.
+void print_results(const Inspected& found, const std::string& file, const Stage& stage, const std::string& log,
+                   bool asking, const std::vector<std::string>& left_out) {
     fmt::print("{}/{} in check mode on {} (cpu backend)\n", found.lab, stage.id,
                format_plural(found.datasets.size(), "dataset"));
     say_left_out(left_out);
@@ -299,7 +301,7 @@ void print_all(const Inspected& found, const ModelledLines& modelled, const std:
     print_limits(found.limits);
     print_kernels(found.kernels, found.gpu);
     print_traffic(found.all);
-    print_source(found.lines, modelled, found.source);
+    std::fflush(stdout);
 }
 
 /// Return the exit status that `check` would have; for it, an unused technique is only a note.
@@ -338,9 +340,14 @@ int inspect(const Options& options) {
     found.kernels = describe_kernels(found.all.launches, resources, gpu);
     if (found.passed) found.limits = compare_with_limits(stage, found.datasets);
     found.lines = summarize_lines(found.counts);
-    const ModelledLines modelled = model_lines(judge, found, stage, file, options);
-    print_all(found, modelled, file.lexically_normal().string(), stage, ready.compilation.log, asks_first(lab, options),
-              options.dataset.empty() ? left_out_of(parts, *ready.run) : std::vector<std::string>());
+    print_results(found, file.lexically_normal().string(), stage, ready.compilation.log, asks_first(lab, options),
+                  options.dataset.empty() ? left_out_of(parts, *ready.run) : std::vector<std::string>());
+    Console console;
+    console.show("modelling each line's share of the time");
+    const ModelledLines modelled =
+        model_lines(judge, found, stage, file, options);  // takes seconds if inputs are large
+    console.clear();
+    print_source(found.lines, modelled, found.source);
     keep(found, modelled, judge.begin_report("inspect", lab, {}, options.tree), file, options);
     return exit_status(found, sanitized.checks);
 }
