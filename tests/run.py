@@ -161,8 +161,8 @@ def read_junit(file: Path) -> Tally:
 
 
 def test_environment() -> dict[str, str]:
-    """What tests may rely on. Make's own variables are dropped: tests call make themselves. Bytecode may be written:
-    it goes to the build folder, and the tests start thousands of programs."""
+    """Return the environment of the tests. Make's own variables are dropped, because tests call make themselves. Python
+    may keep its bytecode, which goes to the build folder: the tests start thousands of programs."""
     dropped = ("MAKEFLAGS", "MAKEOVERRIDES", "MFLAGS", "MAKELEVEL", "LAB", "STAGE", "DATASET", "BACKEND")
     dropped += ("PYTHONDONTWRITEBYTECODE",)
     environment = {name: value for name, value in os.environ.items() if name not in dropped}

@@ -41,16 +41,15 @@ Check not_run(const Dataset& dataset, const Check& slow) {
     return check;
 }
 
-/// Whether threads may wait until a variable changes. Only hooks show that they wait in vain.
-bool may_poll(const std::filesystem::path& source) {
-    return std::filesystem::is_regular_file(source) && read_file(source).find("volatile") != std::string::npos;
+bool has_word(const std::filesystem::path& source, const char* word) {
+    return std::filesystem::is_regular_file(source) && read_file(source).find(word) != std::string::npos;
 }
 
+/// Whether threads may wait until a variable changes. Only hooks show that they wait in vain.
+bool may_poll(const std::filesystem::path& source) { return has_word(source, "volatile"); }
+
 /// Whether grids may depend on the size of the GPU.
-bool asks_about_the_gpu(const std::filesystem::path& source) {
-    const std::string text = std::filesystem::is_regular_file(source) ? read_file(source) : "";
-    return text.find("ultiProcessorCount") != std::string::npos;
-}
+bool asks_about_the_gpu(const std::filesystem::path& source) { return has_word(source, "ultiProcessorCount"); }
 
 /// Return the request for the program that checks the datasets. A graded submission is one program with the sanitizer's
 /// hooks, so that it cannot detect the sanitizer. In a student's own check nothing is graded: there, the datasets run

@@ -1,4 +1,4 @@
-"""What the judge says about mistakes that need more than one solution's lines."""
+"""Messages about mistakes that no change of a reference solution shows."""
 
 from __future__ import annotations
 
@@ -76,5 +76,5 @@ def test_inspect_names_the_datasets_that_it_left_out():
         subprocess.run([*map(str, command), *more], cwd=ROOT, capture_output=True, text=True).stdout
         for more in ([], ["--dataset", "one"])
     ]
-    assert "Left out: readable, ragged, beyond_int (too large; DATASET=NAME inspects one).\n" in printed[0]
+    assert "Left out: readable, ragged (too large; DATASET=NAME inspects one).\n" in printed[0]
     assert "Left out" not in printed[1]

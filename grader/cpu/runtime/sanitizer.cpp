@@ -400,7 +400,7 @@ class Sanitizer final : public Observer {
     bool called_ = false;
     std::map<const void*, CreatedBy> handles_;  // streams and events of this call that it has not destroyed
     std::set<int> lines_of_kept_handles_;       // that earlier calls for this dataset have not destroyed
-    RawFinding failed_launch_{};                // kind 0 if there is none, or the program queried its error
+    RawFinding failed_launch_{};                // its kind is 0 if none failed, or if the program has read the error
     Pending pending_;
     // Reads of a word of shared memory that other threads of the block update, by place, until the grid ends; and the
     // places whose threads then update the word, as in if (bin < 255) atomicAdd(&bin, 1).

@@ -141,7 +141,7 @@ std::string share_words(const ModelledLines& modelled, int line, int width) {
     return fmt::format("{:>{}}", is_known ? fmt::format("{:.0f}%", 100 * found->share) : "", width);
 }
 
-/// Say what the column of modelled shares means, or why it is empty.
+/// Say what the column of modelled shares means, or why it is missing.
 std::string modelled_words(const ModelledLines& modelled) {
     if (!modelled.why_not.empty()) return fmt::format(" No modelled shares: {}.", modelled.why_not);
     if (modelled.shares.empty()) return "";
@@ -252,14 +252,14 @@ Parts parts_for(const StageRun& run, const Options& options) {
     return split_small(run, all);
 }
 
-/// Return the names of the stage's public datasets that the sanitizer does not inspect.
+/// Return the names of the stage's public datasets that the sanitizer could inspect and does not.
 std::vector<std::string> left_out_of(const Parts& parts, const StageRun& run) {
     std::set<std::string> inspected;
     for (const auto& part : parts)
         for (const Dataset* dataset : part) inspected.insert(dataset->name);
     std::vector<std::string> names;
     for (const Dataset& dataset : run.lab.datasets)
-        if (!dataset.uses.hidden && dataset.uses.check && dataset.applies_to(run.stage) &&
+        if (dataset.uses.check && dataset.applies_to(run.stage) && why_not_here(run, dataset).empty() &&
             !inspected.contains(dataset.name))
             names.push_back(dataset.name);
     return names;

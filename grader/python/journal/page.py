@@ -146,7 +146,7 @@ def make_sum(lines: Sequence[tuple[str, str]], ends: bool = False) -> Html | Non
 
 
 def make_predictions(journal: Journal) -> Html | None:
-    """Make a table of the times that were predicted before a GPU measured them; None if there are none."""
+    """Make a table of predicted and measured times; None if nothing was predicted."""
     predictions = find_predictions(journal)
     if not predictions:
         return None

@@ -141,7 +141,7 @@ def test_half_a_note_is_shown_as_far_as_it_goes() -> None:
 )
 def test_a_predicted_time_counts_if_it_is_just_a_time(text: str, seconds: float | None) -> None:
     made = parse_note("x.md", "x", 1, f"## Seconds I predict\n{text}\n## Hours\n3")
-    assert made.predicted_s == (None if seconds is None else pytest.approx(seconds))
+    assert made.predicted_s == pytest.approx(seconds)
 
 
 @pytest.mark.parametrize(

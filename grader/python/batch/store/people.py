@@ -177,9 +177,9 @@ def find_anybody(database: Database, student: str) -> str:
 
 
 def find_named_stranger(word: str, rows: Sequence[Row], roster: Sequence[Student]) -> str:
-    """Return the student who is not on the roster and alone has this name; empty if there is none, if the word is an
-    id, or if several on the roster have the name: the hand-in is then one of theirs. Otherwise raises UserError if
-    other students have the name, too."""
+    """Find a student by name who is not on the roster. Return an empty string if there is none, if the word is an id, or
+    if several students on the roster have the name: then the hand-in is one of theirs. Raises UserError if other
+    students have the name, too."""
     on_roster = {student.id for student in roster}
     strangers = [Student(row.key, row.name) for row in rows if row.members == [row.key] and row.key not in on_roster]
     ids = {alias.casefold() for student in roster for alias in student.aliases} | {one.id for one in strangers}
