@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.labs import wrong
 from tests.labs.conftest import BACKEND, BUILD, ROOT, check
 from tests.labs.test_inspect import inspect
 
@@ -78,3 +79,13 @@ def test_inspect_names_the_datasets_that_it_left_out():
     ]
     assert "Left out: readable, ragged (too large; DATASET=NAME inspects one).\n" in printed[0]
     assert "Left out" not in printed[1]
+
+
+def test_swapped_grids_and_blocks_show_as_on_a_large_gpu(tmp_path):
+    """The test of all wrong submissions leaves check mode out, which finds launches that may be swapped."""
+    source = wrong.source_of("vector_add", "02_blocks_and_threads_swapped.patch", tmp_path)
+    judged = check("vector_add", "02", source, tmp_path)
+    failure = judged.failures()[0]
+    assert failure["cause"] == "launch_failed"
+    assert failure["message"].startswith("On a GPU with 132 multiprocessors, such as an H100: ")
+    assert "are the two swapped?" in failure["hint"]
