@@ -1,5 +1,5 @@
-"""What a ladder's stages take, as this folder's scripts draw it: ours from handouts/results/*.json (the first GPU that
-has the lab), the source's from labs/LAB/source.json, on a logarithmic scale.
+"""What a ladder's stages take, as this folder's scripts draw it: ours from handouts/results/*.json (the GPU with the
+most timings of the lab, libraries' included), the source's from labs/LAB/source.json, on a logarithmic scale.
 """
 
 from __future__ import annotations
@@ -22,12 +22,14 @@ def read(file: str) -> dict[str, Any]:
 
 
 def read_results(lab: str) -> dict[str, Any] | None:
-    """The first results file that has the lab."""
-    for file in sorted((ROOT / "handouts/results").glob("*.json")):
-        results: dict[str, Any] = json.loads(file.read_text())
-        if any(key.startswith(f"{lab}/") for key in results["stages"]):
-            return results
-    return None
+    """Return the results file with the most timings of the lab, or None if no file has any."""
+    files = [json.loads(file.read_text()) for file in sorted((ROOT / "handouts/results").glob("*.json"))]
+
+    def count(results: dict[str, Any]) -> int:
+        stages = [stage for key, stage in results["stages"].items() if key.startswith(f"{lab}/")]
+        return sum(len(stage["measurements"]) for stage in stages) + len(results["peers"].get(lab, []))
+
+    return max(filter(count, files), key=count, default=None)
 
 
 def seconds(figure: str) -> float | None:

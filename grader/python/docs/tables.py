@@ -146,22 +146,52 @@ def make_stages(sources: Sources, lab: str) -> list[str]:
 
 
 def make_results(sources: Sources, lab: str) -> list[str]:
-    """Make a sentence and a table for each GPU: a row for each stage and dataset, then the libraries."""
+    """Make a table that compares the GPUs, if there are several. Then make a sentence and a table for each GPU: a row
+    for each stage and dataset, then the libraries."""
     manifest = sources.manifest(lab)
     iterations = int(manifest.get("benchmark", {}).get("iterations", 1000))
-    lines: list[str] = []
-    for results in sources.results().values():
+    gpus = measured_on(sources, lab)
+    lines = compare_gpus(gpus, lab, manifest, iterations) if len(gpus) > 1 else []
+    for results in gpus:
         rows = []
         for stage in (stage["id"] for stage in manifest["stages"]):
             result = results.stages.get(f"{lab}/{stage}")
             rows += [measured_row(stage, measurement) for measurement in (result.measurements if result else [])]
-        if not rows:
-            continue
         rows.sort(key=lambda row: row[1])  # by dataset; stable, so stages stay in order
         rows += [peer_row(peer, iterations) for peer in results.peers.get(lab, [])]
         names = ["Stage", "Dataset", "Time>", "GB/s>", "Of bound>", "vs 1 core>", "vs all cores>", "Limited by"]
         lines += [describe_machine(results, lab, iterations), "", *make_table(names, rows), ""]
     return lines[:-1] if lines else ["Not measured yet."]
+
+
+def measured_on(sources: Sources, lab: str) -> list[Results]:
+    """Return the results of each GPU that timed the lab; the one with the most timings, libraries' included, first."""
+
+    def count(results: Results) -> int:
+        stages = [stage for name, stage in results.stages.items() if name.startswith(f"{lab}/")]
+        return sum(len(stage.measurements) for stage in stages) + len(results.peers.get(lab, []))
+
+    return sorted(filter(count, sources.results().values()), key=count, reverse=True)
+
+
+def compare_gpus(gpus: list[Results], lab: str, manifest: dict[str, Any], iterations: int) -> list[str]:
+    """Make a sentence and a table with a row for each stage and dataset that at least two GPUs timed, and a column for
+    each GPU."""
+    rows = []
+    for stage in (stage["id"] for stage in manifest["stages"]):
+        times: dict[str, dict[str, float]] = {}
+        for results in gpus:
+            result = results.stages.get(f"{lab}/{stage}")
+            for measured in result.measurements if result else []:
+                times.setdefault(measured.dataset, {})[results.gpu] = measured.median_s
+        rows += [
+            [f"`{stage}`", dataset, *(show_seconds(by_gpu[gpu.gpu]) if gpu.gpu in by_gpu else NONE for gpu in gpus)]
+            for dataset, by_gpu in times.items()
+            if len(by_gpu) > 1
+        ]
+    rows.sort(key=lambda row: row[1])
+    names = ["Stage", "Dataset", *(f"{results.gpu}>" for results in gpus)]
+    return [f"Seconds for {iterations} iterations, kernels only, by GPU:", "", *make_table(names, rows), ""]
 
 
 @dataclass(frozen=True)
@@ -208,12 +238,10 @@ OURS: dict[str, tuple[str, Callable[[Ours], str]]] = {
 
 
 def make_source(sources: Sources, lab: str) -> list[str]:
-    """Make a row for each row of source.json: its figures, and the measurements of each of our GPUs."""
+    """Make a row for each row of source.json: its figures, and our measurements on the GPU that has the most."""
     benchmark = sources.manifest(lab).get("benchmark", {})
     source = read_json(sources.root / "labs" / lab / "source.json")
-    gpus = [
-        results for results in sources.results().values() if any(key.startswith(f"{lab}/") for key in results.stages)
-    ]
+    gpus = measured_on(sources, lab)[:1]
     names = ["Stage", "Dataset", *(f"{source['machine']}: {name}>" for name in source["columns"])]
     names += [f"{results.gpu}: {OURS[key][0]}>" for results in gpus for key in source["ours"]]
     iterations, per_call = int(source["iterations"]), int(benchmark.get("iterations_per_call", 1))

@@ -86,10 +86,15 @@ struct Compared {
 std::vector<Compared> compared_gpus() {
     const fs::path constants = "grader/judge/predict/gpus";
     std::vector<Compared> all;
-    for (const std::string& name : known_machines(constants)) {
-        std::ifstream file("handouts/results/nvidia-" + name + ".json");
-        if (file) all.push_back({read_machine(constants, name), Json::parse(file)});
+    for (const fs::directory_entry& entry : fs::directory_iterator("handouts/results")) {
+        std::ifstream file(entry.path());
+        const Json results = Json::parse(file);
+        for (const std::string& name : known_machines(constants)) {
+            const Machine machine = read_machine(constants, name);
+            if (machine.name == results["gpu"]) all.push_back({machine, results});
+        }
     }
+    std::ranges::sort(all, {}, [](const Compared& gpu) { return gpu.machine.name; });
     return all;
 }
 

@@ -141,6 +141,28 @@ def test_results_are_made_and_shown(course: Path) -> None:
     assert run_module(TABLES, "--check", cwd=course).returncode == 0
 
 
+def test_several_gpus_are_compared(course: Path) -> None:
+    peers = {"lab": [{"name": "cublasSdot", "dataset": "bench_2_24", "median_s": 0.0031, "iterations": 100}]}
+    measure(course, report(), "--peers", write(course / "peers.json", peers))
+    other = report(machine=samples.report()["machine"] | {"gpu": "NVIDIA A100"})
+    other["stages"][0]["measurements"] = [samples.measurement(0.2, "barriers")]
+    assert measure(course, other).returncode == 0
+    source = {"schema": 1, "machine": "GTX 480", "iterations": 10, "columns": ["Kernel"], "ours": ["kernel"]}
+    rows = [{"stage": "01_first", "dataset": "bench_2_24", "figures": ["0.016 s"]}]
+    write(course / "labs/lab/source.json", source | {"rows": rows})
+    write(course / "handouts/source.md", "<!-- table: source lab -->\n<!-- end -->\n")
+    run_module(TABLES, cwd=course)
+    shown = (course / "handouts/lab.md").read_text().replace("\u00a0", " ")
+    compared = shown.partition("kernels only, by GPU:")[2].split("\n\n")[1].splitlines()
+    assert compared[0] == "| Stage | Dataset | NVIDIA H200 | NVIDIA A100 |"
+    assert compared[2] == "| `01_first` | bench_2_24 | 0.1000 s | 0.2000 s |"
+    assert compared[3].startswith("| `02_second` | bench_2_24 |")
+    assert len(compared) == 4, "bench_2_28 was timed on one GPU alone"
+    assert "NVIDIA A100, driver" in shown and "NVIDIA H200, driver" in shown
+    beside_source = (course / "handouts/source.md").read_text()
+    assert "NVIDIA H200: kernels" in beside_source and "A100" not in beside_source
+
+
 def test_the_sources_figures_stand_beside_ours(course: Path) -> None:
     handout = "# A lab\n\n<!-- table: source lab -->\n<!-- end -->\n"
     write(course / "handouts/lab.md", handout)
