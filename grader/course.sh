@@ -1,7 +1,7 @@
 # The instructors' verbs: a part of ./warplab, but not of a students' kit.
 
 verbs="$verbs demo test new-lab starters docs example-journal results counters peers soak bench-backend bench-grading \
-calibrate kit bug-key export gradescope autolab batch course"
+calibrate kit bug-key slides export gradescope autolab batch course"
 names="$names LABS STAGES EXERCISES FORMAT OUTPUT SUBMISSIONS OUT ROSTER EXECUTOR"
 paths="$paths OUTPUT SUBMISSIONS OUT"
 
@@ -18,6 +18,7 @@ For instructors; more in grader/python/release/RELEASES.md and, for developers, 
   make kit [LABS=…] [UPTO=stage]     the students' archive, without solutions; LABS=one,other:2 shortens one,
                                      EXERCISES=other:1 adds the find-the-bug exercises of stages that are over
   make bug-key [LAB=…]               the answers to the exercises of make bug, with the sanitizer's findings
+  make slides [LAB=…]                slides of the handouts, one HTML file for each lab, in build/slides/
   make batch LAB=… SUBMISSIONS=…     grade a folder of submissions, or a zip from Canvas or Moodle;
                                      OUT=… gets the gradebook and feedback, ROSTER=… lists the students
                                      (ROSTER=one.csv,other.csv are joined),
@@ -132,6 +133,10 @@ instructors_verb() { # [OPTION …]
         build program
         make_exercises || exit
         python "make bug-key" grader.python.release.exercise_key ${LAB:+"$LAB"} --exercises "$exercises" --build "$BUILD" "$@"
+        ;;
+    slides)
+        need_packages
+        "$VENV/bin/python" -m grader.python.docs.slides ${LAB:+--labs "$LAB"} --output "$BUILD/slides" "$@"
         ;;
     export)
         [ -n "$REPORT$*" ] && [ -n "$FORMAT$*" ] ||

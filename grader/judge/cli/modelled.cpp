@@ -122,7 +122,7 @@ const Problem& Modeller::problem(const Dataset& dataset) {
 
 predict::Recording Modeller::record(const Stage& stage, const fs::path& source, const Dataset& dataset) {
     try {
-        return predict::record(judge_, lab_, stage, source, problem(dataset), machine_, sandbox_);
+        return predict::record(judge_, lab_, stage, source, problem(dataset), machine_, sandbox_, draw_);
     } catch (const std::exception& error) {
         return {.why_not = fmt::format("the trace cannot be used ({})", error.what())};
     }

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <map>
 #include <optional>
+#include <random>
 #include <string>
 #include <utility>
 
@@ -51,6 +52,7 @@ class Modeller {
     const Options& options_;
     SandboxLevel sandbox_;
     predict::Machine machine_;
+    std::uint32_t draw_ = std::random_device()();
     std::map<std::pair<std::string, std::string>, double> solutions_s_;  // by stage and dataset
     std::optional<std::pair<std::string, Problem>> problem_;  // the last one, by dataset: large ones take long
     std::vector<std::pair<std::string, std::string>> texts_;  // by stage, for print()

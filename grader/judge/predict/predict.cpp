@@ -134,7 +134,7 @@ Recording without(const std::string& why, const std::optional<Failure>& failure)
 }  // namespace
 
 Recording record(Judge& judge, const Lab& lab, const Stage& stage, const std::filesystem::path& source,
-                 const Problem& problem, const Machine& machine, SandboxLevel sandbox) {
+                 const Problem& problem, const Machine& machine, SandboxLevel sandbox, std::uint32_t draw) {
     if (const std::string why = find_foreign_condition(read_file(source)); !why.empty()) return without(why, {});
     CompileRequest request = judge.compile_request(lab, stage, source, Task{.sandbox = sandbox});
     request.backend = Backend::cpu;
@@ -148,8 +148,8 @@ Recording record(Judge& judge, const Lab& lab, const Stage& stage, const std::fi
     const bool is_short = run->oracle.cost(problem).iterations <= 1;
     run->trace = {
         memory.file(),
-        {static_cast<std::uint32_t>(machine.multiprocessors), std::random_device()(),
-         static_cast<std::uint64_t>(machine.l2_bytes), is_short ? std::random_device()() % most_calls_before : 0}};
+        {static_cast<std::uint32_t>(machine.multiprocessors), draw, static_cast<std::uint64_t>(machine.l2_bytes),
+         is_short ? std::random_device()() % most_calls_before : 0}};
     const auto failure = make_calls(*run, problem, run->trace.order.calls_before + 1);
     run->end_session();
     if (failure) return without("the program did not finish the traced call", failure);

@@ -44,9 +44,10 @@ struct Gain {
 };
 
 /// Trace one call on a problem, in a sandbox of the given level. Only the blocks run that one multiprocessor of
-/// `machine` would get.
+/// `machine` would get. `draw` is a random number that selects them. Use one for all files that are compared, so that
+/// the data of different blocks do not make their times differ.
 Recording record(Judge& judge, const Lab& lab, const Stage& stage, const std::filesystem::path& source,
-                 const Problem& problem, const Machine& machine, SandboxLevel sandbox);
+                 const Problem& problem, const Machine& machine, SandboxLevel sandbox, std::uint32_t draw);
 
 /// Model the time of a recorded call.
 Prediction model(const Recording& recording, const Machine& machine);

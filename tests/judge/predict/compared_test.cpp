@@ -9,6 +9,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <numeric>
+#include <random>
 
 #include "grader/common/json.h"
 #include "grader/judge/predict/predict.h"
@@ -115,7 +116,7 @@ TEST(ModelledTimes, DISABLED_ComparedWithMeasured) {
                 if (!dataset.uses.bench || dataset.uses.unscored || !dataset.applies_to(stage)) continue;
                 const fs::path source = lab.root / "solutions" / lab.name / (stage.id + ".cu");
                 const Recording recording = record(judge, lab, stage, source, problems.at(dataset.name),
-                                                   gpus.front().machine, SandboxLevel::none);
+                                                   gpus.front().machine, SandboxLevel::none, std::random_device()());
                 for (Compared& gpu : gpus) gpu.add(lab, stage, dataset, recording);
                 fmt::print(stderr, "{}/{} {}\n", lab.name, stage.id, dataset.name);
             }
