@@ -19,6 +19,7 @@ BUILT = (
     "oracle-objects",
     "precompiled",
     "revision",
+    "together",
     "warplab",
 )
 
