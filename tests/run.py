@@ -11,6 +11,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 import xml.etree.ElementTree
@@ -105,6 +106,9 @@ class CppTests:
 
     def __init__(self, only: str, environment: dict[str, str]):
         self.start = time.monotonic()
+        self.folder = Path(tempfile.mkdtemp(prefix="warplab-tests-"))  # another checkout's tests may run, too
+        self.folder.chmod(0o755)  # sandboxed programs have other users
+        environment = environment | {"TEST_TMPDIR": f"{self.folder}/"}
         self.shards = [Shard(index, only, environment) for index in range(SHARDS)]
         self.watch = threading.Thread(target=self.stop_the_silent)
         self.watch.start()
@@ -116,6 +120,7 @@ class CppTests:
                 if shard.reader.is_alive() and shard.silent_too_long():
                     print(f"  {shard.running} said nothing for {SILENCE_LIMIT_S} s and is stopped.", flush=True)
                     shard.process.kill()
+        shutil.rmtree(self.folder, ignore_errors=True)
         print(f"\n  C++ tests: {self.tally().line()} in {time.monotonic() - self.start:.0f} s", flush=True)
 
     def tally(self) -> Tally:

@@ -18,7 +18,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.labs.conftest import BACKEND, BUILD, ROOT
+from tests.labs.conftest import BACKEND, BUILD, NOT_MODELLED, ROOT
 
 pytestmark = pytest.mark.skipif(BACKEND != "cpu", reason="the sanitizer is part of the CPU backend")
 CORPUS = ROOT / "tests/corpus"
@@ -92,7 +92,7 @@ def run_row(row: dict, folder: Path) -> Outcome:
     report = folder / "report.json"
     lab, stage = row["stage"].split("/")
     about = [lab, stage, "--source", CORPUS / row["file"], "--json", report, "--no-nvcc"]
-    printed, outcome = run_warplab("inspect", *about), Outcome()
+    printed, outcome = run_warplab("inspect", *about, *NOT_MODELLED), Outcome()
     if report.exists():
         found = json.loads(report.read_text())
         outcome.passed = found["passed"]
