@@ -4,7 +4,6 @@ stage is about."""
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import subprocess
 from pathlib import Path
@@ -14,9 +13,9 @@ import pytest
 from tests.labs import wrong
 from tests.labs.conftest import BACKEND, BUILD, NOT_MODELLED, ROOT, labs, stages
 from tests.python.test_schemas import complaints
+from tests.share import THOROUGH
 
 pytestmark = pytest.mark.skipif(BACKEND != "cpu", reason="check mode is part of the CPU backend")
-THOROUGH = bool(os.environ.get("WARPLAB_THOROUGH"))
 
 
 def inspect(lab: str, stage: str, source: Path, folder: Path, *options: str) -> tuple[int, dict]:
