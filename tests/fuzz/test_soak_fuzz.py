@@ -1,5 +1,5 @@
-"""libFuzzer's targets need clang and a minute to build, so only `make soak` builds them; this tests that they link, with
-WARPLAB_THOROUGH=1 where there is no clang."""
+"""libFuzzer's targets need clang and a minute to build, so only `make soak` builds them; this tests that they link
+(WARPLAB_THOROUGH=1), also where there is no clang."""
 
 from __future__ import annotations
 
