@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import os
 import shutil
@@ -39,17 +40,21 @@ def committed_files() -> list[Path]:
     return sorted(Path(name) for name in listed.split("\0") if name and (ROOT / name).is_file())
 
 
+@functools.cache
+def harness() -> Path:
+    """Return what the judge compiled of its own sources in BUILD's cache, which it does first if it is not there."""
+    words = ["check", "vector_add", "1", "--tree", "solutions", "--no-check-mode", "--dataset", "one"]
+    command = [BUILD / "warplab", *words, "--backend", "cpu", "--build", BUILD]
+    subprocess.run([*map(str, command)], cwd=ROOT, capture_output=True, check=True)
+    made = (BUILD / "cache").glob("harness-cpu-*")
+    return max(made, key=lambda folder: folder.stat().st_mtime)  # the judge marks what it uses
+
+
 def copy_harness(cache: Path) -> None:
-    """Copy what the judge compiles of its own sources to another cache, where it would compile the same again. That
-    takes 40 s of processor time, and test_submissions.py sees it when BUILD is new."""
-    made = sorted((BUILD / "cache").glob("harness-cpu-*"), key=lambda folder: folder.stat().st_mtime)
-    if not made:
-        check = [BUILD / "warplab", "check", "vector_add", "1", "--tree", "solutions", "--no-check-mode"]
-        command = [*check, "--backend", "cpu", "--dataset", "one", "--build", BUILD]
-        subprocess.run([*map(str, command)], cwd=ROOT, capture_output=True, check=True)
-        made = list((BUILD / "cache").glob("harness-cpu-*"))
+    """Copy the judge's harness to another cache, where the judge would compile the same again: 40 s of processor
+    time."""
     cache.mkdir(parents=True, exist_ok=True)
-    shutil.copytree(made[-1], cache / made[-1].name)  # the one that was used last
+    shutil.copytree(harness(), cache / harness().name)
 
 
 def cache_of_level_uid(build: Path) -> Path:
