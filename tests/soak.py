@@ -72,6 +72,7 @@ def test_thoroughly() -> dict:
         "tests/labs/test_submissions.py",
         "tests/hostile",
         "tests/fuzz/test_soak_fuzz.py",
+        "tests/end_to_end/test_bad_input.py",
         "tests/python/batch/grade/test_slurm.py",
         "tests/cuda12",
         "tests/layout",

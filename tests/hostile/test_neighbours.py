@@ -10,6 +10,7 @@ import pytest
 
 from tests.hostile.test_hostile import BACKEND, HONEST, failures, grade, left_running
 from tests.hostile.test_killed_judge import AT_BOTH_LEVELS, start_judge, wait_until
+from tests.share import THOROUGH
 
 SPINS = r"""
 #include <sys/prctl.h>
@@ -71,7 +72,7 @@ def one_core() -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("one_core")
-@AT_BOTH_LEVELS
+@(AT_BOTH_LEVELS if THOROUGH else pytest.mark.parametrize("gone", [[]], ids=["namespace"]))
 def test_neighbour_of_spinning_threads_loses_nothing(gone: list[str], tmp_path: Path) -> None:
     for folder in (tmp_path, *tmp_path.parents[:-2]):
         folder.chmod(folder.stat().st_mode | 0o055)
