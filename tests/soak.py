@@ -5,10 +5,10 @@
 - fuzz: more than ten million inputs for all that reads untrusted data, times FUZZ_SCALE (tests/fuzz/soak_fuzz.py, with
   clang and atheris).
 - solutions: for SECONDS_EACH (60), checks every solution again and again, with 1, 2 and 7 threads on the CPU backend.
-- thorough: tests of which `make test` takes some, in full (WARPLAB_THOROUGH=1): every wrong submission, check mode on
-  every program and every earlier stage, on aarch64 too where its tools are, modelled lines of every solution, slow and
-  refused and honest hostile hand-ins and those that deceive the sanitizer, all of them at the sandbox's weaker level,
-  some without each of its mechanisms, Slurm's time limit, CUDA 12 on every stage, what the fuzz targets link.
+- thorough: tests of which `make test` takes some, in full (WARPLAB_THOROUGH=1): every wrong submission and exercise,
+  check mode on every program and every earlier stage, on aarch64 too where its tools are, modelled lines of every
+  solution, all hostile hand-ins, also at the sandbox's weaker level, some without each of its mechanisms, Slurm's time
+  limit, CUDA 12 on every stage, what the fuzz targets link.
 - corpus: all rows of tests/corpus, with the three rates.
 - generated: GENERATED (300) random programs on the CPU backend in each of its modes, compared with an oracle and with
   what a GPU gave, and bugs planted in some of them (tests/differential).
@@ -70,6 +70,7 @@ def test_thoroughly() -> dict:
         "tests/cpu/check/test_check_mode.py",
         "tests/labs/test_inspect.py",
         "tests/labs/test_submissions.py",
+        "tests/labs/test_exercises.py",
         "tests/hostile",
         "tests/fuzz/test_soak_fuzz.py",
         "tests/end_to_end/test_bad_input.py",

@@ -12,7 +12,7 @@ def choose(rows: list[str], one_in: int = 3) -> list[str]:
 
 
 def test_each_kind_keeps_its_share_and_at_least_one_row(monkeypatch) -> None:
-    monkeypatch.setattr(share, "THOROUGH", False)
+    monkeypatch.setattr(share, "ALL_ROWS", False)
     chosen = choose(ROWS)
     assert [sum(row[0] == kind for row in chosen) for kind in "abc"] == [1, 1, 4]
     assert chosen == [row for row in ROWS if row in chosen]
@@ -20,6 +20,6 @@ def test_each_kind_keeps_its_share_and_at_least_one_row(monkeypatch) -> None:
     assert choose(ROWS, 1) == ROWS
 
 
-def test_a_thorough_run_has_all_rows(monkeypatch) -> None:
-    monkeypatch.setattr(share, "THOROUGH", True)
+def test_all_rows_can_be_asked_for(monkeypatch) -> None:
+    monkeypatch.setattr(share, "ALL_ROWS", True)
     assert choose(ROWS) == ROWS
