@@ -64,21 +64,22 @@ program: $(BUILD)/warplab $(BUILD)/cpu/rewrite $(oracles)
 tests: program $(BUILD)/tests
 program tests: ; @:
 
+# Programs are linked under another name and then renamed, so that one can be started while it is built again.
 # -rdynamic: oracles take what they need of core and judge from the program that loads them.
 $(BUILD)/warplab: $(judge)
 	@echo "  link    $@"
-	$(Q)$(CXX) -rdynamic -o $@ $^ $(LIBRARIES)
+	$(Q)$(CXX) -rdynamic -o $@.new $^ $(LIBRARIES) && mv $@.new $@
 
 $(BUILD)/cpu/rewrite: $(rewriter)
 	@echo "  link    $@"
 	@mkdir -p $(@D)
-	$(Q)$(CXX) -o $@ $^ $(LIBRARIES)
+	$(Q)$(CXX) -o $@.new $^ $(LIBRARIES) && mv $@.new $@
 
 # A lab's show.cpp, where there is one, is part of its oracle.
 $(oracles): $(BUILD)/machine $(BUILD)/oracle-objects
 	@echo "  link    $@"
 	@mkdir -p $(@D)
-	$(Q)$(CXX) -shared -fopenmp -o $@ $(filter %.o,$^)
+	$(Q)$(CXX) -shared -fopenmp -o $@.new $(filter %.o,$^) && mv $@.new $@
 $(foreach object,$(oracle_objects),\
     $(eval $(patsubst $(objects)/labs/%,$(BUILD)/labs/%,$(dir $(object)))oracle.so: $(object)))
 

@@ -11,6 +11,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 import xml.etree.ElementTree
@@ -23,7 +24,7 @@ VENV = Path(os.environ.get("VENV") or ".venv")
 CORES = max(1, min(4, os.cpu_count() or 1))
 SHARDS = max(1, CORES // 2)  # of the C++ tests
 WORKERS = CORES + 1  # of the Python tests beside them: some wait a lot, for a cluster or a time-out
-SILENCE_LIMIT_S = 300
+SILENCE_LIMIT_S = 900  # programs are built before some tests, which takes minutes if the machine is busy
 
 
 @dataclass
@@ -53,7 +54,8 @@ class Shard:
 
     def __init__(self, index: int, only: str, environment: dict[str, str]):
         self.tally = Tally()
-        self.running = ""
+        self.running = self.last = ""
+        self.stopped = False
         self.last_heard = time.monotonic()
         shard = {"GTEST_TOTAL_SHARDS": str(SHARDS), "GTEST_SHARD_INDEX": str(index)}
         self.process = subprocess.Popen(
@@ -83,7 +85,7 @@ class Shard:
             print(f"{''.join(said[-40:])}  The test program ended ({status}) in {self.running}.", flush=True)
             self.tally.failed.append(f"{self.running} (and the rest of its share was not run)")
         elif status not in (0, 1):
-            self.tally.failed.append(f"build/tests ended with status {status} after its last test")
+            self.tally.failed.append(f"build/tests ended with status {status} after {self.last or 'no test'}")
 
     def finish(self, outcome: str, said: str) -> None:
         if outcome == "OK":
@@ -94,7 +96,7 @@ class Shard:
         else:
             reason = " ".join(line.strip() for line in said.splitlines() if ": Skipped" not in line).strip()
             self.tally.skipped.append(f"{self.running}: {reason or 'no reason given'}")
-        self.running = ""
+        self.running, self.last = "", self.running
 
     def silent_too_long(self) -> bool:
         return time.monotonic() - self.last_heard > SILENCE_LIMIT_S
@@ -105,6 +107,9 @@ class CppTests:
 
     def __init__(self, only: str, environment: dict[str, str]):
         self.start = time.monotonic()
+        self.folder = Path(tempfile.mkdtemp(prefix="warplab-tests-"))  # another checkout's tests may run, too
+        self.folder.chmod(0o755)  # sandboxed programs have other users
+        environment = environment | {"TEST_TMPDIR": f"{self.folder}/"}
         self.shards = [Shard(index, only, environment) for index in range(SHARDS)]
         self.watch = threading.Thread(target=self.stop_the_silent)
         self.watch.start()
@@ -113,9 +118,12 @@ class CppTests:
         while any(shard.reader.is_alive() for shard in self.shards):
             for shard in self.shards:
                 shard.reader.join(timeout=0.5)
-                if shard.reader.is_alive() and shard.silent_too_long():
-                    print(f"  {shard.running} said nothing for {SILENCE_LIMIT_S} s and is stopped.", flush=True)
+                if shard.reader.is_alive() and not shard.stopped and shard.silent_too_long():
+                    where = shard.running or f"What follows {shard.last}"
+                    print(f"  {where} said nothing for {SILENCE_LIMIT_S} s and is stopped.", flush=True)
                     shard.process.kill()
+                    shard.stopped = True
+        shutil.rmtree(self.folder, ignore_errors=True)
         print(f"\n  C++ tests: {self.tally().line()} in {time.monotonic() - self.start:.0f} s", flush=True)
 
     def tally(self) -> Tally:

@@ -5,9 +5,10 @@
 - fuzz: more than ten million inputs for all that reads untrusted data, times FUZZ_SCALE (tests/fuzz/soak_fuzz.py, with
   clang and atheris).
 - solutions: for SECONDS_EACH (60), checks every solution again and again, with 1, 2 and 7 threads on the CPU backend.
-- thorough: tests of which `make test` takes some, in full (WARPLAB_THOROUGH=1): check mode on every program and every
-  earlier stage, on aarch64 too where its tools are, slow hostile hand-ins, all of them at the sandbox's weaker level,
-  some without each of its mechanisms, Slurm's time limit, CUDA 12 on every stage.
+- thorough: tests of which `make test` takes some, in full (WARPLAB_THOROUGH=1): every wrong submission and exercise,
+  check mode on every program and every earlier stage, on aarch64 too where its tools are, modelled lines of every
+  solution, all hostile hand-ins, also at the sandbox's weaker level, some without each of its mechanisms, Slurm's time
+  limit, CUDA 12 on every stage, what the fuzz targets link.
 - corpus: all rows of tests/corpus, with the three rates.
 - generated: GENERATED (300) random programs on the CPU backend in each of its modes, compared with an oracle and with
   what a GPU gave, and bugs planted in some of them (tests/differential).
@@ -68,7 +69,11 @@ def test_thoroughly() -> dict:
     tests = [
         "tests/cpu/check/test_check_mode.py",
         "tests/labs/test_inspect.py",
+        "tests/labs/test_submissions.py",
+        "tests/labs/test_exercises.py",
         "tests/hostile",
+        "tests/fuzz/test_soak_fuzz.py",
+        "tests/end_to_end/test_bad_input.py",
         "tests/python/batch/grade/test_slurm.py",
         "tests/cuda12",
         "tests/layout",
@@ -76,7 +81,7 @@ def test_thoroughly() -> dict:
     status, said = run([sys.executable, "-m", "pytest", "-q", "-n", str(os.cpu_count()), *tests], WARPLAB_THOROUGH="1")
     passed = re.search(r"(\d+) passed", said)
     found = [] if status == 0 else [{"status": status, "said": said}]
-    what = "check mode on every program and every limited stage, hostile hand-ins, Slurm, CUDA 12 on every stage"
+    what = "wrong submissions, check mode on every program and every limited stage, hostile hand-ins, Slurm, CUDA 12"
     return {"what": what, "tests": int(passed[1]) if passed else 0, "found": found}
 
 

@@ -1,7 +1,8 @@
 """What the CPU backend and the sanitizer say about the corpus, against what CUDA's rules say: see README.md here.
 
-`make test` runs every fifth row, WARPLAB_THOROUGH=1 all. `python3 -m tests.corpus.test_corpus` runs all rows and prints
-the three rates and the rows that do not hold; `make soak` keeps both.
+`make test` runs one in six rows of each expectation and kind, WARPLAB_THOROUGH=1 all.
+`python3 -m tests.corpus.test_corpus` runs all rows and prints the three rates and the rows that do not hold;
+`make soak` keeps both.
 """
 
 from __future__ import annotations
@@ -18,13 +19,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.labs.conftest import BACKEND, BUILD, ROOT
+from tests.labs.conftest import BACKEND, BUILD, NOT_MODELLED, ROOT
+from tests.share import share_of
 
 pytestmark = pytest.mark.skipif(BACKEND != "cpu", reason="the sanitizer is part of the CPU backend")
 CORPUS = ROOT / "tests/corpus"
 ROWS = json.loads((CORPUS / "corpus.json").read_text())
-THOROUGH = bool(os.environ.get("WARPLAB_THOROUGH"))
-SHARE = 5  # one row in so many is run without WARPLAB_THOROUGH
 
 # The sanitizer's causes by the corpus's kinds.
 CAUSES = {
@@ -92,7 +92,7 @@ def run_row(row: dict, folder: Path) -> Outcome:
     report = folder / "report.json"
     lab, stage = row["stage"].split("/")
     about = [lab, stage, "--source", CORPUS / row["file"], "--json", report, "--no-nvcc"]
-    printed, outcome = run_warplab("inspect", *about), Outcome()
+    printed, outcome = run_warplab("inspect", *about, *NOT_MODELLED), Outcome()
     if report.exists():
         found = json.loads(report.read_text())
         outcome.passed = found["passed"]
@@ -189,9 +189,8 @@ def disagreements(rows: list[dict], outcomes: dict[str, Outcome]) -> list[str]:
 
 
 def chosen_rows() -> list[dict]:
-    """Every row, or an even share of what each expectation has."""
-    ordered = sorted(ROWS, key=lambda row: (row["expect"], row.get("kind", ""), row["file"]))
-    return ordered if THOROUGH else ordered[::SHARE]
+    """Every row, or a share of each expectation and kind."""
+    return share_of(ROWS, lambda row: (row["expect"], row.get("kind", "")), lambda row: row["file"], 6)
 
 
 @pytest.mark.parametrize("row", chosen_rows(), ids=lambda row: row["file"])

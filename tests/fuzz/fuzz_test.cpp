@@ -1,4 +1,5 @@
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <filesystem>
@@ -31,7 +32,8 @@ TEST(FuzzTargets, ABrokenPromiseIsSeen) {
 
 /// All sources as one, which compiles in half the time. The readers of JSON would take too long.
 TEST(FuzzTargets, SanitizersFindNothingInARunnersWords) {
-    const std::filesystem::path program = std::filesystem::path(testing::TempDir()) / "warplab-fuzz-replay";
+    const std::filesystem::path program =
+        std::filesystem::path(testing::TempDir()) / ("warplab-fuzz-replay" + std::to_string(getpid()));
     const std::filesystem::path source = program.string() + ".cpp";
     {
         std::ofstream all(source);

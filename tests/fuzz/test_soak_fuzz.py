@@ -1,4 +1,5 @@
-"""libFuzzer's targets need clang and a minute to build, so only `make soak` builds them; this tests that they link."""
+"""libFuzzer's targets need clang and a minute to build, so only `make soak` builds them; this tests that they link
+(WARPLAB_THOROUGH=1), also where there is no clang."""
 
 from __future__ import annotations
 
@@ -6,10 +7,19 @@ import re
 import subprocess
 from pathlib import Path
 
+import pytest
+
 from tests.fuzz.soak_fuzz import SOURCES
 from tests.labs.conftest import BUILD, ROOT
+from tests.share import THOROUGH
 
 
+def test_the_sources_are_there() -> None:
+    places = (ROOT, ROOT / BUILD)  # some are generated
+    assert [source for source in SOURCES if not any((place / source).exists() for place in places)] == []
+
+
+@pytest.mark.skipif(not THOROUGH, reason="compiles for a minute: WARPLAB_THOROUGH=1")
 def test_all_that_the_targets_call_is_linked(tmp_path: Path) -> None:
     whole = tmp_path / "whole.o"
     compiler = ["g++", "-std=c++20", "-O0", "-I.", f"-I{BUILD}"]

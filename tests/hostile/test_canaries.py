@@ -15,9 +15,10 @@ from grader.python.batch.outputs.feedback import redact
 from grader.python.batch.outputs.report_page import make_page
 from grader.python.batch.outputs.report_text import tell_report
 from grader.python.common.report import read_report
-from tests.hostile.test_hostile import HONEST, LAB, STAGE, THOROUGH
+from tests.hostile.test_hostile import HONEST, LAB, STAGE
 from tests.hostile.without import without
 from tests.labs.conftest import BUILD, ROOT
+from tests.share import THOROUGH
 
 SEARCHER = Path(__file__).parent / "canaries/searches_everywhere.cu"
 SECRET = "ca" * 32

@@ -8,7 +8,8 @@ twice and the second run looks for traces of the first. `speed_at_most`: the max
 with `check_mode` run under the sanitizer, whose own verdict is `sanitizer`. Those with `timed` also run on the datasets
 that only a GPU gets, because all timed datasets of their lab are among these. `open`: the attack still works, and
 SANDBOX.md lists it. The `slow` ones run with
-WARPLAB_THOROUGH=1, and so do all at the level `uid`, without bubblewrap, but for a few that are `short`. In a file,
+WARPLAB_THOROUGH=1, and so do all at the level `uid`, without bubblewrap, but for a few that are `short`. Of those that
+do not try the sandbox (kind_of), one in three runs without it. In a file,
 @ROOT@, @BUILD@, @OUTSIDE@, @PORT@ and @NAME@ stand for what a cheat would have to guess: the course's folder, its build
 folder, another student's folder, a port that somebody listens on, and a name by which the test knows its processes.
 @900 TEXT@ stands for 900 times TEXT.
@@ -32,10 +33,10 @@ import pytest
 
 from tests.hostile.without import without
 from tests.labs.conftest import BACKEND, BUILD, ROOT
+from tests.share import THOROUGH, share_of
 
 FOLDER = Path(__file__).parent
 ENTRIES = json.loads((FOLDER / "hostile.json").read_text())
-THOROUGH = bool(os.environ.get("WARPLAB_THOROUGH"))
 AT_LEVEL_UID = [one for one in ENTRIES if BACKEND in one["backends"] and (THOROUGH or one.get("short"))]
 LAB, STAGE = "dot_product", "01_serial_block_sum"
 HONEST = ROOT / "solutions" / LAB / f"{STAGE}.cu"
@@ -148,7 +149,17 @@ def judges_keys() -> Iterator[None]:
         libc.syscall(keyctl, revoke, key)
 
 
-@pytest.mark.parametrize("entry", ENTRIES, ids=name_of)
+def kind_of(entry: dict) -> object:
+    """Return the kind of a hand-in that is not to break out: it is refused before it runs, or it deceives the sanitizer
+    in a known way, or it is honest. Each other one tries a mechanism of its own, and is a kind of its own."""
+    if "open" in entry:
+        return "open"
+    if set(one_of(entry["cause"])) <= {"refused_feature", "compile_error"}:
+        return str(entry["cause"]), bool(entry.get("check_mode"))
+    return "honest" if entry["file"].startswith("honest_") else entry["file"]
+
+
+@pytest.mark.parametrize("entry", share_of(ENTRIES, kind_of, name_of, 3), ids=name_of)
 def test_technique(entry: dict, tmp_path: Path) -> None:
     if BACKEND not in entry["backends"]:
         pytest.skip(f"works on {', '.join(entry['backends'])} only")

@@ -15,9 +15,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.hostile.test_hostile import ENTRIES, THOROUGH, assert_outcome, name_of
+from tests.hostile.test_hostile import ENTRIES, assert_outcome, name_of
 from tests.hostile.without import without
 from tests.labs.conftest import BUILD, ROOT
+from tests.share import THOROUGH
 
 LAB, STAGE = "vector_add", "02_grid_stride"
 NOBODY = 65534

@@ -13,6 +13,7 @@ from grader.python.journal.exercise import KINDS, find_key, inspect, read_exerci
 from grader.python.release.exercises import Listed, make_exercises, read_list, strip_comments
 from tests.labs import wrong
 from tests.labs.conftest import BACKEND, BUILD, ROOT, labs, stages
+from tests.share import share_of
 
 LISTED = [one for lab in labs() for one in read_list(ROOT, lab)]
 TELLING = re.compile(r"(?i)bug|wrong|forgot|missing|//|/\*|race|not[ _](?:cleared|awaited)")
@@ -60,7 +61,7 @@ def test_an_exercise_is_for_its_submissions_stage_and_does_not_name_the_bug(list
 
 
 @pytest.mark.skipif(BACKEND != "cpu", reason="check mode is part of the CPU backend")
-@pytest.mark.parametrize("listed", LISTED, ids=name_of)
+@pytest.mark.parametrize("listed", share_of(LISTED, lambda listed: listed.lab, name_of, 3), ids=name_of)
 def test_check_mode_finds_one_kind_of_bug_where_it_is(listed: Listed, folder: Path, monkeypatch) -> None:
     monkeypatch.chdir(ROOT)
     exercise = next(one for one in read_exercises(folder, listed.lab) if one.name == listed.name)

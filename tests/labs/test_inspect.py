@@ -4,7 +4,6 @@ stage is about."""
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import subprocess
 from pathlib import Path
@@ -12,18 +11,19 @@ from pathlib import Path
 import pytest
 
 from tests.labs import wrong
-from tests.labs.conftest import BACKEND, BUILD, ROOT, labs, stages
+from tests.labs.conftest import BACKEND, BUILD, NOT_MODELLED, ROOT, labs, stages
 from tests.python.test_schemas import complaints
+from tests.share import THOROUGH
 
 pytestmark = pytest.mark.skipif(BACKEND != "cpu", reason="check mode is part of the CPU backend")
-THOROUGH = bool(os.environ.get("WARPLAB_THOROUGH"))
 
 
 def inspect(lab: str, stage: str, source: Path, folder: Path, *options: str) -> tuple[int, dict]:
-    """The exit status, and what `build/warplab inspect` writes as JSON."""
+    """The exit status, and what `build/warplab inspect` writes as JSON. Without options, nothing is compiled with nvcc
+    and, except with WARPLAB_THOROUGH=1, nothing is modelled."""
     report = folder / f"{stage}.json"
     command = [BUILD / "warplab", "inspect", lab, stage, "--source", source, "--json", report]
-    command += options or ["--no-nvcc"]  # which takes longer than all the rest
+    command += options or ["--no-nvcc", *(() if THOROUGH else NOT_MODELLED)]
     run = subprocess.run(list(map(str, command)), cwd=ROOT, capture_output=True, text=True, errors="replace")
     assert report.exists(), run.stdout + run.stderr
     inspection = json.loads(report.read_text())
@@ -122,10 +122,10 @@ def test_kernels_are_described_as_they_were_launched(tmp_path: Path) -> None:
 
 def test_registers_and_shared_memory_limit_what_a_gpu_holds(tmp_path: Path) -> None:
     source = ROOT / "solutions/image_histogram/05_private_bins.cu"
-    t4 = inspect("image_histogram", "05_private_bins", source, tmp_path, "--gpu", "t4")[1]
-    h200 = inspect("image_histogram", "05_private_bins", source, tmp_path, "--gpu", "H200")[1]
-    few, many = (kernel(report, "image_histogram_kernel") for report in (t4, h200))
-    assert (t4["gpu"]["name"], few["limit"], few["resident_blocks"]) == ("T4", "shared memory", 1)
+    small = inspect("image_histogram", "05_private_bins", source, tmp_path, "--gpu", "rtx 2080")[1]
+    large = inspect("image_histogram", "05_private_bins", source, tmp_path, "--gpu", "B200")[1]
+    few, many = (kernel(report, "image_histogram_kernel") for report in (small, large))
+    assert (small["gpu"]["name"], few["limit"], few["resident_blocks"]) == ("RTX 2080", "shared memory", 1)
     assert many["resident_blocks"] > few["resident_blocks"]
     assert (few["registers"] or 0) > 0 or not shutil.which("nvcc")
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import hashlib
 import os
 import shutil
 import subprocess
@@ -19,6 +21,7 @@ BUILT = (
     "oracle-objects",
     "precompiled",
     "revision",
+    "together",
     "warplab",
 )
 
@@ -37,9 +40,33 @@ def committed_files() -> list[Path]:
     return sorted(Path(name) for name in listed.split("\0") if name and (ROOT / name).is_file())
 
 
+@functools.cache
+def harness() -> Path:
+    """Return what the judge compiled of its own sources in BUILD's cache, which it does first if it is not there."""
+    words = ["check", "vector_add", "1", "--tree", "solutions", "--no-check-mode", "--dataset", "one"]
+    command = [BUILD / "warplab", *words, "--backend", "cpu", "--build", BUILD]
+    subprocess.run([*map(str, command)], cwd=ROOT, capture_output=True, check=True)
+    made = (BUILD / "cache").glob("harness-cpu-*")
+    return max(made, key=lambda folder: folder.stat().st_mtime)  # the judge marks what it uses
+
+
+def copy_harness(cache: Path) -> None:
+    """Copy the judge's harness to another cache, where the judge would compile the same again: 40 s of processor
+    time."""
+    cache.mkdir(parents=True, exist_ok=True)
+    shutil.copytree(harness(), cache / harness().name)
+
+
+def cache_of_level_uid(build: Path) -> Path:
+    """The cache of a build folder at the sandbox's level `uid`, where sandboxed users may enter it."""
+    return Path("/var/cache/warplab", hashlib.sha256(str(build.resolve()).encode()).hexdigest()[:16])
+
+
 def copy_built(folder: Path) -> None:
-    """What `make program` has built, without its tests: all else in BUILD may change while other tests run."""
+    """What `make program` has built, without its tests, and the judge's harness: all else in BUILD may change while
+    other tests run."""
     folder.mkdir(parents=True)
+    copy_harness(folder / "cache")
     for name in BUILT:
         if (BUILD / name).is_dir():
             shutil.copytree(BUILD / name, folder / name, ignore=shutil.ignore_patterns("tests*", "runtime-tests"))

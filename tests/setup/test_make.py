@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -347,6 +348,20 @@ def test_read_only_checkout(checkout):
         words = ("check", "LAB=sample", f"BUILD={build}", f"WORK={build}/my work")
         said = machine.run("make", *words, cwd=folder, prefix=nobody)
         assert said.has(f"judge: [check] [sample] [--build] [{build}] [--work] [{build}/my work]\n")
+
+
+def test_two_commands_at_once_build_once(checkout, make):
+    folder = checkout()
+    with ThreadPoolExecutor() as pool:
+        said = list(pool.map(lambda _: make(folder, "check", "LAB=sample"), range(2)))
+    assert [one.status for one in said] == [0, 0], said
+    assert sum(one.out.count("link    build/warplab") for one in said) == 1, said
+
+
+def test_where_there_are_no_locks_it_is_built(checkout, make, machine):
+    machine.without("flock")
+    said = make(checkout(), "check", "LAB=sample")
+    assert said.status == 0 and said.has("judge: [check] [sample]\n")
 
 
 def test_build_folder_with_spaces_is_refused(checkout, make, tmp_path):

@@ -15,6 +15,7 @@ could read them, the hidden datasets, the secret and the starters then stay at h
 
 from __future__ import annotations
 
+import fcntl
 import io
 import os
 import secrets
@@ -135,7 +136,12 @@ def make_autolab(root: Path, lab: str, choice: Choice, build: Path) -> bytes:
     oracle = f"labs/{lab}/oracle.so"
     portable = build / "portable"
     command = ["make", "-f", "grader/build.mk", f"BUILD={portable}", "MARCH=", f"{portable}/{oracle}"]
-    done = subprocess.run(command, cwd=root, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, check=False)
+    portable.mkdir(parents=True, exist_ok=True)
+    with (portable / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # another archive may be made at the same time
+        done = subprocess.run(
+            command, cwd=root, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, check=False
+        )
     if done.returncode != 0:
         raise UserError(f"The oracle could not be built: {done.stderr.strip()[-500:]}")
     for program in ("warplab", "cpu/rewrite"):

@@ -1,6 +1,7 @@
 #include "tests/cpu/rewriter/samples.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <sstream>
@@ -33,9 +34,9 @@ class Samples : public testing::Test {
     }
     ~Samples() override { fs::remove_all(folder_); }
 
-    const fs::path folder_ =
-        fs::path(testing::TempDir()) /
-        (std::string("warplab-rewriter-") + testing::UnitTest::GetInstance()->current_test_info()->name());
+    const fs::path folder_ = fs::path(testing::TempDir()) /
+                             (std::string("warplab-rewriter-") +
+                              testing::UnitTest::GetInstance()->current_test_info()->name() + std::to_string(getpid()));
 };
 
 TEST_F(Samples, AreRewrittenLineByLine) {

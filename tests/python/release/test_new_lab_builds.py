@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from tests.layout.tree import committed_files
+from tests.layout.tree import committed_files, copy_harness
 from tests.python.support import ROOT, run_module
 
 BUILD = Path(os.environ.get("WARPLAB_BUILD") or ROOT / "build")
@@ -35,6 +35,7 @@ def project() -> Iterator[Path]:
             copy = folder / (Path("build") / file.relative_to(BUILD) if file in built else file.relative_to(ROOT))
             copy.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(file, copy)
+        copy_harness(folder / "build/cache")
         assert run_module("grader.python.release.new_lab", "scratch", "--root", folder).returncode == 0
         build_oracle(folder)
         yield folder

@@ -21,6 +21,7 @@ import pytest
 
 from grader.python.release.leaks import find_answers, squeeze
 from grader.python.release.services import read_secret
+from tests.layout.tree import cache_of_level_uid, copy_harness
 from tests.python.batch.outputs.test_formats import check_autolab, check_gradescope
 from tests.python.support import ROOT, run_module
 
@@ -61,6 +62,7 @@ def unpack(everyones: Path, *words: str) -> Path:
     for program in ("warplab", "cpu/rewrite", f"labs/{LAB}/oracle.so"):
         (folder / "source/build" / program).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy2(BUILD / program, folder / "source/build" / program)
+    copy_harness(folder / "source/build/cache")
     return folder
 
 
@@ -240,7 +242,12 @@ def test_gradescope_where_namespaces_are_refused(autograder):
     (archive,) = (autograder / "work").glob("*.tar.gz")
     shutil.move(archive, autograder / "submission")
     no_admin = ("setpriv", "--bounding-set=-sys_admin", "--inh-caps=-sys_admin")
-    done = run_autograder(autograder, without="namespaces", prefix=no_admin)
+    cache = cache_of_level_uid(autograder / "source/build")
+    copy_harness(cache)
+    try:
+        done = run_autograder(autograder, without="namespaces", prefix=no_admin)
+    finally:
+        shutil.rmtree(cache)
     assert done.returncode == 0, done.stderr
     result = read_result(autograder)
     assert result["extra_data"]["sandbox"] == "uid"
@@ -289,6 +296,7 @@ def test_autolab(everyones):
         assert archive.getnames() == ["autograde-Makefile", "autograde.tar"]
         archive.extractall(everyones / "vm", filter="data")
     (everyones / "vm/autograde-Makefile").rename(everyones / "vm/Makefile")
+    copy_harness(everyones / "vm/warplab/build/cache")
     handed_in = everyones / "vm/handin file.tar"
     with tarfile.open(handed_in, "w") as archive:
         for stage in STAGES[:2]:
