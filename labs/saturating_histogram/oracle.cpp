@@ -351,6 +351,7 @@ class Explanation : Output<std::uint8_t> {
 
     Guess try_padding() {
         const std::size_t width = shape_.width, pitch = shape_.pitch();
+        if (Guess guess = try_end_in_elements()) return guess;
         for (const std::size_t columns : {pitch, width + 1, (width + 3) / 4 * 4})
             if (columns > width && fits(count_cells(columns, pitch)))
                 return Mistake{"padding_counted",
@@ -362,6 +363,22 @@ class Explanation : Output<std::uint8_t> {
         if (!fits(count_cells(width, width))) return {};
         return Mistake{"wrong_pitch", sentence("Rows are read {} elements apart; they are {} apart.", width, pitch),
                        "Row y begins at input[y * pitch], not at y * width: the padding lies between the rows."};
+    }
+
+    /// Places in input are compared with the number of elements.
+    Guess try_end_in_elements() const {
+        Counts counts{};
+        for (std::size_t y = 0; y < shape_.height; ++y)
+            for (std::size_t x = 0; x < shape_.width; ++x)
+                if (const std::size_t at = y * shape_.pitch() + x; at < n_) ++counts[cells_[at]];
+        if (!fits(counts)) return {};
+        return Mistake{
+            "wrong_pitch",
+            sentence("Counted are the elements before input[{}], which is width * height: the last one is at "
+                     "input[{}].",
+                     n_, (shape_.height - 1) * shape_.pitch() + shape_.width - 1),
+            "Rows are pitch elements apart: places in input end before height * pitch, not before height * "
+            "width."};
     }
 
     /// Takes elements away from the end, until the bins fit: those that do are between two numbers.
@@ -467,6 +484,15 @@ class Explanation : Output<std::uint8_t> {
                 for (std::size_t one = 0; one < blocks && blocks > 1; ++one)
                     if (are(pieces.fill(blocks, [one](auto k, auto, auto) { return k == one; })))
                         return name_share(n_, block, blocks, one, {"elements", "counted"});
+                for (const std::size_t one : {std::size_t{0}, blocks - 1})
+                    if (blocks > 1 && are(pieces.fill(blocks, [one](auto k, auto, auto) { return k != one; })))
+                        return Mistake{
+                            "one_block_lost",
+                            sentence("The elements of block {} of {} are not counted, those of all others "
+                                     "are.",
+                                     one, blocks),
+                            "Where the blocks' counts are added up, does the loop begin with block 0 and end "
+                            "after the last one?"};
             }
         }
         return {};
