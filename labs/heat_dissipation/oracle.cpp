@@ -661,9 +661,6 @@ class Suspicions {
             {mirror("Of the two mirror columns, the left one is one iteration behind."), {.mirror = Mirror::late_left}},
             {mirror("Of the two mirror columns, the right one is one iteration behind."),
              {.mirror = Mirror::late_right}},
-            {mirror("The mirror columns of rows 0 to rows - 1 of the padded field are renewed; cells are in rows 1 to "
-                    "rows."),
-             {.first_mirrored = 0}},
             {{"wrong_pitch", "Rows of the field are read and written columns apart; they are columns + 2 apart.",
               "The mirror columns belong to each row of the field: its pitch is columns + 2. Only conductivity has "
               "rows "
@@ -704,6 +701,10 @@ class Suspicions {
                                   sizes_.rows),
                          "Every row takes a thread of the kernel that mirrors: (rows + threads - 1) / threads blocks."},
                         {.rows_mirrored = covered});
+        suspect(
+            mirror("The mirror columns of rows 0 to rows - 1 of the padded field are renewed; cells are in rows 1 to "
+                   "rows."),
+            {.first_mirrored = 0});
     }
 
     /// The mirror columns are read from, or written to, the elements next to the right ones.

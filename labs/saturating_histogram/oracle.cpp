@@ -466,7 +466,8 @@ class Explanation : Output<std::uint8_t> {
         if (n_ > 1 << 18) return {};
         const bool none_missing = std::equal(right.begin(), right.end(), actual.begin(), std::less_equal<>());
         return guess_repeated(n_, {"elements", "counted"}, [&](const Reach& reach) {
-            if (reach.end == n_ && !none_missing) return false;
+            const bool all = reach.run >= reach.period, few = reach.run < 256;  // too many such to try
+            if (reach.end == n_ && !reach.slices && (all || few) && !none_missing) return false;
             Counts counts{};
             for (std::size_t i = 0; i < reach.end; ++i) counts[value(i)] += reach.times_of(i);
             return fits(counts);

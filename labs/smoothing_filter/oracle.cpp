@@ -208,19 +208,15 @@ class Explanation : Output<float> {
                        "has BLOCK_Y rows of them."};
     }
 
-    /// The block with which a grid for height x width covers these columns and rows.
-    std::optional<Block> find_transposed(std::size_t columns, std::size_t rows) const {
+    /// Whether a grid for height x width covers these columns and rows.
+    bool covers_transposed(Block block, std::size_t columns, std::size_t rows) const {
         const auto up = [](std::size_t count, std::size_t to) { return (count + to - 1) / to * to; };
-        for (const Block block : usual_shapes)
-            if (columns == std::min(shape_.width, up(shape_.height, block.x)) &&
-                rows == std::min(shape_.height, up(shape_.width, block.y)))
-                return block;
-        return {};
+        return columns == std::min(shape_.width, up(shape_.height, block.x)) &&
+               rows == std::min(shape_.height, up(shape_.width, block.y));
     }
 
     Mistake name_unwritten(std::size_t columns, std::size_t rows) const {
         const std::size_t width = shape_.width, height = shape_.height;
-        const std::optional<Block> transposed = find_transposed(columns, rows);
         constexpr auto also_transposed =
             " Or are x and y exchanged in the grid or in the index? With this picture, the same pixels are left out.";
         const std::string counts = sentence("Only {} x {} of {} x {} pixels are written", columns, rows, width, height);
@@ -243,7 +239,7 @@ class Explanation : Output<float> {
                 return {"one_block_only", sentence("{}: one block of {} x {}.", counts, block.x, block.y),
                         std::string("The pixel's place takes the block's into account: blockIdx.x * blockDim.x + "
                                     "threadIdx.x, and y likewise.") +
-                            (transposed ? also_transposed : "")};
+                            (covers_transposed(block, columns, rows) ? also_transposed : "")};
             const bool x_unscaled = columns == unscaled_end(width, block.x),
                        y_unscaled = rows == unscaled_end(height, block.y);
             if ((x_unscaled || columns == width) && (y_unscaled || rows == height)) return block_size_forgotten(counts);
@@ -255,15 +251,16 @@ class Explanation : Output<float> {
                              block.y),
                     std::string("Round the number of blocks up in both directions: (width + BLOCK_X - 1) / BLOCK_X, "
                                 "and height likewise.") +
-                        (transposed ? also_transposed : "")};
+                        (covers_transposed(block, columns, rows) ? also_transposed : "")};
         }
-        if (transposed)
-            return {"transposed",
-                    sentence("{}: the threads cover as many columns as the picture has rows, and as many rows as it "
-                             "has columns, in blocks of {} x {}.",
-                             counts, transposed->x, transposed->y),
-                    "x counts columns and y rows: blockIdx.x and threadIdx.x belong to x, and the grid has as many "
-                    "blocks in x as width needs."};
+        for (const Block block : usual_shapes)
+            if (covers_transposed(block, columns, rows))
+                return {"transposed",
+                        sentence("{}: the threads cover as many columns as the picture has rows, and as many rows as "
+                                 "it has columns, in blocks of {} x {}.",
+                                 counts, block.x, block.y),
+                        "x counts columns and y rows: blockIdx.x and threadIdx.x belong to x, and the grid has as many "
+                        "blocks in x as width needs."};
         return {"grid_too_small", counts + ".",
                 "Do the blocks cover the picture, across and down, and does each begin where the one before ends? Is "
                 "the guard x < width && y < height?"};
@@ -322,8 +319,8 @@ class Explanation : Output<float> {
 
     /// Bytes are copied as if they were weights, or as many as a pointer has.
     Guess try_first_weights() const {
-        const std::size_t n = shape_.size;
-        for (const std::size_t copied : {n * n / 4, sizeof(float*) / sizeof(float)})
+        const std::size_t n = shape_.size, of_pointer = sizeof(void*) / sizeof(float);
+        for (const std::size_t copied : {n * n / 4, of_pointer})
             if (gives(with_weights(
                     [&](std::size_t r, std::size_t c) { return r * n + c < copied ? weights_[r * n + c] : 0.f; })))
                 return Mistake{

@@ -91,7 +91,9 @@ std::vector<Formula<float>> wrong_formulas(const Problem& problem, const Output<
     };
     const std::size_t first = sums.first, n = sums.right.size();
     // Some inputs cannot tell a[i] from the sum cut to a whole number.
-    const auto cut = [](float sum) { return std::abs(sum) < 0x1p31f ? std::trunc(sum) : sum; };
+    const auto cut = [](float sum) {
+        return std::abs(sum) < 0x1p31f ? std::trunc(sum) + 0.0f : sum;
+    };  // -0.5f is 0 as an int
     std::size_t alike = 0;
     while (alike < n && cut(x[alike] + y[alike]) == x[alike]) ++alike;
     const Mistake truncated =

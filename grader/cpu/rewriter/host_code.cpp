@@ -259,8 +259,9 @@ class HostCode {
     void refuse_symbols(const Function& function) {
         const int end = code_.match[function.end];
         for (int i = function.end; i < end; ++i) {
-            if (code_[i] != ">>>" || code_[i + 1] != "(") continue;
-            for (int k = i + 2; k < code_.match[i + 1]; ++k) {
+            const bool closes = code_[i - 3] == ">" && code_[i - 2] == ">" && code_[i - 1] == ">";
+            if (!closes || code_[i] != "(") continue;
+            for (int k = i + 1; k < code_.match[i]; ++k) {
                 const auto before = code_[k - 1], after = code_[k + 1];
                 const bool whole = (before == "(" || before == "," || before == "&") && (after == "," || after == ")");
                 if (!whole || !symbols_.count(code_[k]) || declares(function, code_[k])) continue;
