@@ -909,16 +909,20 @@ class Suspicions {
         const bool count_is_wrong = more != 0;
         const bool change_is_wrong = !(std::abs(actual_[largest_change] - answer_[largest_change]) <= change_bound());
         if (!count_is_wrong && !change_is_wrong) return;
+        const bool claims_nothing = actual_[iterations_done] == 0 && actual_[largest_change] == 0;
         const std::string count = words(iterations_done, "iterations") + off,
                           change = words(largest_change, "largest_change");
-        suspect({cause::wrong_value,
-                 sentence("The field is right, but what is said about it is not: {}{}{}.", count_is_wrong ? count : "",
-                          count_is_wrong && change_is_wrong ? "; " : "", change_is_wrong ? change : ""),
-                 count_is_wrong ? "Every iteration counts that was computed, the last one, too: count it before the "
-                                  "test that ends the loop."
-                                : "It is the largest fabs(new - old) of all cells in the last iteration. Is it copied "
-                                  "from where the kernel wrote it, after the kernel has written it?"},
-                take_actual({result}));
+        suspect(
+            {cause::wrong_value,
+             sentence("The field is right, but what is said about it is not: {}{}{}.", count_is_wrong ? count : "",
+                      count_is_wrong && change_is_wrong ? "; " : "", change_is_wrong ? change : ""),
+             claims_nothing   ? "Does the code come to the line that returns the result? If it looks for it in a "
+                                "std::vector: v.resize(n) gives it n elements, v.reserve(n) gives it none."
+             : count_is_wrong ? "Every iteration counts that was computed, the last one, too: count it before the "
+                                "test that ends the loop."
+                              : "It is the largest fabs(new - old) of all cells in the last iteration. Is it copied "
+                                "from where the kernel wrote it, after the kernel has written it?"},
+            take_actual({result}));
     }
 
     /// All wrong cells lie so near to columns or rows at which tiles meet that only what comes across can be wrong.

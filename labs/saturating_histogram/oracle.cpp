@@ -351,7 +351,6 @@ class Explanation : Output<std::uint8_t> {
 
     Guess try_padding() {
         const std::size_t width = shape_.width, pitch = shape_.pitch();
-        if (Guess guess = try_end_in_elements()) return guess;
         for (const std::size_t columns : {pitch, width + 1, (width + 3) / 4 * 4})
             if (columns > width && fits(count_cells(columns, pitch)))
                 return Mistake{"padding_counted",
@@ -416,7 +415,8 @@ class Explanation : Output<std::uint8_t> {
         for (std::size_t i = 0; i < most; ++i) ++counts[value(i)];
         const std::string only = sentence("Only the first {} of {} elements are counted", most, n_);
         if (std::any_of(counts.begin(), counts.end(), [](auto c) { return c != 0 && c < bin_full; }))
-            return {"tail_lost", only + ".", "Which thread takes the last elements?"};
+            return try_end_in_elements().value_or(
+                Mistake{"tail_lost", only + ".", "Which thread takes the last elements?"});
         return {"stopped_early", only + ": up to there all bins that had occurred were full.",
                 "A value that has not occurred yet may still come: a bin that is 0 is not full."};
     }
@@ -466,10 +466,14 @@ class Explanation : Output<std::uint8_t> {
         if (n_ > 1 << 18) return {};
         const bool none_missing = std::equal(right.begin(), right.end(), actual.begin(), std::less_equal<>());
         return guess_repeated(n_, {"elements", "counted"}, [&](const Reach& reach) {
-            const bool all = reach.run >= reach.period, few = reach.run < 256;  // too many such to try
+            const bool all = reach.run >= reach.period, few = reach.run < 1024;  // too many such to try
             if (reach.end == n_ && !reach.slices && (all || few) && !none_missing) return false;
             Counts counts{};
-            for (std::size_t i = 0; i < reach.end; ++i) counts[value(i)] += reach.times_of(i);
+            for (std::size_t i = 0; i < reach.end; ++i) {
+                const std::uint32_t bin = value(i);
+                counts[bin] += reach.times_of(i);
+                if (counts[bin] > actual[bin] && actual[bin] < bin_full) return false;
+            }
             return fits(counts);
         });
     }
