@@ -39,7 +39,9 @@ bool is_explained_by(const Failure& failure, const Finding& finding) {
     const bool at_wrong_time =
         is_one_of(finding.cause, {cause::race, cause::atomic_race, cause::unfinished_work, cause::lane_mask,
                                   cause::divergent_barrier, cause::return_before_barrier});
-    return is_described(failure) && (at_wrong_place || at_wrong_time);
+    const bool is_nothing = is_one_of(failure.cause, {"nothing_added", "nothing_counted"});
+    const bool loses_all = is_one_of(finding.cause, {cause::out_of_bounds, cause::use_after_free, cause::copy_size});
+    return (is_described(failure) && (at_wrong_place || at_wrong_time)) || (is_nothing && loses_all);
 }
 
 /// Return the failure of a file that nvcc compiles as a refusal by the CPU backend, so that a GPU decides its points.
@@ -75,6 +77,7 @@ std::vector<std::string> settle_notes(const StageReport& report, const Evidence&
         for (const Finding& found : report.check_mode->findings)
             if (found.cause == cause::same_value && !found.hint.empty() && !outputs_failed(report))
                 notes.push_back(told(found) + " " + found.hint);
+    if (!evidence.narrow_index.empty() && !outputs_failed(report)) notes.push_back(evidence.narrow_index);
     if (evidence.timed.reference_does_not_compile)
         notes.push_back("The reference solution does not compile here, so it was not timed alongside.");
     if (!only_dataset.empty())

@@ -30,6 +30,7 @@ struct Evidence {
     std::optional<CheckMode> sanitizer;
     std::vector<LimitOutcome> limits;  // of the stage, if the sanitizer passed
     Timed timed;
+    std::string narrow_index;  // a note
     std::string output;
     std::optional<Failure> error;  // of the judge
 };

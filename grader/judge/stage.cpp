@@ -10,7 +10,9 @@
 
 #include "grader/common/hash.h"
 #include "grader/common/read_file.h"
+#include "grader/judge/check/story.h"
 #include "grader/judge/judge.h"
+#include "grader/judge/narrow_index.h"
 #include "grader/judge/run/phases.h"
 #include "grader/judge/settle.h"
 #include "grader/judge/starter.h"
@@ -170,6 +172,7 @@ class StageJudge {
             if (may_be_swapped_ && asks_about_the_gpu(request_.source)) check_on_large_gpu(run);
         }
         check_hidden(run);
+        found_.narrow_index = note_narrow_index(skipped_datasets(), read_file(request_.source));
         run.end_session();
         const bool times = judge_.backend() == Backend::cuda || task_.options.force;
         if (verdict_of(found_.checks) == Verdict::passed && task_.measure && times)
@@ -301,10 +304,36 @@ class StageJudge {
             std::erase_if(part, [&](const Dataset* dataset) { return was_blocked(*dataset); });
         task.outputs_failed = std::ranges::any_of(
             found_.checks, [](const Check& check) { return !check.skipped && check.verdict == Verdict::failed; });
+        if (const Dataset* one = find_unexplained(task.parts); one && is_quick(*run, *one)) task.parts.push_back({one});
         task.stop = task.outputs_failed ? SanitizerTask::Stop::when_found : SanitizerTask::Stop::when_slow;
         task.expected = unwatched.launches;
         task.doing = [this](const std::string& what) { progress_(GradingPhase::check_mode, what); };
         return run_sanitizer(*run, task);
+    }
+
+    std::vector<const Dataset*> skipped_datasets() const {
+        std::vector<const Dataset*> skipped;
+        for (const Dataset* dataset : datasets_)
+            if (std::ranges::any_of(
+                    found_.checks, [&](const Check& check) { return check.skipped && check.dataset == dataset->name; }))
+                skipped.push_back(dataset);
+        return skipped;
+    }
+
+    /// Return the first dataset that failed, if its failure names no line that the sanitizer could, and if it is not in
+    /// the parts.
+    const Dataset* find_unexplained(const Parts& parts) const {
+        const auto failed = std::ranges::find_if(
+            found_.checks, [](const Check& check) { return !check.skipped && check.verdict == Verdict::failed; });
+        if (failed == found_.checks.end() || !failed->failure) return nullptr;
+        const Failure& failure = *failed->failure;
+        if (!is_unexplained(failure) && failure.cause != cause::race && failure.cause != cause::out_of_bounds_write)
+            return nullptr;
+        const auto is_it = [&](const Dataset* dataset) { return dataset->name == failed->dataset; };
+        if (std::ranges::any_of(parts, [&](const auto& part) { return std::ranges::any_of(part, is_it); }))
+            return nullptr;
+        const auto found = std::ranges::find_if(datasets_, is_it);
+        return found == datasets_.end() ? nullptr : *found;
     }
 
     /// Return whether the dataset was not run because of another one. The sanitizer would hang on it again.

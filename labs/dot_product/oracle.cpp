@@ -92,11 +92,11 @@ class Explanation {
         prefix_.resize(n_ + 1);
         for (std::size_t i = 0; i < n_; ++i) prefix_[i + 1] = prefix_[i] + product(i);
         for (std::size_t i = 0; i < n_; ++i) residues_[i % residues_.size()] += product(i);
-        return first_fit(
-            situation_, *this,
-            {&E::try_kept, &E::try_past_end, &E::try_copied_bytes, &E::try_tail, &E::try_share, &E::try_warps,
-             &E::try_parts, &E::try_missing_barrier, &E::try_run_lost, &E::try_whole, &E::try_repeated,
-             &E::try_stale_shared_memory, &E::try_odd_trees, &E::try_float_sums, &E::try_lost_updates});
+        return first_fit(situation_, *this,
+                         {&E::try_kept, &E::try_past_end, &E::try_neutral, &E::try_copied_bytes, &E::try_old_partials,
+                          &E::try_tail, &E::try_share, &E::try_warps, &E::try_parts, &E::try_missing_barrier,
+                          &E::try_run_lost, &E::try_whole, &E::try_repeated, &E::try_shuffle_up,
+                          &E::try_stale_shared_memory, &E::try_odd_trees, &E::try_float_sums, &E::try_lost_updates});
     }
 
   private:
@@ -105,7 +105,10 @@ class Explanation {
 
     std::uint32_t sum(const Reach& reach) const {
         std::uint32_t total = 0;
-        if (reach.falls)
+        if (reach.slices)
+            for (std::size_t k = 0; k < reach.slices && k * reach.period < n_; ++k)
+                total += sum(k * reach.period, std::min(n_, k * reach.period + reach.run));
+        else if (reach.falls)
             for (std::size_t i = 0; i < reach.end; ++i)
                 total += static_cast<std::uint32_t>(reach.times_of(i)) * product(i);
         else if (reach.rise)
@@ -113,7 +116,8 @@ class Explanation {
         else if (reach.period == 1)
             total = static_cast<std::uint32_t>(reach.times) * sum(reach.begin, reach.end);
         else
-            for (std::size_t i = reach.first; i < n_; i += reach.period) total += sum(i, std::min(n_, i + reach.run));
+            for (std::size_t i = reach.first; i < n_; i += reach.period)
+                total += static_cast<std::uint32_t>(reach.times) * sum(i, std::min(n_, i + reach.run));
         return total;
     }
 
@@ -165,6 +169,19 @@ class Explanation {
         return {};
     }
 
+    /// Threads past the end add 1, as if the sum were a product.
+    Guess try_neutral() {
+        for (const std::size_t block : usual_blocks)
+            if (const std::size_t idle = (n_ + block - 1) / block * block - n_;
+                idle > 1 && actual_ == right_ + static_cast<std::uint32_t>(idle))
+                return Mistake{"wrong_neutral",
+                               sentence("The answer is {} too large: that is 1 for each thread past the end, with "
+                                        "blocks of {}.",
+                                        idle, std::to_string(block)),
+                               "A thread past the end must not change the sum: the neutral value of + is 0."};
+        return {};
+    }
+
     /// The partial sums are copied to the host, which holds zeros: as many bytes as there are sums.
     Guess try_copied_bytes() {
         if (!situation_.stage.starts_with("04") || actual_ == 0) return {};
@@ -180,6 +197,23 @@ class Explanation {
                                             parts, part, parts),
                                    "cudaMemcpy counts bytes: copy count * sizeof(int), not count."};
             }
+        return {};
+    }
+
+    /// The host adds as many partial sums as the second kernel made, but those that the first one made.
+    Guess try_old_partials() {
+        if (!situation_.stage.starts_with("04")) return {};
+        for (const std::size_t block : usual_blocks) {
+            const std::size_t first = (n_ + block - 1) / block, second = (first + block - 1) / block;
+            if (second == first || second * block >= n_ || prefix_[second * block] != actual_) continue;
+            return Mistake{
+                "old_partials",
+                sentence("Of the {} partial sums of the first kernel, the first {} are in the answer: as "
+                         "many as the second kernel makes of them.",
+                         first, second),
+                "The host adds what the last kernel wrote. After each kernel, what it wrote is what the next "
+                "one reads: are the two pointers exchanged, as by std::swap(partial, next)?"};
+        }
         return {};
     }
 
@@ -314,8 +348,45 @@ class Explanation {
         for (const std::size_t part : {4, 256, 128, 512, 1024, 64, 32, 2048, 4096, 8192})
             if (const std::size_t begin = n_ / part * part; begin != n_ && right_ + sum(begin, n_) == actual_)
                 return tail_twice(n_, begin, nouns);
+        if (Guess guess = try_rest_of_every_block()) return guess;
         if (Guess guess = guess_repeated(n_, nouns, fits())) return guess;
         return n_ > 1 << 21 ? Guess() : guess_long_stride(n_, nouns, fits());
+    }
+
+    /// Every block adds what is left over after the vectors.
+    Guess try_rest_of_every_block() const {
+        constexpr std::uint32_t most_blocks = 4096;
+        const std::size_t begin = n_ / 4 * 4;
+        const std::uint32_t rest = sum(begin, n_);
+        for (std::uint32_t more = 2; rest != 0 && more < most_blocks; ++more)
+            if (actual_ == right_ + more * rest)
+                return Mistake{
+                    "tail_repeated",
+                    sentence("The last {}, from number {} on, {} in the sum {} times.",
+                             format_plural(n_ - begin, "product"), begin, n_ - begin == 1 ? "is" : "are", more + 1),
+                    "What is left over after the whole vectors is for one block alone: blockIdx.x == 0 && i "
+                    "< n."};
+        return {};
+    }
+
+    /// Lane 0 never gets a sum from another lane: at each of five distances it adds its own sum to itself.
+    Guess try_shuffle_up() {
+        for (const std::size_t elements : {1, 4})
+            for (const std::size_t threads : {256, 128, 512, 1024, 32}) {
+                if (n_ < 2 * threads * elements) continue;
+                const std::vector<std::uint32_t> sums = sums_modulo(threads * elements);
+                std::uint32_t first = 0;
+                for (std::size_t k = 0; k < elements; ++k) first += sums[k];
+                if (actual_ != first * (threads == 32 ? 32 : 32 * 32)) continue;
+                return Mistake{
+                    "wrong_shuffle",
+                    sentence("Only what lane 0 of {} adds up is in the sum, {} times: each shuffle gave lane "
+                             "0 its own value.",
+                             threads == 32 ? "each warp" : "each block's first warp", threads == 32 ? 32u : 1024u),
+                    "__shfl_up_sync hands values to lanes with larger numbers. For the sum in lane 0, they "
+                    "come from lanes with larger numbers: __shfl_down_sync."};
+            }
+        return {};
     }
 
     /// Slots of threads past the end still hold what another block left in shared memory.

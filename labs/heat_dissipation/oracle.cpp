@@ -254,7 +254,18 @@ double find_threshold(const Dataset& dataset, const Problem& problem, std::size_
 /// How a mistaken program iterates.
 struct Rules {
     enum class Conductivity { right, inverted, ignored, first_row, transposed, padded };
-    enum class Mirror { right, never, only_left, only_right, own_side, late, of_old_field, misplaced };
+    enum class Mirror {
+        right,
+        never,
+        only_left,
+        only_right,
+        own_side,
+        late,
+        late_left,
+        late_right,
+        of_old_field,
+        misplaced
+    };
     /// Offsets for Mirror::misplaced, in elements. If all are 0, row[0] = row[columns] and row[columns + 1] = row[1].
     struct Misplaced {
         int left_from = 0, right_to = 0, right_from = 0;
@@ -267,7 +278,10 @@ struct Rules {
     Halo halo = Halo::fixed;
     double direct = direct_weight, diagonal = diagonal_weight;
     bool in_place = false, exchanges = true;
+    bool without_border = false;   // the rows of a field are read and written `columns` apart
+    bool sizes_exchanged = false;  // rows is taken for columns, and columns for rows
     std::size_t rows_covered = SIZE_MAX, columns_covered = SIZE_MAX, rows_mirrored = SIZE_MAX;
+    std::size_t first_mirrored = 1;  // row of the padded field
 };
 
 /// What an iteration changed.
@@ -287,9 +301,11 @@ class Mistaken {
         double* to = rules_.in_place ? fields.current : fields.next;
         if (rules_.mirror == Rules::Mirror::late) mirror_columns(from, to);
         const Sizes& sizes = fields.sizes;
-        for (std::size_t i = 0; i < std::min(sizes.rows, rules_.rows_covered); ++i)
-            for (std::size_t j = 0; j < std::min(sizes.columns, rules_.columns_covered); ++j) {
-                const std::size_t at = (i + 1) * fields.pitch + j + 1;
+        const std::size_t rows = rules_.sizes_exchanged ? sizes.columns : sizes.rows,
+                          columns = rules_.sizes_exchanged ? sizes.rows : sizes.columns;
+        for (std::size_t i = 0; i < std::min(rows, rules_.rows_covered); ++i)
+            for (std::size_t j = 0; j < std::min(columns, rules_.columns_covered); ++j) {
+                const std::size_t at = (i + 1) * pitch() + j + 1;
                 const double old = from[at], value = new_value(from + at, i, j);
                 to[at] = value;
                 note(changes, value - old, i + j == 0);
@@ -297,6 +313,8 @@ class Mistaken {
         changes.mean /= static_cast<double>(sizes.cells());
         if (rules_.mirror == Rules::Mirror::of_old_field)
             mirror_columns(from, fields.current);
+        else if (rules_.mirror == Rules::Mirror::late_left || rules_.mirror == Rules::Mirror::late_right)
+            mirror_columns(from, to);
         else if (rules_.mirror != Rules::Mirror::late)
             mirror_columns(to, to);
         change_halo(to);
@@ -310,8 +328,14 @@ class Mistaken {
     Fields fields;
 
   private:
+    /// The distance from a row to the next in the kernel that computes new temperatures.
+    std::size_t pitch() const {
+        if (rules_.without_border) return fields.sizes.columns;
+        return rules_.sizes_exchanged ? fields.sizes.rows + 2 : fields.pitch;
+    }
+
     double new_value(const double* here, std::size_t i, std::size_t j) const {
-        const double *above = here - fields.pitch, *below = here + fields.pitch;
+        const double *above = here - pitch(), *below = here + pitch();
         const double direct = above[0] + here[-1] + here[1] + below[0];
         const double diagonal = above[-1] + above[1] + below[-1] + below[1];
         const double c = conductivity_of(i, j);
@@ -320,6 +344,7 @@ class Mistaken {
 
     double conductivity_of(std::size_t i, std::size_t j) const {
         const std::size_t cells = fields.sizes.cells(), columns = fields.sizes.columns;
+        if (rules_.sizes_exchanged) return c_[i * fields.sizes.rows + j];
         switch (rules_.conducts) {
             case Rules::Conductivity::inverted:
                 return 1 - c_[i * columns + j];
@@ -348,9 +373,13 @@ class Mistaken {
         const bool own_side = rules_.mirror == Rules::Mirror::own_side;
         if (rules_.mirror == Rules::Mirror::never) return;
         if (rules_.mirror == Rules::Mirror::misplaced) return misplace_columns(to);
-        for (std::size_t i = 1; i <= std::min(fields.sizes.rows, rules_.rows_mirrored); ++i) {
-            const double *old = from + i * fields.pitch, first = old[1], last = old[columns];
+        const std::size_t begin = rules_.first_mirrored;
+        for (std::size_t i = begin; i < begin + std::min(fields.sizes.rows, rules_.rows_mirrored); ++i) {
+            const bool left_is_old = rules_.mirror == Rules::Mirror::late_left,
+                       right_is_old = rules_.mirror == Rules::Mirror::late_right;
             double* row = to + i * fields.pitch;
+            const double *old = from + i * fields.pitch, *left = right_is_old ? row : old,
+                         *right = left_is_old ? row : old, first = right[1], last = left[columns];
             if (rules_.mirror != Rules::Mirror::only_right) row[0] = own_side ? first : last;
             if (rules_.mirror != Rules::Mirror::only_left) row[columns + 1] = own_side ? last : first;
         }
@@ -411,6 +440,8 @@ class Suspicions {
         suspect_lost_maximum();
         suspect_ended_early();
         suspect_misplaced_mirror();
+        suspect_exchanged_sizes();
+        suspect_too_large_maximum();
         if (!stage.empty() && stage < first_tiled_stage) return;
         for (const std::size_t tile : {64, 32, 16}) suspect_tile_edges(tile);
     }
@@ -627,6 +658,14 @@ class Suspicions {
             {mirror("The mirror columns of the field that was read are renewed, not of the new one."),
              {.mirror = Mirror::of_old_field}},
             {mirror("The mirror columns are one iteration behind."), {.mirror = Mirror::late}},
+            {mirror("Of the two mirror columns, the left one is one iteration behind."), {.mirror = Mirror::late_left}},
+            {mirror("Of the two mirror columns, the right one is one iteration behind."),
+             {.mirror = Mirror::late_right}},
+            {{"wrong_pitch", "Rows of the field are read and written columns apart; they are columns + 2 apart.",
+              "The mirror columns belong to each row of the field: its pitch is columns + 2. Only conductivity has "
+              "rows "
+              "of columns elements."},
+             {.without_border = true}},
             {halo("take over the new first and last row in every iteration"), {.halo = Rules::Halo::follows}},
             {halo("wrap around, like the columns"), {.halo = Rules::Halo::wraps}},
             {{"weights_exchanged", "The weights of direct and diagonal neighbours are exchanged.",
@@ -662,6 +701,10 @@ class Suspicions {
                                   sizes_.rows),
                          "Every row takes a thread of the kernel that mirrors: (rows + threads - 1) / threads blocks."},
                         {.rows_mirrored = covered});
+        suspect(
+            mirror("The mirror columns of rows 0 to rows - 1 of the padded field are renewed; cells are in rows 1 to "
+                   "rows."),
+            {.first_mirrored = 0});
     }
 
     /// The mirror columns are read from, or written to, the elements next to the right ones.
@@ -715,6 +758,52 @@ class Suspicions {
             {.rows_covered = rows, .columns_covered = columns});
     }
 
+    /// The kernel takes rows for columns. The changes of cells that it leaves out may be anything.
+    void suspect_exchanged_sizes() {
+        const std::size_t iterations = claimed_iterations();
+        if (!one_call() || sizes_.rows == sizes_.columns || iterations == 0) return;
+        if (sizes_.cells() * iterations > most_explained) return;
+        for (const std::size_t x : {32, 16, 8, 64, 128, 256})
+            for (const std::size_t y : {8, 32, 16, 4, 1, 0}) {  // 0: threads step through all rows
+                const auto covered = [](std::size_t count, std::size_t to) {
+                    return to ? (count + to - 1) / to * to : SIZE_MAX;
+                };
+                const Rules rules{.sizes_exchanged = true,
+                                  .rows_covered = covered(sizes_.rows, y),
+                                  .columns_covered = covered(sizes_.columns, x)};
+                suspect({"transposed_index",
+                         sentence("The field is handled as if it had {} rows and {} columns; it has {} and {}.",
+                                  sizes_.columns, sizes_.rows, sizes_.rows, sizes_.columns),
+                         "Are rows and columns exchanged, in a launch's arguments or in the kernel's parameters? The "
+                         "order has to be the same in both."},
+                        [problem = problem_, rules, iterations, actuals = actuals_](std::vector<Array>& outputs) {
+                            Mistaken mistaken(problem, rules);
+                            for (std::size_t k = 0; k < iterations; ++k) mistaken.iterate();
+                            mistaken.fields.copy_cells(mistaken.answer(), outputs[field].as<double>().data());
+                            outputs[result] = actuals[result];
+                            return true;
+                        });
+            }
+    }
+
+    /// What is reported exceeds all changes, so the iterations never end early.
+    void suspect_too_large_maximum() {
+        const double found = actual_[largest_change];
+        if (!one_call() || done_ == 0 || claimed_iterations() != sizes_.max_iterations) return;
+        const std::vector<double> changes = last_changes(sizes_.max_iterations);
+        const auto [lowest, highest] = std::minmax_element(changes.begin(), changes.end());
+        const double largest = std::max(-*lowest, *highest);
+        if (!(found > largest + change_bound())) return;
+        suspect_stopped_at(
+            sizes_.max_iterations,
+            {"maximum_too_large",
+             sentence("{} is reported for the largest change of the last iteration, which is {}.", found, largest),
+             "A maximum begins with a value that no change is below: 0. Is a value of another iteration, or memory "
+             "that "
+             "was never set, among those that are compared?"},
+            found);
+    }
+
     /// Field and count are right, and what is given for the largest change is that of some other cell.
     void suspect_lost_maximum() {
         if (done_ == 0 || actual_[iterations_done] != answer_[iterations_done]) return;
@@ -732,7 +821,8 @@ class Suspicions {
         const auto magnitude = [](double one, double other) { return std::abs(one) < std::abs(other); };
         const double smallest = std::abs(*std::min_element(changes.begin(), changes.end(), magnitude));
         if (found == 0)
-            return "Is the largest value that threads exchange kept, or only assigned: max(a, b), and not a = b?";
+            return "Is the largest value that threads exchange kept, or only assigned: max(a, b), and not a = b? And "
+                   "is it the maximum, fmax, and not fmin, which keeps the 0 that it begins with?";
         if (found < std::numeric_limits<double>::min())
             return sentence(
                 "It has the bits of the integer {}: convert bits by __double_as_longlong and "
@@ -819,16 +909,20 @@ class Suspicions {
         const bool count_is_wrong = more != 0;
         const bool change_is_wrong = !(std::abs(actual_[largest_change] - answer_[largest_change]) <= change_bound());
         if (!count_is_wrong && !change_is_wrong) return;
+        const bool claims_nothing = actual_[iterations_done] == 0 && actual_[largest_change] == 0;
         const std::string count = words(iterations_done, "iterations") + off,
                           change = words(largest_change, "largest_change");
-        suspect({cause::wrong_value,
-                 sentence("The field is right, but what is said about it is not: {}{}{}.", count_is_wrong ? count : "",
-                          count_is_wrong && change_is_wrong ? "; " : "", change_is_wrong ? change : ""),
-                 count_is_wrong ? "Every iteration counts that was computed, the last one, too: count it before the "
-                                  "test that ends the loop."
-                                : "It is the largest fabs(new - old) of all cells in the last iteration. Is it copied "
-                                  "from where the kernel wrote it, after the kernel has written it?"},
-                take_actual({result}));
+        suspect(
+            {cause::wrong_value,
+             sentence("The field is right, but what is said about it is not: {}{}{}.", count_is_wrong ? count : "",
+                      count_is_wrong && change_is_wrong ? "; " : "", change_is_wrong ? change : ""),
+             claims_nothing   ? "Does the code come to the line that returns the result? If it looks for it in a "
+                                "std::vector: v.resize(n) gives it n elements, v.reserve(n) gives it none."
+             : count_is_wrong ? "Every iteration counts that was computed, the last one, too: count it before the "
+                                "test that ends the loop."
+                              : "It is the largest fabs(new - old) of all cells in the last iteration. Is it copied "
+                                "from where the kernel wrote it, after the kernel has written it?"},
+            take_actual({result}));
     }
 
     /// All wrong cells lie so near to columns or rows at which tiles meet that only what comes across can be wrong.

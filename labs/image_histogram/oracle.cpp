@@ -163,11 +163,11 @@ class Explanation {
     std::vector<Hypothesis> found() {
         using E = Explanation;
         if (wrong_ == 0) return {};
-        return first_fit(
-            situation_, *this,
-            {&E::try_kept, &E::try_bins_missing, &E::try_past_end, &E::try_one_value, &E::try_ends, &E::try_repeated,
-             &E::try_values, &E::try_bytes, &E::try_small_counters, &E::try_shares, &E::try_halves,
-             &E::try_same_surplus, &E::try_overflow, &E::try_carries, &E::try_lost_counts, &E::try_surplus});
+        return first_fit(situation_, *this,
+                         {&E::try_kept, &E::try_bins_missing, &E::try_past_end, &E::try_one_value, &E::try_ends,
+                          &E::try_repeated, &E::try_values, &E::try_bytes, &E::try_small_counters, &E::try_shares,
+                          &E::try_halves, &E::try_same_surplus, &E::try_overflow, &E::try_carries, &E::try_lost_counts,
+                          &E::try_surplus, &E::try_transposed_partials});
     }
 
   private:
@@ -187,8 +187,9 @@ class Explanation {
     Fits fits() const {
         return [this](const Reach& reach) {
             if (reach.handled(n_) != total_) return false;
-            return actual_ == (reach.end == total_ ? count(0, total_)
-                                                   : count_times([&](std::size_t i) { return reach.times_of(i); }));
+            const bool is_prefix = reach.end == total_ && !reach.slices;
+            return actual_ ==
+                   (is_prefix ? count(0, total_) : count_times([&](std::size_t i) { return reach.times_of(i); }));
         };
     }
 
@@ -222,8 +223,11 @@ class Explanation {
                                      ? "A byte has 256 values: the last one is 255, and the loop runs while bin < 256."
                                      : sentence(
                                            "Do {} threads handle one bin each? Let them step through all 256 bins: for "
-                                           "(bin = threadIdx.x; bin < 256; bin += blockDim.x).",
-                                           first_);
+                                           "(bin = threadIdx.x; bin < 256; bin += blockDim.x).{}",
+                                           first_,
+                                           first_ == 64 ? " Or are bins copied? cudaMemcpy counts bytes: 256 bins are "
+                                                          "256 * sizeof(unsigned) = 1,024 bytes."
+                                                        : "");
         const auto cut = [&](const Bins& rest) {
             return for_each_bin([&](std::size_t v) { return v < first_ ? right_[v] : rest[v]; });
         };
@@ -233,6 +237,10 @@ class Explanation {
                 "Bins of values that do not occur are never written: they hold what they held before the call.",
                 "A count of 0 is an answer, too: write it."};
         if (first_ == 0) return {};
+        if (are_short_from(first_))
+            return Mistake{"bins_missing",
+                           sentence("The bins before {} are right, and all from {} on are too small.", first_, first_),
+                           hint};
         return match<Bins>(
             actual_,
             {{cut(before_),
@@ -240,6 +248,16 @@ class Explanation {
                hint}},
              {cut({}),
               {"bins_missing", sentence("The bins from {} on are 0; those before are right.", first_), hint}}});
+    }
+
+    /// Whether bins are right before a multiple of a warp, and all others too small, but not empty.
+    bool are_short_from(std::size_t first) const {
+        std::size_t used = 0;
+        for (std::size_t v = 0; v < first; ++v) used += right_[v] > 0;
+        if (first % 32 || used < 16) return false;
+        for (std::size_t v = first; v < actual_.size(); ++v)
+            if (right_[v] > 0 ? actual_[v] >= right_[v] : actual_[v] > 0) return false;
+        return std::accumulate(actual_.begin() + static_cast<std::ptrdiff_t>(first), actual_.end(), 0u) > 0;
     }
 
     // --- pixels left out, or counted more than once ---
@@ -331,6 +349,35 @@ class Explanation {
         return {};
     }
 
+    /// A block stores its bins `blocks` elements apart, where they are added as if they lay next to each other.
+    Guess try_transposed_partials() {
+        if (n_ > most_searched || total_ != n_) return {};
+        for (const std::size_t block : {256, 128, 512, 1024}) {
+            const std::size_t most = std::min<std::size_t>((n_ + block - 1) / block, 2048);
+            for (std::size_t blocks = 2; blocks <= most; ++blocks) {
+                if (actual_ != add_transposed(block, blocks)) continue;
+                return Mistake{
+                    "transposed",
+                    sentence("The partial bins of {} blocks are stored with rows and columns exchanged: bin v "
+                             "of block b at v * {} + b, where b * 256 + v is read.",
+                             blocks, blocks),
+                    "Each block has 256 bins next to each other in scratch: partials[blockIdx.x * bin_count + "
+                    "bin]."};
+            }
+        }
+        return {};
+    }
+
+    Bins add_transposed(std::size_t block, std::size_t blocks) const {
+        Bins added{};
+        const std::size_t threads = block * blocks;
+        for (std::size_t b = 0; b < blocks; ++b)
+            for (std::size_t begin = b * block; begin < n_; begin += threads)
+                for (std::size_t i = begin; i < std::min(begin + block, n_); ++i)
+                    ++added[(pixels_[i] * blocks + b) % 256];
+        return added;
+    }
+
     static std::vector<bool> kept_by_halves(std::size_t blocks) {
         std::vector<std::vector<std::size_t>> holds(blocks);  // the blocks whose counts a partial has
         for (std::size_t k = 0; k < blocks; ++k) holds[k] = {k};
@@ -345,6 +392,9 @@ class Explanation {
     // --- the wrong bin ---
 
     Guess try_values() {
+        if (actual_ == for_each_bin([&](std::size_t v) { return static_cast<std::uint32_t>(v) * right_[v]; }))
+            return Mistake{"value_added", "Bin v holds v times its count: each pixel adds its value.",
+                           "Each pixel adds 1: atomicAdd(&bins[value], 1u)."};
         for (const std::size_t period : {256, 128, 64, 32})
             if (actual_ == for_each_bin([&](std::size_t v) {
                     return v < period ? Reach{.end = n_, .period = period, .first = v}.handled(n_) : 0;

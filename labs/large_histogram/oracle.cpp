@@ -213,9 +213,10 @@ class Explanation {
         if (wrong_.empty() || std::equal(actual_.begin(), actual_.end(), before_.begin())) return {};
         first_ = wrong_.front();
         return first_fit(situation_, *this,
-                         {&E::try_nothing, &E::try_other_one, &E::try_not_cleared, &E::try_mask, &E::try_cap_too_low,
-                          &E::try_carry, &E::try_twice, &E::try_bit_shift, &E::try_ends, &E::try_components,
-                          &E::try_stride, &E::try_share, &E::try_window, &E::try_shifted, &E::try_stale, &E::try_lost});
+                         {&E::try_nothing, &E::try_other_one, &E::try_first_only, &E::try_not_cleared,
+                          &E::try_bytes_reversed, &E::try_all_full, &E::try_mask, &E::try_cap_too_low, &E::try_carry,
+                          &E::try_twice, &E::try_bit_shift, &E::try_ends, &E::try_components, &E::try_stride,
+                          &E::try_share, &E::try_window, &E::try_shifted, &E::try_stale, &E::try_lost});
     }
 
   private:
@@ -388,7 +389,18 @@ class Explanation {
     }
 
     Guess try_twice() {
-        if (!all_wrong([&](std::size_t b) { return counts_[b] && fits_count(2 * counts_[b], actual_[b]); })) return {};
+        const auto counted = [&](std::uint32_t times) {
+            return all_wrong([&](std::size_t b) { return counts_[b] && fits_count(times * counts_[b], actual_[b]); });
+        };
+        for (const std::uint32_t times : {4u, 3u, 8u, 16u})
+            if (!counted(2) && counted(times))
+                return Mistake{
+                    "counted_repeatedly",
+                    sentence("{} bins hold {} times their count, the first {} instead of {} in {}.", wrong_.size(),
+                             times, actual_[first_], counts_[first_], describe(first_)),
+                    "Each value is counted by one block: does every block count in its own share of the bins "
+                    "alone?"};
+        if (!counted(2)) return {};
         return Mistake{"counted_twice",
                        sentence("{} bins hold twice their count, the first {} instead of {} in {}.", wrong_.size(),
                                 actual_[first_], counts_[first_], describe(first_)),
@@ -411,6 +423,40 @@ class Explanation {
         if (!fits(first)) return {};
         return Mistake{"same_values", "Every histogram is that of the first one's values.",
                        "The values of histogram h begin at values + h * n."};
+    }
+
+    /// The first histogram is written, by whatever number of blocks, and no other.
+    Guess try_first_only() {
+        const auto others = static_cast<std::ptrdiff_t>(shape_.bins());
+        if (shape_.histograms < 2) return {};
+        if (!std::equal(actual_.begin() + others, actual_.end(), before_.begin() + others)) return {};
+        return Mistake{"one_histogram", "Only the first histogram is written; the others hold what they held before.",
+                       "Does each block count in a histogram of its own? Histogram h begins at bins + h * rows * "
+                       "columns."};
+    }
+
+    /// Byte k of a word holds the bin of byte 3 - k.
+    Guess try_bytes_reversed() {
+        for (std::size_t b = 0; b < counts_.size(); ++b)
+            if (!fits_count(counts_[b ^ 3], actual_[b])) return {};
+        return Mistake{"bytes_reversed", "The four bins of each word are in reverse order.",
+                       "Byte k of a word is bits 8 * k to 8 * k + 7: the shift is bin % 4 * 8."};
+    }
+
+    /// Every value fills its bin, as if counted many times.
+    Guess try_all_full() {
+        bool is_short = false;
+        for (std::size_t b = 0; b < counts_.size(); ++b) {
+            if (counts_[b] ? actual_[b] < soft_cap : actual_[b] != 0) return {};
+            is_short = is_short || (counts_[b] > 0 && counts_[b] < soft_cap);
+        }
+        if (!is_short) return {};
+        return Mistake{
+            "counted_repeatedly",
+            "Every bin that a value falls into is full, as if each value were counted many times: " +
+                say_counted(first_) + ".",
+            "Does every thread go through all values? A thread's loop begins at threadIdx.x, and its step is "
+            "the number of threads that count the same histogram."};
     }
 
     Guess try_ends() {

@@ -364,6 +364,22 @@ class Explanation : Output<std::uint8_t> {
                        "Row y begins at input[y * pitch], not at y * width: the padding lies between the rows."};
     }
 
+    /// Places in input are compared with the number of elements.
+    Guess try_end_in_elements() const {
+        Counts counts{};
+        for (std::size_t y = 0; y < shape_.height; ++y)
+            for (std::size_t x = 0; x < shape_.width; ++x)
+                if (const std::size_t at = y * shape_.pitch() + x; at < n_) ++counts[cells_[at]];
+        if (!fits(counts)) return {};
+        return Mistake{
+            "wrong_pitch",
+            sentence("Counted are the elements before input[{}], which is width * height: the last one is at "
+                     "input[{}].",
+                     n_, (shape_.height - 1) * shape_.pitch() + shape_.width - 1),
+            "Rows are pitch elements apart: places in input end before height * pitch, not before height * "
+            "width."};
+    }
+
     /// Takes elements away from the end, until the bins fit: those that do are between two numbers.
     Guess try_end_lost() {
         Counts counts = counts_;
@@ -399,7 +415,8 @@ class Explanation : Output<std::uint8_t> {
         for (std::size_t i = 0; i < most; ++i) ++counts[value(i)];
         const std::string only = sentence("Only the first {} of {} elements are counted", most, n_);
         if (std::any_of(counts.begin(), counts.end(), [](auto c) { return c != 0 && c < bin_full; }))
-            return {"tail_lost", only + ".", "Which thread takes the last elements?"};
+            return try_end_in_elements().value_or(
+                Mistake{"tail_lost", only + ".", "Which thread takes the last elements?"});
         return {"stopped_early", only + ": up to there all bins that had occurred were full.",
                 "A value that has not occurred yet may still come: a bin that is 0 is not full."};
     }
@@ -449,9 +466,14 @@ class Explanation : Output<std::uint8_t> {
         if (n_ > 1 << 18) return {};
         const bool none_missing = std::equal(right.begin(), right.end(), actual.begin(), std::less_equal<>());
         return guess_repeated(n_, {"elements", "counted"}, [&](const Reach& reach) {
-            if (reach.end == n_ && !none_missing) return false;
+            const bool all = reach.run >= reach.period, few = reach.run < 1024;  // too many such to try
+            if (reach.end == n_ && !reach.slices && (all || few) && !none_missing) return false;
             Counts counts{};
-            for (std::size_t i = 0; i < reach.end; ++i) counts[value(i)] += reach.times_of(i);
+            for (std::size_t i = 0; i < reach.end; ++i) {
+                const std::uint32_t bin = value(i);
+                counts[bin] += reach.times_of(i);
+                if (counts[bin] > actual[bin] && actual[bin] < bin_full) return false;
+            }
             return fits(counts);
         });
     }
@@ -467,6 +489,15 @@ class Explanation : Output<std::uint8_t> {
                 for (std::size_t one = 0; one < blocks && blocks > 1; ++one)
                     if (are(pieces.fill(blocks, [one](auto k, auto, auto) { return k == one; })))
                         return name_share(n_, block, blocks, one, {"elements", "counted"});
+                for (const std::size_t one : {std::size_t{0}, blocks - 1})
+                    if (blocks > 1 && are(pieces.fill(blocks, [one](auto k, auto, auto) { return k != one; })))
+                        return Mistake{
+                            "one_block_lost",
+                            sentence("The elements of block {} of {} are not counted, those of all others "
+                                     "are.",
+                                     one, blocks),
+                            "Where the blocks' counts are added up, does the loop begin with block 0 and end "
+                            "after the last one?"};
             }
         }
         return {};

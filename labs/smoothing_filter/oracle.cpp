@@ -95,6 +95,7 @@ Problem generate_picture(const Dataset& dataset, std::uint64_t seed) {
 
 constexpr std::size_t most_explained = 1 << 24;  // pixels
 constexpr auto first_with_rows = "04";           // the first stage in which a thread computes several rows
+constexpr auto first_with_vectors = "05";        // the first stage in which it takes several columns
 constexpr float beyond = std::numeric_limits<float>::quiet_NaN();  // read where the image is not
 
 struct Block {
@@ -116,7 +117,8 @@ class Explanation : Output<float> {
           shape_(shape_of(situation.problem)),
           weights_(weights_of(situation.problem)),
           image_(situation.problem.arrays[image].as<float>()),
-          may_have_rows_(situation.stage.empty() || situation.stage >= first_with_rows) {}
+          may_have_rows_(situation.stage.empty() || situation.stage >= first_with_rows),
+          may_have_vectors_(situation.stage.empty() || situation.stage >= first_with_vectors) {}
 
     std::vector<Hypothesis> found() {
         using E = Explanation;
@@ -206,10 +208,19 @@ class Explanation : Output<float> {
                        "has BLOCK_Y rows of them."};
     }
 
+    /// Whether a grid for height x width covers these columns and rows.
+    bool covers_transposed(Block block, std::size_t columns, std::size_t rows) const {
+        const auto up = [](std::size_t count, std::size_t to) { return (count + to - 1) / to * to; };
+        return columns == std::min(shape_.width, up(shape_.height, block.x)) &&
+               rows == std::min(shape_.height, up(shape_.width, block.y));
+    }
+
     Mistake name_unwritten(std::size_t columns, std::size_t rows) const {
         const std::size_t width = shape_.width, height = shape_.height;
+        constexpr auto also_transposed =
+            " Or are x and y exchanged in the grid or in the index? With this picture, the same pixels are left out.";
         const std::string counts = sentence("Only {} x {} of {} x {} pixels are written", columns, rows, width, height);
-        if (rows == height && columns == width / 4 * 4)
+        if (may_have_vectors_ && rows == height && columns == width / 4 * 4)
             return {"vector_tail_lost",
                     sentence("{}: whole groups of four columns. The last {} of every row are left out.", counts,
                              width - columns),
@@ -226,29 +237,30 @@ class Explanation : Output<float> {
             if (columns == std::min(block.x, width) && rows == std::min(block.y, height) &&
                 (columns < width - block.x || rows < height - block.y))
                 return {"one_block_only", sentence("{}: one block of {} x {}.", counts, block.x, block.y),
-                        "The pixel's place takes the block's into account: blockIdx.x * blockDim.x + threadIdx.x, and "
-                        "y likewise."};
+                        std::string("The pixel's place takes the block's into account: blockIdx.x * blockDim.x + "
+                                    "threadIdx.x, and y likewise.") +
+                            (covers_transposed(block, columns, rows) ? also_transposed : "")};
             const bool x_unscaled = columns == unscaled_end(width, block.x),
                        y_unscaled = rows == unscaled_end(height, block.y);
             if ((x_unscaled || columns == width) && (y_unscaled || rows == height)) return block_size_forgotten(counts);
             const bool x_cut = columns == width / block.x * block.x, y_cut = rows == height / block.y * block.y;
             if ((x_cut || columns == width) && (y_cut || rows == height))
-                return {"blocks_rounded_down",
-                        sentence("{}: whole blocks of {} x {}. The rest of the picture has no threads.", counts,
-                                 block.x, block.y),
-                        "Round the number of blocks up in both directions: (width + BLOCK_X - 1) / BLOCK_X, and height "
-                        "likewise."};
+                return {
+                    "blocks_rounded_down",
+                    sentence("{}: whole blocks of {} x {}. The rest of the picture has no threads.", counts, block.x,
+                             block.y),
+                    std::string("Round the number of blocks up in both directions: (width + BLOCK_X - 1) / BLOCK_X, "
+                                "and height likewise.") +
+                        (covers_transposed(block, columns, rows) ? also_transposed : "")};
         }
-        for (const Block block : usual_shapes) {
-            const auto up = [](std::size_t count, std::size_t to) { return (count + to - 1) / to * to; };
-            if (columns == std::min(width, up(height, block.x)) && rows == std::min(height, up(width, block.y)))
+        for (const Block block : usual_shapes)
+            if (covers_transposed(block, columns, rows))
                 return {"transposed",
                         sentence("{}: the threads cover as many columns as the picture has rows, and as many rows as "
                                  "it has columns, in blocks of {} x {}.",
                                  counts, block.x, block.y),
                         "x counts columns and y rows: blockIdx.x and threadIdx.x belong to x, and the grid has as many "
                         "blocks in x as width needs."};
-        }
         return {"grid_too_small", counts + ".",
                 "Do the blocks cover the picture, across and down, and does each begin where the one before ends? Is "
                 "the guard x < width && y < height?"};
@@ -264,11 +276,13 @@ class Explanation : Output<float> {
     Guess try_weights() {
         const std::size_t n = shape_.size;
         const std::vector<double> rings = ring_filter(n);
+        if (Guess guess = try_first_weights()) return guess;
         return match(
             {{{"all_zero", "Every pixel is 0.",
                "Are the weights on the device when the kernel runs? An array in __constant__ or __device__ memory "
                "holds zeros until cudaMemcpyToSymbol has filled it, in a function that is called "
-               "smoothing_filter_prepare: one of another name never runs."},
+               "smoothing_filter_prepare: one of another name never runs. Or are they computed by a division of ints? "
+               "1 / 35 is 0."},
               [](std::size_t) { return 0.f; }},
              {{"filter_ignored",
                "The output is that of the weights 1, 2 and 3 over their sum, whatever filter the call was given.",
@@ -279,11 +293,12 @@ class Explanation : Output<float> {
               with_weights([&](std::size_t r, std::size_t c) {
                   return static_cast<float>(std::round(rings[r * n + c] / rings[0]));
               })},
-             {{"bytes_not_elements",
-               sentence("Only the first {} of {} weights are used, as if the others were 0.", n * n / 4, n * n),
-               "cudaMemcpyToSymbol and cudaMemcpy count bytes, and a float has 4 of them: copy 25 * sizeof(float)."},
-              with_weights(
-                  [&](std::size_t r, std::size_t c) { return r * n + c < n * n / 4 ? weights_[r * n + c] : 0.f; })},
+             {{"not_weighted", "Every pixel is the sum of the 25 pixels around it, without weights.",
+               "Each pixel is multiplied by its weight before it is added."},
+              with_weights([](std::size_t, std::size_t) { return 1.f; })},
+             {{"not_weighted", "Every pixel is the mean of the 25 pixels around it: all weights are the same.",
+               "Each pixel is multiplied by its own weight before it is added."},
+              with_weights([&](std::size_t, std::size_t) { return 1.f / static_cast<float>(n * n); })},
              {{"filter_transposed",
                "The filter's rows and columns are exchanged: weight (r, c) stands where (c, r) belongs.",
                "The filter is stored row by row, like the image: filter[r * 5 + c] belongs to the pixel r rows down "
@@ -300,6 +315,20 @@ class Explanation : Output<float> {
              {{"filter_flipped", "The filter's rows come in reverse order.",
                "Weight r belongs to the pixel r rows down."},
               with_weights([&](std::size_t r, std::size_t c) { return weights_[(n - 1 - r) * n + c]; })}});
+    }
+
+    /// Bytes are copied as if they were weights, or as many as a pointer has.
+    Guess try_first_weights() const {
+        const std::size_t n = shape_.size, of_pointer = sizeof(void*) / sizeof(float);
+        for (const std::size_t copied : {n * n / 4, of_pointer})
+            if (gives(with_weights(
+                    [&](std::size_t r, std::size_t c) { return r * n + c < copied ? weights_[r * n + c] : 0.f; })))
+                return Mistake{
+                    "bytes_not_elements",
+                    sentence("Only the first {} of {} weights are used, as if the others were 0.", copied, n * n),
+                    "cudaMemcpyToSymbol and cudaMemcpy count bytes, and a float has 4 of them: copy 25 * "
+                    "sizeof(float). The sizeof of a pointer is 8, however much it points to."};
+        return {};
     }
 
     /// Every pixel is the same multiple of the right one.
@@ -430,6 +459,9 @@ class Explanation : Output<float> {
         const auto pitch = static_cast<std::int64_t>(shape_.pitch());
         const std::size_t width = shape_.width, height = shape_.height;
         const bool is_flat = width == 1 || height == 1;
+        if (Guess guess = try_sizes_exchanged()) return guess;
+        if (Guess guess = try_rows_height_apart()) return guess;
+        if (Guess guess = try_tiles_transposed()) return guess;
         return match(
             {{{"transposed", "The image is read with rows and columns exchanged.",
                "x counts columns and y rows: pixel (x, y) is at y * pitch + x."},
@@ -443,6 +475,71 @@ class Explanation : Output<float> {
                   const std::size_t x = i % width, y = i / width;
                   return is_flat ? right[i] : x < height && y < width ? right[index(y, x)] : before[i];
               }}});
+    }
+
+    /// The kernel takes height for width, and width for height.
+    Guess try_sizes_exchanged() const {
+        const std::size_t width = shape_.width, height = shape_.height;
+        if (width == height) return {};
+        const auto pitch = static_cast<std::int64_t>(height + shape_.size - 1);
+        const auto up = [](std::size_t count, std::size_t to) { return (count + to - 1) / to * to; };
+        const Value value = [&](std::size_t i) {
+            const auto x = static_cast<std::int64_t>(i % height), y = static_cast<std::int64_t>(i / height);
+            return sum([&](std::size_t r, std::size_t c) { return weights_[r * shape_.size + c]; },
+                       [&](std::size_t r, std::size_t c) {
+                           return (y + static_cast<std::int64_t>(r)) * pitch + x + static_cast<std::int64_t>(c);
+                       });
+        };
+        for (const Block block : usual_shapes)
+            if (gives([&](std::size_t i) {
+                    const bool has_thread = i % height < up(width, block.x) && i / height < up(height, block.y);
+                    return has_thread ? value(i) : before[i];
+                }))
+                return Mistake{
+                    "sizes_exchanged",
+                    sentence("The picture is handled as if it were {} pixels wide and {} high; it is {} x {}.", height,
+                             width, width, height),
+                    "Are width and height exchanged, in the launch's arguments or in the kernel's "
+                    "parameters? The order has to be the same in both."};
+        return {};
+    }
+
+    /// Rows of out are `height` pixels apart: where they overlap, any of the pixels may be the last one written.
+    Guess try_rows_height_apart() const {
+        const std::size_t width = shape_.width, height = shape_.height;
+        if (width == height || height == 1 || width == 1) return {};
+        for (std::size_t i = 0; i < actual.size(); ++i) {
+            bool fits_one = false, has_one = false;
+            for (std::size_t x = i % height; x < std::min(width, i + 1) && !fits_one; x += height) {
+                if ((i - x) / height >= height) continue;
+                has_one = true;
+                fits_one = fits(i, right[index(x, (i - x) / height)]);
+            }
+            if (has_one ? !fits_one : !fits(i, before[i])) return {};
+        }
+        return Mistake{"wrong_pitch",
+                       sentence("out is written as if its rows were {} pixels apart, its height; they are {} apart.",
+                                height, width),
+                       "Row y begins after y rows of width pixels: pixel (x, y) is at y * width + x."};
+    }
+
+    /// Threads read the tile with rows and columns exchanged. Tiles at the far edges are not full.
+    Guess try_tiles_transposed() const {
+        for (const Block block : usual_shapes) {
+            const std::size_t side = block.x, whole_x = shape_.width / side * side,
+                              whole_y = shape_.height / side * side;
+            if (block.y != side || first % shape_.width >= whole_x || first / shape_.width >= whole_y) continue;
+            if (gives([&](std::size_t i) {
+                    const std::size_t x = i % shape_.width, y = i / shape_.width;
+                    if (x >= whole_x || y >= whole_y) return actual[i];
+                    return right[index(x / side * side + y % side, y / side * side + x % side)];
+                }))
+                return Mistake{"transposed",
+                               sentence("In every tile of {} x {} pixels rows and columns are exchanged.", side, side),
+                               "A tile is stored as it is read: tile[row][column], so threadIdx.y belongs to the first "
+                               "index and threadIdx.x to the second."};
+        }
+        return {};
     }
 
     // --- the rest ---
@@ -606,7 +703,7 @@ class Explanation : Output<float> {
     Shape shape_;
     std::vector<float> weights_;
     std::span<const float> image_;
-    bool may_have_rows_;
+    bool may_have_rows_, may_have_vectors_;
 };
 
 class SmoothingFilter : public Oracle {

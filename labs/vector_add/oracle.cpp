@@ -1,9 +1,12 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <limits>
 #include <map>
+#include <span>
+#include <vector>
 
 #include "grader/common/text.h"
 #include "grader/judge/lab/explain.h"
@@ -87,26 +90,89 @@ std::vector<Formula<float>> wrong_formulas(const Problem& problem, const Output<
                        "The same index i belongs in all three: out[i] = a[i] + b[i], counted from 0."};
     };
     const std::size_t first = sums.first, n = sums.right.size();
-    return {{{"tail_index",
-              sentence("The last {} elements, from {} on, hold the sums of the first ones.", n - first, first),
-              "The index of what is left over starts after the whole vectors or blocks, in all three arrays."},
-             [=, &sums](std::size_t i) { return sums.right[i < first ? i : (i - first) % n]; }},
-            {{"lost_sign", "out[i] is 0 where a[i] and b[i] are -0: 0.0f was added, too, and 0.0f + -0.0f is 0.0f.",
-              "Let the sum begin with a[i] instead of with 0.0f."},
-             [=](std::size_t i) { return 0.0f + x[i] + y[i]; }},
-            {instead("a[i]"), [=](std::size_t i) { return x[i]; }},
-            {instead("b[i]"), [=](std::size_t i) { return y[i]; }},
-            {instead("a[i] * b[i]"), [=](std::size_t i) { return x[i] * y[i]; }},
-            {instead("a[i] - b[i]"), [=](std::size_t i) { return x[i] - y[i]; }},
-            {instead("b[i] - a[i]"), [=](std::size_t i) { return y[i] - x[i]; }},
-            {instead("a[i] + a[i]"), [=](std::size_t i) { return x[i] + x[i]; }},
-            {instead("b[i] + b[i]"), [=](std::size_t i) { return y[i] + y[i]; }},
-            {shifted("-"), [&](std::size_t i) { return i == 0 ? sums.actual[i] : sums.right[i - 1]; }},
-            {shifted("+"), [&](std::size_t i) { return i + 1 == n ? sums.actual[i] : sums.right[i + 1]; }},
-            {{"added_to_garbage", "Every element is what it held before the call plus the sum.",
-              "out holds garbage before the call: assign with =, not +=."},
-             [&](std::size_t i) { return sums.right[i] + sums.before[i]; }}};
+    // Some inputs cannot tell a[i] from the sum cut to a whole number.
+    const auto cut = [](float sum) {
+        return std::abs(sum) < 0x1p31f ? std::trunc(sum) + 0.0f : sum;
+    };  // -0.5f is 0 as an int
+    std::size_t alike = 0;
+    while (alike < n && cut(x[alike] + y[alike]) == x[alike]) ++alike;
+    const Mistake truncated =
+        alike < n ? Mistake{"truncated", "Every sum is cut to a whole number.",
+                            "The sum is a float. Is it kept in an int on the way?"}
+                  : Mistake{"wrong_operation",
+                            "out[i] is a[i], which is also the sum cut to a whole number; it should be a[i] + b[i].",
+                            "Is b[i] added? And is the sum a float all the way, and not an int?"};
+    std::vector<Formula<float>> formulas{
+        {{"tail_index",
+          sentence("The last {} elements, from {} on, hold the sums of the first ones.", n - first, first),
+          "The index of what is left over starts after the whole vectors or blocks, in all three arrays."},
+         [=, &sums](std::size_t i) { return sums.right[i < first ? i : (i - first) % n]; }},
+        {{"lost_sign", "out[i] is 0 where a[i] and b[i] are -0: 0.0f was added, too, and 0.0f + -0.0f is 0.0f.",
+          "Let the sum begin with a[i] instead of with 0.0f."},
+         [=](std::size_t i) { return 0.0f + x[i] + y[i]; }},
+        {truncated, [=](std::size_t i) { return cut(x[i] + y[i]); }},
+        {instead("a[i]"), [=](std::size_t i) { return x[i]; }},
+        {instead("b[i]"), [=](std::size_t i) { return y[i]; }},
+        {instead("a[i] * b[i]"), [=](std::size_t i) { return x[i] * y[i]; }},
+        {instead("a[i] - b[i]"), [=](std::size_t i) { return x[i] - y[i]; }},
+        {instead("b[i] - a[i]"), [=](std::size_t i) { return y[i] - x[i]; }},
+        {instead("a[i] + a[i]"), [=](std::size_t i) { return x[i] + x[i]; }},
+        {instead("b[i] + b[i]"), [=](std::size_t i) { return y[i] + y[i]; }},
+        {{"added_to_garbage", "Every element is what it held before the call plus the sum.",
+          "out holds garbage before the call: assign with =, not +=."},
+         [&](std::size_t i) { return sums.right[i] + sums.before[i]; }}};
+    if (n < 3) return formulas;  // nothing shows a shift
+    formulas.push_back({shifted("-"), [&](std::size_t i) { return i == 0 ? sums.actual[i] : sums.right[i - 1]; }});
+    formulas.push_back(
+        {shifted("+"), [=, &sums](std::size_t i) { return i + 1 == n ? sums.actual[i] : sums.right[i + 1]; }});
+    return formulas;
 }
+
+/// Each wrong element is the sum of an element of one vector and one of the other vector with another index. Tries
+/// enough elements to rule chance out; nearer indices are likelier.
+class OtherIndex {
+  public:
+    OtherIndex(const Problem& problem, const Output<float>& sums)
+        : x_(problem.arrays[a].as<float>()), y_(problem.arrays[b].as<float>()), sums_(sums) {}
+
+    Guess found() const {
+        for (const bool of_a : {false, true}) {
+            std::size_t i = sums_.first, tried = 0;
+            const std::size_t step = std::max<std::size_t>(1, sums_.right.size() / 64) | 1;
+            for (; i < sums_.right.size(); i += step) {
+                if (!sums_.is_wrong(i)) continue;
+                if (find(i, of_a) == sums_.right.size()) break;
+                ++tried;
+            }
+            if (tried < enough || i < sums_.right.size()) continue;
+            const std::size_t at = sums_.first, other = find(at, of_a);
+            return Mistake{
+                "other_index",
+                sentence("out[{0}] is a[{1}] + b[{2}]; it should be a[{0}] + b[{0}]. The other wrong elements "
+                         "are such sums, too.",
+                         at, of_a ? other : at, of_a ? at : other),
+                "The same index belongs in all three arrays: compare the lines that compute them."};
+        }
+        return {};
+    }
+
+  private:
+    static constexpr std::size_t enough = 8, most_elements = 1 << 21;
+
+    /// The nearest index of the other operand that gives element i; n if there is none.
+    std::size_t find(std::size_t i, bool of_a) const {
+        const std::size_t n = sums_.right.size();
+        const auto gives = [&](std::size_t j) { return sums_.actual[i] == (of_a ? x_[j] + y_[i] : x_[i] + y_[j]); };
+        for (std::size_t off = 1; n <= most_elements && off < n; ++off) {
+            if (off <= i && gives(i - off)) return i - off;
+            if (off < n - i && gives(i + off)) return i + off;
+        }
+        return n;
+    }
+
+    std::span<const float> x_, y_;
+    const Output<float>& sums_;
+};
 
 class VectorAdd : public Oracle {
   public:
@@ -151,12 +217,12 @@ class VectorAdd : public Oracle {
 
     std::vector<Hypothesis> hypotheses(const Situation& situation) const override {
         const Output<float> sums(*this, situation, out);
-        return first_fit(situation,
-                         {[&] {
-                              return sums.guess_unwritten({"elements", "written"});
-                          },
-                          [&] { return sums.match(wrong_formulas(situation.problem, sums)); },
-                          [&] { return guess_stale(situation, out, "out holds the sums", "a and b have"); }});
+        return first_fit(situation, {[&] {
+                                         return sums.guess_unwritten({"elements", "written"});
+                                     },
+                                     [&] { return sums.match(wrong_formulas(situation.problem, sums)); },
+                                     [&] { return guess_stale(situation, out, "out holds the sums", "a and b have"); },
+                                     [&] { return OtherIndex(situation.problem, sums).found(); }});
     }
 };
 

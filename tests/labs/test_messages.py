@@ -40,6 +40,9 @@ CREATED_ONCE = (
 )
 
 
+LAUNCH = "    add<<<(n + 255) / 256, 256>>>(a, b, out, n);\n}\n"
+
+
 def findings(body: str, folder: Path) -> list[tuple[str, int]]:
     source = folder / "vector_add.cu"
     source.write_text(ADD + body + "}\n")
@@ -89,3 +92,26 @@ def test_swapped_grids_and_blocks_show_as_on_a_large_gpu(tmp_path):
     assert failure["cause"] == "launch_failed"
     assert failure["message"].startswith("On a GPU with 132 multiprocessors, such as an H100: ")
     assert "are the two swapped?" in failure["hint"]
+
+
+def test_an_int_that_counts_elements_is_noted_where_a_skipped_dataset_exceeds_it(tmp_path):
+    source = tmp_path / "vector_add.cu"
+    for index, noted in (("int i = blockIdx.x * blockDim.x", True), ("std::size_t i = blockIdx.x * 256ull", False)):
+        source.write_text(ADD.replace("std::size_t i = std::size_t{blockIdx.x} * blockDim.x", index) + LAUNCH)
+        notes = check("vector_add", "02_grid_stride", source, tmp_path, "--no-check-mode").stage["notes"]
+        assert any("Line 3: i is an int" in note and "beyond_int" in note for note in notes) == noted
+
+
+def test_the_sanitizer_runs_the_dataset_that_fails_without_a_cause(tmp_path):
+    """It leaves out large datasets, and only one of these reaches the second kernel."""
+    source = wrong.source_of("dot_product", "04_arguments_swapped.patch", tmp_path)
+    judged = check("dot_product", "04_dyadic_cpu_tail", source, tmp_path)
+    (failure,) = judged.failures()
+    assert failure["cause"] == "uninitialised"
+    assert "add_kernel reads element 3907 of scratch" in failure["message"]
+
+
+def test_a_vector_that_only_reserves_is_the_cause_of_an_answer_of_0(tmp_path):
+    source = wrong.source_of("dot_product", "04_reserved_not_resized.patch", tmp_path)
+    failure = check("dot_product", "04_dyadic_cpu_tail", source, tmp_path).failures()[0]
+    assert failure["message"].startswith("Line 68: cudaMemcpy: the destination is smaller")

@@ -157,6 +157,7 @@ class HostCode {
             refuse_address(i);
         }
         for (const Function& function : host_functions_) refuse_built_in(function);
+        for (const Function& function : host_functions_) refuse_symbols(function);
     }
 
   private:
@@ -188,6 +189,8 @@ class HostCode {
             return;
         const auto declaration = read_declaration(code_, context_.qualifiers, i);
         constexpr unsigned of_device = q_shared | q_constant | q_device | q_managed | q_extern;
+        if (declaration.understood && (declaration.words & (q_constant | q_device)) && !(declaration.words & q_managed))
+            for (const auto& declarator : declaration.declarators) symbols_.insert(code_[declarator.name_begin]);
         if (!declaration.understood || (declaration.words & of_device)) return;
         for (const auto& declarator : declaration.declarators) {
             own_.insert(declarator.name_begin);
@@ -252,6 +255,36 @@ class HostCode {
         }
     }
 
+    /// Refuse a variable of the device as an argument of a launch.
+    void refuse_symbols(const Function& function) {
+        const int end = code_.match[function.end];
+        for (int i = function.end; i < end; ++i) {
+            const bool closes = code_[i - 3] == ">" && code_[i - 2] == ">" && code_[i - 1] == ">";
+            if (!closes || code_[i] != "(") continue;
+            for (int k = i + 1; k < code_.match[i]; ++k) {
+                const auto before = code_[k - 1], after = code_[k + 1];
+                const bool whole = (before == "(" || before == "," || before == "&") && (after == "," || after == ")");
+                if (!whole || !symbols_.count(code_[k]) || declares(function, code_[k])) continue;
+                add(k,
+                    std::string(code_[k]) +
+                        " is a variable of the device, and here, in host code, its name does not give the kernel its "
+                        "address; let the kernel use it by its name, without an argument");
+            }
+        }
+    }
+
+    /// Return whether a parameter or a variable of a function has this name.
+    bool declares(const Function& function, std::string_view name) const {
+        for (int i = function.begin; i < code_.match[function.end]; ++i)
+            if (code_[i] == name && follows_type(i)) return true;
+        return false;
+    }
+
+    bool follows_type(int i) const {
+        const bool by_pointer = (code_[i - 1] == "*" || code_[i - 1] == "&") && code_.is_identifier(i - 2);
+        return code_.is_identifier(i - 1) || by_pointer;
+    }
+
     void refuse_address(int i) {
         const auto before = code_[i - 2];
         const bool has_operand = code_.is_identifier(i - 2) || before == ")" || before == "]" || before == "&" ||
@@ -306,7 +339,7 @@ class HostCode {
     std::vector<int> device_, both_;
     std::vector<Function> host_functions_;
     std::unordered_map<std::string_view, std::string> functions_, variables_;
-    Names for_device_, said_, own_names_;
+    Names for_device_, said_, own_names_, symbols_;
     std::unordered_set<int> own_;  // the places of their declarations
     Names hidden_;                 // by a parameter or a variable of a function, somewhere in the file
 };

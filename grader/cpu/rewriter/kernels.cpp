@@ -82,6 +82,17 @@ void check_returns_void(const Stream& stream, int word, int parameters, Context&
     }
 }
 
+/// Refuse a parameter that is a reference: it would refer to a variable of the host, which a GPU cannot reach.
+void check_has_no_references(const Stream& stream, int parameters, Context& context) {
+    for (int i = parameters + 1; i < stream.match[parameters]; i = stream.after_group(i)) {
+        if (stream[i] != "&" && stream[i] != "&&") continue;
+        if (!stream.is_identifier(i - 1) || !(stream.is_identifier(i + 1) || stream[i + 1] == ",")) continue;
+        return context.refuse(stream.tokens[i],
+                              "a kernel's parameter cannot be a reference: the GPU cannot reach the host's variable; "
+                              "pass it by value, without &");
+    }
+}
+
 /// Refuse a variable of the body, outside inner braces, that has a parameter's name: for g++, the rewritten body is an
 /// inner block.
 void check_names(const Stream& stream, const Definition& found, Context& context) {
@@ -124,6 +135,7 @@ void rewrite_kernels(const Stream& stream, Context& context) {
         const auto found = find_definition(stream, context.qualifiers, i);
         if (found.parameters < 0) continue;
         check_returns_void(stream, i, found.parameters, context);
+        check_has_no_references(stream, found.parameters, context);
         check_is_no_member(stream, i, context);
         if (found.body < 0) continue;
         const int end = stream.match[found.body];

@@ -79,6 +79,15 @@ std::string declaration_in(const std::vector<Diagnostic>& notes, const Diagnosti
     return closest_candidate(notes, error);
 }
 
+/// Return whether a call such as "atomicAdd(unsigned char*, unsigned int)" is of an atomic on less than 32 bits.
+bool is_atomic_on_small(const std::string& call) {
+    if (!call.starts_with("atomic")) return false;
+    const std::size_t open = call.find('(');
+    const std::string first = call.substr(open + 1, call.find_first_of(",)", open) - open - 1);
+    return first.ends_with("char*") || first.ends_with("short int*") || first.ends_with("int8_t*") ||
+           first.ends_with("int16_t*") || first == "bool*" || first.ends_with("short unsigned int*");
+}
+
 /// Return the remedy for a call whose arguments do not fit the function.
 std::string remedy_for_call(const Diagnostic& error, const std::vector<Diagnostic>& notes, const std::string& source) {
     if (const Diagnostic* deduced = find_note(notes, "deduced conflicting types")) {
@@ -95,6 +104,9 @@ std::string remedy_for_call(const Diagnostic& error, const std::vector<Diagnosti
     if (declaration.empty() && contains(error.message, " arguments to function "))
         if (const auto parts = quoted_parts(error.message); !parts.empty()) declaration = parts[0];
     if (declaration.empty()) return "Compare the call's arguments with the function's parameters, one by one.";
+    if (const auto called = quoted_parts(error.message); !called.empty() && is_atomic_on_small(called[0]))
+        return "There are no atomics on 8 and 16 bits such as these: declare what is added to with 32 bits, as int or "
+               "unsigned.";
     const char* first =
         contains(declaration, "_sync(") ? " The first is the mask of the lanes that take part: 0xffffffff for all 32."
         : contains(declaration, "(T**") ? " The first is the address of a pointer: after float* p, write &p."
@@ -126,19 +138,33 @@ std::string remedy_for_conversion(const Diagnostic& error, const std::vector<Dia
         return "A launch takes its stream as the fourth argument; the third is the bytes of dynamic shared memory: "
                "<<<blocks, threads, 0, stream>>>.";
     std::string where;
+    bool is_argument = false;
     if (const Diagnostic* note = find_note(notes, "initializing argument")) {
         const auto parts = quoted_parts(note->message);
         const std::size_t number = note->message.find("argument ");
         if (!parts.empty() && contains(parts[0], "dim3::dim3("))
             where = "Give the blocks and the threads of a launch as numbers or as dim3. ";
-        else if (!parts.empty() && !contains(parts[0], "warplab_cpu"))
+        else if (!parts.empty() && !contains(parts[0], "warplab_cpu") && (is_argument = true))
             where = fmt::format("This is argument {} of  {}. ",
                                 note->message.substr(number + 9, note->message.find(' ', number + 9) - number - 9),
                                 without_our_names(parts[0]));
     }
     if (is_triple(from)) return where + triple_words;
     if (from == "void*" && is_pointer(to)) return where + fmt::format("Convert it explicitly: static_cast<{}>(…).", to);
+    if (from == "const " + to && to == "void*")
+        return where +
+               "What is copied or set is const: it can only be read. The destination comes first, then the source.";
+    if (from == "const " + to && is_argument)
+        return where +
+               "What it points to is const, and the function may write to it: are the arguments in the order of "
+               "the parameters? If they are, and the function only reads it, declare the parameter as " +
+               from + ".";
     if (from == "const " + to) return where + fmt::format("It points to const data: declare the pointer as {}.", from);
+    if (is_pointer(from) && is_pointer(to))
+        return where + fmt::format(
+                           "What it points to has another type: declare the array with elements of that type, as "
+                           "for {}, or the other way round.",
+                           to);
     if (is_pointer(from) && !is_pointer(to))
         return where +
                "A value is needed here, but this is a pointer: use an element, such as p[i], or *p for the first.";
@@ -232,7 +258,10 @@ std::string remedy_for(const Diagnostic& error, const std::vector<Diagnostic>& a
     if (says("assignment of read-only", "increment of read-only", "decrement of read-only"))
         return "It is const: it can only be read. Did you mean the output, or a variable of your own?";
     if (says("void value not ignored", "invalid use of void"))
-        return "Kernels and void functions return nothing: they write their results through a pointer.";
+        return contains(source_line(source, error.line), "<<<")
+                   ? "A launch has no value: write it as a statement of its own, and CUDA_CHECK(cudaGetLastError()); "
+                     "after it."
+                   : "Kernels and void functions return nothing: they write their results through a pointer.";
     if (says("is ambiguous")) return "The arguments have different types: cast one to the type of the other.";
     if (says("no match for ‘operator", "invalid operands of types")) return remedy_for_operator(error);
     if (says("for array subscript")) return remedy_for_subscript(error, source);

@@ -57,6 +57,10 @@ std::vector<Hypothesis> first_fit(const Situation& situation, std::initializer_l
 // --- elements and the threads that handle them ---
 
 std::size_t Reach::times_of(std::size_t i) const {
+    if (slices) {
+        const std::size_t begun = std::min(i / period + 1, slices), ended = i < run ? 0 : (i - run) / period + 1;
+        return begun - std::min(begun, ended);
+    }
     const bool inside = i >= begin && i < end && (i - begin) % period - first < run;
     if (inside == others) return 0;
     std::size_t most = times;
@@ -67,6 +71,11 @@ std::size_t Reach::times_of(std::size_t i) const {
 
 std::size_t Reach::handled(std::size_t n) const {
     const std::size_t all = std::min(end, n) - std::min(begin, n);
+    if (slices) {
+        std::size_t total = 0;
+        for (std::size_t k = 0; k < slices && k * period < n; ++k) total += std::min(run, n - k * period);
+        return total;
+    }
     if (falls) return times * (all + 1 - times);
     std::size_t sum = 0;
     if (rise) {
@@ -87,6 +96,16 @@ Mistake block_size_forgotten(const std::string& counts) {
     return {"block_size_forgotten", counts + ": as many as blocks + threads in a block - 1.",
             "blockIdx.x + threadIdx.x ends there. Blocks begin blockDim.x elements apart: blockIdx.x * blockDim.x + "
             "threadIdx.x."};
+}
+
+Reach swapped_reach(std::size_t n, std::size_t block) {
+    return {.end = n, .period = block, .run = divide_up(n, block), .slices = block};
+}
+
+Mistake block_thread_swapped(const std::string& counts, std::size_t block) {
+    return {"block_thread_swapped",
+            sentence("{}: those that threadIdx.x * blockDim.x + blockIdx.x reaches with blocks of {}.", counts, block),
+            "blockIdx.x and threadIdx.x are exchanged: the index is blockIdx.x * blockDim.x + threadIdx.x."};
 }
 
 std::string name_numbers(std::size_t first, std::size_t run) {
@@ -125,6 +144,8 @@ Mistake name_prefix(std::size_t n, std::size_t kept, const Nouns& nouns) {
                 "Indices run from 0 to n - 1: is the guard i < n, and not i < n - 1?"};
     for (const std::size_t one : usual_blocks)
         if (kept == unscaled_end(n, one)) return block_size_forgotten(counts);
+    for (const std::size_t one : usual_blocks)
+        if (kept == (one - 1) * one + divide_up(n, one)) return block_thread_swapped(counts, one);
     if (kept == n / 4)
         return {"bytes_not_elements", counts + ": exactly a quarter.",
                 "cudaMemcpy and cudaMemset count bytes, and a float or an int has four: n * sizeof(float)."};
@@ -174,7 +195,18 @@ Guess guess_share(std::size_t n, const Nouns& nouns, const Fits& fits, bool stri
 
 Guess guess_repeated(std::size_t n, const Nouns& nouns, const Fits& fits) {
     constexpr std::size_t most_blocks = 2048;
-    for (const std::size_t block : usual_blocks)
+    for (const std::size_t block : usual_blocks) {
+        if (n > block && fits(swapped_reach(n, block)))
+            return block_thread_swapped(
+                sentence("Some {} are {} several times, others never", nouns.elements, nouns.done), block);
+        if (n > 1 && fits({.end = n, .times = block, .rise = 1}))
+            return Mistake{
+                "counted_too_often",
+                sentence("The first of the {} is {} once, the next one twice, and so on, up to {} times: the loop of "
+                         "each of {} threads steps by 1.",
+                         nouns.elements, nouns.done, std::min(block, n), block),
+                "The step of a thread's loop is the number of threads: blockDim.x in a single block, gridDim.x * "
+                "blockDim.x in a grid."};
         for (std::size_t blocks = std::min(divide_up(n, block), most_blocks); blocks > 1; --blocks) {
             const std::size_t reached = blocks + block - 1, most = std::min(block, blocks);
             if (fits({.end = block, .times = blocks}))
@@ -193,7 +225,15 @@ Guess guess_repeated(std::size_t n, const Nouns& nouns, const Fits& fits) {
                              "loop of each of {3} blocks steps by one block.",
                              block, nouns.elements, nouns.done, blocks),
                     "The step of the loop is the number of threads of the grid: i += gridDim.x * blockDim.x."};
+            const Reach first_block{.end = n, .period = block * blocks, .run = block, .times = blocks};
+            if (block * blocks < n && fits(first_block))
+                return Mistake{"block_index_forgotten",
+                               sentence("{} These {} {} {} times.", describe_part(first_block, nouns), nouns.elements,
+                                        nouns.are_done(2), blocks),
+                               "Where a thread's loop begins depends on its block: i = blockIdx.x * blockDim.x + "
+                               "threadIdx.x."};
         }
+    }
     return {};
 }
 
@@ -228,6 +268,10 @@ Guess guess_unwritten(std::size_t n, const Nouns& nouns, const std::function<boo
     if (first >= period) written.begin = first, written.first = 0;
     if (again == n || !gives(written)) return {};
     if (first + run == period) written = {.end = n, .period = period, .run = first};
+    for (const std::size_t block : usual_blocks)
+        if (period == block && first == divide_up(n, block) && first + run == period)
+            return block_thread_swapped(
+                describe_part(written, nouns).substr(0, describe_part(written, nouns).size() - 1), block);
     if (period == 4)
         return Mistake{"component_lost", describe_part(written, nouns),
                        "A vector has four components, x, y, z and w: are all four handled and stored?"};

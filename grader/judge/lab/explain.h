@@ -97,13 +97,15 @@ struct Nouns {
 };
 
 /// Elements that threads handle, and how often: those of [begin, end) whose distance from begin, modulo `period`, is in
-/// [first, first + run); or, with `others`, all elements of 0 … n - 1 but those.
+/// [first, first + run); or, with `others`, all elements of 0 … n - 1 but those. With `slices`, elements [k * period,
+/// k * period + run) for each k below `slices`; those of two slices twice.
 struct Reach {
     std::size_t begin = 0, end = 0, period = 1, first = 0, run = 1;
     bool others = false;
     std::size_t times = 1;  // at most
     std::size_t rise = 0;   // > 0: element i at most i / rise + 1 times
     bool falls = false;     // element i at most end - i times
+    std::size_t slices = 0;
 
     std::size_t times_of(std::size_t i) const;
     std::size_t handled(std::size_t n) const;  // the sum of times_of over all n elements, without a loop over them
@@ -129,6 +131,12 @@ std::size_t unscaled_end(std::size_t n, std::size_t block);
 
 /// The index leaves out blockDim.x. `counts`: what is handled, without a full stop.
 Mistake block_size_forgotten(const std::string& counts);
+
+/// What `threadIdx.x * blockDim.x + blockIdx.x` reaches, for n elements and blocks of this size.
+Reach swapped_reach(std::size_t n, std::size_t block);
+
+/// The index exchanges blockIdx.x and threadIdx.x. `counts`: what is handled, without a full stop.
+Mistake block_thread_swapped(const std::string& counts, std::size_t block);
 
 /// The mistake if only the first `kept` > 0 of n elements are handled: a tail is lost, or the grid is too small.
 Mistake name_prefix(std::size_t n, std::size_t kept, const Nouns& nouns);

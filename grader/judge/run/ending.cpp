@@ -270,8 +270,9 @@ Failure explain_timeout(const Ending& ending) {
                 "If every thread does its own share only, this dataset needs a GPU."};
     return {cause::timeout,
             fmt::format("No answer after {:.0f} s, {}{}.", ending.limit_s, where_it_was(page), noted(page)),
-            "Does every loop end? Look for a counter that does not move, a stride of 0, or a wait for another "
-            "block: without a GPU blocks run one after the other, and on one they may."};
+            "Does every loop end? In a kernel, look for a counter that does not move, a step of 0, 1 or blockIdx.x "
+            "where gridDim.x * blockDim.x is meant, or a wait for another block: without a GPU blocks run one after "
+            "the other, and on one they may. Around a launch, look for a loop whose end is never reached."};
 }
 
 Failure explain_exit(const Ending& ending) {

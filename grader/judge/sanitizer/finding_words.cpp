@@ -146,16 +146,35 @@ Description far_from_all(const RawFinding& f) {
                    "overflow, and what is read past the end of an input is rubbish.)"};
 }
 
-std::string size_hint(const RawFinding& f, const Elements& elements) {
+/// Return whether a line has an index such as [y * columns + x] that is not made of numbers of threads.
+bool has_row_index(const std::string& line) {
+    for (std::size_t open = line.find('['); open != std::string::npos; open = line.find('[', open + 1)) {
+        const std::string index = line.substr(open, line.find(']', open) - open);
+        const std::size_t times = index.find(" * ");
+        if (times != std::string::npos && index.find(" + ", times) != std::string::npos &&
+            index.find("Idx.") == std::string::npos)
+            return true;
+    }
+    return false;
+}
+
+std::string size_hint(const RawFinding& f, const Elements& elements, const std::string& line) {
     if (f.offset < 0) return "Which index is negative there, and for which thread?";
     if (elements.is_scratch)
-        return fmt::format("It has the {} that the stage's _scratch_bytes() asks for: is that enough for these sizes?",
-                           format_plural(f.bytes, "byte"));
+        return fmt::format(
+            "It has the {} that the stage's _scratch_bytes() asks for: is that enough for these sizes, "
+            "and is the index right?",
+            format_plural(f.bytes, "byte"));
     if (static_cast<FindingSpace>(f.space) == FindingSpace::dynamic_shared)
         return "The launch's third argument says how much there is, in bytes: <<<blocks, threads, bytes>>>.";
     if (static_cast<FindingSpace>(f.space) == FindingSpace::allocation)
         return "Is the access guarded, e.g. by if (i < n)? Is the size that was asked for in bytes, n * sizeof(…)?";
-    return "Guard the access, e.g. if (i < n), or check the size that was asked for.";
+    if (has_row_index(line))
+        return "In an index such as y * columns + x, the row is multiplied by the length of a row of this array, and x "
+               "is below it: is anything exchanged, or is it the length of another array's rows? Otherwise, guard the "
+               "access, e.g. if (x < columns && y < rows).";
+    return "Guard the access, e.g. if (i < n). If it is guarded: is this the index that you mean, in the array that "
+           "you mean?";
 }
 
 Description out_of_bounds(const std::vector<BufferSpec>& buffers, const RawFinding& f, const std::string& line) {
@@ -165,7 +184,7 @@ Description out_of_bounds(const std::vector<BufferSpec>& buffers, const RawFindi
     return {cause::out_of_bounds,
             fmt::format("Kernel {} {} {}, which has only {}: {}.", kernel_of(f), verb_of(f.now), element_at(buffers, f),
                         format_plural(f.bytes / elements.bytes, "element"), who(f.now)),
-            size_hint(f, elements)};
+            size_hint(f, elements, line)};
 }
 
 /// Return whether the access would be aligned if the variable were.

@@ -135,6 +135,10 @@ Part run_parts(const StageRun& run, SanitizerTask task) {
 
 }  // namespace
 
+bool is_quick(const StageRun& run, const Dataset& dataset) {
+    return may_be_small(run, dataset) && bytes_of(run, dataset) <= 16 * most_bytes;
+}
+
 Parts split_small(const StageRun& run, const std::vector<const Dataset*>& datasets) {
     std::vector<const Dataset*> small;
     std::vector<double> cost;

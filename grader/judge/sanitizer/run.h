@@ -20,6 +20,9 @@ using LaunchDigests = std::map<std::string, std::vector<std::uint64_t>>;
 /// The datasets of each sanitizer process, in order.
 using Parts = std::vector<std::vector<const Dataset*>>;
 
+/// Return whether the sanitizer can run a dataset in a few seconds.
+bool is_quick(const StageRun& run, const Dataset& dataset);
+
 /// Split the datasets that the sanitizer inspects by default, in order, into at most two parts of about equal cost:
 /// those that are public, apply to this stage, and take at most about a second.
 Parts split_small(const StageRun& run, const std::vector<const Dataset*>& datasets);

@@ -64,6 +64,29 @@ TEST(HostCode, BuiltInVariablesBelongToDeviceCode) {
     EXPECT_THAT(problem_of("int* place(int* x) { return x + blockIdx.x * blockDim.x; }"), HasSubstr("blockIdx exists"));
 }
 
+TEST(HostCode, VariablesOfTheDeviceAreNoArgumentsOfALaunch) {
+    const std::string weights = "__constant__ float weights[25];\n__global__ void k(float* x, const float* w);\n";
+    for (const std::string argument : {"weights", "&weights"})
+        EXPECT_THAT(problem_of(weights + "void f(float* x) { k<<<1, 2>>>(x, " + argument + "); }"),
+                    HasSubstr("weights is a variable of the device, and here, in host code, its name does not"))
+            << argument;
+    for (const std::string body : {"void f(float* x, float* weights) { k<<<1, 2>>>(x, weights); }",
+                                   "void f(float* x) { float* weights = x; k<<<1, 2>>>(x, weights); }",
+                                   "void f(float* x) { cudaMemcpyToSymbol(weights, x, 100); k<<<1, 2>>>(x, x + 1); }"})
+        EXPECT_THAT(problem_of(weights + body), IsEmpty()) << body;
+}
+
+TEST(HostCode, ParametersOfKernelsAreNoReferences) {
+    for (const std::string parameter : {"int& n", "const std::size_t& n", "const P &n", "T&& n"})
+        EXPECT_THAT(problem_of("__global__ void k(float* x, " + parameter + ") { x[0] = n; }"),
+                    HasSubstr("a kernel's parameter cannot be a reference"))
+            << parameter;
+    for (const std::string kernel :
+         {"__global__ void k(float* x, F<void(int&)> f) { f(x); }",
+          "template <int n = 3 & 1> __global__ void k(float* x) { x[0] = n; }", "__device__ void f(int& n) { ++n; }"})
+        EXPECT_THAT(problem_of(kernel), IsEmpty()) << kernel;
+}
+
 TEST(HostCode, WhatNvccTakesIsFine) {
     for (const auto& source : std::vector<std::string>{
              helper + "void launch(float* x) { x[0] = mix(std::max(x[0], x[1])); cudaDeviceSynchronize(); }",

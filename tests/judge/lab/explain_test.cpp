@@ -31,7 +31,9 @@ TEST(Reach, HandlesAsManyAsOneByOne) {
                            {.begin = 100, .end = n, .period = 4},
                            {.end = 256, .times = 4},
                            {.end = 256 + 4 - 1, .times = 4, .rise = 1, .falls = true},
-                           {.end = n, .times = 3, .rise = 256}};
+                           {.end = n, .times = 3, .rise = 256},
+                           {.end = n, .period = 64, .run = 16, .slices = 64},
+                           swapped_reach(n, 32)};
     for (const Reach& reach : cases) EXPECT_EQ(reach.handled(n), count_one_by_one(reach, n)) << &reach - cases;
 }
 
@@ -46,6 +48,17 @@ TEST(Reach, CountsThreadsThatShareAnElement) {
         }
 }
 
+TEST(Reach, CountsThreadsWhoseIndexExchangesBlockAndThread) {
+    constexpr std::size_t n = 1000;
+    for (const std::size_t block : {32, 16, 256}) {
+        std::vector<std::size_t> times(n);
+        for (std::size_t t = 0; t < block; ++t)
+            for (std::size_t b = 0; b < (n + block - 1) / block; ++b)
+                if (t * block + b < n) ++times[t * block + b];
+        for (std::size_t i = 0; i < n; ++i) ASSERT_EQ(swapped_reach(n, block).times_of(i), times[i]) << i;
+    }
+}
+
 // --- names ---
 
 TEST(NamePrefix, TellsTailsFromGridsThatAreTooSmall) {
@@ -56,6 +69,7 @@ TEST(NamePrefix, TellsTailsFromGridsThatAreTooSmall) {
     EXPECT_EQ(cause(100000, 256), "one_block_only");
     EXPECT_EQ(cause(1022, 1021), "last_element_lost");
     EXPECT_EQ(cause(100000, 391 + 256 - 1), "block_size_forgotten");
+    EXPECT_EQ(cause(100000, 255 * 256 + 391), "block_thread_swapped");
     EXPECT_EQ(cause(100000, 25000), "bytes_not_elements");
     EXPECT_EQ(cause(100000, 16384), "grid_too_small");
     EXPECT_EQ(cause(std::size_t{1} << 32, std::size_t{1} << 31), "int_overflow");
@@ -108,6 +122,9 @@ TEST(Guess, FindsEveryFamily) {
     EXPECT_EQ(cause_of({.end = 8 + 256 - 1, .times = 8, .rise = 1, .falls = true}, n), "block_size_forgotten");
     EXPECT_EQ(cause_of({.end = n, .times = 5, .rise = 256}, n), "counted_too_often");
     EXPECT_EQ(cause_of({.end = n, .period = 1024, .run = 512}, n), "stride_too_long");
+    EXPECT_EQ(cause_of(swapped_reach(n, 128), n), "block_thread_swapped");
+    EXPECT_EQ(cause_of({.end = n, .times = 512, .rise = 1}, n), "counted_too_often");
+    EXPECT_EQ(cause_of({.end = n, .period = 1024, .run = 256, .times = 4}, n), "block_index_forgotten");
     EXPECT_EQ(cause_of({.begin = 17, .end = 1234}, n), "");
 }
 

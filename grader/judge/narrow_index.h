@@ -1,0 +1,15 @@
+#pragma once
+// Looks for an index that is an int where a dataset that was skipped has more elements than an int can count.
+
+#include <string>
+#include <vector>
+
+#include "grader/model/manifest.h"
+
+namespace warplab {
+
+/// Return a note on the first index of a kernel that is an int, if one of the skipped datasets has a size beyond
+/// 2^31 - 1; otherwise nothing. `source` is the text of the student's file.
+std::string note_narrow_index(const std::vector<const Dataset*>& skipped, const std::string& source);
+
+}  // namespace warplab
