@@ -99,8 +99,8 @@ def run_batch(database: Database, settings: Settings, lab_hash: str, results: Re
 def grade_here(
     waiting: Sequence[Submission], settings: Settings, backend: str, jobs: int
 ) -> Generator[Graded, None, None]:
-    """Grade on this machine and yield results as they finish. A result in doubt is not kept: such a submission is graded
-    again at the end, alone, as `confirm` describes."""
+    """Grade on this machine and yield results as they finish. A result in doubt is not kept: such a submission is
+    graded again at the end, alone, as `confirm` describes."""
     running, gpus = Running(), list_gpus() if backend == "cuda" else []
     alone = len(waiting) == 1 or (jobs == 1 and not gpus)
     by_key = {submission.key: submission for submission in waiting}

@@ -17,6 +17,8 @@ submission. Tables:
                   comment is removed
     requests      of students to grade again, in `reason`; `open` is 0 for the answer
     drops         hand-ins that count for nobody, by their key; `dropped` is 0 if the decision takes an earlier one back
+    attempts      further attempts of students beyond the limit of `serve`; `more` is 0 if they are taken back
+    queue         of `serve`: when a hand-in arrived and was graded, and its code on the page (queue.py)
 """
 
 from __future__ import annotations
@@ -76,6 +78,11 @@ CREATE TABLE IF NOT EXISTS comments (
 CREATE TABLE IF NOT EXISTS requests (
     id INTEGER PRIMARY KEY, student TEXT NOT NULL, open INTEGER NOT NULL, reason TEXT NOT NULL, time TEXT NOT NULL,
     who TEXT NOT NULL DEFAULT '');
+CREATE TABLE IF NOT EXISTS attempts (
+    id INTEGER PRIMARY KEY, student TEXT NOT NULL, more INTEGER NOT NULL, reason TEXT NOT NULL, time TEXT NOT NULL,
+    who TEXT NOT NULL DEFAULT '');
+CREATE TABLE IF NOT EXISTS queue (
+    key TEXT PRIMARY KEY, fingerprint TEXT NOT NULL, code TEXT NOT NULL, arrived TEXT NOT NULL, graded TEXT NOT NULL);
 """
 # The keys of the hand-ins that are dropped now.
 DROPPED = "SELECT student FROM (SELECT student, dropped, max(id) FROM drops GROUP BY student) WHERE dropped"
@@ -96,10 +103,18 @@ DECISIONS = (
     ("overrides", "student", "points < 0", "'override taken back'", "printf('set to %g points', points)", "undone"),
     ("drops", "student", "NOT dropped", "'drop taken back'", "'hand-in dropped'", "undone"),
     ("comments", "student, stage, line", "NOT kept", f"{ON_LINE} || ' removed'", ON_LINE, "removed"),
+    (
+        "attempts",
+        "student",
+        "more = 0",
+        "'further attempts taken back'",
+        "printf('%d further attempts', more)",
+        "undone",
+    ),
     ("requests", "student", "NOT open", "'request answered'", "'asks for a regrade'", "answered"),
 )
 
-OF_STUDENTS = ("extensions", "points", "overrides", "requests")  # the others are of hand-ins
+OF_STUDENTS = ("extensions", "points", "overrides", "attempts", "requests")  # the others are of hand-ins
 
 
 def name_user() -> str:
