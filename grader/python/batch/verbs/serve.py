@@ -144,7 +144,6 @@ class Server:
         self.pull()
         try:
             self.look()
-            self.problem = ""
         except (UserError, OSError) as error:  # a roster that is being edited, a folder that is not mounted
             self.report_problem(explain_os_error(error) if isinstance(error, OSError) else str(error))
         self.feed()
@@ -197,10 +196,11 @@ class Server:
         since_s = time.monotonic() - self.scanned_s
         if since_s < BUSY_SHARE * self.scan_took_s or not (self.has_changed or self.arriving or since_s >= SCAN_S):
             return
-        begin = self.scanned_s = time.monotonic()
-        self.has_changed = False
+        begin, self.has_changed = time.monotonic(), True  # if the scan fails, it is repeated
         self.is_draining = not self.scan()
-        self.scan_took_s = time.monotonic() - begin
+        self.has_changed, self.problem = self.is_draining, ""
+        self.scanned_s = time.monotonic()
+        self.scan_took_s = self.scanned_s - begin
 
     def scan(self) -> bool:
         """Read the folder, and enter what may be graded. Return False if nothing was entered, because hand-ins that are
@@ -359,6 +359,9 @@ class Server:
         state = QueueState(f"{self.settings.lab}: the queue", show_clock(datetime.now()), arriving=self.arriving)
         state.lines += [Line(place.code, "being graded", "") for place in waiting if place.key in begun]
         ready = [place for place in waiting if place.key not in begun and place.key in self.ready]
+        unfinished = [place for place in ready if self.postponed.get(place.key) == self.ready[place.key].fingerprint]
+        state.lines += [Line(place.code, "incomplete: waiting for the rest of its file", "") for place in unfinished]
+        ready = [place for place in ready if place not in unfinished]
         mean_s, at_once = mean_wall_s(self.database), self.lanes.at_once
         for number, place in enumerate(ready, 1):
             expected_s = max(mean_s, predict_s(mean_s, len(begun) + number, len(begun), at_once))
