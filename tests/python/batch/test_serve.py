@@ -1,4 +1,4 @@
-"""grader/python/batch/verbs/serve.py with a fake judge: hand-ins arrive, change, exceed limits, and the process dies."""
+"""serve with a fake judge: hand-ins arrive, change and exceed limits, and the process is killed."""
 
 from __future__ import annotations
 

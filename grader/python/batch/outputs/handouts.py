@@ -1,8 +1,8 @@
 """Find the paragraph of a lab's handout that answers a mistake.
 
 A mistake's cause belongs to a topic, and a topic has words by which its paragraph is found: in the stage's own section,
-then in those of earlier stages, the nearest first, then among the points with a bold title before the first stage. If no
-paragraph has them, the stage's section itself is the answer.
+then in those of earlier stages, the nearest first, then among the points with a bold title before the first stage. If
+no paragraph has them, the stage's section itself is the answer.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+COMMANDS = ("**Count:", "**Measure:", "**Check:")
 # For each topic: causes, and the words of its paragraph, the best first.
 TOPICS = (
     (
@@ -69,11 +70,14 @@ WORDS = {cause: words for causes, words in TOPICS for cause in causes.split()}
 
 @dataclass(frozen=True)
 class Answer:
-    """A section of a handout, by its title, which is also its anchor, and a paragraph of it; empty if the whole section
-    is the answer."""
+    """A section of a handout, by its title, and a paragraph of it; empty if the whole section is the answer."""
 
     section: str
     paragraph: str = ""
+
+    def anchor(self) -> str:
+        """Return the section's anchor, as GitHub and the kit's HTML pages make it from the title."""
+        return re.sub(r"[^\w -]", "", self.section.lower()).replace(" ", "-")
 
 
 def find_answer(handout: str, stage: str, cause: str) -> Answer:
@@ -94,8 +98,8 @@ def find_answer(handout: str, stage: str, cause: str) -> Answer:
 
 
 def read_sections(handout: str) -> Iterator[tuple[str, list[str]]]:
-    """Yield the title and the paragraphs of each section: items of lists are paragraphs, too, and tables, pictures,
-    questions and code are none."""
+    """Yield the title and the paragraphs of each section. Items of lists are paragraphs, too; tables, pictures, code,
+    commands to type and questions are none."""
     parts = re.split(r"^## +", handout, flags=re.MULTILINE)
     for part in parts[1:]:
         title, _, text = part.partition("\n")
@@ -105,11 +109,16 @@ def read_sections(handout: str) -> Iterator[tuple[str, list[str]]]:
 def read_paragraphs(text: str) -> Iterator[str]:
     """Yield the paragraphs of a section as one line each."""
     for block in re.split(r"\n\s*\n|\n(?=- |\d+\. )", text):
-        if not block.startswith(("    ", "|", "<!--", "!", "#")) and block.strip():
+        if not block.startswith(("    ", "|", "<!--", "!", "#", *COMMANDS)) and block.strip():
             yield " ".join(block.split())
+
+
+def name_file(lab: str) -> str:
+    """Return the path of a lab's handout in the project."""
+    return f"handouts/{lab}.md"
 
 
 def read_handout(root: Path, lab: str) -> str:
     """Return a lab's handout; an empty text if there is none."""
-    file = root / "handouts" / f"{lab}.md"
+    file = root / name_file(lab)
     return file.read_text(encoding="utf-8") if file.is_file() else ""

@@ -51,7 +51,7 @@ CREATE TABLE IF NOT EXISTS grades (
     id INTEGER PRIMARY KEY, key TEXT NOT NULL REFERENCES submissions, status TEXT NOT NULL, points REAL NOT NULL,
     most REAL NOT NULL, pending REAL NOT NULL, time TEXT NOT NULL, warplab TEXT NOT NULL, lab_hash TEXT NOT NULL,
     fingerprint TEXT NOT NULL, backend TEXT NOT NULL, sandbox TEXT NOT NULL, reason TEXT NOT NULL,
-    report BLOB NOT NULL);
+    report BLOB NOT NULL, handed_in TEXT NOT NULL DEFAULT '');
 CREATE INDEX IF NOT EXISTS grades_by_key ON grades (key);
 CREATE TABLE IF NOT EXISTS stages (
     grade INTEGER NOT NULL REFERENCES grades, stage TEXT NOT NULL, verdict TEXT NOT NULL, cause TEXT NOT NULL,
@@ -317,15 +317,18 @@ class Database(SqliteFile):
         contents stays, unless the submission caused that and was graded completely. `summary`: the columns of grades
         that come from the report."""
         with self.transaction() as connection:
-            ((reason,),) = connection.execute("SELECT reason FROM submissions WHERE key = ?", [graded.key]).fetchall()
+            ((reason, handed_in),) = connection.execute(
+                "SELECT reason, handed_in FROM submissions WHERE key = ?", [graded.key]
+            ).fetchall()
             number = None
             if graded.report:
                 number = connection.execute(
                     "INSERT INTO grades (key, status, points, most, pending, time, warplab, lab_hash, fingerprint,"
-                    " backend, sandbox, reason, report) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                    " backend, sandbox, reason, report, handed_in) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                     [graded.key, graded.status, summary["points"], summary["most"], summary["pending"],
                      summary["time"], summary["warplab"], summary["lab_hash"], graded.fingerprint,
-                     summary["backend"], summary["sandbox"], reason, zlib.compress(graded.report.encode())],
+                     summary["backend"], summary["sandbox"], reason, zlib.compress(graded.report.encode()),
+                     handed_in],
                 ).lastrowid  # fmt: skip
                 connection.executemany(
                     "INSERT INTO stages VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -444,6 +447,16 @@ class Database(SqliteFile):
             " ORDER BY id",
             [key],
         )
+
+    def causes(self) -> list[tuple[list[str], str, str, str]]:
+        """Return the causes in the newest grade of each contents that was handed in: the members, the time of the
+        hand-in, the stage and the cause, which is empty if the stage passed. Dropped hand-ins are left out."""
+        found = self.query(
+            "SELECT s.members, iif(g.fingerprint = s.fingerprint, s.handed_in, g.handed_in), t.stage, t.cause"
+            " FROM grades g JOIN stages t ON t.grade = g.id JOIN submissions s ON s.key = g.key WHERE g.id IN"
+            f" (SELECT max(id) FROM grades GROUP BY key, fingerprint) AND g.key NOT IN ({DROPPED}) ORDER BY g.id"
+        )
+        return [(json.loads(members), *values) for members, *values in found]
 
     def decisions(self) -> list[tuple[bool, str, str, str, str, str]]:
         """Return all manual decisions, those in force first, then the oldest first. Each row has: whether it is in
