@@ -112,8 +112,8 @@ def count_attempts(database: Database, key: str, since: str = "") -> int:
     """Return how many hand-ins of a student or team were judged since a time (ISO 8601 in UTC). A hand-in that was not
     opened, that has no file of the lab, or on which the judge failed is no attempt, and a regrade is none."""
     ((count,),) = database.query(
-        "SELECT count(*) FROM (SELECT min(time) AS first FROM grades WHERE key = ? AND status != 'judge_error'"
-        " GROUP BY fingerprint) WHERE first >= ?",
+        "SELECT count(*) FROM (SELECT time, min(id) FROM grades WHERE key = ? AND status != 'judge_error'"
+        " GROUP BY fingerprint) WHERE time >= ?",
         [key, since],
     )
     return int(count)

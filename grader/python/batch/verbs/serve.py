@@ -9,7 +9,7 @@ from __future__ import annotations
 import argparse
 import signal
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from pathlib import Path
 
@@ -142,10 +142,7 @@ class Server:
     def step(self) -> None:
         """Look at everything once."""
         self.pull()
-        try:
-            self.look()
-        except (UserError, OSError) as error:  # a roster that is being edited, a folder that is not mounted
-            self.report_problem(explain_os_error(error) if isinstance(error, OSError) else str(error))
+        self.attempt(self.look)
         self.feed()
         begun = time.monotonic()
         for key, graded in self.lanes.take(TICK_S):
@@ -156,15 +153,20 @@ class Server:
             self.has_changed = True
         if self.must_write and (not self.lanes.begun() or self.is_time_to_write()):
             self.write()
-        self.push()
+        self.attempt(self.push)
         self.show()
         time.sleep(max(0.0, begun + TICK_S - time.monotonic()) if not self.lanes.begun() else 0)
 
-    def report_problem(self, problem: str) -> None:
-        """Print what prevents that hand-ins are taken, once."""
-        if problem != self.problem:
-            say_error(problem)
-        self.problem = problem
+    def attempt(self, act: Callable[[], None]) -> None:
+        """Do something that reads the roster, which may be edited now, or a folder, which may not be mounted. Print
+        what prevents it, once."""
+        try:
+            act()
+        except (UserError, OSError) as error:
+            problem = explain_os_error(error) if isinstance(error, OSError) else str(error)
+            if problem != self.problem:
+                say_error(problem)
+            self.problem = problem
 
     # hand-ins arrive
 
@@ -310,7 +312,8 @@ class Server:
             self.say_failure(self.pushing)
         if pushed:
             self.note_pushed(pushed)
-        if self.must_send and self.pushing.is_due() and not self.stops:
+        has_roster = self.options.roster[0].is_file()  # not before the first pull
+        if self.must_send and has_roster and self.pushing.is_due() and not self.stops:
             self.start_push(self.pushing)
 
     def start_push(self, pushing: Exchange[Pushed]) -> None:
