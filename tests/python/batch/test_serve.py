@@ -143,7 +143,7 @@ def test_beyond_the_limit_a_hand_in_is_kept_until_more_are_granted(course: Cours
         (course.handed_in / "al1" / "readme.md").write_text("the folder changes, and is read again")
         wait_until(lambda: len(list_grades(course)) == 2, process)
         wait_until(lambda: note not in feedback.read_text(), process)
-    assert "1 further attempts (a power cut)" in course.verb("history", "--student", "al1").stdout
+    assert "further attempts: 1 (a power cut)" in course.verb("history", "--student", "al1").stdout
 
 
 def test_after_a_kill_everything_is_graded_once(course: Course) -> None:

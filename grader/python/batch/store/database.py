@@ -108,7 +108,7 @@ DECISIONS = (
         "student",
         "more = 0",
         "'further attempts taken back'",
-        "printf('%d further attempts', more)",
+        "printf('further attempts: %d', more)",
         "undone",
     ),
     ("requests", "student", "NOT open", "'request answered'", "'asks for a regrade'", "answered"),
