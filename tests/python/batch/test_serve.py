@@ -36,7 +36,7 @@ def serving(course: Course, *more: str | Path) -> Iterator[subprocess.Popen[str]
         yield process
         if process.poll() is None:
             process.send_signal(signal.SIGTERM)
-        said, _ = process.communicate(timeout=60)
+        said, _ = process.communicate(timeout=300)
         assert process.returncode in (0, -signal.SIGKILL), said
         assert "Traceback" not in said, said
     finally:
@@ -45,8 +45,8 @@ def serving(course: Course, *more: str | Path) -> Iterator[subprocess.Popen[str]
 
 
 def wait_until(holds: Callable[[], bool], process: subprocess.Popen[str]) -> None:
-    """Wait until something holds. Fails if the process ends first, or after a minute."""
-    end_s = time.monotonic() + 60
+    """Wait until something holds. Fails if the process ends first, or after minutes, which only a hang takes."""
+    end_s = time.monotonic() + 300
     while not holds():
         assert process.poll() is None and time.monotonic() < end_s
         time.sleep(0.05)
@@ -80,7 +80,7 @@ def test_a_half_written_archive_is_graded_when_it_is_whole(course: Course) -> No
     whole = make_zip(*((f"{stage}.cu", b"fine") for stage in STAGES))
     archive = course.handed_in / "bo2.zip"
     archive.write_bytes(whole[:100])
-    with serving(course, "--settle-s", "2") as process:
+    with serving(course, "--settle-s", "3") as process:
         wait_until(lambda: "1 hand-in still arriving" in read_queue(course), process)
         course.hand_in("al1", "fine", "fine")
         wait_until(lambda: f"{code_of(whole[:100])}  incomplete" in read_queue(course), process)
@@ -106,14 +106,15 @@ def test_those_in_line_see_their_place_and_time(course: Course) -> None:
     with serving(course, *AT_ONCE, "--jobs", "1") as process:
         wait_until(has_statuses(course, al1="graded"), process)
         for student in ("zo1", "bo2", "at3"):
-            course.hand_in(student, "sleep 2" if student == "zo1" else "fine", "fine")
+            course.hand_in(student, "sleep 300" if student == "zo1" else "fine", "fine")
             wait_until(lambda s=student: s in find_statuses(course), process)
         wait_until(lambda: "2nd in line, about" in read_queue(course), process)
         lines = read_queue(course).splitlines()
-        wait_until(lambda: set(find_statuses(course).values()) == {"graded"}, process)
+        process.kill()
     states = [line.partition("  ")[2].split(",")[0] for line in lines if "  " in line]
     assert states == ["being graded", "1st in line", "2nd in line", "graded"]
-    assert course.log("begin") == ["al1", "zo1", "bo2", "at3"], "in the order of arrival, not of names"
+    codes = [line.split()[0] for line in lines if "in line" in line]
+    assert codes == [code_of(f"// {student}\nfine\n".encode()) for student in ("bo2", "at3")], "by arrival, not by name"
 
 
 def test_a_hand_in_that_changes_while_it_is_graded_is_graded_again(course: Course) -> None:
@@ -161,22 +162,22 @@ def test_after_a_kill_everything_is_graded_once(course: Course) -> None:
     assert all((course.out / f"feedback/{student}/feedback.txt").is_file() for student in students)
 
 
-def test_a_kill_while_a_time_out_is_confirmed_loses_nothing(course: Course) -> None:
+def test_a_kill_while_a_result_in_doubt_is_confirmed_loses_nothing(course: Course) -> None:
     course.add_reference("fine", "fine")
     course.hand_in("al1", "fine", "fine")
-    course.hand_in("bo2", "sleep 30", "fine")
-    with serving(course, *AT_ONCE, "--timeout-s", "4") as process:
-        wait_until(lambda: course.log("begin").count("bo2") == 2, process)
+    course.hand_in("bo2", "sleep 1 crash", "fine")
+    with serving(course, *AT_ONCE) as process:
+        wait_until(lambda: course.log("begin").count("bo2") == 3, process)  # twice next to others, then alone
         process.kill()
     assert course.statuses() == {"al1": "graded", "bo2": ""}
-    with serving(course, *AT_ONCE, "--timeout-s", "4") as process:
+    with serving(course, *AT_ONCE) as process:
         wait_until(lambda: find_statuses(course)["bo2"] == "judge_crashed", process)
-    assert list_grades(course).count("al1") == 1
+    assert list_grades(course) == ["al1"]
 
 
 def test_a_signal_waits_for_what_is_begun(course: Course) -> None:
     for student in ("al1", "bo2", "cy3"):
-        course.hand_in(student, "sleep 1", "fine")
+        course.hand_in(student, "sleep 4", "fine")
     with serving(course, *AT_ONCE) as process:
         wait_until(lambda: {"al1", "bo2"} <= set(course.log("begin")), process)
     assert course.statuses() == {"al1": "graded", "bo2": "graded", "cy3": ""}
