@@ -3,11 +3,12 @@ table `queue` keeps the order of arrival and the codes under which the queue's p
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from grader.python.batch.ingest.archive import RefusedError
+from grader.python.batch.ingest.archive import RefusedError, most_bytes
 from grader.python.batch.ingest.folders import list_parts
 from grader.python.batch.ingest.notes import Note, has_kind, read_notes, write_notes
 from grader.python.batch.ingest.submission import Submission
@@ -32,22 +33,22 @@ class Place:
 
 
 def find_codes(entries: Sequence[Path]) -> str:
-    """Return the codes of a hand-in's newest files, archives first. They follow from the files' contents, so nobody
-    can compute them who does not have the files."""
-    parts = [part for entry in entries for part in list_parts(entry) if part.kind in ("archive", "code")]
-    codes = []
-    for part in sorted(parts, key=lambda part: (part.kind != "archive", -part.time_s))[:MOST_CODES]:
-        try:
-            part.check()
-            with part.open() as stream:
-                codes.append(make_code(stream.read(part.size)))
-        except (OSError, RefusedError):
-            continue
+    """Return the codes of a hand-in's newest files, archives first; nothing if none can be read. They follow from the
+    files' contents, so nobody can compute them who does not have the files."""
+    codes: dict[str, None] = {}
+    with contextlib.suppress(OSError):  # a student may remove files meanwhile
+        parts = [part for entry in entries for part in list_parts(entry) if part.kind in ("archive", "code")]
+        parts = [part for part in parts if part.size <= most_bytes(part.kind)]
+        for part in sorted(parts, key=lambda part: (part.kind != "archive", -part.time_s))[:MOST_CODES]:
+            with contextlib.suppress(OSError, RefusedError):
+                part.check()
+                with part.open() as stream:
+                    codes[make_code(stream.read(part.size))] = None
     return " ".join(codes)
 
 
 def enter_arrivals(database: Database, submissions: Iterable[Submission]) -> None:
-    """Put hand-ins that wait at the end of the queue, unless the same contents are in it. Raises OSError."""
+    """Put hand-ins that wait at the end of the queue, unless the same contents are in it."""
     waiting = {key for (key,) in database.query("SELECT key FROM submissions WHERE status = ''")}
     known = dict(database.query("SELECT key, fingerprint FROM queue WHERE graded = ''"))
     arrived = [one for one in submissions if one.key in waiting and known.get(one.key) != one.fingerprint]
