@@ -80,7 +80,7 @@ def test_a_half_written_archive_is_graded_when_it_is_whole(course: Course) -> No
     whole = make_zip(*((f"{stage}.cu", b"fine") for stage in STAGES))
     archive = course.handed_in / "bo2.zip"
     archive.write_bytes(whole[:100])
-    with serving(course, "--settle-s", "3") as process:
+    with serving(course, "--settle-s", "1") as process:
         wait_until(lambda: "1 hand-in still arriving" in read_queue(course), process)
         course.hand_in("al1", "fine", "fine")
         wait_until(lambda: f"{code_of(whole[:100])}  incomplete" in read_queue(course), process)
@@ -96,7 +96,7 @@ def test_a_half_written_archive_is_graded_when_it_is_whole(course: Course) -> No
 
 def test_an_archive_that_stays_damaged_gets_its_reason(course: Course) -> None:
     (course.handed_in / "bo2.zip").write_bytes(make_zip(("01_first.cu", b"fine"))[:80])
-    with serving(course, "--settle-s", "0.2") as process:
+    with serving(course, *AT_ONCE) as process:
         wait_until(has_statuses(course, bo2="archive_refused"), process)
     assert "damaged" in (course.out / "feedback/bo2/feedback.txt").read_text()
 

@@ -59,7 +59,7 @@ TICK_S = 0.5
 SCAN_S = 60.0  # between two scans of a folder that does not change
 OUTPUTS_S = 20.0  # between two times that all outputs are written while hand-ins are graded
 BUSY_SHARE = 10  # a scan, or writing all outputs, takes at most one tenth of the time
-PATIENCE = 6  # multiple of the settling time that an incomplete archive gets
+PATIENCE_S = 60.0  # how long an incomplete archive may be unchanged, unless all files are complete when they appear
 SHOWN_GRADED = 20
 
 
@@ -279,7 +279,7 @@ class Server:
 
     def is_young(self, one: Submission) -> bool:
         """Return whether an archive that looks incomplete may still be arriving."""
-        return self.settling.unchanged_s(one.entries) < PATIENCE * self.settle_s
+        return self.settle_s > 0 and self.settling.unchanged_s(one.entries) < PATIENCE_S
 
     def keep(self, graded: Graded) -> None:
         """Store a result."""
