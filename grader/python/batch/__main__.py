@@ -1,10 +1,12 @@
 """Grade a batch of submissions, and keep all results.
 
 warplab-course grade SUBMISSIONS --lab LAB --out DIR      grade new submissions; continues a batch that was killed
+warplab-course serve FOLDER --lab LAB --out DIR           grade hand-ins as they arrive, with a queue that students see
 warplab-course history DIR --student ID                   show all grades and decisions of a student
 warplab-course status DIR                                 show the state of the batch, failures of the judge first
 warplab-course regrade DIR --student ID | --changed …     grade again; old scores are kept with the reason
 warplab-course due|without|extend|points|override DIR …   set dates and points, and which points count
+warplab-course attempts DIR --student ID --more 2         grant further attempts beyond the limit of serve
 warplab-course mark DIR --student ID | --from CSV …       mark journals by the rubric, handouts/rubric.json
 warplab-course drop DIR --student ID                      let a hand-in count for nobody
 warplab-course comment|request DIR --student ID …         comment on a line of code, record a request to grade again
@@ -25,11 +27,12 @@ from typing import Any
 from grader.python.batch.grade.run import cores
 from grader.python.batch.outputs.gradebooks import GRADEBOOKS
 from grader.python.batch.policy.points import MOST_POINTS
-from grader.python.batch.verbs.decide import KINDS, drop, due, extend, mark, override, points, without
+from grader.python.batch.verbs.decide import KINDS, attempts, drop, due, extend, mark, override, points, without
 from grader.python.batch.verbs.export import export
 from grader.python.batch.verbs.grade import grade
 from grader.python.batch.verbs.regrade import regrade
 from grader.python.batch.verbs.remote import pull, push
+from grader.python.batch.verbs.serve import serve
 from grader.python.batch.verbs.show import history, report, status
 from grader.python.batch.verbs.talk import comment, request
 from grader.python.common.console import run_command
@@ -37,7 +40,8 @@ from grader.python.common.labs import SPEEDS
 
 MOST_ID = 10**18
 MOST_LINE = 10**6
-MOST_JOBS, MOST_DAYS, MOST_TIMEOUT_S = 10_000, 10_000, 10_000_000
+MOST_JOBS, MOST_DAYS, MOST_TIMEOUT_S, MOST_ATTEMPTS = 10_000, 10_000, 10_000_000, 10_000
+JOBS_HELP = "judges at a time without a GPU (all cores)"
 ROOT = Path(__file__).resolve().parents[3]
 
 Verbs = Any  # the type of add_subparsers(), which argparse does not export
@@ -50,6 +54,7 @@ def make_parser() -> argparse.ArgumentParser:
     verbs = parser.add_subparsers(required=True, metavar="VERB")
     for add in (
         add_grade,
+        add_serve,
         add_regrade,
         add_due,
         add_without,
@@ -57,6 +62,7 @@ def make_parser() -> argparse.ArgumentParser:
         add_points,
         add_mark,
         add_override,
+        add_attempts,
         add_drop,
     ):
         add(verbs)
@@ -73,6 +79,32 @@ def make_parser() -> argparse.ArgumentParser:
 def add_grade(verbs: Verbs) -> None:
     one = verbs.add_parser("grade", help="grade what is new in a folder or archive of submissions")
     one.add_argument("submissions", type=Path, help="a folder, or a zip from Canvas or Moodle")
+    add_judging(one)
+    one.set_defaults(run=grade)
+    add_running(one)
+
+
+def add_serve(verbs: Verbs) -> None:
+    one = verbs.add_parser("serve", help="grade hand-ins as they arrive, until it is stopped")
+    help_text = "the folder in which hand-ins arrive; with a course system, the folder to fetch them into"
+    one.add_argument("folder", type=Path, help=help_text)
+    add_judging(one)
+    one.add_argument("--jobs", type=make_number(int, 1, MOST_JOBS), default=len(cores()), help=JOBS_HELP)
+    help_text = "how long a hand-in must be unchanged before it is graded (10)"
+    one.add_argument("--settle-s", type=make_number(float, 0, MOST_TIMEOUT_S), default=10, help=help_text)
+    attempts = make_number(int, 1, MOST_ATTEMPTS)
+    one.add_argument("--attempts", type=attempts, help="hand-ins of a student that are graded")
+    one.add_argument("--attempts-a-day", type=attempts, help="likewise, on one day")
+    one.add_argument("--queue", type=Path, help="the folder for the queue's page (queue, in the batch's folder)")
+    add_course_system(one, required=False)
+    every = make_number(float, 1, MOST_TIMEOUT_S)
+    one.add_argument("--every-s", type=every, default=60, help="pause between two requests to the course system (60)")
+    one.add_argument("--send", action="store_true", help="return grades and feedback to the course system")
+    one.set_defaults(run=serve)
+
+
+def add_judging(one: argparse.ArgumentParser) -> None:
+    """Add the options on what is graded, and how."""
     one.add_argument("--lab", required=True)
     one.add_argument("--out", type=Path, required=True, help="the batch's folder: database, reports, feedback")
     whose = one.add_mutually_exclusive_group()
@@ -101,8 +133,6 @@ def add_grade(verbs: Verbs) -> None:
     one.add_argument("--precise", action="store_true", help=help_text)
     one.add_argument("--root", type=Path, default=ROOT, help="the project's folder (this one's)")
     one.add_argument("--build", type=Path, help="where warplab is built (the project's build)")
-    one.set_defaults(run=grade)
-    add_running(one)
 
 
 def add_regrade(verbs: Verbs) -> None:
@@ -175,6 +205,12 @@ def add_override(verbs: Verbs) -> None:
     add_undo(one).add_argument("--points", type=parse_points)
 
 
+def add_attempts(verbs: Verbs) -> None:
+    one = add_verb(verbs, "attempts", attempts, "grant students further attempts, beyond the limit of serve")
+    add_students(one)
+    add_undo(one).add_argument("--more", type=make_number(int, 1, MOST_ATTEMPTS), help="how many")
+
+
 def add_drop(verbs: Verbs) -> None:
     one = add_verb(verbs, "drop", drop, "let hand-ins count for nobody: a test upload, a student who left")
     add_students(one)
@@ -209,15 +245,19 @@ def add_remote(verbs: Verbs) -> None:
     other = add_verb(verbs, "push", push, "return grades and feedback; without --send, say what would change")
     other.add_argument("--send", action="store_true", help="write to the course system")
     for verb in (one, other):
-        where = verb.add_mutually_exclusive_group(required=True)
-        where.add_argument("--canvas", metavar="URL", help="https://canvas.example.edu")
-        where.add_argument("--moodle", metavar="URL", help="https://moodle.example.edu")
-        verb.add_argument(
-            "--course", type=make_number(int, 1, MOST_ID), required=True, help="the number in its address"
-        )
-        verb.add_argument("--assignment", type=make_number(int, 1, MOST_ID), required=True, help="likewise")
-        help_text = "a file with the access token, of mode 600 (default: the variable CANVAS_TOKEN or MOODLE_TOKEN)"
-        verb.add_argument("--token-file", type=Path, help=help_text)
+        add_course_system(verb, required=True)
+
+
+def add_course_system(one: argparse.ArgumentParser, required: bool) -> None:
+    """Add the options that name an assignment in a course system."""
+    where = one.add_mutually_exclusive_group(required=required)
+    where.add_argument("--canvas", metavar="URL", help="https://canvas.example.edu")
+    where.add_argument("--moodle", metavar="URL", help="https://moodle.example.edu")
+    number = make_number(int, 1, MOST_ID)
+    one.add_argument("--course", type=number, required=required, help="the number in its address")
+    one.add_argument("--assignment", type=number, required=required, help="likewise")
+    help_text = "a file with the access token, of mode 600 (default: the variable CANVAS_TOKEN or MOODLE_TOKEN)"
+    one.add_argument("--token-file", type=Path, help=help_text)
 
 
 def add_verb(verbs: Verbs, name: str, run: Callable[[argparse.Namespace], int], about: str) -> argparse.ArgumentParser:
@@ -277,8 +317,7 @@ def parse_reason(text: str) -> str:
 
 def add_running(one: argparse.ArgumentParser) -> None:
     """Add the options that choose where and with how many judges to grade."""
-    jobs = make_number(int, 1, MOST_JOBS)
-    one.add_argument("--jobs", type=jobs, default=len(cores()), help="judges at a time without a GPU (all cores)")
+    one.add_argument("--jobs", type=make_number(int, 1, MOST_JOBS), default=len(cores()), help=JOBS_HELP)
     one.add_argument("--executor", choices=("local", "slurm"), default="local", help="this machine, or a cluster")
     one.add_argument(
         "--slurm", action="append", default=[], metavar="NAME=VALUE", help="sbatch's options: gres=gpu:1, partition=…"

@@ -14,9 +14,12 @@ MARKS = {"passed": "\N{CHECK MARK}", "failed": "\N{MULTIPLICATION X}", "error": 
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 
 
-def make_document(title: str, content: Html, style: str = "", images: bool = False, script: str = "") -> str:
+def make_document(
+    title: str, content: Html, style: str = "", images: bool = False, script: str = "", refresh_s: int | None = None
+) -> str:
     """Make a page that fetches nothing and runs no script but `script`. If `images`, it may contain embedded images.
-    `style` follows the style sheet of all pages."""
+    `style` follows the style sheet of all pages. `refresh_s`: the browser loads the page again after so many
+    seconds."""
     policy = f"{POLICY}; img-src data:" if images else POLICY
     if script:
         digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
@@ -27,6 +30,7 @@ def make_document(title: str, content: Html, style: str = "", images: bool = Fal
         "head",
         tag("meta", charset="utf-8"),
         tag("meta", http_equiv="Content-Security-Policy", content=policy),
+        tag("meta", http_equiv="refresh", content=refresh_s) if refresh_s else None,
         tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
         tag("meta", name="color-scheme", content="light dark"),
         tag("title", title),

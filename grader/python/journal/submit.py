@@ -38,6 +38,7 @@ from pathlib import Path
 from grader.python.common.console import UserError, make_parser, run_command, say, write_atomically
 from grader.python.common.labs import choose_labs, read_kit_number, read_stages
 from grader.python.common.report import StageReport, read_report
+from grader.python.common.submission_code import make_code
 from grader.python.journal.authors import Author, find_authors
 from grader.python.journal.journal import RENDERING_S, find_pictures, render
 from grader.python.journal.notes import MOST_BYTES as MOST_NOTE_BYTES
@@ -335,13 +336,15 @@ def main(arguments: Sequence[str]) -> int:
     now = datetime.now(UTC)
     manifest = make_manifest(submission, authors, ask_version(options.build), now)
     file = options.work / name_archive(lab, authors, now)
-    write_atomically(file, make_archive(submission, manifest, now))
+    archive = make_archive(submission, manifest, now)
+    write_atomically(file, archive)
     say(bullets(submission.lines))
     if notes := submission.problems + submission.warnings:
         say(f"Mind:\n{bullets(notes)}")
     if older := find_older(lab, file):
         say(f"Packed earlier; do not hand in:\n{bullets(older)}")
     say(f"Hand in this file: {file}")
+    say(f"Its code is {make_code(archive)}: if your course shows its queue, look for this code.")
     say(f"Its name gives the packing time in UTC; in local time: {now.astimezone():%Y-%m-%d %H:%M:%S %Z}.")
     return 0
 

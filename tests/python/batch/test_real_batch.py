@@ -6,6 +6,7 @@ import csv
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -83,3 +84,23 @@ def test_two_judges_at_a_time_find_nothing_in_right_stages_up_to_one(tmp_path: P
     with (tmp_path / "out/gradebook.csv").open(newline="", encoding="utf-8-sig") as file:
         book = [(line["id"], line["status"], line["points"], line["of"]) for line in csv.DictReader(file)]
     assert book == [("al1", "graded", "16", "20"), ("al2", "graded", "16", "20")]
+
+
+def test_a_hand_in_that_arrives_is_graded_and_its_feedback_is_there(tmp_path: Path) -> None:
+    inbox, out = tmp_path / "inbox", tmp_path / "out"
+    inbox.mkdir()
+    command = [sys.executable, "-m", "grader.python.batch", "serve", inbox, "--lab", LAB, "--stage", "02"]
+    command += ["--out", out, "--backend", "cpu", "--build", BUILD, "--no-check-mode", "--no-nvcc", "--settle-s", "0.5"]
+    process = subprocess.Popen(list(map(str, command)), cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    feedback, end_s = out / "feedback/al1/feedback.txt", time.monotonic() + 120
+    content = (ROOT / f"solutions/{LAB}/{STAGE}.cu").read_bytes()
+    (inbox / f"{LAB}-al1-2026-11-21-040506.tar.gz").write_bytes(make_tar((f"{LAB}/{STAGE}.cu", content)))
+    while not feedback.is_file() and process.poll() is None and time.monotonic() < end_s:
+        time.sleep(0.1)
+    process.terminate()
+    said = process.communicate(timeout=60)[0].decode()
+    if "needs a sandbox" in said:
+        pytest.skip("no sandbox can be had here")
+    assert process.returncode == 0 and "al1: graded" in said, said
+    with (out / "gradebook.csv").open(newline="", encoding="utf-8-sig") as file:
+        assert [(line["id"], line["points"]) for line in csv.DictReader(file)] == [("al1", "6")]

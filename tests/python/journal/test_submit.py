@@ -75,6 +75,7 @@ def test_packs_files_reports_authors_and_hashes(course: Path) -> None:
     (archive,) = archives(course)
     assert archive.name.startswith("lab-al123-at456-20")
     assert f"Hand in this file: work/{archive.name}" in result.stdout
+    assert f"Its code is {hashlib.sha256(archive.read_bytes()).hexdigest()[:8]}: " in result.stdout
     files = unpack(archive)
     manifest = json.loads(files.pop("lab/manifest.json"))
     assert sorted(files) == sorted([f"lab/{s}.cu" for s in STAGES] + [f"lab/reports/{s}.json" for s in STAGES])
@@ -96,7 +97,7 @@ def test_archives_packed_earlier_are_named_and_left(course: Path) -> None:
     for other in (old, course / "work/lab_two-al123-2026-01-31-120000.tar.gz", course / "work/lab-notes.tar.gz"):
         other.write_bytes(b"old")
     result = submit(course, "--author", ADA)
-    *_, heading, named, last, _ = result.stdout.splitlines()
+    *_, heading, named, last, _, _ = result.stdout.splitlines()
     assert heading == "Packed earlier; do not hand in:"
     assert named == f"  - work/{old.name}"
     assert last.startswith("Hand in this file: work/lab-al123-20")

@@ -25,6 +25,7 @@ from grader.python.common.units import name_some
 MOST_WORDS = 500
 MOST_KIT = 10**6  # the number of a students' kit
 MOST_REFUSED = 3  # unreadable parts of a hand-in that the notes name
+UNFINISHED = ("empty", "truncated", "damaged", "unknown_format")  # how a part that is still being written looks
 
 
 def why_nothing(files: Sequence[str], others: Sequence[str], settings: Settings, empty: bool) -> str:
@@ -87,6 +88,7 @@ class Opened:
     status: str = ""
     detail: str = ""
     was_killed: bool = False  # whether another process killed the one that read it
+    may_be_unfinished: bool = False  # whether a part looks as if it were still being written
     released: Released | None = None  # what `make submit` says of the student's kit
 
     def size(self) -> int:
@@ -104,6 +106,7 @@ def open_submission(submission: Submission, settings: Settings) -> Opened:
             return Opened(journal=None, picked=copy, notes=list(submission.graded_notes))
         contents = read_apart(submission.entries, settings.timeout_s)
         opened.files = [file.name for file in contents.files]
+        opened.may_be_unfinished = any(refused.reason in UNFINISHED for _, refused in contents.refused)
         opened.released = find_released(contents.files, settings.lab)
         opened.journal = pick_journal_files(contents.files, settings.lab)
         opened.picked, opened.notes, ties = pick_stages(

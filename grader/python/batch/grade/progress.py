@@ -23,6 +23,12 @@ def show_duration(seconds: float) -> str:
     return f"{minutes} min" if minutes < 100 else f"{minutes // 60} h {minutes % 60} min"
 
 
+def predict_s(mean_s: float, queue: int, running: int, at_once: int) -> float:
+    """Return the expected seconds until `queue` submissions are graded, of which `running` are begun and half done on
+    average. `mean_s`: the duration of one."""
+    return mean_s * (queue - running / 2) / at_once
+
+
 class Progress:
     """Counts graded submissions and prints the counts. Use it in a with statement. `at_once`: how many submissions are
     graded in parallel; 0 if unknown."""
@@ -59,8 +65,7 @@ class Progress:
         running = min(self.at_once, queue)
         if not running or not self.lately_s:
             return f"{queue} left"
-        whole = queue - running / 2  # running ones are half done, on average
-        return f"{queue} left, about {show_duration(fmean(self.lately_s) * whole / running)}"
+        return f"{queue} left, about {show_duration(predict_s(fmean(self.lately_s), queue, running, running))}"
 
     def counts(self) -> str:
         """Return the counts as text: done, failed, our faults, left."""

@@ -99,25 +99,47 @@ def run_batch(database: Database, settings: Settings, lab_hash: str, results: Re
 def grade_here(
     waiting: Sequence[Submission], settings: Settings, backend: str, jobs: int
 ) -> Generator[Graded, None, None]:
-    """Grade on this machine and yield results as they finish. A submission that timed out next to others, on which the
-    judge failed, or whose reader was killed, is graded again at the end, alone, and that result counts. Before one is
-    accused of the judge's failures, the judge fails twice on it, and grades the reference before and after."""
-    running = Running()
-    gpus = list_gpus() if backend == "cuda" else []
-    if gpus:  # measure the CPU baselines first, because each judge has only a share of the cores
-        say("Measuring the CPU's times …", flush=True)
-        run_judge(settings.program("baselines", settings.lab), settings, running, {})
-    workers = make_gpu_workers(settings, running, gpus) if gpus else make_workers(settings, running, jobs)
+    """Grade on this machine and yield results as they finish. A result in doubt is not kept: such a submission is
+    graded again at the end, alone, as `confirm` describes."""
+    running, gpus = Running(), list_gpus() if backend == "cuda" else []
     alone = len(waiting) == 1 or (jobs == 1 and not gpus)
     by_key = {submission.key: submission for submission in waiting}
-    environment = {"CUDA_VISIBLE_DEVICES": gpus[0]} if gpus else {}
-    suspects, again, failed = set(), [], []
-    for graded in grade_all(waiting, workers, running):
-        if graded.was_killed or graded.judge_failure or (graded.timed_out and not alone):
-            again.append(by_key[graded.key])
-            suspects |= {graded.key} if graded.judge_failure else set()
+    doubted = []
+    for graded in grade_all(waiting, choose_workers(settings, running, gpus, jobs), running):
+        if is_in_doubt(graded, alone):
+            doubted.append((by_key[graded.key], graded))
         else:
             yield graded
+    yield from confirm(doubted, settings, running, gpus)
+
+
+def choose_workers(
+    settings: Settings, running: Running, gpus: Sequence[str], jobs: int
+) -> AbstractContextManager[Submit]:
+    """Return the workers for these GPUs, or `jobs` workers without a GPU. Measure the CPU baselines before, because
+    later each judge has only a share of the cores."""
+    if not gpus:
+        return make_workers(settings, running, jobs)
+    say("Measuring the CPU's times …", flush=True)
+    run_judge(settings.program("baselines", settings.lab), settings, running, {})
+    return make_gpu_workers(settings, running, gpus)
+
+
+def is_in_doubt(graded: Graded, alone: bool) -> bool:
+    """Return whether a submission has to be graded again, alone: it timed out next to others, the judge failed on it,
+    or its reader was killed."""
+    return graded.was_killed or bool(graded.judge_failure) or (graded.timed_out and not alone)
+
+
+def confirm(
+    doubted: Sequence[tuple[Submission, Graded]], settings: Settings, running: Running, gpus: Sequence[str]
+) -> Generator[Graded, None, None]:
+    """Grade submissions whose first results are in doubt again, one at a time, and yield the results that count. Before
+    one is accused of the judge's failures, the judge fails twice on it, and grades the reference before and after."""
+    environment = {"CUDA_VISIBLE_DEVICES": gpus[0]} if gpus else {}
+    again = [submission for submission, _ in doubted]
+    by_key = {submission.key: submission for submission in again}
+    suspects, failed = {graded.key for _, graded in doubted if graded.judge_failure}, []
     works = True
     while again:
         say(f"Grading {plural(len(again), 'hand-in')} again, one at a time …", flush=True)

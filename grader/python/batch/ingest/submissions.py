@@ -75,8 +75,13 @@ def make_submission(key: str, entries: list[Entry], marks: bool = False) -> Subm
         submission.named_time = submission.handed_in
     else:
         date_by_files(submission, doubted=any(entry.doubt for entry in used))
-    submission.fingerprint = attempt(lambda: fingerprint(submission.entries), UNREADABLE)
+    submission.fingerprint = find_fingerprint(submission.entries)
     return submission
+
+
+def find_fingerprint(entries: Sequence[Path]) -> str:
+    """Return the fingerprint of a hand-in, also if it cannot be read."""
+    return attempt(lambda: fingerprint(entries), UNREADABLE)
 
 
 def date_by_files(submission: Submission, doubted: bool) -> None:

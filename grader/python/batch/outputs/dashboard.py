@@ -13,7 +13,6 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
 from grader.python.batch.grade.journals import JOURNAL
-from grader.python.batch.outputs.mistakes import count_mistakes, make_mistakes
 from grader.python.batch.policy.points import Final
 from grader.python.batch.policy.suspicious import SLOW, Remark
 from grader.python.batch.store.places import folder_name
@@ -38,19 +37,19 @@ ANIMALS += "raven stoat tapir urchin viper wombat yak"
 
 def make_dashboard(
     title: str, facts: Sequence[str], rows: Sequence[Row], finals: Sequence[Final], remarks: Sequence[Remark],
-    stages: Sequence[str], secret: str, notes: Sequence[str] = (), journals: Collection[str] = (), lab: str = "",
-    quizzes: Mapping[str, Score] = {}, dropped: Sequence[tuple[Row, str]] = (),
+    stages: Sequence[str], secret: str, notes: Sequence[str] = (), journals: Collection[str] = (),
+    mistakes: Html | None = None, quizzes: Mapping[str, Score] = {}, dropped: Sequence[tuple[Row, str]] = (),
 ) -> str:  # fmt: skip
     """Return the page. `notes`: sentences about what could not be examined, and why; `journals`: keys of the
-    submissions with a page for the journal; `lab`: its name, for the handout's; `quizzes`: the scores of the answers
-    in each submission; `dropped`: hand-ins that count for nobody, and the reasons."""
+    submissions with a page for the journal; `mistakes`: the section on the class's mistakes; `quizzes`: the scores of
+    the answers in each submission; `dropped`: hand-ins that count for nobody, and the reasons."""
     script = (HERE / "dashboard.js").read_text(encoding="utf-8")
     style = (HERE / "dashboard.css").read_text(encoding="utf-8")
     body = join(
         make_header(title, facts, rows),
         make_remarks(remarks, notes, {row.key: row.name for row in rows}),
         make_distribution(finals),
-        make_mistakes(count_mistakes(finals, stages), lab),
+        mistakes,
         make_times(rows, stages),
         make_quiz(quizzes),
         make_table(finals, stages, journals, quizzes),

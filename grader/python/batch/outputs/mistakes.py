@@ -1,18 +1,26 @@
-"""Count the mistakes of a class: how many students made which one in which stage."""
+"""Count the mistakes of a class: how many students made which one in which stage, in total and over time."""
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from datetime import date, datetime, timedelta
+from pathlib import Path
 
 from grader.python.batch.outputs.cells import write_csv
+from grader.python.batch.outputs.handouts import find_answer, name_file
 from grader.python.batch.policy.points import Final
 from grader.python.common.markup import Html, tag
 from grader.python.common.units import plural
 
 NO_MISTAKE = ("", "missing_file", "refused_feature")  # not of the code that was handed in
 SHOWN = 15  # rows on the page; mistakes.csv has all
+MOST_DAYS = 21  # longer times are shown by week
+MOST_PERIODS = 60  # times that students made up can be years apart
+BAR_WIDTH, BAR_HEIGHT = 7, 22
+
+Cause = tuple[list[str], str, str, str]  # members, time of the hand-in, stage, cause
 
 
 @dataclass(frozen=True)
@@ -23,6 +31,24 @@ class Mistake:
     cause: str
     count: int
     of: int
+
+
+@dataclass
+class Periods:
+    """The days, or weeks, of the hand-ins, by the first day of each: the students who handed in a stage, and those who
+    made a mistake in it, in at least one hand-in of the period."""
+
+    days: int = 1
+    handed_in: dict[tuple[str, date], set[str]] = field(default_factory=lambda: defaultdict(set))
+    made: dict[tuple[str, str, date], set[str]] = field(default_factory=lambda: defaultdict(set))
+
+    def list(self) -> list[date]:
+        """Return the first day of each period, also of those without hand-ins, the latest ones if there are many."""
+        days = [day for _, day in self.handed_in]
+        if not days:
+            return []
+        count = (max(days) - min(days)).days // self.days + 1
+        return [max(days) - timedelta(self.days * number) for number in range(min(count, MOST_PERIODS))][::-1]
 
 
 def count_mistakes(finals: Sequence[Final], stages: Sequence[str]) -> list[Mistake]:
@@ -36,33 +62,96 @@ def count_mistakes(finals: Sequence[Final], stages: Sequence[str]) -> list[Mista
     return found
 
 
-def make_mistakes(mistakes: Sequence[Mistake], lab: str) -> Html | None:
+def count_over_time(causes: Sequence[Cause]) -> Periods:
+    """Return the mistakes in all hand-ins, also in those that students replaced later, by day; by week, from Monday on,
+    if they are from more than MOST_DAYS days. Days are of this machine's time zone."""
+    dated = [(read_day(time), members, stage, cause) for members, time, stage, cause in causes if time]
+    days = [day for day, *_ in dated]
+    periods = Periods(7 if days and (max(days) - min(days)).days >= MOST_DAYS else 1)
+    for day, members, stage, cause in dated:
+        first = day - timedelta(day.weekday()) if periods.days == 7 else day
+        if cause != "missing_file":
+            periods.handed_in[stage, first].update(members)
+        if cause not in NO_MISTAKE:
+            periods.made[stage, cause, first].update(members)
+    return periods
+
+
+def read_day(time: str) -> date:
+    """Return the day of a time, which has a zone or is local."""
+    return datetime.fromisoformat(time).astimezone().date()
+
+
+def make_mistakes(mistakes: Sequence[Mistake], periods: Periods, lab: str, root: Path, handout: str) -> Html | None:
     """Return the page's section on the class's mistakes, or None if there are none."""
     if not mistakes:
         return None
     shown = sorted(mistakes, key=lambda one: (-one.count, one.stage, one.cause))[:SHOWN]
-    titles = [tag("th", name, scope="col") for name in ("Stage", "Mistake", "Students", "Handout")]
+    days = periods.list()
+    by_day = len(days) > 1
+    names = ["Stage", "Mistake", "Students", *(["Over time"] if by_day else []), "Handout"]
     lines = [
         tag(
             "tr",
             tag("td", one.stage),
             tag("td", one.cause),
             tag("td", f"{one.count} of {one.of}", class_="number"),
-            tag("td", find_section(lab, one.stage)),
+            tag("td", draw_bars(one, periods, days)) if by_day else None,
+            tag("td", *link_answer(one, lab, root, handout)),
         )
         for one in shown
     ]
-    table = tag("div", tag("table", tag("thead", tag("tr", *titles)), tag("tbody", *lines)), class_="wide")
+    head = tag("thead", tag("tr", *(tag("th", name, scope="col") for name in names)))
+    table = tag("div", tag("table", head, tag("tbody", *lines)), class_="wide")
     caption = f"{plural(len(mistakes), 'mistake')} in total; mistakes.csv lists them."
+    if by_day:
+        unit = "week" if periods.days == 7 else "day"
+        caption += (
+            f" Over time: of the students who handed in the stage in a {unit}, the share who made the mistake, from "
+            f"{days[0]} to {days[-1]}; mistakes_over_time.csv has the numbers."
+        )
     return tag("section", tag("h2", "Mistakes"), table, tag("p", caption, class_="caption"))
 
 
-def find_section(lab: str, stage: str) -> str:
-    """Return the handout's section on a stage."""
-    return f"handouts/{lab}.md, section {stage}"
+def draw_bars(mistake: Mistake, periods: Periods, days: Sequence[date]) -> Html:
+    """Return a bar for each period: the share of its students who made the mistake."""
+    bars = []
+    for number, day in enumerate(days):
+        of = len(periods.handed_in.get((mistake.stage, day), ()))
+        made = len(periods.made.get((mistake.stage, mistake.cause, day), ()))
+        height = BAR_HEIGHT * made / of if of else 0
+        bar = tag("rect", x=number * BAR_WIDTH, width=BAR_WIDTH - 1, y=f"{BAR_HEIGHT - height:.1f}",
+                  height=f"{height:.1f}", class_="bar")  # fmt: skip
+        whole = BAR_HEIGHT if of else 0  # a gap if nobody handed in
+        space = tag("rect", x=number * BAR_WIDTH, width=BAR_WIDTH - 1, y=0, height=whole, class_="space")
+        bars.append(tag("g", tag("title", f"{day}: {made} of {of}"), space, bar))
+    width = len(days) * BAR_WIDTH
+    line = tag("line", x1=0, x2=width, y1=BAR_HEIGHT + 0.5, y2=BAR_HEIGHT + 0.5, class_="axis")
+    label = f"{mistake.cause} over time"
+    return tag("svg", *bars, line, width=width, height=BAR_HEIGHT + 1, role="img", aria_label=label)
 
 
-def list_mistakes(mistakes: Sequence[Mistake], lab: str) -> str:
+def link_answer(mistake: Mistake, lab: str, root: Path, handout: str) -> list[Html]:
+    """Return a link to the handout's section that answers a mistake, and its paragraph, folded."""
+    answer = find_answer(handout, mistake.stage, mistake.cause)
+    link = tag("a", answer.section, href=f"{(root / name_file(lab)).absolute().as_uri()}#{answer.anchor()}")
+    return [link] if not answer.paragraph else [link, tag("details", tag("summary", "paragraph"), answer.paragraph)]
+
+
+def list_mistakes(mistakes: Sequence[Mistake], lab: str, handout: str) -> str:
     """Return the mistakes as CSV."""
-    rows = [[one.stage, one.cause, str(one.count), str(one.of), find_section(lab, one.stage)] for one in mistakes]
-    return write_csv([["stage", "mistake", "students", "of", "handout"], *rows])
+    rows = []
+    for one in mistakes:
+        answer = find_answer(handout, one.stage, one.cause)
+        link = f"{name_file(lab)}#{answer.anchor()}"
+        rows.append([one.stage, one.cause, str(one.count), str(one.of), link, answer.paragraph])
+    return write_csv([["stage", "mistake", "students", "of", "handout", "paragraph"], *rows])
+
+
+def list_over_time(periods: Periods) -> str:
+    """Return the mistakes of each period as CSV: its first day, and its number of days."""
+    rows = [
+        [str(day), str(periods.days), stage, cause, str(len(students)), str(len(periods.handed_in[stage, day]))]
+        for (stage, cause, day), students in sorted(periods.made.items(), key=lambda one: (one[0][2], *one[0][:2]))
+    ]
+    return write_csv([["from", "days", "stage", "mistake", "students", "of"], *rows])

@@ -13,7 +13,14 @@ from grader.python.batch.grade.journals import JOURNAL
 from grader.python.batch.grade.opening import describe_error, read_starters
 from grader.python.batch.outputs.dashboard import SIMILAR, make_dashboard
 from grader.python.batch.outputs.feedback import write_feedback
-from grader.python.batch.outputs.mistakes import count_mistakes, list_mistakes
+from grader.python.batch.outputs.handouts import read_handout
+from grader.python.batch.outputs.mistakes import (
+    count_mistakes,
+    count_over_time,
+    list_mistakes,
+    list_over_time,
+    make_mistakes,
+)
 from grader.python.batch.outputs.own_gradebook import make_gradebook
 from grader.python.batch.outputs.similar import make_similar
 from grader.python.batch.policy.alike import Alike, TooMuchError, find_alike
@@ -47,8 +54,11 @@ def write_outputs(database: Database, settings: Settings) -> Path:
     quizzes = read_quizzes(rows, settings)
     gradebook = make_gradebook(everyone, policy.items(), settings.wanted(), quizzes)
     write_atomically(settings.folder / "gradebook.csv", EXCEL_MARK + gradebook)
-    mistakes = list_mistakes(count_mistakes(everyone, settings.wanted()), settings.lab)
-    write_atomically(settings.folder / "mistakes.csv", EXCEL_MARK + mistakes)
+    mistakes = count_mistakes(everyone, settings.wanted())
+    periods, handout = count_over_time(database.causes()), read_handout(settings.root, settings.lab)
+    listed = list_mistakes(mistakes, settings.lab, handout)
+    write_atomically(settings.folder / "mistakes.csv", EXCEL_MARK + listed)
+    write_atomically(settings.folder / "mistakes_over_time.csv", EXCEL_MARK + list_over_time(periods))
     alike, notes = compare(database, rows, settings)
     notes += without
     notes += [f"Left out of the batch: {sentence}" for sentence in database.fact("left_out") or []]
@@ -65,7 +75,8 @@ def write_outputs(database: Database, settings: Settings) -> Path:
     facts = describe(database, policy)
     journals = {row.key for row in rows if (place_of(settings.folder, "feedback", row.key) / JOURNAL).is_file()}
     page = make_dashboard(
-        title, facts, rows, everyone, remarks, settings.wanted(), secret, notes, journals, settings.lab, quizzes,
+        title, facts, rows, everyone, remarks, settings.wanted(), secret, notes, journals,
+        make_mistakes(mistakes, periods, settings.lab, settings.root, handout), quizzes,
         [(row, policy.drops[row.key][0]) for row in dropped],
     )  # fmt: skip
     write_atomically(file, page)

@@ -126,7 +126,7 @@ def pull(moodle: Moodle, folder: Path) -> Pulled:
         except (UserError, OSError):  # for example a name that this file system does not take
             missing.append(str(path))
     remove_others(folder / HAND_INS, {folder / HAND_INS / path for path in wanted})
-    pulled.missing = tuple(missing)
+    pulled.missing, pulled.incomplete = tuple(missing), frozenset(Path(one).parts[0] for one in missing)
     return pulled
 
 
@@ -193,12 +193,12 @@ def push(moodle: Moodle, returned: Mapping[str, Returned], send: bool) -> Pushed
     for name, one in returned.items():
         number = numbers.get(name.casefold())
         if number is None:
-            pushed.failed.append(f"Moodle has no user {name} in this course.")
+            pushed.failed[one.student] = f"Moodle has no user {name} in this course."
             continue
         try:
             said = push_one(moodle, number, one, grades.get(number), send)
         except UserError as error:
-            pushed.failed.append(f"{one.student}: {error}")
+            pushed.failed[one.student] = f"{one.student}: {error}"
             continue
         pushed.changes += [f"{one.student}: {said}"] if said else []
         pushed.same += not said

@@ -22,12 +22,14 @@ COLUMNS = ("id", "name", "canvas id", "email", "submitted")
 
 @dataclass
 class Pulled:
-    """How many students, files, and newly fetched files there are, and the files that could not be fetched."""
+    """How many students, files, and newly fetched files there are, the files that could not be fetched, and whose they
+    are: users' numbers in Canvas, folders in Moodle."""
 
     students: int = 0
     files: int = 0
     fetched: int = 0
     missing: tuple[str, ...] = ()
+    incomplete: frozenset[str] = frozenset()
 
 
 def pull(assignment: Any, folder: Path) -> Pulled:
@@ -37,10 +39,10 @@ def pull(assignment: Any, folder: Path) -> Pulled:
         lambda: list(assignment.get_submissions(include=["user"], per_page=100)), "the list of submissions"
     )
     begin(folder, write_roster(submissions))
-    pulled, missing = Pulled(len(submissions)), []
-    wanted = {name_file(one, attachment): attachment for one in submissions for attachment in one.attachments}
+    pulled, missing, incomplete = Pulled(len(submissions)), [], set()
+    wanted = {name_file(one, attachment): (one, attachment) for one in submissions for attachment in one.attachments}
     pulled.files = len(wanted)
-    for name, attachment in wanted.items():
+    for name, (submission, attachment) in wanted.items():
         file = folder / HAND_INS / name
         try:
             if file.is_file() and file.stat().st_size == attachment.size:
@@ -49,10 +51,11 @@ def pull(assignment: Any, folder: Path) -> Pulled:
             pulled.fetched += 1
         except (UserError, OSError):  # for example a name that this file system does not take
             missing.append(name)
+            incomplete.add(str(submission.user_id))
     for file in (folder / HAND_INS).iterdir():
         if file.name not in wanted:
             file.unlink()
-    pulled.missing = tuple(missing)
+    pulled.missing, pulled.incomplete = tuple(missing), frozenset(incomplete)
     return pulled
 
 

@@ -38,11 +38,11 @@ class Returned:
 
 @dataclass
 class Pushed:
-    """What was written, or would be; what Canvas has already; and what failed, each with the reason."""
+    """What was written, or would be; what Canvas has already; and what failed, the reasons by student."""
 
     changes: list[str] = field(default_factory=list)
     same: int = 0
-    failed: list[str] = field(default_factory=list)
+    failed: dict[str, str] = field(default_factory=dict)
 
 
 def push(assignment: Any, returned: Mapping[str, Returned], send: bool) -> Pushed:
@@ -52,7 +52,7 @@ def push(assignment: Any, returned: Mapping[str, Returned], send: bool) -> Pushe
         try:
             said = try_again(lambda user=user, one=one: push_one(assignment, user, one, send), one.student)
         except UserError as error:
-            pushed.failed.append(str(error))
+            pushed.failed[one.student] = str(error)
             continue
         if said:
             pushed.changes.append(f"{one.student}: {said}")

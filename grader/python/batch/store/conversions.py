@@ -12,7 +12,7 @@ from grader.python.batch.ingest.submission import NAMED_TIME
 from grader.python.batch.store.places import move_folders
 from grader.python.batch.store.sqlite import SqliteFile
 
-SCHEMA = 7
+SCHEMA = 8
 
 
 def convert(database: SqliteFile, schema: int) -> None:
@@ -30,6 +30,8 @@ def convert(database: SqliteFile, schema: int) -> None:
         convert_times(database)
     if "team" not in columns:
         convert_teams(database)
+    if "handed_in" not in [name for _, name, *_ in database.query("PRAGMA table_info(grades)")]:
+        convert_grades(database)
     database.set_facts(schema=SCHEMA)  # last: if killed earlier, it is repeated
 
 
@@ -81,6 +83,17 @@ def convert_teams(database: SqliteFile) -> None:
     """Convert schema 6, which did not know whose teams are whose."""
     with database.transaction() as connection:
         connection.execute("ALTER TABLE submissions ADD COLUMN team TEXT NOT NULL DEFAULT '[]'")
+
+
+def convert_grades(database: SqliteFile) -> None:
+    """Convert schema 7, in which a grade did not have the time of its hand-in: that of an earlier one is not known, and
+    the grade's own time takes its place."""
+    with database.transaction() as connection:
+        connection.execute("ALTER TABLE grades ADD COLUMN handed_in TEXT NOT NULL DEFAULT ''")
+        connection.execute(
+            "UPDATE grades SET handed_in = coalesce((SELECT s.handed_in FROM submissions s WHERE s.key = grades.key"
+            " AND s.fingerprint = grades.fingerprint), time)"
+        )
 
 
 def guess_called(key: str, entries: Sequence[str]) -> str:

@@ -17,6 +17,8 @@ submission. Tables:
                   comment is removed
     requests      of students to grade again, in `reason`; `open` is 0 for the answer
     drops         hand-ins that count for nobody, by their key; `dropped` is 0 if the decision takes an earlier one back
+    attempts      further attempts of students beyond the limit of `serve`; `more` is 0 if they are taken back
+    queue         of `serve`: when a hand-in arrived and was graded, and its code on the page (queue.py)
 """
 
 from __future__ import annotations
@@ -49,7 +51,7 @@ CREATE TABLE IF NOT EXISTS grades (
     id INTEGER PRIMARY KEY, key TEXT NOT NULL REFERENCES submissions, status TEXT NOT NULL, points REAL NOT NULL,
     most REAL NOT NULL, pending REAL NOT NULL, time TEXT NOT NULL, warplab TEXT NOT NULL, lab_hash TEXT NOT NULL,
     fingerprint TEXT NOT NULL, backend TEXT NOT NULL, sandbox TEXT NOT NULL, reason TEXT NOT NULL,
-    report BLOB NOT NULL);
+    report BLOB NOT NULL, handed_in TEXT NOT NULL DEFAULT '');
 CREATE INDEX IF NOT EXISTS grades_by_key ON grades (key);
 CREATE TABLE IF NOT EXISTS stages (
     grade INTEGER NOT NULL REFERENCES grades, stage TEXT NOT NULL, verdict TEXT NOT NULL, cause TEXT NOT NULL,
@@ -76,6 +78,11 @@ CREATE TABLE IF NOT EXISTS comments (
 CREATE TABLE IF NOT EXISTS requests (
     id INTEGER PRIMARY KEY, student TEXT NOT NULL, open INTEGER NOT NULL, reason TEXT NOT NULL, time TEXT NOT NULL,
     who TEXT NOT NULL DEFAULT '');
+CREATE TABLE IF NOT EXISTS attempts (
+    id INTEGER PRIMARY KEY, student TEXT NOT NULL, more INTEGER NOT NULL, reason TEXT NOT NULL, time TEXT NOT NULL,
+    who TEXT NOT NULL DEFAULT '');
+CREATE TABLE IF NOT EXISTS queue (
+    key TEXT PRIMARY KEY, fingerprint TEXT NOT NULL, code TEXT NOT NULL, arrived TEXT NOT NULL, graded TEXT NOT NULL);
 """
 # The keys of the hand-ins that are dropped now.
 DROPPED = "SELECT student FROM (SELECT student, dropped, max(id) FROM drops GROUP BY student) WHERE dropped"
@@ -96,10 +103,18 @@ DECISIONS = (
     ("overrides", "student", "points < 0", "'override taken back'", "printf('set to %g points', points)", "undone"),
     ("drops", "student", "NOT dropped", "'drop taken back'", "'hand-in dropped'", "undone"),
     ("comments", "student, stage, line", "NOT kept", f"{ON_LINE} || ' removed'", ON_LINE, "removed"),
+    (
+        "attempts",
+        "student",
+        "more = 0",
+        "'further attempts taken back'",
+        "printf('further attempts: %d', more)",
+        "undone",
+    ),
     ("requests", "student", "NOT open", "'request answered'", "'asks for a regrade'", "answered"),
 )
 
-OF_STUDENTS = ("extensions", "points", "overrides", "requests")  # the others are of hand-ins
+OF_STUDENTS = ("extensions", "points", "overrides", "attempts", "requests")  # the others are of hand-ins
 
 
 def name_user() -> str:
@@ -302,15 +317,18 @@ class Database(SqliteFile):
         contents stays, unless the submission caused that and was graded completely. `summary`: the columns of grades
         that come from the report."""
         with self.transaction() as connection:
-            ((reason,),) = connection.execute("SELECT reason FROM submissions WHERE key = ?", [graded.key]).fetchall()
+            ((reason, handed_in),) = connection.execute(
+                "SELECT reason, handed_in FROM submissions WHERE key = ?", [graded.key]
+            ).fetchall()
             number = None
             if graded.report:
                 number = connection.execute(
                     "INSERT INTO grades (key, status, points, most, pending, time, warplab, lab_hash, fingerprint,"
-                    " backend, sandbox, reason, report) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                    " backend, sandbox, reason, report, handed_in) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                     [graded.key, graded.status, summary["points"], summary["most"], summary["pending"],
                      summary["time"], summary["warplab"], summary["lab_hash"], graded.fingerprint,
-                     summary["backend"], summary["sandbox"], reason, zlib.compress(graded.report.encode())],
+                     summary["backend"], summary["sandbox"], reason, zlib.compress(graded.report.encode()),
+                     handed_in],
                 ).lastrowid  # fmt: skip
                 connection.executemany(
                     "INSERT INTO stages VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -429,6 +447,16 @@ class Database(SqliteFile):
             " ORDER BY id",
             [key],
         )
+
+    def causes(self) -> list[tuple[list[str], str, str, str]]:
+        """Return the causes in the newest grade of each contents that was handed in: the members, the time of the
+        hand-in, the stage and the cause, which is empty if the stage passed. Dropped hand-ins are left out."""
+        found = self.query(
+            "SELECT s.members, iif(g.fingerprint = s.fingerprint, s.handed_in, g.handed_in), t.stage, t.cause"
+            " FROM grades g JOIN stages t ON t.grade = g.id JOIN submissions s ON s.key = g.key WHERE g.id IN"
+            f" (SELECT max(id) FROM grades GROUP BY key, fingerprint) AND g.key NOT IN ({DROPPED}) ORDER BY g.id"
+        )
+        return [(json.loads(members), *values) for members, *values in found]
 
     def decisions(self) -> list[tuple[bool, str, str, str, str, str]]:
         """Return all manual decisions, those in force first, then the oldest first. Each row has: whether it is in

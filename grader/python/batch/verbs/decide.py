@@ -324,6 +324,19 @@ def override(options: argparse.Namespace) -> int:
     )
 
 
+def attempts(options: argparse.Namespace) -> int:
+    """Grant students further attempts beyond the limit of `serve`, in place of those granted before, or take them
+    back."""
+    database = open_batch(options.folder)
+    students, names = find_students(database, options.student), names_of(database)
+    more = 0 if options.undo else options.more
+    line = {"more": more, "reason": options.reason, "time": now()}
+    database.insert("attempts", [{"student": student, **line} for student in students])
+    for student in students:
+        say(f"{with_name(student, names)}: {plural(more, 'further attempt')}")
+    return 0
+
+
 def drop(options: argparse.Namespace) -> int:
     """Let hand-ins count for nobody, such as a test upload or that of a student who left; or bring them back."""
     database = open_batch(options.folder)

@@ -17,7 +17,7 @@ from grader.python.batch.remote import pull as canvas_pull
 from grader.python.batch.remote import push as canvas_push
 from grader.python.batch.remote.connection import open_assignment, read_token
 from grader.python.batch.remote.pull import HAND_INS, ROSTER, Pulled
-from grader.python.batch.remote.push import Returned
+from grader.python.batch.remote.push import Pushed, Returned
 from grader.python.batch.store.database import Database
 from grader.python.batch.store.opened import kept_settings, open_batch
 from grader.python.batch.store.people import roster_of
@@ -28,7 +28,7 @@ from grader.python.common.units import plural
 
 def pull(options: argparse.Namespace) -> int:
     """Fetch all hand-ins of an assignment. Return the exit status: 1 if a file could not be fetched."""
-    pulled = moodle.pull(connect_moodle(options), options.folder) if options.moodle else pull_canvas(options)
+    pulled = fetch(options)
     say(
         f"{plural(pulled.students, 'student')}, {plural(pulled.files, 'file')}, {pulled.fetched} of them new. To grade "
         f"them: warplab-course grade {options.folder / HAND_INS} --roster {options.folder / ROSTER} --lab LAB --out DIR"
@@ -45,25 +45,33 @@ def push(options: argparse.Namespace) -> int:
     if database.fact("decided") != database.fact("shown"):
         raise UserError(f"The feedback does not have all decisions yet. Type: warplab-course report {options.folder}")
     returned, unknown = collect(database, options)
-    if options.moodle:
-        pushed = moodle.push(connect_moodle(options), returned, options.send)
-    else:
-        pushed = canvas_push.push(connect_canvas(options), returned, options.send)
+    pushed = give_back(options, returned, options.send)
     system = "Moodle" if options.moodle else "Canvas"
     for change in pushed.changes:
         say(change)
     done = "written" if options.send else "would change (add --send to write)"
     say(f"{plural(len(pushed.changes), 'student')} {done}; {system} is up to date for {pushed.same}.")
-    for failure in pushed.failed:
+    for failure in pushed.failed.values():
         say_error(failure)
     if unknown:
         say_error(f"Not known in {system} ({len(unknown)}): {', '.join(unknown)}.")
     return 1 if pushed.failed or unknown else 0
 
 
-def pull_canvas(options: argparse.Namespace) -> Pulled:
-    """Fetch the hand-ins of an assignment of Canvas."""
+def fetch(options: argparse.Namespace) -> Pulled:
+    """Fetch the hand-ins and the roster of the assignment that the options name into their folder. Raises UserError,
+    OSError."""
+    if options.moodle:
+        return moodle.pull(connect_moodle(options), options.folder)
     return canvas_pull.pull(connect_canvas(options), options.folder)
+
+
+def give_back(options: argparse.Namespace, returned: Mapping[str, Returned], send: bool) -> Pushed:
+    """Return grades and feedback to the assignment that the options name, or only find out what would change. Raises
+    UserError."""
+    if options.moodle:
+        return moodle.push(connect_moodle(options), returned, send)
+    return canvas_push.push(connect_canvas(options), returned, send)
 
 
 def connect_canvas(options: argparse.Namespace) -> Any:
@@ -82,7 +90,7 @@ def collect(database: Database, options: argparse.Namespace) -> tuple[dict[str, 
     """Return what each student gets, by the student's number in Canvas or user name in Moodle, and the students for
     whom that is not known."""
     roster = {student.id: student for student in roster_of(database)}
-    entries, folder = database.entries_by_key(), options.folder.resolve()
+    entries, folder = database.entries_by_key(), database.file.resolve().parent
     returned: dict[str, Returned] = {}
     unknown = []
     for final in filter(is_decided, all_finals(database, kept_settings(database))):

@@ -315,14 +315,18 @@ def test_the_mistakes_of_a_class_are_counted(course: Course) -> None:
     course.grade()
     text = (course.out / "mistakes.csv").read_text("utf-8-sig")
     assert list(csv.reader(text.splitlines())) == [
-        ["stage", "mistake", "students", "of", "handout"],
-        ["01_first", "compile_error", "2", "4", "handouts/lab.md, section 01_first"],
-        ["02_second", "compile_error", "1", "3", "handouts/lab.md, section 02_second"],
+        ["stage", "mistake", "students", "of", "handout", "paragraph"],
+        ["01_first", "compile_error", "2", "4", "handouts/lab.md#01_first", ""],
+        ["02_second", "compile_error", "1", "3", "handouts/lab.md#02_second", ""],
     ]
     assert "No files are much alike." in (course.out / "similar.html").read_text()
     page = (course.out / "report.html").read_text()
     assert '<a href="similar.html">' in page
-    assert '<td>compile_error</td><td class="number">2 of 4</td><td>handouts/lab.md, section 01_first</td>' in page
+    link = f'<a href="{(course.root / "handouts/lab.md").as_uri()}#01_first">01_first</a>'
+    assert f'<td>compile_error</td><td class="number">2 of 4</td><td>{link}</td>' in page
+    today = datetime.now().astimezone().date()
+    over_time = (course.out / "mistakes_over_time.csv").read_text("utf-8-sig").splitlines()
+    assert over_time[:2] == ["from,days,stage,mistake,students,of", f"{today},1,01_first,compile_error,2,4"]
 
 
 def test_tables_for_spreadsheets_begin_with_a_mark_and_those_for_canvas_do_not(course: Course) -> None:

@@ -27,6 +27,7 @@ class Canvas:
         self.files: dict[int, bytes] = {}
         self.uploads: dict[int, tuple[str, bytes]] = {}
         self.chance, self.share = random.Random(seed), share
+        self.is_down = False  # whether every request fails
         self.in_a_row: Counter[str] = Counter()
         self.faults: Counter[str] = Counter()
         self.writes: Counter[int] = Counter()
@@ -52,6 +53,8 @@ class Canvas:
         }  # fmt: skip
 
     def draw_fault(self, path: str) -> str:
+        if self.is_down:
+            return "500"
         with self.lock:
             if self.in_a_row[path] >= 2 or self.chance.random() >= self.share:
                 self.in_a_row[path] = 0

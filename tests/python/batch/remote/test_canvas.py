@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import csv
 import os
+import signal
 import subprocess
+import threading
+import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
 
 from grader.python.batch.__main__ import main
+from grader.python.batch.remote import connection, exchange
 from tests.python.batch.batches import Course
 from tests.python.batch.ingest.test_archive import make_zip
 from tests.python.batch.remote.canvas import FAULTS, TOKEN, Canvas
@@ -123,6 +127,46 @@ def test_push_says_what_changes_and_leaves_the_excused(canvas: Canvas, course: C
     assert "u002x: feedback (feedback.html, feedback.txt)" in said.out
     assert "2 students would change (add --send to write)" in said.out
     assert "Canvas has no submission of u000x" in said.err
+
+
+def test_serve_fetches_grades_and_returns_once_whatever_fails(
+    canvas: Canvas, course: Course, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fill(canvas, 3)
+    queue, notices = course.out / "queue/queue.txt", []
+    before = [signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)]
+
+    def act() -> None:
+        """Let Canvas fail and recover, hand in again, and stop the program, which runs in the main thread."""
+        end_s = time.monotonic() + 300
+        for holds in (
+            lambda: queue.is_file() and "The course system has not answered since" in queue.read_text(),
+            lambda: sum(canvas.writes.values()) == 3,
+            lambda: canvas.writes[7001] == 2,
+        ):
+            while not holds() and time.monotonic() < end_s:
+                time.sleep(0.05)
+            notices.append(holds())
+            canvas.is_down = False
+            if len(notices) == 2:
+                canvas.add(7001, "Ann Lee1", "u001x", ("01_first.cu", b"again"))
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    canvas.is_down = True
+    monkeypatch.setattr(connection, "WAITING_S", (0,))
+    monkeypatch.setattr(exchange, "MOST_PAUSE_S", 0.5)
+    words = ["--lab", "lab", "--out", course.out, "--root", course.root, "--build", course.build, "--backend", "cpu"]
+    words += ["--jobs", "2", "--every-s", "1", "--canvas", canvas.url, *WHERE, "--send"]
+    (thread := threading.Thread(target=act)).start()
+    try:
+        assert run("serve", tmp_path / "pulled", *words) == 0
+    finally:
+        thread.join()
+        for number, handler in zip((signal.SIGTERM, signal.SIGINT), before, strict=True):
+            signal.signal(number, handler)
+    assert notices == [True, True, True]
+    assert canvas.writes == {7000: 1, 7001: 2, 7002: 1}
+    assert not [word for word in ("u001x", "Ann", "7001") if word in queue.read_text()]
 
 
 def test_the_token_is_kept_from_others(canvas: Canvas, tmp_path: Path, capsys, monkeypatch) -> None:

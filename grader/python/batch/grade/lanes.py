@@ -1,0 +1,118 @@
+"""Grade hand-ins one by one while more arrive, as many at a time as `grade_here` does.
+
+A hand-in is copied into the batch when its grading begins, so its files may change afterwards. Results in doubt are
+confirmed as in a batch, alone: no further hand-in begins until that is done.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import contextmanager
+from dataclasses import replace
+
+from grader.python.batch.grade.journals import keep_journal
+from grader.python.batch.grade.judge import Running
+from grader.python.batch.grade.opening import open_submission
+from grader.python.batch.grade.run import Submit, choose_workers, confirm, is_in_doubt, judges_at_once, list_gpus
+from grader.python.batch.grade.tree import write_tree
+from grader.python.batch.ingest.disk import raise_if_full
+from grader.python.batch.ingest.submission import Submission
+from grader.python.batch.ingest.submissions import find_fingerprint
+from grader.python.batch.store.places import place_of
+from grader.python.batch.store.rows import Graded
+from grader.python.batch.store.settings import Settings
+
+ON_A_GPU = 4  # hand-ins: two are judged, and the next ones are compiled
+
+
+class Lanes:
+    """Hand-ins that are being graded on this machine. Call all methods from one thread."""
+
+    def __init__(self, submit: Submit, settings: Settings, running: Running, gpus: Sequence[str], at_once: int):
+        self.submit, self.settings, self.running, self.gpus, self.at_once = submit, settings, running, gpus, at_once
+        self.most = at_once * (ON_A_GPU if gpus else 1)
+        self.pool = ThreadPoolExecutor(self.most)
+        self.grading: dict[Future[Graded | None], Submission] = {}
+        self.doubted: list[tuple[Submission, Graded]] = []
+        self.confirming: Future[list[Graded]] | None = None
+
+    def begun(self) -> list[str]:
+        """Return the keys of all hand-ins that are begun and have no result that counts."""
+        return [submission.key for submission in [*self.grading.values(), *(one for one, _ in self.doubted)]]
+
+    def has_room(self) -> bool:
+        """Return whether another hand-in may begin."""
+        return not self.doubted and len(self.grading) < self.most
+
+    def start(self, submission: Submission, patient: bool) -> None:
+        """Begin to grade a hand-in. `patient`: leave it if it looks as if it were still being written."""
+        self.grading[self.pool.submit(self.grade, submission, patient)] = submission
+
+    def grade(self, submission: Submission, patient: bool) -> Graded | None:
+        """Return the result; None if the hand-in changed or is still being written."""
+        taken = take_copy(submission, self.settings, patient)
+        return self.submit(taken).result() if taken else None
+
+    def take(self, most_s: float) -> list[tuple[str, Graded | None]]:
+        """Wait at most `most_s` seconds for results, and return those that count, by key. None: the hand-in was left.
+        Raises DiskFullError."""
+        futures = [self.confirming] if self.confirming else list(self.grading)
+        done, _ = wait(futures, most_s, FIRST_COMPLETED)
+        if self.confirming:
+            return self.take_confirmed() if done else []
+        results = []
+        for future in done:
+            submission, graded = self.grading.pop(future), future.result()
+            if graded and is_in_doubt(graded, alone=self.most == 1):
+                self.doubted.append((replace(submission, graded_notes=graded.notes), graded))  # reads the copy
+            else:
+                results.append((submission.key, graded))
+        if self.doubted and not self.grading:
+            self.confirming = self.pool.submit(
+                lambda: list(confirm(self.doubted, self.settings, self.running, self.gpus))
+            )
+        return results
+
+    def take_confirmed(self) -> list[tuple[str, Graded | None]]:
+        """Return the results of the hand-ins that were graded again, alone."""
+        assert self.confirming
+        graded = self.confirming.result()
+        self.doubted, self.confirming = [], None
+        return [(one.key, one) for one in graded]
+
+
+@contextmanager
+def open_lanes(settings: Settings, backend: str, jobs: int) -> Iterator[Lanes]:
+    """Yield lanes. At the end, wait for the hand-ins that are begun; on an exception, stop them."""
+    running, gpus = Running(), list_gpus() if backend == "cuda" else []
+    with choose_workers(settings, running, gpus, jobs) as submit:
+        lanes = Lanes(submit, settings, running, gpus, judges_at_once(backend, jobs))
+        try:
+            yield lanes
+        except BaseException:
+            running.stop()
+            raise
+        finally:
+            lanes.pool.shutdown()
+
+
+def take_copy(submission: Submission, settings: Settings, patient: bool) -> Submission | None:
+    """Copy a hand-in's files and journal into the batch, and return the hand-in as one whose copy is graded. Return
+    None if it changed since its fingerprint was computed, or if it may be unfinished and we are patient. A hand-in
+    without a file to grade is returned as it is. Raises DiskFullError."""
+    opened = open_submission(submission, settings)
+    if opened.journal is None and opened.picked:  # the copy is there
+        return submission
+    if find_fingerprint(submission.entries) != submission.fingerprint or (patient and opened.may_be_unfinished):
+        return None
+    if not opened.picked:
+        return submission
+    journal, folder = (place_of(settings.folder, part, submission.key) for part in ("journals", "submissions"))
+    try:
+        remarks = keep_journal(opened.journal or {}, settings.lab, settings.stages, journal)
+        write_tree(folder, settings.lab, opened.picked, submission.fingerprint, settings.wanted())
+    except OSError as error:
+        raise_if_full(settings.folder, error)
+        return submission  # grading it fails likewise, and gives it a status
+    return replace(submission, graded_notes=[*opened.notes, *remarks])

@@ -1,0 +1,45 @@
+"""Watch a folder in which others may still be writing hand-ins."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+from grader.python.batch.ingest.archive import is_hidden
+from grader.python.batch.ingest.folders import list_parts
+
+State = tuple[tuple[str, int, float], ...]  # of an entry: the name, size in bytes and time of each file
+
+
+class Settling:
+    """How long each entry of a folder has been unchanged while somebody looked. File dates do not count, because an
+    upload may set them. `clock`: returns seconds."""
+
+    def __init__(self, folder: Path, clock: Callable[[], float] = time.monotonic):
+        self.folder, self.clock = folder, clock
+        self.seen: dict[Path, tuple[State, float]] = {}
+
+    def look(self) -> bool:
+        """Look at all entries, and return whether one of them is new, changed or gone. Raises OSError."""
+        before, self.seen = self.seen, {}
+        for path in self.folder.iterdir():
+            if not is_hidden(path.name):
+                state = read_state(path)
+                known = before.get(path)
+                self.seen[path] = known if known and known[0] == state else (state, self.clock())
+        return self.seen != before
+
+    def unchanged_s(self, entries: Iterable[Path]) -> float:
+        """Return for how many seconds all these entries have been unchanged; 0 if one has not been seen."""
+        since = [self.seen[path][1] if path in self.seen else math.inf for path in entries]
+        return max(0.0, self.clock() - max(since, default=math.inf))
+
+
+def read_state(path: Path) -> State:
+    """Return what changes if somebody writes to an entry; nothing if it vanishes meanwhile."""
+    try:
+        return tuple((part.name, part.size, part.time_s) for part in list_parts(path))
+    except OSError:
+        return ()

@@ -1,0 +1,44 @@
+"""Limit how many hand-ins of a student or team are graded."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, time
+
+from grader.python.batch.ingest.times import show_time
+from grader.python.batch.store.database import Database
+from grader.python.batch.store.queue import count_attempts, read_granted
+from grader.python.common.units import plural
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How many hand-ins are graded, in total and on one day of this machine's time zone; None: any number."""
+
+    total: int | None = None
+    a_day: int | None = None
+
+    def tell_reached(self, database: Database, key: str, members: Sequence[str]) -> str:
+        """Return for the student why no further hand-in is graded now; nothing if one may be graded. Attempts that the
+        instructor granted to one of the members add to both limits."""
+        granted = read_granted(database)
+        more = max((granted.get(member, 0) for member in members), default=0)
+        most = self.total and self.total + more
+        if most and count_attempts(database, key) >= most:
+            return tell_held(f"this course grades at most {plural(most, 'hand-in')} of yours", "Ask your instructor.")
+        a_day = self.a_day and self.a_day + more
+        midnight = show_time(datetime.combine(datetime.now().date(), time()).astimezone())
+        if a_day and count_attempts(database, key, midnight) >= a_day:
+            return tell_held(
+                f"this course grades at most {plural(a_day, 'hand-in')} of yours a day", "It is graded tomorrow."
+            )
+        return ""
+
+
+def tell_held(why: str, then: str) -> str:
+    """Return the note on a hand-in beyond a limit."""
+    return (
+        f"You handed in again, and the new hand-in is not graded: {why}. It is kept, and the points are those of the "
+        f"last hand-in that was graded. {then}"
+    )

@@ -1,0 +1,120 @@
+"""The queue of a batch that grades while hand-ins arrive. The status in the table `submissions` decides what waits; the
+table `queue` keeps the order of arrival and the codes under which the queue's page shows hand-ins."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from grader.python.batch.ingest.archive import RefusedError, most_bytes
+from grader.python.batch.ingest.folders import list_parts
+from grader.python.batch.ingest.notes import Note, has_kind, read_notes, write_notes
+from grader.python.batch.ingest.submission import Submission
+from grader.python.batch.ingest.times import now
+from grader.python.batch.store.database import DROPPED, Database
+from grader.python.common.submission_code import make_code
+
+HELD = "held"  # the kind of the note on a hand-in beyond the limit of attempts
+MOST_CODES = 3  # of one hand-in: each of its archives and loose files has one
+LATELY = 20  # graded hand-ins whose durations predict those of the others
+PREDICTS = ("graded", "missing_stages")
+
+
+@dataclass(frozen=True)
+class Place:
+    """A hand-in in the queue. Times are ISO 8601 in UTC."""
+
+    key: str
+    code: str
+    arrived: str
+    graded: str = ""
+
+
+def find_codes(entries: Sequence[Path]) -> str:
+    """Return the codes of a hand-in's newest files, archives first; nothing if none can be read. They follow from the
+    files' contents, so nobody can compute them who does not have the files."""
+    codes: dict[str, None] = {}
+    with contextlib.suppress(OSError):  # a student may remove files meanwhile
+        parts = [part for entry in entries for part in list_parts(entry) if part.kind in ("archive", "code")]
+        parts = [part for part in parts if part.size <= most_bytes(part.kind)]
+        for part in sorted(parts, key=lambda part: (part.kind != "archive", -part.time_s))[:MOST_CODES]:
+            with contextlib.suppress(OSError, RefusedError):
+                part.check()
+                with part.open() as stream:
+                    codes[make_code(stream.read(part.size))] = None
+    return " ".join(codes)
+
+
+def enter_arrivals(database: Database, submissions: Iterable[Submission]) -> None:
+    """Put hand-ins that wait at the end of the queue, unless the same contents are in it."""
+    waiting = {key for (key,) in database.query("SELECT key FROM submissions WHERE status = ''")}
+    known = dict(database.query("SELECT key, fingerprint FROM queue WHERE graded = ''"))
+    arrived = [one for one in submissions if one.key in waiting and known.get(one.key) != one.fingerprint]
+    lines = [(one.key, one.fingerprint, find_codes(one.entries), now()) for one in arrived]
+    with database.transaction() as connection:
+        connection.executemany("INSERT OR REPLACE INTO queue VALUES (?, ?, ?, ?, '')", lines)
+
+
+def list_waiting(database: Database) -> list[Place]:
+    """Return the hand-ins that wait, in the order of arrival."""
+    found = database.query(
+        "SELECT s.key, coalesce(q.code, ''), coalesce(q.arrived, '') FROM submissions s LEFT JOIN queue q"
+        f" ON q.key = s.key WHERE s.status = '' AND s.key NOT IN ({DROPPED}) ORDER BY q.arrived, q.rowid"
+    )
+    return [Place(*values) for values in found]
+
+
+def list_graded(database: Database, most: int) -> list[Place]:
+    """Return the hand-ins that were graded last, the newest first."""
+    return [
+        Place(*values)
+        for values in database.query(
+            "SELECT q.key, q.code, q.arrived, q.graded FROM queue q JOIN submissions s ON q.key = s.key"
+            " WHERE q.graded != '' AND s.status != '' ORDER BY q.graded DESC, q.rowid DESC LIMIT ?",
+            [most],
+        )
+    ]
+
+
+def leave_queue(database: Database, key: str) -> None:
+    """Note that a hand-in was graded."""
+    with database.transaction() as connection:
+        connection.execute("UPDATE queue SET graded = ? WHERE key = ?", [now(), key])
+
+
+def mean_wall_s(database: Database) -> float:
+    """Return the mean duration of the hand-ins that were graded last, in seconds; 0 if there are none."""
+    ((mean,),) = database.query(
+        "SELECT avg(wall_s) FROM (SELECT wall_s FROM submissions WHERE status IN (?, ?) AND grade IS NOT NULL"
+        " ORDER BY grade DESC LIMIT ?)",
+        [*PREDICTS, LATELY],
+    )
+    return mean or 0.0
+
+
+def note_held(database: Database, key: str, note: str) -> None:
+    """Note for the student that a newer hand-in is not graded."""
+    ((text,),) = database.query("SELECT notes FROM submissions WHERE key = ?", [key])
+    kept = [one for one in read_notes(text) if not has_kind([one], HELD)]
+    with database.transaction() as connection:
+        connection.execute(
+            "UPDATE submissions SET notes = ? WHERE key = ?", [write_notes([*kept, Note(note, HELD)]), key]
+        )
+
+
+def read_granted(database: Database) -> dict[str, int]:
+    """Return the further attempts that the instructor granted, by student."""
+    return dict(database.query("SELECT student, more FROM attempts ORDER BY id"))
+
+
+def count_attempts(database: Database, key: str, since: str = "") -> int:
+    """Return how many hand-ins of a student or team were judged since a time (ISO 8601 in UTC). A hand-in that was not
+    opened, that has no file of the lab, or on which the judge failed is no attempt, and a regrade is none."""
+    ((count,),) = database.query(
+        "SELECT count(*) FROM (SELECT time, min(id) FROM grades WHERE key = ? AND status != 'judge_error'"
+        " GROUP BY fingerprint) WHERE time >= ?",
+        [key, since],
+    )
+    return int(count)

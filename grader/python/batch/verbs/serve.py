@@ -1,0 +1,410 @@
+"""Grade hand-ins as they arrive, show students the queue, and return results to the course system.
+
+The main thread owns the database, and looks at the folder, the lanes and the course system in turn. What is stored is
+enough to continue: hand-ins without a status wait, and the table `queue` has their order.
+"""
+
+from __future__ import annotations
+
+import argparse
+import signal
+import time
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from pathlib import Path
+
+from grader.python.batch.grade.judge import try_judge
+from grader.python.batch.grade.lanes import Lanes, open_lanes
+from grader.python.batch.grade.progress import predict_s, show_duration
+from grader.python.batch.grade.run import keep, only_one
+from grader.python.batch.grade.slurm import require_no_tasks
+from grader.python.batch.grade.versions import hash_judging
+from grader.python.batch.ingest.folders import DATABASE
+from grader.python.batch.ingest.roster import read_rosters
+from grader.python.batch.ingest.settling import Settling
+from grader.python.batch.ingest.submission import Submission
+from grader.python.batch.ingest.submissions import find_submissions
+from grader.python.batch.outputs.queue import Line, QueueState, make_queue_page, make_queue_text, show_place
+from grader.python.batch.outputs.write import write_outputs
+from grader.python.batch.policy.attempts import Limits
+from grader.python.batch.remote.exchange import MOST_PAUSE_S, Exchange
+from grader.python.batch.remote.pull import HAND_INS, ROSTER, Pulled
+from grader.python.batch.remote.push import Pushed, Returned
+from grader.python.batch.store.database import Database
+from grader.python.batch.store.queue import (
+    enter_arrivals,
+    find_codes,
+    leave_queue,
+    list_graded,
+    list_waiting,
+    mean_wall_s,
+    note_held,
+)
+from grader.python.batch.store.rows import Graded, in_words
+from grader.python.batch.store.settings import Settings
+from grader.python.batch.verbs.grade import (
+    kept_roster,
+    make_settings,
+    note_settings,
+    rename,
+    require_folders,
+    separate_strangers,
+)
+from grader.python.batch.verbs.remote import collect, fetch, give_back
+from grader.python.common.console import UserError, explain_os_error, say, say_error, write_atomically
+from grader.python.common.labs import choose_labs
+from grader.python.common.units import plural
+
+TICK_S = 0.5
+SCAN_S = 60.0  # between two scans of a folder that does not change
+OUTPUTS_S = 20.0  # between two times that all outputs are written while hand-ins are graded
+BUSY_SHARE = 10  # a scan, or writing all outputs, takes at most one tenth of the time
+PATIENCE_S = 60.0  # how long an incomplete archive may be unchanged, unless all files are complete when they appear
+SHOWN_GRADED = 20
+
+
+def serve(options: argparse.Namespace) -> int:
+    """Grade hand-ins as they arrive, until a signal stops it. Return the exit status."""
+    is_remote = bool(options.canvas or options.moodle)
+    if is_remote and not (options.course and options.assignment):
+        raise UserError("A course system needs --course and --assignment, the numbers in the assignment's address.")
+    if options.send and not is_remote:
+        raise UserError("--send needs a course system: --canvas URL or --moodle URL.")
+    (lab,) = choose_labs(options.root, [options.lab])
+    options.submissions = options.folder / HAND_INS if is_remote else options.folder
+    if is_remote:
+        options.roster = [options.folder / ROSTER, *(options.roster or [])]
+    else:
+        require_folders(options)
+        if not options.folder.is_dir():
+            raise UserError(f"{options.folder} is not a folder. serve takes the folder in which hand-ins arrive.")
+        options.roster = options.roster or ([] if options.no_roster else kept_roster(options.out))
+    settings = make_settings(options, lab)
+    with only_one(options.out):
+        say("Checking that the judge works here …", flush=True)
+        trial = try_judge(settings)
+        database = Database(options.out / DATABASE)
+        require_no_tasks(database)
+        note_settings(database, settings, options)
+        database.set_facts(warplab=trial.warplab, backend=trial.backend, sandbox=trial.sandbox)
+        with open_lanes(settings, trial.backend, options.jobs) as lanes:
+            return Server(options, settings, database, lanes, is_remote).run()
+
+
+class Server:
+    """The state of `serve`."""
+
+    def __init__(
+        self, options: argparse.Namespace, settings: Settings, database: Database, lanes: Lanes, is_remote: bool
+    ):
+        self.options, self.settings, self.database, self.lanes = options, settings, database, lanes
+        self.limits = Limits(options.attempts, options.attempts_a_day)
+        self.settle_s = 0 if is_remote else options.settle_s  # files from a course system are complete
+        self.settling = Settling(options.submissions)
+        self.pulling: Exchange[Pulled] | None = Exchange(options.every_s) if is_remote else None
+        self.pushing: Exchange[Pushed] | None = Exchange(options.every_s) if options.send else None
+        self.sending: dict[str, str] = {}  # what the running push returns, by student
+        self.not_before: dict[str, float] = {}  # when to try again to return a student's results
+        self.incomplete: frozenset[str] = frozenset()  # whose files could not all be fetched
+        self.queue = options.queue or options.out / "queue"
+        self.stops = 0  # signals received
+        self.has_changed, self.is_draining, self.ids = True, False, set[str]()
+        self.scanned_s, self.scan_took_s = -SCAN_S, 0.0
+        self.ready: dict[str, Submission] = {}  # the latest scan's hand-ins that may be graded
+        self.arriving = 0
+        self.held: dict[str, tuple[str, str]] = {}  # fingerprints and codes of hand-ins beyond the limit
+        self.postponed: dict[str, str] = {}  # fingerprints of hand-ins that looked unfinished
+        self.must_write, self.wrote_s, self.writing_took_s = True, -OUTPUTS_S, 0.0
+        self.must_send = True
+        self.problem = ""
+        self.shown: tuple[object, ...] = ()
+
+    def run(self) -> int:
+        """Serve until a signal arrives, and then until the hand-ins that were begun have results. A second signal
+        stops these, too: they are graded again after the next start."""
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, self.stop)
+        say(f"Serving {self.options.submissions}. The queue: {self.queue / 'queue.html'}", flush=True)
+        while not self.stops or self.lanes.begun():
+            self.step()
+        if self.must_write:
+            self.write()
+        self.show(is_over=True)
+        say(f"Stopped. {plural(len(list_waiting(self.database)), 'hand-in')} waiting. The same command goes on.")
+        return 0
+
+    def stop(self, *_: object) -> None:
+        """Handle a signal."""
+        self.stops += 1
+        if self.stops > 1:
+            raise KeyboardInterrupt
+
+    def step(self) -> None:
+        """Look at everything once."""
+        self.pull()
+        self.attempt(self.look)
+        self.feed()
+        begun = time.monotonic()
+        for key, graded in self.lanes.take(TICK_S):
+            if graded:
+                self.keep(graded)
+            else:
+                self.postponed[key] = self.ready[key].fingerprint if key in self.ready else ""
+            self.has_changed = True
+        if self.must_write and (not self.lanes.begun() or self.is_time_to_write()):
+            self.write()
+        self.attempt(self.push)
+        self.show()
+        time.sleep(max(0.0, begun + TICK_S - time.monotonic()) if not self.lanes.begun() else 0)
+
+    def attempt(self, act: Callable[[], None]) -> None:
+        """Do something that reads the roster, which may be edited now, or a folder, which may not be mounted. Print
+        what prevents it, once."""
+        try:
+            act()
+        except (UserError, OSError) as error:
+            problem = explain_os_error(error) if isinstance(error, OSError) else str(error)
+            if problem != self.problem:
+                say_error(problem)
+            self.problem = problem
+
+    # hand-ins arrive
+
+    def pull(self) -> None:
+        """Fetch hand-ins from the course system at intervals."""
+        if not self.pulling:
+            return
+        if self.pulling.is_due() and not self.stops:
+            self.pulling.start(lambda: fetch(self.options))
+        pulled = self.pulling.take()
+        if self.pulling.error and not self.pulling.is_running():
+            self.say_failure(self.pulling)
+        if pulled:
+            self.incomplete = pulled.incomplete
+            self.has_changed = True
+            if pulled.missing:
+                say_error(f"Not fetched ({len(pulled.missing)}): {', '.join(pulled.missing)}. It is tried again.")
+
+    def say_failure(self, exchange: Exchange[Pulled] | Exchange[Pushed]) -> None:
+        """Print an error of the course system, once."""
+        say_error(f"{exchange.error} (failure {exchange.failures}; it is tried again)")
+        exchange.error = ""
+
+    def look(self) -> None:
+        """Enter hand-ins that arrived, if the folder changed. Raises UserError, OSError."""
+        if self.pulling and (self.pulling.is_running() or not self.options.submissions.is_dir()):
+            return  # half of a student's files may be there
+        self.has_changed |= self.settling.look()
+        since_s = time.monotonic() - self.scanned_s
+        if since_s < BUSY_SHARE * self.scan_took_s or not (self.has_changed or self.arriving or since_s >= SCAN_S):
+            return
+        begin, self.has_changed = time.monotonic(), True  # if the scan fails, it is repeated
+        self.is_draining = not self.scan()
+        self.has_changed, self.problem = self.is_draining, ""
+        self.scanned_s = time.monotonic()
+        self.scan_took_s = self.scanned_s - begin
+
+    def scan(self) -> bool:
+        """Read the folder, and enter what may be graded. Return False if nothing was entered, because hand-ins that are
+        being graded may get other keys: then no further one begins until they are graded."""
+        roster = read_rosters(self.options.roster)
+        ids, busy = {student.id for student in roster}, set(self.lanes.begun())
+        if busy and ids != self.ids:
+            return False
+        separate_strangers(self.options.out, ids)
+        found, strangers = find_submissions(
+            self.options.submissions, self.settings.lab, roster, self.options.out, self.database.earlier()
+        )
+        if busy - {one.key for one in found}:
+            return False
+        self.ids = ids
+        rename(self.database, self.settings.folder, found, ids)
+        settled = [one for one in found if self.is_complete(one)]
+        self.arriving = len(found) - len(settled)
+        self.enter([one for one in settled if one.key not in busy])
+        if roster:
+            self.database.enter_absent([(student.id, student.name) for student in roster])
+            self.database.set_facts(names={student.id: student.name for student in roster})
+        self.database.set_facts(left_out=strangers)
+        return True
+
+    def is_complete(self, one: Submission) -> bool:
+        """Return whether all files of a hand-in have arrived."""
+        names = {one.called, *(entry.name for entry in one.entries)}
+        return not names & self.incomplete and self.settling.unchanged_s(one.entries) >= self.settle_s
+
+    def enter(self, found: Sequence[Submission]) -> None:
+        """Enter hand-ins that may be graded, and keep those beyond the limit of attempts."""
+        known = {
+            key: (fingerprint, status)
+            for key, fingerprint, status in self.database.query("SELECT key, fingerprint, status FROM submissions")
+        }
+        held: dict[str, tuple[str, str]] = {}
+        allowed = []
+        for one in found:
+            fingerprint, status = known.get(one.key, ("", ""))
+            is_new = status not in ("", "not_submitted") and fingerprint != one.fingerprint
+            why = self.limits.tell_reached(self.database, one.key, one.members) if is_new else ""
+            if not why:
+                allowed.append(one)
+                continue
+            held[one.key] = (one.fingerprint, find_codes(one.entries))
+            if self.held.get(one.key) != held[one.key]:
+                say(f"{one.key}: kept and not graded, beyond the limit of attempts", flush=True)
+                note_held(self.database, one.key, why)
+                self.must_write = True
+        self.held = held
+        self.database.enter(allowed)
+        enter_arrivals(self.database, allowed)
+        self.ready = {one.key: one for one in allowed}
+
+    # hand-ins are graded
+
+    def feed(self) -> None:
+        """Begin to grade the hand-ins that are next in line."""
+        if self.stops or self.is_draining or not self.lanes.has_room():
+            return
+        waiting = {one.key: one for one in self.database.waiting()}
+        for place in list_waiting(self.database):
+            one = waiting[place.key]
+            if self.lanes.has_room() and self.may_begin(one):
+                self.lanes.start(one, patient=self.is_young(one))
+
+    def may_begin(self, one: Submission) -> bool:
+        """Return whether a hand-in that waits can be read now: it is as in the latest scan, or the batch has a copy."""
+        if one.key in self.lanes.begun() or (self.postponed.get(one.key) == one.fingerprint and self.is_young(one)):
+            return False
+        found = self.ready.get(one.key)
+        return one.graded_notes is not None or (found is not None and found.fingerprint == one.fingerprint)
+
+    def is_young(self, one: Submission) -> bool:
+        """Return whether an archive that looks incomplete may still be arriving."""
+        return self.settle_s > 0 and self.settling.unchanged_s(one.entries) < PATIENCE_S
+
+    def keep(self, graded: Graded) -> None:
+        """Store a result."""
+        keep(self.database, graded, hash_judging(self.settings.root, self.settings.lab))
+        leave_queue(self.database, graded.key)
+        self.must_write = True
+        left = len(list_waiting(self.database))
+        say(f"{graded.key}: {in_words(graded.status)}, {graded.wall_s:.1f} s; {left} left", flush=True)
+
+    # results are shown and returned
+
+    def is_time_to_write(self) -> bool:
+        return time.monotonic() - self.wrote_s >= max(OUTPUTS_S, BUSY_SHARE * self.writing_took_s)
+
+    def write(self) -> None:
+        """Write gradebook, feedback and page."""
+        begin = time.monotonic()
+        write_outputs(self.database, self.settings)
+        self.wrote_s = time.monotonic()
+        self.writing_took_s = self.wrote_s - begin
+        self.must_write, self.must_send = False, True
+
+    def push(self) -> None:
+        """Return the results that the course system does not have."""
+        if not self.pushing:
+            return
+        pushed = self.pushing.take()
+        if self.pushing.error and not self.pushing.is_running():
+            self.must_send = True
+            self.say_failure(self.pushing)
+        if pushed:
+            self.note_pushed(pushed)
+        has_roster = self.options.roster[0].is_file()  # not before the first pull
+        if self.must_send and has_roster and self.pushing.is_due() and not self.stops:
+            self.start_push(self.pushing)
+
+    def start_push(self, pushing: Exchange[Pushed]) -> None:
+        """Begin to return the results that differ from those that were returned last."""
+        returned, _ = collect(self.database, self.options)
+        before, time_s = self.database.fact("pushed") or {}, time.monotonic()
+        new = {
+            name: one
+            for name, one in returned.items()
+            if before.get(one.student) != mark_result(one) and self.not_before.get(one.student, 0) <= time_s
+        }
+        self.must_send = any(self.not_before.get(one.student, 0) > time_s for one in returned.values())
+        self.sending = {one.student: mark_result(one) for one in new.values()}
+        if new:
+            pushing.start(lambda: give_back(self.options, new, send=True))
+
+    def note_pushed(self, pushed: Pushed) -> None:
+        """Store which results the course system has."""
+        for line in pushed.changes:
+            say(f"Returned: {line}", flush=True)
+        for student, why in pushed.failed.items():
+            say_error(why)
+            self.not_before[student] = time.monotonic() + MOST_PAUSE_S
+            self.must_send = True
+        done = {student: mark for student, mark in self.sending.items() if student not in pushed.failed}
+        self.database.set_facts(pushed={**(self.database.fact("pushed") or {}), **done})
+
+    # the queue's page
+
+    def show(self, is_over: bool = False) -> None:
+        """Write the queue's page and text, if they changed."""
+        state = self.describe(is_over)
+        shown = (*state.lines, state.arriving, state.notice, int(time.monotonic() // 10))
+        if shown == self.shown and not is_over:
+            return
+        self.shown = shown
+        if not self.queue.is_dir():
+            self.queue.mkdir(parents=True)
+            self.queue.chmod(0o755)
+        publish(self.queue / "queue.txt", make_queue_text(state))
+        publish(self.queue / "queue.html", make_queue_page(state))
+
+    def describe(self, is_over: bool) -> QueueState:
+        """Return what the page shows."""
+        begun, waiting = self.lanes.begun(), list_waiting(self.database)
+        state = QueueState(f"{self.settings.lab}: the queue", show_clock(datetime.now()), arriving=self.arriving)
+        state.lines += [Line(place.code, "being graded", "") for place in waiting if place.key in begun]
+        ready = [place for place in waiting if place.key not in begun and place.key in self.ready]
+        unfinished = [place for place in ready if self.postponed.get(place.key) == self.ready[place.key].fingerprint]
+        state.lines += [Line(place.code, "incomplete: waiting for the rest of its file", "") for place in unfinished]
+        ready = [place for place in ready if place not in unfinished]
+        mean_s, at_once = mean_wall_s(self.database), self.lanes.at_once
+        for number, place in enumerate(ready, 1):
+            expected_s = max(mean_s, predict_s(mean_s, len(begun) + number, len(begun), at_once))
+            when = f"about {show_duration(expected_s)}" if mean_s else ""
+            state.lines.append(Line(place.code, show_place(number), when))
+        state.lines += [Line(code, "kept, not graded: the limit of attempts", "") for _, code in self.held.values()]
+        for place in list_graded(self.database, SHOWN_GRADED):
+            state.lines.append(Line(place.code, "graded", f"at {show_clock(datetime.fromisoformat(place.graded))}"))
+        state.notice = (
+            "The queue is stopped. Hand-ins are kept, and graded when it goes on." if is_over else self.tell_trouble()
+        )
+        return state
+
+    def tell_trouble(self) -> str:
+        """Return what holds up the queue. The log has the details, which may contain names."""
+        notices = []
+        if self.pulling and self.pulling.failed_since:
+            since = show_clock(datetime.fromisoformat(self.pulling.failed_since))
+            notices.append(f"The course system has not answered since {since}; it is asked again.")
+        if self.pushing and self.pushing.failed_since:
+            since = show_clock(datetime.fromisoformat(self.pushing.failed_since))
+            notices.append(f"Feedback could not be returned since {since}; it is tried again.")
+        if self.problem:
+            notices.append("New hand-ins are not taken now; the instructor has to look. Nothing is lost.")
+        return " ".join(notices)
+
+
+def mark_result(one: Returned) -> str:
+    """Return a word that changes with a student's points or files."""
+    return f"{one.mark()} {one.points}"
+
+
+def show_clock(when: datetime) -> str:
+    """Return a time in this machine's time zone."""
+    return f"{when.astimezone():%Y-%m-%d %H:%M:%S}"
+
+
+def publish(file: Path, text: str) -> None:
+    """Write a file atomically that all users may read."""
+    new = file.with_name(f".{file.name}.new")
+    write_atomically(new, text)
+    new.chmod(0o644)
+    new.replace(file)

@@ -1,0 +1,28 @@
+"""A folder in which others are still writing."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from grader.python.batch.ingest.settling import Settling
+
+
+def test_an_entry_is_as_old_as_its_last_change_that_was_seen(tmp_path: Path) -> None:
+    clock_s = 0.0
+    settling = Settling(tmp_path, lambda: clock_s)
+    folder, archive = tmp_path / "al1", tmp_path / "bo2.zip"
+    folder.mkdir()
+    archive.write_bytes(b"half")
+    os.utime(archive, (1, 1))  # an old date says nothing about the upload
+    assert settling.look() and settling.unchanged_s([folder, archive]) == 0
+    clock_s = 5
+    assert not settling.look() and settling.unchanged_s([folder, archive]) == 5
+    (folder / "01_first.cu").write_text("")
+    assert settling.look()
+    clock_s = 7
+    assert [settling.unchanged_s(entries) for entries in ([folder], [archive], [folder, archive])] == [2, 7, 2]
+    archive.unlink()
+    (tmp_path / ".bo2.zip.part").touch()
+    assert settling.look() and settling.unchanged_s([archive]) == 0
+    assert not settling.look(), "hidden files do not count"

@@ -1,0 +1,41 @@
+"""Limits on the number of hand-ins that are graded."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from grader.python.batch.ingest.submission import Submission
+from grader.python.batch.ingest.times import now, show_time
+from grader.python.batch.policy.attempts import Limits
+from grader.python.batch.store.database import Database
+from grader.python.batch.store.rows import Graded
+
+ZEROS = {"points": 0, "most": 0, "pending": 0, "warplab": "", "lab_hash": "", "backend": "cpu", "sandbox": ""}
+
+
+def keep(database: Database, fingerprint: str, days_ago: int = 0, status: str = "graded") -> None:
+    """Store a grade of a hand-in."""
+    graded = Graded("al1", status, report="{}", fingerprint=fingerprint)
+    database.keep(graded, ZEROS | {"time": show_time(datetime.now(UTC) - timedelta(days_ago))}, [])
+
+
+def test_a_limit_counts_judged_hand_ins_and_granted_ones(tmp_path: Path) -> None:
+    database = Database(tmp_path / "batch.sqlite")
+    database.enter([Submission("al1", fingerprint="first")])
+    keep(database, "first", days_ago=2)
+    keep(database, "second")
+    keep(database, "first")  # a regrade is no attempt
+    keep(database, "third", status="judge_error")
+
+    def tell(total: int | None, a_day: int | None, *members: str) -> str:
+        return Limits(total, a_day).tell_reached(database, "+".join(members), members)
+
+    assert tell(3, 2, "al1") == "" and tell(None, None, "al1") == "" and tell(1, 1, "bo2") == ""
+    assert "at most 2 hand-ins of yours. It is kept" in tell(2, None, "al1")
+    assert "at most 1 hand-in of yours a day. It is kept" in tell(None, 1, "al1")
+    database.insert("attempts", [{"student": "al1", "more": 1, "reason": "a power cut", "time": now()}])
+    assert tell(2, 1, "al1") == ""
+    assert tell(2, 1, "al1", "bo2") == "", "a team has its own attempts"
+    database.insert("attempts", [{"student": "al1", "more": 0, "reason": "an error", "time": now()}])
+    assert "at most 2 hand-ins" in tell(2, None, "al1")

@@ -1,0 +1,41 @@
+"""Exchanges with a course system that fails."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from grader.python.batch.remote.exchange import MOST_PAUSE_S, Exchange
+from grader.python.common.console import UserError
+
+
+def finish(exchange: Exchange[str]) -> str | None:
+    assert exchange.thread
+    exchange.thread.join()
+    return exchange.take()
+
+
+def fail() -> str:
+    raise UserError("The course system failed.")
+
+
+def test_after_failures_the_pauses_grow_and_an_answer_ends_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(time, "monotonic", lambda: 1000.0)
+    exchange: Exchange[str] = Exchange(60)
+    pauses = []
+    for _ in range(6):
+        exchange.start(fail)
+        assert not exchange.is_due(), "one at a time"
+        assert finish(exchange) is None and exchange.error == "The course system failed."
+        pauses.append(exchange.next_s - 1000)
+    assert pauses == [120, 240, 480, MOST_PAUSE_S, MOST_PAUSE_S, MOST_PAUSE_S] and exchange.failed_since
+    exchange.start(lambda: "an answer")
+    assert finish(exchange) == "an answer" and exchange.take() is None
+    assert (exchange.failures, exchange.failed_since, exchange.next_s) == (0, "", 1060)
+
+
+def test_any_error_of_a_package_is_kept() -> None:
+    exchange: Exchange[str] = Exchange(1)
+    exchange.start(lambda: str(1 // 0))
+    assert finish(exchange) is None and exchange.error.startswith("ZeroDivisionError")

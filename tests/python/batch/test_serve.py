@@ -1,0 +1,209 @@
+"""serve with a fake judge: hand-ins arrive, change and exceed limits, and the process is killed."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from grader.python.batch.store.queue import list_waiting
+from tests.python.batch.batches import LAB, ROOT, STAGES, Course, environment
+from tests.python.batch.ingest.test_archive import make_zip
+
+AT_ONCE = ("--settle-s", "0")
+
+
+def serve_command(course: Course, *more: str | Path) -> list[str]:
+    words = ["--lab", LAB, "--out", course.out, "--root", course.root, "--build", course.build, "--jobs", "2"]
+    return course.command("serve", course.handed_in, *words, "--backend", "cpu", *more)
+
+
+@contextmanager
+def serving(course: Course, *more: str | Path) -> Iterator[subprocess.Popen[str]]:
+    """Serve until the end of the block, which has to stop cleanly unless it was killed."""
+    process = subprocess.Popen(
+        serve_command(course, *more), cwd=ROOT, env=environment(), stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+    )  # fmt: skip
+    try:
+        yield process
+        if process.poll() is None:
+            process.send_signal(signal.SIGTERM)
+        said, _ = process.communicate(timeout=300)
+        assert process.returncode in (0, -signal.SIGKILL), said
+        assert "Traceback" not in said, said
+    finally:
+        process.kill()
+        process.wait()
+
+
+def wait_until(holds: Callable[[], bool], process: subprocess.Popen[str]) -> None:
+    """Wait until something holds. Fails if the process ends first, or after minutes, which only a hang takes."""
+    end_s = time.monotonic() + 300
+    while not holds():
+        assert process.poll() is None and time.monotonic() < end_s
+        time.sleep(0.05)
+
+
+def read_queue(course: Course) -> str:
+    """Return the queue's page as text, without the spaces that align its columns."""
+    file = course.out / "queue/queue.txt"
+    return re.sub(" {2,}", "  ", file.read_text()) if file.is_file() else ""
+
+
+def find_statuses(course: Course) -> dict[str, str]:
+    return course.statuses() if (course.out / "queue/queue.txt").is_file() else {}
+
+
+def has_statuses(course: Course, **statuses: str) -> Callable[[], bool]:
+    return lambda: find_statuses(course) == statuses
+
+
+def list_grades(course: Course) -> list[str]:
+    """Return the key of each stored grade."""
+    found = course.database().query("SELECT key FROM grades") if find_statuses(course) else []
+    return sorted(key for (key,) in found)
+
+
+def code_of(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()[:8]
+
+
+def test_a_half_written_archive_is_graded_when_it_is_whole(course: Course) -> None:
+    whole = make_zip(*((f"{stage}.cu", b"fine") for stage in STAGES))
+    archive = course.handed_in / "bo2.zip"
+    archive.write_bytes(whole[:100])
+    with serving(course, "--settle-s", "1") as process:
+        wait_until(lambda: "1 hand-in still arriving" in read_queue(course), process)
+        course.hand_in("al1", "fine", "fine")
+        wait_until(lambda: f"{code_of(whole[:100])}  incomplete" in read_queue(course), process)
+        archive.write_bytes(whole)
+        wait_until(has_statuses(course, al1="graded", bo2="graded"), process)
+        wait_until(lambda: f"{code_of(whole)}  graded" in read_queue(course), process)
+    assert sorted(course.log("begin")) == ["al1", "bo2"]
+    assert (course.out / "feedback/bo2/feedback.txt").is_file()
+    pages = read_queue(course) + (course.out / "queue/queue.html").read_text()
+    assert "al1" not in pages and "bo2" not in pages and "12" not in [word.strip(".,") for word in pages.split()]
+    assert (course.out / "queue/queue.html").stat().st_mode & 0o777 == 0o644
+
+
+def test_an_archive_that_stays_damaged_gets_its_reason(course: Course) -> None:
+    (course.handed_in / "bo2.zip").write_bytes(make_zip(("01_first.cu", b"fine"))[:80])
+    with serving(course, *AT_ONCE) as process:
+        wait_until(has_statuses(course, bo2="archive_refused"), process)
+    assert "damaged" in (course.out / "feedback/bo2/feedback.txt").read_text()
+
+
+def test_those_in_line_see_their_place_and_time(course: Course) -> None:
+    course.hand_in("al1", "sleep 1", "fine")
+    with serving(course, *AT_ONCE, "--jobs", "1") as process:
+        wait_until(has_statuses(course, al1="graded"), process)
+        for student in ("zo1", "bo2", "at3"):
+            course.hand_in(student, "sleep 300" if student == "zo1" else "fine", "fine")
+            wait_until(lambda s=student: s in find_statuses(course), process)
+        wait_until(lambda: "2nd in line, about" in read_queue(course), process)
+        lines = read_queue(course).splitlines()
+        process.kill()
+    states = [line.partition("  ")[2].split(",")[0] for line in lines if "  " in line]
+    assert states == ["being graded", "1st in line", "2nd in line", "graded"]
+    codes = [line.split()[0] for line in lines if "in line" in line]
+    assert codes == [code_of(f"// {student}\nfine\n".encode()) for student in ("bo2", "at3")], "by arrival, not by name"
+
+
+def test_a_hand_in_that_changes_while_it_is_graded_is_graded_again(course: Course) -> None:
+    course.hand_in("al1", "sleep 1", "fine")
+    with serving(course, *AT_ONCE) as process:
+        wait_until(lambda: "al1" in course.log("begin"), process)
+        course.hand_in("al1", "better", "fine")
+        wait_until(lambda: len(list_grades(course)) == 2, process)
+    assert course.log("begin") == ["al1", "al1"]
+    assert "better" in (course.out / f"submissions/al1/{LAB}/{STAGES[0]}.cu").read_text()
+    fingerprints = course.database().query("SELECT count(DISTINCT fingerprint) FROM grades")
+    assert fingerprints == [(2,)] and list_waiting(course.database()) == []
+
+
+def test_beyond_the_limit_a_hand_in_is_kept_until_more_are_granted(course: Course) -> None:
+    course.hand_in("al1", "fine", "fine")
+    feedback = course.out / "feedback/al1/feedback.txt"
+    with serving(course, *AT_ONCE, "--attempts", "1") as process:
+        wait_until(has_statuses(course, al1="graded"), process)
+        course.hand_in("al1", "better", "fine")
+        note = "is not graded: this course grades at most 1 hand-in of yours"
+        wait_until(lambda: feedback.is_file() and note in feedback.read_text(), process)
+        wait_until(lambda: "kept, not graded" in read_queue(course), process)
+        assert course.statuses() == {"al1": "graded"} and "12 of 20 points" in feedback.read_text()
+        said = course.verb("attempts", "--student", "al1", "--more", "1", "--reason", "a power cut")
+        assert said.returncode == 0, said.stderr
+        (course.handed_in / "al1" / "readme.md").write_text("the folder changes, and is read again")
+        wait_until(lambda: len(list_grades(course)) == 2, process)
+        wait_until(lambda: note not in feedback.read_text(), process)
+    assert "further attempts: 1 (a power cut)" in course.verb("history", "--student", "al1").stdout
+
+
+def test_after_a_kill_everything_is_graded_once(course: Course) -> None:
+    students = [f"s{number}" for number in range(6)]
+    for student in students:
+        course.hand_in(student, "sleep 0.3", "fine")
+    for _ in range(2):
+        with serving(course, *AT_ONCE) as process:
+            begun = len(course.log("begin"))
+            wait_until(lambda begun=begun: len(course.log("begin")) >= begun + 3, process)
+            process.kill()
+    with serving(course, *AT_ONCE) as process:
+        wait_until(lambda: set(find_statuses(course).values()) == {"graded"}, process)
+    assert list_grades(course) == students
+    assert all((course.out / f"feedback/{student}/feedback.txt").is_file() for student in students)
+
+
+def test_a_kill_while_a_result_in_doubt_is_confirmed_loses_nothing(course: Course) -> None:
+    course.add_reference("fine", "fine")
+    course.hand_in("al1", "fine", "fine")
+    course.hand_in("bo2", "sleep 1 crash", "fine")
+    with serving(course, *AT_ONCE) as process:
+        wait_until(lambda: course.log("begin").count("bo2") == 3, process)  # twice next to others, then alone
+        process.kill()
+    assert course.statuses() == {"al1": "graded", "bo2": ""}
+    with serving(course, *AT_ONCE) as process:
+        wait_until(lambda: find_statuses(course)["bo2"] == "judge_crashed", process)
+    assert list_grades(course) == ["al1"]
+
+
+def test_a_signal_waits_for_what_is_begun(course: Course) -> None:
+    for student in ("al1", "bo2", "cy3"):
+        course.hand_in(student, "sleep 4", "fine")
+    with serving(course, *AT_ONCE) as process:
+        wait_until(lambda: {"al1", "bo2"} <= set(course.log("begin")), process)
+    assert course.statuses() == {"al1": "graded", "bo2": "graded", "cy3": ""}
+    assert "The queue is stopped." in read_queue(course) and "1st in line" in read_queue(course)
+
+
+def test_a_roster_that_is_being_edited_stops_nothing(course: Course) -> None:
+    (roster := course.root / "roster.csv").write_text("id,name\nal1,Ada\n")
+    course.hand_in("al1", "fine", "fine")
+    with serving(course, *AT_ONCE, "--roster", roster) as process:
+        wait_until(lambda: find_statuses(course).get("al1") == "graded", process)
+        roster.write_bytes(b"id,name\n\xff")
+        course.hand_in("bo2", "fine", "fine")
+        wait_until(lambda: "the instructor has to look" in read_queue(course), process)
+        roster.write_text("id,name\nal1,Ada\nbo2,Bob\n")
+        wait_until(lambda: find_statuses(course).get("bo2") == "graded", process)
+
+
+@pytest.mark.parametrize(
+    ("more", "says"),
+    [
+        (("--send",), "--send needs a course system"),
+        (("--canvas", "https://canvas.example.edu"), "needs --course and --assignment"),
+        (("--attempts", "0"), "--attempts: '0': give a whole number"),
+    ],
+)
+def test_misuse_is_one_clear_message(course: Course, more: tuple[str, ...], says: str) -> None:
+    said = course.run(serve_command(course, *more))
+    assert said.returncode == 2 and says in said.stderr
