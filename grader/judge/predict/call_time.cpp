@@ -23,10 +23,8 @@ Residency residency_before(const Trace& trace, const Machine& machine) {
         // The calls of a benchmark work on different buffers; scratch and variables are the same in all.
         const bool from_call_before =
             memory.role != trace::MemoryRole::lab_buffer && static_cast<double>(memory.bytes) < machine.l2_bytes;
-        residency.share.push_back(from_call_before ? 1 : 0);
+        residency.bytes.push_back(from_call_before ? static_cast<double>(memory.bytes) : 0);
     }
-    residency.footprint.resize(trace.memories.size());
-    residency.last_used.assign(trace.memories.size(), -1);
     return residency;
 }
 

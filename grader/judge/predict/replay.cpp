@@ -176,6 +176,7 @@ class Multiprocessor {
     const Residency& residency_;
     const Change* const change_;
     std::vector<Footprint> footprints_;
+    std::vector<double> held_;  // the share of a footprint that the L2 holds before the launch
     int warps_per_block_, blocks_at_once_;
     double active_, blocks_in_all_;   // multiprocessors with work; blocks of this one
     double dram_clocks_, l2_clocks_;  // of a sector
@@ -219,6 +220,8 @@ Multiprocessor::Multiprocessor(const Machine& machine, const Trace& trace, const
     const double at_once =
         std::min(static_cast<double>(launch.blocks), static_cast<double>(blocks_at_once_) * machine.multiprocessors);
     footprints_ = footprints_of(trace, launch, machine.multiprocessors, at_once);
+    for (std::size_t m = 0; m < footprints_.size(); ++m)
+        held_.push_back(std::min(1.0, residency.bytes[m] / std::max(1.0, footprints_[m].of_launch * sector_bytes)));
     if (blocks_in_all_ < 4.0 * blocks_at_once_) blocks_in_all_ = std::ceil(blocks_in_all_);
     const double share_of_l2 = machine.l2_bytes_per_s / active_ / machine.clock_hz;
     const double share_of_dram = machine.dram_bytes_per_s / active_ / machine.clock_hz;
@@ -442,7 +445,7 @@ double Multiprocessor::serve_sector(WarpState& warp, const TracedOperation& oper
             std::uint64_t{sector} ^ static_cast<std::uint64_t>(residency_.launches) << 40 ^ warp.copy << 52;
         bool from_dram = false;
         if (is_new)
-            from_dram = fraction(seed) < footprint.first_touch * (1 - residency_.share[m]);
+            from_dram = fraction(seed) < footprint.first_touch * (1 - held_[m]);
         else if (l2_hits_ < 1 && footprint.accesses > 1.5 * footprint.of_block)
             from_dram = fraction(seed * 31 + served_) > l2_hits_;
         if (from_dram && operation.kind != OperationKind::device_write) {
@@ -450,7 +453,7 @@ double Multiprocessor::serve_sector(WarpState& warp, const TracedOperation& oper
             add_busy(Resource::memory, dram_clocks_, instruction.line);
             done = std::max(done, read + dram_clocks_ + machine_.latency.dram);
         }
-        const bool goes_back = !reads && is_new && residency_.share[m] < 0.5;  // it is written back later
+        const bool goes_back = !reads && is_new && held_[m] < 0.5;  // it is written back later
         if (goes_back && fraction(seed + 1) < footprint.first_touch) {
             dram_.serve(begin, dram_clocks_);
             add_busy(Resource::memory, dram_clocks_, instruction.line);
@@ -664,24 +667,19 @@ KernelTime Multiprocessor::run() {
     return time_;
 }
 
-/// Update what the L2 holds: the memories used last, as far as they fit.
+/// Update what the L2 holds: the sectors that the launch used and then, as far as there is room, those from before. Of
+/// more sectors than fit, it holds fewer than fit, because each one that comes may replace one that is needed again.
 void update(Residency& residency, const std::vector<Footprint>& footprints, double l2_bytes) {
+    double used = 0, before = 0;
     for (std::size_t m = 0; m < footprints.size(); ++m) {
-        if (footprints[m].of_launch <= 0) continue;
-        residency.footprint[m] = footprints[m].of_launch * sector_bytes;
-        residency.last_used[m] = residency.launches;
+        used += footprints[m].of_launch * sector_bytes;
+        before += residency.bytes[m];
     }
-    double room = l2_bytes;
-    for (int launch = residency.launches; launch >= 0; --launch) {
-        double bytes = 0;
-        for (std::size_t m = 0; m < footprints.size(); ++m)
-            if (residency.last_used[m] == launch) bytes += residency.footprint[m];
-        if (bytes == 0) continue;
-        const double fits = room / bytes;
-        for (std::size_t m = 0; m < footprints.size(); ++m)
-            if (residency.last_used[m] == launch) residency.share[m] = fits >= 1 ? 1 : fits > 0.5 ? fits : 0.3 * fits;
-        room = std::max(0.0, room - bytes);
-    }
+    const double fits = l2_bytes / std::max(1.0, used);
+    const double held = fits >= 1 ? 1 : fits > 0.5 ? fits : 0.3 * fits;
+    const double kept = std::min(1.0, std::max(0.0, l2_bytes - used) / std::max(1.0, before));
+    for (std::size_t m = 0; m < footprints.size(); ++m)
+        residency.bytes[m] = std::max(held * footprints[m].of_launch * sector_bytes, kept * residency.bytes[m]);
     ++residency.launches;
 }
 

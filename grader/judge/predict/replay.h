@@ -42,11 +42,9 @@ struct KernelTime {
     int blocks_at_once = 1;                // on a multiprocessor
 };
 
-/// Device memory, and how much of it the L2 holds.
+/// What the L2 holds.
 struct Residency {
-    std::vector<double> share;      // of each memory of the trace: 0 to 1
-    std::vector<double> footprint;  // bytes used by its last launch
-    std::vector<int> last_used;     // number of the launch; -1 if none
+    std::vector<double> bytes;  // of each memory of the trace
     int launches = 0;
 };
 

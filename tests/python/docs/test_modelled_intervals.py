@@ -1,4 +1,4 @@
-"""The intervals of modelled times, against the committed comparison with the H200's timings.
+"""The intervals of modelled times, against the committed comparison with the timings of the H200 and the H100.
 
 Every earlier solution of a lab stands for a slow submission of a later stage. COMPARED.md has the times of both,
 modelled and measured, so this needs neither a GPU nor the model. python3 -m tests.python.docs.test_modelled_intervals
@@ -13,19 +13,22 @@ from collections import defaultdict
 from itertools import combinations
 from pathlib import Path
 
+import pytest
+
 from grader.python.docs.modelled import FILE, choose_worst, read_compared, tell_compared
 from tests.python.support import ROOT
 
 PREDICT = ROOT / "grader/judge/predict"
+GPUS = ["h200", "h100"]
 FULL, CLEAR, ZERO, OPEN = 1.2, 1.4, 4.8, 0.1  # grader/model/score.cpp
 
 Times = dict[int, tuple[float, float]]  # measured and modelled, by stage
 
 
-def read_times() -> dict[tuple[str, str], Times]:
-    """Return the times by lab and dataset."""
+def read_times(gpu: str) -> dict[tuple[str, str], Times]:
+    """Return the times on a GPU by lab and dataset."""
     times: dict[tuple[str, str], Times] = defaultdict(dict)
-    for row in read_compared(ROOT)["NVIDIA H200"]:
+    for row in read_compared(ROOT)[gpu]:
         times[row.lab, row.dataset][int(row.stage[:2])] = (row.measured_us, row.modelled_us)
     return times
 
@@ -35,13 +38,13 @@ def share(ratio: float, previous: float | None) -> float:
     return min(1.0, max(0.0, math.log(zero / ratio) / math.log(zero / FULL)))
 
 
-def figures() -> dict[str, float]:
-    """Return how often the intervals hold what was measured, as shares."""
-    gpu = json.loads((PREDICT / "gpus/h200.json").read_text())
+def figures(name: str) -> dict[str, float]:
+    """Return how often the intervals hold what was measured on a GPU ("h100"), as shares."""
+    gpu = json.loads((PREDICT / f"gpus/{name}.json").read_text())
     least, most = gpu["ratio_spread"]["least"], gpu["ratio_spread"]["most"]
     held, in_points, decided, equal = [], [], [], []
     factors = []
-    for times in read_times().values():
+    for times in read_times(gpu["name"]).values():
         factors += [max(one / two, two / one) for one, two in times.values()]
         for slow, fast in combinations(sorted(times), 2):
             measured, ratio = (times[slow][i] / times[fast][i] for i in (0, 1))
@@ -58,7 +61,6 @@ def figures() -> dict[str, float]:
     count = len(held)
     return {
         "times": sum(factor <= gpu["spread"] for factor in factors) / len(factors),
-        "pairs": count,
         "ratios": sum(held) / count,
         "points": sum(in_points) / count,
         "decided": sum(decided) / count,
@@ -66,8 +68,9 @@ def figures() -> dict[str, float]:
     }
 
 
-def test_the_intervals_hold_what_was_measured():
-    found = figures()
+@pytest.mark.parametrize("gpu", GPUS)
+def test_the_intervals_hold_what_was_measured(gpu: str) -> None:
+    found = figures(gpu)
     assert found["ratios"] >= 0.85 and found["points"] >= 0.85 and found["equal"] >= 0.9
 
 
@@ -102,14 +105,17 @@ def test_the_chapter_shows_the_picture_of_each_gpu() -> None:
     assert len(pictures) == len(read_compared(ROOT)) and all(f"(pictures/{name})" in chapter for name in pictures)
 
 
-def test_the_models_page_has_these_figures():
-    page = " ".join((PREDICT / "README.md").read_text().split())
-    found = figures()
-    assert f"Of {found['pairs']} pairs of solutions, {found['ratios']:.0%} had" in page
-    assert f"{found['points']:.0%} had the measured points inside the range" in page
-    assert f"The points of {found['decided']:.0%} were decided, and {found['equal']:.0%} of these" in page
+@pytest.mark.parametrize("gpu", GPUS)
+def test_the_models_page_has_these_figures(gpu: str) -> None:
+    assert row_of(gpu) in (PREDICT / "README.md").read_text()
+
+
+def row_of(gpu: str) -> str:
+    found = figures(gpu)
+    shares = [f"{found[name]:.0%}" for name in ("times", "ratios", "points", "decided", "equal")]
+    return f"| {gpu.upper()} | {' | '.join(shares)} |"
 
 
 if __name__ == "__main__":
-    for name, value in figures().items():
-        print(f"{name}: {value:.3f}")
+    for gpu in GPUS:
+        print(row_of(gpu))
