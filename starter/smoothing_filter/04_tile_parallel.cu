@@ -26,7 +26,8 @@ __global__ void smoothing_filter_kernel(const float* image, float* out, int widt
     const int pitch = width + filter_size - 1, rows = height + filter_size - 1;  // of image
     const int left = blockIdx.x * BLOCK_X, top = blockIdx.y * BLOCK_Y * ROWS;    // where the tile begins, in image
     // TODO: every thread copies tile[threadIdx.y][threadIdx.x], and what lies BLOCK_X further right and BLOCK_Y
-    // further down, as far as the tile goes. Read nothing beyond image's last row and column. Then wait for all.
+    // further down, as far as the tile goes. Read nothing beyond image's last row and column: write a value, such
+    // as 0, to the rest of the tile, because threads read all of it. Then wait for all.
     (void)tile, (void)pitch, (void)rows;
 
     const int x = left + threadIdx.x, y = top + threadIdx.y * ROWS;

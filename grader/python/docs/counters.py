@@ -4,7 +4,7 @@ python3 -m grader.python.docs.counters [--build build] [LAB …]    runs build/w
 
 The file, schema 1; what each counter is: grader/model/schema/lab.schema.json, counter_limit:
 
-    {"schema": 1, "stages": {"<lab>/<stage>": {"source_hash": sha256 of solutions/<lab>/<stage>.cu, "dataset": …,
+    {"schema": 1, "stages": {"<lab>/<stage>": {"code_hash": of solutions/<lab>/<stage>.cu, "dataset": …,
                                                "counters": {"device_bytes": 1.05, …}}}}
 
 A lab's stages are all counted on one dataset: the one that its limits name, or the largest. Stages that are counted
@@ -13,7 +13,6 @@ anew replace the old ones; those that are no more go.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import subprocess
 import sys
@@ -23,9 +22,18 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from grader.python.common.console import UserError, make_parser, read_json, run_command, say, write_atomically
+from grader.python.common.console import (
+    UserError,
+    make_parser,
+    read_json,
+    read_text,
+    run_command,
+    say,
+    write_atomically,
+)
 from grader.python.common.documents import SCHEMA, read_document
 from grader.python.common.labs import choose_labs, read_manifest
+from grader.python.docs.code_hash import hash_code
 
 FILE = Path("handouts/counters.json")
 
@@ -34,7 +42,7 @@ FILE = Path("handouts/counters.json")
 class StageCounters:
     """The counters of one stage's reference solution, and the hash of the counted text."""
 
-    source_hash: str = ""
+    code_hash: str = ""
     dataset: str = ""
     counters: dict[str, float] = field(default_factory=dict)
 
@@ -86,11 +94,11 @@ def count_lab(root: Path, build: Path, lab: str) -> dict[str, StageCounters]:
         say(f"{lab}/{stage}", flush=True)
         counted = {one["dataset"]: one for one in inspect(root, build, lab, stage)["counters"]}
         dataset = choose_dataset(manifest, list(counted.values()))
-        solution = (root / "solutions" / lab / f"{stage}.cu").read_bytes()
+        solution = read_text(root / "solutions" / lab / f"{stage}.cu")
         values = {
             name: round(value, 4) for name, value in counted[dataset].items() if name not in ("dataset", "least_bytes")
         }
-        found[f"{lab}/{stage}"] = StageCounters(hashlib.sha256(solution).hexdigest(), dataset, values)
+        found[f"{lab}/{stage}"] = StageCounters(hash_code(solution), dataset, values)
     return found
 
 

@@ -6,10 +6,10 @@ python3 -m grader.python.docs.results build/report/*.json [--sweeps build/sweep/
 A results file, schema 1:
 
     {"schema": 1, "gpu": the GPU's name, "driver": …, "cuda": …, "cpu": …, "cpu_cores": …,
-     "stages": {"<lab>/<stage>": {"source_hash": sha256 of solutions/<lab>/<stage>.cu,
+     "stages": {"<lab>/<stage>": {"code_hash": of solutions/<lab>/<stage>.cu (code_hash.py),
                                   "revision": version of the grader, "time": ISO 8601 in UTC,
                                   "measurements": [as in the report]}},
-     "sweeps": {"<lab>/<stage>": {"source_hash", "revision", "time": as of a stage,
+     "sweeps": {"<lab>/<stage>": {"code_hash", "revision", "time": as of a stage,
                                   "dataset": …, "iterations": 1000, "points": [as in the sweep]}},
      "peers": {"<lab>": [{"name": "cublasSdot", "dataset": …, "median_s": …, "iterations": 1000}]}}
 
@@ -20,6 +20,7 @@ PEERS.json holds what "peers" does.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 import sys
@@ -28,9 +29,18 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from grader.python.common.console import UserError, make_parser, read_json, run_command, say, write_atomically
+from grader.python.common.console import (
+    UserError,
+    make_parser,
+    read_json,
+    read_text,
+    run_command,
+    say,
+    write_atomically,
+)
 from grader.python.common.documents import SCHEMA, from_json, read_document
 from grader.python.common.report import Measurement, Report, read_report
+from grader.python.docs.code_hash import hash_code
 from grader.python.journal.sweep import Point, Sweep, read_sweep
 
 
@@ -38,7 +48,7 @@ from grader.python.journal.sweep import Point, Sweep, read_sweep
 class StageResult:
     """The measurements of one stage's solution, and the hash of the measured text."""
 
-    source_hash: str = ""
+    code_hash: str = ""
     revision: str = ""
     time: str = ""
     measurements: list[Measurement] = field(default_factory=list)
@@ -48,7 +58,7 @@ class StageResult:
 class SweepResult:
     """The times of a stage's solution with every choice of its tunables, and the hash of the measured text."""
 
-    source_hash: str = ""
+    code_hash: str = ""
     revision: str = ""
     time: str = ""
     dataset: str = ""
@@ -111,6 +121,15 @@ def require_solutions(file: Path, measured: Report | Sweep) -> None:
         raise UserError(f"{file}: these are times of {tree}, not of solutions. Measure with TREE=solutions.")
 
 
+def find_code(name: str, source_hash: str) -> str:
+    """Return the hash of a solution's code. Raises UserError if the solution is not the file that was measured."""
+    solution = Path("solutions") / f"{name}.cu"
+    text = read_text(solution)
+    if hashlib.sha256(text.encode()).hexdigest() != source_hash:
+        raise UserError(f"{solution} was changed since it was measured. Measure it again.")
+    return hash_code(text)
+
+
 def set_machine(results: Results, file: Path, gpu: str, driver: str) -> None:
     """Record the GPU and its driver. Raises UserError if the results belong to a different GPU or driver."""
     if results.gpu and (results.gpu, results.driver) != (gpu, driver):
@@ -134,7 +153,7 @@ def add_report(results: Results, report: Report, file: Path, revision: str | Non
         if stage.measurements:
             taken.append(f"{report.lab}/{stage.stage}")
             results.stages[taken[-1]] = StageResult(
-                stage.source_hash, revision or report.warplab, report.time, stage.measurements
+                find_code(taken[-1], stage.source_hash), revision or report.warplab, report.time, stage.measurements
             )
     return taken
 
@@ -147,7 +166,12 @@ def add_sweep(results: Results, sweep: Sweep, file: Path, revision: str | None) 
         raise UserError(f"{file}: no choice was timed; nothing to keep.")
     name = f"{sweep.lab}/{sweep.stage}"
     results.sweeps[name] = SweepResult(
-        sweep.source_hash, revision or sweep.warplab, sweep.time, sweep.dataset, sweep.iterations, sweep.points
+        find_code(name, sweep.source_hash),
+        revision or sweep.warplab,
+        sweep.time,
+        sweep.dataset,
+        sweep.iterations,
+        sweep.points,
     )
     return f"sweep of {name}"
 

@@ -38,7 +38,6 @@ A measured or swept stage is stale when its solution is no longer the one that w
 from __future__ import annotations
 
 import difflib
-import hashlib
 import json
 import math
 import subprocess
@@ -69,6 +68,7 @@ from grader.python.common.units import (
     show_seconds,
     show_share,
 )
+from grader.python.docs.code_hash import hash_code
 from grader.python.docs.counters import FILE as COUNTERS_FILE
 from grader.python.docs.counters import Counters, read_counters
 from grader.python.docs.modelled import choose_worst, read_compared, tell_compared
@@ -585,14 +585,14 @@ def find_stale_results(sources: Sources) -> Iterator[str]:
     """Yield a sentence for each measured or counted stage whose solution has changed or is missing."""
     for name, counted in sources.counters().stages.items():
         solution = sources.root / "solutions" / f"{name}.cu"
-        if not solution.is_file() or hashlib.sha256(solution.read_bytes()).hexdigest() != counted.source_hash:
+        if not solution.is_file() or hash_code(read_text(solution)) != counted.code_hash:
             yield f"{COUNTERS_FILE}: solutions/{name}.cu has changed since it was counted. Count again: make counters"
     for file, results in sources.results().items():
         for name, result in [*results.stages.items(), *results.sweeps.items()]:
             solution = Path("solutions") / f"{name}.cu"
             if not (sources.root / solution).is_file():
                 yield f"{file}: {name} was measured, but there is no {solution}."
-            elif hashlib.sha256((sources.root / solution).read_bytes()).hexdigest() != result.source_hash:
+            elif hash_code(read_text(sources.root / solution)) != result.code_hash:
                 yield f"{file}: {solution} was changed since it was measured. Measure again: make results"
 
 

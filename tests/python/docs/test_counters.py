@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from tests.python.docs.test_results_and_tables import HASH, LAB, SOURCE, write
+from grader.python.docs.code_hash import hash_code
+from tests.python.docs.test_results_and_tables import LAB, SOURCE, write
 from tests.python.support import run_module
 
 COUNTERS, TABLES = "grader.python.docs.counters", "grader.python.docs.tables"
@@ -49,7 +50,7 @@ def count(course: Path) -> dict[str, Any]:
 def test_counts_are_of_the_dataset_that_the_limits_name(course: Path) -> None:
     stages = count(course)["stages"]
     assert stages["lab/01_first"] == {
-        "source_hash": HASH,
+        "code_hash": hash_code(SOURCE),
         "dataset": "course",
         "counters": {"device_bytes": 2.1235, "device_atomics": 5},
     }
@@ -71,7 +72,7 @@ def test_the_table_shows_limits_in_bold(course: Path) -> None:
 def test_a_changed_solution_makes_its_counts_stale(course: Path) -> None:
     count(course)
     assert run_module(TABLES, "--root", course).returncode == 0
-    write(course / "solutions/lab/02_second.cu", "// another\n")
+    write(course / "solutions/lab/02_second.cu", "int another;\n")
     ended = run_module(TABLES, "--root", course, "--check")
     assert ended.returncode == 1
     assert "solutions/lab/02_second.cu has changed since it was counted" in ended.stdout

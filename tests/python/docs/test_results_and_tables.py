@@ -14,7 +14,7 @@ from tests.python import samples
 from tests.python.support import run_module
 
 RESULTS, TABLES = "grader.python.docs.results", "grader.python.docs.tables"
-SOURCE = "// a solution\n"
+SOURCE = "// a solution\nint code;\n"
 HASH = hashlib.sha256(SOURCE.encode()).hexdigest()
 LAB = {
     "title": "A lab",
@@ -382,16 +382,30 @@ def test_what_sweep_cannot_be_a_result(course: Path, changes: dict[str, Any], me
 
 def test_a_changed_solution_makes_its_sweep_stale(course: Path) -> None:
     keep_sweep(course, sweep({(256, 1): 0.05}))
-    write(course / "solutions/lab/01_first.cu", "// changed\n")
+    write(course / "solutions/lab/01_first.cu", "int changed;\n")
     result = run_module(TABLES, cwd=course)
     assert result.returncode == 1
     assert "nvidia-h200.json: solutions/lab/01_first.cu was changed since it was measured" in result.stdout
 
 
+def test_a_changed_comment_keeps_the_result(course: Path) -> None:
+    measure(course, report())
+    run_module(TABLES, cwd=course)
+    write(course / "solutions/lab/01_first.cu", SOURCE.replace("a solution", "another comment"))
+    assert run_module(TABLES, "--check", cwd=course).returncode == 0
+
+
+def test_a_solution_that_was_changed_since_the_report_has_no_result(course: Path) -> None:
+    write(course / "solutions/lab/01_first.cu", SOURCE.replace("a solution", "another comment"))
+    result = measure(course, report())
+    assert result.returncode == 2
+    assert "01_first.cu was changed since it was measured. Measure it again." in result.stderr
+
+
 def test_a_changed_solution_makes_its_result_stale(course: Path) -> None:
     measure(course, report())
     run_module(TABLES, cwd=course)
-    write(course / "solutions/lab/01_first.cu", "// changed\n")
+    write(course / "solutions/lab/01_first.cu", "int changed;\n")
     (course / "solutions/lab/02_second.cu").unlink()
     result = run_module(TABLES, "--check", cwd=course)
     assert result.returncode == 1

@@ -1,0 +1,40 @@
+"""The hash of a file's code ignores comments and white space, and nothing else."""
+
+from __future__ import annotations
+
+import pytest
+
+from grader.python.docs.code_hash import hash_code
+
+CODE = "int n = 1'000; // one\n/* two\n   lines */\nconst char* s = \"a // b\"; char q = '\"';\n"
+
+
+@pytest.mark.parametrize(
+    "same",
+    [
+        CODE.replace("// one", "// another's"),
+        CODE.replace("// one", "// one \\\n still the comment"),
+        CODE.replace("/* two\n   lines */", ""),
+        CODE.replace(" = ", "  =\n"),
+    ],
+)
+def test_comments_and_white_space_do_not_count(same: str) -> None:
+    assert same != CODE and hash_code(same) == hash_code(CODE)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        CODE.replace("1'000", "1'001"),
+        CODE.replace("a // b", "a // c"),
+        CODE.replace("int n", "/* int */ m"),
+        CODE + 'auto r = R"(// no comment)";',
+        CODE.replace("'\"'", "'x'"),
+    ],
+)
+def test_code_counts(other: str) -> None:
+    assert hash_code(other) != hash_code(CODE)
+
+
+def test_a_comment_in_a_raw_text_counts() -> None:
+    assert hash_code('auto r = R"x(/* a */)x";') != hash_code('auto r = R"x(/* b */)x";')
