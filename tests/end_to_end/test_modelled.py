@@ -93,6 +93,12 @@ def test_the_measured_cpu_baseline_is_next_to_a_speedup_that_is_called_modelled(
     assert float(found[4]) < float(found[3]) < float(found[5])
 
 
+def test_a_dataset_that_needs_a_gpu_can_be_named() -> None:
+    said = bench(SOLUTION, "--dataset", "timed_16m")
+    assert said.returncode == 0
+    assert "timed_16m: " in words_of(said) and "passed" in words_of(said)
+
+
 def test_the_journal_keeps_the_modelled_time_and_its_points_stay_pending(tmp_path: Path) -> None:
     (tmp_path / "vector_add").mkdir()
     (tmp_path / "vector_add/02_grid_stride.cu").write_text(SOLUTION.read_text())

@@ -123,6 +123,13 @@ void check_speed(const std::string& speed) {
         throw UsageError(fmt::format("SPEED={} is unknown. Choose measured, modelled or off.", speed));
 }
 
+/// Return whether a dataset can be modelled, but not run, without a GPU.
+bool is_only_timed_on_gpu(const Lab& lab, const std::string& name) {
+    return std::ranges::any_of(lab.datasets, [&](const Dataset& dataset) {
+        return dataset.name == name && dataset.uses.bench && dataset.uses.cuda_only;
+    });
+}
+
 std::vector<const Stage*> stages_to_grade(const Lab& lab, const Options& options) {
     if (!options.stage.empty()) return stages_named(lab, options.stage);
     const Stage& last = options.upto.empty() ? lab.stages.back() : lab.stage(options.upto);
@@ -193,12 +200,14 @@ int check(const Options& options) {
 int bench(const Options& options) {
     Judge judge(options.folders, choose_backend(options.backend));
     const Lab& lab = judge.lab(options.lab);
-    check_names(lab, options, judge.backend());
-    start_if_needed(lab, options);
+    const bool models = judge.backend() == Backend::cpu && !options.force;
     Task task{.options = options, .own_code = true, .measure = true, .check_mode = !options.no_check_mode};
     task.options.unscored = true;
+    if (models && is_only_timed_on_gpu(lab, options.dataset)) task.options.dataset.clear();  // check the small ones
+    check_names(lab, task.options, judge.backend());
+    start_if_needed(lab, options);
     std::optional<Modeller> modeller;  // now, so that an unknown GPU is refused before anything runs
-    if (judge.backend() == Backend::cpu && !options.force) modeller.emplace(judge, lab, options, SandboxLevel::none);
+    if (models) modeller.emplace(judge, lab, options, SandboxLevel::none);
     const Report report = judge_stages(judge, "bench", lab, stages_for(lab, options, judge.folders()), task, {},
                                        modeller ? &*modeller : nullptr);
     if (judge.backend() == Backend::cpu && !modeller) {
