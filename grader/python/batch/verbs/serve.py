@@ -313,7 +313,8 @@ class Server:
         if pushed:
             self.note_pushed(pushed)
         has_roster = self.options.roster[0].is_file()  # not before the first pull
-        if self.must_send and has_roster and self.pushing.is_due() and not self.stops:
+        is_written = not self.must_write  # the feedback is that of the points in the database
+        if self.must_send and is_written and has_roster and self.pushing.is_due() and not self.stops:
             self.start_push(self.pushing)
 
     def start_push(self, pushing: Exchange[Pushed]) -> None:
