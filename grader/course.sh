@@ -108,6 +108,7 @@ instructors_verb() { # [OPTION …]
         build program
         need_course_packages
         sh grader/setup.sh soak || echo "Continuing without the missing tools." >&2
+        build tests
         "$VENV/bin/python" tests/soak.py
         ;;
     bench-backend)

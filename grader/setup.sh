@@ -57,12 +57,12 @@ find_missing() { # build|demo|test|soak
     [ "$1" = demo ] && return
     need libgtest-dev "C++ tests" has_header gtest/gtest.h
     need libgmock-dev "C++ tests" has_header gmock/gmock.h
-    need g++-aarch64-linux-gnu "tests of the CPU backend for ARM" has aarch64-linux-gnu-g++
-    need qemu-user "runs those tests on this machine" has qemu-aarch64
     need slurm-wlm "tests of grading on a cluster" has sinfo
     need munge "those tests" has munge
     need python3-venv "keeps the test packages in $VENV" has_venv
     [ "$1" = test ] && return
+    need g++-aarch64-linux-gnu "tests of the CPU backend for ARM" has aarch64-linux-gnu-g++
+    need qemu-user "runs those tests on this machine" has qemu-aarch64
     need clang "fuzzing" has clang++
     need libclang-rt-dev "fuzzing, with sanitizers" has_fuzzer
 }

@@ -3,7 +3,7 @@
 A line of a program that ends with `//! KIND` is one that a finding of that kind must name; a program without such a
 mark must run without a finding and print `ok`.
 
-The same holds on aarch64, as far as qemu-user shows; WARPLAB_THOROUGH=1 tries every program, here and there.
+The same holds on aarch64, as far as qemu-user shows. WARPLAB_THOROUGH=1 tries every program, here and there.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from pathlib import Path
 import pytest
 
 from tests.cpu.runtime.programs import build_target
+from tests.share import ALL_ROWS, THOROUGH, share_of
 
 ROOT = Path(__file__).resolve().parents[3]
 BUILD = ROOT / (os.environ.get("BUILD") or "build")
@@ -149,11 +150,18 @@ def told(program: Path, ended: subprocess.CompletedProcess) -> set[tuple[str, in
 
 
 def programs() -> list[Path]:
-    """All correct ones and three of each kind, for a minute's sake; all with WARPLAB_THOROUGH=1."""
-    if os.environ.get("WARPLAB_THOROUGH"):
+    """Return half of the correct ones and three of each kind, or all with WARPLAB_THOROUGH=1."""
+    kinds = {kernel: min((kind for kind, _ in planted(kernel)), default="correct") for kernel in KERNELS}
+    correct = share_of([kernel for kernel in KERNELS if kinds[kernel] == "correct"], lambda _: "", str_of, 2)
+    if ALL_ROWS:
         return KERNELS
-    kinds = [min((kind for kind, _ in planted(kernel)), default="correct") for kernel in KERNELS]
-    return [kernel for i, kernel in enumerate(KERNELS) if kinds[i] == "correct" or kinds[:i].count(kinds[i]) < 3]
+    others = [kernel for kernel in KERNELS if kinds[kernel] != "correct"]
+    of_kind = [kinds[kernel] for kernel in others]
+    return correct + [kernel for i, kernel in enumerate(others) if of_kind[:i].count(of_kind[i]) < 3]
+
+
+def str_of(kernel: Path) -> str:
+    return kernel.stem
 
 
 def test_every_program_says_what_it_plants():
@@ -175,17 +183,10 @@ def test_findings_are_those_planted(kernel, runtime, precompiled, tmp_path):
             assert (ended.returncode, ended.stdout) == (0, "ok\n"), ended.stderr
 
 
-def programs_for_aarch64() -> list[Path]:
-    """A few, for they take long."""
-    if os.environ.get("WARPLAB_THOROUGH"):
-        return KERNELS
-    kinds = ("correct", "divergent_barrier", "out_of_bounds", "race", "uninitialised")
-    return [next(kernel for kernel in KERNELS if kernel.name.startswith(kind)) for kind in kinds]
-
-
+@pytest.mark.skipif(not THOROUGH, reason="takes minutes: WARPLAB_THOROUGH=1 runs it")
 @pytest.mark.skipif(not shutil.which(CROSS_COMPILER), reason=f"there is no {CROSS_COMPILER}")
 @pytest.mark.skipif(not shutil.which(EMULATOR[0]), reason=f"there is no {EMULATOR[0]}")
-@pytest.mark.parametrize("kernel", programs_for_aarch64(), ids=lambda kernel: kernel.stem)
+@pytest.mark.parametrize("kernel", KERNELS, ids=str_of)
 def test_findings_are_the_same_on_aarch64(kernel, cross_runtime, tmp_path):
     program = build_program(kernel, cross_runtime, tmp_path, *CHECK_FLAGS, compiler=CROSS_COMPILER)
     ended = start(*EMULATOR, program)
@@ -194,8 +195,8 @@ def test_findings_are_the_same_on_aarch64(kernel, cross_runtime, tmp_path):
 
 @pytest.mark.parametrize(
     "kernel",
-    [kernel for kernel in KERNELS if not planted(kernel) and kernel.stem not in NEEDS_HOOKS],
-    ids=lambda kernel: kernel.stem,
+    share_of([one for one in KERNELS if not planted(one) and one.stem not in NEEDS_HOOKS], lambda _: "", str_of, 3),
+    ids=str_of,
 )
 def test_correct_programs_are_right_in_fast_mode(kernel, runtime, tmp_path):
     ended = start(build_program(kernel, runtime, tmp_path))
