@@ -206,13 +206,12 @@ class Explanation {
         for (const std::size_t block : usual_blocks) {
             const std::size_t first = (n_ + block - 1) / block, second = (first + block - 1) / block;
             if (second == first || second * block >= n_ || prefix_[second * block] != actual_) continue;
-            return Mistake{
-                "old_partials",
-                sentence("Of the {} partial sums of the first kernel, the first {} are in the answer: as "
-                         "many as the second kernel makes of them.",
-                         first, second),
-                "The host adds what the last kernel wrote. After each kernel, what it wrote is what the next "
-                "one reads: are the two pointers exchanged, as by std::swap(partial, next)?"};
+            return Mistake{"old_partials",
+                           sentence("Of the {} partial sums of the first kernel, the first {} are in the answer: as "
+                                    "many as the second kernel makes of them.",
+                                    first, second),
+                           "Each kernel must read what the previous one wrote, and the host must add what the last one "
+                           "wrote. Swap the two pointers after each kernel, e.g. std::swap(partial, next)."};
         }
         return {};
     }
@@ -364,8 +363,8 @@ class Explanation {
                     "tail_repeated",
                     sentence("The last {}, from number {} on, {} in the sum {} times.",
                              format_plural(n_ - begin, "product"), begin, n_ - begin == 1 ? "is" : "are", more + 1),
-                    "What is left over after the whole vectors is for one block alone: blockIdx.x == 0 && i "
-                    "< n."};
+                    "Let only one block add the elements after the last whole vector: if (blockIdx.x == 0 && "
+                    "i < n)."};
         return {};
     }
 
@@ -383,8 +382,8 @@ class Explanation {
                     sentence("Only what lane 0 of {} adds up is in the sum, {} times: each shuffle gave lane "
                              "0 its own value.",
                              threads == 32 ? "each warp" : "each block's first warp", threads == 32 ? 32u : 1024u),
-                    "__shfl_up_sync hands values to lanes with larger numbers. For the sum in lane 0, they "
-                    "come from lanes with larger numbers: __shfl_down_sync."};
+                    "__shfl_up_sync passes values to higher lanes, so lane 0 gets none. Use __shfl_down_sync, "
+                    "which passes values to lower lanes."};
             }
         return {};
     }

@@ -797,10 +797,9 @@ class Suspicions {
         suspect_stopped_at(
             sizes_.max_iterations,
             {"maximum_too_large",
-             sentence("{} is reported for the largest change of the last iteration, which is {}.", found, largest),
-             "A maximum begins with a value that no change is below: 0. Is a value of another iteration, or memory "
-             "that "
-             "was never set, among those that are compared?"},
+             sentence("{} is reported as the largest change of the last iteration, which is {}.", found, largest),
+             "Start the maximum at 0 in each iteration. Does the comparison include a value from another iteration, or "
+             "memory that was never set?"},
             found);
     }
 
@@ -914,10 +913,10 @@ class Suspicions {
                           change = words(largest_change, "largest_change");
         suspect(
             {cause::wrong_value,
-             sentence("The field is right, but what is said about it is not: {}{}{}.", count_is_wrong ? count : "",
+             sentence("The field is right, but the returned result is not: {}{}{}.", count_is_wrong ? count : "",
                       count_is_wrong && change_is_wrong ? "; " : "", change_is_wrong ? change : ""),
-             claims_nothing   ? "Does the code come to the line that returns the result? If it looks for it in a "
-                                "std::vector: v.resize(n) gives it n elements, v.reserve(n) gives it none."
+             claims_nothing   ? "Does the program reach the line that sets the result? If the result comes from a "
+                                "std::vector, use v.resize(n): v.reserve(n) adds no elements."
              : count_is_wrong ? "Every iteration counts that was computed, the last one, too: count it before the "
                                 "test that ends the loop."
                               : "It is the largest fabs(new - old) of all cells in the last iteration. Is it copied "

@@ -396,10 +396,10 @@ class Explanation {
             if (!counted(2) && counted(times))
                 return Mistake{
                     "counted_repeatedly",
-                    sentence("{} bins hold {} times their count, the first {} instead of {} in {}.", wrong_.size(),
-                             times, actual_[first_], counts_[first_], describe(first_)),
-                    "Each value is counted by one block: does every block count in its own share of the bins "
-                    "alone?"};
+                    sentence("{} bins hold {} times their count. The first wrong one holds {} instead of {}: {}.",
+                             wrong_.size(), times, actual_[first_], counts_[first_], describe(first_)),
+                    "Exactly one block must count each value. Does each block update only its own share of the "
+                    "bins?"};
         if (!counted(2)) return {};
         return Mistake{"counted_twice",
                        sentence("{} bins hold twice their count, the first {} instead of {} in {}.", wrong_.size(),

@@ -373,7 +373,7 @@ class Explanation : Output<std::uint8_t> {
         if (!fits(counts)) return {};
         return Mistake{
             "wrong_pitch",
-            sentence("Counted are the elements before input[{}], which is width * height: the last one is at "
+            sentence("Only the elements before input[{}] are counted, which is width * height: the last one is at "
                      "input[{}].",
                      n_, (shape_.height - 1) * shape_.pitch() + shape_.width - 1),
             "Rows are pitch elements apart: places in input end before height * pitch, not before height * "

@@ -101,7 +101,7 @@ std::vector<Formula<float>> wrong_formulas(const Problem& problem, const Output<
                             "The sum is a float. Is it kept in an int on the way?"}
                   : Mistake{"wrong_operation",
                             "out[i] is a[i], which is also the sum cut to a whole number; it should be a[i] + b[i].",
-                            "Is b[i] added? And is the sum a float all the way, and not an int?"};
+                            "Does the code add b[i]? Does it store the sum in an int anywhere?"};
     std::vector<Formula<float>> formulas{
         {{"tail_index",
           sentence("The last {} elements, from {} on, hold the sums of the first ones.", n - first, first),

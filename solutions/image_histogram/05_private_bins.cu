@@ -1,8 +1,8 @@
 // 32 copies of the bins in each block's shared memory, one for each lane, and each in a bank of its own: the word of a
 // bin and a lane is at bin * 32 + lane. So the lanes of a warp never meet, neither at an address nor at a bank,
 // whatever the picture: atomics on shared memory all take the same, least time. Pixels come sixteen at a time, and the
-// next ones are on their way while the last ones are counted. On an H100, the memory's bandwidth limits it (86% of it is
-// used); on an H200, which has more of it, also how fast a multiprocessor does shared atomics (79%).
+// next ones are on their way while the last ones are counted. On an H100, the memory's bandwidth limits it: 86% of it is
+// used. On an H200, which has more bandwidth, 79% is used, and the rate of shared atomics is a limit, too.
 
 #include <algorithm>
 

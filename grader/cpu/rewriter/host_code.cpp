@@ -265,10 +265,10 @@ class HostCode {
                 const auto before = code_[k - 1], after = code_[k + 1];
                 const bool whole = (before == "(" || before == "," || before == "&") && (after == "," || after == ")");
                 if (!whole || !symbols_.count(code_[k]) || declares(function, code_[k])) continue;
-                add(k,
-                    std::string(code_[k]) +
-                        " is a variable of the device, and here, in host code, its name does not give the kernel its "
-                        "address; let the kernel use it by its name, without an argument");
+                add(k, std::string(code_[k]) +
+                           " is a device variable: in host code, its name is not its device address. Do not pass it to "
+                           "the "
+                           "kernel; use it in the kernel directly");
             }
         }
     }

@@ -18,8 +18,8 @@ constexpr double settle_s = 0.02;           // of calls in a new process, in add
 constexpr double short_call_s = 60e-6;
 constexpr double known_points = 0.005;  // the width of their interval
 
-/// Return the standard deviation of the logarithm of a round's ratio: what processes differ by, of calls that take
-/// `call_s`. 91 first rounds of reference solutions, beside two other gradings on an H100, had 0.0097.
+/// Return the standard deviation of the logarithm of a round's ratio between processes, for calls that take `call_s`.
+/// It was 0.0097 for 91 first rounds of reference solutions, while two other gradings ran on the same H100.
 double deviation_of_rounds(double call_s) { return std::hypot(0.01, 0.2e-6 / call_s); }
 
 SampleConditions conditions_now(const StageRun& run) {

@@ -105,8 +105,9 @@ std::string remedy_for_call(const Diagnostic& error, const std::vector<Diagnosti
         if (const auto parts = quoted_parts(error.message); !parts.empty()) declaration = parts[0];
     if (declaration.empty()) return "Compare the call's arguments with the function's parameters, one by one.";
     if (const auto called = quoted_parts(error.message); !called.empty() && is_atomic_on_small(called[0]))
-        return "There are no atomics on 8 and 16 bits such as these: declare what is added to with 32 bits, as int or "
-               "unsigned.";
+        return "CUDA does not have this atomic for 8-bit or 16-bit types. Declare the variable that it changes as int "
+               "or "
+               "unsigned (32 bits).";
     const char* first =
         contains(declaration, "_sync(") ? " The first is the mask of the lanes that take part: 0xffffffff for all 32."
         : contains(declaration, "(T**") ? " The first is the address of a pointer: after float* p, write &p."
@@ -153,7 +154,7 @@ std::string remedy_for_conversion(const Diagnostic& error, const std::vector<Dia
     if (from == "void*" && is_pointer(to)) return where + fmt::format("Convert it explicitly: static_cast<{}>(…).", to);
     if (from == "const " + to && to == "void*")
         return where +
-               "What is copied or set is const: it can only be read. The destination comes first, then the source.";
+               "The destination is const, so it cannot be written. Pass the destination first, then the source.";
     if (from == "const " + to && is_argument)
         return where +
                "What it points to is const, and the function may write to it: are the arguments in the order of "

@@ -667,8 +667,8 @@ KernelTime Multiprocessor::run() {
     return time_;
 }
 
-/// Update what the L2 holds: the sectors that the launch used and then, as far as there is room, those from before. Of
-/// more sectors than fit, it holds fewer than fit, because each one that comes may replace one that is needed again.
+/// Update what the L2 holds: the sectors that the launch used and then, as far as there is room, those from before. If
+/// more are used than fit, fewer stay than would fit, because each new one may replace one that is needed again.
 void update(Residency& residency, const std::vector<Footprint>& footprints, double l2_bytes) {
     double used = 0, before = 0;
     for (std::size_t m = 0; m < footprints.size(); ++m) {

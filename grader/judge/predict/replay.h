@@ -42,7 +42,7 @@ struct KernelTime {
     int blocks_at_once = 1;                // on a multiprocessor
 };
 
-/// What the L2 holds.
+/// The contents of the L2.
 struct Residency {
     std::vector<double> bytes;  // of each memory of the trace
     int launches = 0;

@@ -170,9 +170,9 @@ std::string size_hint(const RawFinding& f, const Elements& elements, const std::
     if (static_cast<FindingSpace>(f.space) == FindingSpace::allocation)
         return "Is the access guarded, e.g. by if (i < n)? Is the size that was asked for in bytes, n * sizeof(…)?";
     if (has_row_index(line))
-        return "In an index such as y * columns + x, the row is multiplied by the length of a row of this array, and x "
-               "is below it: is anything exchanged, or is it the length of another array's rows? Otherwise, guard the "
-               "access, e.g. if (x < columns && y < rows).";
+        return "In an index such as y * columns + x, columns must be the row length of this array, and x must be less "
+               "than columns. Did you swap x and y, or use the row length of another array? If the index is right, "
+               "guard the access, e.g. if (x < columns && y < rows).";
     return "Guard the access, e.g. if (i < n). If it is guarded: is this the index that you mean, in the array that "
            "you mean?";
 }

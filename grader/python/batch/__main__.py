@@ -93,9 +93,9 @@ def add_serve(verbs: Verbs) -> None:
     help_text = "how long a hand-in must be unchanged before it is graded (10)"
     one.add_argument("--settle-s", type=make_number(float, 0, MOST_TIMEOUT_S), default=10, help=help_text)
     attempts = make_number(int, 1, MOST_ATTEMPTS)
-    one.add_argument("--attempts", type=attempts, help="hand-ins of a student that are graded")
-    one.add_argument("--attempts-a-day", type=attempts, help="likewise, on one day")
-    one.add_argument("--queue", type=Path, help="the folder for the queue's page (queue, in the batch's folder)")
+    one.add_argument("--attempts", type=attempts, help="grade at most this many hand-ins of each student or team")
+    one.add_argument("--attempts-a-day", type=attempts, help="grade at most this many a day")
+    one.add_argument("--queue", type=Path, help="the folder for the queue's page (default: OUT/queue)")
     add_course_system(one, required=False)
     every = make_number(float, 1, MOST_TIMEOUT_S)
     one.add_argument("--every-s", type=every, default=60, help="pause between two requests to the course system (60)")

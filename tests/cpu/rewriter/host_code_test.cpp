@@ -68,7 +68,7 @@ TEST(HostCode, VariablesOfTheDeviceAreNoArgumentsOfALaunch) {
     const std::string weights = "__constant__ float weights[25];\n__global__ void k(float* x, const float* w);\n";
     for (const std::string argument : {"weights", "&weights"})
         EXPECT_THAT(problem_of(weights + "void f(float* x) { k<<<1, 2>>>(x, " + argument + "); }"),
-                    HasSubstr("weights is a variable of the device, and here, in host code, its name does not"))
+                    HasSubstr("weights is a device variable: in host code, its name is not its device address"))
             << argument;
     for (const std::string body : {"void f(float* x, float* weights) { k<<<1, 2>>>(x, weights); }",
                                    "void f(float* x) { float* weights = x; k<<<1, 2>>>(x, weights); }",

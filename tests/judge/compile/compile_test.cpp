@@ -517,9 +517,9 @@ TEST_F(CompileTest, AnErrorComesWithWhatIsNeeded) {
         {in_call("if n > 3 return;"), "Write a condition in parentheses"},
         {"#include <algorithm>\n" + in_call("unsigned m = 3; n = std::min(m, n);"), "write std::min<std::size_t>(…)"},
         {right_but(">>>(a, b, out, n)", ">>>(out, a, b, n)"), "are the arguments in the order of the parameters?"},
-        {in_call("cudaMemcpy(a, out, n, cudaMemcpyDeviceToDevice);"), "The destination comes first, then the source"},
+        {in_call("cudaMemcpy(a, out, n, cudaMemcpyDeviceToDevice);"), "Pass the destination first, then the source"},
         {in_call("CUDA_CHECK(add_kernel<<<1, 2>>>(a, b, out, n));"), "A launch has no value: write it as a statement"},
-        {in_kernel("__shared__ unsigned char s[4]; atomicAdd(&s[0], 1);"), "declare what is added to with 32 bits"},
+        {in_kernel("__shared__ unsigned char s[4]; atomicAdd(&s[0], 1);"), "Declare the variable that it changes as int"},
         {in_call("unsigned char s[4]; unsigned* p = s; n = *p;"), "What it points to has another type"},
     };
     for (const auto& [text, words] : cases) {

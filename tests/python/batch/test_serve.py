@@ -135,7 +135,7 @@ def test_beyond_the_limit_a_hand_in_is_kept_until_more_are_granted(course: Cours
     with serving(course, *AT_ONCE, "--attempts", "1") as process:
         wait_until(has_statuses(course, al1="graded"), process)
         course.hand_in("al1", "better", "fine")
-        note = "is not graded: this course grades at most 1 hand-in of yours"
+        note = "is kept but not graded: the limit for this lab is 1 hand-in per student or team"
         wait_until(lambda: feedback.is_file() and note in feedback.read_text(), process)
         wait_until(lambda: "kept, not graded" in read_queue(course), process)
         assert course.statuses() == {"al1": "graded"} and "12 of 20 points" in feedback.read_text()

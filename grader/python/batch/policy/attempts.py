@@ -26,12 +26,16 @@ class Limits:
         more = max((granted.get(member, 0) for member in members), default=0)
         most = self.total and self.total + more
         if most and count_attempts(database, key) >= most:
-            return tell_held(f"this course grades at most {plural(most, 'hand-in')} of yours", "Ask your instructor.")
+            return tell_held(
+                f"the limit for this lab is {plural(most, 'hand-in')} per student or team",
+                "To get another attempt, ask your instructor.",
+            )
         a_day = self.a_day and self.a_day + more
         midnight = show_time(datetime.combine(datetime.now().date(), time()).astimezone())
         if a_day and count_attempts(database, key, midnight) >= a_day:
             return tell_held(
-                f"this course grades at most {plural(a_day, 'hand-in')} of yours a day", "It is graded tomorrow."
+                f"the limit for this lab is {plural(a_day, 'hand-in')} per student or team a day",
+                "It will be graded tomorrow; you do not need to hand it in again.",
             )
         return ""
 
@@ -39,6 +43,5 @@ class Limits:
 def tell_held(why: str, then: str) -> str:
     """Return the note on a hand-in beyond a limit."""
     return (
-        f"You handed in again, and the new hand-in is not graded: {why}. It is kept, and the points are those of the "
-        f"last hand-in that was graded. {then}"
+        f"Your newest hand-in is kept but not graded: {why}. Your points are those of your last graded hand-in. {then}"
     )

@@ -130,7 +130,9 @@ class Server:
         if self.must_write:
             self.write()
         self.show(is_over=True)
-        say(f"Stopped. {plural(len(list_waiting(self.database)), 'hand-in')} waiting. The same command goes on.")
+        say(
+            f"Stopped. {plural(len(list_waiting(self.database)), 'hand-in')} waiting. Run the same command to continue."
+        )
         return 0
 
     def stop(self, *_: object) -> None:
@@ -183,11 +185,11 @@ class Server:
             self.incomplete = pulled.incomplete
             self.has_changed = True
             if pulled.missing:
-                say_error(f"Not fetched ({len(pulled.missing)}): {', '.join(pulled.missing)}. It is tried again.")
+                say_error(f"Not fetched ({len(pulled.missing)}): {', '.join(pulled.missing)}. serve will try again.")
 
     def say_failure(self, exchange: Exchange[Pulled] | Exchange[Pushed]) -> None:
         """Print an error of the course system, once."""
-        say_error(f"{exchange.error} (failure {exchange.failures}; it is tried again)")
+        say_error(f"{exchange.error} (failure {exchange.failures}; serve will try again)")
         exchange.error = ""
 
     def look(self) -> None:
@@ -371,11 +373,13 @@ class Server:
             expected_s = max(mean_s, predict_s(mean_s, len(begun) + number, len(begun), at_once))
             when = f"about {show_duration(expected_s)}" if mean_s else ""
             state.lines.append(Line(place.code, show_place(number), when))
-        state.lines += [Line(code, "kept, not graded: the limit of attempts", "") for _, code in self.held.values()]
+        state.lines += [Line(code, "kept, not graded: limit of attempts reached", "") for _, code in self.held.values()]
         for place in list_graded(self.database, SHOWN_GRADED):
             state.lines.append(Line(place.code, "graded", f"at {show_clock(datetime.fromisoformat(place.graded))}"))
         state.notice = (
-            "The queue is stopped. Hand-ins are kept, and graded when it goes on." if is_over else self.tell_trouble()
+            "Grading is paused. Hand-ins are kept and will be graded when it resumes."
+            if is_over
+            else self.tell_trouble()
         )
         return state
 
@@ -384,12 +388,12 @@ class Server:
         notices = []
         if self.pulling and self.pulling.failed_since:
             since = show_clock(datetime.fromisoformat(self.pulling.failed_since))
-            notices.append(f"The course system has not answered since {since}; it is asked again.")
+            notices.append(f"The course system has not answered since {since}; it will be asked again.")
         if self.pushing and self.pushing.failed_since:
             since = show_clock(datetime.fromisoformat(self.pushing.failed_since))
-            notices.append(f"Feedback could not be returned since {since}; it is tried again.")
+            notices.append(f"Feedback has not been returned since {since}; it will be.")
         if self.problem:
-            notices.append("New hand-ins are not taken now; the instructor has to look. Nothing is lost.")
+            notices.append("New hand-ins cannot be accepted at the moment. Tell your instructor. Nothing is lost.")
         return " ".join(notices)
 
 

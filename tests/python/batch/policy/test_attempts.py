@@ -32,10 +32,10 @@ def test_a_limit_counts_judged_hand_ins_and_granted_ones(tmp_path: Path) -> None
         return Limits(total, a_day).tell_reached(database, "+".join(members), members)
 
     assert tell(3, 2, "al1") == "" and tell(None, None, "al1") == "" and tell(1, 1, "bo2") == ""
-    assert "at most 2 hand-ins of yours. It is kept" in tell(2, None, "al1")
-    assert "at most 1 hand-in of yours a day. It is kept" in tell(None, 1, "al1")
+    assert "kept but not graded: the limit for this lab is 2 hand-ins per student or team." in tell(2, None, "al1")
+    assert "kept but not graded: the limit for this lab is 1 hand-in per student or team a day." in tell(None, 1, "al1")
     database.insert("attempts", [{"student": "al1", "more": 1, "reason": "a power cut", "time": now()}])
     assert tell(2, 1, "al1") == ""
     assert tell(2, 1, "al1", "bo2") == "", "a team has its own attempts"
     database.insert("attempts", [{"student": "al1", "more": 0, "reason": "an error", "time": now()}])
-    assert "at most 2 hand-ins" in tell(2, None, "al1")
+    assert "the limit for this lab is 2 hand-ins" in tell(2, None, "al1")
