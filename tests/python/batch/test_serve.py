@@ -181,7 +181,7 @@ def test_a_signal_waits_for_what_is_begun(course: Course) -> None:
     with serving(course, *AT_ONCE) as process:
         wait_until(lambda: {"al1", "bo2"} <= set(course.log("begin")), process)
     assert course.statuses() == {"al1": "graded", "bo2": "graded", "cy3": ""}
-    assert "The queue is stopped." in read_queue(course) and "1st in line" in read_queue(course)
+    assert "Grading is paused." in read_queue(course) and "1st in line" in read_queue(course)
 
 
 def test_a_roster_that_is_being_edited_stops_nothing(course: Course) -> None:
