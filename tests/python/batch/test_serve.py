@@ -191,7 +191,7 @@ def test_a_roster_that_is_being_edited_stops_nothing(course: Course) -> None:
         wait_until(lambda: find_statuses(course).get("al1") == "graded", process)
         roster.write_bytes(b"id,name\n\xff")
         course.hand_in("bo2", "fine", "fine")
-        wait_until(lambda: "the instructor has to look" in read_queue(course), process)
+        wait_until(lambda: "Tell your instructor" in read_queue(course), process)
         roster.write_text("id,name\nal1,Ada\nbo2,Bob\n")
         wait_until(lambda: find_statuses(course).get("bo2") == "graded", process)
 
