@@ -33,8 +33,7 @@ std::string note_narrow_index(const std::vector<const Dataset*>& skipped, const 
         if (!std::regex_search(line, found, declaration)) continue;
         return fmt::format(
             "Line {}: {} is an int, so it cannot exceed 2^31 - 1. The dataset {}, which needs a GPU, has more "
-            "elements. "
-            "If {} is an index of elements, declare it as std::size_t and convert before you multiply: "
+            "elements. If {} is an index of elements, declare it as std::size_t and convert before you multiply: "
             "std::size_t{{blockIdx.x}} * blockDim.x.",
             number, found[1].str(), (*large)->name, found[1].str());
     }

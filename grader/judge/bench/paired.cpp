@@ -19,7 +19,8 @@ constexpr double short_call_s = 60e-6;
 constexpr double known_points = 0.005;  // the width of their interval
 
 /// Return the standard deviation of the logarithm of a round's ratio between processes, for calls that take `call_s`.
-/// It was 0.0097 for 91 first rounds of reference solutions, while two other gradings ran on the same H100.
+/// It was 0.0097 for 91 first rounds of reference solutions, while two other gradings ran on the
+/// same H100 (handouts/results/nvidia-h100-80gb-hbm3.json).
 double deviation_of_rounds(double call_s) { return std::hypot(0.01, 0.2e-6 / call_s); }
 
 SampleConditions conditions_now(const StageRun& run) {

@@ -99,10 +99,10 @@ def open_lanes(settings: Settings, backend: str, jobs: int) -> Iterator[Lanes]:
 
 def take_copy(submission: Submission, settings: Settings, patient: bool) -> Submission | None:
     """Copy a hand-in's files and journal into the batch, and return the hand-in as one whose copy is graded. Return
-    None if it changed since its fingerprint was computed, or if it may be unfinished and we are patient. A hand-in
+    None if it changed since its fingerprint was computed, or if it may be unfinished and `patient` is set. A hand-in
     without a file to grade is returned as it is. Raises DiskFullError."""
     opened = open_submission(submission, settings)
-    if opened.journal is None and opened.picked:  # the copy is there
+    if opened.journal is None and opened.picked:  # an earlier start copied it
         return submission
     if find_fingerprint(submission.entries) != submission.fingerprint or (patient and opened.may_be_unfinished):
         return None

@@ -14,7 +14,7 @@ State = tuple[tuple[str, int, float], ...]  # of an entry: the name, size in byt
 
 
 class Settling:
-    """How long each entry of a folder has been unchanged while somebody looked. File dates do not count, because an
+    """The time for which each entry of a folder has been seen unchanged. File dates do not count, because an
     upload may set them. `clock`: returns seconds."""
 
     def __init__(self, folder: Path, clock: Callable[[], float] = time.monotonic):
@@ -38,7 +38,7 @@ class Settling:
 
 
 def read_state(path: Path) -> State:
-    """Return what changes if somebody writes to an entry; nothing if it vanishes meanwhile."""
+    """Return a state that changes if the entry is written to; empty if it vanishes meanwhile."""
     try:
         return tuple((part.name, part.size, part.time_s) for part in list_parts(path))
     except OSError:

@@ -20,14 +20,15 @@ TOPICS = (
         (r"\*\*Barrier", r"__syncthreads|\bbarrier", r"\batomic"),
     ),
     ("return_before_barrier", (r"must reach the barrier|reach a barrier", r"__syncthreads|\bbarrier")),
-    ("lost_updates lost_counts first_lost last_lost", (r"\*\*Atomic", r"\batomic")),
+    ("lost_updates lost_counts first_lost last_lost value_added", (r"\*\*Atomic", r"\batomic")),
     (
-        "not_cleared added_to_garbage uninitialised wrong_clear stale_result kept_value change_not_cleared",
+        "not_cleared added_to_garbage uninitialised wrong_clear stale_result kept_value change_not_cleared"
+        " maximum_too_large",
         (r"\*\*Initial value|garbage", r"cudaMemset|set .{1,20} to 0|\bclear|\bresets?\b"),
     ),
     (
         "tail_lost blocks_rounded_down grid_too_small rows_left_out tile_incomplete vector_tail_lost component_lost"
-        " partials_lost edge_cut_off",
+        " partials_lost edge_cut_off tail_repeated",
         (r"rounded \*?up", r"last whole|whole vectors?|remaining|not a multiple|\brest\b"),
     ),
     (
@@ -36,13 +37,13 @@ TOPICS = (
     ),
     (
         "one_block_only block_size_forgotten indexed_by_position thread_rows_overlap blocks_overlap transposed"
-        " comma_index transposed_index",
+        " comma_index transposed_index block_thread_swapped sizes_exchanged other_index",
         (r"blockIdx", r"threadIdx"),
     ),
     ("wrong_pitch padding_counted", (r"\bpitch|\bpadd",)),
     ("stride_too_long steps_too_far counted_too_often", (r"gridDim|stride",)),
     (
-        "block_incomplete tree_not_power_of_two added_repeatedly nothing_added",
+        "block_incomplete tree_not_power_of_two added_repeatedly nothing_added wrong_shuffle",
         (r"\btree\b|shuffle", r"[Tt]hread 0 adds"),
     ),
     ("host_memory bytes_not_elements cuda_error", (r"cudaMemcpy|cudaMalloc", r"\bbytes")),
@@ -56,13 +57,13 @@ TOPICS = (
         "wraps_around wrapped carry sum_not_saturated wrong_cap cap_too_low all_full",
         (r"saturat|\b255\b", r"\bfull\b|\bcap\b"),
     ),
-    ("mask_missing shifted_by_bits same_values", (r"<< 8|\bshift",)),
+    ("mask_missing shifted_by_bits same_values bytes_reversed", (r"<< 8|\bshift",)),
     ("window_lost window_misplaced", (r"\bwindow",)),
     ("share_lost", (r"\bshare\b",)),
     ("halo_missing halo_shifted corner_missing halo_updated wrong_mirror", (r"\bhalo|\bmirror",)),
-    ("filter_ignored filter_flipped not_normalised all_zero", (r"\bfilter\b",)),
+    ("filter_ignored filter_flipped not_normalised all_zero not_weighted", (r"\bfilter\b",)),
     ("crash misaligned", (r"\b[Aa]lign|multiple of 16",)),
-    ("buffers_not_swapped", (r"\bswap",)),
+    ("buffers_not_swapped old_partials", (r"\bswap",)),
     ("stops_one_late tested_every_k_iterations threshold_counts change_with_sign", (r"\bthreshold",)),
     ("bins_missing", (r"\bbins?\b",)),
     ("bytes_lost", (r"\bbytes?\b",)),
@@ -100,8 +101,8 @@ def find_answer(handout: str, stage: str, cause: str) -> Answer:
 
 
 def read_sections(handout: str) -> Iterator[tuple[str, list[str]]]:
-    """Yield the title and the paragraphs of each section. Items of lists are paragraphs, too; tables, pictures, code,
-    commands to type and questions are none."""
+    """Yield the title and the paragraphs of each section. Items of lists count as paragraphs; tables, pictures, code,
+    commands to type and questions are left out."""
     parts = re.split(r"^## +", handout, flags=re.MULTILINE)
     for part in parts[1:]:
         title, _, text = part.partition("\n")
@@ -121,6 +122,6 @@ def name_file(lab: str) -> str:
 
 
 def read_handout(root: Path, lab: str) -> str:
-    """Return a lab's handout; an empty text if there is none."""
+    """Return a lab's handout; an empty text if the lab has no handout."""
     file = root / name_file(lab)
     return file.read_text(encoding="utf-8") if file.is_file() else ""

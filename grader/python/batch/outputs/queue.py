@@ -27,7 +27,7 @@ class Line:
 
 @dataclass
 class QueueState:
-    """What the page shows. `time`: when it was written; `arriving`: hand-ins whose files are still being written;
+    """The content of the page. `time`: when it was written; `arriving`: hand-ins whose files are still being written;
     `notice`: what holds up the queue, without names of students."""
 
     title: str

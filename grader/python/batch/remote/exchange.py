@@ -50,7 +50,7 @@ class Exchange(Generic[T]):
             self.error = f"{type(error).__name__}: {error}"
 
     def take(self) -> T | None:
-        """Return the result of an exchange that has just ended; None if there is none, or if it failed."""
+        """Return the result of an exchange that has just ended; None if none has ended, or if it failed."""
         if self.thread is None or self.thread.is_alive():
             return None
         self.thread = None

@@ -38,7 +38,8 @@ class Returned:
 
 @dataclass
 class Pushed:
-    """What was written, or would be; what Canvas has already; and what failed, the reasons by student."""
+    """The result of a push: the changes that were written, or would be; for how many students Canvas was up to date;
+    and why it failed, by student."""
 
     changes: list[str] = field(default_factory=list)
     same: int = 0

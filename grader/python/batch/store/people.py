@@ -177,8 +177,8 @@ def find_anybody(database: Database, student: str) -> str:
 
 
 def find_named_stranger(word: str, rows: Sequence[Row], roster: Sequence[Student]) -> str:
-    """Find a student by name who is not on the roster. Return an empty string if there is none, if the word is an id,
-    or if several students on the roster have the name: then the hand-in is one of theirs. Raises UserError if other
+    """Find a student by name who is not on the roster. Return an empty string if nobody has the name, if the word is an
+    id, or if several students on the roster have the name: then the hand-in is one of theirs. Raises UserError if other
     students have the name, too."""
     on_roster = {student.id for student in roster}
     strangers = [Student(row.key, row.name) for row in rows if row.members == [row.key] and row.key not in on_roster]

@@ -85,7 +85,7 @@ def leave_queue(database: Database, key: str) -> None:
 
 
 def mean_wall_s(database: Database) -> float:
-    """Return the mean duration of the hand-ins that were graded last, in seconds; 0 if there are none."""
+    """Return the mean duration of the hand-ins that were graded last, in seconds; 0 before the first."""
     ((mean,),) = database.query(
         "SELECT avg(wall_s) FROM (SELECT wall_s FROM submissions WHERE status IN (?, ?) AND grade IS NOT NULL"
         " ORDER BY grade DESC LIMIT ?)",
@@ -110,8 +110,8 @@ def read_granted(database: Database) -> dict[str, int]:
 
 
 def count_attempts(database: Database, key: str, since: str = "") -> int:
-    """Return how many hand-ins of a student or team were judged since a time (ISO 8601 in UTC). A hand-in that was not
-    opened, that has no file of the lab, or on which the judge failed is no attempt, and a regrade is none."""
+    """Return how many hand-ins of a student or team were judged since a time (ISO 8601 in UTC). Hand-ins that
+    were not opened, that have no file of the lab, or on which the judge failed do not count, nor do regrades."""
     ((count,),) = database.query(
         "SELECT count(*) FROM (SELECT time, min(id) FROM grades WHERE key = ? AND status != 'judge_error'"
         " GROUP BY fingerprint) WHERE time >= ?",

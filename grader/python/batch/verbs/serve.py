@@ -103,7 +103,7 @@ class Server:
         self.settling = Settling(options.submissions)
         self.pulling: Exchange[Pulled] | None = Exchange(options.every_s) if is_remote else None
         self.pushing: Exchange[Pushed] | None = Exchange(options.every_s) if options.send else None
-        self.sending: dict[str, str] = {}  # what the running push returns, by student
+        self.sending: dict[str, str] = {}  # marks of the results in the running push, by student
         self.not_before: dict[str, float] = {}  # when to try again to return a student's results
         self.incomplete: frozenset[str] = frozenset()  # whose files could not all be fetched
         self.queue = options.queue or options.out / "queue"
