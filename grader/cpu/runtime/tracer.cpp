@@ -275,7 +275,7 @@ const Piece* Tracer::find(std::uintptr_t address) {
 void Tracer::choose_blocks(std::uint64_t blocks, unsigned threads) {
     wanted_ = std::clamp((threads_of_a_sample + threads - 1) / threads, fewest_sampled, most_sampled);
     wanted_ = std::min(wanted_, blocks);
-    step_ = std::clamp<std::uint64_t>(blocks / wanted_, 1, order_.multiprocessors);
+    step_ = std::clamp<std::uint64_t>(blocks / wanted_, 1, order_.multiprocessors + 1);
     const std::uint64_t most_first = blocks - (wanted_ - 1) * step_;
     first_sampled_ = std::uniform_int_distribution<std::uint64_t>(0, most_first - 1)(random_);
     sampled_ = 0;

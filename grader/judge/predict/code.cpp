@@ -92,6 +92,7 @@ class Analysis {
                     if (name != statement.result) ++uses_[name];
             }
     }
+    std::vector<std::size_t> successors_of(std::size_t block) const;
     void find_loops();
     void match(const std::vector<HookCall>& calls);
     std::vector<Need> needs_of(const std::vector<std::string>& operands, Place here) const;
@@ -103,6 +104,7 @@ class Analysis {
     const Statement* access_of(std::size_t block, std::size_t statement) const;
     bool exit_waits(std::size_t block) const;
     bool continues_vector(std::size_t block, std::size_t statement) const;
+    PredicatedBody body_after(std::size_t block) const;
     Instruction instruction_of(std::size_t block, std::size_t statement) const;
 
     const Function& function_;
@@ -123,18 +125,19 @@ class Analysis {
     std::vector<Hooked> hooked_;
 };
 
+std::vector<std::size_t> Analysis::successors_of(std::size_t block) const {
+    const BasicBlock& from = function_.blocks[block];
+    std::vector<std::size_t> successors;
+    for (const int number : from.successors)
+        if (const auto at = position_.find(number); at != position_.end()) successors.push_back(at->second);
+    if (successors.empty() && !from.returns && block + 1 < function_.blocks.size()) successors.push_back(block + 1);
+    return successors;
+}
+
 /// Find the innermost loop of each block. Blocks are laid out so that a loop is the blocks from its first one to the
 /// one that leads back to it.
 void Analysis::find_loops() {
     const std::size_t count = function_.blocks.size();
-    const auto successors_of = [&](std::size_t block) {
-        std::vector<std::size_t> successors;
-        for (const int number : function_.blocks[block].successors)
-            if (const auto at = position_.find(number); at != position_.end()) successors.push_back(at->second);
-        if (successors.empty() && !function_.blocks[block].returns && block + 1 < count)
-            successors.push_back(block + 1);
-        return successors;
-    };
     exits_.assign(count, {});
     loops_.assign(count, 0);
     std::vector<std::size_t> shortest(count, count + 1);
@@ -376,6 +379,34 @@ bool Analysis::exit_waits(std::size_t block) const {
     return std::ranges::any_of(exits_[block], waits);
 }
 
+/// Return the body that a block's condition skips if nvcc predicates it: a few instructions, and nothing but reads,
+/// writes and arithmetic.
+PredicatedBody Analysis::body_after(std::size_t block) const {
+    constexpr double most_instructions = 8;
+    const auto successors = successors_of(block);
+    if (successors.size() != 2) return {};
+    for (int i = 0; i < 2; ++i) {
+        const std::size_t inner = successors[i], after = successors[1 - i];
+        if (inner <= block || successors_of(inner) != std::vector{after}) continue;
+        PredicatedBody body;
+        for (const Hooked& hooked : hooked_) {
+            if (hooked.at.block != inner) continue;
+            const std::string hook = hook_name(function_.blocks[inner].statements[hooked.at.statement].operation);
+            if (hook == "__sanitizer_cov_trace_pc")
+                body.place = hooked.place;
+            else if (hook.starts_with("__tsan_") && hook.find("atomic") == std::string::npos)
+                ++body.accesses;
+            else
+                return {};
+        }
+        body.issued = body.accesses;
+        for (const Statement& statement : function_.blocks[inner].statements)
+            body.issued += work_of(statement).issued();
+        if (body.accesses > 0 && body.issued <= most_instructions) return body;
+    }
+    return {};
+}
+
 Instruction Analysis::instruction_of(std::size_t block, std::size_t index) const {
     const std::vector<Statement>& statements = function_.blocks[block].statements;
     const Statement& call = statements[index];
@@ -393,12 +424,14 @@ Instruction Analysis::instruction_of(std::size_t block, std::size_t index) const
             if (statement.kind == Statement::Kind::condition) operands = statement.operands;
         }
         instruction.needs = needs_of(operands, {block, statements.size()});
+        instruction.body = body_after(block);
         return instruction;
     }
     if (hook.find("write") != std::string::npos && index + 1 < statements.size())
         operands.insert(operands.end(), statements[index + 1].operands.begin(), statements[index + 1].operands.end());
     instruction.needs = needs_of(operands, {block, index});
     instruction.continues = continues_vector(block, index);
+    instruction.is_volatile = hook.find("volatile") != std::string::npos;
     instruction.compares = hook.find("compare_exchange") != std::string::npos;
     std::string result = name_of(call.result);
     if (hook.find("read") != std::string::npos && index + 1 < statements.size())

@@ -24,11 +24,20 @@ struct Work {
     double issued() const { return integer + single + floating_64 + 2 * special; }
 };
 
+/// The short body of an if without else. nvcc puts a predicate before each of its instructions instead of a branch, so
+/// a warp issues them, and occupies the path to the memories, even if none of its lanes needs them.
+struct PredicatedBody {
+    std::uint32_t place = 0;  // of its basic block; 0 if there is none
+    double issued = 0, accesses = 0;
+};
+
 struct Instruction {
-    int line = 0;             // of the student's file
-    Work work = {};           // of a basic block
-    std::vector<Need> needs;  // of a basic block: of its end, for which its branch waits
+    int line = 0;              // of the student's file
+    Work work = {};            // of a basic block
+    std::vector<Need> needs;   // of a basic block: of its end, for which its branch waits
+    PredicatedBody body = {};  // of a basic block that ends in such an if
     bool result_is_used = false;
+    bool is_volatile = false;        // a load that no L1 serves
     bool compares = false;           // an atomic that may find another value and be repeated
     bool continues = false;          // reads or writes the next component of the vector that the access before it began
     bool repeats_with_need = false;  // in a loop, it waits for its own earlier execution

@@ -89,9 +89,11 @@ Machine read_machine(const fs::path& folder, const std::string& name) {
                        latency.number("shared_atomic"),
                        latency.number("block_start")};
     const Fields occupies = all.part("occupies_clocks");
-    machine.occupies = {occupies.number("floating_64"),   occupies.number("shuffle"),   occupies.number("tag"),
-                        occupies.number("shared_atomic"), occupies.number("atomic"),    occupies.number("atomic_lane"),
-                        occupies.number("block"),         occupies.number("warp_start")};
+    machine.occupies = {
+        occupies.number("floating_64"),   occupies.number("shuffle"),   occupies.number("tag"),
+        occupies.number("shared_atomic"), occupies.number("atomic"),    occupies.number("atomic_lane"),
+        occupies.number("atomic_result"), occupies.number("sector"),    occupies.number("changed_sector"),
+        occupies.number("block"),         occupies.number("warp_start")};
     const Fields host = all.part("host_seconds");
     machine.host = {
         host.number("launch"),          host.number("gap"),  host.number("start"),    host.number("copy_to_host"),

@@ -34,6 +34,9 @@ struct Machine {
     /// What one operation of a warp occupies, in clocks.
     struct {
         double floating_64, shuffle, tag, shared_atomic, atomic, atomic_lane;
+        double atomic_result;      // as `atomic`, if the lane needs the old value
+        double sector;             // of the L2, read alone of its line
+        double changed_sector;     // more, if an atomic of this launch has changed it
         double block, warp_start;  // the start of a block, and of each of its warps
     } occupies = {};
 

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <queue>
 #include <unordered_set>
+#include <utility>
 
 #include "grader/judge/predict/footprint.h"
 
@@ -20,9 +21,9 @@ constexpr double most_waves = 10;
 constexpr double least_l1_bytes = 28e3;
 constexpr double most_queued_clocks = 60, most_queued_l2_clocks = 1500, most_queued_dram_clocks = 3000;
 constexpr double most_queued_atomic_clocks = 2000;
-constexpr double retry_clocks = 30;         // of the instructions that repeat a compare-and-swap
-constexpr double instructions_at_once = 2;  // of a warp, independent of each other
-constexpr int loads_at_once = 4;            // of a loop that nvcc unrolls
+constexpr double retry_clocks = 30, retry_instructions = 10;  // to repeat a compare-and-swap
+constexpr double instructions_at_once = 2;                    // of a warp, independent of each other
+constexpr int loads_at_once = 4;                              // of a loop that nvcc unrolls
 constexpr std::size_t kept_results = 4, most_pending = 16;
 
 std::uint64_t mix(std::uint64_t x) {
@@ -105,8 +106,14 @@ struct WarpState {
     std::array<double, most_pending> pending = {};  // the last results: the compiler moves loads before stores
     std::size_t reads = 0;
     const Instruction* block_before = nullptr;  // the basic block whose branch comes next
-    double since = 0;                           // when its next operation became the next one
-    int line = 0;                               // of its last operation
+    std::vector<std::uint32_t> lanes_left;      // the words that a compare-and-swap has not changed yet
+    double words_read = 0;                      // when the lanes read them
+    double attempts = 1;                        // of its last compare-and-swap
+    // Lanes that needed more attempts of a compare-and-swap than others run by themselves for a turn of the loop.
+    double parts = 1, new_parts = 1;
+    double last_read = 1e18;  // when the last value came that it read
+    double since = 0;         // when its next operation became the next one
+    int line = 0;             // of its last operation
     std::unordered_map<std::uint32_t, std::array<double, kept_results>> results;
     std::unordered_map<std::uint32_t, int> turns;  // of operations in loops that nvcc unrolls
 };
@@ -132,6 +139,7 @@ class Multiprocessor {
     void finish_warp(int number, double when);
     void release_barrier(BlockState& block);
     void step(double when, int number);
+    void go_on(WarpState& warp, int number, double when, int line);
     void find_ordered_loops();
     bool is_unrolled(const Instruction& instruction) const {
         return instruction.loop && !ordered_loops_.contains(instruction.loop);
@@ -159,14 +167,18 @@ class Multiprocessor {
         if (clocks > 0) time_.wasted[{waste, line}] += clocks;
         return false;
     }
+    static bool skips_body(const WarpState& warp, const PredicatedBody& body);
     double do_basic_block(WarpState& warp, const Instruction& instruction, double when);
     double do_shared(WarpState& warp, const TracedOperation& operation, const Instruction& instruction, double when);
     double do_device(WarpState& warp, const TracedOperation& operation, const Instruction& instruction, double when);
+    double access_sectors(WarpState& warp, const TracedOperation& operation, const Instruction& instruction,
+                          double when, double& done);
     std::vector<std::uint32_t> gather(WarpState& warp, const TracedOperation& operation);
     double serve_sector(WarpState& warp, const TracedOperation& operation, const Instruction& instruction,
-                        std::uint32_t sector, std::uint32_t same, int memory, double when, double& now);
-    double count_rounds(const WarpState& warp, const TracedOperation& operation, const Instruction& instruction,
-                        double when, double latency, double sharers);
+                        std::uint32_t sector, double clocks, std::uint32_t same, int memory, double when, double& now);
+    double compare_and_swap(WarpState& warp, const TracedOperation& operation, const Instruction& instruction,
+                            double when);
+    void change_words(WarpState& warp, const TracedOperation& operation, double when);
     double extrapolate(double end) const;
 
     const Machine& machine_;
@@ -184,13 +196,14 @@ class Multiprocessor {
     int replayed_ = 0;                // blocks
 
     L1 l1_;
+    std::unordered_set<std::uint64_t> by_atomics_;  // sectors that atomics changed
     std::array<Server, schedulers> issue_, floating_64_;
     Server block_starts_, access_, l2_, dram_;                             // access: of all loads and stores
     std::unordered_map<std::uint64_t, double> atomic_free_, atomic_busy_;  // by slice of the L2
     std::vector<BlockState> blocks_;
     std::vector<WarpState> warps_;
     struct Changes {
-        double count = 0, first = 0;  // and the time of the first
+        double count = 0, first = 0, last = 0;  // and the times of the first and the last
     };
     std::unordered_map<std::uint64_t, Changes> changes_;  // of words, by compare-and-swap
     std::vector<double> starts_;
@@ -302,6 +315,7 @@ void Multiprocessor::release_barrier(BlockState& block) {
     for (const int other : block.waiting) {
         WarpState& warp = warps_[static_cast<std::size_t>(other)];
         spend(warp, open, warp.line);
+        warp.parts = warp.new_parts = 1;
         queue_.push({open, other});
     }
     block.waiting.clear();
@@ -345,12 +359,26 @@ double Multiprocessor::issue(const WarpState& warp, double when, double count, i
     return issue_[static_cast<std::size_t>(warp.scheduler)].serve(when, count);
 }
 
+/// Whether all lanes skip the body after the basic block that comes next.
+bool Multiprocessor::skips_body(const WarpState& warp, const PredicatedBody& body) {
+    if (body.place == 0) return false;
+    const std::vector<TracedOperation>& all = *warp.operations;
+    for (std::size_t i = warp.next + 1; i < all.size(); ++i)
+        if (all[i].kind == OperationKind::basic_block) return all[i].place != body.place;
+    return true;
+}
+
 double Multiprocessor::do_basic_block(WarpState& warp, const Instruction& instruction, double when) {
     const Work& work = instruction.work;
-    const double count = work.issued();
+    const bool skips = skips_body(warp, instruction.body);
+    const double count = (work.issued() + (skips ? instruction.body.issued : 0)) * warp.parts;
     if (count <= 0) return when;
     const double begin = issue(warp, when, count, instruction.line);
-    double end = begin + std::max(count, count * machine_.latency.arithmetic / instructions_at_once);
+    if (skips) {
+        access_.serve(begin, instruction.body.accesses);
+        add_busy(Resource::shared_memory, instruction.body.accesses, instruction.line);
+    }
+    double end = begin + std::max(count, work.issued() * machine_.latency.arithmetic / instructions_at_once);
     const double double_clocks = work.floating_64 * machine_.occupies.floating_64 / schedulers;
     if (work.floating_64 > 0 && !avoids(Waste::double_precision, instruction.line, double_clocks)) {
         const double clocks = work.floating_64 * machine_.occupies.floating_64;
@@ -361,29 +389,70 @@ double Multiprocessor::do_basic_block(WarpState& warp, const Instruction& instru
     return end;
 }
 
-/// Return how often a compare-and-swap is repeated, because another lane or warp changed the word after this one read
-/// it. `when`: of the first attempt. The changes of a word arrive at the rate at which they have so far.
-double Multiprocessor::count_rounds(const WarpState& warp, const TracedOperation& operation,
-                                    const Instruction& instruction, double when, double latency, double sharers) {
-    constexpr double most_rounds = 40;
-    const double read = std::min(when, wait_for(warp, instruction.needs, 0));  // the last result is what it expects
+/// Change the words of the lanes that are left. Lanes stay whose word another lane, another warp or, at the rate at
+/// which this multiprocessor changes the word, another multiprocessor has changed since they read it.
+void Multiprocessor::change_words(WarpState& warp, const TracedOperation& operation, double when) {
     const bool shared = operation.kind == OperationKind::shared_atomic;
-    const double way_back = (shared ? machine_.latency.shared : machine_.latency.l2) / 2;  // of what was read
-    const std::uint64_t memory = shared ? static_cast<std::uint64_t>(warp.block + 1) << 40 : 0;
-    std::unordered_map<std::uint64_t, double> of_this_warp;
-    double most = 0;
-    for (const std::uint32_t word : operation.lane_words()) {
-        Changes& changes = changes_[word | memory];
-        const double rate = changes.count > 3 ? sharers * (changes.count - 1) / std::max(1.0, when - changes.first) : 0;
-        double rounds = of_this_warp[word]++;
-        std::uint64_t seed = word * 977ull + served_ * 131;
-        if (fraction(seed) < 1 - std::exp(-rate * std::max(0.0, when - read + way_back))) do
-                ++rounds;
-            while (rounds < most_rounds && fraction(seed += 7919) < 1 - std::exp(-rate * (latency + retry_clocks)));
+    const int memory = shared ? -1 : memory_of(trace_, operation.words[0]);
+    const double others = memory >= 0 ? footprints_[static_cast<std::size_t>(memory)].sharers - 1 : 0;
+    const std::uint64_t space = shared ? static_cast<std::uint64_t>(warp.block + 1) << 40 : warp.copy << 40;
+    std::erase_if(warp.lanes_left, [&](std::uint32_t word) {
+        Changes& changes = changes_[word | space];
+        const double rate = changes.count > 3 ? others * (changes.count - 1) / std::max(1.0, when - changes.first) : 0;
+        if (changes.last > warp.words_read) return false;
+        if (rate > 0 && fraction(word * 977ull + ++served_ * 131) < 1 - std::exp(-rate * (when - warp.words_read)))
+            return false;
         if (changes.count++ == 0) changes.first = when;
-        most = std::max(most, rounds);
+        changes.last = when;
+        return true;
+    });
+    warp.words_read = when;
+}
+
+/// Do one attempt of a compare-and-swap. Return when the warp can go on, or try again with the lanes that are left.
+double Multiprocessor::compare_and_swap(WarpState& warp, const TracedOperation& operation,
+                                        const Instruction& instruction, double when) {
+    const bool shared = operation.kind == OperationKind::shared_atomic;
+    const bool first = warp.lanes_left.empty();
+    if (first) {
+        warp.attempts = 1;
+        const auto words = operation.lane_words();
+        warp.lanes_left.assign(words.begin(), words.end());
+        const double way_back = (shared ? machine_.latency.shared : machine_.latency.l2) / 2;
+        warp.words_read = std::min(when, warp.last_read) - way_back;
     }
-    return most;
+    double next = when, done = 0;
+    if (shared) {
+        std::unordered_map<std::uint32_t, int> lanes_of;
+        int same = 1;
+        for (const std::uint32_t word : warp.lanes_left) same = std::max(same, ++lanes_of[word]);
+        const double share = static_cast<double>(warp.lanes_left.size()) / operation.lanes;
+        const double passes = std::max({1.0, operation.words[0] * share, static_cast<double>(same)});
+        const double clocks = 2 * machine_.occupies.shared_atomic * passes;
+        const double begin = access_.serve(when, clocks);
+        add_busy(Resource::atomics, clocks, instruction.line);
+        change_words(warp, operation, begin + clocks);
+        done = begin + clocks + machine_.latency.shared_atomic;
+        next = std::max(when, begin - most_queued_clocks);
+    } else {
+        if (first) {
+            next = access_sectors(warp, operation, instruction, when, done);
+        } else {
+            const double clocks = static_cast<double>(warp.lanes_left.size()) * machine_.occupies.atomic_result;
+            done = l2_.serve(when, clocks) + clocks + machine_.latency.atomic;
+            add_busy(Resource::l2, clocks, instruction.line);
+        }
+        change_words(warp, operation, done - machine_.latency.atomic / 2);
+    }
+    if (warp.lanes_left.empty()) {
+        warp.new_parts += warp.attempts - 1;
+        warp.parts = std::max(warp.parts, warp.new_parts);
+        keep_result(warp, operation.place, done);
+        return next;
+    }
+    ++warp.attempts;
+    time_.wasted[{Waste::contention, instruction.line}] += retry_instructions / schedulers;
+    return std::max(next, done + retry_clocks);
 }
 
 double Multiprocessor::do_shared(WarpState& warp, const TracedOperation& operation, const Instruction& instruction,
@@ -392,24 +461,19 @@ double Multiprocessor::do_shared(WarpState& warp, const TracedOperation& operati
     if (operation.kind == OperationKind::shared_atomic) {
         double same = operation.words[1];
         const double extra = machine_.occupies.shared_atomic * (std::max(passes, same) - 1);
-        const bool alone = avoids(Waste::contention, instruction.line, instruction.compares ? 2 * extra + 1 : extra);
-        if (alone) passes = same = 1;
+        if (avoids(Waste::contention, instruction.line, instruction.compares ? 2 * extra + 1 : extra)) {
+            passes = same = 1;
+        } else if (instruction.compares) {
+            return compare_and_swap(warp, operation, instruction, when);
+        }
         double clocks = machine_.occupies.shared_atomic * passes;
         if (instruction.compares)
             clocks *= 2;
         else if (instruction.result_is_used)
             clocks = machine_.occupies.shared_atomic * std::max(passes, same);
-        double rounds = 0;
-        if (instruction.compares && !alone) {
-            rounds = count_rounds(warp, operation, instruction, std::max(when, access_.free),
-                                  machine_.latency.shared_atomic, 1);
-            clocks *= 1 + 0.3 * rounds;
-        }
         const double begin = access_.serve(when, clocks);
         add_busy(Resource::atomics, clocks, instruction.line);
-        keep_result(
-            warp, operation.place,
-            begin + clocks + machine_.latency.shared_atomic + rounds * (machine_.latency.shared_atomic + retry_clocks));
+        keep_result(warp, operation.place, begin + clocks + machine_.latency.shared_atomic);
         return std::max(when, begin - most_queued_clocks);
     }
     const double fewest = fewest_parts(operation, bank_bytes);
@@ -417,7 +481,7 @@ double Multiprocessor::do_shared(WarpState& warp, const TracedOperation& operati
     const double begin = access_.serve(when, passes);
     add_busy(Resource::shared_memory, passes, instruction.line);
     if (operation.kind == OperationKind::shared_read)
-        keep_result(warp, operation.place, begin + passes + machine_.latency.shared);
+        keep_result(warp, operation.place, warp.last_read = begin + passes + machine_.latency.shared);
     else
         warp.stores_ready = std::max(warp.stores_ready, begin + passes) + machine_.latency.shared_write;
     return std::max(when, begin - most_queued_clocks);
@@ -425,15 +489,21 @@ double Multiprocessor::do_shared(WarpState& warp, const TracedOperation& operati
 
 /// Serve one sector of an access. Return when it is done; `now` is when the warp can go on.
 double Multiprocessor::serve_sector(WarpState& warp, const TracedOperation& operation, const Instruction& instruction,
-                                    std::uint32_t sector, std::uint32_t same, int memory, double when, double& now) {
+                                    std::uint32_t sector, double clocks_of_sector, std::uint32_t same, int memory,
+                                    double when, double& now) {
     const bool reads = operation.kind == OperationKind::device_read;
     const bool atomic = operation.kind == OperationKind::device_atomic;
     const std::uint64_t in_l1 = std::uint64_t{sector} ^ warp.copy << 40;
-    if (reads) {
+    const bool in_l2 = instruction.is_volatile, changed = reads && by_atomics_.contains(in_l1);
+    if (atomic) by_atomics_.insert(in_l1);
+    if (reads && !in_l2) {
         const double arrival = l1_.find(in_l1);
         if (arrival >= 0) return std::max(arrival > 1e17 ? when : arrival, when + machine_.latency.l1);
     }
-    const double l2_clocks = atomic ? std::max(l2_clocks_, machine_.occupies.atomic) : l2_clocks_;
+    const bool answers = instruction.result_is_used || instruction.compares;
+    const double of_atomic = answers ? machine_.occupies.atomic_result : machine_.occupies.atomic;
+    const double l2_clocks = atomic ? std::max(clocks_of_sector, of_atomic)
+                                    : clocks_of_sector + (changed ? machine_.occupies.changed_sector : 0);
     const double begin = l2_.serve(when, l2_clocks);
     add_busy(Resource::l2, l2_clocks, instruction.line);
     double done = begin + l2_clocks + machine_.latency.l2;
@@ -473,7 +543,7 @@ double Multiprocessor::serve_sector(WarpState& warp, const TracedOperation& oper
             now = std::max(now, served - most_queued_atomic_clocks);
         }
     }
-    if (reads) l1_.arrives(in_l1, done);
+    if (reads && !in_l2) l1_.arrives(in_l1, done);
     return done;
 }
 
@@ -496,6 +566,21 @@ std::vector<std::uint32_t> Multiprocessor::gather(WarpState& warp, const TracedO
 
 double Multiprocessor::do_device(WarpState& warp, const TracedOperation& operation, const Instruction& instruction,
                                  double when) {
+    if (instruction.compares && !avoids(Waste::contention, instruction.line, 0))
+        return compare_and_swap(warp, operation, instruction, when);
+    double done = 0;
+    const double next = access_sectors(warp, operation, instruction, when, done);
+    if (operation.kind == OperationKind::device_read) {
+        warp.last_read = done;
+        if (!instruction.is_volatile) warp.parts = std::exchange(warp.new_parts, 1);
+    }
+    if (operation.kind != OperationKind::device_write) keep_result(warp, operation.place, done);
+    return next;
+}
+
+/// Serve all sectors of an access; `done` is when the last one is. Return when the warp can go on.
+double Multiprocessor::access_sectors(WarpState& warp, const TracedOperation& operation, const Instruction& instruction,
+                                      double when, double& done) {
     const bool atomic = operation.kind == OperationKind::device_atomic;
     const double extra = static_cast<double>(operation.sectors().size()) - fewest_parts(operation, sector_bytes);
     const bool gathers = !atomic && extra > 0 && avoids(Waste::scattered_access, instruction.line, extra * l2_clocks_);
@@ -507,22 +592,17 @@ double Multiprocessor::do_device(WarpState& warp, const TracedOperation& operati
         atomic ? 1 : std::max({1.0, lines * machine_.occupies.tag, static_cast<double>(sectors.size()) / 4});
     const double begin = access_.serve(when, clocks);
     const int memory = memory_of(trace_, operation.words[0]);
-    double done = 0, now = when;
+    double now = when, of_sector = l2_clocks_;
     for (std::size_t i = 0; i < sectors.size(); ++i) {
         const std::uint32_t same = atomic ? operation.words[sectors.size() + i] >> 16 : 1;
-        done =
-            std::max(done, serve_sector(warp, operation, instruction, sectors[i], same, memory, begin + clocks, now));
+        if (i == 0 || sectors[i] / 4 != sectors[i - 1] / 4) {
+            std::size_t of_line = 1;
+            while (i + of_line < sectors.size() && sectors[i + of_line] / 4 == sectors[i] / 4) ++of_line;
+            of_sector = std::max(l2_clocks_, machine_.occupies.sector / static_cast<double>(of_line));
+        }
+        done = std::max(
+            done, serve_sector(warp, operation, instruction, sectors[i], of_sector, same, memory, begin + clocks, now));
     }
-    if (instruction.compares && !avoids(Waste::contention, instruction.line, 0)) {
-        const double sharers = memory >= 0 ? footprints_[static_cast<std::size_t>(memory)].sharers : 1;
-        const double rounds = count_rounds(warp, operation, instruction, done - machine_.latency.atomic / 2,
-                                           machine_.latency.atomic, sharers);
-        done += rounds * (machine_.latency.atomic + retry_clocks);
-        const double traffic = rounds * 2 * machine_.occupies.atomic;
-        l2_.free += traffic;
-        add_busy(Resource::l2, traffic, instruction.line);
-    }
-    if (operation.kind != OperationKind::device_write) keep_result(warp, operation.place, done);
     return std::max({now, begin + clocks - most_queued_clocks, l2_.free - most_queued_l2_clocks,
                      dram_.free - most_queued_dram_clocks});
 }
@@ -571,12 +651,17 @@ void Multiprocessor::step(double when, int number) {
     const TracedOperation& operation = (*warp.operations)[warp.next];
     const Instruction* const known = code_.at(operation.place);
     const Instruction& instruction = known ? *known : unknown;
+    if (!warp.lanes_left.empty()) {
+        const double begin = issue(warp, when, retry_instructions, instruction.line) + retry_instructions;
+        const double next = compare_and_swap(warp, operation, instruction, begin);
+        return go_on(warp, number, next, instruction.line);
+    }
     const double ready = ready_at(warp, operation, instruction, when);
     if (ready > when + 1e-9) return queue_.push({ready, number});
-    ++warp.next;
     if (is_unrolled(instruction)) ++warp.turns[operation.place];
     ++served_;
     if (instruction.continues) {
+        ++warp.next;
         keep_result(warp, operation.place, warp.vector_ready);
         return queue_.push({when, number});
     }
@@ -592,6 +677,7 @@ void Multiprocessor::step(double when, int number) {
             spend(warp, arrival, instruction.line);
             block.last_arrival = block.arrived++ == 0 ? arrival : std::max(block.last_arrival, arrival);
             block.waiting.push_back(number);
+            ++warp.next;
             if (block.arrived == block.alive) release_barrier(block);
             return;
         }
@@ -621,8 +707,14 @@ void Multiprocessor::step(double when, int number) {
             next = do_device(warp, operation, instruction, issue(warp, when, 1, instruction.line) + 1);
             break;
     }
-    spend(warp, next, instruction.line);
-    queue_.push({next, number});
+    go_on(warp, number, next, instruction.line);
+}
+
+/// Let a warp go on at `when`: with its next operation, or with the lanes that are left of a compare-and-swap.
+void Multiprocessor::go_on(WarpState& warp, int number, double when, int line) {
+    if (warp.lanes_left.empty()) ++warp.next;
+    spend(warp, when, line);
+    queue_.push({when, number});
 }
 
 double Multiprocessor::extrapolate(double end) const {

@@ -85,6 +85,63 @@ TEST(Gimple, AnythingElseIsNoFunction) {
               1u);
 }
 
+// As g++ 12 writes it, for: if (t < half) s[t] += s[t + half];
+constexpr auto short_if = R"(
+;; Function warplab_cpu::run_body<k()::<lambda()> > (_ZN11warplab_cpu8run_bodyIZ1kvEUlvE_EEvT_, funcdef_no=1, decl_uid=2, cgraph_uid=3, symbol_order=4)
+
+void warplab_cpu::run_body<k()::<lambda()> > (struct ._anon body)
+{
+  int _1;
+  int _2;
+  int _3;
+
+  <bb 2> [local count: 1]:
+  [k.cu:3:5] gimple_call <__builtin___sanitizer_cov_trace_pc, NULL>
+  [k.cu:3:9] gimple_cond <lt_expr, t_4, half_5, NULL, NULL>
+    goto <bb 3>; [50.00%]
+  else
+    goto <bb 4>; [50.00%]
+
+  <bb 3> [local count: 1]:
+  [k.cu:3:20] gimple_call <__builtin___sanitizer_cov_trace_pc, NULL>
+  [k.cu:3:20] gimple_call <__builtin___tsan_read4, NULL, _6>
+  [k.cu:3:20] gimple_assign <mem_ref, _1, *_6, NULL, NULL>
+  [k.cu:3:20] gimple_call <__builtin___tsan_read4, NULL, _7>
+  [k.cu:3:20] gimple_assign <mem_ref, _2, *_7, NULL, NULL>
+  [k.cu:3:20] gimple_assign <plus_expr, _3, _1, _2, NULL>
+  [k.cu:3:20] gimple_call <__builtin___tsan_write4, NULL, _6>
+  [k.cu:3:20] gimple_assign <ssa_name, *_6, _3, NULL, NULL>
+
+  <bb 4> [local count: 1]:
+  [k.cu:5:5] gimple_call <__builtin___sanitizer_cov_trace_pc, NULL>
+  [k.cu:6:5] gimple_return <NULL>
+}
+)";
+
+PredicatedBody body_of_short_if(const std::string& text, const char* write) {
+    const std::vector<HookCall> calls = {{0x10, "__sanitizer_cov_trace_pc"},
+                                         {0x20, "__sanitizer_cov_trace_pc"},
+                                         {0x30, "__tsan_read4"},
+                                         {0x40, "__tsan_read4"},
+                                         {0x50, write},
+                                         {0x60, "__sanitizer_cov_trace_pc"}};
+    const Code code(read_gimple(text), {{symbol, calls}});
+    EXPECT_EQ(code.unmatched(), 0);
+    EXPECT_EQ(code.at(0x20)->body.place, 0u);
+    return code.at(0x10)->body;
+}
+
+TEST(Code, AShortIfHasAPredicatedBody) {
+    const PredicatedBody body = body_of_short_if(short_if, "__tsan_write4");
+    EXPECT_EQ(body.place, 0x20u);
+    EXPECT_EQ(body.accesses, 3);
+    EXPECT_EQ(body.issued, 4);
+    std::string with_atomic = short_if;
+    const std::string write = "__builtin___tsan_write4, NULL";
+    with_atomic.replace(with_atomic.find(write), write.size(), "__builtin___tsan_atomic32_fetch_add, NULL");
+    EXPECT_EQ(body_of_short_if(with_atomic, "__tsan_atomic32_fetch_add").place, 0u);
+}
+
 TEST(Code, WorkNeedsAndLoopsComeFromTheStatements) {
     const Code code(read_gimple(loop), {{symbol, calls_of_loop()}});
     ASSERT_EQ(code.unmatched(), 0);

@@ -37,6 +37,46 @@ class Reads {
     Residency residency_{.bytes = {0}};
 };
 
+// As g++ 12 writes it, for an atomicCAS() in line 4.
+constexpr auto swap = R"(
+;; Function warplab_cpu::run_body<k()::<lambda()> > (_ZN11warplab_cpu8run_bodyIZ1kvEUlvE_EEvT_, funcdef_no=1, decl_uid=2, cgraph_uid=3, symbol_order=4)
+
+void warplab_cpu::run_body<k()::<lambda()> > (struct ._anon body)
+{
+  <bb 2> [local count: 1]:
+  [k.cu:4:9] gimple_call <__builtin___tsan_atomic32_compare_exchange_val, _1, _2, _3, _4, 0, 0>
+  [k.cu:6:5] gimple_return <NULL>
+}
+)";
+
+/// Return the time of a block of two warps whose lanes change these words of shared memory by compare-and-swap.
+KernelTime swap_words(const std::vector<std::uint32_t>& lane_words) {
+    constexpr auto symbol = "_ZN11warplab_cpu8run_bodyIZ1kvEUlvE_EEvT_";
+    const Code code(read_gimple(swap), {{symbol, {{0x10, "__tsan_atomic32_compare_exchange_val"}}}});
+    EXPECT_EQ(code.unmatched(), 0);
+    Trace trace;
+    trace.words = {1, 1};
+    trace.words.insert(trace.words.end(), lane_words.begin(), lane_words.end());
+    const TracedOperation operation{0x10, trace::OperationKind::shared_atomic, 32, 4, trace.words};
+    TracedLaunch launch{.kernel = "k", .blocks = 1, .threads = 64, .shared_bytes = 4096, .sampled = {}};
+    launch.sampled.push_back({1, 1, {{operation}, {operation}}});
+    Residency residency;
+    const Machine machine = read_machine("grader/judge/predict/gpus", "h100");
+    return replay(machine, trace, launch, code, 32, residency, nullptr);
+}
+
+TEST(Replay, ACompareAndSwapIsRepeatedWhereAnotherThreadChangedTheWord) {
+    std::vector<std::uint32_t> words(32);
+    std::iota(words.begin(), words.end(), 0u);
+    const KernelTime apart = swap_words(words), together = swap_words(std::vector<std::uint32_t>(32, 0));
+    const std::size_t issue = static_cast<std::size_t>(Resource::issue);
+    // The second warp repeats each lane's once; on one word, only one of 64 lanes succeeds at a time.
+    EXPECT_LT(apart.busy[issue], 5);
+    EXPECT_GT(together.busy[issue], 60 * 10 / 4.0);
+    EXPECT_GT(together.clocks, 10 * apart.clocks);
+    EXPECT_GT(together.wasted.at({Waste::contention, 4}), apart.wasted.at({Waste::contention, 4}));
+}
+
 TEST(Replay, ALargeLaunchIsReadFromMemoryEachTime) {
     constexpr std::uint64_t many = 200'000;  // 400 MB, and the L2 has 55
     Reads reads;
