@@ -35,7 +35,8 @@ class Host:
                 self.end_headers()
                 self.wfile.write(b"" if target else b"fine")
 
-            do_POST = do_GET
+            def do_POST(self) -> None:
+                self.do_GET()
 
         self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self.url = f"http://127.0.0.1:{self.server.server_address[1]}/"
