@@ -196,6 +196,18 @@ def test_a_roster_that_is_being_edited_stops_nothing(course: Course) -> None:
         wait_until(lambda: find_statuses(course).get("bo2") == "graded", process)
 
 
+def test_a_page_that_cannot_be_written_does_not_end_the_queue(course: Course) -> None:
+    web = course.root / "web"
+    with serving(course, *AT_ONCE, "--queue", web) as process:
+        wait_until((web / "queue.html").is_file, process)
+        web.rename(course.root / "moved")
+        web.write_text("not a folder")
+        course.hand_in("al1", "fine", "fine")
+        wait_until((course.out / "feedback/al1/feedback.txt").is_file, process)
+        web.unlink()
+        wait_until(lambda: (web / "queue.txt").is_file() and "graded" in (web / "queue.txt").read_text(), process)
+
+
 @pytest.mark.parametrize(
     ("more", "says"),
     [

@@ -49,7 +49,7 @@ def open_assignment(url: str, token: str, course: int, assignment: int) -> Any:
         raise UserError(MISSING) from None
     canvas = Canvas(url, token)
     session = canvas._Canvas__requester._session  # canvasapi has no other way to set a time limit
-    adapter = make_adapter()
+    adapter = make_adapter(url, token)
     for scheme in ("https://", "http://"):
         session.mount(scheme, adapter)
     return try_again(lambda: canvas.get_course(course).get_assignment(assignment), f"the assignment {assignment}")
@@ -62,16 +62,39 @@ def require_secure(url: str) -> None:
         raise UserError(f"{url}: use an address with https://, as in https://canvas.example.edu.")
 
 
-def make_adapter() -> Any:
+def find_origin(url: str) -> tuple[str, str | None, int | None]:
+    """Return an address's scheme, host and port."""
+    parts = urlsplit(url)
+    return parts.scheme, parts.hostname, parts.port or {"https": 443, "http": 80}.get(parts.scheme)
+
+
+def withhold_token(request: Any, url: str, token: str) -> None:
+    """Remove the token from a request that leads away from the course system at `url`: an attachment's address, the
+    next page's or a redirect's. Raises UserError if it is in the request's address or body."""
+    if find_origin(request.url) == find_origin(url):
+        return
+    request.headers.pop("Authorization", None)
+    body = request.body or b""
+    texts = [request.url.encode(), body.encode() if isinstance(body, str) else body]
+    if any(token.encode() in text for text in texts if isinstance(text, bytes)):
+        raise UserError(
+            f"{url} leads to {urlsplit(request.url).hostname!r}, which does not get the access token. Check the"
+            " address: it must be the one that the course system uses itself."
+        )
+
+
+def make_adapter(url: str, token: str) -> Any:
     """Return an adapter that waits at most TIMEOUT_S for an answer, and PAUSE_S between requests, and repeats a request
-    that only reads. Canvas says with Retry-After how long to wait."""
+    that only reads. Canvas says with Retry-After how long to wait. The token goes only to the course system at
+    `url`."""
     from requests.adapters import HTTPAdapter
     from urllib3.util import Retry
 
     class Patient(HTTPAdapter):
-        def send(self, *words: Any, **options: Any) -> Any:
+        def send(self, request: Any, *words: Any, **options: Any) -> Any:
+            withhold_token(request, url, token)
             time.sleep(PAUSE_S)
-            return super().send(*words, **{**options, "timeout": TIMEOUT_S})
+            return super().send(request, *words, **{**options, "timeout": TIMEOUT_S})
 
     reading = Retry(
         READINGS, status_forcelist=BUSY, allowed_methods={"GET"}, backoff_factor=BACKOFF_S, raise_on_status=False

@@ -41,7 +41,7 @@ class Moodle:
         self.url, self.token, self.course = url.rstrip("/"), token, course
         self.session = requests.Session()
         for scheme in ("https://", "http://"):
-            self.session.mount(scheme, make_adapter())
+            self.session.mount(scheme, make_adapter(url, token))
         courses = self.call("mod_assign_get_assignments", courseids=[course])["courses"]
         found = [one["id"] for each in courses for one in each["assignments"] if one["cmid"] == module]
         if not found:

@@ -116,7 +116,7 @@ class Server:
         self.postponed: dict[str, str] = {}  # fingerprints of hand-ins that looked unfinished
         self.must_write, self.wrote_s, self.writing_took_s = True, -OUTPUTS_S, 0.0
         self.must_send = True
-        self.problem = ""
+        self.problem = self.page_problem = ""
         self.shown: tuple[object, ...] = ()
 
     def run(self) -> int:
@@ -125,11 +125,12 @@ class Server:
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, self.stop)
         say(f"Serving {self.options.submissions}. The queue: {self.queue / 'queue.html'}", flush=True)
+        self.show()  # raises UserError, OSError: now the instructor still sees it
         while not self.stops or self.lanes.begun():
             self.step()
         if self.must_write:
             self.write()
-        self.show(is_over=True)
+        self.try_to_show(is_over=True)
         say(
             f"Stopped. {plural(len(list_waiting(self.database)), 'hand-in')} waiting. Run the same command to continue."
         )
@@ -156,7 +157,7 @@ class Server:
         if self.must_write and (not self.lanes.begun() or self.is_time_to_write()):
             self.write()
         self.attempt(self.push)
-        self.show()
+        self.try_to_show()
         time.sleep(max(0.0, begun + TICK_S - time.monotonic()) if not self.lanes.begun() else 0)
 
     def attempt(self, act: Callable[[], None]) -> None:
@@ -346,8 +347,20 @@ class Server:
 
     # the queue's page
 
+    def try_to_show(self, is_over: bool = False) -> None:
+        """Show the queue. If its folder, which may be a web server's, cannot be written, print the reason once."""
+        try:
+            self.show(is_over)
+            self.page_problem = ""
+        except (UserError, OSError) as error:
+            self.shown = ()
+            problem = explain_os_error(error) if isinstance(error, OSError) else str(error)
+            if problem != self.page_problem:
+                say_error(f"The queue's page is not up to date: {problem}")
+            self.page_problem = problem
+
     def show(self, is_over: bool = False) -> None:
-        """Write the queue's page and text, if they changed."""
+        """Write the queue's page and text, if they changed. Raises UserError, OSError."""
         state = self.describe(is_over)
         shown = (*state.lines, state.arriving, state.notice, int(time.monotonic() // 10))
         if shown == self.shown and not is_over:
