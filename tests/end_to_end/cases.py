@@ -127,7 +127,7 @@ COMPILING = [
     ),
     Bad(
         "inline_ptx",
-        program(kernel='asm("mov.u32 %0, %laneid;" : "=r"(n));'),
+        program(kernel='asm("mov.u32 %0, %nsmid;" : "=r"(n));'),
         "refused_feature",
         ("Line 5", "PTX", "BACKEND=cuda"),
     ),

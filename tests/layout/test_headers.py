@@ -16,7 +16,8 @@ FOR_CLANG = "grader/editor/"
 HEADERS = [
     file
     for file in committed_files()
-    if file.suffix == ".h" and file.parts[0] in ("grader", "labs") and not str(file).startswith(FOR_CLANG)
+    if file.parts[0] in ("grader", "labs") and not str(file).startswith(FOR_CLANG)
+    if file.suffix == ".h" or (file.parts[:3] == ("grader", "cpu", "include") and file.suffix in ("", ".cuh"))
 ]
 # Those that others' code includes; with WARPLAB_THOROUGH=1 the judge's and the rewriter's own, too.
 OURS_ALONE = ("grader/judge/", "grader/cpu/rewriter/")

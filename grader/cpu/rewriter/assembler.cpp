@@ -25,14 +25,16 @@ std::string_view register_function(std::string_view text) {
         {"mov.u32%clock", "ticks()"},
         {"mov.u64%clock64", "ticks()"},
         {"mov.u64%globaltimer", "ticks()"},
+        {"mov.u32%globaltimer_lo", "ticks()"},
     };
     std::string squeezed;
     for (const char c : text)
         if (c != ' ' && c != '"' && squeezed.size() < 64) squeezed += c;
     if (!squeezed.empty() && squeezed.back() == ';') squeezed.pop_back();
-    const auto destination = squeezed.find("%0,%%");
+    const auto destination = squeezed.find("%0,%");
     if (destination == std::string::npos) return {};
-    const auto found = functions.find(squeezed.erase(destination, 4));
+    const bool doubled = squeezed.compare(destination, 5, "%0,%%") == 0;  // nvcc takes either
+    const auto found = functions.find(squeezed.erase(destination, doubled ? 4 : 3));
     return found == functions.end() ? std::string_view() : found->second;
 }
 

@@ -101,7 +101,7 @@ const std::vector<Refusal>& refusals() {
           "cudaDeviceGetP2P*", "cudaDeviceP2PAttr", "cudaMemcpyPeer*", "cudaSetValidDevices", "cudaDeviceNumaConfig",
           "cudaDeviceGetHostAtomicCapabilities", "cudaAtomicOperation*"}},
         {"asynchronous barriers", "use __syncthreads()", {"<cuda_awbarrier"}},
-        {"libcu++ (<cuda/…>)", "use the language and the runtime's own functions", {"<cuda/"}},
+        {"this part of libcu++ (<cuda/…>)", "use the language and the runtime's own functions", {"<cuda/"}},
         {"memory pools", "use cudaMalloc or cudaMallocAsync",
          {"cudaMemPool*", "cudaMallocFromPoolAsync", "cudaDeviceGetDefaultMemPool", "cudaDeviceGetMemPool",
           "cudaDeviceSetMemPool", "cudaMemGetDefaultMemPool", "cudaMemGetMemPool", "cudaMemSetMemPool", "cudaMemAccess*",
@@ -249,16 +249,17 @@ class Refuser {
     void read(const Stream& stream) {
         for (int i = 0; i < stream.size(); ++i) {
             if (stream.is_identifier(i) && !is_runnable_asm(stream, i))
-                add(patterns_.find(stream, i), stream.tokens[i]);
+                add(patterns_.find(stream, i), stream.tokens[i], stream[i + 1] == "::" ? stream[i + 2] : "");
         }
     }
 
   private:
     /// Add a problem only at the first place of each reason.
-    void add(const Refusal* refusal, const Token& token) {
+    void add(const Refusal* refusal, const Token& token, std::string_view member = "") {
         if (!refusal || ++reasons_[refusal->reason] > 1) return;
-        context_.refuse_for_cpu(token, std::string(token.text) + ": " + std::string(refusal->reason) +
-                                           " cannot run on the CPU backend; " + std::string(refusal->instead));
+        const std::string name = std::string(token.text) + (member.empty() ? "" : "::" + std::string(member));
+        context_.refuse_for_cpu(token, name + ": " + std::string(refusal->reason) + " cannot run on the CPU backend; " +
+                                           std::string(refusal->instead));
     }
 
     Context& context_;

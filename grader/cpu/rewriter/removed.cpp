@@ -1,4 +1,5 @@
-// Refuses warp functions without _sync: nvcc no longer has them, and g++ would report an undeclared name.
+// Refuses functions that nvcc no longer has, where g++ would report an undeclared name: warp functions without _sync,
+// and old names of the runtime's functions.
 
 #include <algorithm>
 #include <string>
@@ -11,6 +12,18 @@ namespace {
 constexpr std::string_view without_sync[] = {"__shfl", "__shfl_up", "__shfl_down", "__shfl_xor",
                                              "__any",  "__all",     "__ballot"};
 
+struct Renamed {
+    std::string_view name, now;
+};
+constexpr Renamed renamed[] = {{"cudaThreadSynchronize", "cudaDeviceSynchronize"},
+                               {"cudaThreadExit", "cudaDeviceReset"},
+                               {"cudaThreadSetLimit", "cudaDeviceSetLimit"},
+                               {"cudaThreadGetLimit", "cudaDeviceGetLimit"},
+                               {"cudaThreadSetCacheConfig", "cudaDeviceSetCacheConfig"},
+                               {"cudaThreadGetCacheConfig", "cudaDeviceGetCacheConfig"},
+                               {"cudaMemcpyToArray", "cudaMemcpy2DToArray"},
+                               {"cudaMemcpyFromArray", "cudaMemcpy2DFromArray"}};
+
 /// Return the call that replaces it, with the same arguments.
 std::string with_sync(const Stream& stream, int i) {
     const int close = stream.match[i + 1];
@@ -20,6 +33,10 @@ std::string with_sync(const Stream& stream, int i) {
 
 void refuse_removed(const Stream& stream, Context& context) {
     for (int i = 0; i < stream.size(); ++i) {
+        const auto old = std::ranges::find(renamed, stream[i], &Renamed::name);
+        if (old != std::end(renamed) && stream[i + 1] == "(" && !context.unit.macro_names.count(stream[i]))
+            context.refuse(stream.tokens[i],
+                           std::string(stream[i]) + " does not exist in CUDA 13; write " + std::string(old->now));
         const bool listed = std::ranges::find(without_sync, stream[i]) != std::end(without_sync);
         if (!listed || stream[i + 1] != "(" || context.unit.macro_names.count(stream[i])) continue;
         const bool is_declared = stream.is_identifier(i - 1) && stream[i - 1] != "return" && stream[i - 1] != "else";

@@ -83,6 +83,11 @@ TEST(Refusals, AssemblerThatOnlyAGpuCanRun) {
         EXPECT_THAT(refusal_of(source), StartsWith("a.cu:1:1: error: asm")) << source;
 }
 
+TEST(Refusals, NameTheClassOfALibrary) {
+    EXPECT_THAT(refusal_of("cub::BlockRadixSort<int, 128, 4> sort;"),
+                StartsWith("a.cu:1:1: error: cub::BlockRadixSort: this part of CUB cannot run"));
+}
+
 TEST(Refusals, LeaveAloneWhatOnlyLooksLikeThem) {
     for (const char* source : {
              "float thrust = 1, cub, pipeline, barrier, cluster; x.asm = 1; p->tex2D(1);",
@@ -146,6 +151,8 @@ const Mistake mistakes[] = {
     {"SharedAsParameter", "void f(__shared__ int* p) { }", "1:8", "expected a declaration"},
     {"ShuffleWithoutSync", "__global__ void k(int* p) { *p += __shfl_down(*p, 1, 16); }", "1:35",
      "write __shfl_down_sync(0xffffffff, *p, 1, 16), where the mask"},
+    {"OldNameOfTheRuntime", "void f() { cudaThreadSynchronize(); }", "1:12",
+     "cudaThreadSynchronize does not exist in CUDA 13; write cudaDeviceSynchronize"},
     {"BallotWithoutSync", "#define VOTE(x) __ballot(x)\n", "1:17", "write __ballot_sync(0xffffffff, x)"},
     {"Utf16", "\xFF\xFEi\0n\0", "1:1", "UTF-16"},
 };

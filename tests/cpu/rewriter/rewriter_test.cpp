@@ -365,6 +365,8 @@ const Case untouched[] = {
     {"SpecialRegister",
      "asm(\"mov.u32 %0, %%laneid;\" : \"=r\"(lane)); asm volatile(\"mov.u32 %0,%%lanemask_le;\":\"=r\"(m[1]):);",
      "(lane) = ::warplab_cpu::lane()  ; (m[1]) = (::warplab_cpu::lanes_below() | ::warplab_cpu::lanes_equal()) ;"},
+    {"SpecialRegisterWithOnePercentSign", "asm volatile(\"mov.u32 %0, %globaltimer_lo;\" : \"=r\"(t));",
+     "(t) = ::warplab_cpu::ticks()   ;"},
     {"ByteOrderMarkAndWindowsLines", "\xEF\xBB\xBFint a; // x\r\n#define A \\\r\n 1\r\n\r b",
      "int a; // x\n#define A \\\n 1\n\r b"},
     {"Unbalanced", "} ) ] k( [ { ", "} ) ] k( [ { "},
