@@ -86,7 +86,8 @@ def name_file(submission: Any, attachment: Any) -> str:
     )
     late = "_LATE" if getattr(submission, "late", False) else ""
     name = plain_name(str(attachment.display_name), MOST_NAME_BYTES)
-    return f"{student.encode()[:60].decode(errors='ignore')}{late}_{submission.user_id}_{attachment.id}_{name}"
+    ids = "_".join(plain_name(str(number), MOST_NAME_BYTES) for number in (submission.user_id, attachment.id))
+    return f"{student.encode()[:60].decode(errors='ignore')}{late}_{ids}_{name}"
 
 
 def plain_name(name: str, most_bytes: int) -> str:

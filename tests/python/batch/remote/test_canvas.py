@@ -10,11 +10,13 @@ import threading
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from grader.python.batch.__main__ import main
 from grader.python.batch.remote import connection, exchange
+from grader.python.batch.remote.pull import name_file
 from tests.python.batch.batches import Course
 from tests.python.batch.ingest.test_archive import make_zip
 from tests.python.batch.remote.canvas import FAULTS, TOKEN, Canvas
@@ -187,3 +189,11 @@ def test_the_token_is_kept_from_others(canvas: Canvas, tmp_path: Path, capsys, m
     file.write_text("wrong")
     with pytest.raises(UserError, match="does not accept the access token"):
         run(*pulled, "--token-file", file)
+
+
+def test_ids_of_the_server_lead_out_of_no_folder() -> None:
+    submission = SimpleNamespace(user={"sortable_name": "Lovelace, Ada"}, late=False, user_id="../../7")
+    name = name_file(submission, SimpleNamespace(id="/8", display_name="01.cu"))
+    assert "/" not in name and name.startswith("lovelaceada_")
+    plain = SimpleNamespace(user={"sortable_name": "Lovelace, Ada"}, late=True, user_id=7)
+    assert name_file(plain, SimpleNamespace(id=8, display_name="01.cu")) == "lovelaceada_LATE_7_8_01.cu"
