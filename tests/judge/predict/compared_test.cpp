@@ -59,7 +59,7 @@ struct Compared {
     void add(const Lab& lab, const Stage& stage, const Dataset& dataset, const Recording& recording) {
         const Json& timed = results["stages"][lab.name + "/" + stage.id]["measurements"];
         for (const Json& measured : timed) {
-            if (measured["dataset"] != dataset.name) continue;
+            if (measured["dataset"].get<std::string>() != dataset.name) continue;
             const Prediction found = model(recording, machine);
             EXPECT_EQ(found.why_not, "") << stage.id << ' ' << dataset.name;
             rows.push_back({lab.name, stage.id, dataset.name,
@@ -92,7 +92,7 @@ std::vector<Compared> compared_gpus() {
         const Json results = Json::parse(file);
         for (const std::string& name : known_machines(constants)) {
             const Machine machine = read_machine(constants, name);
-            if (machine.name == results["gpu"]) all.push_back({machine, results});
+            if (machine.name == results["gpu"].get<std::string>()) all.push_back({machine, results});
         }
     }
     std::ranges::sort(all, {}, [](const Compared& gpu) { return gpu.machine.name; });
@@ -125,6 +125,84 @@ TEST(ModelledTimes, DISABLED_ComparedWithMeasured) {
     }
     fmt::print("# Modelled and measured times of the reference solutions\n");
     for (Compared& gpu : gpus) gpu.print();
+}
+
+/// A solution with other values of its macros, as `make sweep` timed it.
+struct Variant {
+    Row row;
+    std::string defines;
+};
+
+/// Write the solution with these macros into a folder of its own. Return the file.
+fs::path write_variant(const fs::path& folder, const Lab& lab, const Stage& stage, const Json& defines) {
+    std::ifstream solution(lab.root / "solutions" / lab.name / (stage.id + ".cu"));
+    const fs::path file = folder / (stage.id + ".cu");
+    std::ofstream variant(file);
+    for (const auto& [name, value] : defines.items()) variant << "#define " << name << ' ' << value << '\n';
+    variant << solution.rdbuf();
+    return file;
+}
+
+void print_variants(std::vector<Variant> variants) {
+    std::vector<Row> rows, all;
+    fmt::print("| Lab | variants | Spearman | median factor | 90% within | worst |\n|---|---|---|---|---|---|\n");
+    std::map<std::string, std::vector<Row>> of_stage;
+    for (const Variant& variant : variants) {
+        all.push_back(variant.row);
+        of_stage[variant.row.lab + "/" + variant.row.stage].push_back(variant.row);
+    }
+    print_summary("all", all);
+    for (const auto& [stage, of_this] : of_stage) print_summary(stage, of_this);
+    fmt::print("\nRatio to the first variant of the stage, the worst first:\n\n");
+    fmt::print("| Stage | macros | measured | modelled | modelled / measured |\n|---|---|---|---|---|\n");
+    std::map<std::string, Row> first;
+    for (Variant& variant : variants) {
+        const Row& base = first.try_emplace(variant.row.lab + variant.row.stage, variant.row).first->second;
+        variant.row.measured_us /= base.measured_us;
+        variant.row.modelled_us /= base.modelled_us;
+    }
+    std::ranges::sort(variants, std::greater<>(), [](const Variant& variant) { return variant.row.factor(); });
+    for (const auto& [row, defines] : variants)
+        fmt::print("| {}/{} | {} | {:.2f} | {:.2f} | {:.2f} |\n", row.lab, row.stage, defines, row.measured_us,
+                   row.modelled_us, row.modelled_us / row.measured_us);
+}
+
+TEST(ModelledTimes, DISABLED_OfVariantsComparedWithMeasured) {
+    const char *const named = std::getenv("BUILD"), *const only = std::getenv("ONLY");
+    Judge judge({fs::current_path(), fs::absolute(named && *named ? named : "build"), fs::temp_directory_path()},
+                Backend::cpu);
+    fmt::print("# Modelled and measured times of variants of the reference solutions\n");
+    const fs::path folder = fs::temp_directory_path() / "warplab-variants";
+    fs::create_directories(folder);
+    for (const Compared& gpu : compared_gpus()) {
+        std::vector<Variant> variants;
+        for (const auto& [name, sweep] : gpu.results["sweeps"].items()) {
+            if (only && !name.starts_with(only)) continue;
+            const Lab& lab = judge.lab(name.substr(0, name.find('/')));
+            const Stage& stage = lab.stage(name.substr(name.find('/') + 1));
+            const auto dataset = std::ranges::find(lab.datasets, sweep["dataset"].get<std::string>(), &Dataset::name);
+            const Problem problem = judge.oracle(lab).generate(*dataset, dataset->seed, 0);
+            for (const Json& point : sweep["points"]) {
+                if (!point["failure"].get<std::string>().empty()) continue;
+                const fs::path file = write_variant(folder, lab, stage, point["defines"]);
+                const Prediction found = model(
+                    record(judge, lab, stage, file, problem, gpu.machine, SandboxLevel::none, std::random_device()()),
+                    gpu.machine);
+                if (found.why_not != "") {
+                    fmt::print(stderr, "{} {}: {}\n", name, point["defines"].dump(), found.why_not);
+                    continue;
+                }
+                const double measured = point["median_s"].get<double>() / sweep["iterations"].get<double>() * 1e6;
+                variants.push_back(
+                    {{lab.name, stage.id, dataset->name, measured, found.seconds / lab.benchmark.iterations * 1e6},
+                     point["defines"].dump()});
+            }
+            fmt::print(stderr, "{}\n", name);
+        }
+        if (variants.empty()) continue;
+        fmt::print("\n## {}\n\n", gpu.machine.name);
+        print_variants(std::move(variants));
+    }
 }
 
 }  // namespace
