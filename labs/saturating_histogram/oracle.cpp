@@ -321,16 +321,16 @@ class Explanation : Output<std::uint8_t> {
                "min(…, 255), "
                "and not max? Or does the code stop counting for all bins when some are full?"},
               [](std::size_t) { return static_cast<std::uint8_t>(bin_full); }},
-             {{"nothing_counted", sentence("Every bin is 0, also {}.", occurs(first)),
-               "Is the counting kernel launched, do its blocks write their counts where the narrowing kernel reads "
-               "them, and does a thread that has too few elements for a whole step count them one by one?"},
-              [](std::size_t) { return std::uint8_t{0}; }},
              {{"wraps_around",
                sentence("Bins do not saturate: bin {} occurs {} times and holds {}, which is {} modulo 256.", largest,
                         counts_[largest], actual[largest], counts_[largest]),
                "Eight bits go back to 0 after 255. Count in 32 bits and take the smaller of count and 255 before it is "
                "narrowed; or, alone, count on only below 255."},
               [&](std::size_t b) { return static_cast<std::uint8_t>(counts_[b]); }},
+             {{"nothing_counted", sentence("Every bin is 0, also {}.", occurs(first)),
+               "Is the counting kernel launched, do its blocks write their counts where the narrowing kernel reads "
+               "them, and does a thread that has too few elements for a whole step count them one by one?"},
+              [](std::size_t) { return std::uint8_t{0}; }},
              {{"wrong_cap", "Full bins hold 0: they stop at 256, and 256 in 8 bits is 0.",
                "The most that a bin holds is 255."},
               [&](std::size_t b) { return at_most(counts_[b], 256); }},
