@@ -52,6 +52,7 @@ KITS = "kits.json"  # beside the archives: the contents of all kits, in the orde
 INSTRUCTORS_PYTHON = ["grader/python/docs/*", "grader/python/release/*", "grader/python/batch/*"]
 NOT_FOR_STUDENTS = [
     "grader/judge/predict/COMPARED.md",  # names all stages
+    "grader/judge/predict/VARIANTS.md",
     "grader/course.sh",
     "grader/warplab-course",
     *INSTRUCTORS_PYTHON,
