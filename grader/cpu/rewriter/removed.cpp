@@ -20,9 +20,7 @@ constexpr Renamed renamed[] = {{"cudaThreadSynchronize", "cudaDeviceSynchronize"
                                {"cudaThreadSetLimit", "cudaDeviceSetLimit"},
                                {"cudaThreadGetLimit", "cudaDeviceGetLimit"},
                                {"cudaThreadSetCacheConfig", "cudaDeviceSetCacheConfig"},
-                               {"cudaThreadGetCacheConfig", "cudaDeviceGetCacheConfig"},
-                               {"cudaMemcpyToArray", "cudaMemcpy2DToArray"},
-                               {"cudaMemcpyFromArray", "cudaMemcpy2DFromArray"}};
+                               {"cudaThreadGetCacheConfig", "cudaDeviceGetCacheConfig"}};
 
 /// Return the call that replaces it, with the same arguments.
 std::string with_sync(const Stream& stream, int i) {

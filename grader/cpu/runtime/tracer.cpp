@@ -271,7 +271,8 @@ const Piece* Tracer::find(std::uintptr_t address) {
     return recent_ = &*after;
 }
 
-/// Draw the blocks of one multiprocessor: it gets every n-th, but the first ones are not always the same.
+/// Draw the blocks of one multiprocessor. It gets every n-th block or so; with exactly n, all of them would have the
+/// same share of the work if a program deals it out by the block's index modulo 2, 4 or 12.
 void Tracer::choose_blocks(std::uint64_t blocks, unsigned threads) {
     wanted_ = std::clamp((threads_of_a_sample + threads - 1) / threads, fewest_sampled, most_sampled);
     wanted_ = std::min(wanted_, blocks);

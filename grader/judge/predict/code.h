@@ -27,7 +27,7 @@ struct Work {
 /// The short body of an if without else. nvcc puts a predicate before each of its instructions instead of a branch, so
 /// a warp issues them, and occupies the path to the memories, even if none of its lanes needs them.
 struct PredicatedBody {
-    std::uint32_t place = 0;  // of its basic block; 0 if there is none
+    std::uint32_t place = 0;  // where its basic block is recorded; 0: no such if follows
     double issued = 0, accesses = 0;
 };
 
