@@ -267,8 +267,7 @@ class HostCode {
                 if (!whole || !symbols_.count(code_[k]) || declares(function, code_[k])) continue;
                 add(k, std::string(code_[k]) +
                            " is a device variable: in host code, its name is not its device address. Do not pass it to "
-                           "the "
-                           "kernel; use it in the kernel directly");
+                           "the kernel; use it in the kernel directly");
             }
         }
     }
