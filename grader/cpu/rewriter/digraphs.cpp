@@ -1,8 +1,8 @@
 #include "grader/cpu/rewriter/digraphs.h"
 
-#include <algorithm>
 #include <string_view>
 
+#include "grader/cpu/rewriter/splices.h"
 #include "grader/cpu/rewriter/tokenizer.h"
 
 namespace warplab::rewriter {
@@ -35,11 +35,7 @@ class Digraphs {
 
     /// Return whether nothing, or only line splices, separates a token from the next one.
     bool joins_next(std::size_t i) const {
-        const auto gap = std::string_view(original_).substr(tokens_[i].end, tokens_[i + 1].begin - tokens_[i].end);
-        const auto ends_of_lines = std::count(gap.begin(), gap.end(), '\n');
-        return gap.empty() || (gap.front() == '\\' && gap.back() == '\n' &&
-                               gap.find_first_not_of("\\ \t\r\f\v\n") == std::string_view::npos &&
-                               std::count(gap.begin(), gap.end(), '\\') == ends_of_lines);
+        return is_spliced(std::string_view(original_).substr(tokens_[i].end, tokens_[i + 1].begin - tokens_[i].end));
     }
 
     bool is_digraph(std::size_t i, char first, char second) const {

@@ -78,9 +78,21 @@ class LaunchReader {
         if (without_arguments >= 0) {
             return refuse(without_arguments, "the kernel's arguments are missing: expected '(' after '>>>'");
         }
+        if (stream_.is_macro || is_closed_by_macro()) return refuse_part(launch.open);
         return refuse(launch.open,
                       "this '<<<' is not closed by '>>>'; write "
                       "kernel<<<blocks, threads>>>(arguments), without spaces inside '<<<' and '>>>'");
+    }
+
+    bool refuse_part(int i) {
+        context_.refuse_for_cpu(stream_.tokens[i],
+                                "the CPU backend needs '<<<' and '>>>' together: both in the launch, or both in the "
+                                "same macro");
+        return false;
+    }
+
+    bool is_closed_by_macro() const {
+        return std::ranges::any_of(context_.unit.macros, [](const Macro& macro) { return is_close(macro.body, 0); });
     }
 
     bool check_arguments(const Launch& launch) {

@@ -4,6 +4,7 @@
 
 #include "grader/cpu/rewriter/digraphs.h"
 #include "grader/cpu/rewriter/passes.h"
+#include "grader/cpu/rewriter/splices.h"
 #include "grader/cpu/rewriter/split.h"
 
 namespace warplab::rewriter {
@@ -19,6 +20,7 @@ std::string normalise(std::string_view source) {
         const bool windows_end = source[i] == '\r' && i + 1 < source.size() && source[i + 1] == '\n';
         if (!windows_end) text += source[i];
     }
+    text = join_split_tokens(text);
     replace_digraphs(text);
     return text;
 }

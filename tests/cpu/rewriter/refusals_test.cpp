@@ -121,6 +121,8 @@ const Mistake mistakes[] = {
     {"LaunchWithoutParenthesis", "void f() { k<<<1, 2>>>(p; }", "1:23", "')' after the kernel's arguments is missing"},
     {"LaunchInLaunch", "void f() { k<<<1, j<<<1, 2>>>(p)>>>(p); }", "1:13", "not closed"},
     {"LaunchWithOnePart", "void f() { k<<<1>>>(p); }", "1:13", "both the number of blocks and the threads"},
+    {"LaunchOpenedByAMacro", "#define OPEN <<<\nvoid f() { k OPEN 1, 2>>>(p); }", "1:14", "both in the same macro"},
+    {"LaunchClosedByAMacro", "#define CLOSE >>>\nvoid f() { k<<<1, 2 CLOSE(p); }", "2:13", "both in the same macro"},
     {"LaunchWithFiveParts", "void f() { k<<<1, 2, 3, 4, 5>>>(p); }", "1:13", "at most four parts"},
     {"LaunchWithNoPart", "void f() { k<<<>>>(p); }", "1:13", "both the number of blocks and the threads"},
     {"LaunchWithoutBlocks", "void f() { k<<<, 2>>>(p); }", "1:16", "a part of this launch is empty"},
