@@ -16,6 +16,7 @@ constexpr double calibration_share = 0.05;  // of the samples' time
 constexpr double alone_sample_s = 0.5;      // of each sample of the reference alone, if calls take long; a maximum
 constexpr double settle_s = 0.02;           // of calls in a new process, in addition to the first
 constexpr double short_call_s = 60e-6;
+constexpr double much_faster = 1.3;
 constexpr double known_points = 0.005;  // the width of their interval
 
 /// Return the standard deviation of the logarithm of a round's ratio between processes, for calls that take `call_s`.
@@ -82,10 +83,12 @@ void PairedBenchmark::warm_up(int calls_wanted, const Progress& progress) {
     calls_wanted_ = calls_wanted;
     if (!reference) raise_clocks();  // else it has just run alone
     student.time_calls(1, -1);       // loads the code
+    warm_calls_ = 1;
     const double long_enough_s = std::min(0.2, 2 * effort_.sample_s);
     for (int calls = 1; !broken();) {
         const auto begin = Clock::now();
         const double student_s = student.time_calls(calls, -1);
+        warm_calls_ += calls;
         double both_s = student_s;
         if (reference) both_s += reference->time_calls(calls, -1);
         const double wall_s = seconds_since(begin);
@@ -109,6 +112,21 @@ Rounds PairedBenchmark::rounds_wanted() const {
 }
 
 void PairedBenchmark::take_round(const Progress& progress) {
+    take_samples_of_round(progress);
+    if (!broken() && is_faster_than_first_round()) {
+        progress(GradingPhase::warm_up, fmt::format("round {}: warming up as long as the first", rounds.size()));
+        student.time_calls(warm_calls_, -1);
+        rounds.back().clear();
+        take_samples_of_round(progress);
+    }
+    if (calibration_ && !broken()) calibrate();
+}
+
+bool PairedBenchmark::is_faster_than_first_round() const {
+    return much_faster * median_of(rounds.back(), &Sample::student_s) < median_of(rounds.front(), &Sample::student_s);
+}
+
+void PairedBenchmark::take_samples_of_round(const Progress& progress) {
     const auto begin = Clock::now();
     const auto has_all = [&] {
         return static_cast<int>(rounds.back().size()) >= effort_.samples &&
@@ -127,7 +145,6 @@ void PairedBenchmark::take_round(const Progress& progress) {
             if (rounds.size() == 1 && !broken()) lengthen_short_samples(seconds_since(sample_begin));
         }
     }
-    if (calibration_ && !broken()) calibrate();
 }
 
 std::string PairedBenchmark::so_far() const {

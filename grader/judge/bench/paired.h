@@ -89,6 +89,11 @@ class PairedBenchmark {
     void end_processes();
     void settle();
 
+    void take_samples_of_round(const Progress& progress);
+    /// Return whether the program is much faster than in the first round, which has warmed up for more calls: it may be
+    /// fast only in the first calls of a process.
+    bool is_faster_than_first_round() const;
+
     /// Alternate which one is first, because the GPU has rested before a round's first sample.
     void take_sample(int calls);
 
@@ -103,6 +108,7 @@ class PairedBenchmark {
     std::optional<CalibrationCopy> calibration_;
     int taken_ = 0;
     int calls_ = 1, calls_wanted_ = 1;  // of a sample, and for all iterations
+    int warm_calls_ = 0;                // of the program before the first round's samples
     int core_ = sched_getcpu();         // of this round's processes
 
   public:

@@ -66,6 +66,23 @@ void dot_product(const int* a, const int* b, int* out, std::size_t n, void*) {
 }
 )";
 
+// Fast in the first calls of each process, and slow afterwards.
+constexpr auto fast_at_first = R"(#include <chrono>
+#include <thread>
+#include "labs/dot_product/lab.h"
+__global__ void dot_product_kernel(const int* a, const int* b, int* out, std::size_t n) {
+    const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
+    if (i < n) atomicAdd(out, a[i] * b[i]);
+}
+std::size_t dot_product_scratch_bytes(std::size_t) { return 0; }
+void dot_product(const int* a, const int* b, int* out, std::size_t n, void*) {
+    static int calls = 0;
+    if (++calls > 10) std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    CUDA_CHECK(cudaMemset(out, 0, sizeof *out));
+    if (n > 0) dot_product_kernel<<<static_cast<unsigned>((n + 255) / 256), 256>>>(a, b, out, n);
+}
+)";
+
 // Takes 20 ms for the first call of a command, and little for the others, as code does that makes all calls at once.
 constexpr auto works_ahead = R"(#include <chrono>
 #include <thread>
@@ -238,6 +255,20 @@ TEST_F(TimedOutputs, SlowFirstCommandsDoNotShortenTheSamples) {
         const Measurement& m = measured.measurement;
         EXPECT_GE(m.calls_per_sample, 50) << slow_calls;
     }
+}
+
+TEST_F(TimedOutputs, FastFirstCallsOfEachProcessDoNotCount) {
+    std::ofstream(wrong_) << fast_at_first;
+    const Lab& lab = judge_.lab("dot_product");
+    const auto handed_in = judge_.make_ready(lab, lab.stages.front(), wrong_, Task{.fast = true});
+    const auto beside = judge_.make_ready(lab, lab.stages.front(), right_, Task{.fast = true});
+    ASSERT_TRUE(handed_in.run && beside.run);
+    const Effort effort{{4, 4}, {4, 4}, 2, 0.01, 0.1, 0.2, 0.1};
+    const Measurement m = measure(*handed_in.run, beside.run.get(), lab.dataset("warp"), Bandwidth{}, effort,
+                                  Baseline{}, [](GradingPhase, const std::string&) {})
+                              .measurement;
+    ASSERT_EQ(m.samples_of_rounds.size(), 4u);
+    EXPECT_GE(*std::ranges::min_element(m.samples_s), 0.02 * m.iterations);
 }
 
 TEST_F(TimedOutputs, ShortCallsBesideAReferenceTakeMoreRounds) {
