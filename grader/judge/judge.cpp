@@ -28,9 +28,21 @@ std::uint64_t memory_without_gpu() {
     return device_bytes + std::min(std::thread::hardware_concurrency(), 24u) * stack_bytes;
 }
 
+/// Open the GPU. If programs of other judges use all of its memory, wait until none of them runs.
+void open_gpu(const std::filesystem::path& build) {
+    try {
+        CudaDevice::get();
+    } catch (const OutOfMemory&) {
+        const GpuLock lock(build, gpu_address(), GpuLock::Use::alone, {});
+        CudaDevice::get();
+    }
+}
+
 }  // namespace
 
-Judge::Judge(Folders folders, Backend backend) : folders_(std::move(folders)), backend_(backend) {}
+Judge::Judge(Folders folders, Backend backend) : folders_(std::move(folders)), backend_(backend) {
+    if (backend_ == Backend::cuda && why_no_device().empty()) open_gpu(folders_.build);
+}
 Judge::~Judge() = default;
 
 const Lab& Judge::lab(const std::string& name) {
@@ -81,7 +93,7 @@ std::optional<GpuLock> Judge::lock_gpu(GpuLock::Use use, const std::function<voi
         waiting(use == GpuLock::Use::alone ? "waiting until no other judge uses the GPU"
                                            : "waiting until another judge has timed on the GPU");
     };
-    return GpuLock(folders_.build, CudaDevice::get().address(), use, must_wait);
+    return GpuLock(folders_.build, gpu_address(), use, must_wait);
 }
 
 const Bandwidth& Judge::bandwidth() {

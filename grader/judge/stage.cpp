@@ -36,6 +36,13 @@ bool is_slow(const Check& check) {
            (check.failure->cause == cause::out_of_memory && check.wall_s > 2);
 }
 
+constexpr const char* left_out = "--no-cuda-only leaves it out";
+
+/// Whether the check passed, or was left out for a reason other than memory.
+bool is_settled(const Check& check) {
+    return check.skipped ? check.skipped_why == left_out : check.verdict == Verdict::passed;
+}
+
 Check not_run(const Dataset& dataset, const Check& slow) {
     Check check =
         failed_check(dataset, {cause::not_run, fmt::format("Not run, because of what happened on {}.", slow.dataset)});
@@ -181,11 +188,28 @@ class StageJudge {
         found_.output = run.output;
     }
 
+    /// Run `check`. If not all passes and other judges used the GPU meanwhile, their programs may be the reason: run it
+    /// again, alone.
+    void check_on_gpu(StageRun& run, const std::function<void()>& check) {
+        for (const auto use : {GpuLock::Use::with_others, GpuLock::Use::alone}) {
+            const auto lock =
+                judge_.lock_gpu(use, [&](const std::string& what) { progress_(GradingPhase::wait_for_gpu, what); });
+            check();
+            if (!lock) return;
+            run.end_session();  // the program may still use the GPU
+            if (!lock->had_company() || std::ranges::all_of(found_.checks, is_settled)) return;
+        }
+    }
+
     /// Check all datasets; those of the sanitizer first, in a separate process, as the sanitizer does, so that the
     /// sequence of calls does not reveal it.
     Unwatched check_all(StageRun& run) {
-        const auto lock = judge_.lock_gpu(
-            GpuLock::Use::with_others, [&](const std::string& what) { progress_(GradingPhase::wait_for_gpu, what); });
+        Unwatched unwatched;
+        check_on_gpu(run, [&] { unwatched = check_once(run); });
+        return unwatched;
+    }
+
+    Unwatched check_once(StageRun& run) {
         slow_.reset();
         Unwatched unwatched;
         if (task_.check_mode && !inspects_another_program(request_)) unwatched.small = split_small(run, datasets_);
@@ -231,15 +255,16 @@ class StageJudge {
     /// them where its next process finds them.
     void check_hidden(StageRun& run) {
         if (hidden_.empty()) return;
-        const auto lock = judge_.lock_gpu(
-            GpuLock::Use::with_others, [&](const std::string& what) { progress_(GradingPhase::wait_for_gpu, what); });
-        for (const Dataset* dataset : hidden_) found_.checks.push_back(check_one(run, *dataset));
+        check_on_gpu(run, [&, visible = found_.checks, slow = slow_] {
+            found_.checks = visible;
+            slow_ = slow;
+            for (const Dataset* dataset : hidden_) found_.checks.push_back(check_one(run, *dataset));
+        });
     }
 
     /// Check one dataset, unless an earlier one was slow.
     Check check_one(StageRun& run, const Dataset& dataset) {
-        if (task_.options.no_cuda_only && dataset.uses.cuda_only)
-            return skipped_check(dataset, "--no-cuda-only leaves it out");
+        if (task_.options.no_cuda_only && dataset.uses.cuda_only) return skipped_check(dataset, left_out);
         progress_(GradingPhase::check, "checking " + dataset.name);
         run.launch_digests.clear();
         run.doing = [&](const std::string& what) {

@@ -1,14 +1,16 @@
-"""A submission that only uses processor time costs a neighbour on the same core no points."""
+"""A submission that only uses up the processor's time or the GPU's memory costs a neighbour no points."""
 
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
-from tests.hostile.test_hostile import BACKEND, HONEST, failures, grade, left_running
+from tests.hostile.test_hostile import BACKEND, FOLDER, HONEST, failures, grade, left_running
 from tests.hostile.test_killed_judge import AT_BOTH_LEVELS, start_judge, wait_until
 from tests.share import THOROUGH
 
@@ -59,8 +61,6 @@ struct Tree<0, path> {
 static_assert(Tree<14, 1>::leaves == 16384);
 """
 
-pytestmark = pytest.mark.skipif(BACKEND != "cpu", reason="a GPU has one judge at a time")
-
 
 @pytest.fixture
 def one_core() -> Iterator[None]:
@@ -71,6 +71,7 @@ def one_core() -> Iterator[None]:
     os.sched_setaffinity(0, before)
 
 
+@pytest.mark.skipif(BACKEND != "cpu", reason="about the processor")
 @pytest.mark.usefixtures("one_core")
 @(AT_BOTH_LEVELS if THOROUGH else pytest.mark.parametrize("gone", [[]], ids=["namespace"]))
 def test_neighbour_of_spinning_threads_loses_nothing(gone: list[str], tmp_path: Path) -> None:
@@ -93,3 +94,31 @@ def test_neighbour_of_spinning_threads_loses_nothing(gone: list[str], tmp_path: 
     stage = report["stages"][0]
     assert stage["verdict"] == "passed" and not failures(stage), printed
     assert stage["score"]["correctness"] == stage["score"]["correctness_max"], printed
+
+
+@pytest.mark.skipif(BACKEND != "cuda", reason="needs a GPU")
+def test_neighbours_of_those_who_hoard_gpu_memory_lose_nothing(tmp_path: Path) -> None:
+    done = threading.Event()
+
+    def hoard(folder: Path) -> int:
+        count = 0
+        while not done.is_set():
+            grade(FOLDER / "hoards_gpu_memory.cu", folder, [])
+            count += 1
+        return count
+
+    folders = [tmp_path / str(i) for i in range(4)]
+    for folder in folders:
+        folder.mkdir()
+    with ThreadPoolExecutor() as pool:
+        hoarders = [pool.submit(hoard, folder) for folder in folders[1:]]
+        try:
+            graded = [grade(HONEST, folders[0], []) for _ in range(3)]
+        finally:
+            done.set()
+    assert sum(hoarder.result() for hoarder in hoarders) >= len(hoarders)
+    for report, printed in graded:
+        stage = report["stages"][0]
+        assert stage["verdict"] == "passed" and not failures(stage), printed
+        assert stage["score"]["correctness"] == stage["score"]["correctness_max"], printed
+        assert not any(check["skipped_why"].startswith("does not fit") for check in stage["checks"]), printed

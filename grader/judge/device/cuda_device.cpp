@@ -347,6 +347,8 @@ std::string why_no_device() {
     return why;
 }
 
+std::string gpu_address() { return find_address(); }
+
 CudaDevice& CudaDevice::get() {
     if (!why_no_device().empty()) throw std::runtime_error(why_no_device());
     static CudaDevice device;
@@ -355,7 +357,10 @@ CudaDevice& CudaDevice::get() {
 
 CudaDevice::CudaDevice() {
     Handle context = nullptr;
-    call("cuDevicePrimaryCtxRetain", &context, device_index);
+    constexpr int out_of_memory = 2;  // CUDA_ERROR_OUT_OF_MEMORY
+    const int error = try_call("cuDevicePrimaryCtxRetain", &context, device_index);
+    if (error == out_of_memory) throw OutOfMemory("other programs use all memory of the GPU");
+    if (error) throw std::runtime_error(fmt::format("cuDevicePrimaryCtxRetain: {}", error_words(error)));
     call("cuCtxSetCurrent", context);
 }
 
@@ -367,8 +372,6 @@ std::size_t CudaDevice::free_bytes() const {
     call("cuMemGetInfo_v2", &free, &total);
     return free;
 }
-
-std::string CudaDevice::address() const { return find_address(); }
 
 const DeviceLimits& CudaDevice::limits() const {
     static const DeviceLimits limits = read_limits();

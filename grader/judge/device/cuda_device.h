@@ -26,9 +26,12 @@ struct DeviceLimits {
 /// can.
 std::string why_no_device();
 
+/// Return the GPU's address on the PCI bus, e.g. "0000:05:00.0"; empty if the driver does not say.
+std::string gpu_address();
+
 class CudaDevice : public BufferMemory {
   public:
-    /// Throws std::runtime_error with why_no_device().
+    /// Throws std::runtime_error with why_no_device(), and OutOfMemory if other programs use all memory of the GPU.
     static CudaDevice& get();
 
     std::unique_ptr<Region> allocate(std::size_t bytes) override;
@@ -36,7 +39,6 @@ class CudaDevice : public BufferMemory {
     std::size_t free_bytes() const override;
 
     const DeviceLimits& limits() const;
-    std::string address() const;         // on the PCI bus, e.g. "0000:05:00.0"; empty where the driver does not say
     std::string driver_version() const;  // of the kernel driver, e.g. "580.159.04"
     std::optional<int> node() const;     // N of /dev/nvidiaN; none where the driver does not say
 

@@ -2,6 +2,8 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <cerrno>
 
@@ -21,6 +23,11 @@ bool lock(const Descriptor& file, int operation, const std::function<void()>& mu
     return true;
 }
 
+off_t size_of(const Descriptor& file) {
+    struct stat status = {};
+    return file && fstat(file.get(), &status) == 0 ? status.st_size : 0;
+}
+
 }  // namespace
 
 GpuLock::GpuLock(const fs::path& build, const std::string& gpu, Use use, const std::function<void()>& must_wait) {
@@ -28,9 +35,14 @@ GpuLock::GpuLock(const fs::path& build, const std::string& gpu, Use use, const s
     std::error_code error;
     fs::create_directories(folder, error);
     held_ = open_own(folder / gpu);
-    const Descriptor turn = open_own(folder / (gpu + ".turn"));
-    const bool waited = lock(turn, LOCK_EX, must_wait);
+    turn_ = open_own(folder / (gpu + ".turn"));
+    const bool waited = lock(turn_, LOCK_EX, must_wait);
+    began_alone_ = !held_ || flock(held_.get(), LOCK_EX | LOCK_NB) == 0;
     lock(held_, use == Use::alone ? LOCK_EX : LOCK_SH, waited ? nullptr : must_wait);
+    if (turn_ && ftruncate(turn_.get(), size_of(turn_) + 1) == 0) turns_ = size_of(turn_);
+    if (turn_) flock(turn_.get(), LOCK_UN);
 }
+
+bool GpuLock::had_company() const { return !began_alone_ || size_of(turn_) != turns_; }
 
 }  // namespace warplab

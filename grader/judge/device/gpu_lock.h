@@ -1,5 +1,8 @@
 #pragma once
-// Judges that share a build folder take turns on a GPU: while one times, no other one runs a program.
+// Judges that share a build folder take turns on a GPU: while one times, no other one runs a program. A program that
+// checks may fail because of another one beside it, for example because that one takes all memory.
+
+#include <sys/types.h>
 
 #include <filesystem>
 #include <functional>
@@ -19,8 +22,13 @@ class GpuLock {
     GpuLock(const std::filesystem::path& build, const std::string& gpu, Use use,
             const std::function<void()>& must_wait);
 
+    /// Return whether another judge could have run a program since this lock was taken.
+    bool had_company() const;
+
   private:
-    Descriptor held_;
+    Descriptor held_, turn_;
+    bool began_alone_ = true;
+    off_t turns_ = 0;  // taken by all judges when this one took its own
 };
 
 }  // namespace warplab

@@ -64,6 +64,30 @@ TEST_F(GpuLocks, LetOneWhoTimesGoBeforeThoseWhoComeLater) {
     EXPECT_EQ(order, "tc");
 }
 
+TEST_F(GpuLocks, KnowWhetherAnotherJudgeUsedTheGpuMeanwhile) {
+    std::optional<GpuLock> first = take(with_others);
+    EXPECT_FALSE(first->had_company());
+    const GpuLock on_another_gpu = take(with_others, "b");
+    EXPECT_FALSE(first->had_company());
+    std::optional<GpuLock> second = take(with_others);
+    EXPECT_TRUE(second->had_company());
+    second.reset();
+    EXPECT_TRUE(first->had_company());
+    auto waits = take_later(alone);
+    first.reset();
+    waits.get();
+    const GpuLock timing = take(alone);
+    EXPECT_FALSE(timing.had_company());
+}
+
+TEST_F(GpuLocks, JudgesThatWaitAreNoCompany) {
+    std::optional<GpuLock> first = take(with_others);
+    auto waits = take_later(alone);
+    EXPECT_FALSE(first->had_company());
+    first.reset();
+    waits.get();
+}
+
 TEST(GpuLock, WaitsForNobodyIfTheFolderCannotBeWritten) {
     const GpuLock one("/proc/none", "a", alone, {}), another("/proc/none", "a", alone, {});
 }
