@@ -141,7 +141,9 @@ void rewrite_kernels(const Stream& stream, Context& context) {
         const int end = stream.match[found.body];
         if (end < 0) {
             if (stream.is_macro) {
-                context.refuse(stream.tokens[i], "a kernel that begins in a macro must also end in it");
+                context.refuse_for_cpu(stream.tokens[i],
+                                       "a kernel that begins in a macro and ends outside of it cannot run on the CPU "
+                                       "backend; let it end in the macro, or write it without one");
             }
             continue;
         }

@@ -32,7 +32,7 @@ constexpr Word words[] = {
 /// hooks off, or report fences and barriers that are not there.
 const Words runtime_names(
     "Given IfShuffled Kept Kernel Launch Line Shared Shuffle ShuffleAny ShuffleDown ShuffleUp ShuffleXor SplitKernel "
-    "Symbol SymbolKind Taker Threads UnlistedSymbols "
+    "StaticSymbol Symbol SymbolKind Taker Threads UnlistedSymbols "
     "compiler_fence dynamic_shared in_kernel lane lanes_above lanes_below lanes_equal launch_bounds "
     "let_others_come_here multiprocessor ticks warp");
 /// Words that have a meaning only in an attribute. Elsewhere, they are ordinary names.

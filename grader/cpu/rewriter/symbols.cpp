@@ -92,6 +92,21 @@ bool may_be_unlisted(const Stream& stream, int i, const Names& functions, const 
     return !belongs_to_function(stream, i, functions, context);
 }
 
+/// Return whether the word at `i` declares a static variable of a function. CUDA places it in device memory if the
+/// function is device code.
+bool is_static_local(const Stream& stream, int i, const Context& context) {
+    if (stream[i] != "static" || is_in_class(stream, i)) return false;
+    bool is_constant = false;
+    for (int at = statement_begin(stream, i, &context.qualifiers); stream.has(at); ++at) {
+        const auto text = stream[at];
+        if (context.qualifiers.of(stream, at) & q_shared) return false;
+        if (text == ";" || text == "=" || text == "{" || text == "[" || text == "(") break;
+        if (text == "const" || text == "constexpr") is_constant = true;
+        if (text == "*") is_constant = false;
+    }
+    return !is_constant;
+}
+
 /// Return "::" if names from a using directive may collide with the file's variables, and no macro may open a namespace
 /// that the brackets do not show.
 std::string_view global_prefix(const Unit& unit) {
@@ -105,16 +120,32 @@ std::string_view global_prefix(const Unit& unit) {
     return has(unit.code, "using", "namespace") ? "::" : "";
 }
 
+/// Register a function's static variables, which the declaration with the word at `i` declares.
+void register_static_locals(const Stream& stream, int i, Context& context) {
+    const int begin = statement_begin(stream, i, &context.qualifiers);
+    const auto declaration = read_declaration(stream, context.qualifiers, begin);
+    if (!declaration.understood || !is_complete(stream, declaration)) return;
+    for (int at = begin; at < declaration.end; at = stream.after_group(at))
+        if (stream[at] == "&" || stream[at] == "&&") return;  // a reference has no address of its own
+    std::string registrations;
+    for (const auto& declarator : declaration.declarators)
+        registrations += " WARPLAB_CPU_STATIC_SYMBOL(" + std::string(stream[declarator.name_begin]) + ", " +
+                         std::string(kind_of(declaration.words)) + ");";
+    context.edits.insert_after(stream.tokens[declaration.end], registrations);
+}
+
 }  // namespace
 
 void note_unlisted_symbols(const Unit& unit, Context& context) {
     const Names functions = defined_functions(unit.code);
     bool any = false;
     const auto look_at = [&](const Stream& stream) {
+        const auto device = device_depth(stream, context.qualifiers), both = both_depth(stream, context.qualifiers);
         for (int i = 0; !any && i < stream.size(); ++i) {
             const unsigned words = context.qualifiers.of(stream, i);
             any = (words & symbol_words) && !(words & (q_shared | q_global)) &&
                   may_be_unlisted(stream, i, functions, context);
+            any = any || ((device[i] > 0 || both[i] > 0) && is_static_local(stream, i, context));
         }
     };
     look_at(unit.code);
@@ -128,6 +159,7 @@ void register_symbols(const Stream& stream, Context& context) {
     const auto device = device_depth(stream, context.qualifiers);
     const std::string_view prefix = global_prefix(context.unit);
     for (int i = 0; i < stream.size(); ++i) {
+        if (device[i] > 0 && is_static_local(stream, i, context)) register_static_locals(stream, i, context);
         const unsigned words = context.qualifiers.of(stream, i);
         if (!(words & symbol_words) || (words & (q_shared | q_global))) continue;
         if (!stream.at_namespace[i] && device[i] == 0) continue;

@@ -144,7 +144,7 @@ const Mistake mistakes[] = {
     {"KernelReturnsAnything", "__global__ auto k() { }", "1:12", "write 'void'"},
     {"ConstantInKernel", "__global__ void k() {\n __constant__ float c[4];\n}", "2:2", "outside of all functions"},
     {"DeviceInFunction", "__device__ void f() { int i; __device__ int n = 3; }", "1:30", "outside of all functions"},
-    {"KernelCutByMacro", "#define BEGIN(n) __global__ void n() {\nBEGIN(k) }", "1:18", "must also end in it"},
+    {"KernelCutByMacro", "#define BEGIN(n) __global__ void n() {\nBEGIN(k) }", "1:18", "ends outside of it"},
     {"SharedInitialised", "void f() { __shared__ int n = 0; }", "1:27", "cannot have an initialiser; assign to 'n'"},
     {"SharedBraces", "void f() { __shared__ int a[2] = {1, 2}; }", "1:27", "cannot have an initialiser"},
     {"SharedConstructed", "void f() { __shared__ int n(0); }", "1:12", "without an initialiser"},

@@ -331,7 +331,17 @@ const Case symbols[] = {
     {"TemplateFunctions", "template <class T> __device__ T f(T x) { auto g = [=] __device__(int i) { return i; }; }",
      "template <class T> __device__ T f(T x) { auto g = [=] __device__(int i) { return i; }; }"},
     {"InFunction", "__device__ int f() { static __device__ int n; return ++n; }",
-     "WARPLAB_CPU_UNLISTED_SYMBOLS; __device__ int f() { static __device__ int n; return ++n; }"},
+     "WARPLAB_CPU_UNLISTED_SYMBOLS; __device__ int f() { static __device__ int n; "
+     "WARPLAB_CPU_STATIC_SYMBOL(n, device); return ++n; }"},
+    {"InFunctionWithoutTheWord", "__device__ int f() { static int n[2], *p = n; return ++*p; }",
+     "WARPLAB_CPU_UNLISTED_SYMBOLS; __device__ int f() { static int n[2], *p = n; "
+     "WARPLAB_CPU_STATIC_SYMBOL(n, device); WARPLAB_CPU_STATIC_SYMBOL(p, device); return ++*p; }"},
+    {"ConstantInFunction", "__device__ int f(int i) { static const int n[] = {1, 2}; return n[i]; }",
+     "__device__ int f(int i) { static const int n[] = {1, 2}; return n[i]; }"},
+    {"ReferenceInFunction", "__device__ int n; __device__ int f() { static int& m = n; return ++m; }",
+     "WARPLAB_CPU_UNLISTED_SYMBOLS; __device__ int n; WARPLAB_CPU_SYMBOL(n, device); "
+     "__device__ int f() { static int& m = n; return ++m; }"},
+    {"InHostFunction", "int f() { static int n; return ++n; }", "int f() { static int n; return ++n; }"},
     {"InMacro", "#define V(t, n) __device__ t n[4]\n#define F(n) __device__ int n(int x) { return x; }\nV(int, a);",
      "#define V(t, n) __device__ t n[4]\n#define F(n) __device__ int n(int x) { return x; }\n"
      "WARPLAB_CPU_UNLISTED_SYMBOLS; V(int, a);"},

@@ -264,6 +264,15 @@ enum class SymbolKind { device, constant, managed };
 struct Symbol {
     Symbol(const volatile void* address, size_t bytes, const char* name, SymbolKind kind);
 };
+/// Registers a function's static variable before main. A static object in the function would be too late, because it is
+/// constructed while the kernel already runs.
+template <auto* variable, class Named>
+struct StaticSymbol {
+    static const Symbol symbol;
+};
+template <auto* variable, class Named>
+const Symbol StaticSymbol<variable, Named>::symbol(variable, sizeof *variable, Named::name(), Named::kind());
+
 /// Records that the file has device variables without a Symbol.
 struct UnlistedSymbols {
     UnlistedSymbols();
@@ -294,6 +303,13 @@ struct UnlistedSymbols {
 #define WARPLAB_CPU_SYMBOL(name, kind)                                              \
     static ::warplab_cpu::Symbol WARPLAB_CPU_JOIN(warplab_cpu_symbol_, __COUNTER__) \
         __attribute__((unused)) (&name, sizeof(name), &#name[*#name == ':' ? 2 : 0], ::warplab_cpu::SymbolKind::kind)
+#define WARPLAB_CPU_STATIC_SYMBOL(name, kind) WARPLAB_CPU_STATIC_SYMBOL_(name, kind, __COUNTER__)
+#define WARPLAB_CPU_STATIC_SYMBOL_(variable, its_kind, number)                       \
+    struct WARPLAB_CPU_JOIN(warplab_cpu_static_, number) {                           \
+        static constexpr const char* name() { return #variable; }                    \
+        static constexpr auto kind() { return ::warplab_cpu::SymbolKind::its_kind; } \
+    };                                                                               \
+    static_cast<void>(&::warplab_cpu::StaticSymbol<&variable, WARPLAB_CPU_JOIN(warplab_cpu_static_, number)>::symbol)
 #define WARPLAB_CPU_UNLISTED_SYMBOLS \
     static ::warplab_cpu::UnlistedSymbols warplab_cpu_unlisted_symbols __attribute__((unused))
 
