@@ -82,6 +82,22 @@ class SharedRewriter {
         return false;
     }
 
+    /// Return the macro that is or contains the declarator's name; -1 if there is none.
+    int find_macro_in(const Declarator& declarator) const {
+        const auto is_macro = [&](int i) { return context_.unit.macro_names.count(stream_[i]) > 0; };
+        const int name = declarator.name_begin;
+        if (is_macro(name)) return name;
+        return stream_[name - 1] == "(" && is_macro(name - 2) ? name - 2 : -1;
+    }
+
+    bool refuse_macro(int i) {
+        context_.refuse_for_cpu(stream_.tokens[i],
+                                "the CPU backend cannot read the name of this __shared__ variable in the macro '" +
+                                    std::string(stream_[i]) +
+                                    "'; write '__shared__ float tile[256];', or put all of that into the macro");
+        return false;
+    }
+
     bool check(int word, const Declaration& declaration) {
         if (!declaration.understood || declaration.end <= word) {
             return refuse(word,
@@ -90,6 +106,7 @@ class SharedRewriter {
         }
         for (const auto& declarator : declaration.declarators) {
             const auto name = "'" + stream_.text(declarator.name_begin, declarator.name_end) + "'";
+            if (const int macro = find_macro_in(declarator); macro >= 0) return refuse_macro(macro);
             if (declarator.initialised) {
                 return refuse(declarator.name_begin, "a __shared__ variable cannot have an initialiser; assign to " +
                                                          name + " in the kernel, then __syncthreads()");

@@ -11,6 +11,7 @@ TEST(Splices, MoveBehindTheTokenThatTheyDivide) {
     EXPECT_EQ(join_split_tokens("__glo\\\nbal__ void k();"), "__global__\\\n void k();");
     EXPECT_EQ(join_split_tokens("k<\\\n<<1, 2>>>(p);"), "k<<<\\\n1, 2>>>(p);");
     EXPECT_EQ(join_split_tokens("k<\\ \n<\\\n<1, 2>>>(p);"), "k<<<\\ \n\\\n1, 2>>>(p);");
+    EXPECT_EQ(join_split_tokens("/\\\n/ k <<<\nint a;"), "//\\\n k <<<\nint a;");
     EXPECT_EQ(join_split_tokens("int one\\\n1 = 1\\\n2;"), "int one1\\\n = 12\\\n;");
 }
 
