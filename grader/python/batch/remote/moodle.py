@@ -18,9 +18,9 @@ from typing import Any
 from grader.python.batch.ingest.times import show_time
 from grader.python.batch.outputs.cells import write_csv
 from grader.python.batch.remote.connection import MISSING, make_adapter, require_secure, try_again
-from grader.python.batch.remote.pull import HAND_INS, MOST_NAME_BYTES, Pulled, begin, plain_name
+from grader.python.batch.remote.pull import HAND_INS, MOST_NAME_BYTES, Pulled, begin, keep_file, plain_name
 from grader.python.batch.remote.push import Pushed, Returned
-from grader.python.common.console import UserError, write_atomically
+from grader.python.common.console import UserError
 from grader.python.common.units import show_points
 
 COLUMNS = ("id", "name", "email", "submitted")
@@ -120,7 +120,7 @@ def pull(moodle: Moodle, folder: Path) -> Pulled:
             if target.is_file() and (target.stat().st_size, int(target.stat().st_mtime)) == version_of(file):
                 continue
             target.parent.mkdir(parents=True, exist_ok=True)
-            write_atomically(target, try_again(lambda file=file: moodle.fetch(file), str(path)))
+            keep_file(target, file["filesize"], lambda file=file: moodle.fetch(file))
             os.utime(target, (file["timemodified"], file["timemodified"]))
             pulled.fetched += 1
         except (UserError, OSError):  # for example a name that this file system does not take

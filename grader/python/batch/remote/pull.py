@@ -5,11 +5,12 @@ from __future__ import annotations
 import hashlib
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from grader.python.batch.ingest.archive import kind_of_file, most_bytes
 from grader.python.batch.outputs.cells import write_csv
 from grader.python.batch.remote.connection import try_again
 from grader.python.common.console import UserError, write_atomically
@@ -47,7 +48,7 @@ def pull(assignment: Any, folder: Path) -> Pulled:
         try:
             if file.is_file() and file.stat().st_size == attachment.size:
                 continue
-            write_atomically(file, try_again(lambda one=attachment: fetch(one), name))
+            keep_file(file, attachment.size, lambda one=attachment: fetch(one))
             pulled.fetched += 1
         except (UserError, OSError):  # for example a name that this file system does not take
             missing.append(name)
@@ -68,6 +69,16 @@ def begin(folder: Path, roster: str) -> None:
         )
     (folder / HAND_INS).mkdir(parents=True, exist_ok=True)
     write_atomically(folder / ROSTER, roster)
+
+
+def keep_file(file: Path, size: int, fetch_it: Callable[[], bytes]) -> None:
+    """Fetch and write a file of `size` bytes. If no grade reads a file that large, write an empty one of the same size
+    instead, so that the student gets the reason: to fetch it could take all memory. Raises UserError, OSError."""
+    if size <= most_bytes(kind_of_file(file.name)):
+        write_atomically(file, try_again(fetch_it, file.name))
+        return
+    with file.open("wb") as stream:
+        stream.truncate(size)  # takes no room on the disk
 
 
 def fetch(attachment: Any) -> bytes:

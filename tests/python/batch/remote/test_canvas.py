@@ -197,3 +197,14 @@ def test_ids_of_the_server_lead_out_of_no_folder() -> None:
     assert "/" not in name and name.startswith("lovelaceada_")
     plain = SimpleNamespace(user={"sortable_name": "Lovelace, Ada"}, late=True, user_id=7)
     assert name_file(plain, SimpleNamespace(id=8, display_name="01.cu")) == "lovelaceada_LATE_7_8_01.cu"
+
+
+def test_a_file_that_is_too_large_to_be_read_is_not_fetched(canvas: Canvas, course: Course, tmp_path: Path) -> None:
+    canvas.add(7000, "Ada Lovelace", "al1", ("lab.zip", b"the file is larger than the memory"))
+    canvas.submissions[7000]["attachments"][0]["size"] = 10**10
+    canvas.add(7001, "Alan Turing", "at2", ("01_first.cu", b"fine"), ("02_second.cu", b"fine"))
+    for _ in range(2):  # the second time, both are there
+        assert run("pull", tmp_path, "--canvas", canvas.url, *WHERE) == 0
+    grade(course, tmp_path)
+    assert course.statuses() == {"al1": "archive_refused", "at2": "graded"}
+    assert "larger than can be read" in (course.out / "feedback/al1/feedback.txt").read_text()
