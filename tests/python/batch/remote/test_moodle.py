@@ -132,3 +132,25 @@ def test_what_moodle_refuses_is_said_at_once(moodle: Moodle, tmp_path: Path, mon
     monkeypatch.setenv("MOODLE_TOKEN", "wrong")
     with pytest.raises(UserError, match="Moodle refuses mod_assign_get_assignments: Invalid token"):
         run("pull", tmp_path, "--moodle", moodle.url, *WHERE)
+
+
+@pytest.mark.parametrize("name", ["-al1", "@al1", "+al1"])
+def test_a_name_that_begins_like_a_formula_is_found(moodle: Moodle, course: Course, tmp_path: Path, name: str) -> None:
+    moodle.add(100, name, "Ada Lovelace", ("01_first.cu", b"fine"), ("02_second.cu", b"fine"))
+    run("pull", tmp_path, "--moodle", moodle.url, *WHERE)
+    assert f"'{name}" in (tmp_path / "roster.csv").read_text(), "no spreadsheet runs it"
+    course.handed_in = tmp_path / "hand-ins"
+    assert not course.grade("--roster", tmp_path / "roster.csv").stderr
+    assert course.statuses() == {name: "graded"}
+    assert run("push", course.out, "--moodle", moodle.url, *WHERE, "--send") == 0 and set(moodle.grades) == {100}
+
+
+def test_a_file_that_is_too_large_to_be_read_is_not_fetched(moodle: Moodle, course: Course, tmp_path: Path) -> None:
+    moodle.add(100, "al1", "Ada Lovelace", ("lab.zip", b"the file is larger than the memory"))
+    moodle.submissions[0]["plugins"][1]["fileareas"][0]["files"][0]["filesize"] = 10**10
+    moodle.add(101, "at2", "Alan Turing", ("01_first.cu", b"fine"), ("02_second.cu", b"fine"))
+    for _ in range(2):  # the second time, both are there
+        assert run("pull", tmp_path, "--moodle", moodle.url, *WHERE) == 0
+    course.handed_in = tmp_path / "hand-ins"
+    course.grade("--roster", tmp_path / "roster.csv")
+    assert course.statuses() == {"al1": "archive_refused", "at2": "graded"}
