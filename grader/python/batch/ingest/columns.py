@@ -132,6 +132,8 @@ def read_rows(text: str, in_english: bool = True) -> list[tuple[int, list[str]]]
     A worksheet of Moodle in another language gets English titles and identifiers, unless `in_english` is False.
     Students type some cells of a course system's table, so a cell may be as long as the file.
     """
+    if "\0" in text:
+        raise UserError("This is not UTF-8 text, but probably UTF-16. Save the file as CSV (UTF-8).")
     csv.field_size_limit(max(len(text), csv.field_size_limit()))
     text = text.removeprefix("\ufeff")
     separator = separator_of(text)

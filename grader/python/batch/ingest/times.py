@@ -16,7 +16,8 @@ def parse_time(text: str) -> datetime:
     """Parse an ISO 8601 time; without a zone it is UTC. Raises UserError if it is invalid."""
     try:
         time = datetime.fromisoformat(text)
-    except ValueError:
+        time.astimezone(UTC)  # the years 1 and 9999 may end in between
+    except (ValueError, OverflowError):
         raise UserError(f"{text!r} is not a time. Write it like 2026-11-21T23:59+01:00.") from None
     return time if time.tzinfo else time.replace(tzinfo=UTC)
 
