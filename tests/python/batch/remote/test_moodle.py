@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from grader.python.batch.__main__ import main
+from grader.python.batch.remote import moodle as systems
 from grader.python.common.console import UserError
 from tests.python.batch.batches import Course
 from tests.python.batch.ingest.test_archive import make_zip
@@ -154,3 +155,14 @@ def test_a_file_that_is_too_large_to_be_read_is_not_fetched(moodle: Moodle, cour
     course.handed_in = tmp_path / "hand-ins"
     course.grade("--roster", tmp_path / "roster.csv")
     assert course.statuses() == {"al1": "archive_refused", "at2": "graded"}
+
+
+@pytest.mark.parametrize("answer", [None, [], {}, {"assignments": [], "warnings": [{"message": "No access rights"}]}])
+def test_an_answer_without_the_documented_parts_is_one_message(
+    moodle: Moodle, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, answer: object
+) -> None:
+    call = systems.Moodle.call_once
+    refuse = "mod_assign_get_submissions"
+    monkeypatch.setattr(systems.Moodle, "call_once", lambda *words: answer if words[1] == refuse else call(*words))
+    with pytest.raises(UserError, match="answer is not as documented"):
+        run("pull", tmp_path, "--moodle", moodle.url, *WHERE)
