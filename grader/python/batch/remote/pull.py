@@ -36,9 +36,7 @@ class Pulled:
 def pull(assignment: Any, folder: Path) -> Pulled:
     """Write hand-ins/ and roster.csv. Files that are there already are not fetched again, and those of an earlier
     attempt are removed, as Canvas's own download has only the last one. Raises UserError, OSError."""
-    submissions = try_again(
-        lambda: list(assignment.get_submissions(include=["user"], per_page=100)), "the list of submissions"
-    )
+    submissions = try_again(lambda: list_submissions(assignment), "the list of submissions")
     begin(folder, write_roster(submissions))
     pulled, missing, incomplete = Pulled(len(submissions)), [], set()
     wanted = {name_file(one, attachment): (one, attachment) for one in submissions for attachment in one.attachments}
@@ -58,6 +56,17 @@ def pull(assignment: Any, folder: Path) -> Pulled:
             file.unlink()
     pulled.missing, pulled.incomplete = tuple(missing), frozenset(incomplete)
     return pulled
+
+
+def list_submissions(assignment: Any) -> list[Any]:
+    """Return the submissions of all students. Raises ValueError if a student is in the list twice: the list changed
+    meanwhile, or its pages repeat without an end."""
+    found: dict[int, Any] = {}
+    for one in assignment.get_submissions(include=["user"], per_page=100):
+        if one.user_id in found:
+            raise ValueError("a student twice")
+        found[one.user_id] = one
+    return list(found.values())
 
 
 def begin(folder: Path, roster: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import itertools
 import os
 import signal
 import subprocess
@@ -16,7 +17,8 @@ import pytest
 
 from grader.python.batch.__main__ import main
 from grader.python.batch.remote import connection, exchange
-from grader.python.batch.remote.pull import name_file
+from grader.python.batch.remote.pull import name_file, pull
+from grader.python.common.console import UserError
 from tests.python.batch.batches import Course
 from tests.python.batch.ingest.test_archive import make_zip
 from tests.python.batch.remote.canvas import FAULTS, TOKEN, Canvas
@@ -208,3 +210,10 @@ def test_a_file_that_is_too_large_to_be_read_is_not_fetched(canvas: Canvas, cour
     grade(course, tmp_path)
     assert course.statuses() == {"al1": "archive_refused", "at2": "graded"}
     assert "larger than can be read" in (course.out / "feedback/al1/feedback.txt").read_text()
+
+
+def test_pages_that_repeat_end(canvas: Canvas, tmp_path: Path) -> None:
+    one = SimpleNamespace(user_id=7000, attachments=[])
+    assignment = SimpleNamespace(get_submissions=lambda **_: itertools.repeat(one))
+    with pytest.raises(UserError, match="the list of submissions failed"):
+        pull(assignment, tmp_path)
