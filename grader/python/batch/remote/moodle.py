@@ -18,7 +18,7 @@ from typing import Any
 from grader.python.batch.ingest.times import show_time
 from grader.python.batch.outputs.cells import write_csv
 from grader.python.batch.remote.connection import MISSING, make_adapter, require_secure, try_again
-from grader.python.batch.remote.pull import HAND_INS, MOST_NAME_BYTES, Pulled, begin, keep_file, plain_name
+from grader.python.batch.remote.pull import HAND_INS, MOST_NAME_BYTES, Pulled, begin, drop_shared, keep_file, plain_name
 from grader.python.batch.remote.push import Pushed, Returned
 from grader.python.common.console import UserError
 from grader.python.common.units import show_points
@@ -181,6 +181,7 @@ def write_roster(moodle: Moodle, handed_in: Mapping[int, Mapping[str, Any]]) -> 
         submission = handed_in.get(user["id"])
         time = show_time(datetime.fromtimestamp(submission["timemodified"], UTC)) if submission else ""
         rows.append([id_of(user), user.get("fullname", ""), user.get("email") or "", time])
+    drop_shared(rows[1:], [COLUMNS.index(name) for name in ("id", "email")])
     return write_csv(rows)
 
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 import hashlib
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from grader.python.batch.ingest.archive import kind_of_file, most_bytes
+from grader.python.batch.ingest.called import compose
 from grader.python.batch.outputs.cells import write_csv
 from grader.python.batch.remote.connection import try_again
 from grader.python.common.console import UserError, write_atomically
@@ -126,7 +128,23 @@ def write_roster(submissions: Sequence[Any]) -> str:
     rows = [list(COLUMNS)]
     for one in submissions:
         user = getattr(one, "user", {})
-        login = user.get("login_id") or user.get("sis_user_id") or one.user_id
+        login = user.get("login_id") or user.get("sis_user_id") or ""
         time = getattr(one, "submitted_at", None) or ""
         rows.append([str(login), user.get("name", ""), str(one.user_id), user.get("email") or "", time])
+    drop_shared(rows[1:], [COLUMNS.index(name) for name in ("canvas id", "id", "email")])
+    for row in rows:
+        row[0] = row[0] or row[COLUMNS.index("canvas id")]
     return write_csv(rows)
+
+
+def drop_shared(rows: Sequence[list[str]], columns: Sequence[int]) -> None:
+    """Empty each cell of these columns that another row has in the same column or in an earlier one of `columns`. A
+    roster in which an id belongs to two students is refused, and students choose some ids, such as addresses."""
+    taken: dict[str, int] = {}
+    for at in columns:
+        words = [compose(row[at].strip()).casefold() for row in rows]
+        count = Counter(words)
+        for number, (row, word) in enumerate(zip(rows, words, strict=True)):
+            if count[word] > 1 or taken.get(word, number) != number:
+                row[at] = ""
+        taken |= {word: number for number, word in enumerate(words) if rows[number][at]}

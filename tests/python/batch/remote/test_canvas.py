@@ -217,3 +217,15 @@ def test_pages_that_repeat_end(canvas: Canvas, tmp_path: Path) -> None:
     assignment = SimpleNamespace(get_submissions=lambda **_: itertools.repeat(one))
     with pytest.raises(UserError, match="the list of submissions failed"):
         pull(assignment, tmp_path)
+
+
+def test_another_students_number_or_address_as_a_login_blocks_nobody(
+    canvas: Canvas, course: Course, tmp_path: Path
+) -> None:
+    texts = ("01_first.cu", b"fine"), ("02_second.cu", b"fine")
+    for number, login in enumerate(("al1", "7000", "bo2", "bo2", "cy3")):
+        canvas.add(7000 + number, f"Ann Lee{number}", login, *texts)
+    canvas.submissions[7004]["user"]["email"] = "al1"
+    run("pull", tmp_path, "--canvas", canvas.url, *WHERE)
+    assert not grade(course, tmp_path).stderr
+    assert course.statuses() == dict.fromkeys(("al1", "7001", "7002", "7003", "cy3"), "graded")

@@ -166,3 +166,15 @@ def test_an_answer_without_the_documented_parts_is_one_message(
     monkeypatch.setattr(systems.Moodle, "call_once", lambda *words: answer if words[1] == refuse else call(*words))
     with pytest.raises(UserError, match="answer is not as documented"):
         run("pull", tmp_path, "--moodle", moodle.url, *WHERE)
+
+
+def test_another_students_address_as_a_name_blocks_nobody(moodle: Moodle, course: Course, tmp_path: Path) -> None:
+    for number, name in enumerate(("al1", "al1@x", "bo2", "cy3")):
+        moodle.add(100 + number, name, f"Ann Lee{number}", ("01_first.cu", b"fine"), ("02_second.cu", b"fine"))
+    moodle.users[3]["email"] = "BO2@X"
+    run("pull", tmp_path, "--moodle", moodle.url, *WHERE)
+    rows = list(csv.DictReader((tmp_path / "roster.csv").read_text().splitlines()))
+    assert {row["id"]: row["email"] for row in rows} == {"al1": "", "al1@x": "al1@x@x", "bo2": "", "cy3": ""}
+    course.handed_in = tmp_path / "hand-ins"
+    assert not course.grade("--roster", tmp_path / "roster.csv").stderr
+    assert course.statuses() == dict.fromkeys(("al1", "al1@x", "bo2", "cy3"), "graded")
