@@ -10,11 +10,12 @@ from __future__ import annotations
 import html
 import os
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from grader.python.batch.ingest.roster import alias_key, split_team
 from grader.python.batch.ingest.times import show_time
 from grader.python.batch.outputs.cells import write_csv
 from grader.python.batch.remote.connection import MISSING, make_adapter, require_secure, try_again
@@ -105,12 +106,13 @@ def pull(moodle: Moodle, folder: Path) -> Pulled:
     (listed,) = moodle.call("mod_assign_get_submissions", assignmentids=[moodle.assignment])["assignments"]
     handed_in: dict[int, Mapping[str, Any]] = {}
     pulled, wanted, missing = Pulled(len(moodle.users)), {}, []
+    known = {alias_key(word) for user in moodle.users for word in (id_of(user), user.get("email") or "")}
     for submission in listed["submissions"]:
         members = members_of(moodle, submission)
         handed_in |= {user["id"]: submission for user in members}
         for file in list_files(submission):
             path = "/".join(filter(None, (file["filepath"].strip("/"), file["filename"])))
-            for team in folders_of(members):
+            for team in folders_of(members, known):
                 wanted[Path(team) / plain_path(path)] = file
     begin(folder, write_roster(moodle, handed_in))
     pulled.files = len(wanted)
@@ -153,12 +155,13 @@ def id_of(user: Mapping[str, Any]) -> str:
     return plain_name(user["username"], MOST_NAME_BYTES)
 
 
-def folders_of(members: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Return the folder of a hand-in, named as `grade` reads the names of a team; if it would be too long, a folder for
-    each member."""
+def folders_of(members: Sequence[Mapping[str, Any]], known: Set[str]) -> list[str]:
+    """Return the folder of a hand-in, named as `grade` reads the names of a team; if it would be too long, or if
+    `grade` would read it as other students, a folder for each member. `known`: the keys of all students' ids."""
     ids = sorted(map(id_of, members))
     team = "-".join(ids)
-    return [team] if team and len(team.encode()) <= MOST_FOLDER_BYTES else ids
+    is_clear = split_team(team, known) == ids and len(team.encode()) <= MOST_FOLDER_BYTES
+    return [team] if is_clear else ids
 
 
 def plain_path(path: str) -> Path:

@@ -178,3 +178,14 @@ def test_another_students_address_as_a_name_blocks_nobody(moodle: Moodle, course
     course.handed_in = tmp_path / "hand-ins"
     assert not course.grade("--roster", tmp_path / "roster.csv").stderr
     assert course.statuses() == dict.fromkeys(("al1", "al1@x", "bo2", "cy3"), "graded")
+
+
+def test_a_name_like_a_teams_takes_nothing_from_the_team(moodle: Moodle, course: Course, tmp_path: Path) -> None:
+    moodle.add(100, "al1", "Ada Lovelace", ("01_first.cu", b"fine"), ("02_second.cu", b"fine"), group=7)
+    moodle.add(101, "at2", "Alan Turing")
+    moodle.users[1]["groups"] = [{"id": 7, "name": "Team 7"}]
+    moodle.add(102, "al1-at2", "Mal Lory")
+    run("pull", tmp_path, "--moodle", moodle.url, *WHERE)
+    course.handed_in = tmp_path / "hand-ins"
+    course.grade("--roster", tmp_path / "roster.csv")
+    assert course.statuses() == {"al1": "graded", "at2": "graded", "al1-at2": "not_submitted"}
