@@ -250,6 +250,9 @@ def test_a_forgotten_roster_is_the_one_of_before(course: Course) -> None:
     [
         ("id,email\na1,x@y\na2,X@Y\n", "roster.csv:3: X@Y is in line 2 too, and can be one student only."),
         ("PK\3\4 a zip", "is a spreadsheet. Save it as CSV"),
+        ("i\0d\0\n\0a\0l\0001\0\n\0", "probably UTF-16. Save the file as CSV"),
+        ("id,submitted\nal1,9999-12-31T23:59-23:00\n", "'9999-12-31T23:59-23:00' is not between the years 2000"),
+        ("id,submitted\nal1,0026-11-21T10:00Z\n", "roster.csv:2: '0026-11-21T10:00Z' is not between the years 2000"),
     ],
 )
 def test_rosters_that_cannot_be_used(course: Course, text: str, says: str) -> None:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import re
 import signal
 import subprocess
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -13,7 +15,12 @@ from pathlib import Path
 
 import pytest
 
+from grader.python.batch.__main__ import main
+from grader.python.batch.outputs.write import write_outputs
+from grader.python.batch.store.database import Database
 from grader.python.batch.store.queue import list_waiting
+from grader.python.batch.store.settings import Settings
+from grader.python.batch.verbs import serve as verb
 from tests.python.batch.batches import LAB, ROOT, STAGES, Course, environment
 from tests.python.batch.ingest.test_archive import make_zip
 
@@ -219,3 +226,33 @@ def test_a_page_that_cannot_be_written_does_not_end_the_queue(course: Course) ->
 def test_misuse_is_one_clear_message(course: Course, more: tuple[str, ...], says: str) -> None:
     said = course.run(serve_command(course, *more))
     assert said.returncode == 2 and says in said.stderr
+
+
+def test_one_lane_grades_the_next_hand_in_before_outputs_are_written(
+    course: Course, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waiting = []
+
+    def write(database: Database, settings: Settings) -> Path:
+        waiting.append(len(list_waiting(database)))
+        return write_outputs(database, settings)
+
+    def stop() -> None:
+        end_s = time.monotonic() + 300
+        while len(course.log("end")) < 6 and time.monotonic() < end_s:
+            time.sleep(0.05)
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    for number in range(6):
+        course.hand_in(f"s{number}", "fine", "fine")
+    monkeypatch.setattr(verb, "write_outputs", write)
+    monkeypatch.setattr(verb, "OUTPUTS_S", 300)
+    before = [signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)]
+    (thread := threading.Thread(target=stop)).start()
+    try:
+        assert main([*serve_command(course, *AT_ONCE, "--jobs", "1")[3:]]) == 0
+    finally:
+        thread.join()
+        for number, handler in zip((signal.SIGTERM, signal.SIGINT), before, strict=True):
+            signal.signal(number, handler)
+    assert set(course.statuses().values()) == {"graded"} and len(waiting) <= 3, waiting

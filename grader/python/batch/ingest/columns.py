@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import re
+import unicodedata
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -24,6 +25,7 @@ IDENTITIES = (*IDS, *NAMES, *FIRST_NAMES, *LAST_NAMES)
 NOTHING = ("", "-", "n/a")  # cells without an id
 MOST_RUNNING_DIGITS = 4  # of numbers that a course assigns to its students consecutively
 MOST_CELL = 300  # characters that are read of a cell
+FORMULA_SIGNS = ("=", "+", "-", "@", "\N{MINUS SIGN}")
 IDENTIFIED = re.compile(rf"{PARTICIPANT}[1-9]\d{{0,18}}|", re.ASCII)
 FOREIGN = r"(Teilnehmer/in|Participant)\D{0,3}\d"  # an identifier
 ROW_START = re.compile(rf'^(?="{PARTICIPANT}[1-9]\d{{0,18}}",)', re.ASCII | re.MULTILINE)
@@ -71,9 +73,20 @@ def cells_by_title(header: Sequence[str], row: Sequence[str]) -> dict[str, str]:
     a cell is read, because students type some cells and composing takes time quadratic in the length."""
     cells: dict[str, str] = {}
     for title, cell in zip(header, row, strict=False):
-        if text := compose(cell.strip()[:MOST_CELL]):
+        if text := compose(without_apostrophe(cell.strip()[:MOST_CELL])):
             cells.setdefault(plain_title(title), text)
     return cells
+
+
+def without_apostrophe(cell: str) -> str:
+    """Return a cell without the apostrophe that our exports and rosters put before a formula's sign: with it, an id or
+    a name such as -al12 would be different from the one in the course system."""
+    return cell[1:] if cell.startswith("'") and begins_formula(cell[1:2]) else cell
+
+
+def begins_formula(character: str) -> bool:
+    """Return whether a spreadsheet may interpret a cell that begins with it as a formula."""
+    return unicodedata.normalize("NFKC", character).startswith(FORMULA_SIGNS)
 
 
 def read_name(cells: Mapping[str, str]) -> str:
@@ -119,6 +132,8 @@ def read_rows(text: str, in_english: bool = True) -> list[tuple[int, list[str]]]
     A worksheet of Moodle in another language gets English titles and identifiers, unless `in_english` is False.
     Students type some cells of a course system's table, so a cell may be as long as the file.
     """
+    if "\0" in text:
+        raise UserError("This is not UTF-8 text, but probably UTF-16. Save the file as CSV (UTF-8).")
     csv.field_size_limit(max(len(text), csv.field_size_limit()))
     text = text.removeprefix("\ufeff")
     separator = separator_of(text)

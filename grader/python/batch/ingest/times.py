@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 from grader.python.common.console import UserError
 
 FIRST_TIME = datetime(2000, 1, 1, tzinfo=UTC)  # earlier times are invalid
+LAST_TIME = datetime(3000, 1, 1, tzinfo=UTC)  # sums with later ones may leave the calendar
 WORKSHEET_TIME = "%A, %d %B %Y, %I:%M %p"  # Friday, 20 November 2026, 10:00 AM
 CLOCKS_DIFFER = timedelta(days=1)  # maximum clock difference, time zones included; later times lie in the future
 
@@ -27,6 +28,8 @@ def parse_zoned_time(text: str) -> datetime:
     time = parse_time(text)
     if datetime.fromisoformat(text).tzinfo is None:
         raise UserError(f"{text!r} says no time zone. Write it like 2026-11-21T23:59+01:00, or with Z for UTC.")
+    if not FIRST_TIME <= time < LAST_TIME:
+        raise UserError(f"{text!r} is not between the years {FIRST_TIME.year} and {LAST_TIME.year}.")
     return time
 
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 import csv
 import io
 import re
-import unicodedata
 from collections.abc import Sequence
 
-from grader.python.batch.ingest.columns import read_rows
+from grader.python.batch.ingest.columns import begins_formula, read_rows
 from grader.python.batch.outputs.formats import Rows
 from grader.python.common.console import UserError
 from grader.python.common.markup import show_text
@@ -20,7 +19,6 @@ SEPARATORS = ";\t\n"
 BEHIND_REFERENCE = re.compile(r"(?<=;)[^\w&;<]+")
 BACKSLASH_AT_QUOTE = re.compile(r'\\(?="|\Z)')
 JOINED = re.compile(r"[^\u200c\u200d]+")  # words of Persian or Sinhala, and emoji, contain joiners
-FORMULA_SIGNS = ("=", "+", "-", "@", "\N{MINUS SIGN}")
 
 
 def defuse(cell: str, is_first: bool = False) -> str:
@@ -42,11 +40,6 @@ def defuse_start(found: re.Match[str]) -> str:
     """Insert an apostrophe after the last separator if a formula would begin there."""
     at = max(found[0].rfind(separator) for separator in SEPARATORS) + 1
     return f"{found[0][:at]}'{found[0][at:]}" if begins_formula(found[1]) else found[0]
-
-
-def begins_formula(character: str) -> bool:
-    """Return whether a spreadsheet may interpret a cell that begins with it as a formula."""
-    return unicodedata.normalize("NFKC", character).startswith(FORMULA_SIGNS)
 
 
 def write_csv(rows: Sequence[Sequence[str]]) -> str:

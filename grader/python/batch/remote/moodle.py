@@ -10,17 +10,18 @@ from __future__ import annotations
 import html
 import os
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from grader.python.batch.ingest.roster import alias_key, split_team
 from grader.python.batch.ingest.times import show_time
 from grader.python.batch.outputs.cells import write_csv
 from grader.python.batch.remote.connection import MISSING, make_adapter, require_secure, try_again
-from grader.python.batch.remote.pull import HAND_INS, MOST_NAME_BYTES, Pulled, begin, plain_name
+from grader.python.batch.remote.pull import HAND_INS, MOST_NAME_BYTES, Pulled, begin, drop_shared, keep_file, plain_name
 from grader.python.batch.remote.push import Pushed, Returned
-from grader.python.common.console import UserError, write_atomically
+from grader.python.common.console import UserError
 from grader.python.common.units import show_points
 
 COLUMNS = ("id", "name", "email", "submitted")
@@ -105,12 +106,13 @@ def pull(moodle: Moodle, folder: Path) -> Pulled:
     (listed,) = moodle.call("mod_assign_get_submissions", assignmentids=[moodle.assignment])["assignments"]
     handed_in: dict[int, Mapping[str, Any]] = {}
     pulled, wanted, missing = Pulled(len(moodle.users)), {}, []
+    known = {alias_key(word) for user in moodle.users for word in (id_of(user), user.get("email") or "")}
     for submission in listed["submissions"]:
         members = members_of(moodle, submission)
         handed_in |= {user["id"]: submission for user in members}
         for file in list_files(submission):
             path = "/".join(filter(None, (file["filepath"].strip("/"), file["filename"])))
-            for team in folders_of(members):
+            for team in folders_of(members, known):
                 wanted[Path(team) / plain_path(path)] = file
     begin(folder, write_roster(moodle, handed_in))
     pulled.files = len(wanted)
@@ -120,7 +122,7 @@ def pull(moodle: Moodle, folder: Path) -> Pulled:
             if target.is_file() and (target.stat().st_size, int(target.stat().st_mtime)) == version_of(file):
                 continue
             target.parent.mkdir(parents=True, exist_ok=True)
-            write_atomically(target, try_again(lambda file=file: moodle.fetch(file), str(path)))
+            keep_file(target, file["filesize"], lambda file=file: moodle.fetch(file))
             os.utime(target, (file["timemodified"], file["timemodified"]))
             pulled.fetched += 1
         except (UserError, OSError):  # for example a name that this file system does not take
@@ -153,12 +155,13 @@ def id_of(user: Mapping[str, Any]) -> str:
     return plain_name(user["username"], MOST_NAME_BYTES)
 
 
-def folders_of(members: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Return the folder of a hand-in, named as `grade` reads the names of a team; if it would be too long, a folder for
-    each member."""
+def folders_of(members: Sequence[Mapping[str, Any]], known: Set[str]) -> list[str]:
+    """Return the folder of a hand-in, named as `grade` reads the names of a team; if it would be too long, or if
+    `grade` would read it as other students, a folder for each member. `known`: the keys of all students' ids."""
     ids = sorted(map(id_of, members))
     team = "-".join(ids)
-    return [team] if team and len(team.encode()) <= MOST_FOLDER_BYTES else ids
+    is_clear = split_team(team, known) == ids and len(team.encode()) <= MOST_FOLDER_BYTES
+    return [team] if is_clear else ids
 
 
 def plain_path(path: str) -> Path:
@@ -181,6 +184,7 @@ def write_roster(moodle: Moodle, handed_in: Mapping[int, Mapping[str, Any]]) -> 
         submission = handed_in.get(user["id"])
         time = show_time(datetime.fromtimestamp(submission["timemodified"], UTC)) if submission else ""
         rows.append([id_of(user), user.get("fullname", ""), user.get("email") or "", time])
+    drop_shared(rows[1:], [COLUMNS.index(name) for name in ("id", "email")])
     return write_csv(rows)
 
 

@@ -5,11 +5,14 @@ from __future__ import annotations
 import hashlib
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from grader.python.batch.ingest.archive import kind_of_file, most_bytes
+from grader.python.batch.ingest.called import compose
 from grader.python.batch.outputs.cells import write_csv
 from grader.python.batch.remote.connection import try_again
 from grader.python.common.console import UserError, write_atomically
@@ -35,9 +38,7 @@ class Pulled:
 def pull(assignment: Any, folder: Path) -> Pulled:
     """Write hand-ins/ and roster.csv. Files that are there already are not fetched again, and those of an earlier
     attempt are removed, as Canvas's own download has only the last one. Raises UserError, OSError."""
-    submissions = try_again(
-        lambda: list(assignment.get_submissions(include=["user"], per_page=100)), "the list of submissions"
-    )
+    submissions = try_again(lambda: list_submissions(assignment), "the list of submissions")
     begin(folder, write_roster(submissions))
     pulled, missing, incomplete = Pulled(len(submissions)), [], set()
     wanted = {name_file(one, attachment): (one, attachment) for one in submissions for attachment in one.attachments}
@@ -47,7 +48,7 @@ def pull(assignment: Any, folder: Path) -> Pulled:
         try:
             if file.is_file() and file.stat().st_size == attachment.size:
                 continue
-            write_atomically(file, try_again(lambda one=attachment: fetch(one), name))
+            keep_file(file, attachment.size, lambda one=attachment: fetch(one))
             pulled.fetched += 1
         except (UserError, OSError):  # for example a name that this file system does not take
             missing.append(name)
@@ -59,6 +60,17 @@ def pull(assignment: Any, folder: Path) -> Pulled:
     return pulled
 
 
+def list_submissions(assignment: Any) -> list[Any]:
+    """Return the submissions of all students. Raises ValueError if a student is in the list twice: the list changed
+    meanwhile, or its pages repeat without an end."""
+    found: dict[int, Any] = {}
+    for one in assignment.get_submissions(include=["user"], per_page=100):
+        if one.user_id in found:
+            raise ValueError("a student twice")
+        found[one.user_id] = one
+    return list(found.values())
+
+
 def begin(folder: Path, roster: str) -> None:
     """Write the roster, and make the folder of hand-ins. Raises UserError if there is one that `pull` did not make,
     because files that the course system does not have are removed from it."""
@@ -68,6 +80,16 @@ def begin(folder: Path, roster: str) -> None:
         )
     (folder / HAND_INS).mkdir(parents=True, exist_ok=True)
     write_atomically(folder / ROSTER, roster)
+
+
+def keep_file(file: Path, size: int, fetch_it: Callable[[], bytes]) -> None:
+    """Fetch and write a file of `size` bytes. If no grade reads a file that large, write an empty one of the same size
+    instead, so that the student gets the reason: to fetch it could take all memory. Raises UserError, OSError."""
+    if size <= most_bytes(kind_of_file(file.name)):
+        write_atomically(file, try_again(fetch_it, file.name))
+        return
+    with file.open("wb") as stream:
+        stream.truncate(size)  # takes no room on the disk
 
 
 def fetch(attachment: Any) -> bytes:
@@ -106,7 +128,23 @@ def write_roster(submissions: Sequence[Any]) -> str:
     rows = [list(COLUMNS)]
     for one in submissions:
         user = getattr(one, "user", {})
-        login = user.get("login_id") or user.get("sis_user_id") or one.user_id
+        login = user.get("login_id") or user.get("sis_user_id") or ""
         time = getattr(one, "submitted_at", None) or ""
         rows.append([str(login), user.get("name", ""), str(one.user_id), user.get("email") or "", time])
+    drop_shared(rows[1:], [COLUMNS.index(name) for name in ("canvas id", "id", "email")])
+    for row in rows:
+        row[0] = row[0] or row[COLUMNS.index("canvas id")]
     return write_csv(rows)
+
+
+def drop_shared(rows: Sequence[list[str]], columns: Sequence[int]) -> None:
+    """Empty each cell of these columns that another row has in the same column or in an earlier one of `columns`. A
+    roster in which an id belongs to two students is refused, and students choose some ids, such as addresses."""
+    taken: dict[str, int] = {}
+    for at in columns:
+        words = [compose(row[at].strip()).casefold() for row in rows]
+        count = Counter(words)
+        for number, (row, word) in enumerate(zip(rows, words, strict=True)):
+            if count[word] > 1 or taken.get(word, number) != number:
+                row[at] = ""
+        taken |= {word: number for number, word in enumerate(words) if rows[number][at]}

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -61,17 +62,31 @@ def push(options: argparse.Namespace) -> int:
 def fetch(options: argparse.Namespace) -> Pulled:
     """Fetch the hand-ins and the roster of the assignment that the options name into their folder. Raises UserError,
     OSError."""
-    if options.moodle:
-        return moodle.pull(connect_moodle(options), options.folder)
-    return canvas_pull.pull(connect_canvas(options), options.folder)
+    with reading_answers():
+        if options.moodle:
+            return moodle.pull(connect_moodle(options), options.folder)
+        return canvas_pull.pull(connect_canvas(options), options.folder)
 
 
 def give_back(options: argparse.Namespace, returned: Mapping[str, Returned], send: bool) -> Pushed:
     """Return grades and feedback to the assignment that the options name, or only find out what would change. Raises
     UserError."""
-    if options.moodle:
-        return moodle.push(connect_moodle(options), returned, send)
-    return canvas_push.push(connect_canvas(options), returned, send)
+    with reading_answers():
+        if options.moodle:
+            return moodle.push(connect_moodle(options), returned, send)
+        return canvas_push.push(connect_canvas(options), returned, send)
+
+
+@contextmanager
+def reading_answers() -> Iterator[None]:
+    """Convert the errors of reading an answer without the documented parts to one message. Raises UserError."""
+    try:
+        yield
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise UserError(
+            f"The course system's answer is not as documented ({type(error).__name__}: {error}). Check the address, "
+            "the numbers, and what the token may read. Then repeat the command."
+        ) from None
 
 
 def connect_canvas(options: argparse.Namespace) -> Any:

@@ -154,6 +154,7 @@ class Server:
             else:
                 self.postponed[key] = self.ready[key].fingerprint if key in self.ready else ""
             self.has_changed = True
+        self.feed()  # before writing, which takes long: no lane stays empty meanwhile
         if self.must_write and (not self.lanes.begun() or self.is_time_to_write()):
             self.write()
         self.attempt(self.push)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import itertools
 import os
 import signal
 import subprocess
@@ -16,7 +17,8 @@ import pytest
 
 from grader.python.batch.__main__ import main
 from grader.python.batch.remote import connection, exchange
-from grader.python.batch.remote.pull import name_file
+from grader.python.batch.remote.pull import name_file, pull
+from grader.python.common.console import UserError
 from tests.python.batch.batches import Course
 from tests.python.batch.ingest.test_archive import make_zip
 from tests.python.batch.remote.canvas import FAULTS, TOKEN, Canvas
@@ -197,3 +199,33 @@ def test_ids_of_the_server_lead_out_of_no_folder() -> None:
     assert "/" not in name and name.startswith("lovelaceada_")
     plain = SimpleNamespace(user={"sortable_name": "Lovelace, Ada"}, late=True, user_id=7)
     assert name_file(plain, SimpleNamespace(id=8, display_name="01.cu")) == "lovelaceada_LATE_7_8_01.cu"
+
+
+def test_a_file_that_is_too_large_to_be_read_is_not_fetched(canvas: Canvas, course: Course, tmp_path: Path) -> None:
+    canvas.add(7000, "Ada Lovelace", "al1", ("lab.zip", b"the file is larger than the memory"))
+    canvas.submissions[7000]["attachments"][0]["size"] = 10**10
+    canvas.add(7001, "Alan Turing", "at2", ("01_first.cu", b"fine"), ("02_second.cu", b"fine"))
+    for _ in range(2):  # the second time, both are there
+        assert run("pull", tmp_path, "--canvas", canvas.url, *WHERE) == 0
+    grade(course, tmp_path)
+    assert course.statuses() == {"al1": "archive_refused", "at2": "graded"}
+    assert "larger than can be read" in (course.out / "feedback/al1/feedback.txt").read_text()
+
+
+def test_pages_that_repeat_end(canvas: Canvas, tmp_path: Path) -> None:
+    one = SimpleNamespace(user_id=7000, attachments=[])
+    assignment = SimpleNamespace(get_submissions=lambda **_: itertools.repeat(one))
+    with pytest.raises(UserError, match="the list of submissions failed"):
+        pull(assignment, tmp_path)
+
+
+def test_another_students_number_or_address_as_a_login_blocks_nobody(
+    canvas: Canvas, course: Course, tmp_path: Path
+) -> None:
+    texts = ("01_first.cu", b"fine"), ("02_second.cu", b"fine")
+    for number, login in enumerate(("al1", "7000", "bo2", "bo2", "cy3")):
+        canvas.add(7000 + number, f"Ann Lee{number}", login, *texts)
+    canvas.submissions[7004]["user"]["email"] = "al1"
+    run("pull", tmp_path, "--canvas", canvas.url, *WHERE)
+    assert not grade(course, tmp_path).stderr
+    assert course.statuses() == dict.fromkeys(("al1", "7001", "7002", "7003", "cy3"), "graded")

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from grader.python.batch.__main__ import main
+from grader.python.batch.remote import moodle as systems
 from grader.python.common.console import UserError
 from tests.python.batch.batches import Course
 from tests.python.batch.ingest.test_archive import make_zip
@@ -132,3 +133,59 @@ def test_what_moodle_refuses_is_said_at_once(moodle: Moodle, tmp_path: Path, mon
     monkeypatch.setenv("MOODLE_TOKEN", "wrong")
     with pytest.raises(UserError, match="Moodle refuses mod_assign_get_assignments: Invalid token"):
         run("pull", tmp_path, "--moodle", moodle.url, *WHERE)
+
+
+@pytest.mark.parametrize("name", ["-al1", "@al1", "+al1"])
+def test_a_name_that_begins_like_a_formula_is_found(moodle: Moodle, course: Course, tmp_path: Path, name: str) -> None:
+    moodle.add(100, name, "Ada Lovelace", ("01_first.cu", b"fine"), ("02_second.cu", b"fine"))
+    run("pull", tmp_path, "--moodle", moodle.url, *WHERE)
+    assert f"'{name}" in (tmp_path / "roster.csv").read_text(), "no spreadsheet runs it"
+    course.handed_in = tmp_path / "hand-ins"
+    assert not course.grade("--roster", tmp_path / "roster.csv").stderr
+    assert course.statuses() == {name: "graded"}
+    assert run("push", course.out, "--moodle", moodle.url, *WHERE, "--send") == 0 and set(moodle.grades) == {100}
+
+
+def test_a_file_that_is_too_large_to_be_read_is_not_fetched(moodle: Moodle, course: Course, tmp_path: Path) -> None:
+    moodle.add(100, "al1", "Ada Lovelace", ("lab.zip", b"the file is larger than the memory"))
+    moodle.submissions[0]["plugins"][1]["fileareas"][0]["files"][0]["filesize"] = 10**10
+    moodle.add(101, "at2", "Alan Turing", ("01_first.cu", b"fine"), ("02_second.cu", b"fine"))
+    for _ in range(2):  # the second time, both are there
+        assert run("pull", tmp_path, "--moodle", moodle.url, *WHERE) == 0
+    course.handed_in = tmp_path / "hand-ins"
+    course.grade("--roster", tmp_path / "roster.csv")
+    assert course.statuses() == {"al1": "archive_refused", "at2": "graded"}
+
+
+@pytest.mark.parametrize("answer", [None, [], {}, {"assignments": [], "warnings": [{"message": "No access rights"}]}])
+def test_an_answer_without_the_documented_parts_is_one_message(
+    moodle: Moodle, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, answer: object
+) -> None:
+    call = systems.Moodle.call_once
+    refuse = "mod_assign_get_submissions"
+    monkeypatch.setattr(systems.Moodle, "call_once", lambda *words: answer if words[1] == refuse else call(*words))
+    with pytest.raises(UserError, match="answer is not as documented"):
+        run("pull", tmp_path, "--moodle", moodle.url, *WHERE)
+
+
+def test_another_students_address_as_a_name_blocks_nobody(moodle: Moodle, course: Course, tmp_path: Path) -> None:
+    for number, name in enumerate(("al1", "al1@x", "bo2", "cy3")):
+        moodle.add(100 + number, name, f"Ann Lee{number}", ("01_first.cu", b"fine"), ("02_second.cu", b"fine"))
+    moodle.users[3]["email"] = "BO2@X"
+    run("pull", tmp_path, "--moodle", moodle.url, *WHERE)
+    rows = list(csv.DictReader((tmp_path / "roster.csv").read_text().splitlines()))
+    assert {row["id"]: row["email"] for row in rows} == {"al1": "", "al1@x": "al1@x@x", "bo2": "", "cy3": ""}
+    course.handed_in = tmp_path / "hand-ins"
+    assert not course.grade("--roster", tmp_path / "roster.csv").stderr
+    assert course.statuses() == dict.fromkeys(("al1", "al1@x", "bo2", "cy3"), "graded")
+
+
+def test_a_name_like_a_teams_takes_nothing_from_the_team(moodle: Moodle, course: Course, tmp_path: Path) -> None:
+    moodle.add(100, "al1", "Ada Lovelace", ("01_first.cu", b"fine"), ("02_second.cu", b"fine"), group=7)
+    moodle.add(101, "at2", "Alan Turing")
+    moodle.users[1]["groups"] = [{"id": 7, "name": "Team 7"}]
+    moodle.add(102, "al1-at2", "Mal Lory")
+    run("pull", tmp_path, "--moodle", moodle.url, *WHERE)
+    course.handed_in = tmp_path / "hand-ins"
+    course.grade("--roster", tmp_path / "roster.csv")
+    assert course.statuses() == {"al1": "graded", "at2": "graded", "al1-at2": "not_submitted"}
