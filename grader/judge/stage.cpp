@@ -188,45 +188,47 @@ class StageJudge {
         found_.output = run.output;
     }
 
-    /// Run `check`. If not all passes and other judges used the GPU meanwhile, their programs may be the reason: run it
-    /// again, alone.
-    void check_on_gpu(StageRun& run, const std::function<void()>& check) {
+    /// Return the result of `check`. If not all passes and other judges used the GPU meanwhile, their programs may be
+    /// the reason: check again, alone.
+    std::vector<Check> check_on_gpu(StageRun& run, const std::function<std::vector<Check>()>& check) {
+        std::vector<Check> checks;
         for (const auto use : {GpuLock::Use::with_others, GpuLock::Use::alone}) {
             const auto lock =
                 judge_.lock_gpu(use, [&](const std::string& what) { progress_(GradingPhase::wait_for_gpu, what); });
-            check();
-            if (!lock) return;
+            checks = check();
+            if (!lock) break;
             run.end_session();  // the program may still use the GPU
-            if (!lock->had_company() || std::ranges::all_of(found_.checks, is_settled)) return;
+            if (!lock->had_company() || std::ranges::all_of(checks, is_settled)) break;
         }
+        return checks;
     }
 
     /// Check all datasets; those of the sanitizer first, in a separate process, as the sanitizer does, so that the
     /// sequence of calls does not reveal it.
     Unwatched check_all(StageRun& run) {
         Unwatched unwatched;
-        check_on_gpu(run, [&] { unwatched = check_once(run); });
+        found_.checks = check_on_gpu(run, [&] {
+            unwatched = {};
+            return check_once(run, unwatched);
+        });
         return unwatched;
     }
 
-    Unwatched check_once(StageRun& run) {
+    std::vector<Check> check_once(StageRun& run, Unwatched& unwatched) {
         slow_.reset();
-        Unwatched unwatched;
         if (task_.check_mode && !inspects_another_program(request_)) unwatched.small = split_small(run, datasets_);
-        std::map<const Dataset*, Check> checks;
+        std::map<const Dataset*, Check> known;
         for (const auto& part : unwatched.small) {
             for (const Dataset* dataset : part) {
-                checks[dataset] = check_one(run, *dataset);
+                known[dataset] = check_one(run, *dataset);
                 unwatched.launches[dataset->name] = run.launch_digests;
             }
             run.end_session();
         }
-        found_.checks.clear();
-        for (const Dataset* dataset : datasets_) {
-            if (!checks.contains(dataset)) checks[dataset] = check_one(run, *dataset);
-            found_.checks.push_back(checks[dataset]);
-        }
-        return unwatched;
+        std::vector<Check> checks;
+        for (const Dataset* dataset : datasets_)
+            checks.push_back(known.contains(dataset) ? known[dataset] : check_one(run, *dataset));
+        return checks;
     }
 
     /// If all datasets passed, check the largest one again, as on a GPU with many multiprocessors: if grid and block
@@ -255,11 +257,13 @@ class StageJudge {
     /// them where its next process finds them.
     void check_hidden(StageRun& run) {
         if (hidden_.empty()) return;
-        check_on_gpu(run, [&, visible = found_.checks, slow = slow_] {
-            found_.checks = visible;
+        const std::vector<Check> hidden = check_on_gpu(run, [&, slow = slow_] {
             slow_ = slow;
-            for (const Dataset* dataset : hidden_) found_.checks.push_back(check_one(run, *dataset));
+            std::vector<Check> checks;
+            for (const Dataset* dataset : hidden_) checks.push_back(check_one(run, *dataset));
+            return checks;
         });
+        found_.checks.insert(found_.checks.end(), hidden.begin(), hidden.end());
     }
 
     /// Check one dataset, unless an earlier one was slow.
