@@ -239,8 +239,11 @@ def is_doubtful(graded: Graded) -> bool:
 
 
 def is_result(outcome: Any, submission: Submission) -> bool:
-    """Return whether a task returned the result of these contents."""
-    return isinstance(outcome, Graded) and outcome.fingerprint == submission.fingerprint
+    """Return whether a task returned the result of these contents of this student: a cluster may use the number of an
+    earlier task again, whose result is still there."""
+    return (
+        isinstance(outcome, Graded) and outcome.key == submission.key and outcome.fingerprint == submission.fingerprint
+    )
 
 
 def submit_all(

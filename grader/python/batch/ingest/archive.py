@@ -288,7 +288,9 @@ def inflate(data: bytes) -> tar.Stream:
     if data.startswith(b"\xfd7zXZ\x00"):
         return io.BufferedReader(Xz(data))
     if data[257:262] != b"ustar":
-        raise RefusedError("unknown_format" if data.strip(b"\0") else "damaged")
+        if not data.strip(b"\0"):
+            raise RefusedError("damaged")
+        raise RefusedError("unknown_format", "hand in a .zip or a .tar.gz")
     return io.BytesIO(data)
 
 

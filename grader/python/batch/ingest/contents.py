@@ -25,6 +25,7 @@ from grader.python.batch.ingest.times import read_time
 from grader.python.common.units import name_some
 from grader.python.journal.submit import same_text
 
+WORK = "work"  # a kit's folder of students' files
 TIE = "the times do not say which is the newest"
 
 Order = tuple[bool, int, float]  # whether the file is this lab's, the attempt, seconds since 1970
@@ -190,10 +191,11 @@ def is_starter(file: File, starter: bytes | None) -> bool:
 
 
 def best_of(files: Sequence[File], lab: str) -> File:
-    """Return the file that counts among several in one archive or folder."""
+    """Return the file that counts among several in one archive or folder: in a whole kit, the one in work/."""
     return min(
         files,
         key=lambda file: (
+            WORK not in PurePosixPath(file.name).parts[:-1],
             lab not in PurePosixPath(file.name).parts,
             file.name.count("/"),
             -file.time_s,

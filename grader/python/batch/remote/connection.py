@@ -8,14 +8,17 @@ from __future__ import annotations
 import os
 import stat
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 from grader.python.common.console import UserError, read_text
 
-TIMEOUT_S = 60.0  # of one answer
+TIMEOUT_S = 60.0  # of the next part of an answer
+WHOLE_S, MOST_ANSWER_BYTES = 600.0, 150_000_000  # of a whole answer; more than the largest file that is fetched
+CHUNK_BYTES = 1_000_000
 READINGS, BACKOFF_S = 5, 0.5  # further attempts of a request that only reads
 BUSY = (429, 500, 502, 503, 504)
 PAUSE_S = 0.05  # between two requests
@@ -84,9 +87,9 @@ def withhold_token(request: Any, url: str, token: str) -> None:
 
 
 def make_adapter(url: str, token: str) -> Any:
-    """Return an adapter that waits at most TIMEOUT_S for an answer, and PAUSE_S between requests, and repeats a request
-    that only reads. Canvas says with Retry-After how long to wait. The token goes only to the course system at
-    `url`."""
+    """Return an adapter that waits at most TIMEOUT_S for each part of an answer, and PAUSE_S between requests, and
+    repeats a request that only reads. Canvas says with Retry-After how long to wait. The token goes only to the course
+    system at `url`."""
     from requests.adapters import HTTPAdapter
     from urllib3.util import Retry
 
@@ -94,12 +97,47 @@ def make_adapter(url: str, token: str) -> Any:
         def send(self, request: Any, *words: Any, **options: Any) -> Any:
             withhold_token(request, url, token)
             time.sleep(PAUSE_S)
-            return super().send(request, *words, **{**options, "timeout": TIMEOUT_S})
+            answer = super().send(request, *words, **{**options, "timeout": TIMEOUT_S, "stream": True})
+            answer._content = read_whole(answer)  # as requests itself stores it
+            return answer
 
     reading = Retry(
         READINGS, status_forcelist=BUSY, allowed_methods={"GET"}, backoff_factor=BACKOFF_S, raise_on_status=False
     )
     return Patient(max_retries=reading)
+
+
+def read_whole(answer: Any) -> bytes:
+    """Return the bytes of an answer. Raises UserError if they do not end within WHOLE_S or MOST_ANSWER_BYTES, as if
+    they arrive one by one, or if a few bytes inflate to many. Raises ConnectionError if some are missing."""
+    from requests.exceptions import ConnectionError as BrokenError
+    from urllib3.exceptions import HTTPError
+
+    content, end_s = bytearray(), time.monotonic() + WHOLE_S
+    try:
+        while part := answer.raw.read1(CHUNK_BYTES, decode_content=True):
+            content += part
+            if time.monotonic() > end_s or len(content) > MOST_ANSWER_BYTES:
+                answer.close()
+                raise UserError(
+                    f"An answer of {urlsplit(answer.url).hostname} does not end: {len(content):,} bytes arrived. Repeat"
+                    " the command to continue."
+                )
+    except HTTPError as error:
+        raise BrokenError(error, request=answer.request) from None
+    return bytes(content)
+
+
+@contextmanager
+def reading_answers() -> Iterator[None]:
+    """Convert the errors of reading an answer without the documented parts to one message. Raises UserError."""
+    try:
+        yield
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise UserError(
+            f"The course system's answer is not as documented ({type(error).__name__}: {error}). Check the address, "
+            "the numbers, and what the token may read. Then repeat the command."
+        ) from None
 
 
 def try_again(act: Callable[[], T], what: str) -> T:

@@ -18,9 +18,9 @@ from typing import Any
 from grader.python.batch.ingest.roster import alias_key, split_team
 from grader.python.batch.ingest.times import show_time
 from grader.python.batch.outputs.cells import write_csv
-from grader.python.batch.remote.connection import MISSING, make_adapter, require_secure, try_again
+from grader.python.batch.remote.connection import MISSING, make_adapter, reading_answers, require_secure, try_again
 from grader.python.batch.remote.pull import HAND_INS, MOST_NAME_BYTES, Pulled, begin, drop_shared, keep_file, plain_name
-from grader.python.batch.remote.push import Pushed, Returned
+from grader.python.batch.remote.push import NOT_KEPT, Pushed, Returned
 from grader.python.common.console import UserError
 from grader.python.common.units import show_points
 
@@ -191,22 +191,42 @@ def write_roster(moodle: Moodle, handed_in: Mapping[int, Mapping[str, Any]]) -> 
 def push(moodle: Moodle, returned: Mapping[str, Returned], send: bool) -> Pushed:
     """Return grades and feedback to the users with these user names, or only find out what would change."""
     numbers = {id_of(user).casefold(): user["id"] for user in moodle.users}
-    (listed,) = moodle.call("mod_assign_get_grades", assignmentids=[moodle.assignment])["assignments"] or [{}]
-    grades = {one["userid"]: float(one["grade"]) for one in listed.get("grades", [])}
-    pushed = Pushed()
+    grades, pushed = read_grades(moodle), Pushed()
+    written: dict[int, tuple[Returned, str]] = {}
     for name, one in returned.items():
         number = numbers.get(name.casefold())
         if number is None:
             pushed.failed[one.student] = f"Moodle has no user {name} in this course."
             continue
         try:
-            said = push_one(moodle, number, one, grades.get(number), send)
+            with reading_answers():
+                said = push_one(moodle, number, one, grades.get(number), send)
         except UserError as error:
             pushed.failed[one.student] = f"{one.student}: {error}"
             continue
-        pushed.changes += [f"{one.student}: {said}"] if said else []
-        pushed.same += not said
+        if said:
+            written[number] = one, said
+        else:
+            pushed.same += 1
+    after = read_grades(moodle) if send and written else {}
+    for number, (one, said) in written.items():
+        if send and not is_grade(after.get(number), one.points):
+            pushed.failed[one.student] = f"{one.student}: Moodle did not store the grade: {said}. {NOT_KEPT}"
+        else:
+            pushed.changes.append(f"{one.student}: {said}")
     return pushed
+
+
+def read_grades(moodle: Moodle) -> dict[int, float]:
+    """Return the grades by user. A negative number stands for no grade."""
+    (listed,) = moodle.call("mod_assign_get_grades", assignmentids=[moodle.assignment])["assignments"] or [{}]
+    grades = {one["userid"]: float(one["grade"]) for one in listed.get("grades", [])}
+    return {user: grade for user, grade in grades.items() if grade >= 0}
+
+
+def is_grade(grade: float | None, points: float | None) -> bool:
+    """Return whether a grade is these points, as they are shown."""
+    return grade is not None and points is not None and abs(grade - points) <= 0.005
 
 
 def push_one(moodle: Moodle, user: int, one: Returned, before: float | None, send: bool) -> str:
@@ -214,8 +234,7 @@ def push_one(moodle: Moodle, user: int, one: Returned, before: float | None, sen
     everything. Raises UserError."""
     if one.points is None:
         return ""
-    before = None if before is not None and before < 0 else before  # Moodle's number for no grade
-    has_grade = before is not None and abs(before - one.points) <= 0.005
+    has_grade = is_grade(before, one.points)
     status = moodle.call("mod_assign_get_submission_status", assignid=moodle.assignment, userid=user)
     if has_grade and (not one.files or one.mark() in str(status.get("feedback", ""))):
         return ""

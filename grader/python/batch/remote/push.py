@@ -13,11 +13,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from grader.python.batch.remote.connection import try_again
+from grader.python.batch.remote.connection import reading_answers, try_again
 from grader.python.common.console import UserError
 from grader.python.common.units import show_points
 
 MARK = "Warplab feedback"
+NOT_KEPT = "Look at the assignment's maximum, its kind of grade, and whether its grades are locked."
 
 
 @dataclass(frozen=True)
@@ -51,9 +52,13 @@ def push(assignment: Any, returned: Mapping[str, Returned], send: bool) -> Pushe
     pushed = Pushed()
     for user, one in returned.items():
         try:
-            said = try_again(lambda user=user, one=one: push_one(assignment, user, one, send), one.student)
+            with reading_answers():
+                said = try_again(lambda user=user, one=one: push_one(assignment, user, one, send), one.student)
+                left = push_one(assignment, user, one, send=False) if said and send else ""
+            if left:
+                raise UserError(f"Canvas answered that it stored this, but it did not: {left}. {NOT_KEPT}")
         except UserError as error:
-            pushed.failed[one.student] = str(error)
+            pushed.failed[one.student] = f"{one.student}: {error}"
             continue
         if said:
             pushed.changes.append(f"{one.student}: {said}")
@@ -68,6 +73,8 @@ def push_one(assignment: Any, user: str, one: Returned, send: bool) -> str:
     submission = try_again(
         lambda: assignment.get_submission(int(user), include=["submission_comments"]), f"submission of {one.student}"
     )
+    if submission.user_id != int(user):
+        raise ValueError("the submission of another user")
     changes, words = {}, []
     before = getattr(submission, "entered_score", None)
     is_excused = bool(getattr(submission, "excused", False))

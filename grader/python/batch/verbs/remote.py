@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +15,7 @@ from grader.python.batch.policy.points import Final
 from grader.python.batch.remote import moodle
 from grader.python.batch.remote import pull as canvas_pull
 from grader.python.batch.remote import push as canvas_push
-from grader.python.batch.remote.connection import open_assignment, read_token
+from grader.python.batch.remote.connection import open_assignment, read_token, reading_answers
 from grader.python.batch.remote.pull import HAND_INS, ROSTER, Pulled
 from grader.python.batch.remote.push import Pushed, Returned
 from grader.python.batch.store.database import Database
@@ -75,18 +74,6 @@ def give_back(options: argparse.Namespace, returned: Mapping[str, Returned], sen
         if options.moodle:
             return moodle.push(connect_moodle(options), returned, send)
         return canvas_push.push(connect_canvas(options), returned, send)
-
-
-@contextmanager
-def reading_answers() -> Iterator[None]:
-    """Convert the errors of reading an answer without the documented parts to one message. Raises UserError."""
-    try:
-        yield
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
-        raise UserError(
-            f"The course system's answer is not as documented ({type(error).__name__}: {error}). Check the address, "
-            "the numbers, and what the token may read. Then repeat the command."
-        ) from None
 
 
 def connect_canvas(options: argparse.Namespace) -> Any:

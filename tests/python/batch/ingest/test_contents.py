@@ -526,3 +526,6 @@ def test_the_file_in_the_labs_folder_is_picked() -> None:
 def test_a_whole_kit_is_graded_by_the_students_work() -> None:
     files = {"kit/starter/lab/01_first.cu": b"old", "kit/work/lab/01_first.cu": b"new", "02_second.cu.txt": b"2"}
     assert pick_stages(loose(files), "lab", STAGES) == ({"01_first": b"new", "02_second": b"2"}, [], [])
+    picked, notes, _ = pick_stages(loose(files | {"kit/old/lab/01_first.cu": b"older"}), "lab", STAGES)
+    assert picked["01_first"] == b"new"
+    assert notes == ["kit/work/lab/01_first.cu was graded, and not kit/old/lab/01_first.cu"]

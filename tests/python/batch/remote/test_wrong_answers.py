@@ -1,0 +1,124 @@
+"""Answers of a course system that are wrong for one student, incomplete or endless harm no other student, and a grade
+that the system did not store is reported."""
+
+from __future__ import annotations
+
+import gzip
+import threading
+import time
+from collections.abc import Callable
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from grader.python.batch.remote import connection, moodle, push
+from grader.python.batch.remote.push import Returned
+from grader.python.common.console import UserError
+
+requests = pytest.importorskip("requests")
+pytest.importorskip("canvasapi")
+RETURNED = {"7": Returned("ada", 12, {}), "8": Returned("bob", 9, {})}
+
+
+class Assignment:
+    """An assignment of Canvas; `change` changes the answer for user 7, `keeps`: the grade that Canvas stores."""
+
+    def __init__(self, change: Callable[[Any], None] = lambda _: None, keeps: Callable[[float], Any] = lambda it: it):
+        self.grades: dict[int, Any] = {7: None, 8: None}
+        self.change, self.keeps = change, keeps
+
+    def get_submission(self, user: int, **_: Any) -> Any:
+        answer = SimpleNamespace(user_id=user, entered_score=self.grades[user], submission_comments=[])
+        if user == 7:
+            self.change(answer)
+        answer.edit = lambda submission: self.store(answer.user_id, float(submission["posted_grade"]))
+        return answer
+
+    def store(self, user: int, grade: float) -> None:
+        self.grades[user] = self.keeps(grade)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("user_id", 8), ("entered_score", "many")],
+)
+def test_canvas_answers_for_one_student_are_wrong(impatient: None, name: str, value: object) -> None:
+    assignment = Assignment(lambda answer: setattr(answer, name, value))
+    pushed = push.push(assignment, RETURNED, send=True)
+    assert assignment.grades == {7: None, 8: 9.0}
+    assert set(pushed.failed) == {"ada"} and pushed.changes == ["bob: no grade -> 9"]
+
+
+@pytest.mark.parametrize("keeps", [lambda _: None, lambda grade: min(grade, 10.0)])
+def test_a_grade_that_canvas_does_not_store_is_reported(impatient: None, keeps: Callable[[float], Any]) -> None:
+    pushed = push.push(Assignment(keeps=keeps), {"7": RETURNED["7"]}, send=True)
+    assert "it did not: " in pushed.failed["ada"] and not pushed.changes
+
+
+class Site(moodle.Moodle):
+    """A Moodle with two users, which stores only grades up to its maximum, as the real one does."""
+
+    def __init__(self, status: Any = None):
+        self.users = [{"id": 7, "username": "7"}, {"id": 8, "username": "8"}]
+        self.assignment, self.status, self.grades = 5, status, dict[int, float]()
+
+    def call(self, function: str, **given: Any) -> Any:
+        if function == "mod_assign_get_grades":
+            grades = [{"userid": user, "grade": str(grade)} for user, grade in self.grades.items()]
+            return {"assignments": [{"grades": grades}]}
+        if function == "mod_assign_get_submission_status":
+            return self.status if given["userid"] == 7 else {}
+        if float(given["grade"]) <= 10:
+            self.grades[given["userid"]] = float(given["grade"])
+        return None
+
+
+def test_a_grade_that_moodle_does_not_store_is_reported() -> None:
+    pushed = moodle.push(Site({}), RETURNED, send=True)
+    assert "did not store the grade: no grade -> 12" in pushed.failed["ada"]
+    assert pushed.changes == ["bob: no grade -> 9"]
+
+
+def test_moodle_answers_for_one_student_are_wrong() -> None:
+    site = Site([])
+    site.grades[7] = 12.0
+    files = {"7": Returned("ada", 12, {"feedback.txt": b""}), "8": RETURNED["8"]}
+    pushed = moodle.push(site, files, send=True)
+    assert set(pushed.failed) == {"ada"} and site.grades == {7: 12.0, 8: 9.0}
+
+
+def drip(write: Callable[[bytes], object]) -> None:
+    write(b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n")
+    for _ in range(100):
+        write(b"x")
+        time.sleep(0.05)
+
+
+def inflate(write: Callable[[bytes], object]) -> None:
+    content = gzip.compress(bytes(50_000_000))
+    write(b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: %d\r\n\r\n" % len(content) + content)
+
+
+@pytest.mark.parametrize("act", [drip, inflate])
+def test_an_answer_without_an_end_is_ended(act: Callable[..., None], monkeypatch: pytest.MonkeyPatch) -> None:
+    class Handler(BaseHTTPRequestHandler):
+        def log_message(self, *_: object) -> None:
+            pass
+
+        def do_GET(self) -> None:
+            act(self.wfile.write)
+
+    monkeypatch.setattr(connection, "WHOLE_S", 0.3, raising=False)
+    monkeypatch.setattr(connection, "MOST_ANSWER_BYTES", 10_000_000, raising=False)
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    url = f"http://127.0.0.1:{server.server_port}/"
+    session = requests.Session()
+    session.mount("http://", connection.make_adapter(url, "secret"))
+    try:
+        with pytest.raises(UserError, match="does not end"):
+            session.get(url)
+    finally:
+        server.shutdown()

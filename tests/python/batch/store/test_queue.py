@@ -1,0 +1,20 @@
+"""The order in which `serve` grades hand-ins."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from grader.python.batch.ingest.submission import Submission
+from grader.python.batch.store import queue
+from grader.python.batch.store.database import Database
+
+
+def test_a_clock_that_was_set_back_changes_no_places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    database = Database(tmp_path / "batch.sqlite")
+    for key, day in (("al1", 3), ("bo2", 2), ("cy3", 1)):
+        monkeypatch.setattr(queue, "now", lambda day=day: f"2026-11-0{day}T10:00:00Z")
+        database.enter([one := Submission(key, fingerprint=key)])
+        queue.enter_arrivals(database, [one])
+    assert [place.key for place in queue.list_waiting(database)] == ["al1", "bo2", "cy3"]
