@@ -37,14 +37,14 @@ def test_solutions_compile(nvcc: Path, lab: str, tmp_path: Path) -> None:
     assert said == dict.fromkeys(wanted, "compiles")
 
 
-CORPUS = [row["file"] for row in json.loads((ROOT / "tests/corpus/corpus.json").read_text())]
+CORPUS = json.loads((ROOT / "tests/corpus/corpus.json").read_text())
 
 
 @pytest.mark.skipif(not os.environ.get("WARPLAB_THOROUGH"), reason="takes minutes")
-@pytest.mark.parametrize("file", CORPUS)
-def test_corpus_compiles(nvcc: Path, file: str, tmp_path: Path) -> None:
-    source = ROOT / "tests/corpus" / file
-    include = ["-I", ROOT, "-I", ROOT / "labs" / Path(file).parts[0]]
-    command = [nvcc, "-std=c++17", "-arch=sm_90", *include, "-c", source, "-o", tmp_path / "program.o"]
+@pytest.mark.parametrize("row", CORPUS, ids=lambda row: row["file"])
+def test_corpus_compiles(nvcc: Path, row: dict, tmp_path: Path) -> None:
+    source = ROOT / "tests/corpus" / row["file"]
+    options = ["-I", ROOT, "-I", ROOT / "labs" / source.parent.name, *row.get("nvcc", [])]
+    command = [nvcc, "-std=c++17", "-arch=sm_90", *options, "-c", source, "-o", tmp_path / "program.o"]
     run = subprocess.run([*map(str, command)], cwd=ROOT, capture_output=True, text=True)
     assert run.returncode == 0, run.stderr[-2000:]
