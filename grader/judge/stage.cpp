@@ -11,6 +11,7 @@
 #include "grader/common/hash.h"
 #include "grader/common/read_file.h"
 #include "grader/judge/check/story.h"
+#include "grader/judge/compile/hand_in.h"
 #include "grader/judge/judge.h"
 #include "grader/judge/narrow_index.h"
 #include "grader/judge/run/phases.h"
@@ -51,7 +52,7 @@ Check not_run(const Dataset& dataset, const Check& slow) {
 }
 
 bool has_word(const std::filesystem::path& source, const char* word) {
-    return std::filesystem::is_regular_file(source) && read_file(source).find(word) != std::string::npos;
+    return compilation::may_be_hand_in(source) && read_file(source).find(word) != std::string::npos;
 }
 
 /// Whether threads may wait until a variable changes. Only hooks show that they wait in vain.
@@ -410,7 +411,7 @@ StageReport Judge::judge_stage(const Lab& lab, const Stage& stage, const std::fi
     };
     StageJudge steps(*this, request, task, progress);
     try {
-        if (std::filesystem::is_regular_file(source)) report.source_hash = sha256_file(source);
+        if (compilation::may_be_hand_in(source)) report.source_hash = sha256_file(source);
         steps.take_all_steps();
     } catch (const ManifestError&) {
         throw;

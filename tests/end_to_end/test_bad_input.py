@@ -40,6 +40,16 @@ def test_message(case: Bad, tmp_path: Path) -> None:
         assert say.lower() in words, judged.printed
 
 
+def test_a_file_larger_than_any_hand_in_is_not_read(tmp_path: Path) -> None:
+    """A sparse file costs its owner nothing, and reading it would fill the judge's memory."""
+    source = tmp_path / "sparse.cu"
+    with source.open("wb") as file:
+        file.truncate(1 << 42)
+    judged = check("vector_add", STAGE, source, tmp_path)
+    assert judged.failures()[0]["cause"] == "compile_error", judged.printed
+    assert "a hand-in has at most" in judged.printed
+
+
 def grade_without_gpu(source: Path, folder: Path, *options: str) -> dict:
     """The stage's report; skips the test if nvcc is to be asked and is not here."""
     command = [BUILD / "warplab", "grade", "vector_add", STAGE, "--source", source, "--backend", "cpu", "--unsafe"]

@@ -182,6 +182,24 @@ cudaError_t allocate(void** pointer, size_t bytes, Side side, const char* call, 
     return cudaSuccess;
 }
 
+/// Set the protected range of registered memory: its whole pages, because other data may share its first and last page.
+void set_whole_pages(Region& region, char* begin) {
+    const uintptr_t first = round_up(number(begin), page_bytes);
+    const uintptr_t end = (number(begin) + region.bytes) / page_bytes * page_bytes;
+    if (first < end) set_pages(region, reinterpret_cast<char*>(first), end - first);
+}
+
+bool is_mapped(void* pointer, size_t bytes) {
+    const uintptr_t begin = number(pointer) / page_bytes * page_bytes;
+    const bool fits = pointer && bytes > 0 && bytes <= ~uintptr_t{0} - number(pointer);
+    return fits && msync(reinterpret_cast<void*>(begin), number(pointer) + bytes - begin, MS_ASYNC) == 0;
+}
+
+bool overlaps_region(void* pointer, size_t bytes) {
+    const auto next = regions().lower_bound(number(pointer));
+    return find(pointer) != regions().end() || (next != regions().end() && next->first < number(pointer) + bytes);
+}
+
 /// Return why cudaFree or cudaFreeHost refuses this pointer; empty if the registry does not know the pointer.
 std::string why_not_freed(const void* pointer) {
     const auto found = find(pointer);
@@ -558,19 +576,30 @@ cudaError_t cudaFreeHost(void* pointer) {
 }
 
 cudaError_t cudaHostRegister(void* pointer, size_t bytes, unsigned) {
-    if (!pointer || bytes == 0) return set_error(cudaErrorInvalidValue);
-    std::lock_guard lock(mutex);
-    if (find(pointer) != regions().end()) return set_error(cudaErrorHostMemoryAlreadyRegistered);
-    regions()[number(pointer)] = Region{bytes, Side::pinned};
+    if (!is_mapped(pointer, bytes)) return set_error(cudaErrorInvalidValue);
+    const DeviceLock device = lock_device();
+    {
+        std::lock_guard lock(mutex);
+        if (overlaps_region(pointer, bytes)) return set_error(cudaErrorHostMemoryAlreadyRegistered);
+        Region region{bytes, Side::pinned};
+        if (!holds_host_buffer(pointer)) set_whole_pages(region, static_cast<char*>(pointer));
+        regions()[number(pointer)] = std::move(region);
+    }
+    constexpr int not_a_leak = 0;
+    if (observer) observer->memory_begins(pointer, bytes, pointer, bytes, {"cudaHostRegister", true, not_a_leak});
     return cudaSuccess;
 }
 
 cudaError_t cudaHostUnregister(void* pointer) {
-    std::lock_guard lock(mutex);
+    const DeviceLock device = lock_device();
+    std::unique_lock lock(mutex);
     const auto found = regions().find(number(pointer));
     if (found == regions().end() || found->second.side != Side::pinned || found->second.mapping)
         return set_error(cudaErrorHostMemoryNotRegistered);
+    const size_t bytes = found->second.bytes;
     regions().erase(found);
+    lock.unlock();
+    if (observer) observer->memory_unmapped(pointer, bytes);
     return cudaSuccess;
 }
 

@@ -15,6 +15,7 @@
 #include "grader/judge/cli/records.h"
 #include "grader/judge/cli/verbs.h"
 #include "grader/judge/cli/work.h"
+#include "grader/judge/compile/hand_in.h"
 #include "grader/judge/judge.h"
 #include "grader/judge/machine.h"
 #include "grader/judge/present/console.h"
@@ -162,7 +163,7 @@ int sweep(const Options& options) {
     if (is_work(options)) start_lab(lab, judge.folders());
     const Dataset& dataset = dataset_to_time(lab, stage, options, judge.backend());
     const auto source = options.source.empty() ? judge.source_of(lab, stage, options.tree) : options.source;
-    const std::string source_hash = std::filesystem::is_regular_file(source) ? sha256_file(source) : "";
+    const std::string source_hash = compilation::may_be_hand_in(source) ? sha256_file(source) : "";
     const Report report =
         judge.begin_report("sweep", lab, Task{}, options.source.empty() ? options.tree : options.source.string());
     const std::vector<Choice> choices = choose(stage.tunables);

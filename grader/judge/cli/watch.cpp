@@ -27,6 +27,7 @@
 #include "grader/judge/cli/next.h"
 #include "grader/judge/cli/verbs.h"
 #include "grader/judge/cli/work.h"
+#include "grader/judge/compile/hand_in.h"
 #include "grader/judge/machine.h"
 #include "grader/judge/present/board.h"
 #include "grader/judge/present/render.h"
@@ -145,7 +146,7 @@ const Stage& first_stage(const Lab& lab, const Options& options) {
                                      [&](const Stage& stage) { return last_edited(lab, stage, options.folders); });
 }
 
-std::string hash_of(const fs::path& file) { return fs::is_regular_file(file) ? sha256_file(file) : ""; }
+std::string hash_of(const fs::path& file) { return compilation::may_be_hand_in(file) ? sha256_file(file) : ""; }
 
 /// Wait until one of the lab's stages has a new text and return that stage.
 const Stage& wait_for_change(Saves& saves, const Lab& lab, const fs::path& folder,

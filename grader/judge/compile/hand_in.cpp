@@ -119,6 +119,11 @@ std::string without_comments(const std::string& text) {
     return plain;
 }
 
+bool may_be_hand_in(const fs::path& file) {
+    std::error_code error;
+    return fs::is_regular_file(file, error) && fs::file_size(file, error) <= most_bytes;
+}
+
 HandIn read_hand_in(const fs::path& file, const std::string& lab, Links links) {
     std::error_code error;
     const std::string name = file.string();

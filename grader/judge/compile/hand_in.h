@@ -17,6 +17,9 @@ struct HandIn {
 /// In students' own folders, symbolic links are their choice. In a hand-in, links could lead to other people's files.
 enum class Links { followed, refused };
 
+/// Return whether it is a file that is small enough for a hand-in. Read no other one: it may be larger than the memory.
+bool may_be_hand_in(const std::filesystem::path& file);
+
 /// Read a hand-in. It fails if it is missing, empty, too large or not text, or if it includes files by a path. If links
 /// are refused, it also fails if the file or the lab's folder around it is a link.
 HandIn read_hand_in(const std::filesystem::path& file, const std::string& lab, Links links);

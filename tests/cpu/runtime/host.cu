@@ -106,6 +106,9 @@ void test_memory() {
     std::vector<int> own(100);
     WORKS(cudaHostRegister(own.data(), 400, 0));
     FAILS(cudaHostRegister(own.data(), 400, 0), cudaErrorHostMemoryAlreadyRegistered);
+    FAILS(cudaHostRegister(own.data() + 50, 400, 0), cudaErrorHostMemoryAlreadyRegistered);
+    FAILS(cudaHostRegister(own.data() - 50, 400, 0), cudaErrorHostMemoryAlreadyRegistered);
+    FAILS(cudaHostRegister(own.data(), std::size_t{1} << 46, 0), cudaErrorInvalidValue);  // not all of it exists
     WORKS(cudaHostUnregister(own.data()));
     FAILS(cudaHostUnregister(own.data()), cudaErrorHostMemoryNotRegistered);
 }
