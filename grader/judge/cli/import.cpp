@@ -73,8 +73,12 @@ std::string import_words(const Report& report, const StageReport& stage, Importe
 }  // namespace
 
 Report read_report(const fs::path& file) {
-    std::ifstream stream(file, std::ios::binary);
-    if (!stream || fs::is_directory(file))
+    constexpr std::uintmax_t most_bytes = 64 << 20;  // many times the size of any report
+    std::ifstream stream;
+    std::error_code error;
+    if (fs::is_regular_file(file, error) && fs::file_size(file, error) <= most_bytes)
+        stream.open(file, std::ios::binary);
+    if (!stream.is_open())
         throw UsageError(fmt::format("{} cannot be read. REPORT is one report.json.", file.string()));
     const std::string text(std::istreambuf_iterator<char>(stream), {});
     try {

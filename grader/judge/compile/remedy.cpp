@@ -235,12 +235,30 @@ std::string remedy_for_semicolon(const Diagnostic& error, const std::string& sou
     return "Is an operator, a comma, a semicolon or a bracket missing just before this point?";
 }
 
+constexpr auto needs_cpp20 =
+    "The judge compiles C++17, as nvcc does by default. If this line needs C++20, write it in C++17.";
+
+bool includes_cpp20(const std::string& text) {
+    static const std::regex headers(
+        "(^|\n)[ \t]*#[ \t]*include[ \t]*<(barrier|bit|compare|concepts|coroutine|format|latch|numbers|ranges|"
+        "semaphore|source_location|span|stop_token)>");
+    return std::regex_search(text, headers);
+}
+
+bool has_word_of_cpp20(const std::string& line) {
+    static const std::regex words(
+        "\\b(concept|requires|consteval|constinit|co_await|co_yield|co_return|jthread|ssize)\\b|<=>");
+    return std::regex_search(line, words);
+}
+
 }  // namespace
 
 std::string remedy_for(const Diagnostic& error, const std::vector<Diagnostic>& all, const std::string& source) {
     const std::string& message = error.message;
     const auto says = [&](auto... words) { return (contains(message, words) || ...); };
     const std::vector<Diagnostic> notes = notes_of(error, all);
+    const std::string line = source_line(source, error.line);
+    if (says("-std=c++20") || has_word_of_cpp20(line) || includes_cpp20(line)) return needs_cpp20;
     if (says("No such file or directory", "Permission denied", "cannot open source file"))
         return "A hand-in is one file. It can include lab.h, cuda_runtime.h and the headers of C and C++.";
     if (says("stray ‘\\", "extended character"))
@@ -270,7 +288,7 @@ std::string remedy_for(const Diagnostic& error, const std::vector<Diagnostic>& a
     if (says("too few arguments", "too many arguments", "no matching function for call",
              "is incompatible with parameter"))
         return remedy_for_call(error, notes, source);
-    return "";
+    return includes_cpp20(source) ? needs_cpp20 : "";
 }
 
 }  // namespace warplab::compilation

@@ -63,6 +63,15 @@ TEST_F(Import, PrintsNoRawCharactersOfAReport) {
     EXPECT_EQ(to_printable(done.text), done.text);
 }
 
+TEST_F(Import, ReadsOnlyFilesOfTheSizeOfAReport) {
+    const fs::path large = work_ / "large.json";
+    std::ofstream(large) << "{}";
+    fs::resize_file(large, std::uintmax_t{1} << 40);
+    EXPECT_THROW(read_report(large), UsageError);
+    EXPECT_THROW(read_report("/dev/zero"), UsageError);
+    EXPECT_THROW(read_report(work_ / "missing.json"), UsageError);
+}
+
 TEST_F(Import, RejectsInvalidAndFutureTimes) {
     Report report = make_report();
     for (const char* time :

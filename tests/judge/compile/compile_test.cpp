@@ -494,6 +494,9 @@ TEST_F(CompileTest, AnErrorComesWithWhatIsNeeded) {
     const std::pair<std::string, const char*> cases[] = {
         {right_but("+ b[i];", "+ b[i]"), "The semicolon at the end of line 5 is missing"},
         {right_but("threadIdx.x;", "threadIdx.x"), "Probably, the semicolon at the end of line 4 is missing"},
+        {right_and("template <class T> requires (sizeof(T) == 4) T same(T x) { return x; }"), "compiles C++17"},
+        {right_and("#include <span>\nvoid take(std::span<int> s);"), "compiles C++17"},
+        {in_call("int x = 3") + "#include <bit>\n", "Is an operator, a comma, a semicolon"},
         {in_call("int x = 3"), "Is an operator, a comma, a semicolon or a bracket missing"},
         {in_call("CUDA_CHECK(cudaGetLastError();\n  n = n;"), "Line 9: the ‘(’ after CUDA_CHECK is never closed"},
         {right_but("(a, b, out, n);", "(a, b, n);"),
