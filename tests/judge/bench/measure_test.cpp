@@ -32,16 +32,20 @@ void dot_product(const int* a, const int* b, int* out, std::size_t n, void*) {
 }
 )";
 
-// Fast for 40 ms, slow for 40 ms, and so on.
-constexpr auto jumpy = R"(#include <chrono>
+// What follows are host functions that launch this kernel.
+constexpr auto right_kernel = R"(#include <chrono>
 #include <thread>
+#include <vector>
 #include "labs/dot_product/lab.h"
 __global__ void dot_product_kernel(const int* a, const int* b, int* out, std::size_t n) {
     const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
     if (i < n) atomicAdd(out, a[i] * b[i]);
 }
 std::size_t dot_product_scratch_bytes(std::size_t) { return 0; }
-void dot_product(const int* a, const int* b, int* out, std::size_t n, void*) {
+)";
+
+// Fast for 40 ms, slow for 40 ms, and so on.
+constexpr auto jumpy = R"(void dot_product(const int* a, const int* b, int* out, std::size_t n, void*) {
     const auto now = std::chrono::steady_clock::now().time_since_epoch();
     if (now / std::chrono::milliseconds(40) % 2) std::this_thread::sleep_for(std::chrono::milliseconds(5));
     CUDA_CHECK(cudaMemset(out, 0, sizeof *out));
@@ -50,15 +54,7 @@ void dot_product(const int* a, const int* b, int* out, std::size_t n, void*) {
 )";
 
 // Takes long for the first commands, so that samples seem to need few calls.
-constexpr auto slow_at_first = R"(#include <chrono>
-#include <thread>
-#include "labs/dot_product/lab.h"
-__global__ void dot_product_kernel(const int* a, const int* b, int* out, std::size_t n) {
-    const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
-    if (i < n) atomicAdd(out, a[i] * b[i]);
-}
-std::size_t dot_product_scratch_bytes(std::size_t) { return 0; }
-void dot_product(const int* a, const int* b, int* out, std::size_t n, void*) {
+constexpr auto slow_at_first = R"(void dot_product(const int* a, const int* b, int* out, std::size_t n, void*) {
     static int calls = 0;
     if (++calls <= SLOW_CALLS) std::this_thread::sleep_for(std::chrono::milliseconds(250));
     CUDA_CHECK(cudaMemset(out, 0, sizeof *out));
@@ -67,15 +63,7 @@ void dot_product(const int* a, const int* b, int* out, std::size_t n, void*) {
 )";
 
 // Fast in the first calls of each process, and slow afterwards.
-constexpr auto fast_at_first = R"(#include <chrono>
-#include <thread>
-#include "labs/dot_product/lab.h"
-__global__ void dot_product_kernel(const int* a, const int* b, int* out, std::size_t n) {
-    const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
-    if (i < n) atomicAdd(out, a[i] * b[i]);
-}
-std::size_t dot_product_scratch_bytes(std::size_t) { return 0; }
-void dot_product(const int* a, const int* b, int* out, std::size_t n, void*) {
+constexpr auto fast_at_first = R"(void dot_product(const int* a, const int* b, int* out, std::size_t n, void*) {
     static int calls = 0;
     if (++calls > 10) std::this_thread::sleep_for(std::chrono::milliseconds(20));
     CUDA_CHECK(cudaMemset(out, 0, sizeof *out));
@@ -84,15 +72,7 @@ void dot_product(const int* a, const int* b, int* out, std::size_t n, void*) {
 )";
 
 // Takes 20 ms for the first call of a command, and little for the others, as code does that makes all calls at once.
-constexpr auto works_ahead = R"(#include <chrono>
-#include <thread>
-#include "labs/dot_product/lab.h"
-__global__ void dot_product_kernel(const int* a, const int* b, int* out, std::size_t n) {
-    const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
-    if (i < n) atomicAdd(out, a[i] * b[i]);
-}
-std::size_t dot_product_scratch_bytes(std::size_t) { return 0; }
-void dot_product(const int* a, const int* b, int* out, std::size_t n, void*) {
+constexpr auto works_ahead = R"(void dot_product(const int* a, const int* b, int* out, std::size_t n, void*) {
     static const int* before = nullptr;
     if (a <= before || !before) std::this_thread::sleep_for(std::chrono::milliseconds(20));
     before = a;
@@ -102,14 +82,7 @@ void dot_product(const int* a, const int* b, int* out, std::size_t n, void*) {
 )";
 
 // Works only once a command has more calls than the commands of few calls do.
-constexpr auto waits_for_many_calls = R"(#include <vector>
-#include "labs/dot_product/lab.h"
-__global__ void dot_product_kernel(const int* a, const int* b, int* out, std::size_t n) {
-    const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
-    if (i < n) atomicAdd(out, a[i] * b[i]);
-}
-std::size_t dot_product_scratch_bytes(std::size_t) { return 0; }
-struct Call { const int *a, *b; int* out; };
+constexpr auto waits_for_many_calls = R"(struct Call { const int *a, *b; int* out; };
 void dot_product(const int* a, const int* b, int* out, std::size_t n, void*) {
     static std::vector<Call> waiting;
     static int seen = 0;
@@ -230,7 +203,7 @@ TEST_F(TimedOutputs, AllRoundsAreTimedWithoutAReference) {
 }
 
 TEST_F(TimedOutputs, TimesThatDifferAreTakenMoreOften) {
-    std::ofstream(wrong_) << jumpy;
+    std::ofstream(wrong_) << right_kernel << jumpy;
     const Lab& lab = judge_.lab("dot_product");
     const auto handed_in = judge_.make_ready(lab, lab.stages.front(), wrong_, Task{.fast = true});
     const auto beside = judge_.make_ready(lab, lab.stages.front(), right_, Task{.fast = true});
@@ -245,7 +218,7 @@ TEST_F(TimedOutputs, SlowFirstCommandsDoNotShortenTheSamples) {
     const Lab& lab = judge_.lab("dot_product");
     const auto beside = judge_.make_ready(lab, lab.stages.front(), right_, Task{.fast = true});
     for (const int slow_calls : {1, 3}) {
-        std::ofstream(wrong_) << "#define SLOW_CALLS " << slow_calls << '\n' << slow_at_first;
+        std::ofstream(wrong_) << "#define SLOW_CALLS " << slow_calls << '\n' << right_kernel << slow_at_first;
         const auto handed_in = judge_.make_ready(lab, lab.stages.front(), wrong_, Task{.fast = true});
         ASSERT_TRUE(handed_in.run && beside.run);
         const Effort effort{{1, 1}, {1, 1}, 3, 0.02, 10, 0.2, 0.1};
@@ -258,7 +231,7 @@ TEST_F(TimedOutputs, SlowFirstCommandsDoNotShortenTheSamples) {
 }
 
 TEST_F(TimedOutputs, FastFirstCallsOfEachProcessDoNotCount) {
-    std::ofstream(wrong_) << fast_at_first;
+    std::ofstream(wrong_) << right_kernel << fast_at_first;
     const Lab& lab = judge_.lab("dot_product");
     const auto handed_in = judge_.make_ready(lab, lab.stages.front(), wrong_, Task{.fast = true});
     const auto beside = judge_.make_ready(lab, lab.stages.front(), right_, Task{.fast = true});
@@ -362,7 +335,7 @@ TEST_F(TimedOutputs, ResultsOfEarlierCallsShowOnNewInputs) {
 }
 
 TEST_F(TimedOutputs, CodeThatNeedsManyCallsToBeFastIsFound) {
-    std::ofstream(wrong_) << works_ahead;
+    std::ofstream(wrong_) << right_kernel << works_ahead;
     const Effort effort{{1, 1}, {1, 1}, 3, 0.3, 6, 0.1, 0.1};
     const auto accused = [&](const fs::path& file) {
         return is_accused("dot_product", "warp", right_, file, effort, "several calls");
@@ -372,7 +345,7 @@ TEST_F(TimedOutputs, CodeThatNeedsManyCallsToBeFastIsFound) {
 }
 
 TEST_F(TimedOutputs, OutputsOfFewCallsAreVerified) {
-    std::ofstream(wrong_) << waits_for_many_calls;
+    std::ofstream(wrong_) << right_kernel << waits_for_many_calls;
     const Lab& lab = judge_.lab("dot_product");
     const auto beside = judge_.make_ready(lab, lab.stages.front(), right_, Task{.fast = true});
     const auto handed_in = judge_.make_ready(lab, lab.stages.front(), wrong_, Task{.fast = true});
