@@ -82,7 +82,7 @@ class SharedRewriter {
         return false;
     }
 
-    /// Return the macro that is or contains the declarator's name; -1 if there is none.
+    /// Return the position of the macro that hides the declarator's name; -1 if there is none.
     int find_macro_in(const Declarator& declarator) const {
         const auto is_macro = [&](int i) { return context_.unit.macro_names.count(stream_[i]) > 0; };
         const int name = declarator.name_begin;

@@ -32,7 +32,7 @@ void dot_product(const int* a, const int* b, int* out, std::size_t n, void*) {
 }
 )";
 
-// What follows are host functions that launch this kernel.
+// The programs below add a host function that launches this kernel.
 constexpr auto right_kernel = R"(#include <chrono>
 #include <thread>
 #include <vector>
@@ -153,6 +153,16 @@ class TimedOutputs : public testing::Test {
         return measured.failure ? measured.failure->cause : "";
     }
 
+    /// Time a hand-in beside the right solution.
+    Measured measure_beside_solution(const fs::path& student, const Effort& effort) {
+        const Lab& lab = judge_.lab("dot_product");
+        const auto handed_in = judge_.make_ready(lab, lab.stages.front(), student, Task{.fast = true});
+        const auto beside = judge_.make_ready(lab, lab.stages.front(), right_, Task{.fast = true});
+        if (!handed_in.run || !beside.run) throw std::runtime_error("did not compile");
+        return measure(*handed_in.run, beside.run.get(), lab.dataset("warp"), Bandwidth{}, effort, Baseline{},
+                       [](GradingPhase, const std::string&) {});
+    }
+
     /// Whether a hand-in that is timed beside a reference is accused, with these words. Both must pass otherwise.
     bool is_accused(const std::string& lab_name, const std::string& dataset, const fs::path& reference,
                     const fs::path& student, const Effort& effort, const char* words) {
@@ -204,26 +214,16 @@ TEST_F(TimedOutputs, AllRoundsAreTimedWithoutAReference) {
 
 TEST_F(TimedOutputs, TimesThatDifferAreTakenMoreOften) {
     std::ofstream(wrong_) << right_kernel << jumpy;
-    const Lab& lab = judge_.lab("dot_product");
-    const auto handed_in = judge_.make_ready(lab, lab.stages.front(), wrong_, Task{.fast = true});
-    const auto beside = judge_.make_ready(lab, lab.stages.front(), right_, Task{.fast = true});
-    ASSERT_TRUE(handed_in.run && beside.run);
     const Effort effort{{1, 1}, {1, 1}, 3, 0.01, 0.1, 0.2, 0.1};
-    const Measured measured = measure(*handed_in.run, beside.run.get(), lab.dataset("warp"), Bandwidth{}, effort,
-                                      Baseline{}, [](GradingPhase, const std::string&) {});
+    const Measured measured = measure_beside_solution(wrong_, effort);
     EXPECT_GT(measured.measurement.samples_s.size(), 3u);
 }
 
 TEST_F(TimedOutputs, SlowFirstCommandsDoNotShortenTheSamples) {
-    const Lab& lab = judge_.lab("dot_product");
-    const auto beside = judge_.make_ready(lab, lab.stages.front(), right_, Task{.fast = true});
     for (const int slow_calls : {1, 3}) {
         std::ofstream(wrong_) << "#define SLOW_CALLS " << slow_calls << '\n' << right_kernel << slow_at_first;
-        const auto handed_in = judge_.make_ready(lab, lab.stages.front(), wrong_, Task{.fast = true});
-        ASSERT_TRUE(handed_in.run && beside.run);
         const Effort effort{{1, 1}, {1, 1}, 3, 0.02, 10, 0.2, 0.1};
-        const Measured measured = measure(*handed_in.run, beside.run.get(), lab.dataset("warp"), Bandwidth{}, effort,
-                                          Baseline{}, [](GradingPhase, const std::string&) {});
+        const Measured measured = measure_beside_solution(wrong_, effort);
         EXPECT_FALSE(measured.failure);
         const Measurement& m = measured.measurement;
         EXPECT_GE(m.calls_per_sample, 50) << slow_calls;
@@ -232,14 +232,8 @@ TEST_F(TimedOutputs, SlowFirstCommandsDoNotShortenTheSamples) {
 
 TEST_F(TimedOutputs, FastFirstCallsOfEachProcessDoNotCount) {
     std::ofstream(wrong_) << right_kernel << fast_at_first;
-    const Lab& lab = judge_.lab("dot_product");
-    const auto handed_in = judge_.make_ready(lab, lab.stages.front(), wrong_, Task{.fast = true});
-    const auto beside = judge_.make_ready(lab, lab.stages.front(), right_, Task{.fast = true});
-    ASSERT_TRUE(handed_in.run && beside.run);
     const Effort effort{{4, 4}, {4, 4}, 2, 0.01, 0.1, 0.2, 0.1};
-    const Measurement m = measure(*handed_in.run, beside.run.get(), lab.dataset("warp"), Bandwidth{}, effort,
-                                  Baseline{}, [](GradingPhase, const std::string&) {})
-                              .measurement;
+    const Measurement m = measure_beside_solution(wrong_, effort).measurement;
     ASSERT_EQ(m.samples_of_rounds.size(), 4u);
     EXPECT_GE(*std::ranges::min_element(m.samples_s), 0.02 * m.iterations);
 }
@@ -261,14 +255,8 @@ TEST_F(TimedOutputs, ShortCallsBesideAReferenceTakeMoreRounds) {
 }
 
 TEST_F(TimedOutputs, RatioFollowsFromTheSamples) {
-    const Lab& lab = judge_.lab("dot_product");
-    const auto handed_in = judge_.make_ready(lab, lab.stages.front(), right_, Task{.fast = true});
-    const auto beside = judge_.make_ready(lab, lab.stages.front(), right_, Task{.fast = true});
-    ASSERT_TRUE(handed_in.run && beside.run);
     const Effort effort{{4, 4}, {4, 4}, 2, 0.01, 0.1, 0.2, 0.1};
-    const Measurement m = measure(*handed_in.run, beside.run.get(), lab.dataset("warp"), Bandwidth{}, effort,
-                                  Baseline{}, [](GradingPhase, const std::string&) {})
-                              .measurement;
+    const Measurement m = measure_beside_solution(right_, effort).measurement;
     ASSERT_EQ(m.samples_of_rounds.size(), 4u);
     ASSERT_EQ(m.reference_samples_s.size(), m.samples_s.size());
     std::vector<Round> rounds;

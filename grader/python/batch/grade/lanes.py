@@ -102,7 +102,7 @@ def take_copy(submission: Submission, settings: Settings, patient: bool) -> Subm
     None if it changed since its fingerprint was computed, or if it may be unfinished and `patient` is set. A hand-in
     without a file to grade is returned as it is. Raises DiskFullError."""
     opened = open_submission(submission, settings)
-    if opened.journal is None and opened.picked:  # read from the batch's copy
+    if opened.journal is None and opened.picked:  # already the batch's copy
         return submission
     if find_fingerprint(submission.entries) != submission.fingerprint or (patient and opened.may_be_unfinished):
         return None
