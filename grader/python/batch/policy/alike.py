@@ -28,6 +28,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations, pairwise
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from grader.python.batch.ingest.apart import python_path
@@ -78,6 +79,8 @@ def find_alike(stage: str, starter: Path, files: Sequence[tuple[str, Path]]) -> 
     """Return pairs of (key, file) that are much alike, most alike first, and the keys of files that are not compared
     completely, because they are too long or take too much time or memory. Raises ImportError if copydetect does not
     run, and TooMuchError."""
+    if len(files) < 2:
+        return [], []
     made, stopped = fingerprint_all(starter, [file for _, file in files])
     left_out = [key for at, (key, _) in enumerate(files) if at in stopped or made[at].is_cut]
     same: dict[frozenset[int], list[str]] = defaultdict(list)
@@ -136,18 +139,29 @@ def print_fingerprints(starter: Path) -> None:
     """Print a line for the starter, then one for each file that standard input names: a JSON list of its hashes and
     whether the file is cut. The kernel kills the process if a file takes too long."""
     import numpy
-    from copydetect import CodeFingerprint
 
+    make = import_fingerprinter()
     files = [Path(name) for name in json.load(sys.stdin)]
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY_BYTES, MOST_MEMORY_BYTES))
     boilerplate: Any = []
     if starter.is_file():
-        boilerplate = numpy.array(list(fingerprint(CodeFingerprint, starter, []).hashes))
+        boilerplate = numpy.array(list(fingerprint(make, starter, []).hashes))
     write_line(Fingerprints())
     for file in files:
         allow_processor_time(FILE_S)
-        write_line(fingerprint(CodeFingerprint, file, boilerplate))
+        write_line(fingerprint(make, file, boilerplate))
+
+
+def import_fingerprinter() -> Any:
+    """Return copydetect's class, imported without matplotlib, which copydetect only draws plots with and which would
+    take most of the time of a small batch."""
+    matplotlib: Any = ModuleType("matplotlib")
+    matplotlib.pyplot = ModuleType("matplotlib.pyplot")
+    sys.modules |= {"matplotlib": matplotlib, "matplotlib.pyplot": matplotlib.pyplot}
+    from copydetect import CodeFingerprint
+
+    return CodeFingerprint
 
 
 def write_line(made: Fingerprints) -> None:
