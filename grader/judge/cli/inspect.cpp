@@ -65,11 +65,11 @@ void judge_answers(const std::vector<Check>& checks, Inspected& found) {
     const auto first = std::ranges::find_if(checks, failed);
     found.passed = first == checks.end();
     if (found.passed) return;
-    const auto count = std::ranges::count_if(checks, failed);
+    const auto count = static_cast<std::uint64_t>(std::ranges::count_if(checks, failed));
+    const std::string where =
+        count == 1 ? first->dataset : fmt::format("{} datasets, first on {}", format_count(count), first->dataset);
     const std::string what = first->failure ? first->failure->message : "the judge failed";
-    found.wrong =
-        fmt::format("It fails on {}, first on {}: {}{}", format_plural(static_cast<std::uint64_t>(count), "dataset"),
-                    first->dataset, what, what.ends_with('.') ? "" : ".");
+    found.wrong = fmt::format("It fails on {}: {}{}", where, what, what.ends_with('.') ? "" : ".");
     if (!first->failure) return;
     found.wrong_cause = first->failure->cause;
     found.wrong_hint = first->failure->hint;
@@ -271,6 +271,22 @@ void say_left_out(const std::vector<std::string>& names) {
                           0, text_style(STDOUT_FILENO).width));
 }
 
+/// Return the names of the datasets that were not run after a deadlock.
+std::vector<std::string> not_run_of(const Parts& parts, const Sanitized& sanitized) {
+    std::vector<std::string> names;
+    for (const auto& part : parts)
+        for (const Dataset* dataset : part)
+            if (std::ranges::find(sanitized.checks, dataset->name, &Check::dataset) == sanitized.checks.end())
+                names.push_back(dataset->name);
+    return names;
+}
+
+void say_not_run(const std::vector<std::string>& names) {
+    if (names.empty()) return;
+    fmt::print("{}",
+               wrap(fmt::format("Not run after that: {}", fmt::join(names, ", ")), 0, text_style(STDOUT_FILENO).width));
+}
+
 int say_compilation(const Compilation& compilation, int width) {
     const auto& failure = compilation.failure;
     fmt::print("{}{}", to_printable(compilation.log),
@@ -291,13 +307,14 @@ ModelledLines model_lines(Judge& judge, const Inspected& found, const Stage& sta
 
 /// Print all but the source.
 void print_results(const Inspected& found, const std::string& file, const Stage& stage, const std::string& log,
-                   bool asking, const std::vector<std::string>& left_out) {
+                   bool asking, const std::vector<std::string>& left_out, const std::vector<std::string>& not_run) {
     fmt::print("{}/{} in check mode on {} (cpu backend)\n", found.lab, stage.id,
                format_plural(found.datasets.size(), "dataset"));
     say_left_out(left_out);
     print_findings(found, file, asking);
     if (!log.empty()) fmt::print("The compiler says:\n{}", to_printable(log));
     print_answers(found, first_serious(found.findings) == nullptr, asking);
+    say_not_run(not_run);
     print_limits(found.limits);
     print_kernels(found.kernels, found.gpu);
     print_traffic(found.all);
@@ -341,7 +358,8 @@ int inspect(const Options& options) {
     if (found.passed) found.limits = compare_with_limits(stage, found.datasets);
     found.lines = summarize_lines(found.counts);
     print_results(found, file.lexically_normal().string(), stage, ready.compilation.log, asks_first(lab, options),
-                  options.dataset.empty() ? left_out_of(parts, *ready.run) : std::vector<std::string>());
+                  options.dataset.empty() ? left_out_of(parts, *ready.run) : std::vector<std::string>(),
+                  not_run_of(parts, sanitized));
     Console console;
     console.show("modelling each line's share of the time");
     const ModelledLines modelled =

@@ -72,6 +72,7 @@ bool has_limits(const Stage& stage, const Dataset& dataset) {
 }
 
 bool stops_early(const StageRun& run, const Check& check, const SanitizerTask& task) {
+    if (check.failure && check.failure->hangs) return true;
     if (task.stop == SanitizerTask::Stop::never) return false;
     if (!check.skipped && check.verdict != Verdict::passed && check.wall_s > slow_s) return true;
     return task.stop == SanitizerTask::Stop::when_found &&
