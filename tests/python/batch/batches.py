@@ -18,7 +18,9 @@ LAB = "lab"
 STAGES = ("01_first", "02_second")
 
 # Writes to the file `log` next to it when it begins and ends, so that tests can count how often it graded a submission.
-JUDGE = f"#!{sys.executable} -SE" + """
+JUDGE = (
+    f"#!{sys.executable} -SE"
+    + """
 import hashlib, json, os, shutil, signal, sys, time
 from pathlib import Path
 arguments = sys.argv[1:]
@@ -94,6 +96,7 @@ if gpu and arguments[0] == "grade":
 log.write(f"end {arguments[0]} {key}\\n")
 sys.exit(1 if "failed" in verdicts else 2 if "error" in verdicts else 0)
 """
+)
 
 
 class Course:

@@ -10,6 +10,7 @@ again.
 from __future__ import annotations
 
 import contextlib
+import math
 import os
 import subprocess
 import time
@@ -26,13 +27,14 @@ from grader.python.batch.ingest.submission import Submission
 from grader.python.batch.store.database import Database
 from grader.python.batch.store.rows import Graded
 from grader.python.batch.store.settings import Settings
-from grader.python.common.console import UserError
+from grader.python.common.console import UserError, say_error
 from grader.python.common.report import Report
 
 MOST_TASKS = 1000  # of one array: Slurm's default limit, which its administrator can change
 ATTEMPTS = 3
 ACCUSING = 2  # ends without a result, each next to a reference that was graded
 POLL_S = 2.0
+SILENT_S = 60.0  # without an answer of the controller, after which this is said
 GRACE_S = 10.0  # for a result to appear on a slow file system after its task has ended
 
 
@@ -69,7 +71,8 @@ class Cluster:
             with self.executor.batch():
                 return [self.executor.submit(function, *arguments) for arguments in tasks]
         except Exception as error:
-            raise UserError(f"Slurm takes no jobs: {error}") from None
+            why = str(error) or f"{error.__cause__ or type(error).__name__}, without a message"
+            raise UserError(f"Slurm takes no jobs: {why}") from None
 
     def job(self, job_id: str) -> Any:
         """Return a job that was submitted before."""
@@ -97,7 +100,7 @@ def list_alive(job_ids: Sequence[str]) -> set[str]:
             ["squeue", "-h", "-r", "-o", "%i", "-j", array], capture_output=True, text=True, timeout=60
         )
         if listed.returncode != 0 and "Invalid job id" not in listed.stderr:
-            raise OSError(listed.stderr.strip())
+            raise OSError(listed.stderr.strip() or f"squeue ended with status {listed.returncode}")
         found.update(listed.stdout.split())
     return found
 
@@ -263,15 +266,26 @@ def submit_all(
 
 
 def wait_for(cluster: Cluster, jobs: dict[str, Any]) -> Iterator[tuple[str, Any]]:
-    """Yield each job's key and the result of its task, or None if the task ended without a result."""
+    """Yield each job's key and the result of its task, or None if the task ended without a result. Wait while the
+    controller does not answer, and say so after a minute."""
     ended: dict[str, float] = {}  # the time at which a task was first found to have ended
+    warn_at = time.monotonic() + SILENT_S
     while jobs:
         for key, job in list(jobs.items()):
             if Path(job.paths.result_pickle).exists():
                 del jobs[key]
                 yield key, read_result(job)
-        with contextlib.suppress(OSError, subprocess.TimeoutExpired):  # the controller may be unavailable for a while
+        try:
             alive = cluster.alive(list(jobs.values()))
+        except (OSError, subprocess.TimeoutExpired) as error:
+            if time.monotonic() > warn_at:
+                warn_at = math.inf
+                say_error(
+                    f"Slurm has not answered for a minute ({error}). The batch waits for it. Ctrl-C stops the batch; "
+                    "the same command continues it later."
+                )
+        else:
+            warn_at = time.monotonic() + SILENT_S
             for key, job in list(jobs.items()):
                 if job.job_id in alive:
                     ended.pop(key, None)

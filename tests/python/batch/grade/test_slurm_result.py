@@ -1,10 +1,19 @@
-"""Results of tasks on a cluster, without a cluster."""
+"""Tasks on a cluster, without a cluster."""
 
 from __future__ import annotations
 
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from grader.python.batch.grade import slurm
 from grader.python.batch.grade.slurm import is_result
 from grader.python.batch.ingest.submission import Submission
 from grader.python.batch.store.rows import Graded
+from grader.python.batch.store.settings import Settings
+from grader.python.common.console import UserError
 
 
 def test_a_result_under_a_number_that_slurm_used_again_is_no_other_students() -> None:
@@ -12,3 +21,35 @@ def test_a_result_under_a_number_that_slurm_used_again_is_no_other_students() ->
     assert is_result(Graded("al1", "graded", fingerprint="equal files"), submission)
     assert not is_result(Graded("bo2", "graded", fingerprint="equal files"), submission)
     assert not is_result(Graded("al1", "graded", fingerprint="other files"), submission)
+
+
+def test_a_controller_that_does_not_answer_is_named_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("POLL_S", "SILENT_S", "GRACE_S"):
+        monkeypatch.setattr(slurm, name, 0)
+    silent = iter(range(3))
+
+    def alive(_: Any) -> set[str]:
+        if next(silent, None) is not None:
+            raise OSError("Unable to contact slurm controller")
+        return set()
+
+    job = SimpleNamespace(job_id="7_0", paths=SimpleNamespace(result_pickle=tmp_path / "none"))
+    assert list(slurm.wait_for(SimpleNamespace(alive=alive), {"al1": job})) == [("al1", None)]
+    said = capsys.readouterr().err
+    assert said.count("Slurm has not answered") == 1
+    assert "Unable to contact slurm controller" in said and "Ctrl-C" in said
+
+
+@pytest.mark.parametrize(("says", "why"), [("echo bad partition >&2", "bad partition"), ("", "exit status 3")])
+def test_sbatchs_reason_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, says: str, why: str) -> None:
+    pytest.importorskip("submitit")
+    program = tmp_path / "sbatch"
+    program.write_text(f"#!/bin/sh\n{says}\nexit 3\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+    monkeypatch.setenv("PYTHONPATH", "")
+    settings = Settings("lab", ("01_first",), tmp_path, tmp_path, tmp_path, "cpu")
+    with pytest.raises(UserError, match=why):
+        slurm.Cluster(settings, {}).submit(print, [("hello",)])
