@@ -159,6 +159,8 @@ def test_make_works_in_a_labs_work_folder(checkout, make):
 
 def test_the_last_lab_and_stage_are_used_again(checkout, either):
     folder = checkout()
+    for stage in ("02_second", "03_third"):
+        (folder / f"starter/sample/{stage}.cu").write_text("\n")
     either(folder, "check", "LAB=sample", "STAGE=2")
     (folder / "labs/other").mkdir()
     (folder / "labs/other/lab.json").write_text("{}\n")
@@ -172,6 +174,14 @@ def test_the_last_lab_and_stage_are_used_again(checkout, either):
     assert either(folder, "check", "LAB=other").out == "judge: [check] [other]\n"
     assert either(folder, "check").out == "As in your last command: LAB=other\njudge: [check] [other]\n"
     assert either(folder, "check", "STAGE=all").has("judge: [check] [other]\n")
+
+
+@pytest.mark.parametrize("typed", ["9", "01_frist", "1,9", "*"])
+def test_a_stage_that_does_not_exist_is_not_remembered(checkout, either, typed):
+    folder = checkout()
+    either(folder, "check", "LAB=sample", "STAGE=1")
+    either(folder, "check", "LAB=sample", f"STAGE={typed}")
+    assert either(folder, "check").has("As in your last command: LAB=sample STAGE=1\n")
 
 
 def test_files_of_others_are_not_remembered(checkout, either):
