@@ -12,11 +12,11 @@
 #include <cerrno>
 #include <cstring>
 #include <fstream>
-#include <iterator>
 #include <memory>
 #include <stdexcept>
 
 #include "grader/common/descriptor.h"
+#include "grader/common/read_file.h"
 
 namespace warplab {
 namespace {
@@ -55,10 +55,9 @@ bool is_secret(const std::string& text) {
 }
 
 std::string read_secret(const fs::path& file) {
-    std::string text;
-    std::ifstream stream(file, std::ios::binary);
-    if (!stream) throw std::runtime_error(fmt::format("{} cannot be read; check whose file it is", file.string()));
-    text.assign(std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>());
+    const auto bytes = try_read_file(file);
+    if (!bytes) throw std::runtime_error(fmt::format("{} cannot be read; check whose file it is", file.string()));
+    std::string text = *bytes;
     while (!text.empty() && std::isspace(static_cast<unsigned char>(text.back()))) text.pop_back();
     if (!is_secret(text))
         throw std::runtime_error(

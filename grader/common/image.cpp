@@ -6,11 +6,11 @@
 #include <cerrno>
 #include <cstring>
 #include <fstream>
-#include <iterator>
 #include <memory>
 #include <optional>
 #include <string_view>
 
+#include "grader/common/read_file.h"
 #include "grader/common/text.h"
 #include "grader/common/usage_error.h"
 
@@ -50,11 +50,11 @@ std::string read_bytes(const fs::path& file) {
         fail(file, fmt::format("the file has {}; at most {} are read. Make the picture smaller.",
                                format_bytes(static_cast<double>(fs::file_size(file))),
                                format_bytes(static_cast<double>(most_file_bytes))));
-    std::ifstream stream(file, std::ios::binary);
-    std::string bytes{std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
-    if (!stream) fail(file, fmt::format("the file cannot be read: {}.", std::strerror(errno)));
-    if (bytes.empty()) fail(file, "the file is empty. Was it saved, or copied as a whole?");
-    return bytes;
+    errno = 0;
+    auto bytes = try_read_file(file);
+    if (!bytes) fail(file, fmt::format("the file cannot be read: {}.", std::strerror(errno)));
+    if (bytes->empty()) fail(file, "the file is empty. Was it saved, or copied as a whole?");
+    return *std::move(bytes);
 }
 
 bool is_png(std::string_view bytes) { return bytes.starts_with("\x89PNG\r\n\x1a\n"); }

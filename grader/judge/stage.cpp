@@ -52,7 +52,8 @@ Check not_run(const Dataset& dataset, const Check& slow) {
 }
 
 bool has_word(const std::filesystem::path& source, const char* word) {
-    return compilation::may_be_hand_in(source) && read_file(source).find(word) != std::string::npos;
+    const auto text = compilation::try_read_hand_in(source);
+    return text && text->find(word) != std::string::npos;
 }
 
 /// Whether threads may wait until a variable changes. Only hooks show that they wait in vain.
@@ -411,7 +412,7 @@ StageReport Judge::judge_stage(const Lab& lab, const Stage& stage, const std::fi
     };
     StageJudge steps(*this, request, task, progress);
     try {
-        if (compilation::may_be_hand_in(source)) report.source_hash = sha256_file(source);
+        report.source_hash = compilation::hash_hand_in(source);
         steps.take_all_steps();
     } catch (const ManifestError&) {
         throw;

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <fstream>
-#include <iterator>
 #include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -15,6 +14,7 @@
 #include "grader/common/hash.h"
 #include "grader/common/json_node.h"
 #include "grader/common/nearest.h"
+#include "grader/common/read_file.h"
 
 namespace warplab {
 namespace {
@@ -459,10 +459,9 @@ void require_datasets_for(const Stage& stage, const Lab& lab, const JsonNode& li
 // --- files ---
 
 std::string read_text(const fs::path& root, const fs::path& file) {
-    std::ifstream stream(root / file, std::ios::binary);
-    std::string text{std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
-    if (!stream) throw ManifestError(file, "", "this file cannot be read; see that it is there and readable");
-    return text;
+    auto text = try_read_file(root / file);
+    if (!text) throw ManifestError(file, "", "this file cannot be read; see that it is there and readable");
+    return *std::move(text);
 }
 
 /// Pass the root of one file's text to `read`. Errors in it become a ManifestError.

@@ -6,10 +6,9 @@
 #include <charconv>
 #include <chrono>
 #include <cmath>
-#include <fstream>
-#include <iterator>
 #include <optional>
 
+#include "grader/common/read_file.h"
 #include "grader/common/utf8.h"
 #include "grader/judge/cli/records.h"
 
@@ -74,15 +73,12 @@ std::string import_words(const Report& report, const StageReport& stage, Importe
 
 Report read_report(const fs::path& file) {
     constexpr std::uintmax_t most_bytes = 64 << 20;  // many times the size of any report
-    std::ifstream stream;
+    std::optional<std::string> text;
     std::error_code error;
-    if (fs::is_regular_file(file, error) && fs::file_size(file, error) <= most_bytes)
-        stream.open(file, std::ios::binary);
-    if (!stream.is_open())
-        throw UsageError(fmt::format("{} cannot be read. REPORT is one report.json.", file.string()));
-    const std::string text(std::istreambuf_iterator<char>(stream), {});
+    if (fs::is_regular_file(file, error) && fs::file_size(file, error) <= most_bytes) text = try_read_file(file);
+    if (!text) throw UsageError(fmt::format("{} cannot be read. REPORT is one report.json.", file.string()));
     try {
-        return parse_report(text);
+        return parse_report(*text);
     } catch (const std::exception& error) {
         throw UsageError(fmt::format("{}: {}", file.string(), error.what()));
     }

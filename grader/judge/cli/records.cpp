@@ -13,6 +13,7 @@
 #include "grader/common/descriptor.h"
 #include "grader/common/hash.h"
 #include "grader/common/read_file.h"
+#include "grader/judge/compile/hand_in.h"
 #include "grader/model/manifest.h"
 
 namespace warplab {
@@ -124,7 +125,7 @@ Imported record_imported(const fs::path& work, const Report& report, const Stage
     body = body.substr(1, body.size() - 3);
     if (records.has(body)) return Imported::there_already;
     const fs::path mine = work / report.lab / (stage.stage + ".cu");
-    const bool is_mine = fs::is_regular_file(mine) && sha256_file(mine) == stage.source_hash;
+    const bool is_mine = fs::is_regular_file(mine) && compilation::hash_hand_in(mine) == stage.source_hash;
     if (!is_mine && !has_text(records, stage.source_hash)) return Imported::not_yours;
     result.imported_from = from;
     append_to(records, result, mine);

@@ -163,7 +163,7 @@ int sweep(const Options& options) {
     if (is_work(options)) start_lab(lab, judge.folders());
     const Dataset& dataset = dataset_to_time(lab, stage, options, judge.backend());
     const auto source = options.source.empty() ? judge.source_of(lab, stage, options.tree) : options.source;
-    const std::string source_hash = compilation::may_be_hand_in(source) ? sha256_file(source) : "";
+    const std::string source_hash = compilation::hash_hand_in(source);
     const Report report =
         judge.begin_report("sweep", lab, Task{}, options.source.empty() ? options.tree : options.source.string());
     const std::vector<Choice> choices = choose(stage.tunables);

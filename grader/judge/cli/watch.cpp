@@ -146,15 +146,13 @@ const Stage& first_stage(const Lab& lab, const Options& options) {
                                      [&](const Stage& stage) { return last_edited(lab, stage, options.folders); });
 }
 
-std::string hash_of(const fs::path& file) { return compilation::may_be_hand_in(file) ? sha256_file(file) : ""; }
-
 /// Wait until one of the lab's stages has a new text and return that stage.
 const Stage& wait_for_change(Saves& saves, const Lab& lab, const fs::path& folder,
                              std::map<std::string, std::string>& hashes) {
     for (;;) {
         for (const std::string& name : saves.next()) {
             const Stage* stage = stage_of(lab, name);
-            const std::string hash = stage ? hash_of(folder / name) : "";
+            const std::string hash = stage ? compilation::hash_hand_in(folder / name) : "";
             if (!hash.empty() && std::exchange(hashes[name], hash) != hash) return *stage;
         }
     }
@@ -170,7 +168,8 @@ int watch(const Options& options) {
     const fs::path folder = options.folders.work / lab.name;
     Saves saves(folder);
     std::map<std::string, std::string> hashes;
-    for (const Stage& stage : lab.stages) hashes[stage.id + ".cu"] = hash_of(folder / (stage.id + ".cu"));
+    for (const Stage& stage : lab.stages)
+        hashes[stage.id + ".cu"] = compilation::hash_hand_in(folder / (stage.id + ".cu"));
     std::fflush(stdout);  // else each check would print it again
     for (const Stage* stage = &first_stage(lab, options);;) {
         const RunningCheck check(lab, *stage, options);

@@ -4,10 +4,10 @@
 
 #include <algorithm>
 #include <cctype>
-#include <fstream>
-#include <iterator>
 #include <sstream>
 
+#include "grader/common/hash.h"
+#include "grader/common/read_file.h"
 #include "grader/common/text.h"
 #include "grader/model/cause.h"
 
@@ -119,9 +119,15 @@ std::string without_comments(const std::string& text) {
     return plain;
 }
 
-bool may_be_hand_in(const fs::path& file) {
+std::optional<std::string> try_read_hand_in(const fs::path& file) {
     std::error_code error;
-    return fs::is_regular_file(file, error) && fs::file_size(file, error) <= most_bytes;
+    if (!fs::is_regular_file(file, error) || fs::file_size(file, error) > most_bytes) return std::nullopt;
+    return try_read_file(file);
+}
+
+std::string hash_hand_in(const fs::path& file) {
+    const auto bytes = try_read_hand_in(file);
+    return bytes ? sha256(*bytes) : "";
 }
 
 HandIn read_hand_in(const fs::path& file, const std::string& lab, Links links) {
@@ -150,11 +156,11 @@ HandIn read_hand_in(const fs::path& file, const std::string& lab, Links links) {
         return refuse(cause::compile_error,
                       fmt::format("{} is {} bytes large; a hand-in has at most {}.", name, bytes, most_bytes),
                       "Is it the right file?");
-    std::ifstream stream(file, std::ios::binary);
-    if (!stream)
+    const auto bytes_read = try_read_file(file);
+    if (!bytes_read)
         return refuse(cause::missing_file, fmt::format("{} cannot be read.", name),
                       fmt::format("Check its permissions: chmod u+r {}", name));
-    std::string text{std::istreambuf_iterator<char>(stream), {}};
+    std::string text = *bytes_read;
     if (is_utf16(text))
         return refuse(cause::compile_error, fmt::format("{} is saved as UTF-16, which no compiler reads.", name),
                       "Save it as UTF-8 (in most editors: save with encoding).");

@@ -17,8 +17,12 @@ struct HandIn {
 /// In students' own folders, symbolic links are their choice. In a hand-in, links could lead to other people's files.
 enum class Links { followed, refused };
 
-/// Return whether it is a file that is small enough for a hand-in. Read no other one: it may be larger than the memory.
-bool may_be_hand_in(const std::filesystem::path& file);
+/// Return the bytes of a hand-in; nothing if it is no plain file or cannot be read, or if it is too large: such a file
+/// is never read, because it may be larger than the memory.
+std::optional<std::string> try_read_hand_in(const std::filesystem::path& file);
+
+/// Return the SHA-256 of a hand-in as hex digits; empty if it cannot be read.
+std::string hash_hand_in(const std::filesystem::path& file);
 
 /// Read a hand-in. It fails if it is missing, empty, too large or not text, or if it includes files by a path. If links
 /// are refused, it also fails if the file or the lab's folder around it is a link.

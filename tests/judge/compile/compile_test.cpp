@@ -641,6 +641,14 @@ TEST_F(CompileTest, LinksAreFollowedOnlyInAStudentsOwnFolder) {
     EXPECT_FALSE(compilation::read_hand_in(target, "vector_add", compilation::Links::refused).failure);
 }
 
+TEST(HandIn, AFileThatCannotBeReadIsNamed) {
+    const std::filesystem::path file = "/proc/self/mem";  // opens, and fails at its first byte
+    const auto failure = compilation::read_hand_in(file, "vector_add", compilation::Links::followed).failure;
+    ASSERT_TRUE(failure);
+    EXPECT_EQ(failure->message, "/proc/self/mem cannot be read.");
+    EXPECT_EQ(compilation::hash_hand_in(file), "");
+}
+
 TEST_P(Sandboxed, AssemblerCannotReadSecrets) {
     const fs::path secret = hand_in("the hidden seed", "secret");
     chmod(secret.c_str(), 0644);
