@@ -88,6 +88,14 @@ def test_every_file_includes_only_what_its_part_may(root, files):
     assert [line for file in sources(files) for line in forbidden_includes(root, file)] == []
 
 
+def test_nothing_matches_untrusted_text_with_std_regex(root, files):
+    """std::regex recurses for each character: a line of a megabyte in a submission would crash the judge."""
+    grader = [file for file in sources(files) if file.parts[0] == "grader"]
+    reads_the_labs_own_header = "grader/judge/compile/harness.cpp"
+    users = [file.as_posix() for file in grader if re.search(r"<regex>|std::[a-z]?regex", (root / file).read_text())]
+    assert users == [reads_the_labs_own_header]
+
+
 def hop_of(path: Path) -> int:
     return HOPS.index(path.parts[2] if len(path.parts) > 3 else "")
 

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <cctype>
 #include <cstdlib>
-#include <regex>
 #include <sstream>
+#include <string_view>
 
 #include "grader/common/text.h"
 #include "grader/common/utf8.h"
@@ -18,6 +18,24 @@ namespace {
 constexpr std::size_t most_message_bytes = 500;    // a message may quote a name as long as the file
 constexpr std::size_t most_quoted_bytes = 200;     // of a line of source
 constexpr std::size_t most_searched_bytes = 5000;  // of a line in which words are compared
+
+/// The lines of a text, found once: there can be thousands of diagnostics about a text with a million lines.
+class Lines {
+  public:
+    explicit Lines(std::string_view text) : text_(text) {
+        for (std::size_t at = 0; at != 0 || begins_.empty(); at = text.find('\n', at) + 1) begins_.push_back(at);
+    }
+    /// Return a line by its number from 1, "" if there is none.
+    std::string_view line(int number) const {
+        if (number < 1 || static_cast<std::size_t>(number) > begins_.size()) return "";
+        const std::size_t begin = begins_[static_cast<std::size_t>(number) - 1];
+        return text_.substr(begin, text_.find('\n', begin) - begin);
+    }
+
+  private:
+    std::string_view text_;
+    std::vector<std::size_t> begins_;
+};
 
 /// Read digits at `at` and move past them; -1 if there are none.
 int read_number(const std::string& text, std::size_t& at) {
@@ -124,7 +142,7 @@ void lead_with_use_of_macro(std::vector<Diagnostic>& found) {
 }
 
 /// Return the positions of whole words equal to `word`, from the right.
-std::vector<std::size_t> places_of(const std::string& word, const std::string& line) {
+std::vector<std::size_t> places_of(std::string_view word, std::string_view line) {
     std::vector<std::size_t> places;
     for (std::size_t at = line.rfind(word); at != std::string::npos;
          at = at > 0 ? line.rfind(word, at - 1) : std::string::npos) {
@@ -137,15 +155,15 @@ std::vector<std::size_t> places_of(const std::string& word, const std::string& l
 
 /// Return the column in `before` of the word at `column` of `after`; 0 = unknown. A rewritten launch begins with words
 /// of the rewriter and ends with the student's, so words are counted from the right.
-int matching_column(const std::string& before, const std::string& after, int column) {
+int matching_column(std::string_view before, std::string_view after, int column) {
     const auto at = static_cast<std::size_t>(column - 1);
     if (column <= 0 || at >= after.size()) return 0;
-    if (before.compare(0, at + 1, after, 0, at + 1) == 0) return column;
+    if (before.substr(0, at + 1) == after.substr(0, at + 1)) return column;
     if (std::max(before.size(), after.size()) > most_searched_bytes) return 0;
     std::size_t end = at;
     while (end < after.size() && is_word_character(after[end])) ++end;
     if (end == at) return 0;
-    const std::string word = after.substr(at, end - at);
+    const std::string_view word = after.substr(at, end - at);
     const auto in_after = places_of(word, after), in_before = places_of(word, before);
     for (std::size_t i = 0; i < std::min(in_after.size(), in_before.size()); ++i)
         if (in_after[i] == at) return static_cast<int>(in_before[i]) + 1;
@@ -168,9 +186,36 @@ void explain_variable_size(std::vector<Diagnostic>& errors) {
 }
 
 /// Explain an error in a launch, which begins with the rewriter's cast.
-void explain_launch(Diagnostic& diagnostic, const std::string& source) {
-    if (diagnostic.column == 0 && contains(source_line(source, diagnostic.line), "<<<"))
+void explain_launch(Diagnostic& diagnostic, const Lines& source) {
+    if (diagnostic.column == 0 && source.line(diagnostic.line).find("<<<") != std::string_view::npos)
         replace_all(diagnostic.message, "before ‘static_cast’", "before the launch");
+}
+
+std::size_t end_of_word(const std::string& text, std::size_t at) {
+    while (at < text.size() && is_word_character(text[at])) ++at;
+    return at;
+}
+
+/// Replace warplab_cpu::Word<T> by T.
+std::string without_constrained_types(const std::string& message) {
+    const std::string ours = "warplab_cpu::";
+    std::string plain;
+    std::size_t done = 0;
+    for (std::size_t at = message.find(ours); at != std::string::npos; at = message.find(ours, at + 1)) {
+        const std::size_t open = end_of_word(message, at + ours.size());
+        const std::size_t close = end_of_word(message, std::min(open + 1, message.size()));
+        const bool is_one = at >= done && open > at + ours.size() && message.compare(open, 1, "<") == 0 &&
+                            close > open + 1 && message.compare(close, 1, ">") == 0;
+        if (!is_one) continue;
+        plain += message.substr(done, at - done) + message.substr(open + 1, close - open - 1);
+        done = close + 1;
+    }
+    return plain + message.substr(done);
+}
+
+std::string in_lower_case(std::string text) {
+    for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    return text;
 }
 
 bool has_our_names(const std::string& message) {
@@ -190,9 +235,8 @@ std::string without_our_names(std::string message) {
     replace_all(message, "‘auto& ", "‘");
     replace_all(message, ", warplab_cpu::Line", "");  // the last parameter of functions that need the caller's line
     replace_all(message, "(warplab_cpu::Line)", "()");
-    message = std::regex_replace(message, std::regex("warplab_cpu::\\w+<(\\w+)>"), "$1");  // constrained types
-    static const std::regex ours("warplab_cpu", std::regex::icase);
-    return std::regex_search(message, ours) ? "this does not fit what it is used for" : message;
+    message = without_constrained_types(message);
+    return contains(in_lower_case(message), "warplab_cpu") ? "this does not fit what it is used for" : message;
 }
 
 namespace {
@@ -307,15 +351,17 @@ void lead_with_count_of_arguments(std::vector<Diagnostic>& errors) {
 }
 
 void move_columns(std::vector<Diagnostic>& diagnostics, const std::string& source, const std::string& rewritten) {
+    const Lines lines(source), new_lines(rewritten);
     for (Diagnostic& diagnostic : diagnostics) {
-        const std::string before = source_line(source, diagnostic.line);
-        const std::string after = source_line(rewritten, diagnostic.line + 1);  // the first one is a #line
+        const std::string_view before = lines.line(diagnostic.line);
+        const std::string_view after = new_lines.line(diagnostic.line + 1);  // the first one is a #line
         if (before != after) diagnostic.column = matching_column(before, after, diagnostic.column);
     }
 }
 
 void leave_out_our_names(std::vector<Diagnostic>& errors, const std::string& source) {
     explain_variable_size(errors);
+    const Lines lines(source);
     std::vector<Diagnostic> kept;
     bool follows = false;  // from an error that is kept
     for (Diagnostic& diagnostic : errors) {
@@ -328,7 +374,7 @@ void leave_out_our_names(std::vector<Diagnostic>& errors, const std::string& sou
                                  kept.back().kind == "error";  // of a function in the harness's headers
         if (follows || counts_ours) continue;
         if (has_our_names(diagnostic.message)) diagnostic.message = without_our_names(diagnostic.message);
-        explain_launch(diagnostic, source);
+        explain_launch(diagnostic, lines);
         kept.push_back(diagnostic);
     }
     errors = kept;

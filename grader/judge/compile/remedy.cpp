@@ -4,7 +4,8 @@
 
 #include <algorithm>
 #include <cctype>
-#include <regex>
+#include <initializer_list>
+#include <string_view>
 
 namespace warplab::compilation {
 namespace {
@@ -62,7 +63,9 @@ std::string closest_candidate(const std::vector<Diagnostic>& notes, const Diagno
         if (parts.empty()) continue;
         const bool fits = !call.empty() && takes_last_argument(parts[0], call[0]);
         if (!closest.empty() && !fits) continue;
-        closest = without_our_names(std::regex_replace(parts[0], std::regex("^template<[^>]*> "), ""));
+        const std::size_t end = parts[0].starts_with("template<") ? parts[0].find('>') : std::string::npos;
+        const bool is_template = end != std::string::npos && parts[0].compare(end, 2, "> ") == 0;
+        closest = without_our_names(is_template ? parts[0].substr(end + 2) : parts[0]);
         if (fits) break;
     }
     return closest;
@@ -238,17 +241,41 @@ std::string remedy_for_semicolon(const Diagnostic& error, const std::string& sou
 constexpr auto needs_cpp20 =
     "The judge compiles C++17, as nvcc does by default. If this line needs C++20, write it in C++17.";
 
-bool includes_cpp20(const std::string& text) {
-    static const std::regex headers(
-        "(^|\n)[ \t]*#[ \t]*include[ \t]*<(barrier|bit|compare|concepts|coroutine|format|latch|numbers|ranges|"
-        "semaphore|source_location|span|stop_token)>");
-    return std::regex_search(text, headers);
+/// Return the header that a line includes with <…>, "" if it includes none.
+std::string_view header_in(std::string_view line) {
+    for (const std::string_view part : {"#", "include", "<"}) {
+        line.remove_prefix(std::min(line.find_first_not_of(" \t"), line.size()));
+        if (!line.starts_with(part)) return "";
+        line.remove_prefix(part.size());
+    }
+    return line.substr(0, line.find('>'));
 }
 
-bool has_word_of_cpp20(const std::string& line) {
-    static const std::regex words(
-        "\\b(concept|requires|consteval|constinit|co_await|co_yield|co_return|jthread|ssize)\\b|<=>");
-    return std::regex_search(line, words);
+bool is_one_of(std::string_view word, std::initializer_list<std::string_view> words) {
+    return std::ranges::find(words, word) != words.end();
+}
+
+bool includes_cpp20(std::string_view text) {
+    while (!text.empty()) {
+        const std::size_t end = std::min(text.find('\n'), text.size() - 1) + 1;
+        if (is_one_of(header_in(text.substr(0, end)),
+                      {"barrier", "bit", "compare", "concepts", "coroutine", "format", "latch", "numbers", "ranges",
+                       "semaphore", "source_location", "span", "stop_token"}))
+            return true;
+        text.remove_prefix(end);
+    }
+    return false;
+}
+
+bool has_word_of_cpp20(std::string_view line) {
+    if (line.find("<=>") != std::string_view::npos) return true;
+    for (std::size_t at = 0, end; at < line.size(); at = end + 1) {
+        for (end = at; end < line.size() && is_word_character(line[end]);) ++end;
+        if (is_one_of(line.substr(at, end - at), {"concept", "requires", "consteval", "constinit", "co_await",
+                                                  "co_yield", "co_return", "jthread", "ssize"}))
+            return true;
+    }
+    return false;
 }
 
 }  // namespace

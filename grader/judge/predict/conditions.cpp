@@ -3,50 +3,124 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <regex>
 #include <set>
-#include <sstream>
+#include <string_view>
 #include <vector>
+
+#include "grader/common/text.h"
 
 namespace warplab::predict {
 namespace {
 
+constexpr std::size_t most_bytes = 10'000;  // of a directive; nobody writes longer ones
+
 struct Directive {
     int line = 0;
-    std::string name, rest;
+    std::string name;
+    std::vector<std::string> identifiers;
+    bool is_too_long = false;
 };
 
-/// Return the directives of a file, without comments. A line that ends in a backslash goes on in the next one.
-std::vector<Directive> directives_of(const std::string& source) {
-    static const std::regex comment(R"(/\*.*?\*/|//.*$)"), directive(R"(^\s*(?:#|%:)\s*(\w+)\s*(.*)$)");
-    std::vector<Directive> found;
-    std::istringstream lines(source);
-    std::string line, next;
-    for (int number = 1; std::getline(lines, line); ++number) {
-        const int first = number;
-        for (; !line.empty() && line.back() == '\\' && std::getline(lines, next); ++number)
-            line.replace(line.size() - 1, 1, next);
-        line = std::regex_replace(line, comment, " ");
-        std::smatch parts;
-        if (std::regex_match(line, parts, directive)) found.push_back({first, parts[1], parts[2]});
-    }
-    return found;
-}
+bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\f' || c == '\v'; }
 
-std::vector<std::string> identifiers_of(const std::string& text) {
-    static const std::regex identifier(R"(\b[A-Za-z_]\w*)");
-    std::vector<std::string> found;
-    for (std::sregex_iterator at(text.begin(), text.end(), identifier), end; at != end; ++at)
-        found.push_back(at->str());
-    return found;
-}
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+/// Finds everything that may be a directive, also in comments and strings of several lines, so that no trick with them
+/// hides one. Its time is linear and it needs no stack, because the file is a stranger's.
+class DirectiveReader {
+  public:
+    explicit DirectiveReader(const std::string& source) {
+        for (std::size_t i = 0, line = 1; i < source.size(); ++i) {
+            std::size_t end = i + 1;  // g++ allows blanks between the backslash and the end of the line
+            while (source[i] == '\\' && end < source.size() && is_blank(source[end])) ++end;
+            const bool is_splice = source[i] == '\\' && end < source.size() && source[end] == '\n';
+            if (is_splice)
+                i = end;
+            else
+                text_ += source[i], lines_.push_back(static_cast<int>(line));
+            line += source[i] == '\n';
+        }
+    }
+
+    std::vector<Directive> read() {
+        bool has_one = false;  // this line
+        for (at_ = 0; at_ < text_.size();) {
+            if (text_[at_] == '\n') has_one = false;
+            const std::size_t length = has_one || !may_begin() ? 0 : text_[at_] == '#' ? 1 : starts("%:") ? 2 : 0;
+            if (length > 0) {
+                has_one = true;
+                read_directive(at_ + length);
+                if (found_.back().is_too_long) break;
+            }
+            ++at_;
+        }
+        return std::move(found_);
+    }
+
+  private:
+    bool starts(std::string_view word) const { return starts(at_, word); }
+    bool starts(std::size_t at, std::string_view word) const { return text_.compare(at, word.size(), word) == 0; }
+
+    /// Return whether only blanks or the end of a comment precede this character on its line.
+    bool may_begin() {
+        if (text_[at_] != '#' && text_[at_] != '%') return false;
+        std::size_t before = at_;
+        while (before > 0 && is_blank(text_[before - 1])) --before;
+        return before == 0 || text_[before - 1] == '\n' || (before > 1 && starts(before - 2, "*/"));
+    }
+
+    /// Return the end of a comment that begins at `at`.
+    std::size_t end_of_comment(std::size_t at) {
+        if (close_ < at + 2) close_ = std::min(text_.find("*/", at + 2), text_.size());
+        return std::min(close_ + 2, text_.size());
+    }
+
+    std::size_t skip_literal(std::size_t at) const {
+        const char quote = text_[at++];
+        while (at < text_.size() && text_[at] != quote && text_[at] != '\n') at += text_[at] == '\\' ? 2 : 1;
+        return std::min(at + 1, text_.size());
+    }
+
+    void read_directive(std::size_t at) {
+        Directive one;
+        one.line = lines_[at_];
+        const std::size_t begin = at;
+        while (at < text_.size() && text_[at] != '\n' && !one.is_too_long) {
+            const std::size_t word = at;
+            while (at < text_.size() && (is_word_character(text_[at]) || (is_digit(text_[word]) && separates(at))))
+                ++at;
+            if (at > word && one.name.empty())
+                one.name = text_.substr(word, at - word);
+            else if (at > word && !is_digit(text_[word]))
+                one.identifiers.push_back(text_.substr(word, at - word));
+            else if (at == word && starts(at, "/*"))
+                at = end_of_comment(at);
+            else if (at == word && starts(at, "//"))
+                break;
+            else if (at == word)
+                at = text_[at] == '"' || text_[at] == '\'' ? skip_literal(at) : at + 1;
+            one.is_too_long = at - begin > most_bytes;
+        }
+        found_.push_back(one);
+    }
+
+    /// Return whether a separator of digits is at `at`, as in 1'000.
+    bool separates(std::size_t at) const {
+        return text_[at] == '\'' && at + 1 < text_.size() && is_word_character(text_[at + 1]);
+    }
+
+    std::string text_;        // without line splices
+    std::vector<int> lines_;  // of its characters
+    std::size_t at_ = 0, close_ = 0;
+    std::vector<Directive> found_;
+};
 
 /// The macros whose values depend on the file alone.
 class OwnMacros {
   public:
     explicit OwnMacros(const std::vector<Directive>& directives) {
         for (const Directive& one : directives)
-            if (one.name == "define") add(identifiers_of(one.rest));
+            if (one.name == "define") add(one.identifiers);
     }
     /// Compilers define names that begin with an underscore.
     bool has(const std::string& name) const { return name == "defined" || (name[0] != '_' && names_.contains(name)); }
@@ -63,11 +137,12 @@ class OwnMacros {
 }  // namespace
 
 std::string find_foreign_condition(const std::string& source) {
-    const std::vector<Directive> directives = directives_of(source);
+    const std::vector<Directive> directives = DirectiveReader(source).read();
     const OwnMacros own(directives);
     for (const Directive& one : directives) {
-        if (one.name != "if" && one.name != "ifdef" && one.name != "ifndef" && one.name != "elif") continue;
-        for (const std::string& name : identifiers_of(one.rest))
+        if (one.is_too_long) return fmt::format("line {} is a directive of more than {} bytes", one.line, most_bytes);
+        if (!one.name.starts_with("if") && !one.name.starts_with("elif")) continue;
+        for (const std::string& name : one.identifiers)
             if (!own.has(name)) return fmt::format("line {} depends on {}, which may differ on a GPU", one.line, name);
     }
     return "";

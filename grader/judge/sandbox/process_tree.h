@@ -20,8 +20,8 @@ std::string new_mark();
 /// Kill the processes that an ended child left behind: the orphans with its mark, and all below them.
 void kill_tree(const std::string& mark);
 
-/// Seconds that the threads of a living process tree ran, and for each thread the seconds that it was ready but did not
-/// run.
+/// Seconds that a living process tree ran, with its ended threads, and for each living thread the seconds that it was
+/// ready but did not run.
 struct ProcessorTime {
     double used_s = 0;
     std::map<pid_t, double> waited_s;

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <fstream>
 #include <regex>
 
@@ -522,7 +523,8 @@ TEST_F(CompileTest, AnErrorComesWithWhatIsNeeded) {
         {right_but(">>>(a, b, out, n)", ">>>(out, a, b, n)"), "are the arguments in the order of the parameters?"},
         {in_call("cudaMemcpy(a, out, n, cudaMemcpyDeviceToDevice);"), "Pass the destination first, then the source"},
         {in_call("CUDA_CHECK(add_kernel<<<1, 2>>>(a, b, out, n));"), "A launch has no value: write it as a statement"},
-        {in_kernel("__shared__ unsigned char s[4]; atomicAdd(&s[0], 1);"), "Declare the variable that it changes as int"},
+        {in_kernel("__shared__ unsigned char s[4]; atomicAdd(&s[0], 1);"),
+         "Declare the variable that it changes as int"},
         {in_call("unsigned char s[4]; unsigned* p = s; n = *p;"), "What it points to has another type"},
     };
     for (const auto& [text, words] : cases) {
@@ -824,6 +826,24 @@ TEST_F(CompileTest, ASpentBudgetDoesNotReachTheReference) {
     EXPECT_EQ(compile(request_of_reference(request)).result.verdict, Verdict::passed);
     request.source = hand_in(right_and("// not in the cache " + std::to_string(getpid())));
     EXPECT_NE(compile(request).result.verdict, Verdict::passed);
+}
+
+TEST(Diagnostics, ThousandsFarDownALongFileTakeNoTime) {
+    const std::string source(900'000, '\n');
+    std::vector<Diagnostic> many(10'000, {"student.cu", 899'000, 1, "warning", "no return"});
+    const auto begin = std::chrono::steady_clock::now();
+    compilation::move_columns(many, source, "#line 1\n" + source);
+    compilation::leave_out_our_names(many, source);
+    EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(5));
+    EXPECT_EQ(many.size(), 10'000u);
+}
+
+TEST(Diagnostics, NamesOfTheBackendAreLeftOut) {
+    using compilation::without_our_names;
+    EXPECT_EQ(without_our_names("‘warplab_cpu::Given<int>’ and ‘warplab_cpu::Taker<float>’"), "‘int’ and ‘float’");
+    EXPECT_EQ(without_our_names("‘WARPLAB_CPU_LINE’"), "this does not fit what it is used for");
+    EXPECT_EQ(without_our_names("warplab_cpu::A<"), "this does not fit what it is used for");
+    EXPECT_EQ(without_our_names("warplab_cpu::"), "this does not fit what it is used for");
 }
 
 TEST(HandIn, CommentsAreBlankedOut) {

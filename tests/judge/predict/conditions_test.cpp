@@ -22,6 +22,31 @@ TEST(ForeignCondition, MayBeWrittenInManyWays) {
         EXPECT_NE(find_foreign_condition(text), "") << text;
 }
 
+TEST(ForeignCondition, CannotBeHidden) {
+    for (const char* text :
+         {"#ifdef __GNUC__\r\n#endif\r\n", "#\\ \nifdef __GNUC__", "/*\n*/ #ifdef __GNUC__", "#/*\n*/ifdef __GNUC__",
+          "#if /*\n*/ __GNUC__", "#if '/*' && __GNUC__ // */", "#if '//' && __GNUC__",
+          "auto a = R\"a\"b(/*)a\"b\";\n#if __GNUC__", "auto a = u8'\"' \"/*\";\n#if __GNUC__",
+          "#if 1'0 /* ' */ && __GNUC__", "/*#*/ #ifdef __GNUC__", "#elifdef __GNUC__"})
+        EXPECT_NE(find_foreign_condition(text), "") << text;
+}
+
+TEST(ForeignCondition, IsSoughtInTimeAndWithoutAStackWhateverTheText) {
+    const std::size_t many = 100'000;
+    const auto repeat = [](const std::string& part) {
+        std::string text;
+        for (std::size_t i = 0; i < many; ++i) text += part;
+        return text;
+    };
+    EXPECT_EQ(find_foreign_condition("/*" + std::string(10 * many, ' ') + "*/"), "");
+    EXPECT_NE(find_foreign_condition(repeat("#/*")), "");
+    EXPECT_EQ(find_foreign_condition(repeat("\\ ")), "");
+    EXPECT_EQ(find_foreign_condition(repeat("#\n")), "");
+    EXPECT_NE(find_foreign_condition("#define A " + repeat("+ 1 ")), "");
+    EXPECT_NE(find_foreign_condition("#if 1" + repeat(" + 1") + "\n"), "");
+    EXPECT_NE(find_foreign_condition(repeat("#if /*\n*/ ")), "");
+}
+
 TEST(ForeignCondition, IsFoundBehindAMacroOfTheFile) {
     EXPECT_THAT(find_foreign_condition("#define HERE __WARPLAB_CPU__\n#if HERE\n#endif"), HasSubstr("HERE"));
     EXPECT_NE(find_foreign_condition("#define A __GNUC__\n#define B A\n#if B\n#endif"), "");
