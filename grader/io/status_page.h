@@ -166,6 +166,20 @@ struct LaunchCounts {
 };
 inline constexpr std::uint32_t most_shapes = 32;
 
+/// One launch of a kernel, as <<<blocks, threads>>>.
+struct LaunchSize {
+    std::uint64_t call;               // the number of the call that it belongs to
+    std::int32_t line;                // of the student's file; 0 = unknown
+    std::uint32_t grid[3], block[3];  // blocks of the grid, threads of a block
+
+    double threads() const {  // a product of six values of an untrusted page
+        double product = 1;
+        for (const auto& extent : {grid, block})
+            for (int i = 0; i < 3; ++i) product *= extent[i];
+        return product;
+    }
+};
+
 inline constexpr std::uint32_t most_buffers = 16;  // of a lab
 
 /// The CPU backend's observations of one call. The sanitizer fills all fields except the digest, only when it is on.
@@ -194,6 +208,7 @@ struct StatusPage {
     std::uint64_t launches;         // kernels launched since the process began
     char kernel[128];               // the kernel launched last
     std::int32_t launch_line;       // of the student's file; 0 = unknown
+    LaunchSize largest_launch;      // the launch with the most threads of the last call that launched anything
     std::uint32_t block[3];         // where the fault was, if inside a kernel
     std::uint32_t thread[3];        // unknown_thread in a kernel that is split at its barriers
     std::uint32_t in_kernel;        // a kernel runs, or the fault was inside one

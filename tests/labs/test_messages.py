@@ -115,3 +115,14 @@ def test_a_vector_that_only_reserves_is_the_cause_of_an_answer_of_0(tmp_path):
     source = wrong.source_of("dot_product", "04_reserved_not_resized.patch", tmp_path)
     failure = check("dot_product", "04_dyadic_cpu_tail", source, tmp_path).failures()[0]
     assert failure["message"].startswith("Line 68: cudaMemcpy: the destination is smaller")
+
+
+def test_a_grid_that_is_too_small_is_named_with_its_line(tmp_path):
+    """Of several launches, the one with the most threads."""
+    source = tmp_path / "vector_add.cu"
+    rounded_down = "    add<<<1, 32>>>(a, b, out, 0);\n    add<<<n / 64 + !(n / 64), 64>>>(a, b, out, n);\n}\n"
+    source.write_text(ADD + rounded_down)
+    judged = check("vector_add", STAGE, source, tmp_path, "--no-check-mode", "--dataset", "above_block")
+    failure = judged.failures()[0]
+    assert failure["cause"] == "tail_lost"
+    assert failure["message"].endswith(" Line 10 launches 4 blocks of 64 threads.")
