@@ -68,7 +68,8 @@ enum class FindingKind : std::uint32_t {
     kept_value = 28,             // note: of a device variable, from an earlier call; detail says which
     unjoined = 29,               // work (detail) in a stream that nothing waits for when the function returns
     not_destroyed = 30,          // a stream or event that each call creates (object) and none destroys (detail)
-    beyond_vector = 31           // an access or a copy (object, detail) of the host beyond the size of a std::vector
+    beyond_vector = 31,          // an access or a copy (object, detail) of the host beyond the size of a std::vector
+    unordered_nodes = 32         // unfinished, where both are nodes of one graph
 };
 
 /// The limit that a refused launch exceeds.
