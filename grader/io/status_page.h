@@ -175,8 +175,7 @@ struct LaunchSize {
 
     double threads() const {  // a product of six values of an untrusted page
         double product = 1;
-        for (const auto& extent : {grid, block})
-            for (int i = 0; i < 3; ++i) product *= extent[i];
+        for (int i = 0; i < 3; ++i) product = product * grid[i] * block[i];
         return product;
     }
 };
