@@ -134,7 +134,8 @@ std::string extent_words(const std::uint32_t (&extent)[3]) {
 
 /// Name the call's largest launch if the mistake may be its size. Only the CPU backend knows its line.
 void name_launch(Failure& failure, const StatusPage& page) {
-    static const std::set<std::string_view> of_size = {"tail_lost", "blocks_rounded_down", cause::grid_too_small};
+    static const std::set<std::string_view> of_size = {"tail_lost", "blocks_rounded_down", "transposed",
+                                                       cause::grid_too_small};
     const LaunchSize& launch = page.largest_launch;
     if (!of_size.contains(failure.cause) || launch.line <= 0 || launch.call != page.calls) return;
     const std::string grid = extent_words(launch.grid), block = extent_words(launch.block);
