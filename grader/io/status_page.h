@@ -68,7 +68,8 @@ enum class FindingKind : std::uint32_t {
     kept_value = 28,             // note: of a device variable, from an earlier call; detail says which
     unjoined = 29,               // work (detail) in a stream that nothing waits for when the function returns
     not_destroyed = 30,          // a stream or event that each call creates (object) and none destroys (detail)
-    beyond_vector = 31           // an access or a copy (object, detail) of the host beyond the size of a std::vector
+    beyond_vector = 31,          // an access or a copy (object, detail) of the host beyond the size of a std::vector
+    unordered_nodes = 32         // unfinished, where both are nodes of one graph
 };
 
 /// The limit that a refused launch exceeds.
@@ -166,6 +167,19 @@ struct LaunchCounts {
 };
 inline constexpr std::uint32_t most_shapes = 32;
 
+/// One launch of a kernel, as <<<blocks, threads>>>.
+struct LaunchSize {
+    std::uint64_t call;               // the number of the call that it belongs to
+    std::int32_t line;                // of the student's file; 0 = unknown
+    std::uint32_t grid[3], block[3];  // blocks of the grid, threads of a block
+
+    double threads() const {  // a product of six values of an untrusted page
+        double product = 1;
+        for (int i = 0; i < 3; ++i) product = product * grid[i] * block[i];
+        return product;
+    }
+};
+
 inline constexpr std::uint32_t most_buffers = 16;  // of a lab
 
 /// The CPU backend's observations of one call. The sanitizer fills all fields except the digest, only when it is on.
@@ -194,6 +208,7 @@ struct StatusPage {
     std::uint64_t launches;         // kernels launched since the process began
     char kernel[128];               // the kernel launched last
     std::int32_t launch_line;       // of the student's file; 0 = unknown
+    LaunchSize largest_launch;      // the launch with the most threads of the last call that launched anything
     std::uint32_t block[3];         // where the fault was, if inside a kernel
     std::uint32_t thread[3];        // unknown_thread in a kernel that is split at its barriers
     std::uint32_t in_kernel;        // a kernel runs, or the fault was inside one

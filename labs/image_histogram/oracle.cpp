@@ -493,9 +493,11 @@ class Explanation {
     std::string wrong_bins_are() const { return format_plural(wrong_, "bin") + (wrong_ == 1 ? " is" : " are"); }
 
     Mistake name_overflow(std::uint32_t limit) const {
+        // Many counters of 8 bits that wrap around equally often also lose a multiple of 65,536.
         return {"counter_overflow", sentence("{} short by a multiple of {}.", wrong_bins_are(), limit),
-                sentence("Counters of {} bits wrap around at {}: add them up before they can.", limit == 256 ? 8 : 16,
-                         limit)};
+                limit == 256 ? "Counters of 8 bits wrap around at 256: add them up before they can."
+                             : "Counters of 16 bits wrap around at 65,536, and counters of 8 bits at 256: add them up "
+                               "before they can."};
     }
 
     /// Counters packed into words: each that passes its limit adds 1 to the one above it.

@@ -115,3 +115,51 @@ def test_a_vector_that_only_reserves_is_the_cause_of_an_answer_of_0(tmp_path):
     source = wrong.source_of("dot_product", "04_reserved_not_resized.patch", tmp_path)
     failure = check("dot_product", "04_dyadic_cpu_tail", source, tmp_path).failures()[0]
     assert failure["message"].startswith("Line 68: cudaMemcpy: the destination is smaller")
+
+
+def test_a_grid_that_is_too_small_is_named_with_its_line(tmp_path):
+    """Of several launches, the one with the most threads."""
+    source = tmp_path / "vector_add.cu"
+    rounded_down = "    add<<<1, 32>>>(a, b, out, 0);\n    add<<<n / 64 + !(n / 64), 64>>>(a, b, out, n);\n}\n"
+    source.write_text(ADD + rounded_down)
+    judged = check("vector_add", STAGE, source, tmp_path, "--no-check-mode", "--dataset", "above_block")
+    failure = judged.failures()[0]
+    assert failure["cause"] == "tail_lost"
+    assert failure["message"].endswith(" Line 10 launches 4 blocks of 64 threads.")
+
+
+UNORDERED_NODES = """    const float* from[] = {a, b};
+    cudaGraph_t graph;
+    cudaGraphExec_t exec;
+    cudaGraphNode_t fill, kernel;
+    cudaGraphCreate(&graph, 0);
+    cudaMemsetParams zeros = {};
+    zeros.dst = out;
+    zeros.elementSize = 4;
+    zeros.width = n;
+    zeros.height = 1;
+    cudaGraphAddMemsetNode(&fill, graph, nullptr, 0, &zeros);
+    void* arguments[] = {&from[0], &from[1], &out, &n};
+    cudaKernelNodeParams launch = {};
+    launch.func = (void*)add;
+    launch.gridDim = dim3((n + 255) / 256);
+    launch.blockDim = dim3(256);
+    launch.kernelParams = arguments;
+    cudaGraphAddKernelNode(&kernel, graph, nullptr, 0, &launch);
+    cudaGraphInstantiate(&exec, graph, 0);
+    cudaGraphLaunch(exec, 0);
+    cudaStreamSynchronize(0);
+    cudaGraphExecDestroy(exec);
+    cudaGraphDestroy(graph);
+}
+"""
+
+
+def test_nodes_without_a_dependency_are_not_called_streams(tmp_path):
+    source = tmp_path / "vector_add.cu"
+    source.write_text(ADD + UNORDERED_NODES)
+    (finding,) = inspect("vector_add", STAGE, source, tmp_path)[1]["findings"]
+    assert (finding["cause"], finding["line"]) == ("unfinished_work", 4)
+    assert "cudaGraphAddMemsetNode at line 19" in finding["message"]
+    assert "no dependency leads from the one node" in finding["message"]
+    assert "stream" not in finding["message"] and "cudaGraphAddDependencies" in finding["hint"]

@@ -20,6 +20,7 @@ namespace warplab_cpu {
 namespace {
 
 using warplab::Fault;
+using warplab::LaunchSize;
 using warplab::StatusPage;
 
 StatusPage spare_page;  // used until the runner provides a shared one
@@ -264,9 +265,15 @@ std::uintptr_t executable_begin() {
     return load_address;
 }
 
-void note_launch(const char* kernel, int line) {
-    write_text(page->kernel, sizeof(page->kernel), kernel);
-    page->launch_line = line;
+void note_launch(const Grid& grid) {
+    write_text(page->kernel, sizeof(page->kernel), grid.kernel);
+    page->launch_line = grid.line;
+    const LaunchSize launch{page->calls,
+                            grid.line,
+                            {grid.blocks.x, grid.blocks.y, grid.blocks.z},
+                            {grid.threads.x, grid.threads.y, grid.threads.z}};
+    LaunchSize& largest = page->largest_launch;
+    if (largest.call != launch.call || largest.threads() < launch.threads()) largest = launch;
     ++page->launches;
     page->in_kernel = 1;
 }

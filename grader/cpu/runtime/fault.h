@@ -8,6 +8,8 @@
 
 namespace warplab_cpu {
 
+struct Grid;
+
 /// Write the block and thread that this OS thread runs, for a report. Return false outside a kernel.
 bool running_thread(uint3& block, uint3& thread);
 
@@ -47,7 +49,7 @@ bool page_is_read();
 /// Return the address at which the executable is loaded.
 std::uintptr_t executable_begin();
 
-void note_launch(const char* kernel, int line);
+void note_launch(const Grid& grid);
 void note_return();
 void note_early_exits();
 void note_blocks_ended(std::uint64_t count);

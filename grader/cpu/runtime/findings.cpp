@@ -32,6 +32,7 @@ const char* name_of(FindingKind kind) {
         case FindingKind::unfinished:
         case FindingKind::unfinished_async:
         case FindingKind::unjoined:
+        case FindingKind::unordered_nodes:
             return "unfinished";
         case FindingKind::returned_before_barrier:
             return "returned_before_barrier";

@@ -114,7 +114,9 @@ cudaError_t GraphRun::run_seen(std::size_t place, cudaStream_t stream) {
     CUgraphNode_st& node = *order_[place];
     timeline.wait(stream, &before_);
     for (const auto* dependency : node.dependencies) timeline.wait(stream, dependency);
+    const void* const outer = timeline.enter_graph(this);
     const cudaError_t error = run(node, stream);
+    timeline.enter_graph(outer);
     timeline.record(&node, stream);
     return error;
 }

@@ -150,7 +150,7 @@ void add_to_digest(const Grid& grid) {
 void run_in_stream(Grid& grid, cudaStream_t stream) {
     grid.backward = runs_backward();
     ++launches;
-    note_launch(grid.kernel, grid.line);
+    note_launch(grid);
     add_to_digest(grid);
     restore_handlers();
     show_to_kernels();

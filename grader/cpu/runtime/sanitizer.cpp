@@ -979,6 +979,9 @@ Sanitizer::Earlier Sanitizer::find_unfinished(const History& history, unsigned b
 
 void Sanitizer::record_unfinished(RawFinding finding, const Earlier& earlier) {
     const auto& [work, mark] = earlier;
+    const bool of_host = finding.kernel[0] == 0;
+    if (!of_host && work->graph && work->graph == timeline.running().graph)
+        finding.kind = static_cast<std::uint32_t>(FindingKind::unordered_nodes);
     finding.before.program_counter = mark->place;
     finding.before.atomic = mark->atomic;
     finding.other_line = work->line;

@@ -48,7 +48,7 @@ void Timeline::begin_work(cudaStream_t stream, int line, const std::string& name
     next_[stream] = running_;
     Last& last = last_[stream];
     last = {last.number + 1, is_blocking(stream)};
-    works_.push_back({block_state.epoch + 1, block_state.epoch + 1, stream, last.number, line, name});
+    works_.push_back({block_state.epoch + 1, block_state.epoch + 1, stream, last.number, line, name, graph_});
     beside_ = std::any_of(works_.begin(), works_.end() - 1, [&](const Work& work) {
         const auto known = running_.find(work.stream);
         return known == running_.end() || known->second < work.number;

@@ -7,6 +7,7 @@
 #include <deque>
 #include <map>
 #include <string>
+#include <utility>
 
 #include "grader/cpu/include/warplab_cpu/launch.h"
 
@@ -18,7 +19,8 @@ struct Work {
     cudaStream_t stream = nullptr;
     std::uint32_t number = 0;  // in its stream, from 1
     int line = 0;
-    std::string name;  // of the kernel or of CUDA's function
+    std::string name;             // of the kernel or of CUDA's function
+    const void* graph = nullptr;  // the executable graph whose node it is
 };
 
 class Timeline {
@@ -35,6 +37,8 @@ class Timeline {
     void synchronise(const void* event);
     void record(const void* event, cudaStream_t stream);
     void wait(cudaStream_t stream, const void* event);
+    /// Set the executable graph to which the next work belongs, or null. Return the one before.
+    const void* enter_graph(const void* graph) { return std::exchange(graph_, graph); }
     /// Call a host function in a stream's order.
     template <class Function>
     void run_in(cudaStream_t stream, Function function) {
@@ -74,6 +78,7 @@ class Timeline {
     std::map<const void*, Clock> events_;
     Clock running_;  // what the running work has waited for
     bool beside_ = false;
+    const void* graph_ = nullptr;
     std::uint32_t last_epoch_ = 0;  // of all host threads' work
 };
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "grader/common/text.h"
 #include "grader/judge/run/ending.h"
@@ -123,6 +124,25 @@ Failure tell_race(const StageRun& run, const Trial& trial, const Dependence& dep
         place_of(run.lab, dependence.place, right, one_is_right ? other : one)};
 }
 
+/// Return "12 x 9" for an extent of two dimensions.
+std::string extent_words(const std::uint32_t (&extent)[3]) {
+    std::string words = format_count(extent[0]);
+    if (extent[1] > 1 || extent[2] > 1) words += " x " + format_count(extent[1]);
+    if (extent[2] > 1) words += " x " + format_count(extent[2]);
+    return words;
+}
+
+/// Name the call's largest launch if the mistake may be its size. Only the CPU backend knows its line.
+void name_launch(Failure& failure, const StatusPage& page) {
+    static const std::set<std::string_view> of_size = {"tail_lost", "blocks_rounded_down", "transposed",
+                                                       cause::grid_too_small};
+    const LaunchSize& launch = page.largest_launch;
+    if (!of_size.contains(failure.cause) || launch.line <= 0 || launch.call != page.calls) return;
+    const std::string grid = extent_words(launch.grid), block = extent_words(launch.block);
+    failure.message += fmt::format(" Line {} launches {} {} of {} {}.", launch.line, grid,
+                                   grid == "1" ? "block" : "blocks", block, block == "1" ? "thread" : "threads");
+}
+
 }  // namespace
 
 Failure tell_call(StageRun& run, const Trial& trial, const CallResult& result, const Poison& poison) {
@@ -149,7 +169,8 @@ Failure tell_call(StageRun& run, const Trial& trial, const CallResult& result, c
 
 Failure explain_output(StageRun& run, const Trial& trial, const CallResult& result, const Poison& poison) {
     const Situation situation{trial.problem, trial.before, result.outputs, trial.previous, poison.beyond, run.stage.id};
-    const Failure plain = search_cause(run, situation, *result.difference, poison);
+    Failure plain = search_cause(run, situation, *result.difference, poison);
+    if (run.session) name_launch(plain, run.session->status());
     const bool unwritten = plain.cause == cause::never_written;
     const bool wholly = result.difference->wrong == situation.actual[result.difference->buffer].count();
     if (unwritten && wholly && result.launches > 0 && needs_kernel(run.lab, trial.problem))

@@ -293,13 +293,22 @@ Description unfinished_in_kernel(const std::vector<BufferSpec>& buffers, const R
 Description unfinished(const std::vector<BufferSpec>& buffers, const RawFinding& f) {
     const std::string kernel = kernel_of(f), work = detail_of(f);
     const bool by_host = kernel.empty();
+    const bool in_graph = static_cast<FindingKind>(f.kind) == FindingKind::unordered_nodes;
     const std::string who_now = by_host ? "The host" : f.now.program_counter ? "Kernel " + kernel : kernel;
     const std::string earlier = f.before.program_counter
                                     ? fmt::format("kernel {}, launched at line {},", work, f.other_line)
                                     : fmt::format("{} at line {}", work, f.other_line);
-    const std::string message =
-        fmt::format("{} {} {}, and {} may not be complete: {}.", who_now, verb_of(f.now), element_at(buffers, f),
-                    earlier, by_host ? "the host has not waited for it" : "it is in another stream");
+    const std::string message = fmt::format(
+        "{} {} {}, and {} may not be complete: {}.", who_now, verb_of(f.now), element_at(buffers, f), earlier,
+        by_host    ? "the host has not waited for it"
+        : in_graph ? "no dependency leads from the one node of the graph to the other"
+                   : "it is in another stream");
+    if (in_graph)
+        return {
+            cause::unfinished_work, message,
+            "Nodes run at the same time unless one depends on the other: name the earlier node among the later one's "
+            "dependencies, or use cudaGraphAddDependencies. While you capture streams, record an event in the one "
+            "(cudaEventRecord), and let the other wait for it (cudaStreamWaitEvent)."};
     return {cause::unfinished_work, message,
             by_host ? "Wait before this line: cudaStreamSynchronize(stream), cudaDeviceSynchronize() or an event."
                     : "Streams run at the same time: record an event after the one (cudaEventRecord), and let the "
@@ -390,6 +399,7 @@ Description describe(const std::vector<BufferSpec>& buffers, const RawFinding& f
         case FindingKind::unfinished_async:
             return unfinished_in_kernel(buffers, f);
         case FindingKind::unfinished:
+        case FindingKind::unordered_nodes:
             return unfinished(buffers, f);
         case FindingKind::unjoined:
             return {cause::unfinished_work,

@@ -80,6 +80,22 @@ __global__ void tile_kernel(const int* in, int* out, unsigned* histogram, int n)
     if (threadIdx.x < 8) histogram[threadIdx.x] = counts[threadIdx.x];
 }
 
+__global__ void direct_kernel(const int* in, int* out, int* wrong, int n) {
+    const int t = threadIdx.x, warp = t / 32 * 32 * items, lane = t % 32;
+    int blocked[items], striped[items], by_warps[items];
+    cub::LoadDirectBlocked(t, in, blocked, n, -1);
+    cub::LoadDirectStriped<threads>(t, in, striped, n, -1);
+    cub::LoadDirectWarpStriped(t, in, by_warps, n, -1);
+    int bad = 0;
+    for (int i = 0; i < items; ++i) {
+        const int places[] = {t * items + i, t + i * threads, warp + lane + i * 32};
+        const int loaded[] = {blocked[i], striped[i], by_warps[i]};
+        for (int k = 0; k < 3; ++k) bad += loaded[k] != (places[k] < n ? in[places[k]] : -1);
+    }
+    wrong[t] = bad;
+    cub::StoreDirectStriped<threads>(t, out, striped, n);
+}
+
 int main(int count, char** arguments) {
     use_arguments(count, arguments);
     int* wrong = on_device(std::vector<int>(threads, -1));
@@ -99,5 +115,10 @@ int main(int count, char** arguments) {
             if (t + i * threads < n) CHECK_EQUAL(stored[t + i * threads], t * items + i < n ? t * items + i : -1);
     const auto bins = from_device(histogram, 8);
     for (unsigned bin = 0; bin < 8; ++bin) CHECK_EQUAL(bins[bin], bin == 7 ? 39u : bin < 4 ? 36u : 35u);
+    int* copy = on_device(std::vector<int>(n, -9));
+    direct_kernel<<<1, threads>>>(on_device(in), copy, wrong, n);
+    for (const int one : from_device(wrong, threads)) CHECK_EQUAL(one, 0);
+    const auto copied = from_device(copy, n);
+    for (int i = 0; i < n; ++i) CHECK_EQUAL(copied[i], in[i]);
     return wrong_checks != 0;
 }

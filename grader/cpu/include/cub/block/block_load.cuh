@@ -13,6 +13,42 @@ enum BlockLoadAlgorithm {
     BLOCK_LOAD_WARP_TRANSPOSE_TIMESLICED
 };
 
+namespace warplab_details {
+
+template <class Input, class T, int items, class Place>
+void load_direct(Input from, T (&values)[items], Place place, int valid = 0x7fffffff) {
+    for (int i = 0; i < items; ++i)
+        if (place(i) < valid) values[i] = from[place(i)];
+}
+template <class Input, class T, int items, class Place, class Default>
+void load_direct(Input from, T (&values)[items], Place place, int valid, Default otherwise) {
+    for (int i = 0; i < items; ++i) values[i] = place(i) < valid ? T(from[place(i)]) : T(otherwise);
+}
+
+}  // namespace warplab_details
+
+// A thread's part of a tile: consecutive items, every threads-th one, or every 32nd one of its warp's part. The bounds
+// are the number of valid items and the value of the others.
+template <class T, int items, class Input, class... Bounds>
+void LoadDirectBlocked(int thread, Input from, T (&values)[items], Bounds... bounds) {
+    warplab_details::load_direct(
+        from, values, [thread](int i) { return thread * items + i; }, bounds...);
+}
+template <int threads, class T, int items, class Input, class... Bounds>
+void LoadDirectStriped(int thread, Input from, T (&values)[items], Bounds... bounds) {
+    warplab_details::load_direct(
+        from, values, [thread](int i) { return thread + i * threads; }, bounds...);
+}
+template <class T, int items, class Input, class... Bounds>
+void LoadDirectWarpStriped(int thread, Input from, T (&values)[items], Bounds... bounds) {
+    warplab_details::load_direct(
+        from, values, [thread](int i) { return thread / 32 * 32 * items + thread % 32 + i * 32; }, bounds...);
+}
+template <class T, int items>
+void LoadDirectBlockedVectorized(int thread, T* from, T (&values)[items]) {
+    LoadDirectBlocked(thread, from, values);
+}
+
 /// Loads the items of a tile: `Items` consecutive ones for each thread, or striped, every DimX-th one.
 template <class T, int DimX, int Items, BlockLoadAlgorithm Algorithm = BLOCK_LOAD_DIRECT, int DimY = 1, int DimZ = 1>
 class BlockLoad {

@@ -13,6 +13,37 @@ enum BlockStoreAlgorithm {
     BLOCK_STORE_WARP_TRANSPOSE_TIMESLICED
 };
 
+namespace warplab_details {
+
+template <class Output, class T, int items, class Place>
+void store_direct(Output to, T (&values)[items], Place place, int valid) {
+    for (int i = 0; i < items; ++i)
+        if (place(i) < valid) to[place(i)] = values[i];
+}
+
+}  // namespace warplab_details
+
+// The reverse of LoadDirectBlocked and similar functions.
+template <class T, int items, class Output>
+void StoreDirectBlocked(int thread, Output to, T (&values)[items], int valid = 0x7fffffff) {
+    warplab_details::store_direct(
+        to, values, [thread](int i) { return thread * items + i; }, valid);
+}
+template <int threads, class T, int items, class Output>
+void StoreDirectStriped(int thread, Output to, T (&values)[items], int valid = 0x7fffffff) {
+    warplab_details::store_direct(
+        to, values, [thread](int i) { return thread + i * threads; }, valid);
+}
+template <class T, int items, class Output>
+void StoreDirectWarpStriped(int thread, Output to, T (&values)[items], int valid = 0x7fffffff) {
+    warplab_details::store_direct(
+        to, values, [thread](int i) { return thread / 32 * 32 * items + thread % 32 + i * 32; }, valid);
+}
+template <class T, int items>
+void StoreDirectBlockedVectorized(int thread, T* to, T (&values)[items]) {
+    StoreDirectBlocked(thread, to, values);
+}
+
 /// The reverse of BlockLoad.
 template <class T, int DimX, int Items, BlockStoreAlgorithm Algorithm = BLOCK_STORE_DIRECT, int DimY = 1, int DimZ = 1>
 class BlockStore {
