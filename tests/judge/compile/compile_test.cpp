@@ -432,6 +432,7 @@ TEST_F(CompileTest, AWarningIsNoFailureAndIsShown) {
     EXPECT_EQ(result.verdict, Verdict::passed);
     EXPECT_THAT(result.log, HasSubstr("warning"));
     EXPECT_THAT(result.log, HasSubstr("if (x = 1)"));
+    EXPECT_THAT(result.log, HasSubstr("to compare, write =="));
     expect_nothing_of_ours(result);
 }
 
@@ -507,6 +508,9 @@ TEST_F(CompileTest, AnErrorComesWithWhatIsNeeded) {
         {in_kernel("out[threadIdx] = 1;"), "take one of them, .x, .y or .z"},
         {in_kernel("float w[2][2]; out[i] = w[0] * 2;"), "an array with two dimensions needs two indices"},
         {in_kernel("atomicAdd(*out, 1.f);"), "The function is declared as  float atomicAdd(float*, float)."},
+        {in_kernel("int m = 1; atomicAdd(m, out);"), "The arguments are swapped: the address comes first"},
+        {in_kernel("float m = 1; atomicMax(m, &i);"), "as in atomicMax(&sum, 1)"},
+        {in_kernel("float m = 0; for (int k = 0; k < 4; ++k) float m += out[k];"), "leave out the type"},
         {in_kernel("int m = 1; atomicAdd(m, 1);"),
          "This is argument 1 of  int atomicAdd(int*, int). A pointer is needed here"},
         {in_kernel("out[i] += __shfl_down_sync(out[i], 1);"),
@@ -522,7 +526,8 @@ TEST_F(CompileTest, AnErrorComesWithWhatIsNeeded) {
         {right_but(">>>(a, b, out, n)", ">>>(out, a, b, n)"), "are the arguments in the order of the parameters?"},
         {in_call("cudaMemcpy(a, out, n, cudaMemcpyDeviceToDevice);"), "Pass the destination first, then the source"},
         {in_call("CUDA_CHECK(add_kernel<<<1, 2>>>(a, b, out, n));"), "A launch has no value: write it as a statement"},
-        {in_kernel("__shared__ unsigned char s[4]; atomicAdd(&s[0], 1);"), "Declare the variable that it changes as int"},
+        {in_kernel("__shared__ unsigned char s[4]; atomicAdd(&s[0], 1);"),
+         "Declare the variable that it changes as int"},
         {in_call("unsigned char s[4]; unsigned* p = s; n = *p;"), "What it points to has another type"},
     };
     for (const auto& [text, words] : cases) {
