@@ -145,6 +145,11 @@ class Explanation {
             return not_cleared(
                 before, "is what out held before the call",
                 "out holds garbage before the call: set it to 0, in every call, before the first block adds to it.");
+        constexpr std::uint32_t each_byte = 0x01010101u;  // cudaMemset sets bytes
+        if (const std::uint32_t more = actual_ - right_; more % each_byte == 0 && more / each_byte < 255)
+            return not_cleared(
+                more, "is what an int holds after cudaMemset has set each of its bytes to the same number",
+                "The sum begins with 0. The second argument of cudaMemset is the value of each byte: it is to be 0.");
         if (previous != 0) return guess_stale(situation_, out, "The answer is that", "a and b have");
         return {};
     }
@@ -220,7 +225,7 @@ class Explanation {
         if (actual_ == 0)
             return Mistake{"nothing_added", "The answer is 0: no product is in the sum.",
                            "Does every block add its sum to out after out is set to 0? Or did you write = where += is "
-                           "meant, in the tree or with a shuffle?"};
+                           "meant, in the tree or with a shuffle? Or is the sum declared again, in an inner block?"};
         return guess_tail(n_, nouns, fits());
     }
 

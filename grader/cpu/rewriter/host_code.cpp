@@ -298,8 +298,17 @@ class HostCode {
         const int after = code_[i + 1] == "." ? i + 3 : i + 1;
         const bool prefixed = is_doubled(i - 2) && !is_doubled(i - 3);  // x+++threadIdx.x changes x
         if (!is_assignment(after) && !is_doubled(after) && !prefixed) return;
+        if (code_[after] == "=" && begins_condition(i))
+            return add(i, std::string(code_[i]) + " cannot be changed: = assigns; to compare, write ==");
         add(i, std::string(code_[i]) +
                    " cannot be changed: CUDA sets it; copy what you need to a variable of your own, and change that");
+    }
+
+    /// Return whether what stands at `i` begins a condition or follows && or ||.
+    bool begins_condition(int i) const {
+        const auto before = code_[i - 1];
+        if (before == "(") return code_[i - 2] == "if" || code_[i - 2] == "while";
+        return before == "&&" || before == "||";
     }
 
     bool touches_next(int i) const { return code_.has(i + 1) && code_.tokens[i].end == code_.tokens[i + 1].begin; }

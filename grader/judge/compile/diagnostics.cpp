@@ -56,6 +56,13 @@ std::string without_option(const std::string& message) {
     return at != std::string::npos && message.ends_with("]") ? message.substr(0, at) : message;
 }
 
+/// g++'s remedy for `if (n = 0)`, parentheses, hides the mistake instead of removing it.
+std::string in_plain_words(std::string message) {
+    return message == "suggest parentheses around assignment used as truth value"
+               ? "= assigns, and the condition is the assigned value; to compare, write =="
+               : message;
+}
+
 /// Read "error: …" with nvcc's numbers ("error #20:") and g++'s "fatal error".
 bool read_kind(const std::string& text, std::size_t& at, Diagnostic& diagnostic) {
     if (!skip(text, at, "fatal ")) skip(text, at, "catastrophic ");
@@ -64,7 +71,7 @@ bool read_kind(const std::string& text, std::size_t& at, Diagnostic& diagnostic)
         diagnostic.kind = kind;
         if (skip(text, at, " #")) at = std::min(text.find(':', at), text.size());
         if (!skip(text, at, ": ")) return false;
-        diagnostic.message = shorten(without_option(text.substr(at)), most_message_bytes);
+        diagnostic.message = shorten(in_plain_words(without_option(text.substr(at))), most_message_bytes);
         return true;
     }
     return false;

@@ -91,6 +91,12 @@ bool is_atomic_on_small(const std::string& call) {
            first.ends_with("int16_t*") || first == "bool*" || first.ends_with("short unsigned int*");
 }
 
+/// Return whether a call such as "atomicAdd(int&, int*&)" is of an atomic on a value, with an address after it.
+bool has_address_last(const std::string& call) {
+    static const std::regex swapped("atomic\\w+\\([^*,]+, [^,]*\\*&?\\)");
+    return std::regex_match(call, swapped);
+}
+
 /// Return the remedy for a call whose arguments do not fit the function.
 std::string remedy_for_call(const Diagnostic& error, const std::vector<Diagnostic>& notes, const std::string& source) {
     if (const Diagnostic* deduced = find_note(notes, "deduced conflicting types")) {
@@ -103,6 +109,9 @@ std::string remedy_for_call(const Diagnostic& error, const std::vector<Diagnosti
                 parts[2], name, wider == "long unsigned int" ? std::string("std::size_t") : wider);
         }
     }
+    if (const auto called = quoted_parts(error.message); !called.empty() && has_address_last(called[0]))
+        return fmt::format("The arguments are swapped: the address comes first, then the value, as in {}(&sum, 1).",
+                           called[0].substr(0, called[0].find('(')));
     std::string declaration = declaration_in(notes, error, source);
     if (declaration.empty() && contains(error.message, " arguments to function "))
         if (const auto parts = quoted_parts(error.message); !parts.empty()) declaration = parts[0];
@@ -299,6 +308,9 @@ std::string remedy_for(const Diagnostic& error, const std::vector<Diagnostic>& a
         return "Is the name spelled as in its declaration, and is it declared above this line?";
     if (says("conflicting declaration", "redeclaration of"))
         return "The name has two declarations: make them the same, or rename one.";
+    if (says("expected initializer before ‘+=’", "expected initializer before ‘-=’",
+             "expected initializer before ‘*=’"))
+        return "With its type, this line declares a new variable. To change the one that exists, leave out the type.";
     if (says("expected ‘(’ before"))
         return "Write a condition in parentheses: if (…), while (…), for (…; …; …). A call's arguments need them, too.";
     if (says("assignment of read-only", "increment of read-only", "decrement of read-only"))

@@ -50,6 +50,9 @@ TEST(HostCode, BuiltInVariablesStayAsTheyAre) {
     for (const std::string change : {"threadIdx.x = 3", "threadIdx.x+=3", "blockDim.x /= 2", "blockIdx.y++",
                                      "--gridDim.z", "x[++threadIdx.x] = 1", "threadIdx = uint3{}", "blockDim.x <<= 1"})
         EXPECT_THAT(problem_of(in_kernel + change + "; }"), HasSubstr("cannot be changed: CUDA sets it")) << change;
+    for (const std::string condition :
+         {"if (threadIdx.x = 0)", "while (blockIdx.x = 1)", "if (x[0] > 1 && threadIdx.x = 0)"})
+        EXPECT_THAT(problem_of(in_kernel + condition + " x[0] = 1; }"), HasSubstr("to compare, write ==")) << condition;
 }
 
 TEST(HostCode, BuiltInVariablesHaveNoAddress) {

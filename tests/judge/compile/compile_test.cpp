@@ -433,6 +433,7 @@ TEST_F(CompileTest, AWarningIsNoFailureAndIsShown) {
     EXPECT_EQ(result.verdict, Verdict::passed);
     EXPECT_THAT(result.log, HasSubstr("warning"));
     EXPECT_THAT(result.log, HasSubstr("if (x = 1)"));
+    EXPECT_THAT(result.log, HasSubstr("to compare, write =="));
     expect_nothing_of_ours(result);
 }
 
@@ -508,6 +509,9 @@ TEST_F(CompileTest, AnErrorComesWithWhatIsNeeded) {
         {in_kernel("out[threadIdx] = 1;"), "take one of them, .x, .y or .z"},
         {in_kernel("float w[2][2]; out[i] = w[0] * 2;"), "an array with two dimensions needs two indices"},
         {in_kernel("atomicAdd(*out, 1.f);"), "The function is declared as  float atomicAdd(float*, float)."},
+        {in_kernel("int m = 1; atomicAdd(m, out);"), "The arguments are swapped: the address comes first"},
+        {in_kernel("float m = 1; atomicMax(m, &i);"), "as in atomicMax(&sum, 1)"},
+        {in_kernel("float m = 0; for (int k = 0; k < 4; ++k) float m += out[k];"), "leave out the type"},
         {in_kernel("int m = 1; atomicAdd(m, 1);"),
          "This is argument 1 of  int atomicAdd(int*, int). A pointer is needed here"},
         {in_kernel("out[i] += __shfl_down_sync(out[i], 1);"),
