@@ -35,6 +35,7 @@ from grader.python.batch.ingest.apart import python_path
 
 NOISE, WINDOW = 25, 4  # characters of a fingerprint; how many fingerprints are thinned out to one
 LEAST_FINGERPRINTS = 8  # a student's own code must be more than a line or two
+LEAST_BYTES = NOISE + LEAST_FINGERPRINTS - 1  # of a file with as many
 ALIKE = 0.9
 COMMON = 20  # of a fingerprint that more files share, only neighbours in the alphabet are compared
 MOST_CHARACTERS = 30_000  # of code, without comments
@@ -79,6 +80,7 @@ def find_alike(stage: str, starter: Path, files: Sequence[tuple[str, Path]]) -> 
     """Return pairs of (key, file) that are much alike, most alike first, and the keys of files that are not compared
     completely, because they are too long or take too much time or memory. Raises ImportError if copydetect does not
     run, and TooMuchError."""
+    files = [(key, file) for key, file in files if file.stat().st_size >= LEAST_BYTES]
     if len(files) < 2:
         return [], []
     made, stopped = fingerprint_all(starter, [file for _, file in files])
