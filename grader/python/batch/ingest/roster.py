@@ -210,7 +210,7 @@ def say_hidden(place: str, student: Student) -> None:
     for alias in sorted(student.aliases):
         if any(unicodedata.category(character) in UNPRINTABLE for character in alias):
             say_error(
-                f"{place}: the id {ascii(alias)} has invisible characters, as after copying from a web page. Type the "
+                f"{place}: the id {alias!a} has invisible characters, as after copying from a web page. Type the "
                 "id again, because hand-ins without these characters do not belong to it."
             )
 
