@@ -535,6 +535,24 @@ def test_a_batch_whose_folder_goes_away_says_so(course: Course, is_deleted: bool
         assert course.log("begin").count("al0") == 1
 
 
+def test_a_hand_in_that_goes_away_before_it_is_graded_is_named(course: Course) -> None:
+    course.hand_in("al1", "sleep 1", "fine")
+    course.hand_in("gh3", "fine", "fine")
+    command = [*course.grade_command(), "--jobs", "1"]
+    process = subprocess.Popen(command, cwd=ROOT, env=environment(), stderr=subprocess.PIPE)
+    course.wait_for("al1", process)
+    shutil.rmtree(course.handed_in / "gh3")
+    process.communicate(timeout=60)
+    assert course.statuses() == {"gh3": "judge_error", "al1": "graded"}
+    said = course.grade().stderr
+    assert "without a result: gh3. If their files are missing, put them back" in said
+    assert "kept as graded" not in said
+    course.hand_in("gh3", "fine", "fine")
+    course.grade()
+    course.verb("regrade", "--errors")
+    assert course.statuses() == {"al1": "graded", "gh3": "graded"}
+
+
 def test_two_batches_do_not_share_a_folder(course: Course) -> None:
     course.hand_in("al1", "sleep 3", "fine")
     process = course.start()
