@@ -93,8 +93,13 @@ bool is_atomic_on_small(const std::string& call) {
 
 /// Return whether a call such as "atomicAdd(int&, int*&)" is of an atomic on a value, with an address after it.
 bool has_address_last(const std::string& call) {
-    static const std::regex swapped("atomic\\w+\\([^*,]+, [^,]*\\*&?\\)");
-    return std::regex_match(call, swapped);
+    const std::size_t open = call.find('('), comma = call.find(',');
+    if (!call.starts_with("atomic") || !call.ends_with(')') || open == std::string::npos) return false;
+    if (comma == std::string::npos || comma <= open + 1 || comma != call.rfind(',')) return false;
+    const std::string_view first = std::string_view(call).substr(open + 1, comma - open - 1);
+    std::string_view last = std::string_view(call).substr(comma + 1, call.size() - comma - 2);
+    if (last.ends_with('&')) last.remove_suffix(1);
+    return first.find('*') == std::string_view::npos && last.ends_with('*');
 }
 
 /// Return the remedy for a call whose arguments do not fit the function.

@@ -512,6 +512,47 @@ def test_a_judge_that_does_not_end_is_stopped(course: Course) -> None:
     assert "did not end within 2 s" in course.verb("status").stdout
 
 
+@pytest.mark.parametrize("is_deleted", [False, True])
+def test_a_batch_whose_folder_goes_away_says_so(course: Course, is_deleted: bool) -> None:
+    for number in range(4):
+        course.hand_in(f"al{number}", f"sleep 1 {number}", "fine")
+    command = [*course.grade_command(), "--jobs", "1"]
+    process = subprocess.Popen(command, cwd=ROOT, env=environment(), stderr=subprocess.PIPE, text=True)
+    while "al1" not in course.log("begin") and process.poll() is None:
+        time.sleep(0.02)
+    if is_deleted:
+        shutil.rmtree(course.out)
+    else:
+        course.out.rename(course.out.with_name("moved"))
+    _, said = process.communicate(timeout=60)
+    assert process.returncode == 2
+    assert "was moved or deleted while this command ran" in said
+    if not is_deleted:
+        shutil.rmtree(course.out, ignore_errors=True)
+        course.out.with_name("moved").rename(course.out)
+        course.grade()
+        assert set(course.statuses().values()) == {"graded"}
+        assert course.log("begin").count("al0") == 1
+
+
+def test_a_hand_in_that_goes_away_before_it_is_graded_is_named(course: Course) -> None:
+    course.hand_in("al1", "sleep 1", "fine")
+    course.hand_in("gh3", "fine", "fine")
+    command = [*course.grade_command(), "--jobs", "1"]
+    process = subprocess.Popen(command, cwd=ROOT, env=environment(), stderr=subprocess.PIPE)
+    course.wait_for("al1", process)
+    shutil.rmtree(course.handed_in / "gh3")
+    process.communicate(timeout=60)
+    assert course.statuses() == {"gh3": "judge_error", "al1": "graded"}
+    said = course.grade().stderr
+    assert "without a result: gh3. If their files are missing, put them back" in said
+    assert "kept as graded" not in said
+    course.hand_in("gh3", "fine", "fine")
+    course.grade()
+    course.verb("regrade", "--errors")
+    assert course.statuses() == {"al1": "graded", "gh3": "graded"}
+
+
 def test_two_batches_do_not_share_a_folder(course: Course) -> None:
     course.hand_in("al1", "sleep 3", "fine")
     process = course.start()

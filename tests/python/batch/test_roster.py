@@ -291,3 +291,11 @@ def test_what_is_left_out_is_told_later_too(course: Course) -> None:
     sentence = f"other-wl7-2026-11-20-101010.tar.gz: of the lab other, not {LAB}."
     assert f"Left out: {sentence}" in course.verb("status").stdout
     assert f"Left out of the batch: {sentence}" in (course.out / "report.html").read_text()
+
+
+@pytest.mark.parametrize("hidden", ["\u200b", "\u2060", "\u202e", "\xad"])
+def test_an_id_with_invisible_characters_is_named(course: Course, hidden: str) -> None:
+    course.hand_in("al1", "fine", "fine")
+    done = course.grade("--roster", write_roster(course, f"id,name\nzo8,Zoë\nal{hidden}1,Ada\n"))
+    assert f"roster.csv:3: the id {f'al{hidden}1'!a} has invisible characters" in done.stderr
+    assert "roster.csv:2" not in done.stderr

@@ -43,8 +43,8 @@ def grade_submission(
     environment: dict[str, str] | None = None,
     opened: Opened | None = None,
 ) -> Graded:
-    """Grade one submission, which may be open already, within settings.timeout_s. Raises only DiskFullError and
-    StoppedError."""
+    """Grade one submission, which may be open already, within settings.timeout_s. Raises only DiskFullError,
+    MovedError and StoppedError."""
     work = Work(settings, running or Running(), environment or {})
     graded = Graded(submission.key, "judge_error", fingerprint=submission.fingerprint)
     try:

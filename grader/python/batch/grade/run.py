@@ -27,7 +27,7 @@ from grader.python.batch.grade.opening import Opened, describe_error, open_submi
 from grader.python.batch.grade.progress import make_progress
 from grader.python.batch.grade.reference import accuse, is_reference_graded
 from grader.python.batch.grade.tree import write_tree
-from grader.python.batch.ingest.disk import DiskFullError
+from grader.python.batch.ingest.disk import DiskFullError, MovedError
 from grader.python.batch.ingest.submission import Submission
 from grader.python.batch.store.database import Database
 from grader.python.batch.store.places import place_of
@@ -183,7 +183,7 @@ def keep(database: Database, graded: Graded, lab_hash: str) -> None:
             graded.judged = parse_report(graded.report)
         summary, stages = summary_of(graded.judged, lab_hash)
         database.keep(graded, summary, stages)
-    except (DiskFullError, LockedError):
+    except (DiskFullError, LockedError, MovedError):
         raise
     except Exception as error:
         broken = replace(graded, status="judge_error", detail=describe_error(error), report="", judged=None)

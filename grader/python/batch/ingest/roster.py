@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Sequence, Set
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,6 +19,7 @@ from grader.python.batch.ingest.columns import (
     read_person,
     read_rows,
 )
+from grader.python.batch.ingest.names import UNPRINTABLE
 from grader.python.batch.ingest.times import parse_zoned_time, read_worksheet_time, show_time
 from grader.python.common.console import UserError, read_text, say_error
 from grader.python.journal.submit import name_part
@@ -195,11 +197,22 @@ def read_roster(file: Path) -> list[Student]:
         if student.id in roster:
             raise UserError(f"{file}:{number}: the id {student.id} is there twice.")
         roster[student.id] = student
+        say_hidden(f"{file}:{number}", student)
         for alias in sorted(student.aliases):
             line_of_it = lines_of.setdefault(alias.casefold(), number)
             if line_of_it != number:
                 raise UserError(f"{file}:{number}: {alias} is in line {line_of_it} too, and can be one student only.")
     return list(roster.values())
+
+
+def say_hidden(place: str, student: Student) -> None:
+    """Print which ids have invisible characters, because they look equal to those of hand-ins and are not."""
+    for alias in sorted(student.aliases):
+        if any(unicodedata.category(character) in UNPRINTABLE for character in alias):
+            say_error(
+                f"{place}: the id {alias!a} has invisible characters, as after copying from a web page. Type the "
+                "id again, because hand-ins without these characters do not belong to it."
+            )
 
 
 def read_table(file: Path) -> tuple[list[str], list[tuple[int, list[str]]]]:

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import os
 import stat
+import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
@@ -25,7 +27,26 @@ PAUSE_S = 0.05  # between two requests
 WAITING_S = (1, 2, 5, 15, 30, 60)  # before each further attempt
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 MISSING = "Connecting to a course system needs the package canvasapi (make batch installs it)."
+MOST_IN_A_ROW = 3  # things that failed after all attempts, before further ones get a single attempt
 T = TypeVar("T")
+
+
+class Patience:
+    """Whether to repeat what fails. If the course system stops to answer while hundreds of students wait, the pauses of
+    each student would add up to hours."""
+
+    def __init__(self) -> None:
+        self.in_a_row = 0
+
+    def wants_more_attempts(self) -> bool:
+        return self.in_a_row < MOST_IN_A_ROW
+
+    def note(self, is_answered: bool) -> None:
+        """Count what failed after its last attempt, since the last answer."""
+        self.in_a_row = 0 if is_answered else self.in_a_row + 1
+
+
+PATIENCE = Patience()
 
 
 def read_token(variable: str, file: Path | None) -> str:
@@ -97,7 +118,10 @@ def make_adapter(url: str, token: str) -> Any:
         def send(self, request: Any, *words: Any, **options: Any) -> Any:
             withhold_token(request, url, token)
             time.sleep(PAUSE_S)
-            answer = super().send(request, *words, **{**options, "timeout": TIMEOUT_S, "stream": True})
+            reads = PATIENCE.wants_more_attempts()
+            self.max_retries = reading if reads else Retry(0, raise_on_status=False)
+            given = {**options, "timeout": TIMEOUT_S, "stream": True}
+            answer = within(WHOLE_S, lambda: HTTPAdapter.send(self, request, *words, **given), request.url)
             answer._content = read_whole(answer)  # as requests itself stores it
             return answer
 
@@ -105,6 +129,31 @@ def make_adapter(url: str, token: str) -> Any:
         READINGS, status_forcelist=BUSY, allowed_methods={"GET"}, backoff_factor=BACKOFF_S, raise_on_status=False
     )
     return Patient(max_retries=reading)
+
+
+def within(most_s: float, act: Callable[[], T], url: str) -> T:
+    """Return the result of a request. Raises its exception, or UserError after `most_s` seconds: the time limit of a
+    socket begins again with each byte, also with those of an answer's head. The thread ends with the program."""
+    result: Future[T] = Future()
+
+    def run() -> None:
+        try:
+            result.set_result(act())
+        except BaseException as error:
+            result.set_exception(error)
+
+    threading.Thread(target=run, daemon=True).start()
+    try:
+        return result.result(most_s)
+    except TimeoutError:
+        if result.done():
+            raise
+        raise UserError(tell_endless(url)) from None
+
+
+def tell_endless(url: str) -> str:
+    """Return what is wrong with an answer, and what to do."""
+    return f"An answer of {urlsplit(url).hostname} does not end. Repeat the command to continue."
 
 
 def read_whole(answer: Any) -> bytes:
@@ -119,10 +168,7 @@ def read_whole(answer: Any) -> bytes:
             content += part
             if time.monotonic() > end_s or len(content) > MOST_ANSWER_BYTES:
                 answer.close()
-                raise UserError(
-                    f"An answer of {urlsplit(answer.url).hostname} does not end: {len(content):,} bytes arrived. Repeat"
-                    " the command to continue."
-                )
+                raise UserError(tell_endless(answer.url))
     except HTTPError as error:
         raise BrokenError(error, request=answer.request) from None
     return bytes(content)
@@ -148,16 +194,20 @@ def try_again(act: Callable[[], T], what: str) -> T:
 
     for pause_s in (*WAITING_S, None):
         try:
-            return act()
+            done = act()
+            PATIENCE.note(is_answered=True)
+            return done
         except InvalidAccessToken:
             raise UserError(
                 "Canvas does not accept the access token. Make a new one in Canvas: Account > Settings."
             ) from None
         except (ResourceDoesNotExist, Unauthorized) as error:
+            PATIENCE.note(is_answered=True)
             raise UserError(f"Canvas has no {what}, or the token may not use it ({type(error).__name__}).") from None
         except (CanvasException, RequestException, ValueError, KeyError) as error:
             limited = isinstance(error, Forbidden) and "rate limit" not in str(error).lower()
-            if pause_s is None or limited:
+            if pause_s is None or limited or not PATIENCE.wants_more_attempts():
+                PATIENCE.note(is_answered=limited)
                 raise UserError(f"{what} failed: {type(error).__name__}. Repeat the command to continue.") from None
             time.sleep(pause_s)
     raise AssertionError

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from grader.python.batch.ingest.disk import DiskFullError
+from grader.python.batch.ingest.disk import DiskFullError, MovedError, tell_moved
 from grader.python.common.console import UserError
 
 
@@ -28,6 +28,7 @@ class SqliteFile:
             self.connection.execute("PRAGMA journal_mode = WAL")
             self.connection.execute("PRAGMA synchronous = NORMAL")  # a killed process loses nothing
             self.connection.executescript(tables)
+        self.inode = find_inode(file)
 
     def close(self) -> None:
         """Close the connection, which merges the write-ahead log into the file."""
@@ -62,7 +63,10 @@ class SqliteFile:
 
     @contextlib.contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
-        """Run the body in a transaction, which is rolled back after any exception."""
+        """Run the body in a transaction, which is rolled back after any exception. Raises MovedError if the file is no
+        longer there: SQLite would write to a deleted file without an error."""
+        if find_inode(self.file) != self.inode:
+            raise MovedError(tell_moved(self.file.parent))
         with self.reporting():
             self.connection.execute("BEGIN IMMEDIATE")
             try:
@@ -88,6 +92,15 @@ class SqliteFile:
         """Write facts in one transaction and replace earlier values."""
         with self.transaction() as connection:
             write_facts(connection, **facts)
+
+
+def find_inode(file: Path) -> tuple[int, int] | None:
+    """Return the numbers by which the system identifies a file; None if there is no such file."""
+    try:
+        status = file.stat()
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino
 
 
 def write_facts(connection: sqlite3.Connection, **facts: Any) -> None:

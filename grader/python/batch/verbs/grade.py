@@ -59,7 +59,7 @@ def grade(options: argparse.Namespace) -> int:
         note_settings(database, settings, options)
         database.set_facts(left_out=strangers)
         rename(database, settings.folder, found, {student.id for student in roster})
-        say_gone({submission.key for submission in found}, database)
+        say_gone({submission.key for submission in found}, database, options.submissions)
         database.enter(found)
         say_dropped(database)
         if not database.fact("slurm_jobs"):  # the tasks of a job may still read them
@@ -179,12 +179,21 @@ def require_folders(options: argparse.Namespace) -> None:
         )
 
 
-def say_gone(found: set[str], database: Database) -> None:
-    """Print which earlier submissions are no longer there. They stay in the batch as they were graded."""
-    rows = database.query("SELECT key FROM submissions WHERE status != 'not_submitted' ORDER BY key")
+def say_gone(found: set[str], database: Database, submissions: Path) -> None:
+    """Print which earlier submissions are no longer there: those that stay as they were graded, and those without a
+    result that may need their files."""
+    rows = database.query("SELECT key, status FROM submissions WHERE status != 'not_submitted' ORDER BY key")
     dropped = database.dropped()
-    if gone := [key for (key,) in rows if key not in found and key not in dropped]:
-        say_error(f"No longer among the submissions, and kept as graded: {', '.join(gone)}")
+    gone = {key: status for key, status in rows if key not in found and key not in dropped}
+    ungraded = [key for key, status in gone.items() if status in ("", "judge_error")]
+    if graded := [key for key in gone if key not in ungraded]:
+        say_error(f"No longer among the submissions, and kept as graded: {', '.join(graded)}")
+    if ungraded:
+        say_error(
+            f"No longer among the submissions, and without a result: {', '.join(ungraded)}. If their files are missing,"
+            f" put them back into {submissions}, repeat the command, and then type: warplab-course regrade "
+            f"{database.file.parent} --errors"
+        )
 
 
 def grade_waiting(

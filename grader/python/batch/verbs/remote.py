@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping, Sequence
+import fcntl
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -44,8 +46,9 @@ def push(options: argparse.Namespace) -> int:
     database = open_batch(options.folder)
     if database.fact("decided") != database.fact("shown"):
         raise UserError(f"The feedback does not have all decisions yet. Type: warplab-course report {options.folder}")
-    returned, unknown = collect(database, options)
-    pushed = give_back(options, returned, options.send)
+    with only_one_push(options.folder) if options.send else nullcontext():
+        returned, unknown = collect(database, options)
+        pushed = give_back(options, returned, options.send)
     system = "Moodle" if options.moodle else "Canvas"
     for change in pushed.changes:
         say(change)
@@ -56,6 +59,27 @@ def push(options: argparse.Namespace) -> int:
     if unknown:
         say_error(f"Not known in {system} ({len(unknown)}): {', '.join(unknown)}.")
     return 1 if pushed.failed or unknown else 0
+
+
+@contextmanager
+def only_one_push(folder: Path) -> Iterator[None]:
+    """Lock the pushes of a batch: two at once would both find that a comment is missing, and both write it. Raises
+    UserError if another one runs."""
+    with (folder / "push.lock").open("w") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise UserError(
+                f"{folder}: another push of this batch is running, or serve with --send. Wait for it, then repeat the "
+                "command."
+            ) from None
+        yield
+
+
+def send(options: argparse.Namespace, folder: Path, returned: Mapping[str, Returned]) -> Pushed:
+    """Return the grades and feedback of the batch in this folder. Raises UserError, also if another push runs."""
+    with only_one_push(folder):
+        return give_back(options, returned, send=True)
 
 
 def fetch(options: argparse.Namespace) -> Pulled:

@@ -50,7 +50,7 @@ from grader.python.batch.verbs.grade import (
     require_folders,
     separate_strangers,
 )
-from grader.python.batch.verbs.remote import collect, fetch, give_back
+from grader.python.batch.verbs.remote import collect, fetch, send
 from grader.python.common.console import UserError, explain_os_error, say, say_error, write_atomically
 from grader.python.common.labs import choose_labs
 from grader.python.common.units import plural
@@ -333,7 +333,7 @@ class Server:
         self.must_send = any(self.not_before.get(one.student, 0) > time_s for one in returned.values())
         self.sending = {one.student: mark_result(one) for one in new.values()}
         if new:
-            pushing.start(lambda: give_back(self.options, new, send=True))
+            pushing.start(lambda: send(self.options, self.settings.folder, new))
 
     def note_pushed(self, pushed: Pushed) -> None:
         """Store which results the course system has."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import itertools
 import os
@@ -16,7 +17,7 @@ from types import SimpleNamespace
 import pytest
 
 from grader.python.batch.__main__ import main
-from grader.python.batch.remote import connection, exchange
+from grader.python.batch.remote import connection, exchange, push
 from grader.python.batch.remote.pull import name_file, pull
 from grader.python.common.console import UserError
 from tests.python.batch.batches import Course
@@ -131,6 +132,35 @@ def test_push_says_what_changes_and_leaves_the_excused(canvas: Canvas, course: C
     assert "u002x: feedback (feedback.html, feedback.txt)" in said.out
     assert "2 students would change (add --send to write)" in said.out
     assert "Canvas has no submission of u000x" in said.err
+
+
+def test_two_pushes_at_once_write_each_comment_once(
+    canvas: Canvas, course: Course, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fill(canvas, 2)
+    run("pull", tmp_path / "pulled", "--canvas", canvas.url, *WHERE)
+    grade(course, tmp_path / "pulled")
+    both, upload, refused = threading.Barrier(2), push.upload, []
+
+    def wait_for_the_other(*words: object) -> list[int]:
+        with contextlib.suppress(threading.BrokenBarrierError):
+            both.wait(2)
+        return upload(*words)
+
+    def push_all() -> None:
+        try:
+            run("push", course.out, "--canvas", canvas.url, *WHERE, "--send")
+        except UserError as error:
+            refused.append(str(error))
+
+    monkeypatch.setattr(push, "upload", wait_for_the_other)
+    threads = [threading.Thread(target=push_all) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert [len(one["submission_comments"]) for one in canvas.submissions.values()] == [1, 1]
+    assert len(refused) == 1 and "another push of this batch is running" in refused[0]
 
 
 def test_serve_fetches_grades_and_returns_once_whatever_fails(

@@ -96,12 +96,19 @@ def drip(write: Callable[[bytes], object]) -> None:
         time.sleep(0.05)
 
 
+def drip_a_head(write: Callable[[bytes], object]) -> None:
+    write(b"HTTP/1.1 200 OK\r\n")
+    for _ in range(100):
+        write(b"X: y\r\n"[:1])
+        time.sleep(0.05)
+
+
 def inflate(write: Callable[[bytes], object]) -> None:
     content = gzip.compress(bytes(50_000_000))
     write(b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: %d\r\n\r\n" % len(content) + content)
 
 
-@pytest.mark.parametrize("act", [drip, inflate])
+@pytest.mark.parametrize("act", [drip, drip_a_head, inflate])
 def test_an_answer_without_an_end_is_ended(act: Callable[..., None], monkeypatch: pytest.MonkeyPatch) -> None:
     class Handler(BaseHTTPRequestHandler):
         def log_message(self, *_: object) -> None:
@@ -122,3 +129,22 @@ def test_an_answer_without_an_end_is_ended(act: Callable[..., None], monkeypatch
             session.get(url)
     finally:
         server.shutdown()
+
+
+def test_a_course_system_that_stops_to_answer_costs_no_pauses_for_each_student(monkeypatch: pytest.MonkeyPatch) -> None:
+    pauses: list[float] = []
+    monkeypatch.setattr(connection.time, "sleep", pauses.append)
+    monkeypatch.setattr(connection.PATIENCE, "in_a_row", 0)
+    attempts = []
+
+    def fail(user: int, **_: Any) -> Any:
+        attempts.append(user)
+        raise requests.ConnectionError
+
+    everyone = {str(number): Returned(f"u{number}", 12, {}) for number in range(100)}
+    pushed = push.push(SimpleNamespace(get_submission=fail), everyone, send=True)
+    assert len(pushed.failed) == 100
+    assert sum(pauses) <= connection.MOST_IN_A_ROW * sum(connection.WAITING_S)
+    assert attempts.count(99) == 1
+    assert push.push(Assignment(), RETURNED, send=True).changes
+    assert connection.PATIENCE.wants_more_attempts()
