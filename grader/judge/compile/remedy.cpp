@@ -93,8 +93,12 @@ bool is_atomic_on_small(const std::string& call) {
 
 /// Return whether a call such as "atomicAdd(int&, int*&)" is of an atomic on a value, with an address after it.
 bool has_address_last(const std::string& call) {
-    static const std::regex swapped("atomic\\w+\\([^*,]+, [^,]*\\*&?\\)");
-    return std::regex_match(call, swapped);
+    const std::size_t open = call.find('('), comma = call.find(',');
+    if (!call.starts_with("atomic") || open == std::string::npos || comma == std::string::npos || comma < open)
+        return false;
+    const bool is_value = comma > open + 1 && call.find('*', open) > comma;
+    const bool has_two = call.find(',', comma + 1) == std::string::npos && call.compare(comma, 2, ", ") == 0;
+    return is_value && has_two && (call.ends_with("*)") || call.ends_with("*&)"));
 }
 
 /// Return the remedy for a call whose arguments do not fit the function.
