@@ -12,6 +12,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -23,8 +24,26 @@ namespace warplab {
 template <class T>
 concept Enum = std::is_enum_v<T>;
 
+inline constexpr std::size_t most_text_bytes = 1'000'000;  // a compiler's log is the longest text
+
+/// Bounds of a number that may be a word, because it is not finite.
+struct OrWord {
+    double least, most;
+};
+struct AtMost {
+    std::size_t items;
+};
+
+// Some values come from a submission's process, so a writer keeps the bounds that every reader requires.
+
 /// Bytes that are not UTF-8 (a compiler that quotes a Latin-1 file) become U+FFFD.
-inline Json to_json(const std::string& text) { return to_valid_utf8(text); }
+inline Json to_json(const std::string& text) {
+    std::string valid = to_valid_utf8(text);
+    if (valid.size() <= most_text_bytes) return valid;
+    std::size_t end = most_text_bytes;
+    while (end > 0 && (static_cast<unsigned char>(valid[end]) & 0xC0) == 0x80) --end;
+    return valid.substr(0, end);
+}
 inline Json to_json(bool value) { return value; }
 inline Json to_json(int value) { return value; }
 inline Json to_json(std::uint64_t value) { return value; }
@@ -34,18 +53,33 @@ inline Json to_json(double value) {
     if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
     return value;
 }
+template <class Number>
+Json to_json(Number value, std::type_identity_t<Number> least, std::type_identity_t<Number> most) {
+    return std::clamp(value == value ? value : Number{}, least, most);  // NaN differs from itself
+}
+inline Json to_json(double value, OrWord bounds) {
+    return std::isfinite(value) ? Json(std::clamp(value, bounds.least, bounds.most)) : to_json(value);
+}
 template <Enum E>
 Json to_json(E value) {
     return names_of(value).at(static_cast<std::size_t>(value));
 }
-template <class T>
-Json to_json(const std::optional<T>& value) {
-    return value ? to_json(*value) : Json();
+/// Write an optional field; `bounds` are those of the value.
+template <class T, class... Bounds>
+Json to_json(const std::optional<T>& value, Bounds... bounds) {
+    return value ? to_json(*value, bounds...) : Json();
 }
 template <class T>
 Json to_json(const std::vector<T>& values) {
     auto list = Json::array();
     for (const auto& value : values) list.push_back(to_json(value));
+    return list;
+}
+/// Write a list; `bounds` are those of each item.
+template <class T, class... Bounds>
+Json to_json(const std::vector<T>& values, AtMost most, Bounds... bounds) {
+    auto list = Json::array();
+    for (std::size_t i = 0; i < std::min(values.size(), most.items); ++i) list.push_back(to_json(values[i], bounds...));
     return list;
 }
 
@@ -64,9 +98,8 @@ inline void require_at_most(const JsonNode& node, std::size_t found, std::size_t
 
 /// Read text and make it harmless, so that code that prints it cannot change a terminal.
 inline void from_json(const JsonNode& node, std::string& field) {
-    constexpr std::size_t most_bytes = 1'000'000;  // a compiler's log is the longest text
     const auto text = node.text();
-    require_at_most(node, text.size(), most_bytes, "bytes of text");
+    require_at_most(node, text.size(), most_text_bytes, "bytes of text");
     field = to_harmless(text);
 }
 
@@ -98,10 +131,6 @@ inline void from_json(const JsonNode& node, double& field, double least, double 
     require_between(node, field, least, most);
 }
 
-/// Bounds of a number that may be a word, because it is not finite.
-struct OrWord {
-    double least, most;
-};
 inline void from_json(const JsonNode& node, double& field, OrWord bounds) {
     if (!node.value().is_string()) return from_json(node, field, bounds.least, bounds.most);
     const auto word = node.text();
@@ -131,9 +160,6 @@ void from_json(const JsonNode& node, std::optional<T>& field, Bounds... bounds) 
     from_json(node, field.emplace(), bounds...);
 }
 
-struct AtMost {
-    std::size_t items;
-};
 /// Read a list; `bounds` are those of each item.
 template <class T, class... Bounds>
 void from_json(const JsonNode& node, std::vector<T>& field, AtMost most, Bounds... bounds) {

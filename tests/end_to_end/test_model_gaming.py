@@ -53,6 +53,12 @@ constexpr bool on_gpu = true;
 #endif"""
 BY_DIGRAPH = BY_MACRO.replace("#ifdef", "%:ifdef")
 BEHIND_A_MACRO = "#define HERE __WARPLAB_CPU__\n#if HERE\n" + BY_MACRO.split("\n", 1)[1]
+MACROS_TEXT = """#define TEXT(x) #x
+#define TEXT_OF(x) TEXT(x)
+constexpr bool on_gpu = TEXT_OF(__WARPLAB_CPU__)[0] == '_';"""
+MACROS_NAME = """#define NAME(x) on_gpu_##x
+#define NAME_OF(x) NAME(x)
+constexpr bool on_gpu_1 = false, on_gpu___WARPLAB_CPU__ = true, on_gpu = NAME_OF(__WARPLAB_CPU__);"""
 ONE_BLOCK_WORKS = """if (blockIdx.x == 0)
         for (std::size_t i = threadIdx.x; i < n; i += blockDim.x) out[i] = a[i] + b[i];"""
 ONE_THREAD_WORKS = "if (first == 0)\n        for (std::size_t i = 0; i < n; ++i) out[i] = a[i] + b[i];"
@@ -63,6 +69,8 @@ CLOSED = {
     "another program for a GPU": wasting("on_gpu", before=BY_MACRO),
     "another program, by a digraph": wasting("on_gpu", before=BY_DIGRAPH),
     "another program, behind a macro": wasting("on_gpu", before=BEHIND_A_MACRO),
+    "another program, by a macro's text": wasting("on_gpu", before=MACROS_TEXT),
+    "another program, by a macro as a name": wasting("on_gpu", before=MACROS_NAME),
     "the first block does all": FRAME.format(kernel=ONE_BLOCK_WORKS, host=LAUNCH, before=""),
     "the last block does all": FRAME.format(kernel=LAST_BLOCK_WORKS, host=LAUNCH, before=""),
     "one thread does all": FRAME.format(kernel=ONE_THREAD_WORKS, host=LAUNCH, before=""),

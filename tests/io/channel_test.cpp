@@ -25,6 +25,7 @@ TEST(ForgedPage, HasThePlacesOfTheStatusPage) {
     EXPECT_EQ(ForgedPage::side_bytes, sizeof(FindingSide));
     EXPECT_EQ(ForgedPage::side_in_finding, place(page.findings[0].now) - place(page.findings));
     EXPECT_EQ(ForgedPage::width_in_finding, place(page.findings[0].width) - place(page.findings));
+    EXPECT_EQ(ForgedPage::lines_in_finding, place(page.findings[0].line) - place(page.findings));
 }
 
 /// A socket like the judge's: the runner's end cannot send.

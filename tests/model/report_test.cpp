@@ -149,6 +149,26 @@ TEST(Report, DoublesComeBackBitForBit) {
     }
 }
 
+TEST(Report, WhatIsWrittenCanBeReadWhateverItsNumbers) {
+    // Lines, counts and messages may come from a submission's process.
+    Report report = test::sample_report();
+    auto& stage = report.stages[1];
+    Finding& finding = stage.check_mode->findings[0];
+    finding.line = -5;
+    finding.other_line = std::numeric_limits<int>::min();
+    finding.count = UINT64_MAX;
+    stage.output = std::string(400'000, '\xff') + "end";
+    stage.check_mode->findings.resize(12'000, finding);
+    stage.score->correctness = -1;
+    stage.score->hygiene_max = std::numeric_limits<double>::quiet_NaN();
+    report.stages[4].measurements[0].median_s = 1e300;
+    const StageReport back = reread(report).stages[1];
+    EXPECT_EQ(back.check_mode->findings[0].line, 0);
+    EXPECT_EQ(back.check_mode->findings[0].other_line, 0);
+    EXPECT_LT(back.check_mode->findings.size(), 12'000u);
+    EXPECT_EQ(back.score->correctness, 0);
+}
+
 TEST(Report, LargestIndexSurvives) {
     Report report = test::sample_report();
     report.stages[1].checks[1].failure->place->index = UINT64_MAX;

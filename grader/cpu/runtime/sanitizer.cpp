@@ -2,6 +2,7 @@
 // the functions at the end of this file. Shadow memory records, for each word, which threads wrote and read it last,
 // and between which barriers. Blocks run one after the other, on one OS thread, so nothing here is locked.
 
+#include <link.h>
 #include <pthread.h>
 #include <sys/mman.h>
 
@@ -859,6 +860,28 @@ void Sanitizer::block_returns(HeldShadow& held) {
     }
 }
 
+/// Return whether the program's file places constants at an address: in a part that is never writable, or only while
+/// the loader relocates it. Other memory that is read-only now is the host's: shared libraries, and what it made
+/// read-only.
+bool may_be_constant(std::uintptr_t address) {
+    struct Search {
+        std::uintptr_t address;
+        bool found;
+    } search{address, false};
+    dl_iterate_phdr(
+        [](dl_phdr_info* info, std::size_t, void* data) {
+            auto& search = *static_cast<Search*>(data);
+            for (int i = 0; i < info->dlpi_phnum; ++i) {
+                const auto& part = info->dlpi_phdr[i];
+                const bool constant = part.p_type == PT_LOAD ? !(part.p_flags & PF_W) : part.p_type == PT_GNU_RELRO;
+                if (constant && search.address - (info->dlpi_addr + part.p_vaddr) < part.p_memsz) search.found = true;
+            }
+            return 1;  // the first is the executable
+        },
+        &search);
+    return search.found;
+}
+
 /// Return whether a kernel may use an address that is not in shared memory, in device memory or on a stack: it may read
 /// the code's own constants.
 Sanitizer::Ground Sanitizer::ground_at(std::uintptr_t address) {
@@ -873,7 +896,8 @@ Sanitizer::Ground Sanitizer::ground_at(std::uintptr_t address) {
         words >> std::hex >> begin >> dash >> end >> std::ws;
         words.read(access, 4);
         if (address < begin || address >= end) continue;
-        if (access[0] == 'r') known->second = access[1] == 'w' ? Ground::host : Ground::read_only;
+        const bool constant = access[1] != 'w' && may_be_constant(address);
+        if (access[0] == 'r') known->second = constant ? Ground::read_only : Ground::host;
         break;
     }
     return known->second;

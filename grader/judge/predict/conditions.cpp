@@ -3,11 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <set>
 #include <string_view>
 #include <vector>
 
 #include "grader/common/text.h"
+#include "grader/judge/compile/hand_in.h"
 
 namespace warplab::predict {
 namespace {
@@ -19,6 +21,7 @@ struct Directive {
     std::string name;
     std::vector<std::string> identifiers;
     bool is_too_long = false;
+    bool makes_tokens = false;  // a macro with # or ##, which turns what it is given into a text or a name
 };
 
 bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\f' || c == '\v'; }
@@ -56,6 +59,9 @@ class DirectiveReader {
         }
         return std::move(found_);
     }
+
+    const std::string& text() const { return text_; }
+    const std::vector<int>& lines() const { return lines_; }
 
   private:
     bool starts(std::string_view word) const { return starts(at_, word); }
@@ -97,6 +103,8 @@ class DirectiveReader {
                 at = end_of_comment(at);
             else if (at == word && starts(at, "//"))
                 break;
+            else if (at == word && (text_[at] == '#' || starts(at, "%:")) && !one.name.empty())
+                one.makes_tokens = true, ++at;
             else if (at == word)
                 at = text_[at] == '"' || text_[at] == '\'' ? skip_literal(at) : at + 1;
             one.is_too_long = at - begin > most_bytes;
@@ -134,18 +142,67 @@ class OwnMacros {
     std::set<std::string> names_;
 };
 
+/// Return whether a name is one of the compiler's macros, by its form. Those of a check's message are harmless.
+bool is_compilers(std::string_view name) {
+    if (!name.starts_with("__")) return false;
+    if (name == "__VA_ARGS__" || name == "__VA_OPT__" || name == "__LINE__" || name == "__FILE__") return false;
+    return name == "__cplusplus" || std::ranges::none_of(name, [](char c) { return c >= 'a' && c <= 'z'; });
+}
+
+std::string differs(int line, std::string_view name) {
+    return fmt::format("line {} depends on {}, which may differ on a GPU", line, name);
+}
+
+/// Return the text with blanks for its comments. If it has literals that could make code look like a comment (raw
+/// strings, whose splices are gone, and characters with a prefix), return all of it.
+std::string visible_part(const std::string& text) {
+    for (const char* literal : {"R\"", "L'", "u'", "U'", "u8'"})
+        if (text.find(literal) != std::string::npos) return text;
+    return compilation::without_comments(text);
+}
+
+/// Without a condition, a macro's value can choose the program as a text, as part of a name, or as a number. So the
+/// compiler's macros must not be named at all. What a macro with # or ## is given is not
+/// expanded if it is called by its name alone, and not by another macro.
+std::string find_foreign_value(const std::string& text, const std::vector<int>& lines,
+                               const std::vector<Directive>& directives) {
+    std::set<std::string, std::less<>> makers;
+    for (const Directive& one : directives)
+        if (one.name == "define" && one.makes_tokens && !one.identifiers.empty())
+            makers.insert(one.identifiers.front());
+    for (const Directive& one : directives)
+        for (std::size_t i = 1; one.name == "define" && i < one.identifiers.size(); ++i)
+            if (makers.contains(one.identifiers[i]))
+                return differs(one.line, "what " + one.identifiers[i] + " is given");
+    bool in_directive = false;
+    for (std::size_t at = 0, end; at < text.size(); at = end) {
+        end = at + 1;
+        if (text[at] == '\n') in_directive = false;
+        if (text[at] == '#') in_directive = true;
+        if (!is_word_character(text[at])) continue;
+        while (end < text.size() && is_word_character(text[end])) ++end;
+        const std::string_view word = std::string_view(text).substr(at, end - at);
+        if (is_compilers(word)) return differs(lines[at], word);
+        if (in_directive || makers.empty() || !makers.contains(word)) continue;
+        const std::size_t next = std::min(text.find_first_not_of(" \t\r\n", end), text.size());
+        if (next == text.size() || text[next] != '(') return differs(lines[at], fmt::format("what {} is given", word));
+    }
+    return "";
+}
+
 }  // namespace
 
 std::string find_foreign_condition(const std::string& source) {
-    const std::vector<Directive> directives = DirectiveReader(source).read();
+    DirectiveReader reader(source);
+    const std::vector<Directive> directives = reader.read();
     const OwnMacros own(directives);
     for (const Directive& one : directives) {
         if (one.is_too_long) return fmt::format("line {} is a directive of more than {} bytes", one.line, most_bytes);
         if (!one.name.starts_with("if") && !one.name.starts_with("elif")) continue;
         for (const std::string& name : one.identifiers)
-            if (!own.has(name)) return fmt::format("line {} depends on {}, which may differ on a GPU", one.line, name);
+            if (!own.has(name)) return differs(one.line, name);
     }
-    return "";
+    return find_foreign_value(visible_part(reader.text()), reader.lines(), directives);
 }
 
 }  // namespace warplab::predict

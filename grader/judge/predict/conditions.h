@@ -5,7 +5,8 @@
 
 namespace warplab::predict {
 
-/// Return the first condition on a macro that the file does not define itself, in words, or an empty string.
+/// Return the first condition on a macro that the file does not define itself, or the first place where such a macro may
+/// become a value, in words, or an empty string.
 std::string find_foreign_condition(const std::string& source);
 
 }  // namespace warplab::predict

@@ -85,7 +85,11 @@ std::vector<RawFinding> merge_findings(std::vector<RawFinding> sent, const Statu
         else if (is_same(sent[i], now))
             sent[i].count = std::max(sent[i].count, now.count);
     }
-    for (RawFinding& finding : sent) finding.width = std::max(finding.width, 1u);  // messages divide by it
+    for (RawFinding& finding : sent) {
+        finding.width = std::max(finding.width, 1u);  // messages divide by it
+        finding.line = std::max(finding.line, 0);
+        finding.other_line = std::max(finding.other_line, 0);
+    }
     return sent;
 }
 

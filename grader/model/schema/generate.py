@@ -84,7 +84,7 @@ def initial_value(field: Field) -> str:
 
 
 def bounds(field: Field) -> str:
-    """Return the further arguments of from_json."""
+    """Return the further arguments of to_json and from_json."""
     values: list[Any] = [f"AtMost{{{field.most_items or MOST_ITEMS}}}"] if field.is_list else []
     if field.kind == "number_or_word":
         values.append(f"OrWord{{{field.least}, {field.most}}}")
@@ -153,7 +153,7 @@ def write_writer(one: Type) -> Iterator[str]:
     yield f"Json to_json(const {one.name}& value) {{\n    Json json = Json::object();\n"
     for field in one.fields:
         value = f"value.{field.key}" + ("()" if field.derived else "")
-        write = f'json["{field.key}"] = to_json({value});\n'
+        write = f'json["{field.key}"] = to_json({value}{bounds(field)});\n'
         if field.internal:
             continue
         yield f"    {write}" if field.always_written else f"    if ({differs_from_default(field, value)}) {write}"

@@ -76,7 +76,9 @@ def initial(field: Field) -> Callable[[], Any]:
         return lambda: None
     if field.kind == "object":
         return make(field.of)
-    if field.default is not REQUIRED and field.kind != "integers_by_name":
+    if field.kind == "integers_by_name":
+        return dict
+    if field.default is not REQUIRED:
         return lambda: field.default
     if field.kind == "enum":
         return lambda: field.of.initial

@@ -53,6 +53,26 @@ TEST(ForeignCondition, IsFoundBehindAMacroOfTheFile) {
     EXPECT_NE(find_foreign_condition("#ifndef __WARPLAB_CPU__\n#define __WARPLAB_CPU__ 0\n#endif"), "");
 }
 
+TEST(ForeignCondition, IsFoundWithoutADirectiveForIt) {
+    EXPECT_THAT(find_foreign_condition("int a;\nint gpu = TEXT(__WARPLAB_CPU__)[0] == '_';"), HasSubstr("line 2"));
+    EXPECT_NE(find_foreign_condition("bool gpu = __GNUC__ > 99;"), "");
+    EXPECT_NE(find_foreign_condition("bool gpu = __WARPLAB\\\n_CPU__;"), "");
+    EXPECT_NE(find_foreign_condition("#undef __WARPLAB_CPU__"), "");
+    EXPECT_NE(find_foreign_condition("auto a = L'\\\"', b = \"/*\"; bool gpu = __GNUC__ > 99; // */"), "");
+    EXPECT_NE(find_foreign_condition("auto a = L'\"'; auto b = \"/*\"; bool gpu = __GNUC__ > 99; // */"), "");
+    EXPECT_NE(find_foreign_condition("auto a = R\"()\\\n\"/*)\"; bool gpu = __GNUC__ > 99; // */"), "");
+    const std::string text = "#define TEXT(x) #x\n", name = "#define NAME(x) gpu_%:%:x\n";
+    EXPECT_NE(find_foreign_condition(text + "#define TEXT_OF(x) TEXT(x)\n"), "");
+    EXPECT_NE(find_foreign_condition(name + "#define NAME_OF(x) NAME(x)\n"), "");
+    EXPECT_NE(find_foreign_condition(text + "#define ID(x) x\n#define NONE\nchar a = ID(TEXT NONE (__global__))[0];"),
+              "");
+    EXPECT_EQ(find_foreign_condition(text + "const char* a = TEXT(n);\n"), "");
+    EXPECT_EQ(
+        find_foreign_condition("#define CHECK(call) check(call, #call, __FILE__, __LINE__)\nvoid f() { CHECK(g()); }"),
+        "");
+    EXPECT_EQ(find_foreign_condition("__global__ void k(int* __restrict__ a) { __syncthreads(); }"), "");
+}
+
 TEST(ForeignCondition, TunablesAreTheFilesOwn) {
     EXPECT_EQ(find_foreign_condition("#ifndef BLOCK  // threads\n#define BLOCK 256\n#endif\n#define HALF (BLOCK / 2)\n"
                                      "#if HALF > 64 && defined(BLOCK)\n#endif\n// #ifdef __CUDA_ARCH__\n"),

@@ -91,5 +91,16 @@ TEST(Inbox, RefusesAnAnswerWithAnInvalidField) {
     EXPECT_EQ(read([](auto& answer) { answer.wall_s = std::numeric_limits<double>::quiet_NaN(); }), Read::violation);
 }
 
+TEST(Inbox, MakesNumbersOfForgedFindingsValid) {
+    StatusPage page{};
+    page.finding_count = ~0u;
+    for (RawFinding& finding : page.findings) finding.line = -1, finding.other_line = std::numeric_limits<int>::min();
+    const auto findings = merge_findings({}, page);
+    ASSERT_EQ(findings.size(), most_findings);
+    EXPECT_EQ(findings[0].width, 1u);
+    EXPECT_EQ(findings[0].line, 0);
+    EXPECT_EQ(findings[0].other_line, 0);
+}
+
 }  // namespace
 }  // namespace warplab

@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from grader.python.journal.sweep import choose_ticks, draw_plot, print_bars, read_sweep
+from grader.python.common.documents import from_json
+from grader.python.journal.sweep import Point, choose_ticks, draw_plot, print_bars, read_sweep
 from tests.python.support import run_module
 
 MODULE = "grader.python.journal.sweep"
@@ -143,3 +144,8 @@ def test_odd_files_are_one_message(tmp_path: Path, content: Any, message: str) -
     result = run_module(MODULE, write(tmp_path, content))
     assert result.returncode == 2
     assert message in result.stderr
+
+
+def test_a_point_without_macros_has_an_empty_name() -> None:
+    point = from_json(Point, {"median_s": 1, "low_s": 1, "high_s": 1, "failure": ""}, "")
+    assert point.name == ""
