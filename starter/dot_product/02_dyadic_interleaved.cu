@@ -1,6 +1,6 @@
 // The block adds its products as a tree, neighbours first: products 0 and 1, 2 and 3, …, then at distance 2, 4, 8 …
-// log2(BLOCK) steps instead of BLOCK. But the threads that still work lie ever further apart: every warp keeps running
-// for a few of its 32 lanes until the end.
+// log2(BLOCK) steps instead of BLOCK. But the threads that still work lie ever further apart: up to distance 16, every
+// warp runs, for ever fewer of its 32 lanes.
 
 #include "labs/dot_product/lab.h"
 
