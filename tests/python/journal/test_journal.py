@@ -57,7 +57,7 @@ def test_everything_that_a_course_asks_for_is_there(tmp_path: Path) -> None:
         "faster by more than the noise",
         "48%",  # of the bound
         "In seconds: ",
-        "Bytes asked for, over the least 15.4× 1.25×".replace(" 1", "1"),  # the counter that moved
+        "Bytes requested, over the minimum 15.4× 1.25×".replace(" 1", "1"),  # the counter that moved
         "Sweep: best is BLOCK=256, of 3 choices",
         "1 version tried and given up",  # what was abandoned, with its time
         "0.08830 s",
@@ -68,7 +68,7 @@ def test_everything_that_a_course_asks_for_is_there(tmp_path: Path) -> None:
         "Begun, not passed yet03_shuffle failed (tail_lost)",
     ):
         assert words in text, words
-    assert text.count("Sectors, over the fewest") == 1  # in the first; then it does not move
+    assert text.count("Sectors, over the minimum") == 1  # in the first; then it does not move
     assert Reader(page_of(tmp_path)).text.count("Lab journal") == 0
 
 
@@ -348,7 +348,7 @@ def test_how_much_runs_of_one_text_differ_is_taken_from_the_records(tmp_path: Pa
     main = read(tmp_path).main
     assert main is not None and main.spread == pytest.approx(0.04)
     assert "within the noise" in text_of(tmp_path)
-    assert "larger than 4%, by which runs of one file differed" in text_of(tmp_path)
+    assert "must also exceed 4%, the variation between runs of one file" in text_of(tmp_path)
 
 
 def test_a_corrupt_line_is_skipped_and_named(tmp_path: Path) -> None:
@@ -558,7 +558,7 @@ def test_faster_than_the_bound_is_explained(tmp_path: Path) -> None:
     text = text_of(tmp_path / "faster")
     assert "2.00× as fast as the bound of a straightforward kernel" in text
     assert "What is faster than this bound has a cache," in text
-    assert "of what memory allows" not in text
+    assert "of the bandwidth bound" not in text
 
 
 def test_counters_before_are_those_of_the_version_that_stands(tmp_path: Path) -> None:
@@ -571,7 +571,7 @@ def test_counters_before_are_those_of_the_version_that_stands(tmp_path: Path) ->
         inspection(5, "02_tree", "b", device_bytes=4, dataset="ragged"),
     ]
     write_course(tmp_path, records)
-    assert "Bytes asked for, over the least8.00×4.00×" in text_of(tmp_path).replace(" ", " ")
+    assert "Bytes requested, over the minimum8.00×4.00×" in text_of(tmp_path).replace(" ", " ")
 
 
 def test_command_without_a_lab_or_a_work_folder(tmp_path: Path) -> None:
