@@ -373,7 +373,7 @@ def test_a_corrupt_line_is_skipped_and_named(tmp_path: Path) -> None:
     result = run_module(MODULE, LAB, "--root", tmp_path, "--work", tmp_path / "work")
     assert result.returncode == 0
     assert "records.jsonl, line 1, is skipped: not valid JSON" in result.stderr
-    assert "line 4, is skipped: its time, 'yesterday', is none like" in result.stderr
+    assert "line 4, is skipped: its time, 'yesterday', does not have the form" in result.stderr
     assert "line 10, is skipped: its time is missing." in result.stderr
     assert "isoformat" not in result.stderr
     assert "it is about the lab 'heat', not 'dot'" in (folder / "journal.html").read_text().replace("&#x27;", "'")
@@ -446,7 +446,7 @@ def test_a_part_of_the_sources_dataset_is_scaled_and_said_to_be(tmp_path: Path) 
     assert "From 5.000 s to 0.1000 s" in text
     assert "01_serial was timed on a_tenth and is multiplied by 10" in text
     assert "GTX 680" not in text
-    beside = render(tmp_path, LAB, tmp_path / "work" / LAB / "journal", beside_source=True)
+    beside = render(tmp_path, LAB, tmp_path / "work" / LAB / "journal", with_source=True)
     assert "7720 s" in beside.page
     assert "on another machine and with other code" in beside.page
 
@@ -601,5 +601,5 @@ def test_no_browser_no_pdf_but_a_word(tmp_path: Path) -> None:
     write_course(tmp_path, whole())
     result = run_module(MODULE, LAB, "--pdf", "--root", tmp_path, "--work", tmp_path / "work", PATH=str(tmp_path))
     assert result.returncode == 2
-    assert result.stderr.startswith("No PDF: there is none of chromium")
+    assert result.stderr.startswith("No PDF: none of the browsers chromium")
     assert (tmp_path / "work" / LAB / "journal" / "journal.html").exists()
