@@ -229,7 +229,8 @@ def tell_columns(timeline: Timeline, source: Source | None) -> str:
     if timeline.place.is_gpu:
         words += " Of bound: the bound's time over this time."
     if source:
-        words += f" {source.machine}: the times of the material that this lab comes from, on another machine and with other code."
+        words += f" {source.machine}: the times in the material that the lab comes from, "
+        words += "measured on another machine with other code."
     return f"{words} {parts}." if parts else words
 
 
