@@ -230,7 +230,7 @@ def tell_columns(timeline: Timeline, source: Source | None) -> str:
         words += " Of bound: the bound's time over this time."
     if source:
         words += f" {source.machine}: the times in the material that the lab comes from, "
-        words += "measured on another machine with other code."
+        words += "measured on another machine and with other code."
     return f"{words} {parts}." if parts else words
 
 
