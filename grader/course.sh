@@ -92,7 +92,7 @@ instructors_verb() { # [OPTION …]
         ;;
     results) results "$@" ;;
     example-journal) # handouts/example-journal from the records and notes in it
-        python "make example-journal" grader.python.journal.journal --folder handouts/example-journal --beside-source "$@"
+        python "make example-journal" grader.python.journal.journal --folder handouts/example-journal --with-source "$@"
         ;;
     counters) # what the sanitizer counts of every solution becomes handouts/counters.json; needs no GPU
         build program

@@ -1,5 +1,5 @@
-"""The share of a table's rows that `make test` runs. `make test ONLY=word` takes all rows whose name has the word, and
-`make soak` (WARPLAB_THOROUGH=1) all."""
+"""The share of a table's rows that `make test` runs. `make test ONLY=word` runs all rows whose name contains the
+word, and `make soak` (WARPLAB_THOROUGH=1) runs all rows."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ ALL_ROWS = THOROUGH or bool(os.environ.get("ONLY"))
 def share_of(
     rows: Sequence[Row], kind: Callable[[Row], Hashable], name: Callable[[Row], str], one_in: int
 ) -> list[Row]:
-    """Return, in their order, one in `one_in` rows of each kind, and at least one; if all rows are asked for, these.
-    Hashes of the names choose, so the same rows run each time, and a new row hardly changes which."""
+    """Return one in `one_in` rows of each kind, at least one, in their order; with ONLY or WARPLAB_THOROUGH, all rows.
+    Hashes of the names select the rows, so the same rows run each time, and a new row rarely changes the selection."""
     if ALL_ROWS:
         return list(rows)
     kinds: dict[Hashable, list[str]] = {}

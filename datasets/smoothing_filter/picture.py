@@ -15,7 +15,7 @@ WIDTH, HEIGHT = 237, 158
 
 
 def draw_scene() -> Image.Image:
-    """Sky, moon, houses with lit windows, a lighthouse, a pier of stripes."""
+    """Draw the sky, the moon, houses with lit windows, a lighthouse and a striped pier."""
     picture = Image.new("RGB", (WIDTH, HEIGHT))
     draw = ImageDraw.Draw(picture)
     for y in range(HEIGHT):
@@ -47,7 +47,7 @@ def draw_scene() -> Image.Image:
 
 
 def add_noise(picture: Image.Image) -> Image.Image:
-    """Single bright and dark pixels and a little grain: what a smoothing filter is for."""
+    """Add single bright and dark pixels and a little grain, which a smoothing filter removes."""
     random = np.random.Generator(np.random.PCG64(5))
     pixels = np.asarray(picture).astype(int) + random.integers(-14, 15, (HEIGHT, WIDTH, 1))
     specks = random.random((HEIGHT, WIDTH))
@@ -57,7 +57,7 @@ def add_noise(picture: Image.Image) -> Image.Image:
 
 
 def main() -> None:
-    """Writes the file beside this script."""
+    """Write the picture into the folder of this script."""
     add_noise(draw_scene()).save(Path(__file__).with_name("picture.png"), optimize=True)
 
 

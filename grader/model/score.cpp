@@ -25,7 +25,7 @@ Score pending_score(const Stage& stage) {
         pending = points > 0;
         if (pending) reason = why;
     };
-    const std::string with_correctness = "decided on a GPU, as correctness is";
+    const std::string with_correctness = "decided on a GPU, together with correctness";
     pend(stage.points.correctness, score.correctness_max, score.correctness_pending, score.correctness_why,
          "grading on a GPU decides, because the CPU backend refuses the file");
     pend(stage.points.hygiene, score.hygiene_max, score.hygiene_pending, score.hygiene_why, with_correctness);
@@ -79,9 +79,10 @@ std::string why_speed_pends(const std::vector<Measurement>& measurements) {
     if (measurements.empty()) return "not timed; grading on a GPU adds the speed points";
     for (const auto& measured : measurements) {
         if (!measured.reference_s)
-            return "no reference solution was timed alongside; grading where the solutions are adds the speed points";
+            return "no reference solution was timed alongside; to get speed points, grade on a machine that has the "
+                   "solutions";
         if (!is_time(*measured.reference_s) || !is_time(counted_ratio(measured)))
-            return "the timing of " + measured.dataset + " holds no usable time; grade again on a GPU";
+            return "the timing of " + measured.dataset + " has no valid time; grade again on a GPU";
     }
     return "";
 }
@@ -107,7 +108,7 @@ void score_hygiene(const Stage& stage, const StageReport& report, Score& score) 
     if (!check_mode)
         score.hygiene_why = "check mode was left out";
     else if (check_mode->verdict == failed)
-        score.hygiene_why = "no points for what check mode found";
+        score.hygiene_why = "no points, because check mode has findings";
     else
         score.hygiene_why = check_mode->remark;
     if (check_mode && check_mode->verdict == passed) score.hygiene = score.hygiene_max;

@@ -100,8 +100,8 @@ void open_buffers(const Request& request, const int* descriptors, int descriptor
     int used = 0;
     for (std::uint32_t i = 0; i < request.buffer_count && i <= protocol::max_buffers; ++i) {
         const protocol::Buffer& buffer = request.buffers[i];
-        const bool has_one = buffer.transport != static_cast<std::uint32_t>(protocol::Transport::none);
-        const int descriptor = has_one && used < descriptor_count ? descriptors[used++] : -1;
+        const bool has_descriptor = buffer.transport != static_cast<std::uint32_t>(protocol::Transport::none);
+        const int descriptor = has_descriptor && used < descriptor_count ? descriptors[used++] : -1;
         mappings[i] =
             request.host_variant ? runner::map_host(buffer, descriptor) : runner::map_device(buffer, descriptor);
         mappings[i].number = i;
@@ -181,7 +181,7 @@ void run(const Request& request, Answer& answer) {
         for (std::uint32_t i = 0; i + 1 < mapping_count; ++i) runner::copy_out(mappings[i]);  // all but scratch
 }
 
-void obey(const Request& request, const int* descriptors, int count, Answer& answer) {
+void handle(const Request& request, const int* descriptors, int count, Answer& answer) {
     switch (request.ask) {
         case Ask::prepare:
             return prepare(request, answer);
@@ -227,7 +227,7 @@ __attribute__((visibility("default"))) int main() {
         if (!protocol::receive_request(protocol::request_fd, request, descriptors, count))
             _exit(runner::channel_closed);
         Answer answer = answer_to(request);
-        obey(request, descriptors, count, answer);
+        handle(request, descriptors, count, answer);
         answer.seal = protocol::seal_of(key, ++answers, answer);
         std::fflush(stdout);  // may run the submission's code, which must not find an answer without a seal
         if (!protocol::send_packet(protocol::answer_fd, protocol::PacketKind::answer, answer))

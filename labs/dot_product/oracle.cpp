@@ -67,14 +67,14 @@ std::uint32_t dot(const std::uint32_t* x, const std::uint32_t* y, std::size_t n,
     return sum;
 }
 
-// --- what students' mistakes would give ---
+// --- explanations of wrong answers ---
 
 constexpr std::size_t most_explained = 1 << 28;  // elements: beyond that, sums of all prefixes take too much memory
 const Nouns nouns{.elements = "products", .done = "in the sum", .idle = "add 0"};
 
 std::int32_t as_int(std::uint32_t bits) { return static_cast<std::int32_t>(bits); }
 
-/// Compares the wrong answer with what each mistake gives.
+/// A comparison of the wrong answer with the answers that known mistakes give.
 class Explanation {
   public:
     explicit Explanation(const Situation& situation)
@@ -136,11 +136,12 @@ class Explanation {
                 hint};
         };
         if (n_ == 0 && actual_ == before) return empty_not_written("out", "the sum of nothing is 0");
-        // First, for a second call finds in out what the first one left: had out been at fault, that would have failed.
+        // This test comes first. In a second call, out holds the result of the first call; if the code did not clear
+        // out, the first call would have failed already.
         if (actual_ == right_ + previous)
             return not_cleared(
                 previous, "was the answer of the call before",
-                "What the blocks add to is to be 0 at the beginning of every call, not only of the first.");
+                "Set the sum to which the blocks add to 0 at the beginning of every call, not only of the first.");
         if (actual_ == right_ + before)
             return not_cleared(
                 before, "is what out held before the call",
@@ -149,7 +150,7 @@ class Explanation {
         if (const std::uint32_t more = actual_ - right_; more % each_byte == 0 && more / each_byte < 255)
             return not_cleared(
                 more, "is what an int holds after cudaMemset has set each of its bytes to the same number",
-                "The sum begins with 0. The second argument of cudaMemset is the value of each byte: it is to be 0.");
+                "The sum begins with 0. The second argument of cudaMemset is the value of each byte: it must be 0.");
         if (previous != 0) return guess_stale(situation_, out, "The answer is that", "a and b have");
         return {};
     }
@@ -187,7 +188,7 @@ class Explanation {
         return {};
     }
 
-    /// The partial sums are copied to the host, which holds zeros: as many bytes as there are sums.
+    /// The code copies as many bytes to the host as there are partial sums; the rest of the host's array is 0.
     Guess try_copied_bytes() {
         if (!situation_.stage.starts_with("04") || actual_ == 0) return {};
         for (const std::size_t block : usual_blocks)
@@ -205,7 +206,8 @@ class Explanation {
         return {};
     }
 
-    /// The host adds as many partial sums as the second kernel made, but those that the first one made.
+    /// The host adds as many partial sums as the second kernel made, but takes them from the output of the first
+    /// kernel.
     Guess try_old_partials() {
         if (!situation_.stage.starts_with("04")) return {};
         for (const std::size_t block : usual_blocks) {
@@ -213,7 +215,7 @@ class Explanation {
             if (second == first || second * block >= n_ || prefix_[second * block] != actual_) continue;
             return Mistake{"old_partials",
                            sentence("Of the {} partial sums of the first kernel, the first {} are in the answer: as "
-                                    "many as the second kernel makes of them.",
+                                    "many as the second kernel writes.",
                                     first, second),
                            "Each kernel must read what the previous one wrote, and the host must add what the last one "
                            "wrote. Swap the two pointers after each kernel, e.g. std::swap(partial, next)."};
@@ -311,7 +313,7 @@ class Explanation {
         return {};
     }
 
-    /// The whole sum several times, of something else, or without wrapping around.
+    /// The whole sum is there, but several times, with other terms, or without wrapping around.
     Guess try_whole() {
         for (std::uint32_t times = 2; times <= 1024; times *= 2)
             if (right_ * times == actual_)
@@ -357,7 +359,7 @@ class Explanation {
         return n_ > 1 << 21 ? Guess() : guess_long_stride(n_, nouns, fits());
     }
 
-    /// Every block adds what is left over after the vectors.
+    /// Every block adds the elements after the last whole vector.
     Guess try_rest_of_every_block() const {
         constexpr std::uint32_t most_blocks = 4096;
         const std::size_t begin = n_ / 4 * 4;
@@ -430,8 +432,8 @@ class Explanation {
         return sums[0];
     }
 
-    /// A block's sum in float is rounded. If it does not fit into an int, its conversion gives a limit of int: on a GPU
-    /// the nearer one, on a CPU the lower one.
+    /// A block's sum in float is rounded. If it does not fit into an int, the conversion gives the nearer limit of int
+    /// on a GPU, and the lower limit on a CPU.
     Guess try_float_sums() {
         if (n_ > 1 << 22) return {};
         for (const std::size_t block : usual_blocks)
@@ -480,7 +482,7 @@ class Explanation {
     /// Blocks that read, add and write back without an atomic lose the sums of blocks between: a run of them is
     /// missing.
     Guess try_lost_updates() {
-        constexpr std::size_t most_blocks = 2048;  // beyond, chance would find a run that fits
+        constexpr std::size_t most_blocks = 2048;  // with more blocks, some run fits by chance
         for (const std::size_t block : {256, 128, 512, 1024}) {
             const std::size_t blocks = (n_ + block - 1) / block;
             if (blocks < 2 || blocks > most_blocks) continue;

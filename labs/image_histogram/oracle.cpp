@@ -204,7 +204,7 @@ class Explanation {
             {{right_ + previous,
               {"not_cleared",
                "Every bin holds its count plus that of the call before: counting went on where it had ended.",
-               "What is counted in has to be 0 at the beginning of every call, not only of the first."}},
+               "Set the bins in which you count to 0 at the beginning of every call, not only of the first."}},
              {right_ + before_,
               {"not_cleared", "Every bin holds its count plus what it held before the call.",
                "bins holds garbage before the call: set it to 0, in every call, before the first block counts."}},

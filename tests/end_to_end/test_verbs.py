@@ -423,7 +423,7 @@ def test_the_journal_is_made_of_what_the_verbs_recorded(student: Student) -> Non
     markdown = note.with_name("journal.md").read_text()
     for words in ("One thread, many elements.", "The last verdict: passed.", "1 version did not pass: ", program()):
         assert words in markdown
-    assert "| Sectors, over the fewest | 1.00" in markdown
+    assert "| Sectors, over the minimum | 1.00" in markdown
 
 
 @pytest.mark.parametrize(

@@ -76,7 +76,7 @@ def grade(found: list[Submission], folder: Path) -> tuple[list[Row], dict[str, d
         for submission in found:
             graded = grade_submission(submission, settings)
             require(graded.status in STATUSES, "each hand-in gets a status")
-            require(graded.status != "judge_error", f"no hand-in is our fault: {graded.detail[:200]}")
+            require(graded.status != "judge_error", f"no hand-in makes the judge fail: {graded.detail[:200]}")
             require((graded.status == "graded") == (submission.key in judged), "only what is judged is graded")
             notes = submission.notes + graded.notes
             rows.append(make_row(submission, graded, notes))
@@ -91,7 +91,7 @@ def make_row(submission: Submission, graded: Graded, notes: list[str]) -> Row:
 
 
 def require_outputs(rows: list[Row], left_out: list[str]) -> None:
-    """Require that the gradebook and the page keep their promises for these rows."""
+    """Require that the gradebook and the page are valid for these rows."""
     policy = Policy(due=datetime(2026, 11, 21, tzinfo=UTC), percent_per_day=10)
     everyone = choose_latest(final for row in rows for final in finals(row, policy, 10))
     require_csv(make_gradebook(everyone, [], STAGES), "gradebook.csv")
@@ -102,7 +102,7 @@ def require_outputs(rows: list[Row], left_out: list[str]) -> None:
 def require_apart(found: list[Submission]) -> None:
     """Require different keys and folders, also on case-insensitive file systems, and one owner per submission."""
     folders = [folder_name(submission.key).casefold() for submission in found]
-    require(len(set(folders)) == len(folders), "each submission has a folder of its own")
+    require(len(set(folders)) == len(folders), "each submission has its own folder")
     require(all(folder.strip(".") and "/" not in folder for folder in folders), "a folder's name is one name")
     members = [member for submission in found for member in set(submission.members)]
     require(all(submission.key and submission.members for submission in found), "each submission has an owner")
@@ -123,8 +123,9 @@ def write_honest(folder: Path) -> None:
 
 
 def name_hand_in(system: bytes, user: bytes, shown: bytes, file: bytes) -> bytes:
-    """Return a course system's name for a file of a user who chose both names: Canvas keeps letters and digits of the
-    user's name and letters, digits, dots, dashes and underscores of the file's, Moodle everything except slashes."""
+    """Return a course system's name for a file; the user chose the shown name and the file's name. Canvas keeps the
+    letters and digits of the shown name, and letters, digits, dots, dashes and underscores of the file's name. Moodle
+    keeps everything except slashes."""
     if system == b"canvas":
         shown = bytes(c for c in shown.lower() if chr(c).isalnum() or c >= 0x80)[:60] or b"eve"
         file = bytes(c for c in file if chr(c).isalnum() or c in b"._-" or c >= 0x80)
@@ -134,9 +135,9 @@ def name_hand_in(system: bytes, user: bytes, shown: bytes, file: bytes) -> bytes
 
 
 def try_hand_in(data: bytes, folder: Path) -> None:
-    """Try four lines (course system, with "99" if the roster lacks the student; shown name; file name, or "folder/file"
-    in Moodle) and the file's bytes: that student gets a status, and each other student gets the points of their own
-    files."""
+    """Try a hand-in. `data` has three lines (the course system, with "99" if the roster lacks the student; the shown
+    name; the file's name, or "folder/file" in Moodle) and then the file's bytes. Require that this student gets a
+    status, and that the files of each other student are graded."""
     system, shown, file, content = (data.split(b"\n", 3) + [b""] * 4)[:4]
     user = b"99" if system.endswith(b"99") else b"13"
     system = b"canvas" if system.startswith(b"canvas") else b"moodle"

@@ -124,7 +124,7 @@ TEST_P(OracleHypotheses, EndWellForAnyOutput) {
             std::vector<Array> actual = solved.arrays;
             actual[b] = odd;
             const Situation situation{solved, solved.arrays, actual, nullptr, 0x7ff81235u};
-            const auto explained = compute_apart(60, [&] {
+            const auto explained = compute_in_child(60, [&] {
                 std::vector<std::string> causes;
                 for (const Hypothesis& hypothesis : oracle.hypotheses(situation)) {
                     std::vector<Array> predicted;

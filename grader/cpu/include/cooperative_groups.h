@@ -18,7 +18,7 @@ class thread_block_tile;
 
 namespace details {
 
-/// A value of any size, which shuffles of 8 bytes move.
+/// A value of any size, moved by shuffles of 8 bytes.
 template <class T>
 T shuffle(unsigned mask, const T& value, unsigned source_lane, Line line) {
     static_assert(std::is_trivially_copyable_v<T>, "groups exchange only values that can be copied bit by bit");

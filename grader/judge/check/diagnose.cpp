@@ -147,7 +147,7 @@ Failure explain_difference(const Lab& lab, const Oracle& oracle, const Situation
     const Array& expected = situation.problem.arrays[difference.buffer];
     const Array& actual = situation.actual[difference.buffer];
     std::optional<std::vector<std::string>> explained;
-    if (most_s > 0) explained = compute_apart(most_s, [&] { return find_hypothesis(lab, oracle, situation); });
+    if (most_s > 0) explained = compute_in_child(most_s, [&] { return find_hypothesis(lab, oracle, situation); });
     if (explained && explained->size() == 3)
         return {(*explained)[0], (*explained)[1], (*explained)[2], place_of(lab, difference, expected, actual)};
     return from_pattern(lab, difference, expected, actual,

@@ -1,6 +1,6 @@
 #pragma once
-// What a lab's show.cpp implements, if it has one: pictures of what a student's code computes (`make show`). It is
-// linked into the lab's oracle and only the judge loads it.
+// The interface of a lab's optional show.cpp, which draws pictures of the results of a student's code (`make show`). It
+// is linked into the lab's oracle, and only the judge loads it.
 
 #include <fmt/format.h>
 
@@ -23,9 +23,10 @@ namespace warplab {
 struct ShowRequest {
     std::filesystem::path image;                  // empty: the lab's own picture
     std::map<std::string, std::string> settings;  // by name; empty values are allowed
-    std::filesystem::path folder;                 // where files are written: there, and empty
+    std::filesystem::path folder;                 // for the files; it exists and is empty
 
-    /// Throws UsageError naming a setting that the lab does not know, and those it knows.
+    /// Throw UsageError if the lab does not know a setting. The message names this setting and those that the lab
+    /// knows.
     void require_only(std::initializer_list<std::string_view> names) const {
         std::string known;
         for (const std::string_view name : names) known += (known.empty() ? "" : ", ") + std::string(name);
@@ -35,15 +36,15 @@ struct ShowRequest {
                                              known.empty() ? "none" : known));
     }
 
-    std::string text(const std::string& name, const std::string& usual) const {
+    std::string text(const std::string& name, const std::string& otherwise) const {
         const auto found = settings.find(name);
-        return found == settings.end() ? usual : found->second;
+        return found == settings.end() ? otherwise : found->second;
     }
 
-    /// A number between low and high; `usual` when it is not set. Throws UsageError.
-    double number(const std::string& name, double usual, double low, double high) const {
+    /// Return a number from low to high; `otherwise` if it is not set. Throws UsageError.
+    double number(const std::string& name, double otherwise, double low, double high) const {
         const auto found = settings.find(name);
-        if (found == settings.end()) return usual;
+        if (found == settings.end()) return otherwise;
         std::size_t used = 0;
         double value = std::nan("");
         try {
@@ -56,7 +57,7 @@ struct ShowRequest {
 };
 
 /// One run of the command: calls of the student's function, and the output made from their results. All functions throw
-/// UsageError if the command makes no sense.
+/// UsageError if the command is invalid.
 class Show {
   public:
     virtual ~Show() = default;
@@ -65,16 +66,16 @@ class Show {
     /// depend on the results of earlier ones.
     virtual std::optional<Problem> next_call() = 0;
 
-    /// The call just made, with what the student's code left in the outputs (NaN where it wrote nothing), and how long
-    /// it took: kernels only on a GPU, all of it on the CPU backend. Returns what is to be printed, whole lines or "".
+    /// Take the results of the last call: its outputs (NaN where the student's code wrote nothing), and its time, of
+    /// the kernels alone on a GPU and of the whole call on the CPU backend. Returns whole lines to print, or "".
     virtual std::string take(const Problem& done, double call_s) = 0;
 
     /// Write the remaining files into the request's folder. Returns the text to print.
     virtual std::string finish() = 0;
 };
 
-/// Every lab's show.cpp defines this. If labs/<lab>/show.py exists, it is run too, with the folder as its only
-/// argument, to draw from the files what needs Python.
+/// Every lab's show.cpp defines this. If labs/<lab>/show.py exists, it runs afterwards, with the folder as its only
+/// argument, to draw pictures that need Python.
 extern "C" std::unique_ptr<Show> warplab_show(const ShowRequest& request);
 
 }  // namespace warplab

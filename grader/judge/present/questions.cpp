@@ -11,7 +11,7 @@ const std::map<std::string_view, std::string_view>& questions() {
     static const std::map<std::string_view, std::string_view> all = {
         // launches and indices
         {"not_launched", "Which line of the contract function starts a kernel?"},
-        {"failed_launch", "How many threads has a block of this launch, and which limits are there?"},
+        {"failed_launch", "How many threads does a block of this launch have, and what is the limit?"},
         {"tail_lost", "What is blocks times threads per block, and how many elements are there?"},
         {"grid_too_small", "How many threads does the launch start, and how many elements are there?"},
         {"one_block_only", "Which elements does a thread of the second block work on?"},
@@ -114,7 +114,7 @@ const std::map<std::string_view, std::string_view>& questions() {
         {"lost_sign", "What does the sum hold before a[i] is added?"},
         {"counter_overflow", "What is the largest count, and which type holds it?"},
         {"wraps_around", "What does a counter of 8 bits hold after 255 and one more?"},
-        {"wrong_cap", "What is the most that a bin may hold, and does your comparison include it?"},
+        {"wrong_cap", "What is the largest count that a bin may hold, and does your comparison include it?"},
         {"cap_too_low", "Up to which count must a bin be exact, and at which count does your code stop adding?"},
         {"all_full", "What do the counters hold before the first element is counted?"},
         {"stopped_early", "When does your code stop counting, and which bins can still change then?"},
@@ -126,12 +126,12 @@ const std::map<std::string_view, std::string_view>& questions() {
         {"not_normalised", "What is the sum of all weights that the kernel uses?"},
         {"not_weighted", "By what is each pixel multiplied before it is added?"},
         {"not_filtered", "How many products are in one pixel?"},
-        {"tile_incomplete", "How many elements has the tile, and how many threads has the block?"},
+        {"tile_incomplete", "How many elements does the tile have, and how many threads does the block have?"},
         {"tile_edge_wrong", "How far around its tile does a block read, and is all of that loaded?"},
         {"buffers_not_swapped", "Which of the two fields was written last?"},
         {"no_field", "Which pointer does the function return, and was the answer written there?"},
         {"in_place", "Are all neighbours of a cell still the old ones when it is computed?"},
-        {"wrong_mirror", "Which cells are the left neighbours of column 0, and when are their copies renewed?"},
+        {"wrong_mirror", "Which cells are the left neighbours of column 0, and when are their copies updated?"},
         {"change_not_cleared", "What does the largest change hold when an iteration begins?"},
         {"change_with_sign", "How large is the change of a cell that cools?"},
         {"maximum_too_large", "What does the largest change hold before the first cell is compared?"},
@@ -146,16 +146,16 @@ const std::map<std::string_view, std::string_view>& questions() {
         {"field_too_late", "What still writes to the field after the last iteration that counts?"},
         {"conductivity_inverted", "What should happen to a cell whose conductivity is 1?"},
         {"conductivity_ignored", "Where does the formula use the conductivity?"},
-        {"diagonal_forgotten", "How many neighbours has a cell?"},
-        {"weights_equal", "Which neighbours are nearer, and which weight has each?"},
-        {"weights_exchanged", "Which neighbours are nearer, and which weight has each?"},
+        {"diagonal_forgotten", "How many neighbours does a cell have?"},
+        {"weights_equal", "Which neighbours are nearer, and which weight does each have?"},
+        {"weights_exchanged", "Which neighbours are nearer, and which weight does each have?"},
         {"unset_constant", "Which line copies to this constant, and does it run before the kernel?"},
         {"same_value", "How many threads write this element, and is one enough?"},
         {"beside_atomic", "Can the value change between this read and its use?"},
         {"not_copied_back", "Where is the result after the kernel, and which line copies it to the host?"},
         {"wrong_value", "Which thread computes this element, and from which values?"},
         {"nan", "Which value that goes into this element is not a number?"},
-        {"crash", "What did the program do when it ended, and with which values?"},
+        {"crash", "What was the program doing when it crashed, and with which values?"},
         {"cuda_error", "How many bytes does the program allocate, and which addresses do its threads use?"},
         {"out_of_memory", "How many bytes does the program allocate, and when does it free them?"},
         {"exited", "Which line ends the program?"},
@@ -188,10 +188,10 @@ const std::map<std::string_view, std::string_view>& questions() {
     return all;
 }
 
-template <class Told>  // a Failure or a Finding
-void ask(Told& told) {
-    const std::string_view question = question_about(told.cause);
-    if (!told.hint.empty() && !question.empty()) told.hint = fmt::format("{} HINT=1 says what to try.", question);
+template <class Problem>  // a Failure or a Finding
+void ask(Problem& problem) {
+    const std::string_view question = question_about(problem.cause);
+    if (!problem.hint.empty() && !question.empty()) problem.hint = fmt::format("{} HINT=1 says what to try.", question);
 }
 
 }  // namespace

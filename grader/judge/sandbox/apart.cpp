@@ -23,7 +23,7 @@ namespace {
 
 constexpr std::size_t most_bytes = std::size_t{1} << 20;
 
-/// Each string with its terminating null character; none contains another one.
+/// Join the strings, each with a terminating null character. A string that contains a null character ends there.
 std::string join(const std::vector<std::string>& strings) {
     std::string joined;
     for (const std::string& one : strings) joined += one.substr(0, one.find('\0')) + '\0';
@@ -46,7 +46,7 @@ bool write_all(int out, const std::string& text) {
     return true;
 }
 
-// No exception may leave it: the judge's code would go on in this process.
+// No exception may leave this function: the child would then continue with the judge's code.
 [[noreturn]] void run_child(int out, const std::function<std::vector<std::string>()>& compute) noexcept {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     const rlimit no_core{0, 0};
@@ -62,7 +62,7 @@ bool write_all(int out, const std::string& text) {
     _exit(done ? 0 : 1);
 }
 
-/// Read until the end, for at most `limit_s`. Return nothing if that does not suffice.
+/// Read until the end, for at most `limit_s`. Return nothing if this takes longer or fails.
 std::optional<std::string> read_all(int in, double limit_s) {
     using Clock = std::chrono::steady_clock;
     const auto end = Clock::now() + std::chrono::duration<double>(limit_s);
@@ -82,8 +82,8 @@ std::optional<std::string> read_all(int in, double limit_s) {
 
 }  // namespace
 
-std::optional<std::vector<std::string>> compute_apart(double limit_s,
-                                                      const std::function<std::vector<std::string>()>& compute) {
+std::optional<std::vector<std::string>> compute_in_child(double limit_s,
+                                                         const std::function<std::vector<std::string>()>& compute) {
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) != 0) return std::nullopt;
     const Descriptor read_end(ends[0]);

@@ -11,7 +11,7 @@ namespace warplab {
 
 /// Return what `compute` returns, at most 1 MB in all. Return nothing if it throws, crashes, or takes longer than
 /// `limit_s`. The child sees the judge's memory as it is now; what it changes is lost.
-std::optional<std::vector<std::string>> compute_apart(double limit_s,
-                                                      const std::function<std::vector<std::string>()>& compute);
+std::optional<std::vector<std::string>> compute_in_child(double limit_s,
+                                                         const std::function<std::vector<std::string>()>& compute);
 
 }  // namespace warplab

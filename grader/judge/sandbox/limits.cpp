@@ -9,7 +9,7 @@
 namespace warplab::sandbox {
 namespace {
 
-/// Tasks on the whole machine: the fourth field of /proc/loadavg is "running/all".
+/// Return the number of tasks on the whole machine: the fourth field of /proc/loadavg is "running/all".
 rlim_t tasks_now() {
     std::ifstream file("/proc/loadavg");
     std::string field;

@@ -1,1 +1,1 @@
-"""What generates the documents: tables, results, counters and rates."""
+"""Generates parts of the documents: tables, results, counters and rates."""

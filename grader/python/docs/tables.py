@@ -320,10 +320,10 @@ def make_mistakes(sources: Sources, lab: str) -> list[str]:
 
 
 PROFILED = {
-    "load_sectors": "Sectors a load request>",
-    "store_sectors": "Sectors a store request>",
-    "shared_load_passes": "Passes a shared load>",
-    "shared_store_passes": "Passes a shared store>",
+    "load_sectors": "Sectors per load request>",
+    "store_sectors": "Sectors per store request>",
+    "shared_load_passes": "Passes per shared load>",
+    "shared_store_passes": "Passes per shared store>",
 }
 
 

@@ -25,12 +25,12 @@ Inspection = type_of("inspection")
 LEAST_SHARE = 0.005  # of the modelled time: less is 0%
 
 COUNTERS: dict[str, tuple[str, Callable[[float | None], str]]] = {
-    "device_bytes": ("Bytes asked for, over the least", show_factor),
-    "thread_bytes": ("Bytes of threads, over the least", show_factor),
-    "device_accesses": ("Accesses for 16 bytes", show_number),
-    "device_atomics": ("Global atomics a block", show_number),
-    "sectors": ("Sectors, over the fewest", show_factor),
-    "bank_passes": ("Bank passes a request", show_number),
+    "device_bytes": ("Bytes requested, over the minimum", show_factor),
+    "thread_bytes": ("Bytes of threads, over the minimum", show_factor),
+    "device_accesses": ("Accesses per 16 bytes", show_number),
+    "device_atomics": ("Global atomics per block", show_number),
+    "sectors": ("Sectors, over the minimum", show_factor),
+    "bank_passes": ("Bank passes per request", show_number),
     "idle_lanes": ("Idle lanes", show_share),
 }
 

@@ -3,7 +3,7 @@
 python3 -m grader.python.journal.journal LAB [--pdf]    (make journal LAB=… [PDF=1])
 
 Reads work/<lab>/journal/records.jsonl, which every check, bench, sweep and inspect on work/ adds to, and the notes
-beside it. The same folder gives the same journal, byte for byte.
+in the same folder. The same folder gives the same journal, byte for byte.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def render(
     lab: str,
     folder: Path,
     pictures: tuple[list[Picture], str] = ([], ""),
-    beside_source: bool = False,
+    with_source: bool = False,
     files: Path | None = None,
 ) -> Rendered:
     """Make a lab's journal from its folder. Raises UserError.
@@ -65,7 +65,7 @@ def render(
     """
     journal = read_journal(root, lab, folder)
     journal.problems += find_changed(journal, files) if files else []
-    source = read_source(read_json(root / "labs" / lab / "source.json")) if beside_source else None
+    source = read_source(read_json(root / "labs" / lab / "source.json")) if with_source else None
     try:
         page, markdown = make_page(journal, source, *pictures), make_markdown(journal, source)
     except (ArithmeticError, LookupError, TypeError, ValueError) as error:  # a record may contain any numbers
@@ -82,7 +82,7 @@ def find_changed(journal: Journal, files: Path) -> list[str]:
             if other is None or version.records[-1].when >= other.records[-1].when:
                 latest[optimisation.stage] = version
     return [
-        f"{stage}.cu is not the text that was judged last, which stands here. Judge it: "
+        f"{stage}.cu is not the text that was judged last. The journal shows the judged text. To judge the new one: "
         f"make check LAB={journal.lab} STAGE={stage[:2]}"
         for stage, version in sorted(latest.items())
         if (file := files / f"{stage}.cu").is_file()
@@ -104,7 +104,7 @@ def find_pictures(build: Path, work: Path, lab: str) -> tuple[list[Picture], str
         remark = f"The pictures of make show are older than your files. Draw them again: make show LAB={lab}"
     elif len(small) < len(files):
         names = ", ".join(file.name for file in files if file not in small)
-        remark = f"Left out, for they are too large, too many or older than your files: {names}"
+        remark = f"Some pictures are omitted, because they are too large, too many or older than your files: {names}"
     return [Picture(file.name, file.read_bytes()) for file in small], remark
 
 
@@ -113,7 +113,7 @@ def print_page(page: Path, output: Path) -> None:
     browser = next((path for name in BROWSERS if (path := shutil.which(name))), None)
     if browser is None:
         raise UserError(
-            f"No PDF: there is none of {', '.join(BROWSERS)} to print with. Install chromium, or open {page} in a "
+            f"No PDF: none of the browsers {', '.join(BROWSERS)} is installed. Install chromium, or open {page} in a "
             "browser and print it to a file."
         )
     output.unlink(missing_ok=True)
@@ -139,7 +139,7 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("lab", metavar="LAB", nargs="?", help="default: the lab of FOLDER's records")
     parser.add_argument("--pdf", action="store_true", help="print the page to journal.pdf, too (or PDF=1)")
     parser.add_argument("--folder", type=Path, help="where records and notes are (default: WORK/LAB/journal)")
-    parser.add_argument("--beside-source", action="store_true", help="show the figures of labs/LAB/source.json, too")
+    parser.add_argument("--with-source", action="store_true", help="show the figures of labs/LAB/source.json, too")
     parser.add_argument("--work", type=Path, default=Path("work"), help="where your files are (default: work)")
     parser.add_argument("--build", type=Path, default=Path("build"), help="the folder with the pictures of make show")
     options = parser.parse_args(arguments)
@@ -152,7 +152,7 @@ def main(arguments: Sequence[str]) -> int:
         return 0
     pictures = ([], "") if options.folder else find_pictures(options.build, options.work, lab)
     files = None if options.folder else options.work / lab
-    rendered = render(options.root, lab, folder, pictures, options.beside_source, files)
+    rendered = render(options.root, lab, folder, pictures, options.with_source, files)
     page = folder / "journal.html"
     write_atomically(page, rendered.page)
     write_atomically(folder / "journal.md", rendered.markdown)

@@ -203,7 +203,7 @@ def main(arguments: Sequence[str]) -> int:
     before = len(answers)
     questions = [one for one in quiz.questions if options.new or not is_done(one, answers)]
     if questions and not (sys.stdin and sys.stdin.isatty()):
-        raise UserError(f"The quiz asks in a terminal, and its input is none. Type there: make quiz LAB={lab}")
+        raise UserError(f"The quiz needs a terminal, but its input is not one. Type in a terminal: make quiz LAB={lab}")
     is_complete = ask_all(questions, lab, file, answers) if questions else True
     say(f"\nThe quiz of {lab}: {count_first_tries(quiz, answers)}.")
     if options.new and before:

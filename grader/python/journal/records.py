@@ -19,7 +19,7 @@ from grader.python.common.report import Measurement, StageReport
 from grader.python.common.schema_types import defined_by, words_of
 from grader.python.journal.sweep import Sweep  # noqa: F401  (a record's type)
 
-# Lines of a reference solution that contain the starter's text for this place.
+# Lines of a reference solution with the markers and the text of the starter.
 STARTER_MARK = re.compile(r"^[ \t]*//@.*\n", re.MULTILINE)
 
 
@@ -27,7 +27,7 @@ STARTER_MARK = re.compile(r"^[ \t]*//@.*\n", re.MULTILINE)
 class Record:
     @property
     def when(self) -> datetime:
-        """Return when it was recorded, in UTC."""
+        """Return the time of recording, in UTC."""
         return parse_time(self.time)
 
     @property
@@ -58,7 +58,7 @@ def parse_time(text: str) -> datetime:
     try:
         return time.astimezone(UTC) if time.tzinfo else time.replace(tzinfo=UTC)
     except OverflowError:
-        raise ValueError(f"{text} lies outside of the calendar in UTC.") from None
+        raise ValueError(f"{text} is outside the range of dates in UTC.") from None
 
 
 def check_time(text: str) -> None:
@@ -68,7 +68,7 @@ def check_time(text: str) -> None:
     try:
         parse_time(text)
     except ValueError:
-        raise ValueError(f"its time, {text[:40]!r}, is none like 2026-11-21T09:30:00Z.") from None
+        raise ValueError(f"its time, {text[:40]!r}, does not have the form 2026-11-21T09:30:00Z.") from None
 
 
 def read_records(file: Path, lab: str) -> Records:
@@ -116,7 +116,7 @@ def add_record(records: Records, line: bytes, lab: str) -> None:
         records.sources[record.hash] = STARTER_MARK.sub("", record.text)
         return
     if getattr(record, record.kind) is None or (record.report and len(record.report.stages) != 1):
-        raise ValueError(f"its {record.kind} is missing or not of one stage.")
+        raise ValueError(f"its {record.kind} is missing, or does not have exactly one stage.")
     if record.report:
         record.backend, record.machine = record.report.backend, record.report.machine
     records.entries.append(record)

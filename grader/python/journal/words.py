@@ -23,8 +23,8 @@ MOST_CAUSES = 6
 MOST_TRIES = 40
 MOST_CHOICES = 12
 NOISE = (
-    "A change counts as larger than the noise when its 95% interval does not hold 1. The interval: of the ratios of "
-    "each sample before to each sample after, those that the Mann-Whitney test does not rule out."
+    "A change counts as larger than the noise if its 95% interval does not contain 1. The interval consists of the "
+    "ratios of a sample before to a sample after that the Mann-Whitney test does not rule out."
 )
 
 
@@ -69,7 +69,7 @@ def tell_result(journal: Journal) -> str:
     if fraction > 1:
         parts.append(f"{show_factor(fraction)} as fast as the bound of a straightforward kernel")
     elif fraction:
-        parts.append(f"{show_share(fraction)} of what memory allows")
+        parts.append(f"{show_share(fraction)} of the bandwidth bound")
     return f"{words}: {', '.join(parts)}" if parts else words
 
 
@@ -129,7 +129,7 @@ def tell_bound(journal: Journal, timeline: Timeline) -> list[tuple[str, str]]:
     calls = timed.iterations / per_call
     least = timed.bound_bytes / timed.bandwidth_bytes_per_s
     steps = [
-        (f"= {show_short_time(least)}", f"for {one}, at the least"),
+        (f"= {show_short_time(least)}", f"the minimum for {one}"),
         (f"\N{MULTIPLICATION SIGN} {show_number(calls, 1)}", "of them"),
     ]
     return [
@@ -229,7 +229,8 @@ def tell_columns(timeline: Timeline, source: Source | None) -> str:
     if timeline.place.is_gpu:
         words += " Of bound: the bound's time over this time."
     if source:
-        words += f" {source.machine}: what the lab's source measured, on another machine and with other code."
+        words += f" {source.machine}: the times in the material that the lab comes from, "
+        words += "measured on another machine and with other code."
     return f"{words} {parts}." if parts else words
 
 
@@ -257,9 +258,9 @@ def tell_change(timeline: Timeline, row: Row) -> str:
 def tell_noise(timeline: Timeline) -> str:
     """Explain how a change is told apart from noise."""
     if timeline.spread is None:
-        return f"{NOISE} No file was timed twice, so what another run would differ by is not known."
+        return f"{NOISE} No file was timed twice, so the variation from run to run is unknown."
     spread = show_share(timeline.spread) if timeline.spread else "0%"
-    return f"{NOISE} And it has to be larger than {spread}, by which runs of one file differed."
+    return f"{NOISE} The change must also exceed {spread}, the variation between runs of one file."
 
 
 def tell_samples(row: Row) -> str:

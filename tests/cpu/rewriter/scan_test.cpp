@@ -53,14 +53,14 @@ INSTANTIATE_TEST_SUITE_P(
                     "extern \"C\" void _ZN11warplab_cpu10note_fenceEv();", "#pragma redefine_extname f g\n",
                     "#pragma weak f = g\n", "#pragma GCC system_header\n"));
 
-TEST(Scan, TakesTheRewritersOutput) {
+TEST(Scan, AcceptsTheRewritersOutput) {
     EXPECT_TRUE(scan("static thread_local ::warplab_cpu::Shared<int> warplab_cpu_x; int y = ::warplab_cpu::lane() + "
                      "::warplab_cpu::ShuffleDown::x;\n"
                      "# 1 \"/h/include/cuda/atomic\" 1\nint z = ::warplab_cpu::note_fence();\n# 2 \"k.cu\" 2\n")
                     .empty());
 }
 
-TEST(Scan, TakesFunctionsNamedLikeAttributes) {
+TEST(Scan, AcceptsFunctionsNamedLikeAttributes) {
     EXPECT_TRUE(
         scan("void section(const char*), copy(const char*), weakref(int), no_sanitizer();\n"
              "void alias(const char*) __attribute__((noinline));\n[[nodiscard]] int symver(const char*);\n"
@@ -68,7 +68,7 @@ TEST(Scan, TakesFunctionsNamedLikeAttributes) {
             .empty());
 }
 
-TEST(Scan, TakesOrdinaryCode) {
+TEST(Scan, AcceptsOrdinaryCode) {
     EXPECT_TRUE(scan("#pragma GCC unroll 4\nint assembly, naked, section(int), x = section(2), y "
                      "__attribute__((section(\".mine\"))); // asm\nconst char* "
                      "words = \"asm no_sanitize\";\n")
@@ -77,8 +77,8 @@ TEST(Scan, TakesOrdinaryCode) {
     EXPECT_TRUE(find_hidden("# 1 \"k.cu", "k.cu").empty());
 }
 
-/// A submission includes these; the headers in warplab_cpu come before it, where nothing is scanned.
-TEST(Scan, TakesTheBackendsHeaders) {
+/// Submissions can include these headers. The scan skips those in warplab_cpu, because they come before the submission.
+TEST(Scan, AcceptsTheBackendsHeaders) {
     namespace fs = std::filesystem;
     const fs::path include = test::root_folder() / "grader/cpu/include";
     int headers = 0;

@@ -1,4 +1,4 @@
-// A file whose preprocessor can tell compilers apart may be another program on a GPU.
+// A file whose conditions depend on the compiler may be a different program on a GPU.
 #include "grader/judge/predict/conditions.h"
 
 #include <gmock/gmock.h>
@@ -31,7 +31,7 @@ TEST(ForeignCondition, CannotBeHidden) {
         EXPECT_NE(find_foreign_condition(text), "") << text;
 }
 
-TEST(ForeignCondition, IsSoughtInTimeAndWithoutAStackWhateverTheText) {
+TEST(ForeignCondition, IsFoundInLinearTimeWithoutRecursion) {
     const std::size_t many = 100'000;
     const auto repeat = [](const std::string& part) {
         std::string text;
@@ -47,7 +47,7 @@ TEST(ForeignCondition, IsSoughtInTimeAndWithoutAStackWhateverTheText) {
     EXPECT_NE(find_foreign_condition(repeat("#if /*\n*/ ")), "");
 }
 
-TEST(ForeignCondition, IsFoundBehindAMacroOfTheFile) {
+TEST(ForeignCondition, IsFoundInAMacroOfTheFile) {
     EXPECT_THAT(find_foreign_condition("#define HERE __WARPLAB_CPU__\n#if HERE\n#endif"), HasSubstr("HERE"));
     EXPECT_NE(find_foreign_condition("#define A __GNUC__\n#define B A\n#if B\n#endif"), "");
     EXPECT_NE(find_foreign_condition("#ifndef __WARPLAB_CPU__\n#define __WARPLAB_CPU__ 0\n#endif"), "");
@@ -73,7 +73,7 @@ TEST(ForeignCondition, IsFoundWithoutADirectiveForIt) {
     EXPECT_EQ(find_foreign_condition("__global__ void k(int* __restrict__ a) { __syncthreads(); }"), "");
 }
 
-TEST(ForeignCondition, TunablesAreTheFilesOwn) {
+TEST(ForeignCondition, TunablesAreNotForeign) {
     EXPECT_EQ(find_foreign_condition("#ifndef BLOCK  // threads\n#define BLOCK 256\n#endif\n#define HALF (BLOCK / 2)\n"
                                      "#if HALF > 64 && defined(BLOCK)\n#endif\n// #ifdef __CUDA_ARCH__\n"),
               "");

@@ -13,28 +13,28 @@ using Strings = std::vector<std::string>;
 
 TEST(ComputeApart, ReturnsTheStrings) {
     const Strings strings = {"one", "", std::string(100000, 'x')};
-    EXPECT_EQ(compute_apart(60, [&] { return strings; }), strings);
-    EXPECT_EQ(compute_apart(60, [] { return Strings{}; }), Strings{});
+    EXPECT_EQ(compute_in_child(60, [&] { return strings; }), strings);
+    EXPECT_EQ(compute_in_child(60, [] { return Strings{}; }), Strings{});
 }
 
 TEST(ComputeApart, ReturnsNothingAfterACrashOrAnException) {
-    EXPECT_EQ(compute_apart(60,
-                            []() -> Strings {
-                                std::raise(SIGFPE);
-                                return {"late"};
-                            }),
+    EXPECT_EQ(compute_in_child(60,
+                               []() -> Strings {
+                                   std::raise(SIGFPE);
+                                   return {"late"};
+                               }),
               std::nullopt);
-    EXPECT_EQ(compute_apart(60, []() -> Strings { throw std::runtime_error("no"); }), std::nullopt);
-    EXPECT_EQ(compute_apart(60, []() -> Strings { _exit(0); }), Strings{});
+    EXPECT_EQ(compute_in_child(60, []() -> Strings { throw std::runtime_error("no"); }), std::nullopt);
+    EXPECT_EQ(compute_in_child(60, []() -> Strings { _exit(0); }), Strings{});
 }
 
 TEST(ComputeApart, ReturnsNothingIfItTakesTooLongOrIsTooMuch) {
-    EXPECT_EQ(compute_apart(0.1,
-                            []() -> Strings {
-                                for (;;) pause();
-                            }),
+    EXPECT_EQ(compute_in_child(0.1,
+                               []() -> Strings {
+                                   for (;;) pause();
+                               }),
               std::nullopt);
-    EXPECT_EQ(compute_apart(60, [] { return Strings{std::string(5 << 20, 'x')}; }), std::nullopt);
+    EXPECT_EQ(compute_in_child(60, [] { return Strings{std::string(5 << 20, 'x')}; }), std::nullopt);
 }
 
 }  // namespace

@@ -33,12 +33,12 @@ LAB, STAGE = "vector_add", "02_grid_stride"
 
 
 def hand_in(folder: Path, count: int, mark: str) -> Path:
-    """Hand in correct submissions that all differ."""
+    """Write correct submissions that all differ."""
     source = (ROOT / "solutions" / LAB / f"{STAGE}.cu").read_text()
     for number in range(count):
         file = folder / f"s{number:04}" / f"{STAGE}.cu"
         file.parent.mkdir(parents=True)
-        constant = f"\nconstexpr int number_of_this_one = {number};\n"
+        constant = f"\nconstexpr int number_of_this_submission = {number};\n"
         file.write_text(f"// {mark} {number}\n{source}{constant}")
     return folder
 
@@ -58,9 +58,9 @@ def grade(folder: Path, count: int, *options: str) -> dict[str, Any]:
     for row in database.rows():
         (stage,) = json.loads(database.report(row.grade))["stages"] if row.grade else (None,)
         if stage:
-            watched = stage["check_mode"]["wall_s"] if stage["check_mode"] else 0
+            check_mode_s = stage["check_mode"]["wall_s"] if stage["check_mode"] else 0
             ran = sum(check["wall_s"] for check in stage["checks"])
-            others.append(row.wall_s - stage["compilation"]["wall_s"] - ran - watched)
+            others.append(row.wall_s - stage["compilation"]["wall_s"] - ran - check_mode_s)
     counts = database.counts()
     database.close()
     found = [] if counts == {"graded": count} else [{"counts": counts, "said": (done.stdout + done.stderr)[-2000:]}]
@@ -113,7 +113,9 @@ def kill(kills: int) -> dict[str, Any]:
     return {"what": f"a batch killed {kills} times", "kills": kills, "found": found}
 
 
-def soak(submissions: int = 500, watched: int = 100, rows: int = 10_000, kills: int = 100) -> list[dict[str, Any]]:
+def soak(
+    submissions: int = 500, with_check_mode: int = 100, rows: int = 10_000, kills: int = 100
+) -> list[dict[str, Any]]:
     """Run all parts, and return their results."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -121,7 +123,7 @@ def soak(submissions: int = 500, watched: int = 100, rows: int = 10_000, kills: 
         grade(folder, 2)
         return [
             grade(folder, submissions, "--no-check-mode"),
-            grade(folder, watched),
+            grade(folder, with_check_mode),
             grade(folder, 20, "--no-check-mode", "--jobs", "1"),
             fill(folder, rows),
             kill(kills),

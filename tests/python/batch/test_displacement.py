@@ -1,4 +1,4 @@
-"""A later download or a better roster takes nothing from a student who handed in before."""
+"""After a later download or with a better roster, each student keeps the points of an earlier hand-in."""
 
 from __future__ import annotations
 
@@ -45,14 +45,14 @@ def points(course: Course) -> dict[str, tuple[str, str]]:
     return {line["id"]: (line["status"], line["points"]) for line in lines}
 
 
-def test_a_partner_named_in_a_later_download_keeps_the_own_hand_in(course: Course) -> None:
+def test_a_partner_named_in_a_later_download_keeps_their_own_hand_in(course: Course) -> None:
     download(course, submit(ADA, "al1", 20), roster=ROSTER)
     download(course, submit(MALLORY, "ma6-al1", 22), text="compile_error")
     assert points(course)["al1"] == ("graded", "12") and points(course)["ma6"][1] == "0"
     assert "al1, too, who has a hand-in of their own" in (course.out / "feedback/ma6/feedback.txt").read_text()
 
 
-def test_an_own_hand_in_counts_before_one_as_a_partner(course: Course) -> None:
+def test_a_students_own_hand_in_replaces_one_as_a_partner(course: Course) -> None:
     download(course, submit(MALLORY, "ma6-al1", 22), text="compile_error", roster=ROSTER)
     assert points(course)["al1"][1] == "0"
     download(course, submit(ADA, "al1", 20))
@@ -65,7 +65,7 @@ def test_the_same_team_may_hand_in_again(course: Course) -> None:
     assert points(course)["bo2"] == points(course)["ma6"] == ("graded", "12")
 
 
-def test_a_display_name_in_a_later_download_replaces_nobody(course: Course) -> None:
+def test_the_same_display_name_in_a_later_download_replaces_no_hand_in(course: Course) -> None:
     download(course, ADA, roster=ROSTER)
     said = download(course, ADA.replace("12", "66"), text="compile_error")
     assert points(course)["al1"] == ("graded", "12") and points(course)["66"][1] == "0"
@@ -117,7 +117,7 @@ def test_decisions_follow_the_number_of_the_course_system(course: Course, old: b
     assert {one: points(course)[one][1] for one in ("ada1", "zed9")} == {"ada1": "10", "zed9": "1"}
 
 
-def test_decisions_stay_with_a_student_whose_hand_in_was_anothers(course: Course) -> None:
+def test_decisions_stay_with_the_student_if_the_hand_in_belongs_to_another(course: Course) -> None:
     download(course, ADA, roster=ROSTER)
     decide(course, "al1", 10)
     (course.root / "roster.csv").write_text("id,name,Moodle ID\nal1,Ada Byron,13\nma6,Ada Lovelace,12\n")
@@ -125,7 +125,7 @@ def test_decisions_stay_with_a_student_whose_hand_in_was_anothers(course: Course
     assert points(course)["ma6"] == ("graded", "12") and points(course)["al1"] == ("not_submitted", "10")
 
 
-def test_equal_contents_of_several_rename_nobody(tmp_path: Path, course: Course) -> None:
+def test_equal_files_of_several_students_do_not_cause_a_rename(tmp_path: Path, course: Course) -> None:
     for name in ("a", "b"):
         course.hand_in(name)
         (course.handed_in / name / f"{STAGES[0]}.cu").write_text("same")
@@ -140,7 +140,7 @@ def test_equal_contents_of_several_rename_nobody(tmp_path: Path, course: Course)
     assert database.find_renamed([found]) == []
 
 
-def test_a_file_name_is_no_note_for_the_instructor(course: Course) -> None:
+def test_a_file_name_does_not_become_a_note_for_the_instructor(course: Course) -> None:
     name = "A name alone does not identify the student: al1"
     folder = course.hand_in("ma6", "fine", "fine")
     for place in (name, f"{name} too"):

@@ -309,7 +309,7 @@ def test_the_profilers_counts_are_next_to_the_times(course: Path) -> None:
     assert (course / "handouts/lab.md").read_text().replace("\u00a0", " ").splitlines()[1:-1] == [
         "Nsight Compute's counts are for dataset small (NVIDIA H200).",
         "",
-        "| Stage | Sectors a load request | Time of 1000 iterations on bench_2_24, NVIDIA H200 |",
+        "| Stage | Sectors per load request | Time of 1000 iterations on bench_2_24, NVIDIA H200 |",
         "| --- | --: | --: |",
         "| `01_first` | 4.00 | 0.1000 s |",
         "| `02_second` | 1.26 | 0.03000 s |",

@@ -19,7 +19,7 @@ recorded = pytest.mark.skipif(
 
 @pytest.fixture(scope="module")
 def rendered() -> Rendered:
-    return render(ROOT, LAB, FOLDER, beside_source=True)
+    return render(ROOT, LAB, FOLDER, with_source=True)
 
 
 def test_every_stage_has_a_note_with_goal_and_expectation() -> None:

@@ -72,7 +72,7 @@ def page_of(folder: Path, content: dict[str, Any] = SAMPLE) -> str:
     return make_page(read_inspection(write(folder, content)))
 
 
-def test_modelled_shares_are_in_a_column_of_their_own(tmp_path: Path) -> None:
+def test_modelled_shares_have_their_own_column(tmp_path: Path) -> None:
     modelled = {
         "gpu": "NVIDIA H200",
         "dataset": "timed_16m",
@@ -91,7 +91,7 @@ def test_without_modelled_shares_there_is_no_column(tmp_path: Path) -> None:
     assert "No modelled shares: W1." in Reader(page).text and 'data-label="modelled"' not in page
 
 
-def test_all_that_was_found_is_on_the_page(tmp_path: Path) -> None:
+def test_the_page_shows_all_findings_and_counts(tmp_path: Path) -> None:
     text = Reader(page_of(tmp_path)).text
     for words in (
         "1 finding on 10 datasets",
@@ -114,7 +114,7 @@ def test_all_that_was_found_is_on_the_page(tmp_path: Path) -> None:
     assert "L1" not in text
 
 
-def test_a_finding_stands_below_its_line_and_what_costs_stands_out(tmp_path: Path) -> None:
+def test_a_finding_is_below_its_line_and_costly_counts_are_marked(tmp_path: Path) -> None:
     page = page_of(tmp_path)
     assert page.index("threadIdx</span>.x * <span") < page.index("M1") < page.index("<code>}</code>")
     costly = re.findall(r'data-label="(\w+)" class="number costly"', page)
@@ -122,7 +122,7 @@ def test_a_finding_stands_below_its_line_and_what_costs_stands_out(tmp_path: Pat
     assert "--heat: 50%" in page
 
 
-def test_unknown_registers_are_said_to_be_unknown(tmp_path: Path) -> None:
+def test_the_page_says_that_registers_are_unknown(tmp_path: Path) -> None:
     content = copy.deepcopy(SAMPLE)
     content["kernels"][0] |= {"registers": None, "spilled_bytes": 0}
     text = Reader(page_of(tmp_path, content)).text
@@ -140,7 +140,7 @@ def test_hostile_text_stays_text_and_nothing_is_fetched(tmp_path: Path) -> None:
     assert not re.search(r"url\(|@import", page)
 
 
-def test_a_page_is_made_of_what_was_inspected_last(tmp_path: Path) -> None:
+def test_the_page_shows_the_last_inspection(tmp_path: Path) -> None:
     assert run_module(MODULE, tmp_path).stdout == ""
     (tmp_path / "older.json").write_text("no inspection")
     os.utime(tmp_path / "older.json", (1, 1))
@@ -151,13 +151,13 @@ def test_a_page_is_made_of_what_was_inspected_last(tmp_path: Path) -> None:
     assert run_module(MODULE, tmp_path).stdout != ""
 
 
-def test_what_is_no_inspection_is_refused(tmp_path: Path) -> None:
+def test_an_invalid_inspection_is_refused(tmp_path: Path) -> None:
     write(tmp_path, {"schema": 2})
     ended = run_module(MODULE, tmp_path)
     assert ended.returncode == 2 and "make inspect" in ended.stderr
 
 
-def test_wrong_answers_are_told_with_what_to_try(tmp_path: Path) -> None:
+def test_the_page_shows_wrong_answers_with_a_hint(tmp_path: Path) -> None:
     assert "Wrong answers" not in page_of(tmp_path)
     page = page_of(tmp_path, SAMPLE | {"passed": False, "wrong": "It fails on 1 dataset: W1 < W2.", "wrong_hint": "H9"})
     assert "It fails on 1 dataset: W1 &lt; W2." in page and "H9" in page
@@ -195,7 +195,7 @@ def test_a_page_without_findings_says_so(tmp_path: Path) -> None:
     assert "No finding on 8 datasets, but some answers are wrong" in Reader(page_of(tmp_path, wrong)).text
 
 
-def test_only_a_costly_line_has_the_colour_of_alarm(tmp_path: Path) -> None:
+def test_only_a_costly_line_has_the_warning_colour(tmp_path: Path) -> None:
     assert 'class="at hot costly"' in page_of(tmp_path)
     content = copy.deepcopy(SAMPLE)
     content["lines"][0]["costly"] = []

@@ -57,7 +57,7 @@ def test_everything_that_a_course_asks_for_is_there(tmp_path: Path) -> None:
         "faster by more than the noise",
         "48%",  # of the bound
         "In seconds: ",
-        "Bytes asked for, over the least 15.4× 1.25×".replace(" 1", "1"),  # the counter that moved
+        "Bytes requested, over the minimum 15.4× 1.25×".replace(" 1", "1"),  # the counter that moved
         "Sweep: best is BLOCK=256, of 3 choices",
         "1 version tried and given up",  # what was abandoned, with its time
         "0.08830 s",
@@ -68,7 +68,7 @@ def test_everything_that_a_course_asks_for_is_there(tmp_path: Path) -> None:
         "Begun, not passed yet03_shuffle failed (tail_lost)",
     ):
         assert words in text, words
-    assert text.count("Sectors, over the fewest") == 1  # in the first; then it does not move
+    assert text.count("Sectors, over the minimum") == 1  # in the first; then it does not move
     assert Reader(page_of(tmp_path)).text.count("Lab journal") == 0
 
 
@@ -348,7 +348,7 @@ def test_how_much_runs_of_one_text_differ_is_taken_from_the_records(tmp_path: Pa
     main = read(tmp_path).main
     assert main is not None and main.spread == pytest.approx(0.04)
     assert "within the noise" in text_of(tmp_path)
-    assert "larger than 4%, by which runs of one file differed" in text_of(tmp_path)
+    assert "must also exceed 4%, the variation between runs of one file" in text_of(tmp_path)
 
 
 def test_a_corrupt_line_is_skipped_and_named(tmp_path: Path) -> None:
@@ -373,7 +373,7 @@ def test_a_corrupt_line_is_skipped_and_named(tmp_path: Path) -> None:
     result = run_module(MODULE, LAB, "--root", tmp_path, "--work", tmp_path / "work")
     assert result.returncode == 0
     assert "records.jsonl, line 1, is skipped: not valid JSON" in result.stderr
-    assert "line 4, is skipped: its time, 'yesterday', is none like" in result.stderr
+    assert "line 4, is skipped: its time, 'yesterday', does not have the form" in result.stderr
     assert "line 10, is skipped: its time is missing." in result.stderr
     assert "isoformat" not in result.stderr
     assert "it is about the lab 'heat', not 'dot'" in (folder / "journal.html").read_text().replace("&#x27;", "'")
@@ -446,7 +446,7 @@ def test_a_part_of_the_sources_dataset_is_scaled_and_said_to_be(tmp_path: Path) 
     assert "From 5.000 s to 0.1000 s" in text
     assert "01_serial was timed on a_tenth and is multiplied by 10" in text
     assert "GTX 680" not in text
-    beside = render(tmp_path, LAB, tmp_path / "work" / LAB / "journal", beside_source=True)
+    beside = render(tmp_path, LAB, tmp_path / "work" / LAB / "journal", with_source=True)
     assert "7720 s" in beside.page
     assert "on another machine and with other code" in beside.page
 
@@ -558,7 +558,7 @@ def test_faster_than_the_bound_is_explained(tmp_path: Path) -> None:
     text = text_of(tmp_path / "faster")
     assert "2.00× as fast as the bound of a straightforward kernel" in text
     assert "What is faster than this bound has a cache," in text
-    assert "of what memory allows" not in text
+    assert "of the bandwidth bound" not in text
 
 
 def test_counters_before_are_those_of_the_version_that_stands(tmp_path: Path) -> None:
@@ -571,7 +571,7 @@ def test_counters_before_are_those_of_the_version_that_stands(tmp_path: Path) ->
         inspection(5, "02_tree", "b", device_bytes=4, dataset="ragged"),
     ]
     write_course(tmp_path, records)
-    assert "Bytes asked for, over the least8.00×4.00×" in text_of(tmp_path).replace(" ", " ")
+    assert "Bytes requested, over the minimum8.00×4.00×" in text_of(tmp_path).replace(" ", " ")
 
 
 def test_command_without_a_lab_or_a_work_folder(tmp_path: Path) -> None:
@@ -601,5 +601,5 @@ def test_no_browser_no_pdf_but_a_word(tmp_path: Path) -> None:
     write_course(tmp_path, whole())
     result = run_module(MODULE, LAB, "--pdf", "--root", tmp_path, "--work", tmp_path / "work", PATH=str(tmp_path))
     assert result.returncode == 2
-    assert result.stderr.startswith("No PDF: there is none of chromium")
+    assert result.stderr.startswith("No PDF: none of the browsers chromium")
     assert (tmp_path / "work" / LAB / "journal" / "journal.html").exists()

@@ -57,18 +57,18 @@ def course(tmp_path: Path) -> Path:
 
 
 def answer(root: Path, typed: str, *options: str) -> str:
-    """Run the quiz on a terminal on which a student types this, and return what it says."""
+    """Run the quiz on a terminal, type the text there, and return the output."""
     command = [sys.executable, "-m", MODULE, LAB, "--root", str(root), "--work", str(root / "work"), *options]
     return run_on_terminal(typed, *command)
 
 
 def run_on_terminal(typed: str, *command: str) -> str:
-    mother, child = pty.openpty()
-    os.write(mother, typed.encode())
+    controller, child = pty.openpty()
+    os.write(controller, typed.encode())
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     done = subprocess.run(command, stdin=child, capture_output=True, text=True, cwd=ROOT, env=environment, timeout=120)
     os.close(child)
-    os.close(mother)
+    os.close(controller)
     assert (done.returncode, done.stderr) == (0, "")
     return done.stdout
 
@@ -98,7 +98,7 @@ def test_right_answers_are_confirmed_with_the_reason(course: Path) -> None:
     ]
 
 
-def test_a_wrong_answer_has_its_reason_and_comes_again_after_the_others(course: Path) -> None:
+def test_a_wrong_answer_shows_its_reason_and_the_question_comes_again_after_the_others(course: Path) -> None:
     said = answer(course, "A\n390\nb\n7\n391.4\n")
     assert "Not right. Red is wrong.\nRead “Theory” in handouts/dot.md. The question comes again.\n" in said
     assert "Not right. Rounded down.\n" in said and "Not right. Divide.\n" in said
@@ -126,7 +126,7 @@ def test_a_finished_quiz_asks_nothing_unless_it_is_begun_again(course: Path) -> 
     assert "1 of 2 right at the first try.\nThis time: 2 of 2 right at the first try.\n" in said
 
 
-def test_what_is_no_answer_is_asked_again(course: Path) -> None:
+def test_an_invalid_answer_is_asked_for_again(course: Path) -> None:
     said = answer(course, "\nd\nbc\ngreen\nb\nmany\n3,91\n1e\n391\n")
     assert said.count("Type a letter: a, b, c\n") == 4
     assert said.count("Type a number such as 48 or 0.5, without a unit.\n") == 3
@@ -156,7 +156,7 @@ def test_without_a_terminal_the_message_says_where_to_type(course: Path) -> None
     said = run_module(MODULE, LAB, "--root", course, "--work", course / "work")
     assert (said.returncode, said.stderr) == (
         2,
-        "The quiz asks in a terminal, and its input is none. Type there: make quiz LAB=dot\n",
+        "The quiz needs a terminal, but its input is not one. Type in a terminal: make quiz LAB=dot\n",
     )
     assert not kept(course).exists()
 
@@ -182,17 +182,17 @@ def test_the_labs_file_decides_what_is_right(course: Path) -> None:
 
 WRONG = {
     "not JSON": "{",
-    "no object": "[]",
+    "not an object": "[]",
     "another schema": '{"schema": 2, "lab": "dot", "answers": []}',
     "another lab": '{"schema": 1, "lab": "other", "answers": []}',
     "no answers": '{"schema": 1, "lab": "dot"}',
-    "an answer that is no text": '{"schema": 1, "lab": "dot", "answers": [{"question": "colour", "answer": 1}]}',
+    "an answer that is not text": '{"schema": 1, "lab": "dot", "answers": [{"question": "colour", "answer": 1}]}',
     "too large": " " * 1_000_001,
 }
 
 
 @pytest.mark.parametrize("wrong", WRONG)
-def test_an_invalid_file_is_one_message_and_a_remark_in_the_journal(course: Path, wrong: str) -> None:
+def test_an_invalid_file_gives_one_message_and_a_remark_in_the_journal(course: Path, wrong: str) -> None:
     kept(course).write_text(WRONG[wrong])
     with pytest.raises(UserError, match=r"quiz\.json"):
         read_answers(kept(course), LAB)

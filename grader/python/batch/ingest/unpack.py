@@ -1,12 +1,12 @@
-"""Unpack an archive with all hand-ins, as a course system makes it, into the batch's own folder, once.
+"""Unpack a course system's archive of all hand-ins into the batch's own folder, once.
 
     OUT/handed-in/<hash of the archive>/files/           a folder of submissions
     OUT/handed-in/<hash of the archive>/left_out.json    sentences about files that were not unpacked
 
-The archive's contents are the students'. One student's hand-in does not affect the others: a file that cannot be
-unpacked is left out; of a hand-in that is too large, the rest is left out; and archives inside stay packed, to be
-opened one by one later. The whole archive is refused if the download itself is damaged or encrypted, or is one
-student's own.
+Students control the contents of the archive, so one student's hand-in must not affect the others. A file that cannot
+be unpacked is left out. If a hand-in is too large, its remaining files are left out. Archives in the archive stay
+packed; they are opened one by one later. The whole archive is refused if the download itself is damaged or encrypted,
+or if it is the hand-in of a single student.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ from grader.python.common.console import UserError, read_json, say
 
 FOLDER = "handed-in"
 MOST_HAND_INS = 200_000  # hundreds of students with some hundred loose files each
-MOST_HAND_IN_BYTES = 200_000_000  # of one kind; as many as are read
+MOST_HAND_IN_BYTES = 200_000_000  # for the files of one kind; the reader's limit
 MOST_PART_BYTES = 255  # of a name, on Linux's file systems
 START_BYTES = 300  # enough to identify an archive's kind
 CHUNK_BYTES = 1_000_000
@@ -70,7 +70,7 @@ ADVICE = {
     "unknown_format": "SUBMISSIONS is a folder of hand-ins, or a zip or tar archive of them.",
     "bomb": "Unpack it, and give the folder.",
 }
-Counted = tuple[str, Kind]  # the files that a bound counts together: of one kind, in one hand-in
+Counted = tuple[str, Kind]  # a hand-in and a kind of file: these files share the limits
 AGAIN = "Download it again; or unpack it, and give the folder."
 
 
@@ -144,13 +144,13 @@ def unpack_whole(file: Path, part: Path, lab: str) -> None:
         for member in read_members(stream):
             take(member, unpacked)
     tops = list(unpacked.folder.iterdir())
-    tops += stand_in(unpacked, {top.name for top in tops})
+    tops += make_empty_folders(unpacked, {top.name for top in tops})
     if not tops:
-        raise UserError(f"{file}: there is no file in it. {AGAIN}")
-    if example := find_own(find_hand_ins(unpacked.folder, lab), lab):
+        raise UserError(f"{file}: the archive contains no files. {AGAIN}")
+    if example := find_sign_of_one_student(find_hand_ins(unpacked.folder, lab), lab):
         raise UserError(
-            f"{file}: looks like what one student handed in, with {example} at its top. SUBMISSIONS is an archive of "
-            "everybody's, or a folder: put this one into a folder, and give that."
+            f"{file}: looks like the hand-in of one student, because {example} is at its top. SUBMISSIONS must be an "
+            "archive of all hand-ins, or a folder: move this archive into a folder, and choose the folder."
         )
     sentences = [f"{file.name}: {sentence}" for sentence in unpacked.left_out.values()]
     (part / "left_out.json").write_text(json.dumps(sentences), encoding="utf-8")
@@ -177,7 +177,7 @@ def split_name(name: str) -> list[str]:
     return [part for part in name.replace("\\", "/").split("/") if part not in ("", ".")]
 
 
-def stand_in(unpacked: Unpacked, tops: Set[str]) -> list[Path]:
+def make_empty_folders(unpacked: Unpacked, tops: Set[str]) -> list[Path]:
     """Make an empty folder for each hand-in without unpacked files, so that it gets a status, too. Return the
     folders."""
     numbers = {match["id"] for top in tops if (match := read_system_name(top))}
@@ -232,13 +232,14 @@ def read_tar(stream: IO[bytes], start: bytes) -> Iterator[Member]:
 
 
 def take_content(content: tar.Content) -> tar.Content:
-    """Return the content unchanged: a tar yields it with each member."""
+    """Return the content unchanged: a tar's reader has already opened it."""
     return content
 
 
 def take(member: Member, unpacked: Unpacked) -> None:
-    """Write a member to the path that its name gives, or record why it is left out. A file that no grade needs takes no
-    room from the others, and needs no remark. Raises OSError, and RefusedError if the whole archive is refused."""
+    """Write a member to the path that its name gives, or record why it is left out. Files that grading ignores do not
+    count towards the limits of the other files, and are left out without a remark. Raises OSError, and RefusedError if
+    the whole archive is refused."""
     parts = split_name(member.name)
     of_system = bool(parts) and says_whose(parts[0])
     hand_in = "/".join(parts[: unpacked.depth])
@@ -368,20 +369,20 @@ def find_extracted(folder: Path) -> Path:
     return tops[0] if len(ids) > 1 else folder
 
 
-def find_own(folder: Path, lab: str) -> str:
-    """Return a name at the top of the archive that only one student's own archive has; empty if there is none."""
+def find_sign_of_one_student(folder: Path, lab: str) -> str:
+    """Return a name that is at the top of the archive only if one student made it; empty if there is none."""
     tops = sorted(visible(folder))
     if any(says_whose(top.name) for top in tops):
         return ""
     folders = [top for top in tops if top.name == lab or (top / MANIFEST).is_file()]
     files = [top for top in tops if top.name == MANIFEST or top.name.endswith(".cu")]
     others = [top for top in tops if top not in folders and (top.is_dir() or is_archive(top.name))]
-    if others:  # one student's files must not make the archive look like a single hand-in
+    if others:  # a student's loose files must not make the whole archive look like one hand-in
         return ""
     return next(iter([f"{top.name}/" for top in folders] + [top.name for top in files]), "")
 
 
-def forget(out: Path, used: Iterable[Path]) -> None:
+def remove_unused(out: Path, used: Iterable[Path]) -> None:
     """Remove unpacked files of earlier downloads, unless one of these paths leads there."""
     used = list(used)
     for place in (out / FOLDER).iterdir() if (out / FOLDER).is_dir() else ():

@@ -1,1 +1,1 @@
-"""Decides what counts: due dates, points by hand, similarity."""
+"""Rules for the points of a course: due dates, points set by hand, similar files."""

@@ -50,7 +50,7 @@ def find_remarks(
     copied_records: Sequence[tuple[str, str]] = (),
 ) -> list[Remark]:
     """Return all remarks, the most serious first. `untouched`: the key and stage of each file that is still the
-    starter, which nobody copied from others. `finals`: the students' points. `copied_records`: see
+    starter, and so not copied from another student. `finals`: the students' points. `copied_records`: see
     find_copied_records()."""
     remarks = [remark for row in rows for remark in look_at(row)]
     remarks += [remark for final in finals for remark in look_at_decisions(final)]
@@ -65,7 +65,7 @@ def find_remarks(
             continue
         one, other = (hashes.get((key, pair.stage), "") for key in (pair.one, pair.other))
         if not one or one != other:  # same_files() reports identical files
-            share = f"{pair.share:.0%} of it is in {pair.other}'s"
+            share = f"{pair.share:.0%} of it is also in the file of {pair.other}"
             remarks.append(Remark(6, pair.one, pair.stage, "much alike", share))
     return sorted(remarks, key=lambda remark: (remark.rank, remark.key, remark.stage))
 
@@ -99,7 +99,7 @@ def look_at(row: Row) -> list[Remark]:
 
 
 def look_at_decisions(final: Final) -> list[Remark]:
-    """Return remarks on decisions that may rest on something else than what was handed in."""
+    """Return remarks on decisions that may no longer fit the current hand-in."""
     remarks = []
     if final.is_override_old:
         remarks.append(Remark(1, final.row.key, "", "changed under an override", tell_old_override(final)))
@@ -110,7 +110,7 @@ def look_at_decisions(final: Final) -> list[Remark]:
 
 
 def tell_old_override(final: Final) -> str:
-    """Return a sentence on an override that was given before the hand-in that is there now."""
+    """Return a sentence on an override that is older than the current hand-in."""
     return (
         f"{final.student} handed in something else after the points were set by hand ({final.override}). Those "
         "points still count: set them again, or remove them with override --undo."

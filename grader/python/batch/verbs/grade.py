@@ -21,7 +21,7 @@ from grader.python.batch.ingest.notes import IN_DOUBT, NOT_ON_ROSTER, kind_of
 from grader.python.batch.ingest.roster import Student, read_rosters
 from grader.python.batch.ingest.submission import Earlier, Submission
 from grader.python.batch.ingest.submissions import find_submissions
-from grader.python.batch.ingest.unpack import find_extracted, forget, unpack
+from grader.python.batch.ingest.unpack import find_extracted, remove_unused, unpack
 from grader.python.batch.outputs.write import write_outputs
 from grader.python.batch.policy.finals import rows_that_count
 from grader.python.batch.policy.points import read_policy
@@ -63,7 +63,7 @@ def grade(options: argparse.Namespace) -> int:
         database.enter(found)
         say_dropped(database)
         if not database.fact("slurm_jobs"):  # the tasks of a job may still read them
-            forget(settings.folder, [folder, *database.entries()])
+            remove_unused(settings.folder, [folder, *database.entries()])
         if roster:
             database.enter_absent([(student.id, student.name) for student in roster])
             database.set_facts(names={student.id: student.name for student in roster})

@@ -340,7 +340,7 @@ WRONG: dict[str, tuple[str, Callable[[], bytes]]] = {
     "encrypted": ("it is encrypted. Unpack it with its password", HOSTILE["encrypted"][1]),
     "shared_stream": ("several of its files use the same bytes", lambda: overlapping(3)),
     "empty": ("there is nothing in the file", lambda: b""),
-    "empty_zip": ("there is no file in it", make_zip),
+    "empty_zip": ("the archive contains no files", make_zip),
     "no_archive": ("SUBMISSIONS is a folder of hand-ins, or a zip or tar archive", lambda: b"id,name\n1,Ada\n"),
     "loop": ("it is damaged", lambda: make_tar(("a.zip", b""))[:512] + negative_size()),
     "headers": ("it is damaged", huge_header),
