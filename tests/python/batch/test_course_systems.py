@@ -143,6 +143,16 @@ def test_stages_that_the_students_kit_does_not_have_are_not_graded(course: Cours
     assert course.statuses()["al1"] == "graded"
 
 
+def test_stages_that_only_some_kits_lack_are_named(course: Course) -> None:
+    (course.handed_in / "al1.zip").write_bytes(pack_from_kit("fine", 4, STAGES[0]))
+    for student in ("at2", "gh3"):
+        (course.handed_in / f"{student}.zip").write_bytes(pack_from_kit("fine", 5, *STAGES))
+    assert course.grade().returncode == 0
+    note = f"It comes from kit 4, which has only 1 of the 2 stages that are graded. The kit lacks {STAGES[1]}."
+    assert note in (course.out / "feedback/al1/feedback.txt").read_text().replace("\n", " ")
+    assert (course.out / "report.html").read_text().count(note) == 1
+
+
 def test_a_forged_kit_stops_no_batch_and_no_manifest_is_our_fault(course: Course) -> None:
     (course.handed_in / "mal.zip").write_bytes(pack_from_kit("fine", 4, STAGES[0]))
     course.hand_in("al1", "fine", "fine")

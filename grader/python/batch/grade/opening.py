@@ -20,7 +20,7 @@ from grader.python.batch.store.settings import Settings
 from grader.python.common.console import UserError
 from grader.python.common.labs import find_labs, read_stages
 from grader.python.common.markup import show_text
-from grader.python.common.units import name_some
+from grader.python.common.units import name_some, plural
 
 MOST_WORDS = 500
 MOST_KIT = 10**6  # the number of a students' kit
@@ -113,6 +113,7 @@ def open_submission(submission: Submission, settings: Settings) -> Opened:
             contents.files, settings.lab, settings.wanted(), read_starters(settings)
         )
         opened.notes += tell_how_to_choose(ties, submission.entries)
+        opened.notes += tell_kit(opened.released, settings.wanted())
         if not opened.picked:
             opened.status, opened.detail = judge_nothing(opened, contents, settings)
         opened.notes += [f"{show_path(name)} was not read: {why}" for name, why in contents.refused[:MOST_REFUSED]]
@@ -134,6 +135,16 @@ def find_released(files: Sequence[File], lab: str) -> Released | None:
             if is_manifest(said) and said["lab"] == lab:
                 return Released(said["kit"], tuple(said["stages"]))
     return None
+
+
+def tell_kit(released: Released | None, wanted: Sequence[str]) -> list[str]:
+    """Return a note on stages that are graded although the student's kit does not have them, by its manifest."""
+    missing = [stage for stage in wanted if released and stage not in released.stages]
+    if not released or not missing:
+        return []
+    kit = f"kit {released.kit}" if released.kit else "a kit"
+    have = f"{len(wanted) - len(missing)} of the {plural(len(wanted), 'stage')}"
+    return [f"It comes from {kit}, which has only {have} that are graded. The kit lacks {name_some(missing)}."]
 
 
 def is_manifest(said: object) -> bool:
