@@ -75,6 +75,7 @@ def test_thoroughly() -> dict:
         "tests/fuzz/test_soak_fuzz.py",
         "tests/end_to_end/test_bad_input.py",
         "tests/python/batch/grade/test_slurm.py",
+        "tests/python/batch/remote/test_canvas.py",
         "tests/cuda12",
         "tests/layout",
     ]

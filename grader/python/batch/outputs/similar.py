@@ -63,7 +63,9 @@ def make_cluster(cluster: Cluster, read: Callable[[str, str], str], starter: str
         for key, name in zip(others, whole[1:], strict=False)
     ]
     title = tag("h2", f"{cluster.stage}: {plural(len(cluster.keys), 'submission')}")
-    return tag("section", title, tag("p", ", ".join(whole)), *views)
+    more = len(cluster.keys) - 1 - len(views)
+    left_out = tag("p", f"And {plural(more, 'submission')} more that are like {whole[0]}.") if more > 0 else None
+    return tag("section", title, tag("p", ", ".join(whole)), *views, left_out)
 
 
 def make_pair(left: str, right: str, starter: str) -> Html:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from grader.python.batch.outputs.similar import MOST_LINES, align, make_similar
+from grader.python.batch.outputs.similar import MOST_LINES, MOST_VIEWS, align, make_similar
 from grader.python.batch.policy.alike import Alike
 from grader.python.batch.policy.clusters import Cluster, find_clusters
 from grader.python.batch.store.rows import Row, Stage
@@ -55,3 +55,9 @@ def test_the_page_shows_students_code_as_text() -> None:
     )
     assert "<script>alert" not in page and page.count("&lt;script&gt;alert(1)&lt;/script&gt;") == 3
     assert "01_first: 3 submissions" in page and "a (Ada) and c" in page and page.count('class="same"') == 2
+
+
+def test_submissions_beyond_the_views_are_counted() -> None:
+    keys = tuple(f"s{number:02}" for number in range(MOST_VIEWS + 3))
+    page = make_similar("lab: similar files", [Cluster(STAGE, keys)], lambda *_: "code\n", lambda _: "", {})
+    assert page.count("<details>") == MOST_VIEWS and "And 2 submissions more that are like s00." in page
