@@ -1,4 +1,4 @@
-"""What a real Moodle wrote, and Canvas writes by its source: groups, numbers without logins, names of several students."""
+"""What Moodle and Canvas write: groups, numbers without logins, names of several students."""
 
 from __future__ import annotations
 
