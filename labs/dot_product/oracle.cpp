@@ -92,11 +92,12 @@ class Explanation {
         prefix_.resize(n_ + 1);
         for (std::size_t i = 0; i < n_; ++i) prefix_[i + 1] = prefix_[i] + product(i);
         for (std::size_t i = 0; i < n_; ++i) residues_[i % residues_.size()] += product(i);
-        return first_fit(situation_, *this,
-                         {&E::try_kept, &E::try_past_end, &E::try_neutral, &E::try_copied_bytes, &E::try_old_partials,
-                          &E::try_tail, &E::try_share, &E::try_warps, &E::try_parts, &E::try_missing_barrier,
-                          &E::try_run_lost, &E::try_whole, &E::try_repeated, &E::try_shuffle_up,
-                          &E::try_stale_shared_memory, &E::try_odd_trees, &E::try_float_sums, &E::try_lost_updates});
+        return first_fit(
+            situation_, *this,
+            {&E::try_kept, &E::try_past_end, &E::try_neutral, &E::try_copied_bytes, &E::try_old_partials, &E::try_tail,
+             &E::try_share, &E::try_warps, &E::try_parts, &E::try_missing_barrier, &E::try_run_lost, &E::try_whole,
+             &E::try_repeated, &E::try_shuffle_up, &E::try_stale_shared_memory, &E::try_odd_trees, &E::try_tree_steps,
+             &E::try_float_sums, &E::try_lost_updates});
     }
 
   private:
@@ -430,6 +431,49 @@ class Explanation {
         for (std::size_t half = block / 2; half > 0; half /= 2)
             for (std::size_t t = 0; t < half; ++t) sums[t] += sums[t + half];
         return sums[0];
+    }
+
+    /// A step of the tree does not halve, or double, the distance between the two sums that a thread adds.
+    Guess try_tree_steps() {
+        struct Step {
+            const char* name;
+            std::size_t (*next)(std::size_t distance);
+        };
+        static constexpr Step falling[] = {{"half -= 2", [](std::size_t d) { return d < 2 ? 0 : d - 2; }},
+                                           {"half -= 1", [](std::size_t d) { return d - 1; }},
+                                           {"half /= 4", [](std::size_t d) { return d / 4; }},
+                                           {"half /= 3", [](std::size_t d) { return d / 3; }}};
+        static constexpr Step rising[] = {{"distance += 2", [](std::size_t d) { return d + 2; }},
+                                          {"distance += 1", [](std::size_t d) { return d + 1; }},
+                                          {"distance *= 4", [](std::size_t d) { return d * 4; }},
+                                          {"distance *= 3", [](std::size_t d) { return d * 3; }}};
+        for (const std::size_t block : usual_blocks) {
+            const std::vector<std::uint32_t> threads = sums_modulo(block);
+            for (const Step& step : falling) {
+                std::vector<std::uint32_t> sums = threads;
+                for (std::size_t half = block / 2; half > 0; half = step.next(half))
+                    for (std::size_t t = 0; t < half; ++t) sums[t] += sums[t + half];
+                if (sums[0] == actual_) return wrong_step(block, step.name, "half", "halves", "half /= 2");
+            }
+            for (const Step& step : rising) {
+                std::vector<std::uint32_t> sums = threads;
+                for (std::size_t distance = 1; distance < block; distance = step.next(distance))
+                    for (std::size_t t = 0; t + distance < block; t += 2 * distance) sums[t] += sums[t + distance];
+                if (sums[0] == actual_) return wrong_step(block, step.name, "distance", "doubles", "distance *= 2");
+            }
+        }
+        return {};
+    }
+
+    static Mistake wrong_step(std::size_t block, const char* step, const char* name, const char* does,
+                              const char* right) {
+        return {"tree_step",
+                sentence("The answer is that of a tree whose loop ends with {}, with blocks of {}: sums are left out "
+                         "or added more than once.",
+                         step, std::to_string(block)),
+                sentence("Look at the third part of the loop's for (…; …; …). Each step {} the distance between the "
+                         "two sums that a thread adds: {}, if it is called {}.",
+                         does, right, name)};
     }
 
     /// A block's sum in float is rounded. If it does not fit into an int, the conversion gives the nearer limit of int

@@ -513,7 +513,10 @@ class Suspicions {
             sentence("It ends after {} iterations, {}.", done_,
                      ends_early() ? sentence("the first in which every change is below {}", threshold_of(problem_))
                                   : "which is max_iterations");
-        if (Guess guess = name_end(actual, should)) suspect_stopped_at(actual, *guess);
+        if (Guess guess = name_end(actual, should))
+            suspect_stopped_at(actual, *guess);
+        else if (actual != done_ && actual > 0 && actual <= sizes_.max_iterations)
+            suspect_wrong_comparison(actual, should);
         suspect_other_state(should);
     }
 
@@ -538,6 +541,25 @@ class Suspicions {
                                "The test belongs in every iteration. Where several are done at once, the field of the "
                                "right one has to be found again: from the last field before it."};
         return {};
+    }
+
+    /// Field and change are right for the iteration after which the code ends, so it compares the change wrongly.
+    void suspect_wrong_comparison(std::size_t last, const std::string& should) {
+        if (sizes_.cells() * last > most_explained) return;
+        const std::vector<double> changes = last_changes(last);
+        double largest = 0;
+        for (const double change : changes) largest = std::max(largest, std::abs(change));
+        const double threshold = threshold_of(problem_);
+        if (largest <= threshold + change_bound()) return;
+        const bool first_above = last == 1;
+        suspect_stopped_at(last, {"wrong_threshold",
+                                  sentence("{} The code ends after {}: the largest change is {} there, and the "
+                                           "threshold is {}.",
+                                           should, last, largest, threshold),
+                                  first_above ? "Is the comparison reversed? Iterations end when the largest change is "
+                                                "below the threshold: if (largest_change < threshold) break;"
+                                              : "Compare the largest change of each iteration with threshold itself: "
+                                                "if (largest_change < threshold) break;"});
     }
 
     /// The code ends after so many iterations, with the change that it should find then or `change`.

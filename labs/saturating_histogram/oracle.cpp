@@ -267,9 +267,10 @@ class Explanation : Output<std::uint8_t> {
         using E = Explanation;
         if (wrong == 0 || n_ > most_explained) return {};
         counts_ = count_sequential(cells_.data(), shape_);
-        return first_fit(situation_, *this,
-                         {&E::try_kept, &E::try_caps, &E::try_padding, &E::try_end_lost, &E::try_columns,
-                          &E::try_components, &E::try_places, &E::try_repeated, &E::try_blocks, &E::try_full_only});
+        return first_fit(
+            situation_, *this,
+            {&E::try_kept, &E::try_bins_missing, &E::try_caps, &E::try_padding, &E::try_end_lost, &E::try_columns,
+             &E::try_components, &E::try_places, &E::try_repeated, &E::try_blocks, &E::try_full_only});
     }
 
   private:
@@ -309,6 +310,42 @@ class Explanation : Output<std::uint8_t> {
               [&](std::size_t b) { return at_most(counts_[b] + previous[b], bin_full); }},
              {garbage, [&](std::size_t b) { return std::max(at_most(counts_[b] + before[b], bin_full), before[b]); }},
              {garbage, [&](std::size_t b) { return static_cast<std::uint8_t>(counts_[b] + before[b]); }}});
+    }
+
+    /// A contiguous part of the bins, up to the last one or from the first one on, is 0 or was never written.
+    Guess try_bins_missing() {
+        if (wrong < 2) return {};  // of one bin, other mistakes are as likely
+        for (const bool cleared : {true, false}) {
+            const auto is_missing = [&](std::size_t b) { return actual[b] == (cleared ? 0 : before[b]); };
+            for (std::size_t bins = bin_count / 2; bins >= 32; bins /= 2)
+                for (std::size_t end = bins; end < bin_count; end += bins)
+                    for (const bool upper : {true, false}) {
+                        const auto in_part = [&](std::size_t b) { return (b >= end) == upper; };
+                        bool fits = true;
+                        for (std::size_t b = 0; b < bin_count && fits; ++b)
+                            fits = in_part(b) ? is_missing(b) : actual[b] == right[b];
+                        if (fits && shows_others(end, upper))
+                            return name_missing(upper ? end : 0, upper ? bin_count : end, cleared);
+                    }
+        }
+        return {};
+    }
+
+    /// Return whether a bin outside the missing part, which begins or ends at `end`, is not 0.
+    bool shows_others(std::size_t end, bool upper) const {
+        for (std::size_t b = upper ? 0 : end; b < (upper ? end : bin_count); ++b)
+            if (right[b] != 0) return true;
+        return false;
+    }
+
+    Mistake name_missing(std::size_t begin, std::size_t end, bool cleared) const {
+        return {"bins_missing",
+                sentence("Bins {} to {} {}; all others are right.", begin, end - 1,
+                         cleared ? "are 0" : "are never written"),
+                sentence("There are {} bins, whatever the number of threads: look at the loops over the bins, where "
+                         "counts are cleared, added up and narrowed. Each must begin with bin 0 and end after the "
+                         "last: for (b = threadIdx.x; b < {}; b += blockDim.x).",
+                         bin_count, std::to_string(bin_count))};
     }
 
     Guess try_caps() {

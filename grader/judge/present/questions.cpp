@@ -91,6 +91,8 @@ const std::map<std::string_view, std::string_view>& questions() {
         {"padding_counted", "Which elements of a row belong to the input, and which are padding?"},
         {"position_counted", "What is the number of the bin: where an element is, or its value?"},
         {"wrong_bin", "Which bin belongs to the value 0, and which to the largest value?"},
+        {"tree_step", "Which distances between two sums does the loop use, one after the other?"},
+        {"wrong_threshold", "When do the iterations end, and what does the code compare for that?"},
         {"bins_missing", "How many bins are there, and which thread writes each of them?"},
         {"one_histogram", "Where does the second histogram begin?"},
         {"same_values", "Where do the values of the second histogram begin?"},

@@ -333,8 +333,8 @@ std::string host_work_hint(std::uint64_t host_bytes_per_iteration) {
     if (host_bytes_per_iteration == 0)
         return "The computation belongs on the device: only what the stage allows may come back to the host.";
     return fmt::format(
-        "Does the loop end after the last iteration that was asked for, and does each count? If so, too much is "
-        "copied: the stage allows {} an iteration.",
+        "Look at the number of bytes in each copy to the host: the stage allows {} an iteration. If that is right, "
+        "does the loop end after the last iteration that was asked for, and does each iteration count?",
         format_bytes(static_cast<double>(host_bytes_per_iteration)));
 }
 

@@ -43,7 +43,7 @@ TOPICS = (
     ("wrong_pitch padding_counted", (r"\bpitch|\bpadd",)),
     ("stride_too_long steps_too_far counted_too_often", (r"gridDim|stride",)),
     (
-        "block_incomplete tree_not_power_of_two added_repeatedly nothing_added wrong_shuffle",
+        "block_incomplete tree_not_power_of_two tree_step added_repeatedly nothing_added wrong_shuffle",
         (r"\btree\b|shuffle", r"[Tt]hread 0 adds"),
     ),
     ("host_memory bytes_not_elements cuda_error", (r"cudaMemcpy|cudaMalloc", r"\bbytes")),
@@ -64,7 +64,7 @@ TOPICS = (
     ("filter_ignored filter_flipped not_normalised all_zero not_weighted", (r"\bfilter\b",)),
     ("crash misaligned", (r"\b[Aa]lign|multiple of 16",)),
     ("buffers_not_swapped old_partials", (r"\bswap",)),
-    ("stops_one_late tested_every_k_iterations threshold_counts change_with_sign", (r"\bthreshold",)),
+    ("stops_one_late tested_every_k_iterations threshold_counts wrong_threshold change_with_sign", (r"\bthreshold",)),
     ("bins_missing", (r"\bbins?\b",)),
     ("bytes_lost", (r"\bbytes?\b",)),
 )
