@@ -144,8 +144,8 @@ def main(arguments: Sequence[str]) -> int:
         f"Then make it your lab, in this order: labs/{lab}/lab.json and lab.h (the contract), driver.cu, oracle.cpp,\n"
         f"datasets/{lab}/, solutions/{lab}/ (make starters writes the starters), handouts/{lab}.md (make docs writes\n"
         f"its tables), labs/{lab}/quiz.json, tests/labs/{lab}/. CONTRIBUTING.md says more.\n"
-        "Outputs are compared bit for bit. If one is a sum of products, write tolerance() in oracle.cpp: nvcc makes\n"
-        "a * x + y one instruction that rounds once, and the CPU rounds twice."
+        "Outputs may differ in the last bit. If one is a sum of products, change tolerance() in oracle.cpp: nvcc\n"
+        "makes a * x + y one instruction that rounds once, and the CPU rounds twice."
     )
     return 0
 

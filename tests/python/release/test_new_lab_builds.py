@@ -89,6 +89,13 @@ def test_the_skeleton_is_a_lab(project: Path) -> None:
     assert (status, stage["verdict"], failure["cause"]) == (1, wrong["verdict"], wrong["cause"])
     assert wrong["message_contains"] in failure["message"]
 
+    (solution,) = (project / "solutions/scratch").glob("*.cu")
+    for share, passes in (("0x1p-24f", True), ("0x1p-22f", False)):  # the next float, and further
+        rounded = project / "rounded.cu"
+        rounded.write_text(solution.read_text().replace("factor * in[i]", f"factor * in[i] + factor * in[i] * {share}"))
+        status, stage = judge(project, "check", "scratch", solution.stem, "--source", "rounded.cu")
+        assert (stage["verdict"] == "passed") == passes, stage["checks"]
+
     objects = [BUILD / "objects" / name for name in judge_objects()]
     flags = ["-std=c++20", "-O0", "-Wall", "-Wextra", "-Wno-array-bounds", "-rdynamic", "-I."]
     libraries = ["-lgtest_main", "-lgtest", "-lfmt", "-lcrypto", "-lseccomp", "-lgomp", "-ldl", "-pthread"]
