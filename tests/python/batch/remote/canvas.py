@@ -15,7 +15,9 @@ from urllib.parse import parse_qs, urlsplit
 
 PAGE = 50
 TOKEN = "1234~secret"
-FAULTS = ("500", "429", "silent", "cut", "lost")  # lost: done, but the answer does not arrive
+# throttled: as Canvas says that there are too many requests; half: an upload is stored half; lost: done, but the answer
+# does not arrive.
+FAULTS = ("500", "429", "throttled", "silent", "cut", "half", "lost")
 
 
 class Canvas:
@@ -85,11 +87,15 @@ def make_handler(canvas: Canvas) -> type[BaseHTTPRequestHandler]:
             fault = canvas.draw_fault(path)
             if fault in ("500", "429"):
                 return self.send(int(fault), b'{"errors": [{"message": "x"}]}')
+            if fault == "throttled":
+                return self.send(403, b"403 Forbidden (Rate Limit Exceeded)")
             if fault == "silent":
                 self.close_connection = True
                 return None
             with canvas.lock:
                 status, content, headers = self.find(path, body)
+                if fault == "half" and (match := re.fullmatch(r"/upload/(\d+)", path)):
+                    content = self.halve(int(match[1]))
             if fault == "lost":
                 self.close_connection = True
                 return None
@@ -143,6 +149,11 @@ def make_handler(canvas: Canvas) -> type[BaseHTTPRequestHandler]:
             canvas.uploads[file] = (canvas.uploads[file][0], content)
             said = {"id": file, "url": f"{canvas.url}/files/{file}", "size": len(content)}
             return 201, json.dumps(said).encode(), {}
+
+        def halve(self, file: int) -> bytes:
+            name, whole = canvas.uploads[file]
+            canvas.uploads[file] = (name, whole[: len(whole) // 2])
+            return json.dumps({"id": file, "url": f"{canvas.url}/files/{file}", "size": len(whole) // 2}).encode()
 
         def write(self, submission: dict[str, Any], given: dict[str, list[str]]) -> None:
             canvas.writes[submission["user_id"]] += 1

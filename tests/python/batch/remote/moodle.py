@@ -16,7 +16,8 @@ from urllib.parse import parse_qsl, urlsplit
 
 TOKEN = "0123456789abcdef"
 TIME_S = 1_795_168_800  # 2026-11-20T10:00:00Z
-FAULTS = ("500", "exception", "silent", "cut", "lost")  # lost: done, but the answer does not arrive
+# half: an upload is stored half; lost: done, but the answer does not arrive.
+FAULTS = ("500", "429", "exception", "silent", "cut", "half", "lost")
 
 
 class Moodle:
@@ -126,8 +127,8 @@ def make_handler(moodle: Moodle) -> type[BaseHTTPRequestHandler]:
             body = self.rfile.read(int(self.headers["Content-Length"]))
             assert TOKEN not in self.path
             fault = moodle.draw_fault()
-            if fault == "500":
-                return self.send(500, b"")
+            if fault in ("500", "429"):
+                return self.send(int(fault), b"")
             if fault == "exception":
                 return self.send(
                     200, b'{"exception": "dml_read_exception", "errorcode": "dmlreadexception", "message": "x"}'
@@ -136,7 +137,7 @@ def make_handler(moodle: Moodle) -> type[BaseHTTPRequestHandler]:
                 self.close_connection = True
                 return None
             with moodle.lock:
-                content = self.find(urlsplit(self.path).path, body)
+                content = self.find(urlsplit(self.path).path, body, half=fault == "half")
             if fault == "lost":
                 self.close_connection = True
                 return None
@@ -149,7 +150,7 @@ def make_handler(moodle: Moodle) -> type[BaseHTTPRequestHandler]:
             self.wfile.write(content[: len(content) // 2] if cut else content)
             self.close_connection = self.close_connection or cut
 
-        def find(self, path: str, body: bytes) -> bytes:
+        def find(self, path: str, body: bytes, half: bool) -> bytes:
             if path == "/webservice/rest/server.php":
                 return json.dumps(moodle.answer_call(dict(parse_qsl(body.decode(), keep_blank_values=True)))).encode()
             if match := re.fullmatch(r"/webservice/pluginfile.php/(\d+)/x", path):
@@ -162,6 +163,7 @@ def make_handler(moodle: Moodle) -> type[BaseHTTPRequestHandler]:
             assert parts["token"].get_payload() == TOKEN
             area = int(parts["itemid"].get_payload()) or len(moodle.drafts) + 1
             name, content = parts["file"].get_filename(), parts["file"].get_payload(decode=True)
+            content = content[: len(content) // 2] if half else content
             moodle.drafts.setdefault(area, {})[name] = content
             return json.dumps([{"itemid": area, "filename": name, "filesize": len(content)}]).encode()
 

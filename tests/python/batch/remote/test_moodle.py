@@ -60,6 +60,7 @@ def test_a_course_goes_round_with_faults(moodle: Moodle, course: Course, tmp_pat
         one, feedback = before[100 + number], course.out / f"feedback/u{number:03}x"
         assert float(one["grade"]) == 12 and set(one["files"]) == {"feedback.html", "feedback.txt"}
         assert one["files"]["feedback.txt"] == (feedback / "feedback.txt").read_bytes()
+        assert one["files"]["feedback.html"] == (feedback / "index.html").read_bytes()
 
 
 def test_a_groups_hand_in_is_graded_once_for_all_its_members(moodle: Moodle, course: Course, tmp_path: Path) -> None:
