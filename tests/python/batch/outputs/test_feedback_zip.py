@@ -77,11 +77,13 @@ def test_canvas_shows_feedback_under_the_attachments_name(course: Course) -> Non
     (course.handed_in / "watson_parkermary_99_1235_600003_lab-1.tar.gz").write_bytes(make_tar(("01_first.cu", b"1")))
     (course.handed_in / "turingalan_1236_600004_01_first.cu").write_bytes(b"1")
     course.grade()
+    (course.out / "feedback/1234/journal.html").write_text("the journal")
     files = {as_canvas(name): (name, content) for name, content in export(course, "canvas", 1).items()}
     name, content = files["1234", "600001"]
     assert name.endswith("_feedback.zip")
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
-        assert archive.namelist() == ["feedback.html", "feedback.txt"]
+        assert archive.namelist() == ["feedback.html", "feedback.txt", "journal.html"]
+        assert archive.read("journal.html") == b"the journal"
     assert files["1236", "600004"][1].startswith(b"Graded; some stages were not handed in.")
     assert len(files) == 2, "the other name can be read in several ways"
 
