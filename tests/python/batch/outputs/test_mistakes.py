@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 from collections.abc import Iterator
 from datetime import date
+from html import escape
 from pathlib import Path
 
 import pytest
 
 from grader.python.batch.outputs.handouts import TOPICS, find_answer, read_handout, read_sections
-from grader.python.batch.outputs.mistakes import Mistake, count_over_time, list_over_time, make_mistakes
+from grader.python.batch.outputs.mistakes import (
+    Mistake,
+    count_over_time,
+    link_answer,
+    list_mistakes,
+    list_over_time,
+    make_mistakes,
+)
 from tests.python.batch.batches import Course
 from tests.python.support import ROOT
 
@@ -62,6 +72,16 @@ def test_a_mistake_is_answered_by_the_paragraph_on_its_topic(
     answer = find_answer(read_handout(ROOT, lab), stage, cause)
     assert answer.section == section and answer.paragraph.startswith(begins)
     assert bool(answer.paragraph) == bool(begins)
+
+
+def test_the_paragraph_is_in_the_table_and_on_the_page() -> None:
+    lab, mistake = "heat_dissipation", Mistake("01_separate_mirror", "threshold_counts", 2, 4)
+    handout = read_handout(ROOT, lab)
+    paragraph = find_answer(handout, mistake.stage, mistake.cause).paragraph
+    (_, row) = csv.reader(io.StringIO(list_mistakes([mistake], lab, handout)))
+    assert paragraph and row[-1].lstrip("'") == paragraph  # a cell that begins like a formula has an apostrophe
+    _, folded = link_answer(mistake, lab, ROOT, handout)
+    assert "<details>" in str(folded) and escape(paragraph[:40], quote=False) in str(folded)
 
 
 def test_a_cause_has_one_topic_and_is_one_of_the_judges() -> None:
