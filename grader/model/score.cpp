@@ -108,7 +108,7 @@ void score_hygiene(const Stage& stage, const StageReport& report, Score& score) 
     if (!check_mode)
         score.hygiene_why = "check mode was left out";
     else if (check_mode->verdict == failed)
-        score.hygiene_why = "no points, because check mode has findings";
+        score.hygiene_why = "no points, because check mode found an error";
     else
         score.hygiene_why = check_mode->remark;
     if (check_mode && check_mode->verdict == passed) score.hygiene = score.hygiene_max;

@@ -171,7 +171,7 @@ inline StageReport racing_stage() {
                                        CheckMode::Verdict::failed);
     stage.score = score_of(6, 2, 0);
     stage.score->hygiene_pending = false;
-    stage.score->hygiene_why = "no points, because check mode has findings";
+    stage.score->hygiene_why = "no points, because check mode found an error";
     stage.score->speed_pending = true;
     stage.score->speed_why = "not timed; grading on a GPU adds the speed points";
     return stage;

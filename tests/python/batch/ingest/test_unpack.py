@@ -331,9 +331,9 @@ def huge_header() -> bytes:
 
 
 WRONG: dict[str, tuple[str, Callable[[], bytes]]] = {
-    "own": (f"one student handed in, with {LAB}/ at its top", lambda: make_zip((f"{LAB}/{FIRST}", b""))),
-    "own_of_another_lab": ("one student handed in, with other/", lambda: make_tar(("other/manifest.json", b"{}"))),
-    "own_loose": (f"one student handed in, with {FIRST}", lambda: make_zip((FIRST, b""), (SECOND, b""))),
+    "own": (f"of one student, because {LAB}/ is at its top", lambda: make_zip((f"{LAB}/{FIRST}", b""))),
+    "own_of_another_lab": ("of one student, because other/ is", lambda: make_tar(("other/manifest.json", b"{}"))),
+    "own_loose": (f"of one student, because {FIRST} is", lambda: make_zip((FIRST, b""), (SECOND, b""))),
     "cut": ("its end is missing. Download it again", lambda: make_zip(ADA)[:-30]),
     "cut_tar": ("its end is missing", lambda: gzip.compress(make_tar(("a.zip", os.urandom(5000))))[:3000]),
     "changed": ("it is damaged", lambda: make_zip(("a.zip", b"abc"), method=0).replace(b"abc", b"abd")),
