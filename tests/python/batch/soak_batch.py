@@ -15,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -30,44 +31,50 @@ from tests.python import samples
 ROOT = Path(__file__).resolve().parents[3]
 BUILD = Path(os.environ.get("BUILD") or "build")
 LAB, STAGE = "vector_add", "02_grid_stride"
+JOBS = len(os.sched_getaffinity(0))
 
 
-def hand_in(folder: Path, count: int, mark: str) -> Path:
+def hand_in(folder: Path, count: int, mark: str, stages: Sequence[str]) -> Path:
     """Write correct submissions that all differ."""
-    source = (ROOT / "solutions" / LAB / f"{STAGE}.cu").read_text()
     for number in range(count):
-        file = folder / f"s{number:04}" / f"{STAGE}.cu"
-        file.parent.mkdir(parents=True)
-        constant = f"\nconstexpr int number_of_this_submission = {number};\n"
-        file.write_text(f"// {mark} {number}\n{source}{constant}")
+        student = folder / f"s{number:04}"
+        student.mkdir(parents=True)
+        for stage in stages:
+            source = (ROOT / "solutions" / LAB / f"{stage}.cu").read_text()
+            constant = f"\nconstexpr int number_of_this_submission = {number};\n"
+            (student / f"{stage}.cu").write_text(f"// {mark} {number}\n{source}{constant}")
     return folder
 
 
-def grade(folder: Path, count: int, *options: str) -> dict[str, Any]:
-    """Grade one stage of `count` submissions. Return the number per second, and the time that the report does not
-    account for."""
+def grade(folder: Path, count: int, *options: str, whole_lab: bool = False, jobs: int = JOBS) -> dict[str, Any]:
+    """Grade one stage, or the whole lab, of `count` submissions. Return the submissions a minute, how many there would
+    be if only the CPU backend's compiler ran (the floor), and the time that the report does not account for."""
     mark = f"{time.time_ns()}"
-    handed_in, out = hand_in(folder / f"handed in {mark}", count, mark), folder / f"out {mark}"
-    command = [sys.executable, "-m", "grader.python.batch", "grade", handed_in, "--lab", LAB, "--stage", STAGE]
+    stages = sorted(file.stem for file in (ROOT / "solutions" / LAB).glob("*.cu")) if whole_lab else [STAGE]
+    handed_in, out = hand_in(folder / f"handed in {mark}", count, mark, stages), folder / f"out {mark}"
+    command = [sys.executable, "-m", "grader.python.batch", "grade", handed_in, "--lab", LAB, "--jobs", jobs]
+    command += [] if whole_lab else ["--stage", STAGE]
     command += ["--out", out, "--build", BUILD, "--backend", "cpu", "--no-nvcc", *options]
     begin = time.monotonic()
     done = subprocess.run(list(map(str, command)), cwd=ROOT, capture_output=True, text=True, check=False)
     wall_s = time.monotonic() - begin
     database = Database(out / "batch.sqlite")
-    others = []
+    others, compiling = [], []
     for row in database.rows():
-        (stage,) = json.loads(database.report(row.grade))["stages"] if row.grade else (None,)
-        if stage:
-            check_mode_s = stage["check_mode"]["wall_s"] if stage["check_mode"] else 0
-            ran = sum(check["wall_s"] for check in stage["checks"])
-            others.append(row.wall_s - stage["compilation"]["wall_s"] - ran - check_mode_s)
+        reported = json.loads(database.report(row.grade))["stages"] if row.grade else []
+        compiling.append(sum(stage["compilation"]["wall_s"] for stage in reported))
+        check_mode_s = sum(stage["check_mode"]["wall_s"] for stage in reported if stage["check_mode"])
+        ran = sum(check["wall_s"] for stage in reported for check in stage["checks"])
+        others.append(row.wall_s - compiling[-1] - ran - check_mode_s)
     counts = database.counts()
     database.close()
     found = [] if counts == {"graded": count} else [{"counts": counts, "said": (done.stdout + done.stderr)[-2000:]}]
     return {
-        "what": f"{count} submissions of one stage, {' '.join(options) or 'with check mode'}",
+        "what": f"{count} submissions, {'whole lab' if whole_lab else 'one stage'}, {jobs} at a time, "
+        + (" ".join(options) or "with check mode"),
         "wall_s": round(wall_s, 1),
-        "a_second": round(count / wall_s, 2),
+        "a_minute": round(60 * count / wall_s, 1),
+        "compiling_alone_a_minute": round(60 * count * jobs / sum(compiling), 1) if sum(compiling) else None,
         "beyond_compiling_and_running_s": round(statistics.median(others), 3) if others else None,
         "found": found,
     }
@@ -114,7 +121,7 @@ def kill(kills: int) -> dict[str, Any]:
 
 
 def soak(
-    submissions: int = 500, with_check_mode: int = 100, rows: int = 10_000, kills: int = 100
+    submissions: int = 500, with_check_mode: int = 100, whole_labs: int = 50, rows: int = 10_000, kills: int = 100
 ) -> list[dict[str, Any]]:
     """Run all parts, and return their results."""
     with tempfile.TemporaryDirectory() as name:
@@ -124,7 +131,8 @@ def soak(
         return [
             grade(folder, submissions, "--no-check-mode"),
             grade(folder, with_check_mode),
-            grade(folder, 20, "--no-check-mode", "--jobs", "1"),
+            grade(folder, whole_labs, whole_lab=True),
+            grade(folder, 20, "--no-check-mode", jobs=1),
             fill(folder, rows),
             kill(kills),
         ]

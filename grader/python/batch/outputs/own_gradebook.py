@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from grader.python.batch.ingest.submission import FILE_DATES
 from grader.python.batch.outputs.cells import write_csv
 from grader.python.batch.policy.points import Final
 from grader.python.common.units import show_points
@@ -31,7 +32,7 @@ def make_gradebook(
         unused = [f"Not used, because {why}: {', '.join(final.unused)}"] if final.unused else []
         remarks = "; ".join([*([row.detail] if row.detail else []), *row.notes, *unused])
         words = [final.student, final.name, row.status or "waiting"]
-        rows.append([*words, *numbers, final.override, row.handed_in, final.lateness.by or row.known_by, remarks])
+        rows.append([*words, *numbers, final.override, row.handed_in, name_time(final), remarks])
     return write_csv(rows)
 
 
@@ -39,6 +40,13 @@ def columns_around(stages: Sequence[str]) -> tuple[list[str], list[str]]:
     """Return the names of the columns before and after those of the points given by hand."""
     before = ["id", "name", "status", "points", "of", "pending", "judged", "late_days", "late_penalty"]
     return before, [*stages, "quiz_right", "quiz_of", "override", "handed_in", "time_from", "remarks"]
+
+
+def name_time(final: Final) -> str:
+    """Return the source of a hand-in's time, and whether its lateness is not counted by that."""
+    source = final.lateness.by or final.row.known_by
+    is_unused = source in FILE_DATES and not final.lateness.by
+    return f"{source} (not counted as late)" if is_unused else source
 
 
 def number(value: float | None) -> str:

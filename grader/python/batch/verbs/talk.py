@@ -23,7 +23,8 @@ def comment(options: argparse.Namespace) -> int:
     settings = kept_settings(database)
     key, stage = find_own_key(database, options.student), find_stage(settings.lab, settings.stages, options.stage)
     row = next(row for row in database.rows() if row.key == key)
-    if options.undo and (stage, options.line) not in [(one.stage, one.line) for one in row.comments]:
+    replaced = [one.text for one in row.comments if (one.stage, one.line) == (stage, options.line)]
+    if options.undo and not replaced:
         raise UserError(f"{with_name(key, {key: row.name})}: no comment on {stage}, line {options.line}.")
     code = read_line(database, key, stage, options.line) if not options.undo else ""
     line = {"student": key, "stage": stage, "line": options.line, "code": code, "kept": not options.undo}
@@ -31,6 +32,8 @@ def comment(options: argparse.Namespace) -> int:
     database.insert("comments", [line])
     said = "comment removed" if options.undo else code
     say(f"{with_name(key, {key: row.name})}, {stage}, line {options.line}: {said}")
+    if replaced and not options.undo:
+        say(f"This replaces the comment: {replaced[0]}")
     say_report(database)
     return 0
 

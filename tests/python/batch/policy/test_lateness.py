@@ -131,6 +131,17 @@ def test_the_worksheets_times_count_before_the_names(course: Course, tmp_path: P
     ]  # fmt: skip
 
 
+def test_a_files_date_is_named_as_not_counted(course: Course) -> None:
+    course.hand_in("al1", "fine", "fine")
+    course.grade()
+    course.verb("due", "--at", "2020-01-01T00:00+00:00")
+    course.verb("report")
+    assert read_gradebook(course)["al1"]["time_from"] == f"{FILE_DATE} (not counted as late)"
+    course.verb("due", "--trust-file-dates")
+    course.verb("report")
+    assert read_gradebook(course)["al1"]["time_from"] == FILE_DATE
+
+
 def test_a_hand_in_that_changes_under_an_override_is_named(course: Course) -> None:
     course.hand_in("al1", "fine", "fine")
     course.grade()

@@ -45,6 +45,15 @@ def test_a_comment_is_in_the_feedback_of_its_student(graded: Course) -> None:
     assert "comment on 01_first, line 2, removed (Name this.)" in said
 
 
+def test_a_second_comment_on_a_line_replaces_the_first_and_says_so(graded: Course) -> None:
+    on_line = ("--stage", "01", "--line", "2")
+    assert "replaces" not in say(graded, "comment", *on_line, "--text", "Name this.")
+    said = say(graded, "comment", *on_line, "--text", "Both are too long.")
+    assert said.splitlines()[1] == "This replaces the comment: Name this."
+    feedback = read_feedback(graded)
+    assert "Both are too long." in feedback and "Name this." not in feedback
+
+
 def test_a_comment_on_an_empty_line_quotes_nothing() -> None:
     assert tell_comment(Comment("01_first", 3, "", "Why?", False)) == "Comment on 01_first.cu, line 3: Why?"
 
