@@ -11,7 +11,7 @@
 namespace warplab {
 namespace {
 
-constexpr std::size_t most_quoted = 200, most_said = 1000;  // bytes of the parser's text, and of a message
+constexpr std::size_t most_parser_bytes = 200, most_said = 1000;  // bytes of the parser's text, and of a message
 constexpr int most_levels = 100;  // of nested values: copying a value takes stack for each of its levels
 
 std::string line_and_column(std::string_view text, std::size_t byte) {
@@ -33,7 +33,7 @@ std::string parser_words(std::string words) {
         const auto at = words.find(prefix);
         if (at != std::string::npos) words = words.substr(at + prefix.size());
     }
-    return start_of(words, most_quoted);
+    return start_of(words, most_parser_bytes);
 }
 
 std::string escape_pointer(const std::string& key) {

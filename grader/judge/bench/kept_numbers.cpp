@@ -10,7 +10,7 @@
 namespace warplab {
 namespace {
 
-Json read(const std::filesystem::path& file) {
+Json read_kept(const std::filesystem::path& file) {
     std::ifstream stream(file);
     Json all = stream ? Json::parse(stream, nullptr, false) : Json::object();
     return all.is_object() ? all : Json::object();
@@ -20,7 +20,7 @@ Json read(const std::filesystem::path& file) {
 
 std::optional<std::vector<double>> find_numbers(const std::filesystem::path& file, const std::string& name,
                                                 std::size_t count) {
-    const Json all = read(file);
+    const Json all = read_kept(file);
     const auto found = all.find(name);
     if (found == all.end() || !found->is_array() || found->size() != count) return std::nullopt;
     if (!std::all_of(found->begin(), found->end(), [](const Json& one) { return one.is_number(); }))
@@ -34,7 +34,7 @@ std::vector<double> keep_numbers(const std::filesystem::path& file, const std::s
     if (const auto known = find_numbers(file, name, count)) return *known;
     const std::vector<double> times = measure();
     if (times.size() != count) return times;
-    Json all = read(file);
+    Json all = read_kept(file);
     all[name] = times;
     const std::filesystem::path fresh = file.string() + ".new";
     std::ofstream(fresh) << all.dump(1) << "\n";

@@ -90,13 +90,13 @@ Stopped look_at_outputs(const StageRun& run, const Buffers& buffers, const Probl
 }
 
 /// Compare the runner's account of a call with the judge's own knowledge, if the outputs are correct.
-void note_evidence(StageRun& run, const Buffers& buffers, const Trial& trial, const CallResult& result,
-                   const Observed& observed) {
+void note_doubt(StageRun& run, const Buffers& buffers, const Trial& trial, const CallResult& result,
+                const Observed& observed) {
     run.launch_digests.push_back(observed.launch_digest);
     if (run.sanitizer == Sanitizer::off || result.wrong != Wrong::nothing || !run.doubt.empty()) return;
     const std::vector<Array> before = whole_contents(run.lab, trial, buffers);
-    const Evidence evidence{trial.problem, before, result.outputs, trial.host_variant, run.session->findings_sent()};
-    run.doubt = find_doubt(run.lab, run.oracle, evidence, observed);
+    const CheckedCall call{trial.problem, before, result.outputs, trial.host_variant, run.session->findings_sent()};
+    run.doubt = find_doubt(run.lab, run.oracle, call, observed);
 }
 
 /// Write the contents, make one call and compare its results. If the program ends, the session is over.
@@ -119,7 +119,7 @@ CallResult make_call(StageRun& run, Buffers& buffers, const Trial& trial) {
     result.wrong = Wrong::copied_to_host;
     if (!trial.host_variant && answer.host_bytes > allowed) return result;
     compare_outputs(run, buffers, trial, result);
-    note_evidence(run, buffers, trial, result, answer.observed);
+    note_doubt(run, buffers, trial, result, answer.observed);
     if (result.wrong != Wrong::nothing) return result;
     if (answer.launches == 0 && needs_kernel(run.lab, trial.problem))
         result.wrong = Wrong::no_kernel;

@@ -29,24 +29,24 @@ double bytes_seen(const Lab& lab, const Observed& observed) {
 
 }  // namespace
 
-std::string find_doubt(const Lab& lab, const Oracle& oracle, const Evidence& evidence, const Observed& observed) {
-    const auto& sent = evidence.findings;
+std::string find_doubt(const Lab& lab, const Oracle& oracle, const CheckedCall& call, const Observed& observed) {
+    const auto& sent = call.findings;
     if (observed.finding_count != sent.size())
         return fmt::format("The program reports that it sent {}, but {} arrived.",
                            format_plural(observed.finding_count, "finding"), sent.size());
     if (observed.findings != std::accumulate(sent.begin(), sent.end(), std::uint64_t{0}, add_to_findings))
         return "The program altered findings of the sanitizer on their way.";
     if (observed.disturbances > 0) return "The program replaced the sanitizer's signal handler.";
-    if (evidence.host_variant) return "";
+    if (call.host_variant) return "";
     for (std::size_t i = 0; i < lab.buffers.size() && i < most_buffers; ++i) {
         if (lab.buffers[i].role == Role::input) continue;
-        const std::uint64_t changed = changed_bytes(evidence.before[i], evidence.after[i]);
+        const std::uint64_t changed = changed_bytes(call.before[i], call.after[i]);
         if (observed.written_bytes[i] < changed)
             return fmt::format("The call changed {} of {}, but the sanitizer saw writes to only {}.",
                                format_plural(changed, "byte"), lab.buffers[i].name, observed.written_bytes[i]);
     }
     // Half: a call may skip elements at an edge or in padding.
-    const double needed = oracle.cost(evidence.problem).floor_bytes / 2, seen = bytes_seen(lab, observed);
+    const double needed = oracle.cost(call.problem).floor_bytes / 2, seen = bytes_seen(lab, observed);
     if (seen < needed)
         return fmt::format("A correct answer reads and writes at least {}, but the sanitizer saw only {}.",
                            format_bytes(needed), format_bytes(seen));

@@ -13,7 +13,7 @@
 namespace warplab {
 
 /// The judge's knowledge of a call whose outputs were correct.
-struct Evidence {
+struct CheckedCall {
     const Problem& problem;
     const std::vector<Array>& before;         // contents of every buffer before the call
     const std::vector<Array>& after;          // and after it
@@ -23,6 +23,6 @@ struct Evidence {
 
 /// Return the first reason to doubt that the sanitizer saw the whole call, as a sentence; empty if everything is
 /// consistent.
-std::string find_doubt(const Lab& lab, const Oracle& oracle, const Evidence& evidence, const Observed& observed);
+std::string find_doubt(const Lab& lab, const Oracle& oracle, const CheckedCall& call, const Observed& observed);
 
 }  // namespace warplab

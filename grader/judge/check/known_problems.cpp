@@ -5,7 +5,7 @@
 namespace warplab {
 namespace {
 
-constexpr std::size_t most_kept_bytes = 1ull << 30;
+constexpr std::size_t most_problem_bytes = 1ull << 30;
 
 bool is_read(Role role) { return role != Role::output; }
 bool is_written(Role role) { return role != Role::input; }
@@ -37,7 +37,7 @@ std::size_t bytes_of(const Lab& lab, const Problem& problem, bool (*counts)(Role
 }  // namespace
 
 bool KnownProblems::take_room(std::size_t bytes) {
-    if (kept_bytes_ + bytes > most_kept_bytes) return false;
+    if (kept_bytes_ + bytes > most_problem_bytes) return false;
     kept_bytes_ += bytes;
     return true;
 }

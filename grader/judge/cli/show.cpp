@@ -21,9 +21,9 @@ namespace warplab {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr std::size_t guard_bytes = 64 << 10;
+constexpr std::size_t shown_guard_bytes = 64 << 10;
 
-struct Outcome {
+struct ShownCall {
     std::optional<Failure> failure = std::nullopt;
     bool ended = true;  // the call ended, so the outputs are its own
     bool ours = false;
@@ -36,11 +36,11 @@ class Caller {
     explicit Caller(StageRun& run) : run_(run) {}
 
     /// Make one call and store its results in the problem's outputs.
-    Outcome call(Problem& problem) {
-        if (Outcome opened = open(problem); opened.failure) return opened;
+    ShownCall call(Problem& problem) {
+        if (ShownCall opened = open(problem); opened.failure) return opened;
         const std::vector<Array> before = contents_before(problem);
         // On a GPU the first call also loads the kernels: once to warm up, once to measure.
-        Outcome outcome = ask(problem, before);
+        ShownCall outcome = ask(problem, before);
         if (!outcome.failure && run_.backend == Backend::cuda && !warm_) outcome = ask(problem, before);
         warm_ = true;
         if (!outcome.ended) return outcome;
@@ -62,11 +62,11 @@ class Caller {
                           same_count);
     }
 
-    Outcome open(const Problem& problem) {
+    ShownCall open(const Problem& problem) {
         if (fits(problem)) return {};
         const Prepared prepared = prepare(run_, problem);
         if (prepared.failure) return {.failure = prepared.failure, .ended = false, .ours = prepared.ours};
-        buffers_.emplace(run_.device, run_.lab, problem, prepared.scratch_bytes, 1, guard_bytes, Poison::draw(0));
+        buffers_.emplace(run_.device, run_.lab, problem, prepared.scratch_bytes, 1, shown_guard_bytes, Poison::draw(0));
         shape_ = problem;
         if (auto failure = open_buffers(run_, problem, *buffers_)) return {.failure = failure, .ended = false};
         return {};
@@ -83,7 +83,7 @@ class Caller {
         return before;
     }
 
-    Outcome ask(const Problem& problem, const std::vector<Array>& before) {
+    ShownCall ask(const Problem& problem, const std::vector<Array>& before) {
         buffers_->poison_all();
         for (std::size_t i = 0; i < before.size(); ++i) buffers_->write(i, 0, before[i]);
         run_.device.synchronize();
@@ -93,7 +93,7 @@ class Caller {
         request.host_bytes_limit = host_bytes_allowed(run_, problem);
         const Session::Reply reply = run_.runner_session().ask(request, {}, time_limit_s(run_, problem));
         if (reply.failure) return {.failure = reply.failure, .ended = false, .ours = reply.ours};
-        Outcome outcome;
+        ShownCall outcome;
         outcome.call_s = run_.backend == Backend::cuda ? reply.answer.event_s : reply.answer.wall_s;
         if (const auto damage = buffers_->find_damage(0)) outcome.failure = explain_damage(run_.lab, *damage);
         return outcome;
@@ -199,7 +199,7 @@ class Pictures {
 };
 
 /// Print failures as `check` does; returns the exit status.
-int say_failure(const Stage& stage, const Outcome& outcome) {
+int say_failure(const Stage& stage, const ShownCall& outcome) {
     StageReport report;
     report.stage = stage.id;
     report.verdict = outcome.ours ? Verdict::error : Verdict::failed;
@@ -219,12 +219,12 @@ int say_compilation(const Stage& stage, const Compilation& compilation) {
 
 /// Make calls until the lab needs no more or a call does not end. Returns the first failure; its pictures are still
 /// useful.
-Outcome make_calls(StageRun& run, Show& show, const Listener& listener) {
+ShownCall make_calls(StageRun& run, Show& show, const Listener& listener) {
     Caller caller(run);
-    Outcome all;
+    ShownCall all;
     for (int number = 1; std::optional<Problem> problem = show.next_call(); ++number) {
         listener.doing(fmt::format("call {}", number));
-        Outcome outcome = caller.call(*problem);
+        ShownCall outcome = caller.call(*problem);
         if (outcome.failure && !all.failure) all = outcome;
         if (!outcome.ended) return all;
         listener.doing("");
@@ -265,7 +265,7 @@ int show(const Options& options) {
     Judge::Ready ready = judge.make_ready(lab, *shown.stage, shown.source, {});
     console.clear();
     if (!ready.run) return say_compilation(*shown.stage, ready.compilation);
-    const Outcome outcome = make_calls(*ready.run, *lab_show, listener);
+    const ShownCall outcome = make_calls(*ready.run, *lab_show, listener);
     console.clear();
     ready.run->end_session();
     if (outcome.ended) {

@@ -42,7 +42,7 @@ std::string cache_key(const Job& job, const Harness& harness, const std::string&
     return sha256(all);
 }
 
-void write_outcome(const Outcome& outcome, const fs::path& folder) {
+void write_outcome(const JobOutcome& outcome, const fs::path& folder) {
     Json json = {{"passed", outcome.passed()},
                  {"log", outcome.log},
                  {"warned_line", outcome.warned_line},
@@ -52,11 +52,11 @@ void write_outcome(const Outcome& outcome, const fs::path& folder) {
     std::ofstream(folder / "outcome.json") << json.dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
 }
 
-std::optional<Outcome> read_outcome(const fs::path& folder) {
+std::optional<JobOutcome> read_outcome(const fs::path& folder) {
     std::ifstream file(folder / "outcome.json");
     const Json json = Json::parse(file, nullptr, false);
     if (!json.is_object()) return std::nullopt;
-    Outcome outcome;
+    JobOutcome outcome;
     outcome.verdict = json.value("passed", false) ? Verdict::passed : Verdict::failed;
     outcome.log = json.value("log", "");
     outcome.warned_line = json.value("warned_line", 0);
@@ -69,7 +69,7 @@ std::optional<Outcome> read_outcome(const fs::path& folder) {
     return outcome;
 }
 
-Compiled finish(const Outcome& outcome, const fs::path& folder = {}) {
+Compiled finish(const JobOutcome& outcome, const fs::path& folder = {}) {
     Compiled compiled;
     compiled.result.verdict = outcome.verdict;
     compiled.result.failure = outcome.failure;
@@ -91,7 +91,7 @@ std::string why_reference_fails(const Job& job) {
         const HandIn source = read_hand_in(reference.source, reference.lab, Links::followed);
         if (source.failure) return source.failure->message;
         const Harness harness = harness_of(reference);
-        const Outcome outcome = Compiler(reference, harness, source.text).make_runner();
+        const JobOutcome outcome = Compiler(reference, harness, source.text).make_runner();
         return outcome.passed() ? "" : outcome.failure->message;
     } catch (const std::exception& problem) {
         return problem.what();
@@ -100,7 +100,7 @@ std::string why_reference_fails(const Job& job) {
 
 /// Decide a suspect outcome: it is the file's failure if the reference compiles, else an error of the judge's side. So
 /// a file cannot cause an error by making a tool fail.
-Outcome confirm(Outcome outcome, const Job& job) {
+JobOutcome confirm(JobOutcome outcome, const Job& job) {
     if (!outcome.suspect) return outcome;
     if (const std::string why = why_reference_fails(job); !why.empty())
         return broken(cause::internal, fmt::format("{} does not compile here either: {}", job.reference.string(), why),
@@ -115,7 +115,7 @@ Outcome confirm(Outcome outcome, const Job& job) {
 
 /// Return whether a tool may succeed at the second attempt: on a busy machine it can be killed for lack of memory. A
 /// batch repeats a time-out itself, when the machine is idle.
-bool may_be_chance(const Outcome& outcome) {
+bool may_be_chance(const JobOutcome& outcome) {
     return outcome.suspect && outcome.failure->cause != cause::compile_timeout;
 }
 
@@ -132,7 +132,7 @@ Compiled compile_job(const Job& job) {
         }
 
     auto compiler = std::make_unique<Compiler>(job, harness, hand_in.text);
-    Outcome outcome = compiler->make_runner();
+    JobOutcome outcome = compiler->make_runner();
     if (may_be_chance(outcome)) {
         compiler = std::make_unique<Compiler>(job, harness, hand_in.text);
         outcome = compiler->make_runner();
@@ -161,7 +161,7 @@ NvccAnswer compile_with_nvcc(const Job& job) {
         return {log.empty() ? compiles : refuses, log};
     }
     Compiler compiler(job, harness, hand_in.text);
-    const Outcome outcome = compiler.make_checked_object();
+    const JobOutcome outcome = compiler.make_checked_object();
     if (!outcome.keep) throw std::runtime_error(outcome.failure->message);
     const std::string log = outcome.passed() ? "" : !outcome.log.empty() ? outcome.log : outcome.failure->message;
     WorkFolder finished(job.cache());

@@ -44,7 +44,7 @@ std::string read_left(const fs::path& path) {
 }
 
 /// Return whether a tool reached a limit; if so, the result says nothing about the text.
-bool ran_out(const Outcome& outcome) {
+bool ran_out(const JobOutcome& outcome) {
     return outcome.verdict == Verdict::error || outcome.failure->cause == cause::compile_timeout ||
            outcome.failure->cause == cause::out_of_memory;
 }
@@ -83,35 +83,35 @@ Compiler::Compiler(const Job& job, const Harness& harness, const std::string& te
     policy_.limits.flood_bytes = flood_bytes;
 }
 
-Outcome Compiler::make_runner() {
-    Outcome outcome = make_object();
+JobOutcome Compiler::make_runner() {
+    JobOutcome outcome = make_object();
     if (!outcome.passed()) {
         outcome.refused = !ran_out(outcome);
         return outcome;
     }
-    if (Outcome checked = check_contract(); !checked.passed()) return checked;
+    if (JobOutcome checked = check_contract(); !checked.passed()) return checked;
     if (job_.backend == Backend::cpu)
-        if (Outcome hidden = hide_symbols(); !hidden.passed()) return hidden;
-    if (Outcome linked = link(); !linked.passed()) return linked;
+        if (JobOutcome hidden = hide_symbols(); !hidden.passed()) return hidden;
+    if (JobOutcome linked = link(); !linked.passed()) return linked;
     std::error_code error;
     if (const auto bytes = fs::file_size(runner(), error); !error && bytes > runner_bytes) return too_large_program();
     return outcome;
 }
 
-Outcome Compiler::make_checked_object() {
-    Outcome outcome = make_object();
+JobOutcome Compiler::make_checked_object() {
+    JobOutcome outcome = make_object();
     if (!outcome.passed()) return outcome;
-    const Outcome checked = check_contract();
+    const JobOutcome checked = check_contract();
     return checked.passed() ? outcome : checked;
 }
 
-Outcome Compiler::make_object() {
+JobOutcome Compiler::make_object() {
     return with_warnings(job_.backend == Backend::cpu ? make_cpu_object() : make_cuda_object());
 }
 
 /// Return the outcome with the warnings about the student's file in its log: those of the rewriter first, because it
 /// warns of nothing else than mistakes.
-Outcome Compiler::with_warnings(Outcome outcome) const {
+JobOutcome Compiler::with_warnings(JobOutcome outcome) const {
     std::vector<Diagnostic> warnings = of_rewriter_;
     warnings.insert(warnings.end(), of_compiler_.begin(), of_compiler_.end());
     if (!outcome.passed() || warnings.empty()) return outcome;
@@ -142,7 +142,7 @@ void Compiler::write_student_file(const std::string& text) const {
 }
 
 /// Keep warnings about the student's file.
-Outcome Compiler::judge_compiler(const Ended& ended) {
+JobOutcome Compiler::judge_compiler(const Ended& ended) {
     if (auto end = explain_end(ended, "The compiler", job_)) return *end;
     if (ended.status != 0) {
         const std::string rewritten = job_.backend == Backend::cpu ? read_left(in_work("student.cpp")) : "";
@@ -167,16 +167,16 @@ std::string Compiler::without_our_paths(std::string words) const {
 }
 
 /// Preprocesses the file, scans the result, and compiles exactly that text.
-Outcome Compiler::make_cpu_object() {
+JobOutcome Compiler::make_cpu_object() {
     write_student_file(text_);
     if (job_.fast && !job_.by_fibers)
         if (const auto split = make_split_object()) return *split;
-    if (Outcome done = rewriter({"student.cu", "student.cpp"}); !done.passed()) return done;
+    if (JobOutcome done = rewriter({"student.cu", "student.cpp"}); !done.passed()) return done;
     const Words include = {"-include", "cuda_runtime.h"};
     const Ended expanded = compile_cpu(include, {"-E", "-fpch-preprocess", "student.cpp", "-o", "student.ii"});
     if (auto end = explain_end(expanded, "The compiler", job_)) return *end;
     if (expanded.status == 0)
-        if (Outcome done = rewriter({"--scan", "student.ii"}); !done.passed()) return done;
+        if (JobOutcome done = rewriter({"--scan", "student.ii"}); !done.passed()) return done;
     const Ended compiled = expanded.status == 0
                                ? compile_cpu(dump_flags(), {"-fpreprocessed", "-c", "student.ii", "-o", "student.o"})
                                : expanded;
@@ -189,7 +189,7 @@ Outcome Compiler::make_cpu_object() {
 
 /// Return the object of a program whose kernels are split at their barriers; nothing if no kernel can be split, or
 /// if g++ refuses a split kernel. Its messages are about the text without splits.
-std::optional<Outcome> Compiler::make_split_object() {
+std::optional<JobOutcome> Compiler::make_split_object() {
     const Words include = {"-include", "cuda_runtime.h"};
     if (!rewriter({"--split", "student.cu", "student.cpp"}).passed()) return std::nullopt;
     if (!contains(read_left(in_work("student.cpp")), "WARPLAB_CPU_SPLIT_KERNEL(")) return std::nullopt;
@@ -197,7 +197,7 @@ std::optional<Outcome> Compiler::make_split_object() {
     if (!succeeded(compiled) || !rewriter({"--scan", "student.ii"}).passed()) return std::nullopt;
     compiled = compile_cpu(split_cpu_flags(), {"-fpreprocessed", "-c", "student.ii", "-o", "student.o"});
     if (!succeeded(compiled)) return std::nullopt;
-    Outcome outcome;
+    JobOutcome outcome;
     if (!compiled.output.empty()) {
         if (!rewriter({"student.cu", "student.cpp"}).passed()) return std::nullopt;
         compiled = compile_cpu(include, {"-c", "student.cpp", "-o", "explained.o"});
@@ -223,7 +223,7 @@ Ended Compiler::compile_cpu(const Words& before, const Words& what) const {
     return run(command, policy_);
 }
 
-Outcome Compiler::rewriter(const Words& arguments) {
+JobOutcome Compiler::rewriter(const Words& arguments) {
     Words command = {harness_.rewriter.string(), "--name", job_.shown};
     add(command, arguments);
     const Ended ended = run(command, policy_);
@@ -245,7 +245,7 @@ Outcome Compiler::rewriter(const Words& arguments) {
         render(refusals, text_, errors_shown));
 }
 
-Outcome Compiler::make_cuda_object() {
+JobOutcome Compiler::make_cuda_object() {
     std::string name;
     for (char c : job_.shown) name += c == '"' || c == '\\' ? std::string("\\") + c : std::string(1, c);
     write_student_file("#line 1 \"" + name + "\"\n" + text_);
@@ -259,7 +259,7 @@ Outcome Compiler::make_cuda_object() {
     return judge_compiler(run(command, policy));
 }
 
-Outcome Compiler::check_contract() const {
+JobOutcome Compiler::check_contract() const {
     Policy policy = policy_;
     policy.limits.output_bytes = symbol_list_bytes;
     const Ended ended = run({"nm", "-C", "student.o"}, policy);
@@ -279,12 +279,12 @@ Outcome Compiler::check_contract() const {
              fmt::format("The list of this file's functions and variables exceeds {} MB.", symbol_list_bytes >> 20),
              "Does a macro or a template define them without end?"});
     if (!breach) breach = find_breach(read_symbols(ended.output), harness_.contract, text_);
-    return breach ? failed(*breach) : Outcome{};
+    return breach ? failed(*breach) : JobOutcome{};
 }
 
 /// Hides every symbol of the file except the contract's functions from other objects and libraries, so that the
 /// file cannot replace a function that the grader calls.
-Outcome Compiler::hide_symbols() const {
+JobOutcome Compiler::hide_symbols() const {
     // The linker keeps one copy of a group that several objects define: after this, it never picks the file's copy.
     const Words dissolve_groups = {find_cxx().string(), "-r", "-nostdlib", "-Wl,--force-group-allocation",
                                    "student.o",         "-o", "grouped.o"};
@@ -297,11 +297,11 @@ Outcome Compiler::hide_symbols() const {
         if (ended.status != 0)
             return suspect({cause::compile_error, "The object file cannot be read: " + ended.output});
     }
-    return Outcome{};
+    return JobOutcome{};
 }
 
 /// Links the harness first: it takes the judge's orders before any code of the submission runs.
-Outcome Compiler::link() const {
+JobOutcome Compiler::link() const {
     Words command = {find_cxx().string(), "-o", "runner"};
     for (const auto& part : harness_.link) command.push_back(part.string());
     command.push_back(job_.backend == Backend::cpu ? "offered.o" : "student.o");
@@ -309,10 +309,10 @@ Outcome Compiler::link() const {
     add(command, library_flags(job_.libraries));
     Policy policy = policy_;
     if (job_.backend == Backend::cuda) policy.readable.push_back(cuda_library());
-    if (job_.backend == Backend::cpu && linked_by_gold(command, policy)) return Outcome{};
+    if (job_.backend == Backend::cpu && linked_by_gold(command, policy)) return JobOutcome{};
     const Ended ended = run(command, policy);
     if (auto end = explain_end(ended, "The linker", job_)) return *end;
-    return ended.status == 0 ? Outcome{} : explain_linker(without_our_paths(ended.output), text_);
+    return ended.status == 0 ? JobOutcome{} : explain_linker(without_our_paths(ended.output), text_);
 }
 
 /// Link with gold, which takes a third of the time. If gold is missing or fails, the default linker is used.

@@ -17,10 +17,10 @@ class Compiler {
     Compiler(const Job& job, const Harness& harness, const std::string& text);
 
     /// Make the runner; `runner` is then in the work folder.
-    Outcome make_runner();
+    JobOutcome make_runner();
 
     /// Compile the file with nvcc and check its functions and their signatures. The object is not linked.
-    Outcome make_checked_object();
+    JobOutcome make_checked_object();
 
     /// Return ptxas' messages; nothing if nvcc rejects the file.
     std::optional<std::string> report_resources(const std::string& architecture);
@@ -34,19 +34,19 @@ class Compiler {
     void write_student_file(const std::string& text) const;
     std::string without_our_paths(std::string words) const;
 
-    Outcome make_object();
-    Outcome make_cpu_object();
-    std::optional<Outcome> make_split_object();
-    Outcome make_cuda_object();
+    JobOutcome make_object();
+    JobOutcome make_cpu_object();
+    std::optional<JobOutcome> make_split_object();
+    JobOutcome make_cuda_object();
     Words dump_flags() const;
     Ended compile_cpu(const Words& before, const Words& what) const;
-    Outcome rewriter(const Words& arguments);
-    Outcome judge_compiler(const Ended& ended);
-    Outcome with_warnings(Outcome outcome) const;
+    JobOutcome rewriter(const Words& arguments);
+    JobOutcome judge_compiler(const Ended& ended);
+    JobOutcome with_warnings(JobOutcome outcome) const;
 
-    Outcome check_contract() const;
-    Outcome hide_symbols() const;
-    Outcome link() const;
+    JobOutcome check_contract() const;
+    JobOutcome hide_symbols() const;
+    JobOutcome link() const;
     bool linked_by_gold(Words command, const Policy& policy) const;
 
     const Job& job_;

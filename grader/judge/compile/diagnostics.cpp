@@ -16,7 +16,7 @@ namespace warplab::compilation {
 namespace {
 
 constexpr std::size_t most_message_bytes = 500;    // a message may quote a name as long as the file
-constexpr std::size_t most_quoted_bytes = 200;     // of a line of source
+constexpr std::size_t most_line_bytes = 200;       // of a line of source
 constexpr std::size_t most_searched_bytes = 5000;  // of a line in which words are compared
 
 /// The lines of a text, found once: there can be thousands of diagnostics about a text with a million lines.
@@ -255,10 +255,10 @@ struct Quote {
 };
 
 Quote quote_around(const std::string& line, int column) {
-    if (line.size() <= most_quoted_bytes) return {line, column};
+    if (line.size() <= most_line_bytes) return {line, column};
     const std::size_t at = std::min(static_cast<std::size_t>(std::max(column, 1)) - 1, line.size());
-    const std::size_t begin = utf8_boundary(line, at - std::min(at, most_quoted_bytes / 2));
-    const std::string part = shorten(line.substr(begin), most_quoted_bytes);
+    const std::size_t begin = utf8_boundary(line, at - std::min(at, most_line_bytes / 2));
+    const std::string part = shorten(line.substr(begin), most_line_bytes);
     if (begin == 0) return {part, column};
     const std::string cut = "…";
     return {cut + part, column - static_cast<int>(begin) + static_cast<int>(cut.size())};

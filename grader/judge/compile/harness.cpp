@@ -4,8 +4,10 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <atomic>
 #include <fstream>
 #include <functional>
+#include <future>
 #include <regex>
 #include <stdexcept>
 #include <thread>
@@ -57,24 +59,28 @@ void open_folders(const fs::path& folder) {
         chmod(entry.path().c_str(), entry.is_directory() ? 0755 : 0644);
 }
 
-/// Run the commands in parallel, one per core. They compile the project's own sources, so they need no sandbox.
-void run_all(const std::vector<std::vector<std::string>>& commands) {
+/// Run a command that compiles the project's own sources, so it needs no sandbox.
+void run_trusted(const std::vector<std::string>& command) {
     Policy policy;
     policy.limits.wall_s = 300;
     policy.limits.memory_bytes = 16ull << 30;
     policy.limits.processes = 4096;
+    const Ended ended = run_to_end(command, policy);
+    if (ended.how != End::exited || ended.status != 0)
+        throw std::runtime_error("a part of the grader itself does not compile here:\n" + ended.why + ended.output);
+}
+
+/// Run the commands in this order, one per core at a time.
+void run_all(const std::vector<std::vector<std::string>>& commands) {
     const std::size_t at_once = std::clamp<std::size_t>(std::thread::hardware_concurrency(), 1, 8);
-    for (std::size_t first = 0; first < commands.size(); first += at_once) {
-        std::vector<Process> running;
-        for (std::size_t i = first; i < std::min(commands.size(), first + at_once); ++i)
-            running.push_back(Process::start(commands[i], policy));
-        for (auto& process : running) {
-            const Ended ended = process.finish();
-            if (ended.how != End::exited || ended.status != 0)
-                throw std::runtime_error("a part of the grader itself does not compile here:\n" + ended.why +
-                                         ended.output);
-        }
-    }
+    std::atomic<std::size_t> next = 0;
+    std::vector<std::future<void>> workers;
+    for (std::size_t i = 0; i < std::min(commands.size(), at_once); ++i)
+        workers.push_back(std::async(std::launch::async, [&] {
+            for (std::size_t mine; (mine = next++) < commands.size();) run_trusted(commands[mine]);
+        }));
+    for (auto& worker : workers) worker.wait();  // before one throws: the others use what is here
+    for (auto& worker : workers) worker.get();
 }
 
 struct Base {
@@ -84,13 +90,17 @@ struct Base {
 };
 
 constexpr auto harness_object = "harness.o";  // of the CPU backend
+constexpr auto precompiled_header = "precompiled.h";
 
 bool is_source(const fs::path& path) { return path.extension() == ".cpp"; }
 bool is_anything(const fs::path&) { return true; }
 bool is_code(const fs::path& path) { return path.extension() != ".md"; }
 
+/// Return the runtime's sources. The largest, which takes longest, is first, so that no core waits for it at the end.
 std::vector<fs::path> runtime_sources(const fs::path& root) {
-    return files_below(root, "grader/cpu/runtime", is_source);
+    std::vector<fs::path> sources = files_below(root, "grader/cpu/runtime", is_source);
+    std::ranges::stable_sort(sources, std::greater(), [&](const fs::path& path) { return fs::file_size(root / path); });
+    return sources;
 }
 
 std::string object_name(const fs::path& source) { return source.stem().string() + ".o"; }
@@ -120,16 +130,30 @@ std::vector<std::string> compile_command(const fs::path& root, Backend backend, 
                                          const fs::path& source, const fs::path& object) {
     std::vector<std::string> command = {find_cxx().string()};
     for (const auto& flag : harness_flags(backend)) command.push_back(flag);
-    command.insert(command.end(),
-                   {"-I" + include.string(), "-I" + root.string(), "-c", source.string(), "-o", object.string()});
+    if (backend == Backend::cpu) command.push_back("-fvisibility=hidden");
+    const char* language = source.extension() == ".h" ? "c++-header" : "c++";
+    command.insert(command.end(), {"-I" + include.string(), "-I" + root.string(), "-x", language, "-c", source.string(),
+                                   "-o", object.string()});
     return command;
 }
 
-std::vector<std::string> precompile_command(const fs::path& header, const fs::path& precompiled, const Flags& more) {
+std::vector<std::string> precompile_student_header(const fs::path& header, const fs::path& precompiled,
+                                                   const Flags& more) {
     std::vector<std::string> command = {find_cxx().string()};
     for (const Flags& flags : {student_cpu_flags(), more}) command.insert(command.end(), flags.begin(), flags.end());
     command.insert(command.end(), {"-x", "c++-header", header.string(), "-o", precompiled.string()});
     return command;
+}
+
+/// Precompile what students' files and the runtime include.
+void precompile_headers(const fs::path& root, const fs::path& include, const fs::path& of_runtime) {
+    // g++ picks the file of a .gch folder that was made with the same flags.
+    const fs::path header = include / "cuda_runtime.h", precompiled = header.string() + ".gch";
+    fs::create_directory(precompiled);
+    run_all({precompile_student_header(header, precompiled / "graded", check_mode_flags()),
+             precompile_student_header(header, precompiled / "fast", fast_cpu_flags()),
+             precompile_student_header(header, precompiled / "traced", traced_cpu_flags()),
+             compile_command(root, Backend::cpu, include, of_runtime, of_runtime.string() + ".gch")});
 }
 
 void require_compilers(Backend backend) {
@@ -173,15 +197,15 @@ fs::path join_objects(const std::vector<fs::path>& objects, const fs::path& fold
     std::vector<std::string> join = {find_cxx().string(), "-r", "-nostdlib", "-Wl,--force-group-allocation", "-o",
                                      joined.string()};
     for (const auto& object : objects) join.push_back(object.string());
-    run_all({join});
-    run_all({{"objcopy", "--localize-hidden", joined.string(), harness.string()}});
+    run_trusted(join);
+    run_trusted({"objcopy", "--localize-hidden", joined.string(), harness.string()});
     for (const auto& object : objects) fs::remove(object);
     fs::remove(joined);
     return harness;
 }
 
 void build_base(const fs::path& root, Backend backend, const fs::path& folder) {
-    const fs::path include = folder / "include";
+    const fs::path include = folder / "include", of_runtime = folder / precompiled_header;
     copy_openly(root / "grader/runner/cuda_check.h", include / "grader/runner/cuda_check.h");
     std::vector<std::vector<std::string>> commands;
     std::vector<fs::path> sources = {"grader/runner/runner.cpp",
@@ -189,21 +213,20 @@ void build_base(const fs::path& root, Backend backend, const fs::path& folder) {
     if (backend == Backend::cpu) {
         for (const auto& file : files_below(root, "grader/cpu/include", is_anything))
             copy_openly(root / file, include / fs::relative(file, "grader/cpu/include"));
-        // g++ picks the file of a .gch folder that was made with the same flags.
-        const fs::path header = include / "cuda_runtime.h", precompiled = header.string() + ".gch";
-        fs::create_directory(precompiled);
-        commands.push_back(precompile_command(header, precompiled / "graded", check_mode_flags()));
-        commands.push_back(precompile_command(header, precompiled / "fast", fast_cpu_flags()));
-        commands.push_back(precompile_command(header, precompiled / "traced", traced_cpu_flags()));
-        for (const auto& source : runtime_sources(root)) sources.push_back(source);
+        copy_openly(root / "grader/cpu/runtime" / precompiled_header, of_runtime);
+        precompile_headers(root, include, of_runtime);
+        const std::vector<fs::path> runtime = runtime_sources(root);
+        sources.insert(sources.begin(), runtime.begin(), runtime.end());
     }
     std::vector<fs::path> objects;
     for (const auto& source : sources) {
         objects.push_back(folder / object_name(source));
         commands.push_back(compile_command(root, backend, include, root / source, objects.back()));
-        if (backend == Backend::cpu) commands.back().push_back("-fvisibility=hidden");
+        if (backend == Backend::cpu) commands.back().insert(commands.back().end(), {"-include", of_runtime.string()});
     }
     run_all(commands);
+    fs::remove(of_runtime);
+    fs::remove(of_runtime.string() + ".gch");
     if (backend == Backend::cpu)
         objects = {join_objects(objects, folder)};
     else
@@ -284,7 +307,8 @@ fs::path lab_folder(const fs::path& root, const fs::path& cache, Backend backend
     const fs::path sources = root / "labs" / lab;
     for (const auto& file : files_below(sources, "", [](const fs::path& path) { return path.extension() == ".h"; }))
         copy_openly(sources / file, work.path() / "include/labs" / lab / file);
-    run_all({compile_command(root, backend, base.folder / "include", sources / "driver.cu", work.path() / "driver.o")});
+    run_trusted(
+        compile_command(root, backend, base.folder / "include", sources / "driver.cu", work.path() / "driver.o"));
     write_contract(root, lab, work.path());
     open_folders(work.path());
     return work.publish(name);

@@ -83,7 +83,7 @@ inline Flags hook_flags(const Job& job) {
 inline constexpr auto gimple_name = "student.gimple";
 
 /// The outcome of one step, or of all steps.
-struct Outcome {
+struct JobOutcome {
     Verdict verdict = Verdict::passed;
     std::optional<Failure> failure;
     std::string log;
@@ -97,9 +97,9 @@ struct Outcome {
 };
 
 /// A mistake in the file.
-Outcome failed(Failure failure, std::string log = "");
+JobOutcome failed(Failure failure, std::string log = "");
 /// An error of the judge's side.
-Outcome broken(const char* cause, std::string message, std::string hint);
-Outcome suspect(Failure failure);
+JobOutcome broken(const char* cause, std::string message, std::string hint);
+JobOutcome suspect(Failure failure);
 
 }  // namespace warplab::compilation

@@ -23,14 +23,14 @@ Failure bounded(Failure failure) {
     return failure;
 }
 
-Outcome too_much_memory() {
+JobOutcome too_much_memory() {
     return suspect(
         {cause::out_of_memory,
          fmt::format("Compiling needed more than {} GB of memory and was ended.", compiler_memory_bytes >> 30),
          "Is there a template, a macro or a large array that expands without end?"});
 }
 
-Outcome crashed(const std::string& tool, const std::string& how) {
+JobOutcome crashed(const std::string& tool, const std::string& how) {
     return suspect({cause::compile_error, fmt::format("{} crashed on this file ({}).", tool, how),
                     "Thousands of nested braces, parentheses or templates, or a very long expression, can do this."});
 }
@@ -44,7 +44,7 @@ std::string one_line(std::string words) {
     return words;
 }
 
-Outcome too_much_written() {
+JobOutcome too_much_written() {
     return failed({cause::compile_error, fmt::format("What the compiler wrote grew beyond {} MB.", written_bytes >> 20),
                    "Is there a large array with contents in the file?"});
 }
@@ -68,7 +68,7 @@ std::string compiler_crash(const std::string& words) {
 }
 
 /// Return the outcome if the compiler failed without an error about any line.
-Outcome explain_failure_without_line(const std::string& words) {
+JobOutcome explain_failure_without_line(const std::string& words) {
     if (const std::string how = compiler_crash(words); !how.empty()) return crashed("The compiler", how);
     const std::string hint =
         "An asm statement, an attribute or a #pragma can cause this; remove it, because the stage does not need it.";
@@ -79,7 +79,7 @@ Outcome explain_failure_without_line(const std::string& words) {
                     hint});
 }
 
-Outcome too_slow(std::string message) {
+JobOutcome too_slow(std::string message) {
     return suspect({cause::compile_timeout, std::move(message),
                     "Is there a template, a macro or a constexpr function that expands without end?"});
 }
@@ -103,15 +103,15 @@ std::string where_called(const std::string& symbol, const std::string& text) {
 
 }  // namespace
 
-Outcome failed(Failure failure, std::string log) {
+JobOutcome failed(Failure failure, std::string log) {
     return {Verdict::failed, bounded(std::move(failure)), std::move(log)};
 }
-Outcome broken(const char* cause, std::string message, std::string hint) {
+JobOutcome broken(const char* cause, std::string message, std::string hint) {
     return {Verdict::error, bounded({cause, std::move(message), std::move(hint)}), "", false};
 }
-Outcome suspect(Failure failure) { return {Verdict::failed, bounded(std::move(failure)), "", false, true}; }
+JobOutcome suspect(Failure failure) { return {Verdict::failed, bounded(std::move(failure)), "", false, true}; }
 
-Outcome too_large_program() {
+JobOutcome too_large_program() {
     return failed({cause::compile_error, fmt::format("The compiled program is larger than {} MB.", runner_bytes >> 20),
                    "Is there a large array with contents in the file?"});
 }
@@ -128,7 +128,7 @@ bool names_mistake(const Ended& ended, const Job& job) {
 }
 }  // namespace
 
-std::optional<Outcome> explain_end(const Ended& ended, const char* tool, const Job& job) {
+std::optional<JobOutcome> explain_end(const Ended& ended, const char* tool, const Job& job) {
     // Words about memory may be the file's own, as in a #pragma message.
     const bool may_be_words = ended.how == End::exited || ended.how == End::out_of_memory;
     if (may_be_words && ended.status != 0 && names_mistake(ended, job)) return std::nullopt;
@@ -158,8 +158,8 @@ std::optional<Outcome> explain_end(const Ended& ended, const char* tool, const J
     return std::nullopt;
 }
 
-Outcome explain_errors(const std::string& words, const Job& job, const Contract& contract, const std::string& text,
-                       const std::string& rewritten) {
+JobOutcome explain_errors(const std::string& words, const Job& job, const Contract& contract, const std::string& text,
+                          const std::string& rewritten) {
     const std::vector<Diagnostic> all = read_diagnostics(words, job.shown);
     std::vector<Diagnostic> errors = select(all, job.shown, "error", true);
     const bool has_more = errors.size() > errors_explained;
@@ -194,7 +194,7 @@ Outcome explain_errors(const std::string& words, const Job& job, const Contract&
                   log);
 }
 
-Outcome explain_linker(const std::string& words, const std::string& text) {
+JobOutcome explain_linker(const std::string& words, const std::string& text) {
     const auto quoted = [&](const char* before) {
         const std::size_t at = words.find(before);
         if (at == std::string::npos) return std::string();

@@ -20,14 +20,14 @@ inline constexpr std::uint64_t flood_bytes = 16ull << 20;     // printed by one 
 
 /// Return the failure of a step that did not end by itself; nothing if it did, or if the tool names a mistake in the
 /// file.
-std::optional<Outcome> explain_end(const Ended& ended, const char* tool, const Job& job);
+std::optional<JobOutcome> explain_end(const Ended& ended, const char* tool, const Job& job);
 
 /// Explain why the compiler rejected the text. `rewritten` is the text that it read, if that was not the file itself.
-Outcome explain_errors(const std::string& words, const Job& job, const Contract& contract, const std::string& text,
-                       const std::string& rewritten);
+JobOutcome explain_errors(const std::string& words, const Job& job, const Contract& contract, const std::string& text,
+                          const std::string& rewritten);
 
-Outcome explain_linker(const std::string& words, const std::string& text);
-Outcome too_large_program();
+JobOutcome explain_linker(const std::string& words, const std::string& text);
+JobOutcome too_large_program();
 
 /// Return the first line with "error", else the first line.
 std::string line_with_error(const std::string& words);

@@ -12,11 +12,11 @@
 namespace warplab {
 namespace {
 
-constexpr std::size_t most_findings = 3;                    // of check mode; `make inspect` shows them all
-constexpr std::size_t most_lines = 40, most_columns = 400;  // of a compiler's log or a program's output
+constexpr std::size_t most_findings_shown = 3;                     // of check mode; `make inspect` shows them all
+constexpr std::size_t most_lines_quoted = 40, most_columns = 400;  // of a compiler's log or a program's output
 
 /// A line of ordinary length: some programs print a megabyte without an end of line.
-std::string shorten(const std::string& line) {
+std::string shorten_line(const std::string& line) {
     if (line.size() <= most_columns) return line;
     std::size_t end = most_columns;
     while (end > 0 && (line[end] & 0xC0) == 0x80) --end;  // not in the middle of a character
@@ -28,19 +28,19 @@ std::string paint(Verdict verdict, const TextStyle& style) {
 }
 
 /// Foreign text line by line as it is, only what a terminal could take for commands removed.
-std::string quote(const std::string& text, int indent) {
+std::string quote_lines(const std::string& text, int indent) {
     const auto printable = to_printable(text);
     const std::string margin(static_cast<std::size_t>(indent), ' ');
     std::string quoted;
     std::size_t lines = 0;
     for (std::size_t at = 0; at < printable.size();) {
         const auto end = std::min(printable.find('\n', at), printable.size());
-        if (++lines <= most_lines) quoted += margin + shorten(printable.substr(at, end - at)) + "\n";
+        if (++lines <= most_lines_quoted) quoted += margin + shorten_line(printable.substr(at, end - at)) + "\n";
         at = end + 1;
     }
-    if (lines > most_lines)
+    if (lines > most_lines_quoted)
         quoted += fmt::format("{}... and {} (report.json has them)\n", margin,
-                              format_plural(lines - most_lines, "more line"));
+                              format_plural(lines - most_lines_quoted, "more line"));
     return quoted;
 }
 
@@ -88,8 +88,8 @@ std::string render_compilation(const Compilation& compilation, Verdict of_stage,
     std::string text;
     if (compilation.failure) text += render_failure(*compilation.failure, 2, style);
     if (!compilation.log.empty() && of_stage != Verdict::passed)
-        text += "  The compiler says:\n" + quote(compilation.log, 4);
-    if (refused_by_nvcc(compilation)) text += "  nvcc, for a real GPU, says:\n" + quote(compilation.nvcc.log, 4);
+        text += "  The compiler says:\n" + quote_lines(compilation.log, 4);
+    if (refused_by_nvcc(compilation)) text += "  nvcc, for a real GPU, says:\n" + quote_lines(compilation.nvcc.log, 4);
     return text;
 }
 
@@ -116,7 +116,7 @@ class Groups {
 };
 
 std::string render_line(int number, const std::string& line) {
-    return number > 0 && !line.empty() ? fmt::format("    {:>5} | {}\n", number, to_printable(shorten(line))) : "";
+    return number > 0 && !line.empty() ? fmt::format("    {:>5} | {}\n", number, to_printable(shorten_line(line))) : "";
 }
 
 /// `where`: words before the line's number.
@@ -131,14 +131,14 @@ std::string render_check_mode(const StageReport& stage, const TextStyle& style) 
     std::string text = fmt::format("  check mode: {}\n", paint(Verdict::failed, style));
     std::uint64_t count = 0;
     for (const Finding& found : stage.check_mode->findings) {
-        if (found.note || ++count > most_findings) continue;
+        if (found.note || ++count > most_findings_shown) continue;
         text += render_finding(found, "In ", style);
         if (!found.hint.empty()) text += wrap("Hint: " + found.hint, 4, style.width);
         text += "    Cause: " + to_printable(found.cause) + "\n";
     }
-    if (count > most_findings)
+    if (count > most_findings_shown)
         text += fmt::format("    ... and {}: make inspect shows all\n",
-                            format_plural(count - most_findings, "more finding"));
+                            format_plural(count - most_findings_shown, "more finding"));
     return text;
 }
 
@@ -233,7 +233,7 @@ std::string render_measurement(const Measurement& measured, const TextStyle& sty
     return text;
 }
 
-struct Part {
+struct PartOfScore {
     const char* name;
     double points, max;
     bool pending;
@@ -241,14 +241,14 @@ struct Part {
     bool modelled = false;
 };
 
-std::string render_part(const Part& part) {
+std::string render_part(const PartOfScore& part) {
     if (part.pending) return fmt::format("{} pending", part.name);
     return fmt::format("{} {} of {}{}", part.name, format_points(part.points), format_points(part.max),
                        part.modelled ? ", modelled" : "");
 }
 
 std::string render_score(const Score& score, const TextStyle& style) {
-    const Part parts[] = {
+    const PartOfScore parts[] = {
         {"correctness", score.correctness, score.correctness_max, score.correctness_pending, score.correctness_why},
         {"hygiene", score.hygiene, score.hygiene_max, score.hygiene_pending, score.hygiene_why},
         {"speed", score.speed, score.speed_max, score.speed_pending, score.speed_why, score.speed_modelled},
@@ -269,7 +269,7 @@ std::string render_score(const Score& score, const TextStyle& style) {
 }
 
 std::string render_output(const std::string& output) {
-    return output.empty() ? "  The program printed nothing.\n" : "  The program printed:\n" + quote(output, 4);
+    return output.empty() ? "  The program printed nothing.\n" : "  The program printed:\n" + quote_lines(output, 4);
 }
 
 }  // namespace

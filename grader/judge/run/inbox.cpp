@@ -15,11 +15,11 @@ namespace {
 
 constexpr std::size_t chunk_bytes = 4096;
 
-bool is_time(double seconds) { return std::isfinite(seconds) && seconds >= 0; }
+bool is_duration(double seconds) { return std::isfinite(seconds) && seconds >= 0; }
 
 bool is_well_formed(const protocol::Answer& answer, protocol::Ask asked) {
     return answer.magic == protocol::magic && answer.version == protocol::version && answer.ask == asked &&
-           is_time(answer.event_s) && is_time(answer.wall_s);
+           is_duration(answer.event_s) && is_duration(answer.wall_s);
 }
 
 /// Move a packet's content from the front of `bytes`; nothing if it is incomplete.

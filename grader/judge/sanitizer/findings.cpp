@@ -58,7 +58,7 @@ void sort_by_likelihood(std::vector<Finding>& all) {
     std::ranges::stable_sort(all, [&](const Finding& a, const Finding& b) { return rank(a) < rank(b); });
 }
 
-std::string quote(const std::string& text, int number) {
+std::string quote_source(const std::string& text, int number) {
     const std::string line = compilation::source_line(text, number);
     const std::size_t first = line.find_first_not_of(" \t\r");
     if (first == std::string::npos) return "";
@@ -109,9 +109,9 @@ std::vector<Finding> describe_findings(const std::vector<BufferSpec>& buffers, c
         found.note = words.is_note;
         found.kernel = kernel_of(finding);
         found.line = line;
-        found.text = quote(text, line);
+        found.text = quote_source(text, line);
         found.other_line = finding.before.program_counter ? line_of(finding.before) : finding.other_line;
-        found.other_text = quote(text, found.other_line);
+        found.other_text = quote_source(text, found.other_line);
         found.count = finding.count;
         found.message = words.message;
         const bool with_itself = found.cause == cause::race && same_block(finding) && found.line == found.other_line;

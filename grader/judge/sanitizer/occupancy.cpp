@@ -15,7 +15,7 @@
 namespace warplab {
 namespace {
 
-constexpr int kb = 1024, warp = 32, registers_per_multiprocessor = 65536;
+constexpr int kb = 1024, warp = 32, registers_of_any = 65536;
 
 /// The limits of a compute capability, from "Technical Specifications per Compute Capability" in the CUDA C++
 /// Programming Guide.
@@ -37,7 +37,7 @@ constexpr Gpu gpu(const char* name, int major, int minor, int multiprocessors) {
                     multiprocessors,
                     c.threads,
                     c.blocks,
-                    registers_per_multiprocessor,
+                    registers_of_any,
                     c.shared_bytes,
                     c.shared_bytes_per_block};
     throw "no such compute capability in the table";  // at compile time

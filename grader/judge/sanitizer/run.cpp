@@ -15,7 +15,7 @@
 namespace warplab {
 namespace {
 
-constexpr double most_bytes = 1 << 20;  // the maximum of a dataset's bytes times its iterations
+constexpr double most_bytes_at_once = 1 << 20;  // the maximum of a dataset's bytes times its iterations
 constexpr double slow_s = 4;
 
 /// Return the bytes of the dataset's arrays, times its iterations.
@@ -137,15 +137,15 @@ Part run_parts(const StageRun& run, SanitizerTask task) {
 }  // namespace
 
 bool is_quick(const StageRun& run, const Dataset& dataset) {
-    return may_be_small(run, dataset) && bytes_of(run, dataset) <= 16 * most_bytes;
+    return may_be_small(run, dataset) && bytes_of(run, dataset) <= 16 * most_bytes_at_once;
 }
 
 Parts split_small(const StageRun& run, const std::vector<const Dataset*>& datasets) {
     std::vector<const Dataset*> small;
     std::vector<double> cost;
     for (const Dataset* dataset : datasets) {
-        const double bytes = may_be_small(run, *dataset) ? bytes_of(run, *dataset) : 2 * most_bytes;
-        if (bytes > most_bytes) continue;
+        const double bytes = may_be_small(run, *dataset) ? bytes_of(run, *dataset) : 2 * most_bytes_at_once;
+        if (bytes > most_bytes_at_once) continue;
         small.push_back(dataset);
         cost.push_back(bytes);
     }

@@ -178,7 +178,7 @@ class TimedOutputs : public testing::Test {
 
     /// Other processes can hide what the times show, so one accusation in ten is enough.
     static bool is_accused_at_last(const std::function<bool()>& accused) {
-        for (int i = 0; i < 10; ++i)
+        for (int i = 0; i < 30; ++i)
             if (accused()) return true;
         return false;
     }
