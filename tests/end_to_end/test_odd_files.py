@@ -55,6 +55,13 @@ def test_the_judge_reads_only_regular_files(make: Callable[[Path], None], work: 
 
 
 @pytest.mark.parametrize("make", KINDS)
+def test_the_judge_records_only_in_regular_files(make: Callable[[Path], None], work: Path) -> None:
+    make(work / LAB / "journal" / "records.jsonl")
+    done = run(BUILD / "warplab", "check", LAB, "1", "--work", work, "--backend", "cpu", "--no-check-mode")
+    assert "is not a regular file" in " ".join((done.stdout + done.stderr).split())
+
+
+@pytest.mark.parametrize("make", KINDS)
 @pytest.mark.parametrize(
     ("verb", "file"),
     [

@@ -156,10 +156,15 @@ def create_note(folder: Path, stage: str, title: str, new: bool, now: datetime) 
     prompts = [f"## {prompt}\n\n<!-- {hint} -->\n" for prompt, hint in PROMPTS.items()]
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        with file.open("x", encoding="utf-8") as stream:
-            stream.write("\n".join([begun, f"<!-- {name} -->\n", *prompts]))
+        stream = file.open("x", encoding="utf-8")
     except OSError as error:
         raise UserError(explain_os_error(error)) from None
+    try:
+        with stream:
+            stream.write("\n".join([begun, f"<!-- {name} -->\n", *prompts]))
+    except OSError as error:
+        file.unlink(missing_ok=True)  # a note that exists is never written over: half of one would stay
+        raise UserError(f"Cannot write {file}: {error.strerror or error}.") from None
     return file
 
 
