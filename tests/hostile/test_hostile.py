@@ -219,6 +219,7 @@ def assert_outcome(entry: dict, tmp_path: Path, level: str | tuple[str, ...], go
     if '"refused"' in source.read_text() and stage["checks"] and not reaches:
         assert "refused" in stage["output"]
     assert_nothing_got_out(report, printed)
+    assert "warplab_seen_" not in printed or "warplab_seen_" in source.read_text(), printed  # which no student knows
     assert not left_running(name)
     assert [file.name for file in (tmp_path / "outside").iterdir()] == ["another_student.cu"]
     if entry.get("honest_next"):

@@ -32,8 +32,14 @@ class Records {
     explicit Records(const fs::path& file) : file_(file) {
         std::error_code error;
         fs::create_directories(file.parent_path(), error);
-        locked_ = Descriptor(open(file.c_str(), O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC, 0644));
-        if (!locked_) throw cannot_write(file);
+        locked_ = Descriptor(open(file.c_str(), O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0644));
+        struct stat status {};
+        if (!locked_ || fstat(locked_.get(), &status) != 0) throw cannot_write(file);
+        if (!S_ISREG(status.st_mode))
+            throw UsageError(
+                fmt::format("{} is not a regular file, so the journal's records cannot be kept in it. "
+                            "Remove it.",
+                            file.string()));
         while (flock(locked_.get(), LOCK_EX) != 0)
             if (errno != EINTR) break;  // a file system without locks: it is still a single write
         text_ = read_file(file);

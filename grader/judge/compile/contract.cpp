@@ -38,6 +38,12 @@ std::string at_line(const std::string& source, const std::string& name) {
     return line > 0 ? fmt::format(" (line {})", line) : "";
 }
 
+/// Return the name in the student's file: <cstring> gives the linker other names for some functions (seen.h).
+std::string name_in_file(const std::string& symbol) {
+    constexpr std::string_view hook = "warplab_seen_";
+    return symbol.starts_with(hook) ? symbol.substr(hook.size()) : symbol;
+}
+
 Failure reserved_name(const std::string& name, const std::string& where) {
     return {cause::reserved_symbol,
             fmt::format("The file defines {}{}, a name that belongs to CUDA or the grader.", name, where),
@@ -75,7 +81,7 @@ std::optional<Failure> find_reserved(const std::vector<Symbol>& symbols, const C
                                        at_line(source, "main"), contract.function),
                            "Remove main. To try things by yourself, keep it in another file."};
         if (contract.reserved.count(symbol.name) || of_runtime.count(symbol.function()))
-            return reserved_name(symbol.name, at_line(source, symbol.function()));
+            return reserved_name(name_in_file(symbol.name), at_line(source, name_in_file(symbol.function())));
     }
     return std::nullopt;
 }

@@ -1,5 +1,6 @@
 #include "grader/judge/compile/hand_in.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,7 +16,7 @@ namespace warplab::compilation {
 namespace {
 namespace fs = std::filesystem;
 
-constexpr std::uintmax_t most_bytes = 1 << 20;
+constexpr std::size_t most_bytes = 1 << 20;
 constexpr std::size_t most_name_bytes = 200;
 constexpr std::size_t most_delimiter_bytes = 16;  // of a raw string, by the C++ standard
 
@@ -119,11 +120,7 @@ std::string without_comments(const std::string& text) {
     return plain;
 }
 
-std::optional<std::string> try_read_hand_in(const fs::path& file) {
-    std::error_code error;
-    if (!fs::is_regular_file(file, error) || fs::file_size(file, error) > most_bytes) return std::nullopt;
-    return try_read_file(file);
-}
+std::optional<std::string> try_read_hand_in(const fs::path& file) { return try_read_file(file, most_bytes); }
 
 std::string hash_hand_in(const fs::path& file) {
     const auto bytes = try_read_hand_in(file);
@@ -156,7 +153,8 @@ HandIn read_hand_in(const fs::path& file, const std::string& lab, Links links) {
         return refuse(cause::compile_error,
                       fmt::format("{} is {} bytes large; a hand-in has at most {}.", name, bytes, most_bytes),
                       "Is it the right file?");
-    const auto bytes_read = try_read_file(file);
+    // Its owner may replace the file by a link or a pipe at any moment.
+    const auto bytes_read = try_read_file(file, most_bytes, links == Links::refused ? O_NOFOLLOW : 0);
     if (!bytes_read)
         return refuse(cause::missing_file, fmt::format("{} cannot be read.", name),
                       fmt::format("Check its permissions: chmod u+r {}", name));

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import errno
 import io
 import json
 import os
 import resource
 import signal
+import stat
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -58,6 +60,9 @@ def run_command(
         return 2
     except RecursionError:
         say_error("A file is nested too deeply to be read.")
+        return 2
+    except MemoryError:
+        say_error("This machine has too little free memory for that. Look for a very large input file.")
         return 2
 
 
@@ -116,10 +121,19 @@ def explain_os_error(error: OSError) -> str:
     return f"{error.filename}: {reason}" if error.filename else reason
 
 
+def read_bytes(file: Path, most_bytes: int = -1) -> bytes:
+    """Read a regular file, at most `most_bytes` of it if that is not negative. Raises OSError, also if it is of another
+    kind: a pipe without a writer would never end, and a device such as /dev/zero has no end."""
+    with os.fdopen(os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY), "rb") as stream:
+        if not stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
+            raise OSError(errno.EINVAL, "not a regular file", str(file))
+        return stream.read(most_bytes)
+
+
 def read_text(file: Path) -> str:
     """Read UTF-8 text with its line ends unchanged. Raises UserError with the file's name."""
     try:
-        return file.read_bytes().decode("utf-8")
+        return read_bytes(file).decode("utf-8")
     except UnicodeDecodeError as error:
         line = error.object[: error.start].count(b"\n") + 1
         raise UserError(f"{file}:{line}: not UTF-8 text. Save the file as UTF-8.") from None

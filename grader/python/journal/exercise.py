@@ -176,6 +176,8 @@ def keep(work: Path, exercise: Exercise, outcome: Outcome, line: int = 0, kind: 
     }
     file = find_records(work, exercise.lab)
     file.parent.mkdir(parents=True, exist_ok=True)
+    if file.exists() and not file.is_file():  # opening a pipe waits for a reader
+        raise UserError(f"{file} is not a regular file, so answers cannot be kept in it. Remove it.")
     with file.open("a", encoding="utf-8") as stream:
         stream.write(json.dumps(record) + "\n")
 

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
-from grader.python.common.console import UserError, explain_os_error, make_parser, run_command, say
+from grader.python.common.console import UserError, explain_os_error, make_parser, read_bytes, run_command, say
 from grader.python.common.labs import choose_labs, read_stages
 from grader.python.journal.records import parse_time, read_records
 
@@ -129,8 +129,7 @@ def read_notes(folder: Path, stages: Sequence[str]) -> list[Note]:
 def read_note(file: Path, stage: str, number: int) -> Note:
     """Read one note, at most MOST_BYTES of it. Raises UserError if it cannot be read."""
     try:
-        with file.open("rb") as stream:
-            content = stream.read(MOST_BYTES + 1)
+        content = read_bytes(file, MOST_BYTES + 1)
     except OSError as error:
         raise UserError(explain_os_error(error)) from None
     note = parse_note(file.name, stage, number, content[:MOST_BYTES].decode("utf-8", "replace"))
@@ -157,10 +156,15 @@ def create_note(folder: Path, stage: str, title: str, new: bool, now: datetime) 
     prompts = [f"## {prompt}\n\n<!-- {hint} -->\n" for prompt, hint in PROMPTS.items()]
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        with file.open("x", encoding="utf-8") as stream:
-            stream.write("\n".join([begun, f"<!-- {name} -->\n", *prompts]))
+        stream = file.open("x", encoding="utf-8")
     except OSError as error:
         raise UserError(explain_os_error(error)) from None
+    try:
+        with stream:
+            stream.write("\n".join([begun, f"<!-- {name} -->\n", *prompts]))
+    except OSError as error:
+        file.unlink(missing_ok=True)  # a note that exists is never written over: half of one would stay
+        raise UserError(f"Cannot write {file}: {error.strerror or error}.") from None
     return file
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
-from grader.python.common.console import UserError, explain_os_error, parse_json
+from grader.python.common.console import UserError, explain_os_error, parse_json, read_bytes
 from grader.python.common.documents import SCHEMA, from_json
 from grader.python.common.report import Measurement, StageReport
 from grader.python.common.schema_types import defined_by, words_of
@@ -75,7 +75,7 @@ def read_records(file: Path, lab: str) -> Records:
     """Read all records of a lab; none if there is no file. Raises UserError if the file cannot be opened."""
     records = Records()
     try:
-        lines = file.read_bytes().split(b"\n") if file.exists() else []
+        lines = read_bytes(file).split(b"\n") if file.exists() else []
     except OSError as error:
         raise UserError(explain_os_error(error)) from None
     for number, line in enumerate(lines, 1):
@@ -90,11 +90,9 @@ def read_records(file: Path, lab: str) -> Records:
 
 def find_lab(file: Path) -> str:
     """Return the lab of the first record. Raises UserError if there is none."""
-    with (
-        contextlib.suppress(OSError, ValueError, LookupError, TypeError, RecursionError),
-        file.open(encoding="utf-8") as stream,
-    ):
-        return str(parse_json(stream.readline())["lab"])
+    with contextlib.suppress(OSError, ValueError, LookupError, TypeError, RecursionError):
+        first, _, _ = read_bytes(file).partition(b"\n")
+        return str(parse_json(first.decode("utf-8"))["lab"])
     raise UserError(f"{file}: the file has no record: name the lab.")
 
 

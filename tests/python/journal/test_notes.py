@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pty
+import resource
 import subprocess
 import sys
 from datetime import UTC, datetime
@@ -12,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from grader.python.common.console import UserError
 from grader.python.journal.journal import RENDERING_S, render
 from grader.python.journal.notes import OPTIONAL, PROMPTS, create_note, name_note, parse_note, read_notes
 from grader.python.journal.prose import make_prose
@@ -35,6 +37,18 @@ def test_a_new_note_has_the_prompts_and_says_when_it_was_begun(tmp_path: Path) -
     assert [title for title, _ in made.sections] == list(PROMPTS)
     assert made.written == []  # the hints are comments
     assert made.missing == [prompt for prompt in PROMPTS if prompt not in OPTIONAL]
+
+
+def test_a_full_disk_leaves_no_half_note(tmp_path: Path) -> None:
+    """It would stay without the time at which it was begun, because a note that exists is never written over."""
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100, limits[1]))
+    try:
+        with pytest.raises(UserError, match=r"Cannot write .*02_tree\.md: File too large"):
+            create_note(tmp_path, "02_tree", "Tree", False, NOW)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_note_is_never_written_over(tmp_path: Path) -> None:

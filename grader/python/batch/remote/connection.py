@@ -179,7 +179,7 @@ def reading_answers() -> Iterator[None]:
     """Convert the errors of reading an answer without the documented parts to one message. Raises UserError."""
     try:
         yield
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
+    except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
         raise UserError(
             f"The course system's answer is not as documented ({type(error).__name__}: {error}). Check the address, "
             "the numbers, and what the token may read. Then repeat the command."

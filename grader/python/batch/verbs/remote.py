@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import fcntl
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -61,18 +61,27 @@ def push(options: argparse.Namespace) -> int:
     return 1 if pushed.failed or unknown else 0
 
 
-@contextmanager
-def only_one_push(folder: Path) -> Iterator[None]:
+def only_one_push(folder: Path) -> AbstractContextManager[None]:
     """Lock the pushes of a batch: two at once would both find that a comment is missing, and both write it. Raises
     UserError if another one runs."""
-    with (folder / "push.lock").open("w") as file:
+    return only_one(folder / "push.lock", "another push of this batch is running, or serve with --send")
+
+
+def only_one_pull(folder: Path) -> AbstractContextManager[None]:
+    """Lock the pulls into a folder: of two at once, each would remove the files that the other one fetched and it does
+    not know. Raises UserError if another one runs, OSError."""
+    folder.mkdir(parents=True, exist_ok=True)
+    return only_one(folder / "pull.lock", "another pull into this folder is running, or serve")
+
+
+@contextmanager
+def only_one(lock: Path, why: str) -> Iterator[None]:
+    """Hold a lock. Raises UserError if another program holds it."""
+    with lock.open("w") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise UserError(
-                f"{folder}: another push of this batch is running, or serve with --send. Wait for it, then repeat the "
-                "command."
-            ) from None
+            raise UserError(f"{lock.parent}: {why}. Wait for it, then repeat the command.") from None
         yield
 
 
@@ -85,7 +94,7 @@ def send(options: argparse.Namespace, folder: Path, returned: Mapping[str, Retur
 def fetch(options: argparse.Namespace) -> Pulled:
     """Fetch the hand-ins and the roster of the assignment that the options name into their folder. Raises UserError,
     OSError."""
-    with reading_answers():
+    with only_one_pull(options.folder), reading_answers():
         if options.moodle:
             return moodle.pull(connect_moodle(options), options.folder)
         return canvas_pull.pull(connect_canvas(options), options.folder)
