@@ -68,6 +68,13 @@ Verdict settle_verdict(const StageReport& report) {
     return of_outputs == Verdict::passed && first_finding(report) ? Verdict::failed : of_outputs;
 }
 
+/// Return whether `check` shows a note of the sanitizer although the outputs are correct: the work is done again, or the
+/// CUDA rules do not allow it.
+bool is_noted(const Finding& found) {
+    return found.note && !found.hint.empty() &&
+           is_one_of(found.cause, {cause::same_value, cause::return_before_barrier});
+}
+
 std::vector<std::string> settle_notes(const StageReport& report, const Evidence& evidence,
                                       const std::string& only_dataset) {
     std::vector<std::string> notes;
@@ -75,7 +82,7 @@ std::vector<std::string> settle_notes(const StageReport& report, const Evidence&
         if (!limit.held() && !outputs_failed(report)) notes.push_back(limit_words(limit));
     if (report.check_mode)
         for (const Finding& found : report.check_mode->findings)
-            if (found.cause == cause::same_value && !found.hint.empty() && !outputs_failed(report))
+            if (is_noted(found) && !outputs_failed(report))
                 notes.push_back(told(found) + " " + found.hint);
     if (!evidence.narrow_index.empty() && !outputs_failed(report)) notes.push_back(evidence.narrow_index);
     if (evidence.timed.reference_does_not_compile)

@@ -336,6 +336,24 @@ def test_a_note_of_check_mode_costs_nothing(student: Student, tmp_path: Path) ->
 
 
 @pytest.mark.parametrize(
+    "kernel",
+    [
+        "if (threadIdx.x < 128) __syncthreads(); if (i < n) out[i] = a[i] + b[i];",
+        "if (threadIdx.x >= 128) return; __syncthreads(); "
+        "for (std::size_t k : {i, i + 128}) if (k < n) out[k] = a[k] + b[k];",
+    ],
+    ids=["in_an_if", "early_return"],
+)
+def test_a_barrier_that_not_all_threads_reach_is_noted(student: Student, kernel: str) -> None:
+    student.write(program(kernel=kernel))
+    said = student.check()
+    words = " ".join(said.stdout.split())
+    assert said.returncode == 0, said.stdout + said.stderr
+    assert "Note: Line 5: 128 of 256 threads of block (0,0,0) never come to this barrier." in words, words
+    assert "Move it out of the if" in words
+
+
+@pytest.mark.parametrize(
     ("kernel", "stops"),
     [
         ("while (n > 0 && atomicAdd(out, 0) != 7.5f) {}", True),

@@ -516,7 +516,9 @@ Finding returned_and_ended(const Finding& returned) {
     Finding note = returned;
     note.note = true;
     note.message += " They have ended, so the others do not wait for them, and the outputs are right.";
-    note.hint = "GPUs before Volta (2017) hang here: let all threads come to the barrier, and test afterwards.";
+    note.hint =
+        "CUDA allows __syncthreads() in an if or a loop only where all threads of the block take the same way. Move it "
+        "out of the if, or let threads return after it.";
     return note;
 }
 
