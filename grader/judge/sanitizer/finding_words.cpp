@@ -83,6 +83,8 @@ std::string object_of(const RawFinding& f) { return clean_name(f.object, sizeof 
 
 std::string detail_of(const RawFinding& f) { return clean_name(f.detail, sizeof f.detail); }
 
+bool is_of_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
+
 /// Return the beginning of the "[…]" that ends before `end`; npos if it has no beginning.
 std::size_t bracket_before(const std::string& text, std::size_t end) {
     int depth = 0;
@@ -105,7 +107,7 @@ std::string array_before(const std::string& text, std::uint32_t column) {
         if (before == ']') {
             begin = bracket_before(text, begin);
             if (begin == std::string::npos) return "";
-        } else if (std::isalnum(static_cast<unsigned char>(before)) || before == '_' || before == '.') {
+        } else if (is_of_name(before) || before == '.' || (before == ' ' && begin == end)) {
             --begin;
         } else if (begin > 1 && text.compare(begin - 2, 2, "->") == 0) {
             begin -= 2;
@@ -113,7 +115,25 @@ std::string array_before(const std::string& text, std::uint32_t column) {
             break;
         }
     }
-    return to_printable(shorten(text.substr(begin, end - begin), most_quoted_bytes));
+    const std::size_t last = text.find_last_not_of(' ', end - 1);
+    if (end == begin || text[begin] == '[' || last == std::string::npos || last < begin) return "";
+    return to_printable(shorten(text.substr(begin, last + 1 - begin), most_quoted_bytes));
+}
+
+/// Return the only name in a line that has an index. Return an empty string if there are several. A column that the
+/// rewriter has moved does not matter here.
+std::string only_array_in(const std::string& text) {
+    std::string only;
+    for (std::size_t open = text.find('['); open != std::string::npos; open = text.find('[', open + 1)) {
+        const std::size_t last = open > 0 ? text.find_last_not_of(' ', open - 1) : std::string::npos;
+        if (last == std::string::npos || !is_of_name(text[last]) || text.compare(open, 2, "[]") == 0) continue;
+        std::size_t begin = last;
+        while (begin > 0 && is_of_name(text[begin - 1])) --begin;
+        const std::string name = text.substr(begin, last + 1 - begin);
+        if (!only.empty() && name != only) return "";
+        only = name;
+    }
+    return to_printable(shorten(only, most_quoted_bytes));
 }
 
 /// Describe an index beyond an array. `line` is a line of the student's file. The type is in GCC's format:
@@ -121,7 +141,8 @@ std::string array_before(const std::string& text, std::uint32_t column) {
 Description index_beyond(const RawFinding& f, const std::string& line) {
     std::string type = detail_of(f);
     std::erase(type, '\'');
-    const std::string name = array_before(line, f.width);
+    std::string name = array_before(line, f.width);
+    if (name.empty()) name = only_array_in(line);
     const std::size_t bracket = type.find('[');
     const long count = bracket == std::string::npos ? 0 : std::atol(type.c_str() + bracket + 1);
     return {cause::out_of_bounds,
