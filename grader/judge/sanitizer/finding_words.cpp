@@ -9,6 +9,7 @@
 
 #include "grader/common/text.h"
 #include "grader/common/utf8.h"
+#include "grader/judge/sanitizer/array_names.h"
 #include "grader/model/cause.h"
 
 namespace warplab {
@@ -83,66 +84,12 @@ std::string object_of(const RawFinding& f) { return clean_name(f.object, sizeof 
 
 std::string detail_of(const RawFinding& f) { return clean_name(f.detail, sizeof f.detail); }
 
-bool is_of_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
-
-/// Return the beginning of the "[…]" that ends before `end`; npos if it has no beginning.
-std::size_t bracket_before(const std::string& text, std::size_t end) {
-    int depth = 0;
-    for (std::size_t at = end; at-- > 0;) {
-        depth += (text[at] == ']') - (text[at] == '[');
-        if (depth == 0) return text[at] == '[' ? at : std::string::npos;
-    }
-    return std::string::npos;
-}
-
-/// Return the array in a line whose index ends with the bracket at `column`: "tile[t / 32]". Return an empty string if
-/// this is not clear, as in a macro.
-std::string array_before(const std::string& text, std::uint32_t column) {
-    if (column == 0 || column > text.size() || text[column - 1] != ']') return "";
-    const std::size_t end = bracket_before(text, column);
-    if (end == std::string::npos) return "";
-    std::size_t begin = end;
-    while (begin > 0) {
-        const char before = text[begin - 1];
-        if (before == ']') {
-            begin = bracket_before(text, begin);
-            if (begin == std::string::npos) return "";
-        } else if (is_of_name(before) || before == '.' || (before == ' ' && begin == end)) {
-            --begin;
-        } else if (begin > 1 && text.compare(begin - 2, 2, "->") == 0) {
-            begin -= 2;
-        } else {
-            break;
-        }
-    }
-    const std::size_t last = text.find_last_not_of(' ', end - 1);
-    if (end == begin || text[begin] == '[' || last == std::string::npos || last < begin) return "";
-    return to_printable(shorten(text.substr(begin, last + 1 - begin), most_quoted_bytes));
-}
-
-/// Return the only name in a line that has an index. Return an empty string if there are several. A column that the
-/// rewriter has moved does not matter here.
-std::string only_array_in(const std::string& text) {
-    std::string only;
-    for (std::size_t open = text.find('['); open != std::string::npos; open = text.find('[', open + 1)) {
-        const std::size_t last = open > 0 ? text.find_last_not_of(' ', open - 1) : std::string::npos;
-        if (last == std::string::npos || !is_of_name(text[last]) || text.compare(open, 2, "[]") == 0) continue;
-        std::size_t begin = last;
-        while (begin > 0 && is_of_name(text[begin - 1])) --begin;
-        const std::string name = text.substr(begin, last + 1 - begin);
-        if (!only.empty() && name != only) return "";
-        only = name;
-    }
-    return to_printable(shorten(only, most_quoted_bytes));
-}
-
-/// Describe an index beyond an array. `line` is a line of the student's file. The type is in GCC's format:
-/// 'int [8][32]'.
-Description index_beyond(const RawFinding& f, const std::string& line) {
+/// Describe an index beyond an array. The type is in GCC's format: 'int [8][32]'.
+Description index_beyond(const RawFinding& f, const SourceLine& source) {
     std::string type = detail_of(f);
     std::erase(type, '\'');
-    std::string name = array_before(line, f.width);
-    if (name.empty()) name = only_array_in(line);
+    const std::string name =
+        to_printable(shorten(indexed_array({source.line, f.width, type}, source.text), most_quoted_bytes));
     const std::size_t bracket = type.find('[');
     const long count = bracket == std::string::npos ? 0 : std::atol(type.c_str() + bracket + 1);
     return {cause::out_of_bounds,
@@ -198,14 +145,14 @@ std::string size_hint(const RawFinding& f, const Elements& elements, const std::
            "you mean?";
 }
 
-Description out_of_bounds(const std::vector<BufferSpec>& buffers, const RawFinding& f, const std::string& line) {
-    if (static_cast<FindingSpace>(f.space) == FindingSpace::declared) return index_beyond(f, line);
+Description out_of_bounds(const std::vector<BufferSpec>& buffers, const RawFinding& f, const SourceLine& source) {
+    if (static_cast<FindingSpace>(f.space) == FindingSpace::declared) return index_beyond(f, source);
     if (static_cast<FindingSpace>(f.space) == FindingSpace::none) return far_from_all(f);
     const Elements elements = elements_of(buffers, f);
     return {cause::out_of_bounds,
             fmt::format("Kernel {} {} {}, which has only {}: {}.", kernel_of(f), verb_of(f.now), element_at(buffers, f),
                         format_plural(f.bytes / elements.bytes, "element"), who(f.now)),
-            size_hint(f, elements, line)};
+            size_hint(f, elements, source.line)};
 }
 
 /// Return whether the access would be aligned if the variable were.
@@ -367,10 +314,10 @@ const char* host_access_hint(const RawFinding& f) {
 
 }  // namespace
 
-Description describe(const std::vector<BufferSpec>& buffers, const RawFinding& f, const std::string& line) {
+Description describe(const std::vector<BufferSpec>& buffers, const RawFinding& f, const SourceLine& source) {
     switch (static_cast<FindingKind>(f.kind)) {
         case FindingKind::out_of_bounds:
-            return out_of_bounds(buffers, f, line);
+            return out_of_bounds(buffers, f, source);
         case FindingKind::use_after_free:
             return {cause::use_after_free,
                     fmt::format("Kernel {} {} {}, which was freed already: {}.", kernel_of(f), verb_of(f.now),

@@ -37,14 +37,6 @@ TEST(IndexBeyond, NamesTheArrayThatTheBracketBelongsTo) {
               std::string::npos);
 }
 
-TEST(IndexBeyond, NamesTheOnlyArrayOfALineWhoseColumnsMoved) {
-    for (const char* one :
-         {"__shared__ int bins[8], *extra; bins[threadIdx.x] = extern_[];", "bins [t] += bins[t - 1];"})
-        EXPECT_NE(words_for(one, 3, "'int [8]'", 8).find("index 8 of bins, declared as int [8]"), std::string::npos);
-    EXPECT_NE(words_for("bins [t] = 0;", 8, "'int [8]'", 8).find("index 8 of bins, "), std::string::npos);
-    EXPECT_NE(words_for("(&bins)[0][t] = 0;", 13, "'int [8]'", 8).find("of an array, "), std::string::npos);
-}
-
 TEST(IndexBeyond, NamesNoArrayWhereTheColumnIsNoIndex) {
     for (const std::uint32_t column : {0u, 1u, 38u, 60u, 4000000000u})
         EXPECT_NE(words_for(line, column, "'int [8]'", 8).find("of an array, declared as"), std::string::npos);
