@@ -310,6 +310,13 @@ def test_an_uninitialised_variable_is_named_by_the_compiler(student: Student) ->
     assert "may be used uninitialized" in said.stdout or "is used uninitialized" in said.stdout, said.stdout
 
 
+def test_a_printf_with_a_wrong_type_is_named_but_is_not_the_reason(student: Student) -> None:
+    student.write(program(kernel='if (i < n) out[i] = a[i] * .3f + b[i] * .7f; if (i == 3) printf("%d\\n", n);'))
+    said = student.check()
+    assert "warning: format ‘%d’ expects argument of type ‘int’" in said.stdout
+    assert "start there" not in said.stdout and "Cause: wrong_value" in said.stdout
+
+
 def test_a_lock_between_blocks_is_no_race_in_either_order(student: Student) -> None:
     lock = "__device__ int lock, sum;"
     locked = "while (atomicCAS(&lock, 0, 1) != 0) {} __threadfence(); sum += 3; __threadfence(); atomicExch(&lock, 0);"

@@ -53,6 +53,11 @@ bool succeeded(const Ended& ended) { return ended.how == End::exited && ended.st
 
 void add(Words& to, const Words& words) { to.insert(to.end(), words.begin(), words.end()); }
 
+/// Return whether a warning may be about the reason for wrong outputs. A wrong printf only prints wrong words.
+bool may_explain_outputs(const Diagnostic& warning) {
+    return !warning.message.starts_with("format ") && warning.message.find(" for format") == std::string::npos;
+}
+
 }  // namespace
 
 void copy_out(const fs::path& from, const fs::path& to) {
@@ -116,7 +121,8 @@ Outcome Compiler::with_warnings(Outcome outcome) const {
     warnings.insert(warnings.end(), of_compiler_.begin(), of_compiler_.end());
     if (!outcome.passed() || warnings.empty()) return outcome;
     outcome.log = render(warnings, text_, warnings_shown);
-    outcome.warned_line = warnings.front().line;
+    const auto first = std::ranges::find_if(warnings, may_explain_outputs);
+    outcome.warned_line = first == warnings.end() ? 0 : first->line;
     return outcome;
 }
 
