@@ -53,11 +53,6 @@ bool succeeded(const Ended& ended) { return ended.how == End::exited && ended.st
 
 void add(Words& to, const Words& words) { to.insert(to.end(), words.begin(), words.end()); }
 
-/// Return whether a warning may be about the reason for wrong outputs. A wrong printf only prints wrong words.
-bool may_explain_outputs(const Diagnostic& warning) {
-    return !warning.message.starts_with("format ") && warning.message.find(" for format") == std::string::npos;
-}
-
 }  // namespace
 
 void copy_out(const fs::path& from, const fs::path& to) {
