@@ -33,16 +33,20 @@ std::vector<std::string_view> parts_of(std::string_view line) {
     return parts;
 }
 
-/// Return the name in `int NAME = … blockIdx.x * …;`, "" if the line has none.
+/// Return the name in `int NAME = … blockIdx.x …;` if the value is a product, "" if the line has none.
 std::string narrow_index_in(std::string_view line) {
     const std::vector<std::string_view> parts = parts_of(line);
     std::string name;  // declared in this statement
-    for (std::size_t i = 0; i + 3 < parts.size(); ++i) {
+    bool has_block = false, multiplies = false;
+    for (std::size_t i = 0; i + 2 < parts.size(); ++i) {
         if (parts[i] == ";") name.clear();
-        if (parts[i] == "int" && is_word_character(parts[i + 1][0]) && parts[i + 2] == "=") name = parts[i + 1];
-        const bool multiplies =
-            parts[i] == "blockIdx" && parts[i + 1] == "." && parts[i + 2] == "x" && parts[i + 3] == "*";
-        if (multiplies && !name.empty()) return name;
+        if (parts[i] == "int" && is_word_character(parts[i + 1][0]) && parts[i + 2] == "=") {
+            name = parts[i + 1];
+            has_block = multiplies = false;
+        }
+        has_block |= parts[i] == "blockIdx" && parts[i + 2] == "x";
+        multiplies |= parts[i] == "*";
+        if (has_block && multiplies && !name.empty()) return name;
     }
     return "";
 }

@@ -41,7 +41,9 @@ bool is_explained_by(const Failure& failure, const Finding& finding) {
                                   cause::divergent_barrier, cause::return_before_barrier});
     const bool is_nothing = is_one_of(failure.cause, {"nothing_added", "nothing_counted"});
     const bool loses_all = is_one_of(finding.cause, {cause::out_of_bounds, cause::use_after_free, cause::copy_size});
-    return (is_described(failure) && (at_wrong_place || at_wrong_time)) || (is_nothing && loses_all);
+    const bool is_unloaded = is_one_of(failure.cause, {"halo_missing", "corner_missing", "tile_incomplete"});
+    return (is_described(failure) && (at_wrong_place || at_wrong_time)) || (is_nothing && loses_all) ||
+           (is_unloaded && finding.cause == cause::out_of_bounds);
 }
 
 /// Return the failure of a file that nvcc compiles as a refusal by the CPU backend, so that a GPU decides its points.
@@ -68,6 +70,13 @@ Verdict settle_verdict(const StageReport& report) {
     return of_outputs == Verdict::passed && first_finding(report) ? Verdict::failed : of_outputs;
 }
 
+/// Return whether `check` shows a note of the sanitizer although the outputs are correct: the work is done again, or
+/// the CUDA rules do not allow it.
+bool is_noted(const Finding& found) {
+    return found.note && !found.hint.empty() &&
+           is_one_of(found.cause, {cause::same_value, cause::return_before_barrier});
+}
+
 std::vector<std::string> settle_notes(const StageReport& report, const Evidence& evidence,
                                       const std::string& only_dataset) {
     std::vector<std::string> notes;
@@ -75,8 +84,7 @@ std::vector<std::string> settle_notes(const StageReport& report, const Evidence&
         if (!limit.held() && !outputs_failed(report)) notes.push_back(limit_words(limit));
     if (report.check_mode)
         for (const Finding& found : report.check_mode->findings)
-            if (found.cause == cause::same_value && !found.hint.empty() && !outputs_failed(report))
-                notes.push_back(told(found) + " " + found.hint);
+            if (is_noted(found) && !outputs_failed(report)) notes.push_back(told(found) + " " + found.hint);
     if (!evidence.narrow_index.empty() && !outputs_failed(report)) notes.push_back(evidence.narrow_index);
     if (evidence.timed.reference_does_not_compile)
         notes.push_back("The reference solution does not compile here, so it was not timed alongside.");

@@ -270,6 +270,7 @@ struct Rules {
     struct Misplaced {
         int left_from = 0, right_to = 0, right_from = 0;
         bool right_first = false;
+        bool left_reversed = false, right_reversed = false;  // a cell gets the value of its mirror
     };
     enum class Halo { fixed, follows, wraps };
     Conductivity conducts = Conductivity::right;
@@ -387,12 +388,13 @@ class Mistaken {
 
     void misplace_columns(double* to) const {
         const auto last = static_cast<std::ptrdiff_t>(fields.sizes.columns);
-        const auto& [left_from, right_to, right_from, right_first] = rules_.misplaced;
+        const auto& [left_from, right_to, right_from, right_first, left_reversed, right_reversed] = rules_.misplaced;
         for (std::size_t i = 1; i <= fields.sizes.rows; ++i) {
             double* row = to + i * fields.pitch;
-            if (right_first) row[last + 1 + right_to] = row[1 + right_from];
-            row[0] = row[last + left_from];
-            if (!right_first) row[last + 1 + right_to] = row[1 + right_from];
+            const auto copy_left = [&] { left_reversed ? row[last] = row[0] : row[0] = row[last + left_from]; };
+            if (!right_first) copy_left();
+            right_reversed ? row[1] = row[last + 1] : row[last + 1 + right_to] = row[1 + right_from];
+            if (right_first) copy_left();
         }
     }
 
@@ -734,6 +736,14 @@ class Suspicions {
         const auto element = [](int off) {
             return off == 0 ? std::string("columns") : fmt::format("columns {} 1", off < 0 ? '-' : '+');
         };
+        const char* const hint =
+            "A row of the padded field has columns + 2 elements: its cells are 1 to columns. So, "
+            "row[0] = row[columns], and row[columns + 1] = row[1].";
+        suspect({"wrong_mirror", "A copy to a mirror column is the wrong way round: row[columns] gets row[0].", hint},
+                {.mirror = Rules::Mirror::misplaced, .misplaced = {.left_reversed = true}});
+        suspect(
+            {"wrong_mirror", "A copy to a mirror column is the wrong way round: row[1] gets row[columns + 1].", hint},
+            {.mirror = Rules::Mirror::misplaced, .misplaced = {.right_reversed = true}});
         for (const int right_to : {-1, 0})
             for (const int right_from : {-1, 0, 1})
                 for (const int left_from : {0, -1, 1})
@@ -742,10 +752,9 @@ class Suspicions {
                                  sentence("Columns wrap around, but here element 0 of each row gets element {}, and "
                                           "element {} gets element {}.",
                                           element(left_from), element(1 + right_to), std::to_string(1 + right_from)),
-                                 "A row of the padded field has columns + 2 elements: its cells are 1 to columns. So, "
-                                 "row[0] = row[columns], and row[columns + 1] = row[1]."},
+                                 hint},
                                 {.mirror = Rules::Mirror::misplaced,
-                                 .misplaced = {left_from, right_to, right_from, right_first}});
+                                 .misplaced = {left_from, right_to, right_from, right_first, false, false}});
     }
 
     /// The grid was made for columns x rows, or rounded down.

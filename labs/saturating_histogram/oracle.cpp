@@ -267,10 +267,10 @@ class Explanation : Output<std::uint8_t> {
         using E = Explanation;
         if (wrong == 0 || n_ > most_explained) return {};
         counts_ = count_sequential(cells_.data(), shape_);
-        return first_fit(
-            situation_, *this,
-            {&E::try_kept, &E::try_bins_missing, &E::try_caps, &E::try_padding, &E::try_end_lost, &E::try_columns,
-             &E::try_components, &E::try_places, &E::try_repeated, &E::try_blocks, &E::try_full_only});
+        return first_fit(situation_, *this,
+                         {&E::try_kept, &E::try_bins_missing, &E::try_caps, &E::try_padding, &E::try_end_lost,
+                          &E::try_columns, &E::try_components, &E::try_places, &E::try_repeated, &E::try_blocks,
+                          &E::try_empty_bins, &E::try_full_only});
     }
 
   private:
@@ -342,16 +342,22 @@ class Explanation : Output<std::uint8_t> {
         return {"bins_missing",
                 sentence("Bins {} to {} {}; all others are right.", begin, end - 1,
                          cleared ? "are 0" : "are never written"),
-                sentence("There are {} bins, whatever the number of threads: look at the loops over the bins, where "
-                         "counts are cleared, added up and narrowed. Each must begin with bin 0 and end after the "
-                         "last: for (b = threadIdx.x; b < {}; b += blockDim.x).",
-                         bin_count, std::to_string(bin_count))};
+                loops_over_bins()};
+    }
+
+    static std::string loops_over_bins() {
+        return sentence(
+            "There are {} bins, whatever the number of threads: look at the loops over the bins, where "
+            "counts are cleared, added up and narrowed. Each must begin with bin 0 and end after the "
+            "last: for (b = threadIdx.x; b < {}; b += blockDim.x).",
+            bin_count, std::to_string(bin_count));
     }
 
     Guess try_caps() {
         const std::uint8_t cap = *std::max_element(actual.begin(), actual.end());
         const auto largest =
             static_cast<std::size_t>(std::max_element(counts_.begin(), counts_.end()) - counts_.begin());
+        const bool is_zero = all_wrong([this](std::size_t b) { return actual[b] == 0; });  // as if it was not written
         return match(
             {{{"all_full", sentence("Every bin is 255, also {}.", occurs(first)),
                "Do counters of 32 bits begin with 0, in every call? scratch and shared memory hold garbage. Is it "
@@ -359,10 +365,12 @@ class Explanation : Output<std::uint8_t> {
                "and not max? Or does the code stop counting for all bins when some are full?"},
               [](std::size_t) { return static_cast<std::uint8_t>(bin_full); }},
              {{"wraps_around",
-               sentence("Bins do not saturate: bin {} occurs {} times and holds {}, which is {} modulo 256.", largest,
+               sentence("{}: bin {} occurs {} times and holds {}, which is {} modulo 256.",
+                        is_zero ? "Bins do not saturate, or are not written" : "Bins do not saturate", largest,
                         counts_[largest], actual[largest], counts_[largest]),
-               "Eight bits go back to 0 after 255. Count in 32 bits and take the smaller of count and 255 before it is "
-               "narrowed; or, alone, count on only below 255."},
+               std::string("Eight bits go back to 0 after 255. Count in 32 bits and take the smaller of count and 255 "
+                           "before it is narrowed; or, alone, count on only below 255.") +
+                   (is_zero ? " If you do: does a thread write this bin? Look at the loops over the bins." : "")},
               [&](std::size_t b) { return static_cast<std::uint8_t>(counts_[b]); }},
              {{"nothing_counted", sentence("Every bin is 0, also {}.", occurs(first)),
                "Is the counting kernel launched, do its blocks write their counts where the narrowing kernel reads "
@@ -569,6 +577,16 @@ class Explanation : Output<std::uint8_t> {
         if (fits_steps(1, step, true))
             return wrong_index(sentence("Each step counts its first element {} times.", step));
         return {};
+    }
+
+    /// A few bins are 0, although each has several elements: nobody wrote them. A sum that overflows is seldom 0.
+    Guess try_empty_bins() {
+        if (wrong > 8 || !all_wrong([this](std::size_t b) { return actual[b] == 0 && counts_[b] > 1; })) return {};
+        const std::string one = sentence("bin {} occurs {} times and holds 0", first, counts_[first]);
+        return Mistake{"bins_missing",
+                       wrong == 1 ? sentence("All bins are right except one: {}.", one)
+                                  : sentence("All bins are right except {}, which are 0: {}.", wrong, one),
+                       loops_over_bins()};
     }
 
     /// Bins below 255 are right, others are not, in whichever way: their sum does not saturate as it should.

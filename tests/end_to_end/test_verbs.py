@@ -310,6 +310,13 @@ def test_an_uninitialised_variable_is_named_by_the_compiler(student: Student) ->
     assert "may be used uninitialized" in said.stdout or "is used uninitialized" in said.stdout, said.stdout
 
 
+def test_a_printf_with_a_wrong_type_is_named_but_is_not_the_reason(student: Student) -> None:
+    student.write(program(kernel='if (i < n) out[i] = a[i] * .3f + b[i] * .7f; if (i == 3) printf("%d\\n", n);'))
+    said = student.check()
+    assert "warning: format ‘%d’ expects argument of type ‘int’" in said.stdout
+    assert "start there" not in said.stdout and "Cause: wrong_value" in said.stdout
+
+
 def test_a_lock_between_blocks_is_no_race_in_either_order(student: Student) -> None:
     lock = "__device__ int lock, sum;"
     locked = "while (atomicCAS(&lock, 0, 1) != 0) {} __threadfence(); sum += 3; __threadfence(); atomicExch(&lock, 0);"
@@ -333,6 +340,24 @@ def test_a_note_of_check_mode_costs_nothing(student: Student, tmp_path: Path) ->
     (stage,) = json.loads((tmp_path / "report.json").read_text())["stages"]
     assert {one["cause"] for one in stage["check_mode"]["findings"]} == {"same_value"}
     assert all(one["note"] for one in stage["check_mode"]["findings"])
+
+
+@pytest.mark.parametrize(
+    "kernel",
+    [
+        "if (threadIdx.x < 128) __syncthreads(); if (i < n) out[i] = a[i] + b[i];",
+        "if (threadIdx.x >= 128) return; __syncthreads(); "
+        "for (std::size_t k : {i, i + 128}) if (k < n) out[k] = a[k] + b[k];",
+    ],
+    ids=["in_an_if", "early_return"],
+)
+def test_a_barrier_that_not_all_threads_reach_is_noted(student: Student, kernel: str) -> None:
+    student.write(program(kernel=kernel))
+    said = student.check()
+    words = " ".join(said.stdout.split())
+    assert said.returncode == 0, said.stdout + said.stderr
+    assert "Note: Line 5: 128 of 256 threads of block (0,0,0) never come to this barrier." in words, words
+    assert "Move it out of the if" in words
 
 
 @pytest.mark.parametrize(

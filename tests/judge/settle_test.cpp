@@ -60,6 +60,14 @@ TEST(Settle, AFindingLeadsWhereTheOutputsAreOnlyDescribed) {
     EXPECT_EQ(stories(checks, {})[0].failure->hint, "of the outputs alone");
 }
 
+TEST(Settle, ATileThatIsTooSmallExplainsWhatIsNotLoaded) {
+    const std::vector<Check> checks = {failed_with("halo_missing"), failed_with("transposed")};
+    const auto small = stories(checks, {{.cause = "out_of_bounds", .line = 9, .message = "Index 32 of tile."}});
+    EXPECT_EQ(small[0].failure->cause, "out_of_bounds");
+    EXPECT_EQ(small[1].failure->cause, "transposed");
+    EXPECT_EQ(stories(checks, {{.cause = "uninitialised", .line = 9}})[0].failure->cause, "halo_missing");
+}
+
 TEST(Settle, AnAbsentLaneExplainsADeadlock) {
     const std::vector<Check> checks = {failed_with(cause::deadlock)};
     const auto of = [&](const char* cause) {

@@ -162,6 +162,19 @@ HeatState heat_dissipation(double* current, double*, const double*, std::size_t 
     return {current, 0, 0};
 }
 """
+HEAT_SCRATCH = """#include "labs/heat_dissipation/lab.h"
+__global__ void clear(double* changes, std::size_t rows, std::size_t columns) {
+    for (std::size_t i = 0; i < rows; ++i) changes[i * columns] = 0;
+}
+std::size_t heat_dissipation_scratch_bytes(std::size_t rows, std::size_t columns, std::size_t) {
+    return rows * columns;
+}
+HeatState heat_dissipation(double* current, double*, const double*, std::size_t rows, std::size_t columns, double,
+                           std::size_t, void* scratch) {
+    clear<<<1, 1>>>(static_cast<double*>(scratch), rows, columns);
+    return {current, 0, 0};
+}
+"""
 FAR = """#include "labs/vector_add/lab.h"
 __global__ void add(const float* a, const float* b, float* out) {
     out[threadIdx.x + (std::size_t{1} << 36)] = a[0] + b[0];
@@ -194,6 +207,8 @@ SAID = [
     ("vector_add", "01_one_thread_per_element", HOST, 10, "the destination is smaller than what is copied"),
     ("heat_dissipation", "01_separate_mirror", HEAT, 3, " of current, which has only "),
     ("heat_dissipation", "01_separate_mirror", HEAT, 4, "Kernel spoil writes element -1 of current, "),
+    # The first element beyond scratch is nearer to current, which follows it.
+    ("heat_dissipation", "01_separate_mirror", HEAT_SCRATCH, 3, "element 405 of scratch, which has only 393 elements"),
     ("vector_add", "01_one_thread_per_element", FAR, 3, "Kernel add writes an address far from all memory"),
     ("smoothing_filter", "02_constant_filter", IN_PREPARE, 3, "Host code writes element 0 of the device variable"),
 ]

@@ -96,7 +96,12 @@ def test_swapped_grids_and_blocks_show_as_on_a_large_gpu(tmp_path):
 
 def test_an_int_that_counts_elements_is_noted_where_a_skipped_dataset_exceeds_it(tmp_path):
     source = tmp_path / "vector_add.cu"
-    for index, noted in (("int i = blockIdx.x * blockDim.x", True), ("std::size_t i = blockIdx.x * 256ull", False)):
+    for index, noted in (
+        ("int i = blockIdx.x * blockDim.x", True),
+        ("int i = blockDim.x * blockIdx.x", True),
+        ("int i = std::size_t{blockIdx.x} * blockDim.x", True),
+        ("std::size_t i = blockIdx.x * 256ull", False),
+    ):
         source.write_text(ADD.replace("std::size_t i = std::size_t{blockIdx.x} * blockDim.x", index) + LAUNCH)
         notes = check("vector_add", "02_grid_stride", source, tmp_path, "--no-check-mode").stage["notes"]
         assert any("Line 3: i is an int" in note and "beyond_int" in note for note in notes) == noted

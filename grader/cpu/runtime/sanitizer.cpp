@@ -336,6 +336,7 @@ class Sanitizer final : public Observer {
     enum class Ground { read_only, host, nowhere };
     Ground ground_at(std::uintptr_t address);
     const Object* nearest(std::uintptr_t address) const;
+    const Object* meant(const Object* object, const Touch& touch);
     const Object* nearest_shared(std::uintptr_t address) const;
     unsigned written_of(const Object& object, std::size_t word) const;
     void look_for_unwritten(const Object& object, std::size_t first, unsigned bytes, const Touch& touch);
@@ -903,15 +904,31 @@ Sanitizer::Ground Sanitizer::ground_at(std::uintptr_t address) {
     return known->second;
 }
 
+bool is_near(std::uintptr_t address, const Object& object) {
+    constexpr std::size_t always_near = std::size_t{64} << 20;
+    const std::size_t distance = address < object.begin ? object.begin - address : address - object.begin;
+    return distance <= std::max(always_near, 8 * object.bytes);
+}
+
 /// Return the object for which an address outside all objects was most likely meant: the last one that begins before
 /// it, if its beginning is near.
 const Object* Sanitizer::nearest(std::uintptr_t address) const {
-    constexpr std::size_t always_near = std::size_t{64} << 20;
     if (is_never_set(reinterpret_cast<void*>(address))) return nullptr;
     auto after = device_.upper_bound(address);
     if (after == device_.begin()) return nullptr;
     const Object& object = std::prev(after)->second;
-    return address - object.begin <= std::max(always_near, 8 * object.bytes) ? &object : nullptr;
+    return is_near(address, object) ? &object : nullptr;
+}
+
+/// Return the object for which an address between two objects was most likely meant. `object` is the nearer one. If the
+/// same place accessed the object on the other side before, in this grid, it was meant for that one.
+const Object* Sanitizer::meant(const Object* object, const Touch& touch) {
+    const Recent& recent = recent_at(touch.place);
+    if (!object || recent.key != key_of(touch.place) || !recent.object || recent.shared) return object;
+    const bool before = touch.address < object->begin, after = touch.address >= object->begin + object->bytes;
+    const bool beyond = recent.object->begin < touch.address;
+    const bool other_side = (before && beyond) || (after && !beyond);
+    return other_side && is_near(touch.address, *recent.object) ? recent.object : object;
 }
 
 RawFinding Sanitizer::describe(FindingKind kind, const Object* object, const Touch& touch) const {
@@ -1294,7 +1311,7 @@ void Sanitizer::access(const Touch& touch) {
         const Ground ground = hosts_own ? Ground::host : ground_at(touch.address);
         if (ground == Ground::host) record(FindingKind::host_memory, nullptr, touch);
         if (ground == Ground::nowhere || (ground == Ground::read_only && touch.writes))
-            record(FindingKind::out_of_bounds, nearest(touch.address), touch);
+            record(FindingKind::out_of_bounds, meant(nearest(touch.address), touch), touch);
         return;
     }
     if (object->freed) return record(FindingKind::use_after_free, object, touch);
@@ -1302,7 +1319,7 @@ void Sanitizer::access(const Touch& touch) {
         if (touch.address - object->begin >= object->bytes &&
             may_be_unlisted_variable(reinterpret_cast<void*>(touch.address)))
             return;
-        return record(FindingKind::out_of_bounds, object, touch);
+        return record(FindingKind::out_of_bounds, meant(object, touch), touch);
     }
     if (touch.writes && object->is_input) return record(FindingKind::input_written, object, touch);
     if (touch.writes && object->constant) return record(FindingKind::constant_written, object, touch);

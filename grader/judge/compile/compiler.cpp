@@ -116,7 +116,8 @@ JobOutcome Compiler::with_warnings(JobOutcome outcome) const {
     warnings.insert(warnings.end(), of_compiler_.begin(), of_compiler_.end());
     if (!outcome.passed() || warnings.empty()) return outcome;
     outcome.log = render(warnings, text_, warnings_shown);
-    outcome.warned_line = warnings.front().line;
+    const auto first = std::ranges::find_if(warnings, may_explain_outputs);
+    outcome.warned_line = first == warnings.end() ? 0 : first->line;
     return outcome;
 }
 

@@ -402,4 +402,8 @@ std::string render(const std::vector<Diagnostic>& diagnostics, const std::string
     return text;
 }
 
+bool may_explain_outputs(const Diagnostic& warning) {
+    return !warning.message.starts_with("format ") && warning.message.find(" for format") == std::string::npos;
+}
+
 }  // namespace warplab::compilation

@@ -52,4 +52,7 @@ std::string source_line(const std::string& source, int number);
 /// below it.
 std::string render(const std::vector<Diagnostic>& diagnostics, const std::string& source, std::size_t most);
 
+/// Return whether a warning may be about the reason for wrong outputs. A wrong printf only prints wrong words.
+bool may_explain_outputs(const Diagnostic& warning);
+
 }  // namespace warplab::compilation

@@ -9,6 +9,7 @@
 
 #include "grader/common/text.h"
 #include "grader/common/utf8.h"
+#include "grader/judge/sanitizer/array_names.h"
 #include "grader/model/cause.h"
 
 namespace warplab {
@@ -83,45 +84,12 @@ std::string object_of(const RawFinding& f) { return clean_name(f.object, sizeof 
 
 std::string detail_of(const RawFinding& f) { return clean_name(f.detail, sizeof f.detail); }
 
-/// Return the beginning of the "[…]" that ends before `end`; npos if it has no beginning.
-std::size_t bracket_before(const std::string& text, std::size_t end) {
-    int depth = 0;
-    for (std::size_t at = end; at-- > 0;) {
-        depth += (text[at] == ']') - (text[at] == '[');
-        if (depth == 0) return text[at] == '[' ? at : std::string::npos;
-    }
-    return std::string::npos;
-}
-
-/// Return the array in a line whose index ends with the bracket at `column`: "tile[t / 32]". Return an empty string if
-/// this is not clear, as in a macro.
-std::string array_before(const std::string& text, std::uint32_t column) {
-    if (column == 0 || column > text.size() || text[column - 1] != ']') return "";
-    const std::size_t end = bracket_before(text, column);
-    if (end == std::string::npos) return "";
-    std::size_t begin = end;
-    while (begin > 0) {
-        const char before = text[begin - 1];
-        if (before == ']') {
-            begin = bracket_before(text, begin);
-            if (begin == std::string::npos) return "";
-        } else if (std::isalnum(static_cast<unsigned char>(before)) || before == '_' || before == '.') {
-            --begin;
-        } else if (begin > 1 && text.compare(begin - 2, 2, "->") == 0) {
-            begin -= 2;
-        } else {
-            break;
-        }
-    }
-    return to_printable(shorten(text.substr(begin, end - begin), most_quoted_bytes));
-}
-
-/// Describe an index beyond an array. `line` is a line of the student's file. The type is in GCC's format:
-/// 'int [8][32]'.
-Description index_beyond(const RawFinding& f, const std::string& line) {
+/// Describe an index beyond an array. The type is in GCC's format: 'int [8][32]'.
+Description index_beyond(const RawFinding& f, const SourceLine& source) {
     std::string type = detail_of(f);
     std::erase(type, '\'');
-    const std::string name = array_before(line, f.width);
+    const std::string name =
+        to_printable(shorten(indexed_array({source.line, f.width, type}, source.text), most_quoted_bytes));
     const std::size_t bracket = type.find('[');
     const long count = bracket == std::string::npos ? 0 : std::atol(type.c_str() + bracket + 1);
     return {cause::out_of_bounds,
@@ -177,14 +145,14 @@ std::string size_hint(const RawFinding& f, const Elements& elements, const std::
            "you mean?";
 }
 
-Description out_of_bounds(const std::vector<BufferSpec>& buffers, const RawFinding& f, const std::string& line) {
-    if (static_cast<FindingSpace>(f.space) == FindingSpace::declared) return index_beyond(f, line);
+Description out_of_bounds(const std::vector<BufferSpec>& buffers, const RawFinding& f, const SourceLine& source) {
+    if (static_cast<FindingSpace>(f.space) == FindingSpace::declared) return index_beyond(f, source);
     if (static_cast<FindingSpace>(f.space) == FindingSpace::none) return far_from_all(f);
     const Elements elements = elements_of(buffers, f);
     return {cause::out_of_bounds,
             fmt::format("Kernel {} {} {}, which has only {}: {}.", kernel_of(f), verb_of(f.now), element_at(buffers, f),
                         format_plural(f.bytes / elements.bytes, "element"), who(f.now)),
-            size_hint(f, elements, line)};
+            size_hint(f, elements, source.line)};
 }
 
 /// Return whether the access would be aligned if the variable were.
@@ -346,10 +314,10 @@ const char* host_access_hint(const RawFinding& f) {
 
 }  // namespace
 
-Description describe(const std::vector<BufferSpec>& buffers, const RawFinding& f, const std::string& line) {
+Description describe(const std::vector<BufferSpec>& buffers, const RawFinding& f, const SourceLine& source) {
     switch (static_cast<FindingKind>(f.kind)) {
         case FindingKind::out_of_bounds:
-            return out_of_bounds(buffers, f, line);
+            return out_of_bounds(buffers, f, source);
         case FindingKind::use_after_free:
             return {cause::use_after_free,
                     fmt::format("Kernel {} {} {}, which was freed already: {}.", kernel_of(f), verb_of(f.now),
@@ -516,7 +484,9 @@ Finding returned_and_ended(const Finding& returned) {
     Finding note = returned;
     note.note = true;
     note.message += " They have ended, so the others do not wait for them, and the outputs are right.";
-    note.hint = "GPUs before Volta (2017) hang here: let all threads come to the barrier, and test afterwards.";
+    note.hint =
+        "CUDA allows __syncthreads() in an if or a loop only where all threads of the block take the same way. Move it "
+        "out of the if, or let threads return after it.";
     return note;
 }
 

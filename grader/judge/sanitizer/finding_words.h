@@ -17,9 +17,14 @@ struct Description {
     bool is_note = false;
 };
 
-/// Return the words of a finding; empty for a kind that only a forged page has. `line` is the line of the
-/// student's file. `buffers`: the lab's.
-Description describe(const std::vector<BufferSpec>& buffers, const RawFinding& f, const std::string& line);
+/// A line of a student's file, and the whole file.
+struct SourceLine {
+    const std::string& line;
+    const std::string& text;
+};
+
+/// Return the words of a finding; empty for a kind that only a forged page has. `buffers`: the lab's.
+Description describe(const std::vector<BufferSpec>& buffers, const RawFinding& f, const SourceLine& source);
 
 /// Return the hint for a line whose threads race with each other.
 std::string race_with_itself(const RawFinding& f);

@@ -102,7 +102,7 @@ std::vector<Finding> describe_findings(const std::vector<BufferSpec>& buffers, c
         if (only_reads && guard_lines.contains(line_of(read)))
             finding.kind = static_cast<std::uint32_t>(FindingKind::beside_atomic);
         const int line = finding.line > 0 ? finding.line : line_of(finding.now);
-        const Description words = describe(buffers, finding, compilation::source_line(text, line));
+        const Description words = describe(buffers, finding, {compilation::source_line(text, line), text});
         if (words.message.empty()) continue;
         Finding found;
         found.cause = words.cause;

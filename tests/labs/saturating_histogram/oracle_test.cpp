@@ -203,6 +203,13 @@ INSTANTIATE_TEST_SUITE_P(
                 "stop at 127"},
         Mistake{"SumWraps", turn_counts([](auto c) { return c < 255 ? c : 200 + c % 50; }), "sum_not_saturated",
                 "Bins below 255 are right", "edges", 673, 669},
+        Mistake{"OneBinEmpty",
+                [](const Problem& problem) {
+                    Bins result = turn_counts([](auto c) { return std::min<std::uint64_t>(c, 255); })(problem);
+                    result[700] = 0;
+                    return result;
+                },
+                "bins_missing", "All bins are right except one: bin 700 occurs "},
         Mistake{"BlocksOf1024RoundedDown", count_times([](auto i, auto n) { return i < n / 1024 * 1024; }), "tail_lost",
                 "Only the first 100,352 of 101,153"},
         Mistake{"RowsLost", count_times([](auto i, auto) { return i < 403 * 248; }), "tail_lost",
