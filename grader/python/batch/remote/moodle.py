@@ -40,6 +40,8 @@ class RefusedError(UserError):
 class Moodle:
     """An assignment of a Moodle. `module` is the number in the assignment's address."""
 
+    of_teams = False  # whether groups hand in
+
     def __init__(self, url: str, token: str, course: int, module: int):
         require_secure(url)
         try:
@@ -228,7 +230,7 @@ def write_roster(moodle: Moodle, handed_in: Mapping[int, Mapping[str, Any]]) -> 
 def push(moodle: Moodle, returned: Mapping[str, Returned], send: bool) -> Pushed:
     """Return grades and feedback to the users with these user names, or only find out what would change."""
     numbers = {id_of(user).casefold(): user["id"] for user in moodle.users}
-    grades, pushed = read_grades(moodle), Pushed()
+    grades, pushed = {} if moodle.of_teams else read_grades(moodle), Pushed()
     written: dict[int, tuple[Returned, str]] = {}
     for name, one in returned.items():
         number = numbers.get(name.casefold())
@@ -245,9 +247,10 @@ def push(moodle: Moodle, returned: Mapping[str, Returned], send: bool) -> Pushed
             written[number] = one, said
         else:
             pushed.same += 1
-    after = read_grades(moodle) if send and written else {}
+    after = read_grades(moodle) if send and written and not moodle.of_teams else {}
     for number, (one, said) in written.items():
-        if send and not is_grade(after.get(number), one.points):
+        grade = read_members_grade(moodle, number) if send and moodle.of_teams else after.get(number)
+        if send and not is_grade(grade, one.points):
             pushed.failed[one.student] = f"{one.student}: Moodle did not store the grade: {said}. {NOT_KEPT}"
         else:
             pushed.changes.append(f"{one.student}: {said}")
@@ -255,10 +258,30 @@ def push(moodle: Moodle, returned: Mapping[str, Returned], send: bool) -> Pushed
 
 
 def read_grades(moodle: Moodle) -> dict[int, float]:
-    """Return the grades by user. A negative number stands for no grade."""
+    """Return the grades by user. A negative number stands for no grade. In a group assignment, Moodle lists only the
+    members who handed in themselves."""
     (listed,) = moodle.call("mod_assign_get_grades", assignmentids=[moodle.assignment])["assignments"] or [{}]
     grades = {one["userid"]: float(one["grade"]) for one in listed.get("grades", [])}
     return {user: grade for user, grade in grades.items() if grade >= 0}
+
+
+def read_members_grade(moodle: Moodle, user: int) -> float | None:
+    """Return the grade of a group's member; None if there is none, or if Moodle does not answer."""
+    try:
+        return grade_of(read_status(moodle, user))
+    except UserError:
+        return None
+
+
+def read_status(moodle: Moodle, user: int) -> Any:
+    """Return what a user has: the hand-in, the grade and the feedback. Raises UserError."""
+    return moodle.call("mod_assign_get_submission_status", assignid=moodle.assignment, userid=user)
+
+
+def grade_of(status: Mapping[str, Any]) -> float | None:
+    """Return the grade in a user's status; None if there is none."""
+    grade = float((status.get("feedback", {}).get("grade") or {}).get("grade") or -1)
+    return grade if grade >= 0 else None
 
 
 def is_grade(grade: float | None, points: float | None) -> bool:
@@ -271,8 +294,9 @@ def push_one(moodle: Moodle, user: int, one: Returned, before: float | None, sen
     everything. Raises UserError."""
     if one.points is None:
         return ""
+    status = read_status(moodle, user)
+    before = grade_of(status) if moodle.of_teams else before
     has_grade = is_grade(before, one.points)
-    status = moodle.call("mod_assign_get_submission_status", assignid=moodle.assignment, userid=user)
     if has_grade and (not one.files or one.mark() in str(status.get("feedback", ""))):
         return ""
     words = [f"{'no grade' if before is None else show_points(before)} -> {show_points(one.points)}"] * (not has_grade)

@@ -109,8 +109,11 @@ class Moodle:
             case "mod_assign_get_submissions":
                 return {"assignments": [{"assignmentid": 5, "submissions": self.submissions}], "warnings": []}
             case "mod_assign_get_grades":
+                own = {submission["userid"] for submission in self.submissions}
                 grades = [
-                    {"userid": user, "attemptnumber": 0, "grade": one["grade"]} for user, one in self.grades.items()
+                    {"userid": user, "attemptnumber": 0, "grade": one["grade"]}
+                    for user, one in self.grades.items()
+                    if user in own
                 ]
                 return {"assignments": [{"assignmentid": 5, "grades": grades}] if grades else [], "warnings": []}
             case "mod_assign_get_submission_status":
@@ -118,7 +121,10 @@ class Moodle:
                 if not one:
                     return {"lastattempt": {}, "warnings": []}
                 editor = [{"name": "comments", "text": one["comment"], "format": 1}]
-                return {"feedback": {"plugins": [{"type": "comments", "editorfields": editor}]}, "warnings": []}
+                feedback = {"grade": {"userid": int(given["userid"]), "attemptnumber": 0, "grade": one["grade"]},
+                            "gradefordisplay": one["grade"], "gradeddate": TIME_S,
+                            "plugins": [{"type": "comments", "editorfields": editor}]}  # fmt: skip
+                return {"lastattempt": {}, "feedback": feedback, "warnings": []}
             case "mod_assign_save_grade":
                 return self.save(given)
         return {"exception": "x", "errorcode": "accessexception", "message": given["wsfunction"]}

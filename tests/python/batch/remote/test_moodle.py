@@ -76,6 +76,9 @@ def test_a_groups_hand_in_is_graded_once_for_all_its_members(moodle: Moodle, cou
     course.handed_in = tmp_path / "hand-ins"
     course.grade("--roster", tmp_path / "roster.csv")
     assert [row.members for row in course.database().rows()] == [["al1", "at2"]]
+    for _ in range(2):  # Moodle lists no grades of members who did not hand in themselves
+        assert run("push", course.out, "--moodle", moodle.url, *WHERE, "--send") == 0
+    assert set(moodle.saved.values()) == {1} and set(moodle.grades) == {100, 101}
 
 
 def test_a_file_that_a_student_replaced_is_fetched_again(moodle: Moodle, tmp_path: Path, capsys) -> None:
