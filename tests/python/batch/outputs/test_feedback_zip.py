@@ -60,11 +60,12 @@ def test_moodle_gives_each_student_and_group_its_own(course: Course) -> None:
 
 def test_moodle_gives_no_group_the_feedback_of_a_student_with_its_number(course: Course) -> None:
     """The importer of a group assignment reads only the groups' numbers (get_participant_mapping), and the default team
-    has none; Zoe's number in the worksheet can be a group's."""
+    has none; Grace Hopper's number in the worksheet is Team 5's."""
     (course.root / "roster.csv").write_text(TEAMS)
-    hand_in(course.handed_in, "Team 5_5_assignsubmission_file", "Default group_assignsubmission_file")
+    hand_in(course.handed_in, "Team 5_5_assignsubmission_file", "Default group_assignsubmission_file", "5")
     course.grade("--roster", course.root / "roster.csv")
     files = export(course, "moodle", 1)
+    assert all(b"02_second" in content for content in files.values()) and len(files) == 2
     assert {as_moodle(name, {5: "Team 5", 341: "wrong"}) for name in files} == {
         ("Team 5", "feedback.html"), ("Team 5", "feedback.txt")
     }  # fmt: skip
