@@ -3,7 +3,7 @@
 verbs="$verbs demo test new-lab starters docs example-journal results counters peers soak bench-backend bench-grading \
 calibrate kit bug-key slides export gradescope autolab batch course"
 names="$names LABS STAGES EXERCISES FORMAT OUTPUT SUBMISSIONS OUT ROSTER EXECUTOR"
-paths="$paths OUTPUT SUBMISSIONS OUT"
+paths="$paths OUTPUT SUBMISSIONS OUT MOODLE"
 
 # The verbs of a whole batch run in the caller's folder: ./warplab course status DIR
 if [ "$1" = course ]; then
@@ -104,7 +104,7 @@ instructors_verb() { # [OPTION …]
         judge peers "$@"
         ;;
     soak) # tests that take too long for make test; SECONDS_EACH=600: each part takes ten minutes; FUZZ_SCALE=10: ten
-        # times as many inputs
+        # times as many inputs; MOODLE=DIR: with a real Moodle, whose source tree is there
         build program
         need_course_packages
         sh grader/setup.sh soak || echo "Continuing without the missing tools." >&2

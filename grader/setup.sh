@@ -65,7 +65,15 @@ find_missing() { # build|demo|test|soak
     need qemu-user "runs those tests on this machine" has qemu-aarch64
     need clang "fuzzing" has clang++
     need libclang-rt-dev "fuzzing, with sanitizers" has_fuzzer
+    [ -n "${MOODLE:-}" ] || return 0
+    need php-cli "runs the Moodle in $MOODLE" has php
+    need mariadb-server "its database" has mariadb-install-db
+    for extension in mysql:mysqli xml:dom curl:curl zip:zip gd:gd intl:intl mbstring:mbstring soap:soap; do
+        need "php-${extension%:*}" "that Moodle" has_php "${extension#*:}"
+    done
 }
+
+has_php() { php -r "exit(extension_loaded('$1') ? 0 : 1);" 2>/dev/null; }
 
 has_venv() { [ -x "$VENV/bin/python" ] || python3 -c 'import ensurepip, venv' >/dev/null 2>&1; }
 
@@ -75,7 +83,8 @@ has_fuzzer() {
 }
 
 # Without these the rest still works; whoever needs them says so.
-optional=" bubblewrap python3-venv g++-aarch64-linux-gnu qemu-user slurm-wlm munge clang libclang-rt-dev "
+optional=" bubblewrap python3-venv g++-aarch64-linux-gnu qemu-user slurm-wlm munge clang libclang-rt-dev php-cli mariadb-server \
+php-mysql php-xml php-curl php-zip php-gd php-intl php-mbstring php-soap "
 
 required_missing() {
     for package in $missing; do

@@ -13,6 +13,7 @@
 - generated: GENERATED (300) random programs on the CPU backend in each of its modes, compared with an oracle and with
   what a GPU gave, and bugs planted in some of them (tests/differential).
 - batches: batches of submissions (tests/python/batch/soak_batch.py).
+- moodle: with MOODLE=DIR, a round trip through a real Moodle (tests/python/batch/moodle/round_trip.py).
 """
 
 from __future__ import annotations
@@ -124,6 +125,12 @@ def grade_batches() -> list[dict]:
     return soak()
 
 
+def go_through_moodle() -> list[dict]:
+    from tests.python.batch.moodle.round_trip import soak
+
+    return [soak()]
+
+
 PARTS: dict[str, Callable[[], list[dict]]] = {
     "fuzz": fuzz,
     "solutions": lambda: [check_solutions(float(os.environ.get("SECONDS_EACH") or 60))],
@@ -131,6 +138,7 @@ PARTS: dict[str, Callable[[], list[dict]]] = {
     "corpus": lambda: [check_corpus()],
     "generated": lambda: [compare_generated(PROGRAMS), find_planted(PROGRAMS // 3)],
     "batches": grade_batches,
+    "moodle": go_through_moodle,
 }
 
 

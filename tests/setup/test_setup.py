@@ -48,6 +48,16 @@ def test_refreshes_the_package_lists_only_when_the_first_try_fails(machine, setu
     assert verbs == ["install", "update", "install"]
 
 
+def test_php_and_a_database_only_for_a_moodle(machine, setup):
+    machine.without("php", "mariadb-install-db")
+    (machine.root / "venv").mkdir()
+    (machine.root / "venv/soak").touch()
+    assert "php" not in setup("soak", VENV=str(machine.root / "venv")).out
+    said = setup("soak", VENV=str(machine.root / "venv"), MOODLE="/srv/moodle")
+    assert said.status == 0
+    assert said.has("php-cli: runs the Moodle in /srv/moodle", "mariadb-server: its database", "Going on without:")
+
+
 def test_no_network(machine, setup):
     machine.without_header("fmt/format.h")
     machine.program("apt-get", 'echo "E: Unable to fetch some archives" >&2; exit 100')

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from grader.python.batch.ingest.names import read_moodle
 from grader.python.batch.ingest.roster import read_roster, read_rosters
 from grader.python.batch.ingest.submission import WORKSHEET, Submission
 from grader.python.batch.ingest.submissions import find_submissions
@@ -216,3 +217,31 @@ def test_every_recorded_hand_in_is_its_students(tmp_path: Path, system: str) -> 
 def test_the_recorded_groups_are_read() -> None:
     roster = read_roster(RECORDED / "moodle_groups.csv")
     assert sum(student.group.startswith("Team ") for student in roster) == 12
+
+
+def test_every_recorded_hand_in_of_a_group_is_of_all_its_students(course: Course) -> None:
+    """The numbers of Moodle's download are the groups'; the worksheet says which students are in a group."""
+    names = json.loads((RECORDED / "names.json").read_text())["moodle_groups"]
+    archive = make_zip(*((STAGES[0] + ".cu", b"fine"), (STAGES[1] + ".cu", b"fine")))
+    (download := course.root / "download.zip").write_bytes(make_zip(*((name, archive) for name in names)))
+    course.handed_in = download
+    said = course.grade("--roster", RECORDED / "moodle_groups.csv")
+    assert said.returncode == 0 and not said.stderr, said.stderr
+    with (RECORDED / "moodle_groups.csv").open(encoding="utf-8-sig", newline="") as file:
+        teams: dict[str, list[str]] = {}
+        for row in csv.DictReader(file):
+            teams.setdefault(row["Group"], []).append(row["Identifier"].removeprefix("Participant "))
+    del teams["Default group"]
+    found = {tuple(sorted(row.members)) for row in course.database().rows() if row.grade}
+    assert found == {tuple(sorted(team)) for team in teams.values()}
+    graded = {student for student, line in gradebook(course).items() if line["points"] == "12"}
+    assert graded == {student for team in teams.values() for student in team} and len(graded) == 12
+
+
+def test_the_default_teams_hand_in_is_of_the_students_without_a_group(folder: Path) -> None:
+    """Moodle gives it no number: mod/assign/classes/downloader.php (github.com/moodle/moodle, commit da5455238d1a)."""
+    hand_in(folder, "Team 5_5_assignsubmission_file", "Default group_assignsubmission_file")
+    found = find(folder, TEAMS + '"Participant 7","Al One",al2@x,"Submitted -  - ","Default group",,20.00,"-"\n')
+    assert {key: one.members for key, one in found.items()} == {"270+337": ["270", "337"], "341+7": ["341", "7"]}
+    assert read_moodle("Default group_assignsubmission_file_01_first.cu")[0].file == "01_first.cu"
+    assert not read_moodle("Default group_assignsubmission_files")

@@ -23,6 +23,7 @@ from grader.python.batch.store.settings import Settings
 from grader.python.batch.verbs import serve as verb
 from tests.python.batch.batches import LAB, ROOT, STAGES, Course, environment
 from tests.python.batch.ingest.test_archive import make_zip
+from tests.python.batch.remote.moodle import TOKEN, Moodle
 
 AT_ONCE = ("--settle-s", "0")
 
@@ -213,6 +214,31 @@ def test_a_page_that_cannot_be_written_does_not_end_the_queue(course: Course) ->
         wait_until((course.out / "feedback/al1/feedback.txt").is_file, process)
         web.unlink()
         wait_until(lambda: (web / "queue.txt").is_file() and "graded" in (web / "queue.txt").read_text(), process)
+
+
+def test_hand_ins_come_from_moodle_and_grades_return_once(course: Course, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("canvasapi")
+    monkeypatch.setenv("MOODLE_TOKEN", TOKEN)
+    moodle = Moodle()
+    moodle.add(100, "al1", "Ada Lovelace", ("01_first.cu", b"fine"), ("02_second.cu", b"fine"), group=7)
+    moodle.add(101, "at2", "Alan Turing")
+    moodle.users[1]["groups"] = [{"id": 7, "name": "Team 7"}]
+    where = ("--moodle", moodle.url, "--course", "12", "--assignment", "77", "--every-s", "1", "--send")
+    try:
+        with serving(course, *where) as process:
+            wait_until(lambda: set(moodle.saved) == {100, 101}, process)
+            moodle.add(102, "gh3", "Grace Hopper", ("01_first.cu", b"fine"))
+            moodle.users[2]["groups"] = [{"id": 8, "name": "Team 8"}]
+            moodle.submissions[-1] |= {"userid": 0, "groupid": 8}
+            wait_until(lambda: len(moodle.grades) == 3, process)
+            moodle.users.append({**moodle.users[0], "id": 103, "username": "new", "email": "new@x", "groups": []})
+            wait_until(lambda: "new" in (course.handed_in / "roster.csv").read_text(), process)  # a further exchange
+    finally:
+        moodle.server.shutdown()
+    assert {user: float(one["grade"]) for user, one in moodle.grades.items()} == {100: 12, 101: 12, 102: 6}
+    assert set(moodle.saved.values()) == {1}
+    assert all(set(one["files"]) == {"feedback.html", "feedback.txt"} for one in moodle.grades.values())
+    assert moodle.grades[100]["files"]["feedback.txt"] == (course.out / "feedback/al1/feedback.txt").read_bytes()
 
 
 @pytest.mark.parametrize(

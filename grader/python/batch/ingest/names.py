@@ -3,6 +3,7 @@
 lovelaceada_LATE_1234_567890_FILE                      Canvas
 anon_aB3xY_567890_FILE                                 Canvas, anonymous assignment
 Ada Lovelace_123_assignsubmission_file_FILE            Moodle, a folder or a file
+Default group_assignsubmission_file_FILE               Moodle, of all students who are in no group of the assignment
 
 Students choose the first and the last part, so some names can be read in several ways.
 """
@@ -18,6 +19,7 @@ from pathlib import Path, PurePosixPath
 from grader.python.batch.ingest.called import compose
 
 MOODLE_MARK = re.compile(r"_(?P<id>\d+)_assignsubmission_(?P<kind>file|onlinetext)_?")
+DEFAULT_TEAM = re.compile(r"(?P<name>[^_]+)_assignsubmission_(?P<kind>file|onlinetext)(?=_|\Z)_?")
 CANVAS_MARK = re.compile(r"_(?=(?P<id>[1-9]\d*)_(?P<attempt>[1-9]\d*)_)")  # the marks may overlap
 CANVAS_NAME = re.compile(r"[^\s.-]+")  # Canvas removes all other characters
 ANONYMOUS = re.compile(r"(?P<late>LATE_)?(?P<id>anon_[A-Za-z0-9]{5})_(?P<attempt>[1-9]\d*)_(?P<file>.+)", re.DOTALL)
@@ -76,12 +78,19 @@ def read_canvas(name: str) -> list[Reading]:
 
 
 def read_moodle(name: str) -> list[Reading]:
-    """Return each way in which Moodle could have made a name, in the order of the ids in it."""
-    return [
+    """Return each way in which Moodle could have made a name, in the order of the ids in it. The default team has no
+    number, so its name is its id."""
+    if len(name) > MOST_CHARACTERS:
+        return []
+    readings = [
         Reading(name[: mark.start()], mark["id"], name[mark.end() :], of_moodle=True, typed=mark["kind"] != "file")
         for mark in MOODLE_MARK.finditer(name)
-        if mark.start() and len(name) <= MOST_CHARACTERS
+        if mark.start()
     ]
+    if not readings and (mark := DEFAULT_TEAM.match(name)):
+        team, typed = mark["name"], mark["kind"] != "file"
+        readings.append(Reading(team, team, name[mark.end() :], of_moodle=True, typed=typed))
+    return readings
 
 
 SYSTEMS: tuple[System, ...] = (read_canvas, read_moodle)

@@ -1,8 +1,9 @@
 """Recognise Moodle's grading worksheet in any language, by the order and the contents of its columns.
 
-Moodle writes: identifier, name, other columns about the person, status, group, grade, maximum grade, whether the grade
-can be changed, time of the hand-in, texts, time of the grade, comments. An anonymous assignment has no name; only a
-group assignment has a group.
+Moodle writes: identifier, name, other columns about the person, status, group, marker, grade, maximum grade, state of
+the marking workflow, whether the grade can be changed, time of the hand-in, texts, time of the grade, comments. An
+anonymous assignment has no name; only a group assignment has a group, only one with a marking workflow has its state
+and, if markers are allocated, the marker (mod/assign/gradingtable.php).
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ NUMBERED = re.compile(r"(?P<prefix>[^\W\d][^\d,;]*)(?P<number>[1-9]\d{0,18})")
 MAXIMUM_CELL = re.compile(r"\d+[.,]\d\d")
 STATUS_MARK = " - "  # between the parts of a status, which may be empty
 FROM_GRADE = ("Grade", "Maximum grade", "Grade can be changed", "Last modified (submission)")
+WORKFLOW = "Marking workflow state"
 LAST = ("Last modified (grade)", "Feedback comments")
 Row = Sequence[str]
 
@@ -39,12 +41,18 @@ def find_titles(rows: Sequence[Row]) -> tuple[list[str], str]:
     status = find_column(people, 1, maximum - 1, has_status)
     if len(prefixes) != 1 or "" in prefixes or not maximum or not status or len(header) < maximum + len(FROM_GRADE):
         return [], ""
+    time = find_column(people, maximum + 2, min(maximum + 4, len(header)), is_time)
+    of_workflow, between = time == maximum + 3, maximum - status - 2  # columns between the status and the grade
+    if between > 1 + of_workflow or (of_workflow and between == 1):  # a group or a marker
+        return [], ""
     titles = list(header)
     titles[0], titles[status] = IDENTIFIER, "Status"
-    titles[maximum - 1 : maximum - 1 + len(FROM_GRADE)] = FROM_GRADE
+    titles[maximum - 1 : maximum + 1] = FROM_GRADE[:2]
+    titles[maximum + 1 : maximum + 1 + of_workflow] = [WORKFLOW] * of_workflow
+    titles[maximum + 1 + of_workflow : maximum + 3 + of_workflow] = FROM_GRADE[2:]
     titles[-len(LAST) :] = LAST
-    if status + 2 == maximum - 1:
-        titles[status + 1] = "Group"
+    if between:
+        titles[status + 1 : maximum - 1] = ["Group", "Marker"][:between]
     for at in range(1, status):
         is_address = any("@" in row[at] for row in people)
         titles[at] = "Email address" if is_address else "Full name" if at == 1 else titles[at]
@@ -59,6 +67,11 @@ def find_column(people: Sequence[Row], first: int, last: int, fits: Callable[[li
 def is_maximum(cells: list[str]) -> bool:
     """Return whether a column is the maximum grade, which is the same for all students."""
     return len(set(cells)) == 1 and bool(MAXIMUM_CELL.fullmatch(cells[0]))
+
+
+def is_time(cells: list[str]) -> bool:
+    """Return whether a column is the time of the hand-ins: a date, or a dash."""
+    return all(cell == "-" or any(sign.isdigit() for sign in cell) for cell in cells)
 
 
 def has_status(cells: list[str]) -> bool:

@@ -1,7 +1,8 @@
 """Pack all feedback into one zip, as Moodle and Canvas read it back.
 
 Moodle, "Upload multiple feedback files in a zip": NAME_NUMBER_assignfeedback_file_FILE. The name is ignored, and the
-number is the one in the download's names: a student's in this assignment, or a group's.
+number is the one in the download's names: a student's in this assignment, or a group's. The default team of a group
+assignment has none, so Moodle takes no files for it.
 
 Canvas, the upload of submissions after their download: NAME_USER_ATTACHMENT_FILE. The attachment is one that the
 student handed in. Canvas shows the feedback under that attachment's name, so its format follows from the name: an
@@ -55,9 +56,9 @@ def pack_for_moodle(
     packed = Packed()
     for final in finals:
         readings = read_own(final, entries, roster, read_moodle)
-        numbers = [(one.name, one.id) for one in readings]
-        if not numbers and final.student in roster:
-            student = roster[final.student]
+        numbers = [(one.name, one.id) for one in readings if one.id.isdecimal()]
+        student = roster.get(final.student)
+        if not numbers and student and not student.group:  # in a group assignment, the number could be a group's
             numbers = [(student.name, value) for kind, value in student.ids if kind == MOODLE_NUMBER]
         if not numbers:
             packed.left_out.append(final.student)

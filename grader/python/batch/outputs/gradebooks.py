@@ -111,7 +111,8 @@ def moodle(entries: Sequence[Entry], gradebook: str = "") -> tuple[str, list[str
     `gradebook` is the text of a grading worksheet or a participants' list. Only students in it get a row, because one
     unknown user aborts an import. Other students' rows and columns that Moodle does not import are omitted, so an
     import does not change these. A worksheet keeps its language. Without `gradebook`, students are identified by their
-    user name. Raises UserError.
+    user name. Moodle's gradebook reads an empty grade as none and deletes the one that it has, so only a worksheet gets
+    rows without a grade. Raises UserError.
     """
     check_same_lab(entries)
     grades = {entry.student: grade_of(entry.report) for entry in check_students(entries)}
@@ -119,7 +120,7 @@ def moodle(entries: Sequence[Entry], gradebook: str = "") -> tuple[str, list[str
         entry.student: to_html(clip("\n".join([*entry.remarks, tell_report(entry.report)]))) for entry in entries
     }
     if not gradebook:
-        rows = [[student, grades[student], feedback[student]] for student in grades]
+        rows = [[student, grades[student], feedback[student]] for student in grades if grades[student]]
         return write_csv([["username", "Grade", "Feedback comments"], *rows]), []
     columns: dict[str, Callable[[str], str]] = {
         "Grade": lambda student: grades[student],
@@ -132,8 +133,9 @@ def moodle(entries: Sequence[Entry], gradebook: str = "") -> tuple[str, list[str
     own = read_csv(gradebook, in_english=False)
     titles = own[0] + rows[0][len(own[0]) :]
     filled = [[titles[at] for at in kept]]
+    grade = rows[0].index("Grade")
     for row, theirs in zip(rows, own, strict=True):
-        if any(row is one for one in found.values()):
+        if any(row is one for one in found.values()) and (row[grade] or IDENTIFIER in rows[0]):
             filled.append([theirs[at] if rows[0][at] == IDENTIFIER else row[at] for at in kept])
     return mark_of(gradebook) + write_csv(filled), unknown_of(entries, found)
 

@@ -25,13 +25,22 @@ from grader.python.common.console import UserError
 from grader.python.common.units import show_points
 
 COLUMNS = ("id", "name", "email", "submitted")
-REFUSED = ("invalidtoken", "accessexception", "nopermissions", "requireloginerror", "invalidrecord")
+REFUSED = ("invalidtoken", "accessexception", "nopermissions", "requireloginerror", "invalidrecord", "invalidparameter")
+REFUSED += ("servicenotavailable", "userquotalimit", "upload_error_ini_size", "upload_error_form_size")
+STORED = "filenameexist"  # the draft area has a file of this name
+NOT_HANDED_IN = ("new", "reopened")  # states of a submission without a hand-in
 HTML_FORMAT = 1
 MOST_FOLDER_BYTES = 255
 
 
+class RefusedError(UserError):
+    """Moodle's answer that it does not allow a request, which is no use to repeat."""
+
+
 class Moodle:
     """An assignment of a Moodle. `module` is the number in the assignment's address."""
+
+    of_teams = False  # whether groups hand in
 
     def __init__(self, url: str, token: str, course: int, module: int):
         require_secure(url)
@@ -43,11 +52,14 @@ class Moodle:
         self.session = requests.Session()
         for scheme in ("https://", "http://"):
             self.session.mount(scheme, make_adapter(url, token))
-        courses = self.call("mod_assign_get_assignments", courseids=[course])["courses"]
-        found = [one["id"] for each in courses for one in each["assignments"] if one["cmid"] == module]
+        listed = self.call("mod_assign_get_assignments", courseids=[course], includenotenrolledcourses=True)
+        found = [one for each in listed["courses"] for one in each["assignments"] if one["cmid"] == module]
         if not found:
-            raise UserError(f"The course {course} has no assignment {module}. Give the id in the assignment's address.")
-        self.assignment = found[0]
+            why = "".join(f" Moodle says: {one['message']}." for one in listed.get("warnings", [])[:1])
+            raise UserError(
+                f"The course {course} has no assignment {module}. Give the id in the assignment's address.{why}"
+            )
+        self.assignment, self.of_teams = found[0]["id"], bool(found[0].get("teamsubmission"))
         self.users = self.call("core_enrol_get_enrolled_users", courseid=course)
 
     def call(self, function: str, **parameters: Any) -> Any:
@@ -59,12 +71,7 @@ class Moodle:
         words = {"wstoken": self.token, "wsfunction": function, "moodlewsrestformat": "json"}
         answer = self.session.post(f"{self.url}/webservice/rest/server.php", data=words | flatten(parameters))
         answer.raise_for_status()
-        said = answer.json()
-        if isinstance(said, dict) and "exception" in said:
-            if said.get("errorcode") in REFUSED:
-                raise UserError(f"Moodle refuses {function}: {said.get('message', said['errorcode'])}")
-            raise ValueError(said.get("errorcode"))
-        return said
+        return check(answer.json(), function)
 
     def fetch(self, file: Mapping[str, Any]) -> bytes:
         """Return a file's bytes. The token is not in the address, which servers log. Raises ValueError if some are
@@ -72,21 +79,36 @@ class Moodle:
         answer = self.session.post(file["fileurl"], data={"token": self.token})
         answer.raise_for_status()
         if len(answer.content) != file["filesize"]:
+            check(answer.json(), "the download of files")
             raise ValueError("half a file")
         return bytes(answer.content)
 
     def upload(self, name: str, content: bytes, area: int) -> int:
-        """Upload a file to a draft area, a new one if `area` is 0, and return the area's number."""
+        """Upload a file to a draft area, a new one if `area` is 0, and return the area's number. PHP gives only whole
+        files to Moodle, so a file that an earlier attempt stored there is whole, too. Raises UserError."""
         answer = self.session.post(
             f"{self.url}/webservice/upload.php",
-            data={"token": self.token, "itemid": str(area)},
+            data={"token": self.token, "filearea": "draft", "itemid": str(area)},
             files={"file": (name, content)},
         )
         answer.raise_for_status()
-        (said,) = answer.json()
-        if int(said.get("filesize", len(content))) != len(content):
-            raise ValueError("half a file")
+        (said,) = check(answer.json(), "the upload of files")
+        if said.get("errortype") == STORED and area:
+            return area
+        if "error" in said:
+            raise UserError(f"Moodle does not take {name}: {said['error']}")
         return int(said["itemid"])
+
+
+def check(answer: Any, what: str) -> Any:
+    """Return an answer that is not an error. Raises RefusedError, or ValueError if another attempt may help. Functions
+    name an exception, and the pages for files an error."""
+    if isinstance(answer, dict) and {"exception", "error"} & answer.keys():
+        code = answer.get("errorcode")
+        if code in REFUSED:
+            raise RefusedError(f"Moodle refuses {what}: {answer.get('message') or answer.get('error') or code}")
+        raise ValueError(code)
+    return answer
 
 
 def flatten(value: Any, name: str = "") -> dict[str, str]:
@@ -106,13 +128,19 @@ def pull(moodle: Moodle, folder: Path) -> Pulled:
     (listed,) = moodle.call("mod_assign_get_submissions", assignmentids=[moodle.assignment])["assignments"]
     handed_in: dict[int, Mapping[str, Any]] = {}
     pulled, wanted, missing = Pulled(len(moodle.users)), {}, []
+    teams = list_teams(moodle) if moodle.of_teams else {}
     known = {alias_key(word) for user in moodle.users for word in (id_of(user), user.get("email") or "")}
     for submission in listed["submissions"]:
-        members = members_of(moodle, submission)
-        handed_in |= {user["id"]: submission for user in members}
+        if moodle.of_teams and submission["userid"]:
+            continue  # Moodle's note that a member took part; the group's submission has the files and the time
+        members = teams.get(submission["groupid"], []) if moodle.of_teams else members_of(moodle, submission)
+        if submission["status"] not in NOT_HANDED_IN:
+            handed_in |= {user["id"]: submission for user in members}
         for file in list_files(submission):
             path = "/".join(filter(None, (file["filepath"].strip("/"), file["filename"])))
-            for team in folders_of(members, known):
+            if moodle.of_teams and not members:
+                missing.append(f"{path} of the group {submission['groupid']}, whose members Moodle does not list")
+            for team in folders_of(members, known) if members else ():
                 wanted[Path(team) / plain_path(path)] = file
     begin(folder, write_roster(moodle, handed_in))
     pulled.files = len(wanted)
@@ -125,6 +153,8 @@ def pull(moodle: Moodle, folder: Path) -> Pulled:
             keep_file(target, file["filesize"], lambda file=file: moodle.fetch(file))
             os.utime(target, (file["timemodified"], file["timemodified"]))
             pulled.fetched += 1
+        except RefusedError:
+            raise
         except (UserError, OSError):  # for example a name that this file system does not take
             missing.append(str(path))
     remove_others(folder / HAND_INS, {folder / HAND_INS / path for path in wanted})
@@ -133,10 +163,18 @@ def pull(moodle: Moodle, folder: Path) -> Pulled:
 
 
 def members_of(moodle: Moodle, submission: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """Return the users whose hand-in it is: one, or a group's."""
-    if submission["userid"]:
-        return [user for user in moodle.users if user["id"] == submission["userid"]]
-    return [user for user in moodle.users if submission["groupid"] in [group["id"] for group in user.get("groups", [])]]
+    """Return the users whose hand-in it is: at most one."""
+    return [user for user in moodle.users if user["id"] == submission["userid"]]
+
+
+def list_teams(moodle: Moodle) -> dict[int, list[Mapping[str, Any]]]:
+    """Return the users by the group that they hand in for. Moodle names none for a student who is in no group of the
+    assignment's grouping or in several: those students are the default team, 0."""
+    users = {user["id"]: user for user in moodle.users}
+    teams: dict[int, list[Mapping[str, Any]]] = {}
+    for one in moodle.call("mod_assign_list_participants", assignid=moodle.assignment, groupid=0, filter=""):
+        teams.setdefault(one.get("groupid") or 0, []).append(users.get(one["id"], one))
+    return teams
 
 
 def list_files(submission: Mapping[str, Any]) -> list[Mapping[str, Any]]:
@@ -151,8 +189,9 @@ def version_of(file: Mapping[str, Any]) -> tuple[int, int]:
 
 
 def id_of(user: Mapping[str, Any]) -> str:
-    """Return a user's id in the roster, which is the name of the folder, too."""
-    return plain_name(user["username"], MOST_NAME_BYTES)
+    """Return a user's id in the roster, which is the name of the folder, too. Moodle shows user names only to those who
+    may see all details of users, which teachers may not."""
+    return plain_name(user.get("username") or user.get("email") or f"user{user['id']}", MOST_NAME_BYTES)
 
 
 def folders_of(members: Sequence[Mapping[str, Any]], known: Set[str]) -> list[str]:
@@ -191,7 +230,7 @@ def write_roster(moodle: Moodle, handed_in: Mapping[int, Mapping[str, Any]]) -> 
 def push(moodle: Moodle, returned: Mapping[str, Returned], send: bool) -> Pushed:
     """Return grades and feedback to the users with these user names, or only find out what would change."""
     numbers = {id_of(user).casefold(): user["id"] for user in moodle.users}
-    grades, pushed = read_grades(moodle), Pushed()
+    grades, pushed = {} if moodle.of_teams else read_grades(moodle), Pushed()
     written: dict[int, tuple[Returned, str]] = {}
     for name, one in returned.items():
         number = numbers.get(name.casefold())
@@ -208,9 +247,10 @@ def push(moodle: Moodle, returned: Mapping[str, Returned], send: bool) -> Pushed
             written[number] = one, said
         else:
             pushed.same += 1
-    after = read_grades(moodle) if send and written else {}
+    after = read_grades(moodle) if send and written and not moodle.of_teams else {}
     for number, (one, said) in written.items():
-        if send and not is_grade(after.get(number), one.points):
+        grade = read_members_grade(moodle, number) if send and moodle.of_teams else after.get(number)
+        if send and not is_grade(grade, one.points):
             pushed.failed[one.student] = f"{one.student}: Moodle did not store the grade: {said}. {NOT_KEPT}"
         else:
             pushed.changes.append(f"{one.student}: {said}")
@@ -218,10 +258,30 @@ def push(moodle: Moodle, returned: Mapping[str, Returned], send: bool) -> Pushed
 
 
 def read_grades(moodle: Moodle) -> dict[int, float]:
-    """Return the grades by user. A negative number stands for no grade."""
+    """Return the grades by user. A negative number stands for no grade. In a group assignment, Moodle lists only the
+    members who handed in themselves."""
     (listed,) = moodle.call("mod_assign_get_grades", assignmentids=[moodle.assignment])["assignments"] or [{}]
     grades = {one["userid"]: float(one["grade"]) for one in listed.get("grades", [])}
     return {user: grade for user, grade in grades.items() if grade >= 0}
+
+
+def read_members_grade(moodle: Moodle, user: int) -> float | None:
+    """Return the grade of a group's member; None if there is none, or if Moodle does not answer."""
+    try:
+        return grade_of(read_status(moodle, user))
+    except UserError:
+        return None
+
+
+def read_status(moodle: Moodle, user: int) -> Any:
+    """Return what a user has: the hand-in, the grade and the feedback. Raises UserError."""
+    return moodle.call("mod_assign_get_submission_status", assignid=moodle.assignment, userid=user)
+
+
+def grade_of(status: Mapping[str, Any]) -> float | None:
+    """Return the grade in a user's status; None if there is none."""
+    grade = float((status.get("feedback", {}).get("grade") or {}).get("grade") or -1)
+    return grade if grade >= 0 else None
 
 
 def is_grade(grade: float | None, points: float | None) -> bool:
@@ -234,8 +294,9 @@ def push_one(moodle: Moodle, user: int, one: Returned, before: float | None, sen
     everything. Raises UserError."""
     if one.points is None:
         return ""
+    status = read_status(moodle, user)
+    before = grade_of(status) if moodle.of_teams else before
     has_grade = is_grade(before, one.points)
-    status = moodle.call("mod_assign_get_submission_status", assignid=moodle.assignment, userid=user)
     if has_grade and (not one.files or one.mark() in str(status.get("feedback", ""))):
         return ""
     words = [f"{'no grade' if before is None else show_points(before)} -> {show_points(one.points)}"] * (not has_grade)

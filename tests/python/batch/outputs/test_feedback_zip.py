@@ -58,6 +58,19 @@ def test_moodle_gives_each_student_and_group_its_own(course: Course) -> None:
     assert all(b"02_second" in content for content in files.values())
 
 
+def test_moodle_gives_no_group_the_feedback_of_a_student_with_its_number(course: Course) -> None:
+    """The importer of a group assignment reads only the groups' numbers (get_participant_mapping), and the default team
+    has none; Grace Hopper's number in the worksheet is Team 5's."""
+    (course.root / "roster.csv").write_text(TEAMS)
+    hand_in(course.handed_in, "Team 5_5_assignsubmission_file", "Default group_assignsubmission_file", "5")
+    course.grade("--roster", course.root / "roster.csv")
+    files = export(course, "moodle", 1)
+    assert all(b"02_second" in content for content in files.values()) and len(files) == 2
+    assert {as_moodle(name, {5: "Team 5", 341: "wrong"}) for name in files} == {
+        ("Team 5", "feedback.html"), ("Team 5", "feedback.txt")
+    }  # fmt: skip
+
+
 def test_moodle_gives_a_credited_partner_the_same(course: Course) -> None:
     roster = course.root / "roster.csv"
     roster.write_text("id,name,moodle id\nal1,Ada Lovelace,34\nat2,Alan Turing,35\ngh3,Grace Hopper,\n")

@@ -320,6 +320,7 @@ def test_pending_points_are_said():
     assert "6 are pending" in autolab(made)
     assert "4 points are pending" in prairielearn(made)
     assert "speed pending" in base64.b64decode(github(made)).decode()
+    made.total.without_score = False
     assert "speed pending" in moodle([Entry("al1", made)])[0]
 
 
@@ -482,6 +483,23 @@ def test_a_term_in_one_table():
     assert unknown == []
 
 
+def test_no_grade_in_moodle_is_deleted():
+    """An import into the gradebook reads an empty grade as none: update_grade_item in
+    grade/import/csv/classes/load_data.php (github.com/moodle/moodle, commit 0289d8c76654). A worksheet's is skipped:
+    process_import_grades in mod/assign/feedback/offline/locallib.php (commit 04975560d10b)."""
+    unjudged = make_report(samples.cpu_report())
+    people = [*entries("7"), Entry("8", unjudged)]
+    people[1].report.lab = people[0].report.lab
+    for book, count in (
+        ("", 1),
+        ("username,First name\n7,Ada\n8,Alan\n", 1),
+        ("username,Grade\n7,\n8,12\n", 2),
+        ("Identifier,Full name,Grade\nParticipant 7,Ada,\nParticipant 8,Alan,\n", 2),
+    ):
+        text, unknown = moodle(people, book)
+        assert len(check_csv(text)) == 1 + count and not unknown, book
+
+
 def test_moodle_grades_and_feedback():
     header, *rows = check_csv(moodle(entries(*NASTY[:-1]))[0])
     assert header == ["username", "Grade", "Feedback comments"]
@@ -506,6 +524,7 @@ def test_moodles_comments_are_html_with_the_students_markup_as_text():
     made = make_report(samples.cpu_report())
     assert made.stages[1].compilation.failure
     made.stages[1].compilation.failure.message = markup
+    made.total.without_score = False
     for worksheet in ("", "username,Grade\nal1,\n"):
         (_, (*_, comment)) = check_csv(moodle([Entry("al1", made, ["Two <b>days</b> late."])], worksheet)[0])
         shown = re.split("<br>", comment)

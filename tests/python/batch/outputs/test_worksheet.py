@@ -158,6 +158,29 @@ def test_a_worksheet_in_another_language_is_read_and_keeps_it(book: str, tmp_pat
     assert row[-1].startswith("lab: 8 of 10 points.")
 
 
+# The columns of mod/assign/gradingtable.php (github.com/moodle/moodle, commit 1494620bfbb3) with a marking workflow,
+# and the German words of its language pack.
+WORKFLOW = (
+    "ID,Vollst\xe4ndiger Name,Status,{extra}Bewertung,Bestwertung,Status des Bewertungsworkflows,"
+    "Bewertung kann ge\xe4ndert werden,Zuletzt ge\xe4ndert (Abgabe),Zuletzt ge\xe4ndert (Bewertung),Feedback\n"
+    'Teilnehmer/in34,Ada,Abgegeben -  - ,{cells},"30,00",Nicht bewertet,Ja,"Freitag, 20. November 2026, 10:00",-,\n'
+    'Teilnehmer/in77,Bob,Abgegeben -  - ,{cells},"30,00",In Bewertung,Ja,-,-,\n'
+)
+
+
+def test_a_marking_workflow_makes_no_groups_of_markers(tmp_path: Path) -> None:
+    roster = tmp_path / "roster.csv"
+    roster.write_text(WORKFLOW.format(extra="", cells=""))
+    assert [(one.id, one.group) for one in read_roster(roster)] == [("34", ""), ("77", "")]
+    text, unknown = moodle([entry(34, 8)], roster.read_text())
+    assert not unknown and ",8," in text.replace('"', "")
+    roster.write_text(WORKFLOW.format(extra="Gruppe,Bewerter/in,", cells="Team 5,Grace,"))
+    assert [one.group for one in read_roster(roster)] == ["Team 5", "Team 5"]
+    roster.write_text(WORKFLOW.format(extra="Bewerter/in,", cells="Grace,"))
+    with pytest.raises(UserError, match="columns are not recognised"):
+        read_roster(roster)
+
+
 def test_other_tables_are_no_worksheets(tmp_path: Path) -> None:
     (roster := tmp_path / "roster.csv").write_text("id,name,status,most,x,y,z,a\nal1,Ada,in - out,1.00,a,b,c,d\n")
     assert [(one.id, one.numbers) for one in read_roster(roster)] == [("al1", set())]

@@ -1,5 +1,11 @@
-"""A simulated Moodle: the functions and the shapes of its documented web services that pull and push use, with
-faults."""
+"""A simulated Moodle: the functions and the shapes of its web services that pull and push use, with faults.
+
+The shapes are those of Moodle's source (github.com/moodle/moodle): mod/assign/externallib.php at commit da5455238d1a
+(get_assignments, get_submissions, get_submission_status, save_grade, list_participants), mod/assign/locallib.php
+(which group a student hands in for), user/lib.php (who sees user names), lib/external/classes/util.php at 0392551bcbdb
+(files), webservice/upload.php at 068904f73b2f, webservice/pluginfile.php at 07cc3d11e208, and the errors of both in
+lib/classes/output/core_renderer_ajax.php of Moodle 4.5 and later.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +22,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 TOKEN = "0123456789abcdef"
 TIME_S = 1_795_168_800  # 2026-11-20T10:00:00Z
-# half: an upload is stored half; lost: done, but the answer does not arrive.
+# half: half an upload arrives, which PHP refuses; lost: done, but the answer does not arrive.
 FAULTS = ("500", "429", "exception", "silent", "cut", "half", "lost")
 
 
@@ -25,6 +31,7 @@ class Moodle:
 
     def __init__(self, share: float = 0.0, seed: int = 28):
         self.users: list[dict[str, Any]] = []
+        self.of_teams, self.shows_names, self.gives_files, self.is_enrolled = False, True, True, True
         self.submissions: list[dict[str, Any]] = []
         self.files: dict[int, bytes] = {}
         self.drafts: dict[int, dict[str, bytes]] = {}
@@ -42,6 +49,7 @@ class Moodle:
         self.users.append(
             {"id": number, "username": username, "fullname": name, "email": f"{username}@x", "groups": groups}
         )
+        self.of_teams = self.of_teams or bool(group)
         if not files:
             return
         listed = []
@@ -50,14 +58,20 @@ class Moodle:
             folder, _, file = path.rpartition("/")
             url = f"{self.url}/webservice/pluginfile.php/{len(self.files)}/x"
             listed.append({"filename": file, "filepath": f"/{folder}/" if folder else "/", "filesize": len(content),
-                           "fileurl": url, "timemodified": TIME_S})  # fmt: skip
+                           "fileurl": url, "timemodified": TIME_S, "mimetype": "text/plain",
+                           "isexternalfile": False})  # fmt: skip
         areas = [{"area": "submission_files", "files": listed}]
         plugins = [{"type": "onlinetext", "name": "Online text", "editorfields": []},
                    {"type": "file", "name": "File submissions", "fileareas": areas},
                    {"type": "comments", "name": "Submission comments"}]  # fmt: skip
-        self.submissions.append({"id": number + 1000, "userid": 0 if group else number, "groupid": group,
-                                 "attemptnumber": 0, "timemodified": TIME_S, "status": "submitted",
-                                 "plugins": plugins, "gradingstatus": "notgraded"})  # fmt: skip
+        self.note(0 if group else number, group, "submitted", TIME_S, plugins)
+
+    def note(self, user: int, group: int, status: str, time_s: int, plugins: list[dict[str, Any]]) -> None:
+        """Add a submission: of a user, of a group (user 0), or of the default team (both 0)."""
+        self.submissions.append({"id": len(self.submissions) + 1000, "userid": user, "groupid": group,
+                                 "attemptnumber": 0, "timecreated": time_s, "timemodified": time_s,
+                                 "timestarted": None, "status": status, "plugins": plugins,
+                                 "gradingstatus": "notgraded"})  # fmt: skip
 
     def draw_fault(self) -> str:
         with self.lock:
@@ -79,18 +93,27 @@ class Moodle:
             }
         match given["wsfunction"]:
             case "mod_assign_get_assignments":
-                assert given["courseids[0]"] == "12"
-                return {
-                    "courses": [{"id": 12, "assignments": [{"id": 5, "cmid": 77, "name": "Lab 1"}]}],
-                    "warnings": [],
-                }
+                assert (given["courseids[0]"], given["includenotenrolledcourses"]) == ("12", "1")
+                if not self.is_enrolled:
+                    warning = {"item": "course", "itemid": 12, "warningcode": "1",
+                               "message": "No access rights in course context Not enrolled"}  # fmt: skip
+                    return {"courses": [], "warnings": [warning]}
+                found = {"id": 5, "cmid": 77, "name": "Lab 1", "teamsubmission": int(self.of_teams)}
+                return {"courses": [{"id": 12, "assignments": [found]}], "warnings": []}
             case "core_enrol_get_enrolled_users":
-                return self.users
+                hidden = () if self.shows_names else ("username",)
+                return [{key: value for key, value in user.items() if key not in hidden} for user in self.users]
+            case "mod_assign_list_participants":
+                assert (given["assignid"], given["groupid"], given["filter"]) == ("5", "0", "")
+                return [self.list_participant(user) for user in self.users]
             case "mod_assign_get_submissions":
                 return {"assignments": [{"assignmentid": 5, "submissions": self.submissions}], "warnings": []}
             case "mod_assign_get_grades":
+                own = {submission["userid"] for submission in self.submissions}
                 grades = [
-                    {"userid": user, "attemptnumber": 0, "grade": one["grade"]} for user, one in self.grades.items()
+                    {"userid": user, "attemptnumber": 0, "grade": one["grade"]}
+                    for user, one in self.grades.items()
+                    if user in own
                 ]
                 return {"assignments": [{"assignmentid": 5, "grades": grades}] if grades else [], "warnings": []}
             case "mod_assign_get_submission_status":
@@ -98,10 +121,19 @@ class Moodle:
                 if not one:
                     return {"lastattempt": {}, "warnings": []}
                 editor = [{"name": "comments", "text": one["comment"], "format": 1}]
-                return {"feedback": {"plugins": [{"type": "comments", "editorfields": editor}]}, "warnings": []}
+                feedback = {"grade": {"userid": int(given["userid"]), "attemptnumber": 0, "grade": one["grade"]},
+                            "gradefordisplay": one["grade"], "gradeddate": TIME_S,
+                            "plugins": [{"type": "comments", "editorfields": editor}]}  # fmt: skip
+                return {"lastattempt": {}, "feedback": feedback, "warnings": []}
             case "mod_assign_save_grade":
                 return self.save(given)
         return {"exception": "x", "errorcode": "accessexception", "message": given["wsfunction"]}
+
+    def list_participant(self, user: dict[str, Any]) -> dict[str, Any]:
+        """Return a participant with the group, if it is the only one."""
+        (group,) = user["groups"] if len(user["groups"]) == 1 else ({},)
+        named = {"groupid": group["id"], "groupname": group["name"]} if group else {}
+        return {"id": user["id"], "fullname": user["fullname"], "submitted": False, "recordid": -1, **named}
 
     def save(self, given: dict[str, str]) -> None:
         assert (given["assignmentid"], given["attemptnumber"], given["addattempt"]) == ("5", "-1", "0")
@@ -155,16 +187,34 @@ def make_handler(moodle: Moodle) -> type[BaseHTTPRequestHandler]:
                 return json.dumps(moodle.answer_call(dict(parse_qsl(body.decode(), keep_blank_values=True)))).encode()
             if match := re.fullmatch(r"/webservice/pluginfile.php/(\d+)/x", path):
                 assert dict(parse_qsl(body.decode()))["token"] == TOKEN
+                if not moodle.gives_files:
+                    return make_error("accessexception", "Access control exception (Enable direct download)")
                 return moodle.files[int(match[1])]
             assert path == "/webservice/upload.php"
             head = f"Content-Type: {self.headers['Content-Type']}\r\n\r\n".encode()
             parts = {part.get_param("name", header="content-disposition"): part
                      for part in BytesParser(policy=HTTP).parsebytes(head + body).iter_parts()}  # fmt: skip
             assert parts["token"].get_payload() == TOKEN
+            if "filearea" not in parts or parts["filearea"].get_payload() != "draft":
+                return make_error("privatefilesupload", "Uploading to the private files area is no longer supported.")
+            if not moodle.gives_files:
+                return make_error("accessexception", "Access control exception (Web service file upload)")
+            if half:
+                return make_error("upload_error_partial", "The uploaded file was only partially uploaded.")
             area = int(parts["itemid"].get_payload()) or len(moodle.drafts) + 1
             name, content = parts["file"].get_filename(), parts["file"].get_payload(decode=True)
-            content = content[: len(content) // 2] if half else content
+            if name in moodle.drafts.get(area, {}):
+                error = {"errortype": "filenameexist", "error": f"File name already exists: {name}"}
+                return json.dumps([{"filename": name, "filepath": "/tmp/phpaK3b2c", **error}]).encode()
             moodle.drafts.setdefault(area, {})[name] = content
-            return json.dumps([{"itemid": area, "filename": name, "filesize": len(content)}]).encode()
+            return json.dumps([{"component": "user", "contextid": 21, "userid": 3, "filearea": "draft",
+                                "filename": name, "filepath": "/", "itemid": area, "license": "unknown",
+                                "author": "Grace Grader", "source": "O:8:\"stdClass\":0:{}"}]).encode()  # fmt: skip
 
     return Handler
+
+
+def make_error(code: str, message: str) -> bytes:
+    """Return an error of the pages for files, which has status 200."""
+    error = {"error": message, "errorcode": code, "stacktrace": None, "debuginfo": None, "reproductionlink": None}
+    return json.dumps(error).encode()

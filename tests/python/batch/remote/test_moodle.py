@@ -13,7 +13,7 @@ from grader.python.batch.remote import moodle as systems
 from grader.python.common.console import UserError
 from tests.python.batch.batches import Course
 from tests.python.batch.ingest.test_archive import make_zip
-from tests.python.batch.remote.moodle import FAULTS, TOKEN, Moodle
+from tests.python.batch.remote.moodle import FAULTS, TIME_S, TOKEN, Moodle
 
 pytest.importorskip("canvasapi")
 WHERE = ("--course", "12", "--assignment", "77")
@@ -76,6 +76,9 @@ def test_a_groups_hand_in_is_graded_once_for_all_its_members(moodle: Moodle, cou
     course.handed_in = tmp_path / "hand-ins"
     course.grade("--roster", tmp_path / "roster.csv")
     assert [row.members for row in course.database().rows()] == [["al1", "at2"]]
+    for _ in range(2):  # Moodle lists no grades of members who did not hand in themselves
+        assert run("push", course.out, "--moodle", moodle.url, *WHERE, "--send") == 0
+    assert set(moodle.saved.values()) == {1} and set(moodle.grades) == {100, 101}
 
 
 def test_a_file_that_a_student_replaced_is_fetched_again(moodle: Moodle, tmp_path: Path, capsys) -> None:
@@ -190,3 +193,62 @@ def test_a_name_like_a_teams_takes_nothing_from_the_team(moodle: Moodle, course:
     course.handed_in = tmp_path / "hand-ins"
     course.grade("--roster", tmp_path / "roster.csv")
     assert course.statuses() == {"al1": "graded", "at2": "graded", "al1-at2": "not_submitted"}
+
+
+def hand_in_twice(moodle: Moodle) -> None:
+    """Add two students whose hand-ins pass all tests."""
+    for number, name in enumerate(("al1", "at2")):
+        moodle.add(100 + number, name, f"Ann Lee{number}", ("01_first.cu", b"fine"), ("02_second.cu", b"fine"))
+
+
+def test_a_teacher_who_sees_no_user_names_gets_addresses(moodle: Moodle, course: Course, tmp_path: Path) -> None:
+    hand_in_twice(moodle)
+    moodle.users[1]["email"] = ""
+    moodle.shows_names = False
+    run("pull", tmp_path, "--moodle", moodle.url, *WHERE)
+    course.handed_in = tmp_path / "hand-ins"
+    assert not course.grade("--roster", tmp_path / "roster.csv").stderr
+    assert course.statuses() == {"al1@x": "graded", "user101": "graded"}
+    assert run("push", course.out, "--moodle", moodle.url, *WHERE, "--send") == 0 and set(moodle.grades) == {100, 101}
+
+
+def test_a_teams_time_and_members_are_those_that_moodle_says(moodle: Moodle, tmp_path: Path) -> None:
+    """Moodle keeps a submission without files for each member of a team, and puts students in no group or in several
+    into the default team."""
+    moodle.add(100, "al1", "Ada Lovelace", ("01_first.cu", b"1"), group=7)
+    moodle.add(101, "at2", "Alan Turing")
+    moodle.users[1]["groups"] = [{"id": 7, "name": "Team 7"}]
+    moodle.add(102, "gh3", "Grace Hopper")
+    moodle.users[2]["groups"] = [{"id": 7, "name": "Team 7"}, {"id": 8, "name": "Team 8"}]
+    moodle.add(103, "bl4", "Barbara Liskov")
+    moodle.note(0, 0, "submitted", TIME_S + 60, moodle.submissions[0]["plugins"])
+    for user in (100, 101, 102, 103):
+        moodle.note(user, 0, "submitted", TIME_S - 3600, [])
+    moodle.note(0, 9, "submitted", TIME_S, moodle.submissions[0]["plugins"])
+    assert run("pull", tmp_path, "--moodle", moodle.url, *WHERE) == 1, "nobody is in group 9"
+    folders = {file.name for file in (tmp_path / "hand-ins").iterdir()}
+    assert folders == {"al1-at2", "bl4-gh3"}
+    rows = list(csv.DictReader((tmp_path / "roster.csv").read_text().splitlines()))
+    assert [row["submitted"] for row in rows] == ["2026-11-20T10:00:00Z"] * 2 + ["2026-11-20T10:01:00Z"] * 2
+
+
+def test_a_submission_that_was_only_begun_is_no_hand_in(moodle: Moodle, tmp_path: Path) -> None:
+    moodle.add(100, "al1", "Ada Lovelace")
+    moodle.note(100, 0, "new", TIME_S, [])
+    run("pull", tmp_path, "--moodle", moodle.url, *WHERE)
+    (row,) = csv.DictReader((tmp_path / "roster.csv").read_text().splitlines())
+    assert row["submitted"] == ""
+
+
+def test_why_moodle_refuses_files_or_a_course_is_said_at_once(moodle: Moodle, course: Course, tmp_path: Path) -> None:
+    hand_in_twice(moodle)
+    run("pull", tmp_path, "--moodle", moodle.url, *WHERE)
+    course.handed_in = tmp_path / "hand-ins"
+    course.grade("--roster", tmp_path / "roster.csv")
+    moodle.gives_files = False
+    with pytest.raises(UserError, match="refuses the download of files: Access control exception"):
+        run("pull", tmp_path / "other", "--moodle", moodle.url, *WHERE)
+    assert run("push", course.out, "--moodle", moodle.url, *WHERE, "--send") == 1 and not moodle.grades
+    moodle.is_enrolled = False
+    with pytest.raises(UserError, match=r"has no assignment 77\. .* Moodle says: No access rights in course context"):
+        run("pull", tmp_path / "other", "--moodle", moodle.url, *WHERE)

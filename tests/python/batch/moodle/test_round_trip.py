@@ -1,0 +1,194 @@
+"""The outside of the round trip, with a stub in place of Moodle's inside, and the private MariaDB if there is one."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import zipfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.python.batch import php
+from tests.python.batch.batches import STAGES, Course
+from tests.python.batch.moodle import round_trip
+from tests.python.batch.outputs.test_feedback_zip import as_moodle
+from tests.python.batch.remote.moodle import TOKEN, Moodle
+
+HEADER = ["Identifier", "Full name", "Email address", "Status", "Grade", "Maximum grade", "Grade can be changed"]
+HEADER += ["Last modified (submission)", "Last modified (grade)", "Feedback comments"]
+
+
+class Inside:
+    """What inside.php does, in as few words as possible. `loses`: whether its importers lose the grade, the comment and
+    the files of one student each."""
+
+    def __init__(self, moodle: Moodle, loses: bool):
+        self.moodle, self.loses = moodle, loses
+        self.wanted: dict[str, Any] = {}
+        self.states: dict[str, dict[str, dict[str, Any]]] = {}
+
+    def act(self, action: str, first: Any, second: Any = None) -> bytes:
+        if action == "make":
+            return self.make(json.loads(Path(first).read_text()), Path(second))
+        name = ("by API", "by hand", "teams")[int(first) - 77]
+        call: dict[str, Callable[..., bytes]] = {
+            "download": self.download, "worksheet": self.worksheet, "import-grades": self.import_grades,
+            "import-feedback": self.import_feedback, "show": self.show,
+        }  # fmt: skip
+        return call[action](name, *([second] if second else []))
+
+    def make(self, wanted: dict[str, Any], to: Path) -> bytes:
+        self.wanted = wanted
+        numbers = {"by API": 77, "by hand": 78, "teams": 79}  # the simulated Moodle has 77
+        to.write_text(json.dumps({"course": 12, "assignments": numbers, "token": TOKEN}))
+        for number, (name, student) in enumerate(wanted["students"].items()):
+            files = wanted["assignments"]["by API"]["hand_ins"].get(name, [])
+            read = [(Path(file).name, Path(file).read_bytes()) for file in files]
+            self.moodle.add(100 + number, name, f"{student['first']} {student['last']}", *read)
+            self.moodle.users[-1]["email"] = student["email"]
+        self.moodle.shows_names = False
+        for name in wanted["assignments"]:
+            self.states[name] = {user: {"number": str(9 + at), "grade": None, "comment": "", "files": {}}
+                                 for at, user in enumerate(wanted["students"])}  # fmt: skip
+        return b""
+
+    def people(self, name: str) -> dict[str, tuple[str, str]]:
+        """Return the prefix and the number in the download, by user name."""
+        teams = {team: str(7 + at) for at, team in enumerate(
+            dict.fromkeys(one["group"] for one in self.wanted["students"].values() if one["group"]))}  # fmt: skip
+        found = {}
+        for user, one in self.wanted["students"].items():
+            who = f"{one['first']} {one['last']}", self.states[name][user]["number"]
+            if self.wanted["assignments"][name]["team"]:
+                who = (one["group"], teams[one["group"]]) if one["group"] else ("Default group", "")
+            found[user] = who[0].replace("_", " ").replace('"', ""), who[1]
+        return found
+
+    def download(self, name: str) -> bytes:
+        packed = io.BytesIO()
+        with zipfile.ZipFile(packed, "w") as archive:
+            for user, files in self.wanted["assignments"][name]["hand_ins"].items():
+                for file in map(Path, files):
+                    prefix = "_".join(self.people(name)[user])
+                    archive.write(file, f"{prefix}_assignsubmission_file/{file.name}")
+        return packed.getvalue()
+
+    def worksheet(self, name: str) -> bytes:
+        team = self.wanted["assignments"][name]["team"]
+        rows = [[*HEADER[:4], *["Group"] * team, *HEADER[4:]]]
+        for user, one in self.wanted["students"].items():
+            state = self.states[name][user]
+            person = [
+                f"Participant {state['number']}",
+                f"{one['first']} {one['last']}",
+                one["email"],
+                "Submitted -  - ",
+            ]
+            rows.append([*person, *[one["group"] or "Default group"] * team, "", "12.00", "Yes", "-", "-", ""])
+        return "\ufeff".encode() + "".join(map(php.write_row, rows)).encode()
+
+    def import_grades(self, name: str, file: Path) -> bytes:
+        header, *rows = php.read_rows(file.read_text("utf-8-sig").replace("\r\n", "\n"))
+        for row in rows:
+            cells = dict(zip(header, row, strict=True))
+            state = next(
+                one for one in self.states[name].values() if f"Participant {one['number']}" == cells["Identifier"]
+            )
+            lost = state["number"] if self.loses else ""
+            if cells["Grade"] and lost != "10":
+                state["grade"] = float(cells["Grade"])
+            state["comment"] = cells["Feedback comments"] if lost != "11" else "x"
+        return b""
+
+    def import_feedback(self, name: str, file: Path) -> bytes:
+        people = self.people(name)
+        with zipfile.ZipFile(file) as archive:
+            for entry in archive.namelist():
+                found = as_moodle(entry, {int(number): number for _, number in people.values() if number})
+                for user, (_, number) in people.items():
+                    if found and number == found[0] and not (self.loses and number == "12"):
+                        digest = hashlib.sha256(archive.read(entry)).hexdigest()
+                        self.states[name][user]["files"][found[1]] = digest
+        return b""
+
+    def show(self, name: str, to: Path) -> bytes:
+        state = self.states[name]
+        for user in self.moodle.users if name == "by API" else ():
+            if one := self.moodle.grades.get(user["id"]):
+                files = {path: hashlib.sha256(content).hexdigest() for path, content in one["files"].items()}
+                state[user["username"]] |= {"grade": float(one["grade"]), "comment": one["comment"], "files": files}
+        to.write_text(json.dumps(state))
+        return b""
+
+
+@contextmanager
+def begin(monkeypatch: pytest.MonkeyPatch, course: Course, loses: bool = False) -> Iterator[round_trip.Trip]:
+    """Begin the round trip of seven students with a fake judge and the simulated Moodle."""
+    pytest.importorskip("canvasapi")
+    moodle = Moodle()
+    inside = Inside(moodle, loses)
+
+    def write(folder: Path) -> dict[str, list[str]]:
+        files = {}
+        for number in range(len(round_trip.NAMES) - 1):
+            folder.joinpath(name := f"u{number:03}x").mkdir(parents=True)
+            for stage in STAGES[: 1 + number % 2]:
+                (folder / name / f"{stage}.cu").write_text(f"fine {number}")
+            files[name] = sorted(map(str, (folder / name).iterdir()))
+        return files
+
+    def grade(trip: round_trip.Trip, hand_ins: Path, roster: Path, out: Path) -> None:
+        course.handed_in, course.out = hand_ins, out
+        said = course.grade("--roster", roster)
+        assert said.returncode == 0, said.stderr
+
+    monkeypatch.setattr(round_trip, "NAMES", round_trip.NAMES[:6] + round_trip.NAMES[-1:])
+    monkeypatch.setattr(round_trip, "write_hand_ins", write)
+    monkeypatch.setattr(round_trip.Trip, "grade", grade)
+    monkeypatch.setattr(round_trip.Trip, "inside", lambda trip, *words: inside.act(*words))
+    try:
+        yield round_trip.Trip(course.root, moodle.url, course.root)
+    finally:
+        moodle.server.shutdown()
+
+
+def test_nothing_differs_if_nothing_is_lost(monkeypatch: pytest.MonkeyPatch, course: Course) -> None:
+    with begin(monkeypatch, course) as trip:
+        trip.by_files("by hand")
+        trip.by_files("teams")
+        trip.by_api("by API")
+    assert trip.found == [] and trip.compared == 7 * (3 + 3 + 2) + 3
+
+
+def test_what_the_importers_lose_is_found(monkeypatch: pytest.MonkeyPatch, course: Course) -> None:
+    with begin(monkeypatch, course, loses=True) as trip:
+        trip.by_files("by hand")
+    assert [one.partition(":")[0] for one in trip.found] == [
+        "by hand, u001x, grade", "by hand, u002x, comment", "by hand, u003x, files",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [("", "No Moodle: MOODLE=DIR names its source tree."), ("{tmp}", "is not a Moodle, 4.1 to 5.0: there is no")],
+)
+def test_why_it_does_not_run_is_said(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, given: str, says: str) -> None:
+    monkeypatch.setenv("MOODLE", given.format(tmp=tmp_path))
+    result = round_trip.soak()
+    assert says in result["not_run"] and bool(result["found"]) == bool(given)
+
+
+@pytest.mark.skipif(not round_trip.find_tool("mariadbd"), reason="MariaDB is not installed")
+def test_the_database_is_private_and_ends(tmp_path: Path) -> None:
+    port = round_trip.find_port()
+    with round_trip.database(tmp_path, port) as password:
+        client = [round_trip.find_tool("mariadb"), "--no-defaults", "--host=127.0.0.1", f"--port={port}"]
+        said = round_trip.run([*client, "--user=moodle", f"--password={password}", "-e", "SHOW DATABASES"])
+        assert b"moodle" in said and b"mysql" not in said
+    with pytest.raises(round_trip.StopError, match="ended with 1"):
+        round_trip.run([*client, "--user=moodle", f"--password={password}", "-e", "SELECT 1"])
