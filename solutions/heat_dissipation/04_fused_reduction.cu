@@ -116,7 +116,7 @@ std::size_t heat_dissipation_scratch_bytes(std::size_t /*rows*/, std::size_t /*c
     return std::max<std::size_t>(max_iterations, 1) * sizeof(double);  // the largest change of every iteration
 }
 
-constexpr std::size_t batch = 64;  // iterations that set out before the host looks
+constexpr std::size_t batch = 64;  // iterations that are launched before the host reads their changes
 
 HeatState heat_dissipation(double* current, double* next, const double* conductivity, std::size_t rows,
                            std::size_t columns, double threshold, std::size_t max_iterations, void* scratch) {
