@@ -129,7 +129,7 @@ def draw_ladder(lab: str, datasets: dict[str, str], title: str, column: int = 0)
 
 
 def draw_line(picture: Drawing, points: list[tuple[float, float]], dataset: int, corner: int) -> None:
-    """Points joined by a line: circles for ours, squares for the source's; colour, line and letter are the dataset's."""
+    """Points joined by a line: circles for ours, squares for the source's; colour, line, letter: the dataset's."""
     if len(points) > 1:
         picture.line(*(number for point in points for number in point), kind=("l", "l1", "l2", "l3")[dataset])
     for x, y in points:
