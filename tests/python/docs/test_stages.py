@@ -25,7 +25,7 @@ def test_a_stage_has_theory_a_picture_a_measurement_questions_and_a_key(lab: str
     theory, to_do, _ = section.partition("**To do")
     pictures = re.findall(r"^!\[[^\]]+\]\((pictures/[^)]+)\)$", section, re.MULTILINE)
     questions = re.findall(r"^\d+\. ", section.partition("**Questions for your journal**")[2], re.MULTILINE)
-    measure = re.search(r"\*\*Measure:?\*\*:? (.*?)(?=\n\n)", section, re.DOTALL)
+    measure = re.search(r"\*\*Measure:\*\*\s+(.*?)(?=\n\n)", section, re.DOTALL)
     key = find_section((ROOT / f"handouts/instructor/keys/{lab}.md").read_text(), stage)
     assert len(theory.split()) >= FEWEST_WORDS and to_do, "theory, then something to do"
     assert pictures and all((ROOT / "handouts" / picture).is_file() for picture in pictures), "a picture"
