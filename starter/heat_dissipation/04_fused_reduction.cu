@@ -99,8 +99,8 @@ HeatState heat_dissipation(double* current, double* next, const double* conducti
         }
         seen.resize(end - begin);
         CUDA_CHECK(cudaMemcpy(seen.data(), changes + begin, seen.size() * sizeof(double), cudaMemcpyDeviceToHost));
-        // TODO: seen[k] is the largest change of iteration begin + k. Was one of them the last? Then return which
-        // field it has written, how many iterations that makes, and its largest change.
+        // TODO: seen[k] is the largest change of iteration begin + k. If one of them was the last, return the field
+        // that it wrote, the number of iterations so far, and its largest change.
     }
     return {current, 0, 0};
 }
