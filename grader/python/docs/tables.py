@@ -10,6 +10,7 @@ A block is all between its marker and the next `<!-- end -->`, each alone on its
     <!-- table: contract LAB -->     the lab's buffers, from labs/LAB/lab.json
     <!-- table: stages LAB -->       its stages, from the same
     <!-- table: results LAB -->      what was measured, from handouts/results/*.json (grader/python/docs/results.py)
+    <!-- table: expected LAB -->     the reference solutions' times on each GPU, and their shares of its bound
     <!-- table: rates LAB -->        the same as amounts per second, beside the source's (grader/python/docs/rates.py)
     <!-- table: counters LAB -->     what check mode counts of its solutions, from handouts/counters.json
     <!-- table: source LAB -->       the figures of the lab's source, from labs/LAB/source.json, with ours beside them
@@ -203,6 +204,21 @@ def compare_gpus(gpus: list[Results], lab: str, manifest: dict[str, Any], iterat
     rows.sort(key=lambda row: row[1])
     names = ["Stage", "Dataset", *(f"{results.gpu}>" for results in gpus)]
     return [f"Seconds for {iterations} iterations, kernels only, by GPU:", "", *make_table(names, rows), ""]
+
+
+def make_expected(sources: Sources, lab: str) -> list[str]:
+    """Make a row for each stage and dataset, with each GPU's time and share of its bound."""
+    gpus = measured_on(sources, lab)
+    rows: dict[tuple[str, str], list[str]] = {}
+    for at, results in enumerate(gpus):
+        for stage in (stage["id"] for stage in sources.manifest(lab)["stages"]):
+            result = results.stages.get(f"{lab}/{stage}")
+            for measured in result.measurements if result else []:
+                row = rows.setdefault((measured.dataset, stage), [NONE, NONE] * len(gpus))
+                row[2 * at : 2 * at + 2] = show_seconds(measured.median_s), show_share(measured.bound_fraction)
+    names = ["Stage", "Dataset", *(name for results in gpus for name in (f"{results.gpu}>", "Of bound>"))]
+    table = [[f"`{stage}`", dataset, *cells] for (dataset, stage), cells in sorted(rows.items())]
+    return make_table(names, table) if rows else ["Not measured yet."]
 
 
 @dataclass(frozen=True)
@@ -523,6 +539,7 @@ TABLES: dict[str, Callable[[Sources, str], list[str]]] = {
     "stages": make_stages,
     "results": make_results,
     "source": make_source,
+    "expected": make_expected,
     "rates": make_rates_table,
     "counters": make_counters,
     "mistakes": make_mistakes,
@@ -591,7 +608,7 @@ def find_end(lines: Sequence[str], start: int, file: Path) -> int:
 def find_documents(sources: Sources) -> list[Path]:
     """Return README.md, the handouts and the instructor's pages, relative to the root."""
     handouts = sources.root / "handouts"
-    found = [sources.root / "README.md", *sorted(handouts.glob("*.md")), *sorted(handouts.glob("instructor/*.md"))]
+    found = [sources.root / "README.md", *sorted(handouts.glob("*.md")), *sorted(handouts.glob("instructor/**/*.md"))]
     return [file.relative_to(sources.root) for file in found if file.is_file() and file.stem not in sources.without]
 
 
