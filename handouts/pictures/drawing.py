@@ -1,7 +1,8 @@
 """What the scripts of this folder draw with: SVG that can be read on light and dark pages.
 
 A script defines functions that make a Drawing, and ends in `run({"name": function, …})`: started, it writes each to
-name.svg beside itself; with --check it writes nothing and says which are stale.
+name.svg beside itself; with --check it writes nothing and says which are stale. For readers who do not see a picture,
+its description is the function's docstring, or the one that the function sets, and the picture's words.
 """
 
 from __future__ import annotations
@@ -11,7 +12,8 @@ from collections.abc import Callable
 from pathlib import Path
 from xml.sax.saxutils import escape
 
-# Classes: A to D colours of parts, N neutral, W empty, X missing, H highlighted; l line, r boundary, q quiet text.
+# Classes: A to D colours of parts, N neutral, W empty, X missing, H highlighted; l line, l1 to l3 broken lines, r
+# boundary, q quiet text, k a letter in a mark.
 STYLE = """<style>
   .bg{fill:#ffffff;stroke:#d0d7de}
   text{font:13px system-ui,-apple-system,"Segoe UI","DejaVu Sans",sans-serif;fill:#1f2328}
@@ -20,14 +22,15 @@ STYLE = """<style>
   .A{fill:#b6daff;stroke:#0969da} .B{fill:#ffd8a8;stroke:#bc4c00} .C{fill:#b7ebc0;stroke:#1a7f37}
   .D{fill:#e2cbff;stroke:#8250df} .N{fill:#eff2f5;stroke:#afb8c1} .W{fill:#ffffff;stroke:#afb8c1}
   .X{fill:#ffebe9;stroke:#cf222e;stroke-dasharray:3 2} .H{fill:none;stroke:#cf222e;stroke-width:2.2}
-  .l{stroke:#59636e;fill:none;stroke-width:1.4} .r{stroke:#cf222e;fill:none;stroke-width:1.6;stroke-dasharray:6 4}
-  .t{fill:#59636e} .red{fill:#cf222e}
+  .l,.l1,.l2,.l3{stroke:#59636e;fill:none;stroke-width:1.4} .l1{stroke-dasharray:7 3} .l2{stroke-dasharray:2 3}
+  .l3{stroke-dasharray:9 3 2 3} .k{font-size:9px;font-weight:600}
+  .r{stroke:#cf222e;fill:none;stroke-width:1.6;stroke-dasharray:6 4} .t{fill:#59636e} .red{fill:#cf222e}
   @media (prefers-color-scheme:dark){
   .bg{fill:#0d1117;stroke:#3d444d} text{fill:#f0f6fc} .q{fill:#9198a1}
   .A{fill:#0c3a73;stroke:#4493f8} .B{fill:#5f2b06;stroke:#f0883e} .C{fill:#10471f;stroke:#3fb950}
   .D{fill:#3f2370;stroke:#ab7df8} .N{fill:#212830;stroke:#656c76} .W{fill:#0d1117;stroke:#656c76}
   .X{fill:#3c1618;stroke:#f85149} .H{stroke:#f85149}
-  .l{stroke:#9198a1} .t{fill:#9198a1} .r{stroke:#f85149} .red{fill:#f85149} }
+  .l,.l1,.l2,.l3{stroke:#9198a1} .t{fill:#9198a1} .r{stroke:#f85149} .red{fill:#f85149} }
 </style>
 <defs><marker id="a" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto">\
 <path class="t" d="M0 0 8 4 0 8z"/></marker></defs>"""
@@ -43,7 +46,9 @@ class Drawing:
 
     def __init__(self, width: int, height: int, title: str):
         self.width, self.height, self.title = width, height, title
+        self.description = ""  # what a reader sees in it, without the words
         self.parts: list[str] = []
+        self.words: list[str] = []
 
     def rect(self, x: float, y: float, width: float, height: float, kind: str, round_: float = 0) -> None:
         corner = f' rx="{number(round_)}"' if round_ else ""
@@ -52,6 +57,8 @@ class Drawing:
 
     def text(self, x: float, y: float, words: str, kind: str = "") -> None:
         class_ = f' class="{kind}"' if kind else ""
+        if len(words) > 3 and words not in self.words:
+            self.words.append(words)
         self.parts.append(f'<text x="{number(x)}" y="{number(y)}"{class_}>{escape(words)}</text>')
 
     def lines(self, x: float, y: float, lines: list[str], kind: str = "") -> None:
@@ -86,7 +93,9 @@ class Drawing:
         frame = f'<rect class="bg" x=".5" y=".5" width="{self.width - 1}" height="{self.height - 1}" rx="8"/>'
         head = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {self.width} {self.height}"'
         head += f' width="{self.width}" height="{self.height}" role="img">'
-        return "\n".join([head, f"<title>{escape(self.title)}</title>", STYLE, frame, *self.parts, "</svg>", ""])
+        words = f" Its words: {'; '.join(self.words)}" if self.words else ""
+        about = [f"<title>{escape(self.title)}</title>", f"<desc>{escape(self.description + words)}</desc>"]
+        return "\n".join([head, *about, STYLE, frame, *self.parts, "</svg>", ""])
 
 
 def run(pictures: dict[str, Callable[[], Drawing]]) -> None:
@@ -94,7 +103,9 @@ def run(pictures: dict[str, Callable[[], Drawing]]) -> None:
     stale = []
     for name, draw in pictures.items():
         file = Path(__file__).with_name(f"{name}.svg")
-        text = draw().svg()
+        picture = draw()
+        picture.description = picture.description or " ".join((getattr(draw, "func", draw).__doc__ or "").split())
+        text = picture.svg()
         if file.is_file() and file.read_text() == text:
             continue
         if "--check" in sys.argv:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from drawing import Drawing, run
+from shapes import Part, draw_timeline
 
 
 def draw_field() -> Drawing:
@@ -130,11 +131,55 @@ def draw_pipeline() -> Drawing:
     return picture
 
 
+def show_launches(title: str, stages: list[str], notes: list[str]) -> Drawing:
+    """The launches and copies of an iteration, in two stages; not to scale."""
+    ends: list[Part] = [("C", "rows", 76), ("", "", 10), ("C", "column", 56), ("", "", 10), ("D", "copy 8 bytes", 92)]
+    merged: Part = ("A", "update and mirror", 150)
+    rows: dict[str, list[Part]] = {
+        "stage 01": [("A", "update", 110), ("", "", 10), ("B", "mirror", 56), ("", "", 10), *ends],
+        "stage 02": [merged, ("", "", 10), *ends],
+        "stage 03": [
+            *(merged, ("", "", 10), ("C", "compare", 66), ("", "", 10)),
+            *(("C", "combine", 66), ("", "", 10), ("D", "copy 8 bytes", 92), ("", "", 40)),
+            *(("A", "the next iteration", 120), ("", "", 10)),
+        ],
+        "stage 04": [("A", "update, mirror, change", 142), ("", "", 10)] * 3 + [("D", "after 64: copy", 100)],
+    }
+    return draw_timeline(title, "what runs on the GPU", [(stage, rows[stage]) for stage in stages], notes)
+
+
+def draw_merged_mirror() -> Drawing:
+    """Above, an iteration of stage 01: four kernels and a copy. Below, stage 02: three kernels and a copy."""
+    notes = ["Between two kernels there is a gap, even if the second one does almost nothing."]
+    return show_launches("The mirror in the update saves a launch", ["stage 01", "stage 02"], notes)
+
+
+def draw_shared_change() -> Drawing:
+    """Above, stage 02 stores all changes and reduces them. Below, stage 03 compares the fields and combines blocks."""
+    notes = [
+        "rows and column read the matrix of changes; compare reads both fields and keeps one number for each block,",
+        "which combine reduces to one. Then the host compares, and only after that the next iteration begins.",
+    ]
+    return show_launches("The largest change without a matrix of changes", ["stage 02", "stage 03"], notes)
+
+
+def draw_fused_change() -> Drawing:
+    """Above, stage 03: the host waits in each iteration. Below, stage 04: kernel after kernel, and a copy after 64."""
+    notes = [
+        "A kernel of stage 04 first reads the largest change of the kernel before it. If that was the last iteration,",
+        "it does nothing.",
+    ]
+    return show_launches("One kernel for each iteration, and no waiting for the host", ["stage 03", "stage 04"], notes)
+
+
 run(
     {
         "heat_dissipation_field": draw_field,
         "heat_dissipation_reduction": draw_reduction,
         "heat_dissipation_blocking": draw_blocking,
         "heat_dissipation_pipeline": draw_pipeline,
+        "heat_dissipation_merged_mirror": draw_merged_mirror,
+        "heat_dissipation_shared_change": draw_shared_change,
+        "heat_dissipation_fused_change": draw_fused_change,
     }
 )

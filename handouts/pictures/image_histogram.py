@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from drawing import Drawing, run
 from ladder import draw_ladder
+from shapes import draw_private_bins
 
 COLOURS = "ABCD"
 
@@ -124,6 +125,14 @@ def draw_times() -> Drawing:
     return draw_ladder("image_histogram", datasets, "Time of each stage, ours and the source's, on a logarithmic scale")
 
 
+def draw_blocks() -> Drawing:
+    """Three blocks count in three sets of bins. At the end each block adds its bins to the global ones."""
+    end = ["atomicAdd: 256 for each block,", "not one for each pixel"]
+    return draw_private_bins(
+        "Bins of each block in shared memory", ["block 0", "block 1", "block 2"], "once, at the end", end
+    )
+
+
 run(
     {
         "image_histogram_contention": draw_contention,
@@ -131,5 +140,6 @@ run(
         "image_histogram_halves": draw_halves,
         "image_histogram_columns": draw_columns,
         "image_histogram_ladder": draw_times,
+        "image_histogram_blocks": draw_blocks,
     }
 )

@@ -101,12 +101,16 @@ def draw_ladder(lab: str, datasets: dict[str, str], title: str, column: int = 0)
         picture.text(x(stage), BOTTOM + 20, stage[:2], "m")
     picture.text(LEFT, BOTTOM + 42, "stage", "q s")
 
+    said = []
     for colour, (dataset, name) in zip("BADC", datasets.items(), strict=False):
-        row = 74 + 64 * "BADC".index(colour)
-        picture.rect(560, row - 10, 12, 12, colour, 6)
-        picture.text(580, row, name, "b")
-        draw_line(picture, [(x(s), y(t)) for s, t in ladder.source(dataset).items()], colour, 0)
-        draw_line(picture, [(x(s), y(t)) for s, t in ladder.measured(dataset).items()], colour, 5)
+        number = "BADC".index(colour)
+        row = 74 + 64 * number
+        draw_line(picture, [(560, row - 5), (574, row - 5)], number, 6)
+        picture.text(586, row, name, "b")
+        source, measured = ladder.source(dataset), ladder.measured(dataset)
+        draw_line(picture, [(x(s), y(t)) for s, t in source.items()], number, 0)
+        draw_line(picture, [(x(s), y(t)) for s, t in measured.items()], number, 6)
+        said += [tell_times(f"{name}, {gpu}", measured), tell_times(f"{name}, {ladder.file['machine']}", source)]
         if bound := next(iter(ladder.measured(dataset, "bound_s").values()), None):
             picture.line(LEFT, y(bound), RIGHT, y(bound), kind="r")
         for k, (peer, time) in enumerate(ladder.peers(dataset).items()):
@@ -120,15 +124,22 @@ def draw_ladder(lab: str, datasets: dict[str, str], title: str, column: int = 0)
     picture.text(580, 370, "what memory allows", "s")
     picture.line(556, 384, 574, 384)
     picture.text(580, 388, "a library", "s")
+    picture.description = " ".join(["Time of each stage on a logarithmic scale.", *filter(None, said)])
     return picture
 
 
-def draw_line(picture: Drawing, points: list[tuple[float, float]], colour: str, corner: int) -> None:
-    """Points joined by a line: circles for ours, squares for the source's."""
+def draw_line(picture: Drawing, points: list[tuple[float, float]], dataset: int, corner: int) -> None:
+    """Points joined by a line: circles for ours, squares for the source's; colour, line, letter: the dataset's."""
     if len(points) > 1:
-        picture.line(*(number for point in points for number in point))
+        picture.line(*(number for point in points for number in point), kind=("l", "l1", "l2", "l3")[dataset])
     for x, y in points:
-        picture.rect(x - 5, y - 5, 10, 10, colour, corner)
+        picture.rect(x - 6, y - 6, 12, 12, "BADC"[dataset], corner)
+        picture.text(x, y + 3, "abcd"[dataset], "m k")
+
+
+def tell_times(title: str, times: dict[str, float]) -> str:
+    """A sentence with the time of each stage; nothing if there is none."""
+    return f"{title}: {', '.join(f'{stage[:2]} {show_time(time)}' for stage, time in times.items())}." if times else ""
 
 
 def show_time(time: float) -> str:

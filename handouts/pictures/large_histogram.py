@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from drawing import Drawing, run
 from ladder import draw_ladder
+from shapes import Part, draw_timeline
 
 
 def draw_word() -> Drawing:
@@ -89,11 +90,25 @@ def draw_times() -> Drawing:
     return draw_ladder("large_histogram", datasets, "Time per histogram in each stage, ours and the talk's")
 
 
+def draw_waits() -> Drawing:
+    """Above, a thread of stage 02 waits for each of four bins in turn. Below, stage 03 waits for all four at once."""
+    one: list[Part] = [("A", "read", 34), ("W", "wait", 50), ("B", "count", 38)]
+    four: list[Part] = [("A", "read", 34)] * 4 + [("W", "wait", 50)] + [("B", "count", 38)] * 4
+    notes = ["one thread, four values that it has loaded already: it reads the words of their bins, waits, and counts"]
+    return draw_timeline(
+        "Four waits one after the other, or all at once",
+        "a thread, its bins in the L2 cache or in memory",
+        [("stage 02", one * 4), ("stage 03", four)],
+        notes,
+    )
+
+
 run(
     {
         "large_histogram_word": draw_word,
         "large_histogram_shares": draw_shares,
         "large_histogram_one_block": draw_one_block,
         "large_histogram_ladder": draw_times,
+        "large_histogram_waits": draw_waits,
     }
 )

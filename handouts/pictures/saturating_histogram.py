@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from drawing import Drawing, run
 from ladder import draw_ladder
+from shapes import Part, draw_private_bins, draw_timeline
 
 VALUES = [[2, 2, 3, 3, 3, 4], [1, 1, 2, 2, 2, 3], [1, 1, 1, 2, 2, 2]]
 
@@ -95,11 +96,146 @@ def draw_times() -> Drawing:
     )
 
 
+def draw_host() -> Drawing:
+    """Above, the steps of the host function one after the other. Below, what the GPU does meanwhile."""
+    host: list[Part] = [
+        *(("N", "cudaMalloc", 84), ("A", "copy in", 110), ("N", "launch", 60)),
+        *(("W", "copy back: waits for the kernel, then copies", 276), ("N", "cudaFree", 84)),
+    ]
+    gpu: list[Part] = [
+        ("", "", 84),
+        ("A", "receives", 110),
+        ("", "", 36),
+        ("B", "count_kernel", 200),
+        ("C", "sends", 90),
+    ]
+    notes = ["A launch returns at once. cudaMemcpy waits: first for the kernel, then for its own bytes. Not to scale."]
+    return draw_timeline("The code around a kernel", "saturating_histogram_host", [("host", host), ("GPU", gpu)], notes)
+
+
+def draw_own_bins() -> Drawing:
+    """One block counts in its own bins and copies them out once."""
+    return draw_private_bins(
+        "One block with its own bins", ["block 0"], "copied once", ["stored, not added: no other", "block writes here"]
+    )
+
+
+def draw_blocks() -> Drawing:
+    """Three blocks count in three sets of bins, which they add atomically to one set."""
+    end = ["atomicAdd: 1024 for each block.", "These bins must be 0 before."]
+    return draw_private_bins(
+        "Many blocks, each with its own bins", ["block 0", "block 1", "block 2"], "added once", end
+    )
+
+
+def draw_partials() -> Drawing:
+    """Three blocks count in three sets of bins and store them in three places; a second kernel adds them up."""
+    picture = draw_private_bins(
+        "All partial bins are stored, then added up", ["block 0", "block 1", "block 2"], "stored", []
+    )
+    for row, colour in enumerate("ABC"):
+        picture.cells(520, 130 + 36 * row, (1, 6), 20, lambda r, c, colour=colour: colour)
+    picture.rect(560, 124, 20, 104, "H")
+    picture.lines(520, 254, ["no atomics: a place for each block;", "red: what sum_kernel adds up for a bin"], "q s")
+    return picture
+
+
+def draw_narrow() -> Drawing:
+    """Four counts of 32 bits above, the bytes that the smaller of count and 255 gives below."""
+    picture = Drawing(760, 160, "Narrowing: the smaller of count and 255")
+    picture.text(20, 28, "narrow_kernel, a thread for each of 1024 bins", "b")
+    for column, count in enumerate((3, 254, 255, 260, 1031)):
+        x = 140 + 110 * column
+        picture.rect(x, 44, 84, 26, "A")
+        picture.text(x + 42, 62, str(count), "m")
+        picture.line(x + 42, 72, x + 42, 104, arrow=True)
+        picture.rect(x + 31, 106, 22, 26, "B" if count <= 255 else "X")
+        picture.text(x + 42, 124, str(min(count, 255)), "m s")
+    picture.text(20, 62, "counts, 32 bits", "s")
+    picture.text(20, 124, "bins, 8 bits", "s")
+    picture.text(20, 150, "broken lines: cut off. A conversion to a byte alone would keep 260 - 256 = 4.", "q s")
+    return picture
+
+
+def draw_skipped() -> Drawing:
+    """The sum of one bin after each of eight blocks: it reaches 255 with the third, and the rest skip their atomic."""
+    picture = Drawing(760, 210, "When the sum is full, the other blocks skip the atomic")
+    picture.text(20, 28, "one bin in memory, while the blocks add to it one after the other", "b")
+    base, scale, own = 170, 0.3, 100
+    for block in range(8):
+        x, added = 60 + 64 * block, min(block + 1, 3)
+        for part in range(added):
+            kind = "N" if part < added - 1 or block > 2 else "B"
+            picture.rect(x, base - (part + 1) * own * scale, 40, own * scale, kind)
+        picture.text(x + 20, base + 18, "adds" if block < 3 else "skips", "m s")
+    picture.line(50, base - 255 * scale, 580, base - 255 * scale, kind="r")
+    picture.text(588, base - 255 * scale + 4, "255: full", "s")
+    picture.text(588, base, "each block counted 100", "q s")
+    picture.text(
+        20, 204, "In fact blocks end nearly together: some read a sum that is not full yet, and add, too.", "q s"
+    )
+    return picture
+
+
+def show_flight(title: str, per_step: tuple[int, int]) -> Drawing:
+    """How long a thread takes for as many elements with few and with many loads in each step."""
+    rows = []
+    for number in per_step:
+        step: list[Part] = [
+            ("A", "load" if number < 4 else f"{number} loads", 34 + 4 * number),
+            ("W", "wait", 60),
+            ("B", "count", 34 + 3 * number),
+            ("", "", 6),
+        ]
+        steps = max(1, int(600 / sum(width for _, _, width in step)))
+        rows.append((f"{number} a step", step * steps))
+    notes = [
+        "A wait costs the same for one load and for many that are in flight together.",
+        "Other warps of the multiprocessor use the time of a wait as well.",
+    ]
+    return draw_timeline(title, "one thread", rows, notes)
+
+
+def draw_flight_of_four() -> Drawing:
+    """Above, a thread that waits for each load. Below, four loads in each step, with one wait for all of them."""
+    return show_flight("One load in flight, or four", (1, 4))
+
+
+def draw_flight_of_twelve() -> Drawing:
+    """Above, four loads in each step. Below, twelve loads, with one wait for all of them."""
+    return show_flight("Four loads in flight, or twelve", (4, 12))
+
+
+def draw_vectors() -> Drawing:
+    """The end of a row of ten elements at a pitch of twelve: two whole vectors, and one of which two elements count."""
+    picture = Drawing(760, 150, "Vectors of four elements, and the last one of a row")
+    picture.text(20, 28, "a row of 10 elements, in loads of four", "b")
+    for element in range(12):
+        x = 60 + 50 * element
+        picture.rect(x, 46, 50, 30, "ABC"[element // 4] if element < 10 else "X")
+        picture.text(x + 25, 66, str(element) if element < 10 else "?", "m")
+    for vector in range(3):
+        picture.rect(60 + 200 * vector, 44, 200, 34, "H")
+        left = min(4, 10 - 4 * vector)
+        picture.text(160 + 200 * vector, 98, f"one uint4: {left} of its elements count", "m s")
+    picture.text(20, 132, "The padding is loaded with the last vector, which the pitch allows, but not counted.", "q s")
+    return picture
+
+
 run(
     {
         "saturating_histogram_rows": draw_rows,
         "saturating_histogram_strides": draw_strides,
         "saturating_histogram_turns": draw_turns,
         "saturating_histogram_ladder": draw_times,
+        "saturating_histogram_host": draw_host,
+        "saturating_histogram_own_bins": draw_own_bins,
+        "saturating_histogram_blocks": draw_blocks,
+        "saturating_histogram_narrow": draw_narrow,
+        "saturating_histogram_skipped": draw_skipped,
+        "saturating_histogram_flight_of_four": draw_flight_of_four,
+        "saturating_histogram_flight_of_twelve": draw_flight_of_twelve,
+        "saturating_histogram_partials": draw_partials,
+        "saturating_histogram_vectors": draw_vectors,
     }
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from drawing import Drawing, run
+from shapes import Part, draw_timeline
 
 
 def ring(row: int, column: int) -> int:
@@ -114,4 +115,72 @@ def draw_window() -> Drawing:
     return picture
 
 
-run({"smoothing_filter_halo": draw_halo, "smoothing_filter_tile": draw_tile, "smoothing_filter_window": draw_window})
+def draw_overlap() -> Drawing:
+    """The windows of two neighbouring threads on one image: of the 25 pixels of each, 20 are the same."""
+    size = 22
+    picture = Drawing(760, 210, "Neighbouring threads read nearly the same pixels")
+    picture.text(20, 28, "the windows of threads x and x + 1", "b")
+
+    def kind(row: int, column: int) -> str:
+        first, second = 2 <= column <= 6 and row < 5, 3 <= column <= 7 and row < 5
+        return "D" if first and second else "A" if first else "B" if second else "W"
+
+    picture.cells(20, 44, (6, 12), size, kind)
+    for y, colour, words in (
+        (60, "A", "read by thread x only: 5 pixels"),
+        (94, "B", "read by thread x + 1 only: 5 pixels"),
+        (128, "D", "read by both: 20 pixels"),
+    ):
+        picture.rect(330, y - 14, 20, 20, colour, 3)
+        picture.text(362, y, words)
+    picture.text(330, 164, "Inside the picture, 25 threads read each pixel.", "q s")
+    picture.text(330, 182, "Memory has to deliver it once, if a cache serves the other 24.", "q s")
+    return picture
+
+
+def draw_broadcast() -> Drawing:
+    """Above, one read of constant memory serves 32 lanes. Below, lanes that need different weights take turns."""
+    picture = Drawing(760, 244, "Constant memory serves a warp at once, if all lanes need the same weight")
+
+    def lanes(y: int, weights: list[int], words: str) -> None:
+        picture.text(20, y - 16, words, "b")
+        used = sorted(set(weights))
+        for number, weight in enumerate(used):
+            x = 140 + number * 120
+            picture.rect(x, y, 60, 24, "ABCD"[number])
+            picture.text(x + 30, y + 16, f"w[{weight}]", "m s")
+        for lane, weight in enumerate(weights):
+            x, number = 60 + 40 * lane, used.index(weight)
+            picture.line(170 + number * 120, y + 24, x + 15, y + 50)
+            picture.rect(x, y + 50, 30, 20, "ABCD"[number], 3)
+            picture.text(x + 15, y + 64, str(lane), "m s")
+        picture.text(600, y + 16, f"passes: {len(used)}", "s")
+
+    lanes(54, [7] * 16, "the same weight for all lanes (16 of 32 are drawn)")
+    lanes(158, [lane % 4 for lane in range(16)], "four different weights")
+    return picture
+
+
+def draw_one_loader() -> Drawing:
+    """Thread 0 loads 400 pixels while the other 255 threads wait at the barrier; then all threads sum."""
+    first: list[Part] = [("A", "loads 400 pixels, one by one", 400), ("B", "25 reads of the tile", 150)]
+    other: list[Part] = [("W", "wait at the barrier", 400), ("B", "25 reads of the tile", 150)]
+    notes = ["Other blocks of the multiprocessor use the time while these threads wait. Not to scale."]
+    return draw_timeline(
+        "One thread loads the tile while the others wait",
+        "a block of 16 x 16 threads",
+        [("thread 0", first), ("thread 1", other), ("thread 255", other)],
+        notes,
+    )
+
+
+run(
+    {
+        "smoothing_filter_halo": draw_halo,
+        "smoothing_filter_tile": draw_tile,
+        "smoothing_filter_window": draw_window,
+        "smoothing_filter_overlap": draw_overlap,
+        "smoothing_filter_broadcast": draw_broadcast,
+        "smoothing_filter_one_loader": draw_one_loader,
+    }
+)

@@ -10,8 +10,9 @@
 
 /// out[0] = a[0] * b[0] + a[1] * b[1] + … + a[n - 1] * b[n - 1], modulo 2^32.
 ///
-/// Products and sums wrap around, as int arithmetic does on the GPU. So you may add in any order, the answer is exact
-/// for every n, and the grader notices a single product that is lost or counted twice.
+/// Products and sums wrap around, as the GPU's int instructions do. (In C++ on the host, only unsigned arithmetic may.)
+/// So you may add in any order, the answer is exact for every n, and the grader notices a single product that is lost
+/// or counted twice.
 ///
 /// a, b     device pointers, n ints each (32 bits, any value), read only. They do not overlap each other or out.
 /// out      device pointer, one int. It holds garbage before the call, not 0, and must be written even for n = 0.

@@ -116,7 +116,7 @@ std::size_t heat_dissipation_scratch_bytes(std::size_t /*rows*/, std::size_t /*c
     return std::max<std::size_t>(max_iterations, 1) * sizeof(double);  // the largest change of every iteration
 }
 
-constexpr std::size_t batch = 64;  // iterations that set out before the host looks
+constexpr std::size_t batch = 64;  // iterations that are launched before the host reads their changes
 
 HeatState heat_dissipation(double* current, double* next, const double* conductivity, std::size_t rows,
                            std::size_t columns, double threshold, std::size_t max_iterations, void* scratch) {
@@ -140,8 +140,8 @@ HeatState heat_dissipation(double* current, double* next, const double* conducti
             if (seen[k] < threshold || begin + k + 1 == max_iterations)
                 return {fields[(begin + k + 1) % 2], begin + k + 1, seen[k]};
         //@ starter
-        //@ // TODO: seen[k] is the largest change of iteration begin + k. Was one of them the last? Then return which
-        //@ // field it has written, how many iterations that makes, and its largest change.
+        //@ // TODO: seen[k] is the largest change of iteration begin + k. If one of them was the last, return the field
+        //@ // that it wrote, the number of iterations so far, and its largest change.
         //@ end
     }
     return {current, 0, 0};

@@ -1,8 +1,8 @@
 // Several iterations in one pass over memory, without shared memory and without barriers. A warp walks down a strip of
 // columns, two per lane, as a pipeline: when a row of the field arrives, the row before it can do its first iteration,
 // the one before that its second, and so on, STEPS deep. All these rows are in registers; left and right neighbours
-// come from the lanes beside, by shuffles. The outermost lanes lack one, so each strip overlaps the next, and so do the
-// rows. Ends it within a pass, that pass is done again, with fewer iterations, from the field it began with.
+// come from the next lanes, by shuffles. The outermost lanes lack one, so strips overlap, and so do the rows of warps
+// one above the other. If the last iteration lies within a pass, the host repeats that pass with fewer iterations.
 
 #include <algorithm>
 #include <cmath>
@@ -22,7 +22,7 @@
 constexpr unsigned all_lanes = 0xffffffffu;
 constexpr int warp_threads = 32, fewest_rows = 16;
 
-// Of a strip: lanes at either side that are only there for their neighbours, and columns that are its own.
+// A strip's lanes at either side that only serve their neighbours, and the columns that the strip owns.
 __host__ __device__ constexpr int halo_lanes(int steps) { return (steps + 1) / 2; }
 __host__ __device__ constexpr int strip_columns(int steps) { return 2 * (warp_threads - 2 * halo_lanes(steps)); }
 
@@ -31,8 +31,8 @@ struct Pair {
     double left, right;
 };
 
-// What an iteration keeps of the last two rows that it was given: temperatures, and sums of the neighbours left and
-// right.
+// The last two rows that an iteration was given: their temperatures, and the sums of the neighbours on the left and on
+// the right.
 struct Window {
     Pair above, here, sides_above, sides_here;
 };
@@ -63,11 +63,11 @@ __device__ Pair update_row(const Window& window, Pair below, Pair sides_below, P
 
 __device__ double largest_of(double largest, Pair fresh, Pair old) {
     const double left = std::fabs(fresh.left - old.left), right = std::fabs(fresh.right - old.right);
-    largest = left > largest ? left : largest;  // cheaper than fmax, which minds NaN
+    largest = left > largest ? left : largest;  // cheaper than fmax, which handles NaN
     return right > largest ? right : largest;
 }
 
-// Doubles that are not negative are in the order of their bits. Few warps find a new maximum: most only read.
+// Doubles that are not negative have the order of their bits. Few warps find a new maximum: most only read.
 __device__ void keep_warp_maximum(double value, double* maximum) {
     for (unsigned distance = warp_threads / 2; distance > 0; distance /= 2)
         value = std::fmax(value, __shfl_down_sync(all_lanes, value, distance));
@@ -91,7 +91,7 @@ struct Field {
 // The two columns of this lane.
 struct Columns {
     int left, right;           // wrapped
-    bool own_left, own_right;  // not only there for their neighbours, and no other lane's
+    bool own_left, own_right;  // this lane's own, and not only there for its neighbours
 
     __device__ Pair load(const double* cells) const { return {cells[left], cells[right]}; }
 
@@ -211,7 +211,7 @@ void launch_steps(int steps, const Field& field, double threshold, double* chang
         launch_steps<most - 1>(steps, field, threshold, changes, steps_before);
 }
 
-constexpr std::size_t batch = 64;  // passes that set out before the host looks
+constexpr std::size_t batch = 64;  // passes that are launched before the host reads their changes
 
 HeatState heat_dissipation(double* current, double* next, const double* conductivity, std::size_t rows,
                            std::size_t columns, double threshold, std::size_t max_iterations, void* scratch) {
@@ -241,8 +241,8 @@ HeatState heat_dissipation(double* current, double* next, const double* conducti
             const bool complete = steps == STEPS || iterations == max_iterations;
             if (!complete) launch(pass, steps, changes + max_iterations, 0);
             //@ starter
-            //@ // TODO: the pass has gone on after the last iteration, unless that was its last, too. If it has, do it
-            //@ // again with only as many steps as are wanted. Where may that launch put its changes?
+            //@ // TODO: the pass has done too many iterations, unless its last one is the last one of all. If it has,
+            //@ // repeat it with only the steps that are needed. Where may that launch put its changes?
             //@ end
             return {fields[(pass + 1) % 2], iterations, seen[k]};
         }

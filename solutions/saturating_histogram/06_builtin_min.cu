@@ -1,4 +1,4 @@
-// The same, but the narrowing kernel takes the built-in min(): one instruction, no branch, and it says what is meant.
+// The same, but the narrowing kernel calls the built-in min(). It is easier to read; nvcc generates the same code.
 
 #include <algorithm>
 
@@ -11,7 +11,7 @@
 #define BLOCKS_PER_SM 2
 #endif
 
-// A full bin needs no atomic. What is read may be old already, but bins only grow: at worst some are counted above 255.
+// A full bin needs no atomic. The value read may be old, but bins only grow: at worst, some are counted above 255.
 __device__ void count(unsigned* bins, std::uint32_t value) {
     if (bins[value] < bin_full) atomicAdd(&bins[value], 1u);
 }
@@ -64,7 +64,7 @@ __global__ void narrow_kernel(const unsigned* counts, std::uint8_t* bins) {
     const unsigned b = threadIdx.x;
     bins[b] = static_cast<std::uint8_t>(min(counts[b], bin_full));
     //@ starter
-    //@ // TODO: as before, with min(): both of its arguments are to be of the same type.
+    //@ // TODO: as before, with min(): both of its arguments must have the same type.
     //@ end
 }
 
@@ -79,7 +79,7 @@ unsigned count_multiprocessors() {
     return static_cast<unsigned>(multiprocessors);
 }
 
-// As many as the machine holds, but no more than have something to do.
+// BLOCKS_PER_SM for each multiprocessor, but no more than have something to do.
 unsigned blocks_for(std::size_t elements) {
     const std::size_t useful = (elements + BLOCK - 1) / BLOCK;
     return static_cast<unsigned>(std::min<std::size_t>(useful, count_multiprocessors() * BLOCKS_PER_SM));

@@ -39,7 +39,7 @@ __device__ void load(const Input& input, unsigned number, uint4 (&vectors)[VECTO
     //@ starter
     //@ // TODO: VECTORS vectors of the row, warp_threads apart, from this lane's first one in the segment on; none
     //@ // beyond the row's last vector. __ldcs(&…) loads what will not be needed again.
-    //@ for (uint4& vector : vectors) vector = make_uint4(row, lane, 0, 0);
+    //@ for (uint4& vector : vectors) (void)row, (void)lane, vector = make_uint4(0, 0, 0, 0);
     //@ end
 }
 

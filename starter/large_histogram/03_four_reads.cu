@@ -1,4 +1,4 @@
-// As stage 02, but a thread loads four values at a time, and looks at the four bins before it waits for any of them:
+// As stage 02, but a thread loads four values at a time, and reads the words of all four bins before it counts in any:
 // one round of waiting for memory instead of four.
 
 #include "labs/large_histogram/lab.h"

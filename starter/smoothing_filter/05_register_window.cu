@@ -1,7 +1,7 @@
 // No tile at all: a thread walks down its columns, and every row that it reads goes into the sums of the five rows of
-// out that it is part of. So a row is read once, and five rows of sums slide along in registers. A thread has four
-// neighbouring columns, so that it reads and writes 16 bytes at a time, and 8 pixels read serve 4 results; the halo is
-// read twice, the second time from the cache. Rows are asked for some steps ahead, since memory takes long to answer.
+// out that it is part of. So a thread reads a row once, and five rows of sums slide along in registers. It has four
+// neighbouring columns, so it reads and writes 16 bytes at a time, and needs 8 pixels of a row for 4 results. Other
+// threads read the halo, too; a cache may serve them. Rows are loaded some steps ahead, since memory answers late.
 
 #include "labs/smoothing_filter/lab.h"
 
@@ -15,7 +15,7 @@
 #define AHEAD 3
 #endif
 constexpr int columns = 4;                       // of the output, per thread
-constexpr int span = columns + filter_size - 1;  // of image, for these
+constexpr int span = columns + filter_size - 1;  // of image, per thread
 static_assert(columns == 4 && span == 8, "one float4 of the output, two of the image");
 
 __constant__ float weights[filter_size * filter_size];
@@ -53,7 +53,7 @@ __global__ void __launch_bounds__(BLOCK)
 void smoothing_filter(const float* image, float* out, int width, int height, const float* /*filter*/,
                       void* /*scratch*/) {
     const dim3 blocks((width + BLOCK * columns - 1) / (BLOCK * columns), (height + ROWS - 1) / ROWS);
-    // Rows of image are width + 4 long: if one begins at a multiple of four floats, so do all, of out as well.
+    // Row 0 is aligned. Rows of image are width + 4 floats apart, rows of out width: both multiples of 4, or neither.
     if (width % columns == 0)
         smoothing_filter_kernel<true><<<blocks, BLOCK>>>(image, out, width, height);
     else

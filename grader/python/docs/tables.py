@@ -10,6 +10,7 @@ A block is all between its marker and the next `<!-- end -->`, each alone on its
     <!-- table: contract LAB -->     the lab's buffers, from labs/LAB/lab.json
     <!-- table: stages LAB -->       its stages, from the same
     <!-- table: results LAB -->      what was measured, from handouts/results/*.json (grader/python/docs/results.py)
+    <!-- table: expected LAB -->     the reference solutions' times on each GPU, and their shares of its bound
     <!-- table: rates LAB -->        the same as amounts per second, beside the source's (grader/python/docs/rates.py)
     <!-- table: counters LAB -->     what check mode counts of its solutions, from handouts/counters.json
     <!-- table: source LAB -->       the figures of the lab's source, from labs/LAB/source.json, with ours beside them
@@ -27,7 +28,8 @@ labs/LAB/source.json, schema 1:
      "ours": [keys of OURS below],
      "rows": [{"stage": …, "dataset": …, "figures": ["0.016 s", …], "scale": 64, "part_of": another dataset}]}
 
-A stage or dataset that the source does not have gets a row without figures. Where a stage is timed on a part of the
+A stage or dataset that the source does not have gets a row without figures. A row of the source's CPU has words as its
+stage, such as "CPU, 1 core". Where a stage is timed on a part of the
 source's dataset, "scale" (usual: 1) says how many times as long the whole takes, and "part_of" which dataset of ours
 is the whole. Where all its times are for one of several parts of an iteration, "part" names it and "parts" says how
 many there are.
@@ -159,7 +161,17 @@ def make_results(sources: Sources, lab: str) -> list[str]:
             rows += [measured_row(stage, measurement) for measurement in (result.measurements if result else [])]
         rows.sort(key=lambda row: row[1])  # by dataset; stable, so stages stay in order
         rows += [peer_row(peer, iterations) for peer in results.peers.get(lab, [])]
-        names = ["Stage", "Dataset", "Time>", "GB/s>", "Of bound>", "vs 1 core>", "vs all cores>", "Limited by"]
+        names = [
+            "Stage",
+            "Dataset",
+            "Time>",
+            "GB/s>",
+            "Of bound>",
+            "1 core>",
+            "vs 1 core>",
+            "vs all cores>",
+            "Limited by",
+        ]
         lines += [describe_machine(results, lab, iterations), "", *make_table(names, rows), ""]
     return lines[:-1] if lines else ["Not measured yet."]
 
@@ -192,6 +204,21 @@ def compare_gpus(gpus: list[Results], lab: str, manifest: dict[str, Any], iterat
     rows.sort(key=lambda row: row[1])
     names = ["Stage", "Dataset", *(f"{results.gpu}>" for results in gpus)]
     return [f"Seconds for {iterations} iterations, kernels only, by GPU:", "", *make_table(names, rows), ""]
+
+
+def make_expected(sources: Sources, lab: str) -> list[str]:
+    """Make a row for each stage and dataset, with each GPU's time and share of its bound."""
+    gpus = measured_on(sources, lab)
+    rows: dict[tuple[str, str], list[str]] = {}
+    for at, results in enumerate(gpus):
+        for stage in (stage["id"] for stage in sources.manifest(lab)["stages"]):
+            result = results.stages.get(f"{lab}/{stage}")
+            for measured in result.measurements if result else []:
+                row = rows.setdefault((measured.dataset, stage), [NONE, NONE] * len(gpus))
+                row[2 * at : 2 * at + 2] = show_seconds(measured.median_s), show_share(measured.bound_fraction)
+    names = ["Stage", "Dataset", *(name for results in gpus for name in (f"{results.gpu}>", "Of bound>"))]
+    table = [[f"`{stage}`", dataset, *cells] for (dataset, stage), cells in sorted(rows.items())]
+    return make_table(names, table) if rows else ["Not measured yet."]
 
 
 @dataclass(frozen=True)
@@ -230,6 +257,7 @@ OURS: dict[str, tuple[str, Callable[[Ours], str]]] = {
     "bound": ("of bound", lambda ours: show_share(ours.measured.bound_fraction)),
     "transfer": ("transfer", lambda ours: show_seconds(ours.transfer_s())),
     "total": ("with transfer", lambda ours: show_seconds(ours.total_s())),
+    "sequential": ("1 core", lambda ours: show_seconds(ours.measured.sequential_s * ours.share or None)),
     "speedup": ("vs 1 core", lambda ours: show_factor(ours.measured.speedup_sequential)),
     "speedup_openmp": ("vs all cores", lambda ours: show_factor(ours.measured.speedup_openmp)),
     "speedup_total": ("vs 1 core, with transfer", lambda ours: show_factor(ours.speedup_total())),
@@ -249,7 +277,7 @@ def make_source(sources: Sources, lab: str) -> list[str]:
     rows = []
     for number, row in enumerate(source["rows"]):
         figures = row.get("figures") or [NONE] * len(source["columns"])
-        cells = [f"`{row['stage']}`", row["dataset"], *figures]
+        cells = [row["stage"] if row["stage"].startswith("CPU") else f"`{row['stage']}`", row["dataset"], *figures]
         for found in ours:
             one = found[number]
             cells += [OURS[key][1](one) if one else NONE for key in source["ours"]]
@@ -452,7 +480,8 @@ def describe_machine(results: Results, lab: str, iterations: int) -> str:
     return (
         f"{results.gpu}, driver {results.driver}{cuda}{cpu}; revision {revisions}, {day}. "
         f"Time: seconds for {iterations} iterations, kernels only. "
-        "Of bound: memory-bandwidth bound divided by time."
+        "Of bound: memory-bandwidth bound divided by time. "
+        "1 core: the CPU's seconds when the stage was timed; compare two stages' \"vs 1 core\" only if these are equal."
     )
 
 
@@ -465,6 +494,7 @@ def measured_row(stage: str, measurement: Measurement) -> list[str]:
         show_seconds(measurement.median_s),
         show_bandwidth(share * measurement.bandwidth_bytes_per_s).removesuffix("\N{NO-BREAK SPACE}GB/s"),
         show_share(share),
+        show_seconds(measurement.sequential_s or None),
         show_factor(measurement.speedup_sequential),
         show_factor(measurement.speedup_openmp),
         measurement.limit or NONE,
@@ -473,7 +503,7 @@ def measured_row(stage: str, measurement: Measurement) -> list[str]:
 
 def peer_row(peer: Peer, iterations: int) -> list[str]:
     """Return a library's row, scaled to our iterations."""
-    return [peer.name, peer.dataset, show_seconds(peer.median_s * iterations / peer.iterations), *[NONE] * 5]
+    return [peer.name, peer.dataset, show_seconds(peer.median_s * iterations / peer.iterations), *[NONE] * 6]
 
 
 def make_help(sources: Sources, verb: str) -> list[str]:
@@ -509,6 +539,7 @@ TABLES: dict[str, Callable[[Sources, str], list[str]]] = {
     "stages": make_stages,
     "results": make_results,
     "source": make_source,
+    "expected": make_expected,
     "rates": make_rates_table,
     "counters": make_counters,
     "mistakes": make_mistakes,
@@ -577,7 +608,7 @@ def find_end(lines: Sequence[str], start: int, file: Path) -> int:
 def find_documents(sources: Sources) -> list[Path]:
     """Return README.md, the handouts and the instructor's pages, relative to the root."""
     handouts = sources.root / "handouts"
-    found = [sources.root / "README.md", *sorted(handouts.glob("*.md")), *sorted(handouts.glob("instructor/*.md"))]
+    found = [sources.root / "README.md", *sorted(handouts.glob("*.md")), *sorted(handouts.glob("instructor/**/*.md"))]
     return [file.relative_to(sources.root) for file in found if file.is_file() and file.stem not in sources.without]
 
 

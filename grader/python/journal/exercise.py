@@ -48,22 +48,23 @@ class Kind:
 KINDS = {
     "race": Kind(
         ("race", "atomic_race"),
-        "two threads access one element in no order, and one writes it: no barrier, no atomic",
+        "two threads access one element in no fixed order, one of them writes it, and not both accesses are atomic",
         ("missing_barrier", "missing_atomic", "missing_syncwarp"),
     ),
     "divergent_barrier": Kind(
-        ("divergent_barrier", "return_before_barrier"), "not every thread of the block comes to a barrier"
+        ("divergent_barrier", "return_before_barrier"),
+        "not every thread of the block reaches a barrier at which others wait",
     ),
     "out_of_bounds": Kind(
         ("out_of_bounds",), "an access outside of an array: a wrong index, size or guard", ("wrong_index",)
     ),
     "uninitialised": Kind(
         ("uninitialised",),
-        "a read of what nobody has written: not cleared, not loaded",
+        "a read of memory that was never written: not cleared, not loaded",
         ("not_cleared", "uninitialized"),
     ),
     "kept_value": Kind(("kept_value",), "a device variable still holds the value of the call before"),
-    "misaligned": Kind(("misaligned",), "a wide access at an address that its width does not divide"),
+    "misaligned": Kind(("misaligned",), "a wide access at an address that is not a multiple of its size"),
     "lane_mask": Kind(("lane_mask", "absent_lane"), "a warp function waits for, or takes a value from, an absent lane"),
     "host_memory": Kind(("host_memory",), "a kernel uses a host pointer"),
     "device_memory": Kind(("device_memory",), "the host uses a device pointer"),
@@ -73,8 +74,8 @@ KINDS = {
     "leak": Kind(("leak",), "a call allocates memory and does not free it"),
     "copy_size": Kind(("copy_size",), "a copy is larger than its source or its destination"),
     "copy_direction": Kind(("copy_direction",), "a copy whose source or destination is on the other side"),
-    "unfinished_work": Kind(("unfinished_work",), "nothing waits for earlier work, as a copy, on the same memory"),
-    "failed_launch": Kind(("failed_launch",), "a launch that fails, and nobody asks for its error"),
+    "unfinished_work": Kind(("unfinished_work",), "nothing waits for earlier work on the same memory, such as a copy"),
+    "failed_launch": Kind(("failed_launch",), "a launch fails, and the code does not check its error"),
     "input_written": Kind(("input_written",), "an input of the lab is changed"),
     "constant_written": Kind(("constant_written",), "a kernel writes a constant"),
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
@@ -39,3 +40,13 @@ def test_a_key_answers_each_question(handout: Path) -> None:
 def test_the_instructors_page_names_all_keys() -> None:
     page = (ROOT / "handouts/instructor/README.md").read_text()
     assert sorted(re.findall(r"\(keys/(\w+\.md)\)", page)) == [key.name for key in KEYS]
+
+
+@pytest.mark.parametrize("key", KEYS, ids=lambda key: key.stem)
+def test_a_key_has_the_times_that_each_measured_gpu_needs(key: Path) -> None:
+    rows = [line.split(" | ") for line in key.read_text().splitlines() if re.match(r"\| `\d\d_\w+` \| timed_", line)]
+    gpus = [json.loads(file.read_text()) for file in sorted((ROOT / "handouts/results").glob("*.json"))]
+    names = [name.partition("/") for results in gpus for name in results["stages"]]
+    assert {row[0].strip("| `") for row in rows} == {stage for lab, _, stage in names if lab == key.stem}
+    timed = [results["gpu"] for results in gpus if any(name.startswith(f"{key.stem}/") for name in results["stages"])]
+    assert len(timed) > 1 and all(gpu in key.read_text() for gpu in timed)

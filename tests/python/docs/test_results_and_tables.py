@@ -74,14 +74,14 @@ Words between.
 """
 MEASURED = """NVIDIA H200, driver 570.86.15, CUDA 13.0; CPU: AMD EPYC 9654, 16 cores; revision 0.1 (af92a6f), \
 2026-11-21. Time: seconds for 1000 iterations, kernels only. Of bound: memory-bandwidth bound divided \
-by time.
+by time. 1 core: the CPU's seconds when the stage was timed; compare two stages' "vs 1 core" only if these are equal.
 
-| Stage | Dataset | Time | GB/s | Of bound | vs 1 core | vs all cores | Limited by |
-| --- | --- | --: | --: | --: | --: | --: | --- |
-| `01_first` | bench_2_24 | 0.1000 s | 1343 | 30% | 98.1× | 17.2× | barriers |
-| `02_second` | bench_2_24 | 0.03000 s | 4476 | 99% | 327× | 57.3× | device memory |
-| `01_first` | bench_2_28 | 1.000 s | 134 | 3% | 9.81× | 1.72× | barriers |
-| cublasSdot | bench_2_24 | 0.03100 s | – | – | – | – | – |"""
+| Stage | Dataset | Time | GB/s | Of bound | 1 core | vs 1 core | vs all cores | Limited by |
+| --- | --- | --: | --: | --: | --: | --: | --: | --- |
+| `01_first` | bench_2_24 | 0.1000 s | 1343 | 30% | 9.810 s | 98.1× | 17.2× | barriers |
+| `02_second` | bench_2_24 | 0.03000 s | 4476 | 99% | 9.810 s | 327× | 57.3× | device memory |
+| `01_first` | bench_2_28 | 1.000 s | 134 | 3% | 9.810 s | 9.81× | 1.72× | barriers |
+| cublasSdot | bench_2_24 | 0.03100 s | – | – | – | – | – | – |"""
 
 
 def write(file: Path, content: Any) -> Path:
@@ -169,8 +169,9 @@ def test_the_sources_figures_stand_beside_ours(course: Path) -> None:
     rows = [
         {"stage": "01_first", "dataset": "bench_2_24", "figures": ["0.016 s", "9.2×"]},
         {"stage": "02_second", "dataset": "bench_2_28"},
+        {"stage": "CPU, 1 core", "dataset": "bench_2_28", "figures": ["2 s", "1×"]},
     ]
-    keys = ["kernel", "transfer", "total", "speedup", "speedup_openmp", "speedup_total", "gflops"]
+    keys = ["kernel", "transfer", "total", "sequential", "speedup", "speedup_openmp", "speedup_total", "gflops"]
     source = {"schema": 1, "machine": "GTX 480", "iterations": 10, "columns": ["Kernel", "Speedup"], "ours": keys}
     write(course / "labs/lab/source.json", source | {"rows": rows})
     run_module(TABLES, cwd=course)
@@ -185,7 +186,9 @@ def test_the_sources_figures_stand_beside_ours(course: Path) -> None:
     assert first[:4] == ["`01_first`", "bench_2_24", "0.016 s", "9.2×"]
     assert dict(zip(keys, first[4:], strict=True))["kernel"] == "0.001000 s"
     assert dict(zip(keys, first[4:], strict=True))["speedup"] == "98.1×"
-    assert lines[6].endswith("| – | – | – | – | – | – | – |")
+    assert dict(zip(keys, first[4:], strict=True))["sequential"] == "0.09810 s"
+    assert lines[6].endswith("| – | – | – | – | – | – | – | – |")
+    assert lines[7].startswith("| CPU, 1 core | bench_2_28 | 2 s | 1× | – |")
 
 
 def test_a_solver_brings_its_data_once_however_few_iterations_the_source_has(course: Path) -> None:
