@@ -79,14 +79,14 @@ __device__ int block_sum(int value) {
     return value;
 }
 
-__device__ unsigned total, finished_blocks;  // 0 between calls: the last block of each call leaves them so
+__device__ unsigned total, finished_blocks;  // 0 between calls: the last block of each call resets them
 
 __global__ void __launch_bounds__(BLOCK) dot_product_kernel(const int* a, const int* b, int* out, std::size_t n) {
     const int sum = block_sum(sum_products(a, b, n));
     if (threadIdx.x != 0) return;
     atomicAdd(&total, static_cast<unsigned>(sum));
     __threadfence();  // whoever sees this block counted sees its sum in total, too
-    // atomicInc goes back to 0 after gridDim.x - 1: the next call finds the count as this one did.
+    // atomicInc goes back to 0 after gridDim.x - 1, so the next call also begins with 0.
     if (atomicInc(&finished_blocks, gridDim.x - 1) == gridDim.x - 1) *out = static_cast<int>(atomicExch(&total, 0u));
 }
 

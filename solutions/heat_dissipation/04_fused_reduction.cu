@@ -13,7 +13,7 @@
 #ifndef BLOCK
 #define BLOCK 256
 #endif
-#ifndef ROWS  // that a thread computes one after another
+#ifndef ROWS  // rows that a thread computes, one after the other
 #define ROWS 8
 #endif
 #ifndef AHEAD  // rows that are on their way while one is computed
@@ -41,8 +41,8 @@ __device__ double warp_maximum(double value) {
     return value;
 }
 
-// Doubles that are not negative are in the order of their bits: an atomicMax of integers does. Few blocks find a new
-// maximum, so most only read: atomics on one address wait for each other.
+// The bits of doubles that are not negative have the same order as the doubles, so atomicMax of integers is enough. Few
+// blocks find a new maximum, so most only read: atomics on one address wait for each other.
 __device__ void keep_block_maximum(double value, double* maximum) {
     __shared__ double largest[warps_per_block];
     const int lane = threadIdx.x % warp_threads;
@@ -97,7 +97,7 @@ __device__ double update_cells(const double* current, double* next, const double
     return largest;
 }
 
-// changes[iteration] is 0 before. An iteration after the last one leaves it so, which is below every threshold but 0.
+// changes[iteration] begins as 0. An iteration after the last one leaves it 0, which is below any positive threshold.
 __global__ void __launch_bounds__(BLOCK)
     iterate_kernel(const double* current, double* next, const double* conductivity, int rows, int columns,
                    double threshold, double* changes, int iteration) {
@@ -116,7 +116,7 @@ std::size_t heat_dissipation_scratch_bytes(std::size_t /*rows*/, std::size_t /*c
     return std::max<std::size_t>(max_iterations, 1) * sizeof(double);  // the largest change of every iteration
 }
 
-constexpr std::size_t batch = 64;  // iterations that set out before the host looks
+constexpr std::size_t batch = 64;  // iterations that are launched before the host checks
 
 HeatState heat_dissipation(double* current, double* next, const double* conductivity, std::size_t rows,
                            std::size_t columns, double threshold, std::size_t max_iterations, void* scratch) {

@@ -120,7 +120,7 @@ template <int steps>
 __global__ void __launch_bounds__(WARPS* warp_threads)
     pass_kernel(Field field, int rows_of_warp, double threshold, double* changes, int steps_before) {
     for (int k = 1; k <= steps_before; ++k)
-        if (*(changes - k) < threshold) return;  // it has ended; the same for all threads of all blocks
+        if (*(changes - k) < threshold) return;  // ended before; the same for all threads of all blocks
     const int strip = blockIdx.x * WARPS + threadIdx.x / warp_threads;
     if (strip * strip_columns(steps) >= field.columns) return;  // the whole warp
     const Columns columns = columns_of_lane<steps>(strip, field.columns);
@@ -211,7 +211,7 @@ void launch_steps(int steps, const Field& field, double threshold, double* chang
         launch_steps<most - 1>(steps, field, threshold, changes, steps_before);
 }
 
-constexpr std::size_t batch = 64;  // passes that set out before the host looks
+constexpr std::size_t batch = 64;  // passes that are launched before the host checks
 
 HeatState heat_dissipation(double* current, double* next, const double* conductivity, std::size_t rows,
                            std::size_t columns, double threshold, std::size_t max_iterations, void* scratch) {

@@ -12,7 +12,7 @@ __device__ void count(unsigned* words, unsigned bin) {
     //@ begin
     unsigned* word = words + bin / 4;
     const unsigned shift = bin % 4 * 8;
-    unsigned seen = *const_cast<volatile unsigned*>(word);  // volatile: from where the atomics are, not from the L1
+    unsigned seen = *const_cast<volatile unsigned*>(word);  // volatile: read from the L2, like atomics, not the L1
     while ((seen >> shift & 255) < soft_cap) {
         const unsigned found = atomicCAS(word, seen, seen + (1u << shift));
         if (found == seen) return;

@@ -7,7 +7,7 @@
 #define BLOCK 1024
 #endif
 
-// A full bin needs no atomic. What is read may be old already, but bins only grow: at worst some are counted above 255.
+// A full bin needs no atomic. The value may be old, but bins only grow: at worst, some are counted above 255.
 __device__ void count(unsigned* bins, std::uint32_t value) {
     if (bins[value] < bin_full) atomicAdd(&bins[value], 1u);
 }
@@ -47,11 +47,11 @@ __global__ void count_kernel(const std::uint32_t* input, unsigned* counts, unsig
     //@ begin
     __shared__ unsigned own[bin_count];
     for (unsigned b = threadIdx.x; b < bin_count; b += BLOCK) own[b] = 0;
-    __syncthreads();  // nobody counts before all bins are clear
+    __syncthreads();  // no thread counts before all bins are clear
 
     Walk walk(threadIdx.x, BLOCK, width, pitch);
     for (std::size_t at = walk.next(); at < end; at = walk.next()) count(own, input[at]);
-    __syncthreads();  // nobody reads before all have counted
+    __syncthreads();  // no thread reads before all have counted
 
     for (unsigned b = threadIdx.x; b < bin_count; b += BLOCK) counts[b] = own[b];  // the only block: no need to add
     //@ starter

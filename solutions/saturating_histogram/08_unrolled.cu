@@ -12,7 +12,7 @@
 #define BLOCKS_PER_SM 2
 #endif
 
-// A full bin needs no atomic. What is read may be old already, but bins only grow: at worst some are counted above 255.
+// A full bin needs no atomic. The value may be old, but bins only grow: at worst, some are counted above 255.
 __device__ void count(unsigned* bins, std::uint32_t value) {
     if (bins[value] < bin_full) atomicAdd(&bins[value], 1u);
 }
@@ -57,7 +57,7 @@ __global__ void count_kernel(const std::uint32_t* input, unsigned* counts, unsig
     //@ begin
     while (true) {
         const std::size_t a = walk.next(), b = walk.next(), c = walk.next(), d = walk.next();
-        if (d >= end) {  // not a whole step: up to three elements are left, and then none
+        if (d >= end) {  // not a whole step: up to three elements remain, and this is the last step
             if (a < end) count(own, input[a]);
             if (b < end) count(own, input[b]);
             if (c < end) count(own, input[c]);

@@ -26,7 +26,7 @@ __global__ void smoothing_filter_kernel(const float* image, float* out, int widt
     const int pitch = width + filter_size - 1, rows = height + filter_size - 1;  // of image
     const int left = blockIdx.x * BLOCK_X, top = blockIdx.y * BLOCK_Y * ROWS;    // where the tile begins, in image
     //@ begin
-    // Where the tile is larger than what is left of image, its last row or column goes on.
+    // If the tile is larger than the rest of image, its last row or column is repeated.
     for (int i = threadIdx.y; i < tile_y; i += BLOCK_Y)
         for (int j = threadIdx.x; j < tile_x; j += BLOCK_X)
             tile[i][j] = image[min(top + i, rows - 1) * pitch + min(left + j, pitch - 1)];

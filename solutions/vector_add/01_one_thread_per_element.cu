@@ -23,7 +23,7 @@ void vector_add(const float* a, const float* b, float* out, std::size_t n, void*
     if (n == 0) return;                                  // a grid without blocks is an error
     const std::size_t blocks = (n + BLOCK - 1) / BLOCK;  // rounded up: n / BLOCK loses the last, partial block
     vector_add_kernel<<<static_cast<unsigned>(blocks), BLOCK>>>(a, b, out, n);
-    CUDA_CHECK(cudaGetLastError());  // a launch returns nothing: ask whether it was accepted
+    CUDA_CHECK(cudaGetLastError());  // a launch returns no value: ask whether it was accepted
     //@ starter
     //@ // TODO: launch vector_add_kernel with BLOCK threads a block and as many blocks as n elements need, the last one
     //@ // perhaps not full. What about n = 0? Then ask cudaGetLastError(), through CUDA_CHECK, whether it was accepted.

@@ -29,14 +29,14 @@ __global__ void mirror_kernel(double* field, std::size_t rows, std::size_t colum
     // TODO: one thread, one row of cells. Leave the halo rows alone.
 }
 
-// The largest of values[0], values[stride], … (count of them) comes to values[0]; one block, all in global memory.
+// Moves the largest of the `count` values values[0], values[stride], … to values[0]: one block, in global memory.
 __device__ void reduce_line(double* values, std::size_t count, std::size_t stride) {
     // TODO: thread t takes the largest of values t, t + line_threads, t + 2 * line_threads … and leaves it at t
     // (indices times stride). Then the tree: the upper half of the line_threads places is compared with the lower,
     // then half as many, until one is left. What has to happen between two steps, and which places hold no value?
 }
 
-// First phase: a block for each row. Second phase: one block for the first column, which holds the rows' largest.
+// First phase: a block for each row. Second phase: one block for the first column, which has the rows' maxima.
 __global__ void reduce_rows_kernel(double* changes, std::size_t columns) {
     reduce_line(changes + blockIdx.x * columns, columns, 1);
 }

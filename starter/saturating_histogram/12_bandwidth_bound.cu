@@ -23,7 +23,7 @@ struct Input {
     const std::uint32_t* elements;
     unsigned width;
     std::size_t pitch;
-    unsigned row_segments, segments;  // of a row, the last one perhaps short, and of all rows
+    unsigned row_segments, segments;  // of a row (the last one may be short), and of all rows
 };
 
 // This lane's vectors of a segment: neighbouring lanes load neighbouring vectors. Past the end of a row, its last
