@@ -1,5 +1,5 @@
 #pragma once
-// What the generated programs of tests/differential share: buffers, streams, and a digest of what they compute.
+// Code that the generated programs of tests/differential share: buffers, streams, and a digest of their results.
 
 #include <cooperative_groups.h>
 #include <cooperative_groups/reduce.h>
@@ -76,7 +76,7 @@ struct Buffer {
 
 static cudaStream_t streams[3];  // the first is the default stream
 
-/// Has what comes next in `later` wait for what is in `earlier`.
+/// Makes later work in `later` wait for all work in `earlier`.
 inline void follow(cudaStream_t later, cudaStream_t earlier) {
     cudaEvent_t event;
     CHECK(cudaEventCreateWithFlags(&event, cudaEventDisableTiming));

@@ -1,5 +1,5 @@
-// Builds the CUDA programs beside this file (programs.mk) and runs them: what works prints nothing and leaves with 0;
-// what must not go on says why in its status page.
+// Builds the CUDA programs in this folder (programs.mk) and runs them. A correct program prints nothing and exits with
+// status 0; a program that must stop states the reason in its status page.
 
 #include <gtest/gtest.h>
 
@@ -36,7 +36,7 @@ class CpuRuntime : public testing::Test {
 };
 Ended CpuRuntime::native_;
 
-/// One program under both orders and several pool sizes.
+/// Runs one program in both orders and with several pool sizes.
 void expect_right(const std::string& program) {
     for (const char* threads : {"1", "2", "7"})
         for (const char* order : {"forward", "backward"}) {
@@ -50,8 +50,8 @@ TEST_F(CpuRuntime, RunsKernels) { expect_right(native("kernels")); }
 TEST_F(CpuRuntime, HasCooperativeGroups) { expect_right(native("groups")); }
 TEST_F(CpuRuntime, HasLibcudacxx) { expect_right(native("libcudacxx")); }
 TEST_F(CpuRuntime, HasCubsCollectives) { expect_right(native("cub")); }
-TEST_F(CpuRuntime, HasTheHostsSide) { expect_right(native("host")); }
-TEST_F(CpuRuntime, ComputesAsTheDevice) { expect_right(native("arithmetic")); }
+TEST_F(CpuRuntime, HasTheHostFunctions) { expect_right(native("host")); }
+TEST_F(CpuRuntime, ComputesLikeTheDevice) { expect_right(native("arithmetic")); }
 TEST_F(CpuRuntime, HasGraphs) { expect_right(native("graphs")); }
 TEST_F(CpuRuntime, HasHalves) { expect_right(native("half")); }
 
@@ -70,7 +70,7 @@ TEST_F(CpuRuntime, SplitKernelsComputeTheSame) {
         }
 }
 
-TEST_F(CpuRuntime, BackwardOrderShowsALostBarrier) {
+TEST_F(CpuRuntime, BackwardOrderShowsAMissingBarrier) {
     const auto words = [](const std::string& text) {
         std::istringstream in(text);
         std::string name, right, missing, last, first;
@@ -89,14 +89,14 @@ TEST_F(CpuRuntime, BackwardOrderShowsALostBarrier) {
     EXPECT_EQ(backward[3], "99");
 }
 
-// What must not go on
+// Programs that must stop
 
 struct Case {
     const char* program;
     Fault fault;
     const char* kernel;  // "" on the host
     int thread;          // -1: any
-    const char* detail;  // part of it
+    const char* detail;  // part of the message
     bool in_kernel = true;
     const char* place = "";  // part of the line of the program counter
 };
@@ -220,7 +220,7 @@ TEST_F(CpuRuntime, SaysWhichThreadsWaitWhere) {
     EXPECT_EQ(third, first + 3);
 }
 
-TEST_F(CpuRuntime, LetsBlocksGoOnThatOnlyCount) {
+TEST_F(CpuRuntime, LetsBlocksContinueThatOnlyCount) {
     const Reported reported = run_fault("", native("faults"), "mail");
     EXPECT_EQ(reported.ended.status, 0) << reported.page.detail;
 }
@@ -240,7 +240,7 @@ TEST_F(CpuRuntime, CopiesMemoryThatLaunchesLeftVisible) {
     EXPECT_EQ(reported.ended.status, 0) << reported.page.detail;
 }
 
-TEST_F(CpuRuntime, LeavesAGoodProgramAlone) {
+TEST_F(CpuRuntime, LetsACorrectProgramEnd) {
     const Reported reported = run_fault("", native("faults"), "ends");
     EXPECT_EQ(reported.ended.status, 0);
     EXPECT_EQ(reported.page.fault, 0u);
@@ -280,7 +280,7 @@ TEST_F(CpuRuntimeOnArm, RunsKernels) {
 TEST_F(CpuRuntimeOnArm, ReportsFaults) {
     for (const Case& expected : cases) {
         if (expected.fault == Fault::arithmetic) continue;           // an integer divided by zero is 0 there
-        if (std::string(expected.program) == "never_set") continue;  // qemu tells no address then
+        if (std::string(expected.program) == "never_set") continue;  // qemu gives no address then
         SCOPED_TRACE(expected.program);
         expect_fault(expected, run_fault(qemu, cross("faults"), expected.program), cross("faults"));
     }

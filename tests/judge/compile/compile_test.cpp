@@ -53,7 +53,7 @@ const Lab& lab() {
 }
 
 std::string why_not(Backend backend) {
-    if (backend == Backend::cuda && find_nvcc().empty()) return "nvcc is not here";
+    if (backend == Backend::cuda && find_nvcc().empty()) return "nvcc is missing";
     if (backend == Backend::cpu && !fs::exists(test::build_folder() / "cpu/rewrite")) return "cpu/rewrite is not built";
     return "";
 }
@@ -699,7 +699,7 @@ long bomb() { return Tree<40, 0>::value; })"));
 }
 
 TEST_F(CompileTest, NvccIsAskedBesides) {
-    if (find_nvcc().empty()) GTEST_SKIP() << "nvcc is not here";
+    if (find_nvcc().empty()) GTEST_SKIP() << "nvcc is missing";
     const auto ask = [&](const std::string& text) {
         return ask_nvcc({lab(),
                          lab().stages.front(),
@@ -780,7 +780,7 @@ TEST(Diagnostics, WhatIsSaidTwiceIsShownOnce) {
     EXPECT_EQ(compilation::select({error, note, error, note}, "s.cu", "error", true).size(), 2u);
 }
 
-TEST(Diagnostics, CaretStandsBelowItsCharacter) {
+TEST(Diagnostics, CaretIsBelowItsCharacter) {
     const std::vector<Diagnostic> one = {{"s.cu", 2, 9, "error", "bad"}};
     EXPECT_EQ(compilation::render(one, "first\n\tint ä = y;\n", 10),
               "s.cu:2:9: error: bad\n    2 | \tint ä = y;\n      | \t      ^\n");

@@ -85,7 +85,7 @@ def test_what_was_compiled_ahead_is_found_compiled(tmp_path: Path) -> None:
         command = [BUILD / "warplab", verb, *words, *more]
         done = subprocess.run(list(map(str, command)), cwd=ROOT, capture_output=True, text=True, check=False)
         if "needs a sandbox" in done.stderr:
-            pytest.skip("no sandbox can be had here")
+            pytest.skip("no sandbox is available")
         assert done.returncode == 0, done.stdout + done.stderr
     (stage,) = json.loads((tmp_path / "vector_add.json").read_text())["stages"]
     assert stage["compilation"]["cached"]
