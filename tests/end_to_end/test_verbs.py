@@ -225,7 +225,7 @@ def test_a_race_fails_the_check_with_its_line(student: Student) -> None:
 @pytest.mark.parametrize(
     "host, says",
     [
-        ("CUDA_CHECK(cudaMemset(out, 0, 8 * n));", "cudaMemset: the destination is smaller than what is set"),
+        ("CUDA_CHECK(cudaMemset(out, 0, 8 * n));", "cudaMemset: the destination is too small for what is set"),
         (
             "CUDA_CHECK(cudaMemcpy(out, a, 4 * n + 4, cudaMemcpyDeviceToDevice));",
             "cudaMemcpy: the destination is smaller",
@@ -243,8 +243,8 @@ def test_a_copy_beyond_the_labs_buffer_is_reported_with_its_line(student: Studen
     ("host", "says"),
     [
         ("int* p; cudaMalloc(&p, 4); cudaFree(p); cudaFree(p);", "that memory was freed before"),
-        ("cudaFree(out);", "it is one of the lab's buffers"),
-        ("int x; cudaFree(&x);", "no allocation of CUDA's gave it"),
+        ("cudaFree(out);", "it points to one of the lab's buffers"),
+        ("int x; cudaFree(&x);", "no CUDA function allocated it"),
     ],
 )
 def test_an_invalid_free_is_reported_with_its_line(student: Student, host: str, says: str) -> None:
@@ -526,4 +526,4 @@ def test_the_message_for_a_mask_of_absent_lanes_names_a_waiting_lane(student: St
         + text[at:]
     )
     said = " ".join(student.check("--no-nvcc").stdout.split())
-    assert "lane 8 waits for lane 0, which its mask names and which never comes: thread (40,0,0) of block" in said
+    assert "lane 8 waits for lane 0, which its mask names but which never arrives: thread (40,0,0) of block" in said

@@ -17,7 +17,7 @@ struct Word {
     std::string_view pattern, reason;
 };
 
-constexpr std::string_view unseen = "code that the sanitizer does not see",
+constexpr std::string_view unseen = "code that the sanitizer does not instrument",
                            own_name = "code that names the functions of the sanitizer";
 constexpr Word words[] = {
     {"asm", "inline assembler"},  {"__asm", "inline assembler"}, {"__asm__", "inline assembler"},
@@ -29,7 +29,7 @@ constexpr Word words[] = {
     {"load_unseen", unseen},
 };
 /// The runtime's names that the rewriter and the macros of its output write into a submission. The others would turn
-/// hooks off, or report fences and barriers that are not there.
+/// hooks off, or report fences and barriers that do not exist.
 const Words runtime_names(
     "Given IfShuffled Kept Kernel Launch Line Shared Shuffle ShuffleAny ShuffleDown ShuffleUp ShuffleXor SplitKernel "
     "StaticSymbol Symbol SymbolKind Taker Threads UnlistedSymbols "

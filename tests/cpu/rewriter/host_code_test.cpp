@@ -63,7 +63,7 @@ TEST(HostCode, BuiltInVariablesHaveNoAddress) {
 
 TEST(HostCode, BuiltInVariablesBelongToDeviceCode) {
     EXPECT_THAT(problem_of("void launch(int n) { if (threadIdx.x < n) return; }"),
-                HasSubstr("x.cu:1:26: error: threadIdx exists in device code alone, and launch is a host function"));
+                HasSubstr("x.cu:1:26: error: threadIdx exists only in device code, and launch is a host function"));
     EXPECT_THAT(problem_of("int* place(int* x) { return x + blockIdx.x * blockDim.x; }"), HasSubstr("blockIdx exists"));
 }
 

@@ -23,7 +23,7 @@ TEST(ThreadArrays, WarnsIfAnArrayIndexDependsOnTheThread) {
           "float s[2][32]; s[0][threadIdx.x + 1] = 1;", "float s[8]; if (n) { s[threadIdx.x / 32] = 1; }",
           "float s[9]; for (int b = threadIdx.x; b < 9; b += 3) s[b] = 0;",
           "const int lane = threadIdx.x % 32, next = lane + 1; float s[33]; s[next] = x[n];"})
-        EXPECT_THAT(warning_of(body), HasSubstr("s is an array of each thread's own")) << body;
+        EXPECT_THAT(warning_of(body), HasSubstr("s is a separate array in each thread")) << body;
 }
 
 TEST(ThreadArrays, OtherArraysGetNoWarning) {

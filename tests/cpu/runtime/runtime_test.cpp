@@ -136,7 +136,7 @@ const Case cases[] = {
      "60 of 64 threads retry the same operation again and again, 4 returned", true, "atomicCAS(&lock_word"},
     {"lone_spin", Fault::hang, "lone_spin_kernel", -1, "all other blocks have ended or wait, too", true,
      "atomicCAS(out"},
-    {"hidden_spin", Fault::hang, "lone_spin_kernel", -1, "no memory changes any more"},
+    {"hidden_spin", Fault::hang, "lone_spin_kernel", -1, "memory no longer changes"},
     {"foreign_mask", Fault::refused, "foreign_mask_kernel", 0, "mask does not include it"},
     {"exit", Fault::exited, "", -1, "exit()", false},
     {"exit_in_kernel", Fault::exited, "exit_kernel", 1, "exit()"},
@@ -149,8 +149,8 @@ const Case cases[] = {
      "start the kernel with cudaLaunchCooperativeKernel"},
     {"grid_sync_without_all_blocks", Fault::deadlock, "grid_sync_kernel", -1,
      "3 of 4 blocks wait in grid.sync() at line"},
-    {"host_limit", Fault::host_limit, "", -1, "120 bytes came to the host in one call, 100 are allowed", false},
-    {"managed_limit", Fault::host_limit, "plain_kernel", -1, "4096 bytes came to the host", false},
+    {"host_limit", Fault::host_limit, "", -1, "120 bytes were copied to the host in one call, 100 are allowed", false},
+    {"managed_limit", Fault::host_limit, "plain_kernel", -1, "4096 bytes were copied to the host", false},
 };
 
 std::string line_of(const std::string& program, std::uint64_t program_counter) {
