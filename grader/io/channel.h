@@ -23,7 +23,7 @@ inline constexpr int max_descriptors = 24;
 
 enum class Sent { whole, refused, closed };  // refused: the queue is full, so the runner no longer reads
 
-/// Sends one request without waiting.
+/// Send one request without waiting.
 inline Sent send_request(int socket, const Request& request, const int* descriptors = nullptr, int count = 0) {
     iovec part{const_cast<Request*>(&request), sizeof request};
     alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int) * max_descriptors)] = {};

@@ -124,7 +124,7 @@ static_assert(std::has_unique_object_representations_v<RawFinding>);
 inline constexpr std::uint32_t most_findings = 48, most_guards = 64;
 inline constexpr std::uint32_t most_notes = most_findings / 2;  // harmless findings leave room for others
 
-/// Adds a finding to a digest of all that a process has sent (FNV-1a).
+/// Add a finding to a digest of all that a process has sent (FNV-1a).
 inline std::uint64_t add_to_findings(std::uint64_t digest, const RawFinding& finding) {
     const auto* const bytes = reinterpret_cast<const unsigned char*>(&finding);
     for (std::size_t i = 0; i < sizeof finding; ++i) digest = (digest ^ bytes[i]) * 0x100000001b3u;

@@ -595,7 +595,7 @@ class Suspicions {
         }
     }
 
-    /// Whether the field that was found is that after so many iterations. Asked for in ascending order.
+    /// Return whether the field that was found is that after so many iterations. Asked for in ascending order.
     bool fits_state(std::size_t iterations) {
         if (sizes_.cells() * iterations > most_explained) return false;
         if (!states_) states_.emplace(problem_, Rules{});
@@ -636,8 +636,8 @@ class Suspicions {
                 });
     }
 
-    /// Whether so many cells change by more than was reported that one that warms were among them if they were lost by
-    /// chance. Of few, those that a reduction lost may all happen to cool.
+    /// Return whether so many cells change by more than was reported that one that warms were among them if they were
+    /// lost by chance. Of few, those that a reduction lost may all happen to cool.
     bool cools_too_much_to_be_chance() const {
         constexpr long enough = 6;
         const std::size_t ended = claimed_iterations();

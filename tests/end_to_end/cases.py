@@ -294,7 +294,7 @@ RUNNING = [
         "allocates_for_ever",
         program(host="for (;;) (void)*(volatile char*)new char[1 << 20];"),
         "out_of_memory",
-        ("more memory than it may have", "in a loop and never freed"),
+        ("exceeded its memory limit", "in a loop and never freed"),
     ),
     Bad(
         "fills_memory_for_ever",

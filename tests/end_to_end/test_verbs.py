@@ -173,7 +173,8 @@ def test_names_are_checked_before_anything_is_copied(student: Student) -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "says"), [("folder", "is a folder, not a file"), ("dangling", "is a link to /nowhere, which is not there")]
+    ("kind", "says"),
+    [("folder", "is a folder, not a file"), ("dangling", "is a link to /nowhere, which does not exist")],
 )
 def test_the_error_says_what_is_there_instead_of_a_file(student: Student, kind: str, says: str) -> None:
     student.file.parent.mkdir(parents=True)
@@ -287,7 +288,7 @@ def test_a_thread_that_continues_alone_is_not_at_two_barriers(student: Student) 
     )
     student.write(program(kernel=loop))
     said = student.make("inspect", f"LAB={LAB}", "STAGE=02", "BACKEND=cpu").stdout
-    assert "never come to this barrier" in said, said
+    assert "never reach this barrier" in said, said
     assert "two different barriers" not in said, said
 
 
@@ -502,7 +503,7 @@ def test_inspect_wraps_the_source_at_the_terminals_width(student: Student, monke
 def test_a_question_comes_first_and_hint_1_shows_the_hint(student: Student) -> None:
     student.write(program(kernel=RACE))
     question, hint = (
-        "What makes sure that one of the two threads is first? HINT=1 says what to try.",
+        "What ensures that one of the two threads is first? HINT=1 says what to try.",
         "If many threads update",
     )
     for verb in "check", "inspect":

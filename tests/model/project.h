@@ -66,7 +66,7 @@ struct Project {
          "about": "not the tiny one", "stages": ["02_strided"]}
     ]})");
 
-    /// Writes everything; the trees of solutions and starters are complete.
+    /// Write everything; the trees of solutions and starters are complete.
     void write() const {
         write_file(root / "labs/scale/lab.json", lab.dump(2));
         for (const auto* name : {"lab.h", "driver.cu", "oracle.cpp"}) write_file(root / "labs/scale" / name, "\n");

@@ -110,7 +110,7 @@ Outcome Compiler::make_object() {
 }
 
 /// Return the outcome with the warnings about the student's file in its log: those of the rewriter first, because it
-/// warns of nothing else than mistakes.
+/// warns only about mistakes.
 Outcome Compiler::with_warnings(Outcome outcome) const {
     std::vector<Diagnostic> warnings = of_rewriter_;
     warnings.insert(warnings.end(), of_compiler_.begin(), of_compiler_.end());
@@ -166,7 +166,7 @@ std::string Compiler::without_our_paths(std::string words) const {
     return words;
 }
 
-/// Preprocesses the file, scans the result, and compiles exactly that text.
+/// Preprocess the file, scans the result, and compiles exactly that text.
 Outcome Compiler::make_cpu_object() {
     write_student_file(text_);
     if (job_.fast && !job_.by_fibers)
@@ -282,8 +282,8 @@ Outcome Compiler::check_contract() const {
     return breach ? failed(*breach) : Outcome{};
 }
 
-/// Hides every symbol of the file except the contract's functions from other objects and libraries, so that the
-/// file cannot replace a function that the grader calls.
+/// Hide every symbol of the file except the contract's functions from other objects and libraries, so that the file
+/// cannot replace a function that the grader calls.
 Outcome Compiler::hide_symbols() const {
     // The linker keeps one copy of a group that several objects define: after this, it never picks the file's copy.
     const Words dissolve_groups = {find_cxx().string(), "-r", "-nostdlib", "-Wl,--force-group-allocation",
@@ -300,7 +300,7 @@ Outcome Compiler::hide_symbols() const {
     return Outcome{};
 }
 
-/// Links the harness first: it takes the judge's orders before any code of the submission runs.
+/// Link the harness first: it takes the judge's orders before any code of the submission runs.
 Outcome Compiler::link() const {
     Words command = {find_cxx().string(), "-o", "runner"};
     for (const auto& part : harness_.link) command.push_back(part.string());

@@ -39,7 +39,7 @@ class Region {
 class BufferMemory {
   public:
     virtual ~BufferMemory() = default;
-    /// Throws OutOfMemory.
+    /// Throw OutOfMemory.
     virtual std::unique_ptr<Region> allocate(std::size_t bytes) = 0;
     virtual void synchronize() {}
     virtual std::size_t free_bytes() const = 0;

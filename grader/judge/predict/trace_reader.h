@@ -57,7 +57,7 @@ struct Trace {
     std::vector<std::uint32_t> words;    // that the operations refer to
 };
 
-/// Throws std::runtime_error if the trace is damaged.
+/// Throw std::runtime_error if the trace is damaged.
 Trace read_trace(std::string_view bytes);
 
 }  // namespace warplab::predict

@@ -1,6 +1,6 @@
 #pragma once
-// Computes in a child process of the judge. The judge's own code runs there on data that a submission chose: numbers
-// that crash it or keep it busy cost only the result, not the judge.
+// Runs a computation in a child process of the judge. The judge's own code processes data there that a submission
+// chose: if the data crashes the code or keeps it busy, only the result is lost, not the judge.
 
 #include <functional>
 #include <optional>
@@ -9,8 +9,8 @@
 
 namespace warplab {
 
-/// Return what `compute` returns, at most 1 MB in all. Return nothing if it throws, crashes, or takes longer than
-/// `limit_s`. The child sees the judge's memory as it is now; what it changes is lost.
+/// Return the result of `compute`, at most 1 MB in total. Return nothing if it throws, crashes, or takes longer than
+/// `limit_s`. The child sees the judge's memory as it is now; its changes are lost.
 std::optional<std::vector<std::string>> compute_in_child(double limit_s,
                                                          const std::function<std::vector<std::string>()>& compute);
 

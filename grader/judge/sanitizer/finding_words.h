@@ -1,5 +1,5 @@
 #pragma once
-// The words of the sanitizer's findings.
+// Writes the messages of the sanitizer's findings.
 
 #include <string>
 #include <vector>
@@ -17,15 +17,14 @@ struct Description {
     bool is_note = false;
 };
 
-/// Return the words of a finding; empty for a kind that only a forged page has. `line` is the line of the
+/// Return the message of a finding; empty for a kind that only a forged page has. `line` is the line of the
 /// student's file. `buffers`: the lab's.
 Description describe(const std::vector<BufferSpec>& buffers, const RawFinding& f, const std::string& line);
 
 /// Return the hint for a line whose threads race with each other.
 std::string race_with_itself(const RawFinding& f);
 
-/// Complete the words about plain writes of one value, when their number is known: very many are work that is done
-/// again.
+/// Complete the message about plain writes of one value when their number is known: very many mean repeated work.
 void count_same_values(Finding& found);
 
 /// Return a return_before_barrier as a note: since compute capability 7.0, a barrier waits only for threads that have

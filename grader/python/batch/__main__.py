@@ -121,7 +121,7 @@ def add_judging(one: argparse.ArgumentParser) -> None:
     which.add_argument("--upto", default="", metavar="STAGE", help="the last stage to grade, as in the students' kit")
     help_text = "where speed points come from: a GPU (default), the model of one (provisional), or nowhere"
     one.add_argument("--speed", default="", choices=SPEEDS, help=help_text)
-    one.add_argument("--backend", default="", help="cuda or cpu; without it, cuda if there is a GPU")
+    one.add_argument("--backend", default="", help="cuda or cpu (default: cuda if there is a GPU)")
     one.add_argument("--no-check-mode", action="store_true", help="quicker; hygiene points are pending")
     one.add_argument("--no-nvcc", action="store_true", help="quicker; does not compile with nvcc on the CPU backend")
     one.add_argument("--unsafe", action="store_true", help="grade without a sandbox if none is available")

@@ -171,7 +171,7 @@ def make_source(inspection: Inspection) -> Html:
 
 
 def describe_modelled(inspection: Inspection) -> str:
-    """Say what the column of modelled shares means, or why it is missing."""
+    """Explain the column of modelled shares, or why it is missing."""
     modelled = inspection.modelled
     if modelled.why_not:
         return f" No modelled shares: {modelled.why_not}."

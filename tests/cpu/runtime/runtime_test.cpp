@@ -36,7 +36,7 @@ class CpuRuntime : public testing::Test {
 };
 Ended CpuRuntime::native_;
 
-/// Runs one program in both orders and with several pool sizes.
+/// Run one program in both orders and with several pool sizes.
 void expect_right(const std::string& program) {
     for (const char* threads : {"1", "2", "7"})
         for (const char* order : {"forward", "backward"}) {

@@ -163,7 +163,8 @@ class TimedOutputs : public testing::Test {
                        [](GradingPhase, const std::string&) {});
     }
 
-    /// Whether a hand-in that is timed beside a reference is accused, with these words. Both must pass otherwise.
+    /// Return whether a hand-in that is timed beside a reference is accused, with these words. Both must pass
+    /// otherwise.
     bool is_accused(const std::string& lab_name, const std::string& dataset, const fs::path& reference,
                     const fs::path& student, const Effort& effort, const char* words) {
         const Lab& lab = judge_.lab(lab_name);

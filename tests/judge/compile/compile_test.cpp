@@ -511,7 +511,7 @@ TEST_F(CompileTest, AnErrorComesWithWhatIsNeeded) {
         {in_kernel("atomicAdd(*out, 1.f);"), "The function is declared as  float atomicAdd(float*, float)."},
         {in_kernel("int m = 1; atomicAdd(m, out);"), "The arguments are swapped: the address comes first"},
         {in_kernel("float m = 1; atomicMax(m, &i);"), "as in atomicMax(&sum, 1)"},
-        {in_kernel("float m = 0; for (int k = 0; k < 4; ++k) float m += out[k];"), "leave out the type"},
+        {in_kernel("float m = 0; for (int k = 0; k < 4; ++k) float m += out[k];"), "omit the type"},
         {in_kernel("int m = 1; atomicAdd(m, 1);"),
          "This is argument 1 of  int atomicAdd(int*, int). A pointer is needed here"},
         {in_kernel("out[i] += __shfl_down_sync(out[i], 1);"),
@@ -543,8 +543,8 @@ TEST_F(CompileTest, AMessageHasNoNameOfOurs) {
     using compilation::without_our_names;
     EXPECT_EQ(without_our_names("warplab_cpu::IfShuffled<T> f(unsigned int, T, warplab_cpu::Line)"),
               "T f(unsigned int, T)");
-    EXPECT_EQ(without_our_names("no match for ‘warplab_cpu::Anything’"), "this does not fit what it is used for");
-    EXPECT_EQ(without_our_names("in expansion of macro ‘WARPLAB_CPU_KERNEL’"), "this does not fit what it is used for");
+    EXPECT_EQ(without_our_names("no match for ‘warplab_cpu::Anything’"), "the types do not match here");
+    EXPECT_EQ(without_our_names("in expansion of macro ‘WARPLAB_CPU_KERNEL’"), "the types do not match here");
 }
 
 TEST_F(CompileTest, RefusedFeatureIsNamed) {
@@ -845,9 +845,9 @@ TEST(Diagnostics, ThousandsFarDownALongFileTakeNoTime) {
 TEST(Diagnostics, NamesOfTheBackendAreLeftOut) {
     using compilation::without_our_names;
     EXPECT_EQ(without_our_names("‘warplab_cpu::Given<int>’ and ‘warplab_cpu::Taker<float>’"), "‘int’ and ‘float’");
-    EXPECT_EQ(without_our_names("‘WARPLAB_CPU_LINE’"), "this does not fit what it is used for");
-    EXPECT_EQ(without_our_names("warplab_cpu::A<"), "this does not fit what it is used for");
-    EXPECT_EQ(without_our_names("warplab_cpu::"), "this does not fit what it is used for");
+    EXPECT_EQ(without_our_names("‘WARPLAB_CPU_LINE’"), "the types do not match here");
+    EXPECT_EQ(without_our_names("warplab_cpu::A<"), "the types do not match here");
+    EXPECT_EQ(without_our_names("warplab_cpu::"), "the types do not match here");
 }
 
 TEST(HandIn, CommentsAreBlankedOut) {

@@ -149,7 +149,7 @@ int list_descriptors() {
     return 0;
 }
 
-/// Writes what arrives on descriptor 3 to 4, and prints the first byte of a descriptor that came along.
+/// Write what arrives on descriptor 3 to 4, and prints the first byte of a descriptor that came along.
 int answer_packets() {
     char byte[64], space[CMSG_SPACE(sizeof(int))];
     iovec part{byte, sizeof byte};

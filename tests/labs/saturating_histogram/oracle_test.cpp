@@ -165,7 +165,7 @@ TEST_P(SaturatingHistogramMistake, IsExplained) {
     EXPECT_THAT(found->message, HasSubstr(mistake.message));
 }
 
-/// Counts as often as `times` says, of element i.
+/// Count as often as `times` says, of element i.
 auto count_times(std::function<std::uint64_t(std::size_t i, std::size_t n)> times) {
     return [times](const Problem& problem) {
         const auto values = elements(problem);

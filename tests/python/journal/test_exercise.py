@@ -87,7 +87,7 @@ def test_an_exercise_from_the_first_look_to_the_right_answer(tmp_path, exercises
     assert copy.read_bytes() == (exercises / LAB / f"{NAME}.cu").read_bytes()
     copy.write_text(copy.read_text() + "// my own words\n")  # it stays, and the answer is about the exercise
     load, add = line_of(exercises, "= i < len"), line_of(exercises, "+= input_s")
-    question = "Question: What makes sure that one of the two threads is first?"
+    question = "Question: What ensures that one of the two threads is first?"
     told = bug(tmp_path, LAB, "--line", add, "--kind", "race")  # without EXERCISE: the last one
     assert told.returncode == 1 and f"EXERCISE={NAME}" in told.stdout
     assert f"Right kind, and line {add} is involved as the second access." in told.stdout and question in told.stdout
