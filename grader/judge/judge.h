@@ -67,7 +67,7 @@ class Judge {
     StageReport judge_stage(const Lab& lab, const Stage& stage, const std::filesystem::path& source, const Task& task,
                             const Listener& listener);
 
-    /// A report without stages: machine, backend, versions, time.
+    /// Return a report without stages: machine, backend, versions, time.
     Report begin_report(const std::string& verb, const Lab& lab, const Task& task, const std::string& tree) const;
 
     /// Return the path of a stage's source in a tree: work, solutions, starter or a folder.

@@ -35,7 +35,7 @@ struct Evidence {
     std::optional<Failure> error;  // of the judge
 };
 
-/// An error of the judge itself.
+/// Return an error of the judge itself.
 Failure internal_error(const std::string& what);
 
 /// Complete a report that names the stage and its source. `only_dataset`: empty unless only that one was requested.

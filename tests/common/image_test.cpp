@@ -80,7 +80,7 @@ TEST(Image, TruncatedPicturesAreRejectedAtEveryLength) {
     EXPECT_THAT(complaint(folder / "cut.pgm"), HasSubstr("cut short"));
 }
 
-/// The smallest JPEG: one grey block.
+/// Return the smallest JPEG: one grey block.
 std::string small_jpeg() {
     std::string bytes("\xff\xd8\xff\xdb\x00\x43\x00", 7);
     bytes += std::string(64, 1);

@@ -29,7 +29,7 @@ inline bool read_report(std::string_view text, Report& report) {
     }
 }
 
-/// A lab with the stages and datasets that the report names.
+/// Return a lab with the stages and datasets that the report names.
 inline Lab make_lab(const Report& report) {
     Lab lab;
     lab.name = "lab";

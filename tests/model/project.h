@@ -12,7 +12,7 @@
 
 namespace warplab::test {
 
-/// The running test's own folder, empty at first.
+/// Return the running test's own folder, empty at first.
 inline std::filesystem::path own_folder() {
     const auto* test = testing::UnitTest::GetInstance()->current_test_info();
     std::string name = std::string(test->test_suite_name()) + "." + test->name();

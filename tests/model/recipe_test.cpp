@@ -14,7 +14,7 @@ using testing::HasSubstr;
 
 const std::map<std::string, int> generators = {{"random", 1}, {"counting", 2}};
 
-/// The dataset of a small project with this name.
+/// Return the dataset of a small project with this name.
 Dataset dataset_called(const std::string& name) {
     test::Project project;
     project.write();

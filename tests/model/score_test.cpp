@@ -109,7 +109,7 @@ TEST(SpeedShare, IsNothingFromThePreviousStagesTimeIfThatIsClearlyLonger) {
 
 // --- correctness ---
 
-/// A stage that was not timed, with a modelled ratio to the reference.
+/// Return a stage that was not timed, with a modelled ratio to the reference.
 StageReport modelled(double low, double median, double high, std::optional<double> previous_ratio = std::nullopt) {
     StageReport report = report_with({good});
     report.modelled_time = ModelledTime{};

@@ -28,8 +28,8 @@ constexpr Word words[] = {
     {"__sanitizer_*", own_name},  {"warplab_seen_*", own_name},  {"*11warplab_cpu*", own_name},
     {"load_unseen", unseen},
 };
-/// The runtime's names that the rewriter and the macros of its output write into a submission. The others would turn
-/// hooks off, or report fences and barriers that do not exist.
+/// Return the runtime's names that the rewriter and the macros of its output write into a submission. The others would
+/// turn hooks off, or report fences and barriers that do not exist.
 const Words runtime_names(
     "Given IfShuffled Kept Kernel Launch Line Shared Shuffle ShuffleAny ShuffleDown ShuffleUp ShuffleXor SplitKernel "
     "StaticSymbol Symbol SymbolKind Taker Threads UnlistedSymbols "

@@ -121,8 +121,9 @@ Failure missing_function(const std::vector<Symbol>& symbols, const Contract& con
     return failure;
 }
 
-/// An allow list: sections that g++ and nvcc write for code, data, debugging and unwinding. A linker interprets only
-/// names that begin with a dot. No code of a submission belongs into .preinit_array, where the runner takes its orders.
+/// Return an allow list: sections that g++ and nvcc write for code, data, debugging and unwinding. A linker interprets
+/// only names that begin with a dot. No code of a submission belongs into .preinit_array, where the runner takes its
+/// orders.
 bool is_ordinary_section(std::string_view name) {
     if (!name.starts_with('.')) return true;
     static constexpr const char* beginnings[] = {

@@ -96,9 +96,9 @@ struct Outcome {
     bool passed() const { return verdict == Verdict::passed; }
 };
 
-/// A mistake in the file.
+/// Return a mistake in the file.
 Outcome failed(Failure failure, std::string log = "");
-/// An error of the judge's side.
+/// Return an error of the judge's side.
 Outcome broken(const char* cause, std::string message, std::string hint);
 Outcome suspect(Failure failure);
 

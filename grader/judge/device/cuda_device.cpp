@@ -321,7 +321,7 @@ double time_on_device(Work work) {
     return elapsed_ms * 1e-3;
 }
 
-/// Bytes per second of `work`, which moves `bytes`: the best-settled half of several runs of at least 20 ms.
+/// Return the bytes per second of `work`, which moves `bytes`: the best-settled half of several runs of at least 20 ms.
 template <class Work>
 double bandwidth_of(double bytes, Work work) {
     work();

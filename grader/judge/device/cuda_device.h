@@ -42,9 +42,9 @@ class CudaDevice : public BufferMemory {
     std::string driver_version() const;  // of the kernel driver, e.g. "580.159.04"
     std::optional<int> node() const;     // N of /dev/nvidiaN; none if the driver does not report it
 
-    /// Bytes per second that a copy of `bytes` reads plus writes, median of several.
+    /// Return the bytes per second that a copy of `bytes` reads plus writes, median of several.
     double copy_bandwidth(std::size_t bytes);
-    /// Bytes per second of a kernel that only reads `bytes`.
+    /// Return the bytes per second of a kernel that only reads `bytes`.
     double read_bandwidth(std::size_t bytes);
     /// Keep the GPU busy for this time, so that clocks settle.
     void warm_up(double seconds);
@@ -68,7 +68,8 @@ struct PlainCopies {
 class CalibrationCopy {
   public:
     CalibrationCopy();
-    /// Bytes per second read plus written, by as many copies as fit into `budget_s`; at least two are made, one timed.
+    /// Return the bytes per second read plus written, by as many copies as fit into `budget_s`; at least two are made,
+    /// one timed.
     double measure(double budget_s);
 
   private:

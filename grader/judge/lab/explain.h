@@ -144,19 +144,19 @@ Mistake name_prefix(std::size_t n, std::size_t kept, const Nouns& nouns);
 /// Return the mistake if only one block's elements are handled, number k of a grid of `blocks`.
 Mistake name_share(std::size_t n, std::size_t block, std::size_t blocks, std::size_t k, const Nouns& nouns);
 
-/// The end is lost: after whole blocks or vectors, after a quarter of the bytes, or nearly all.
+/// Find a lost end: after whole blocks or vectors, after a quarter of the bytes, or nearly everything.
 Guess guess_tail(std::size_t n, const Nouns& nouns, const Fits& fits);
 
-/// Only one block's elements are handled. `strides`: blocks may also continue by the size of the grid.
+/// Find that only one block's elements are handled. `strides`: blocks may also continue by the size of the grid.
 Guess guess_share(std::size_t n, const Nouns& nouns, const Fits& fits, bool strides);
 
-/// Elements are handled several times: the index or the step of a loop lacks a factor.
+/// Find elements that are handled several times, because the index or the step of a loop lacks a factor.
 Guess guess_repeated(std::size_t n, const Nouns& nouns, const Fits& fits);
 
-/// Loops that step too far: by a multiple of the number of threads.
+/// Find loops that step too far, by a multiple of the number of threads.
 Guess guess_long_stride(std::size_t n, const Nouns& nouns, const Fits& fits);
 
-/// The elements from `begin` on are handled twice.
+/// Return the mistake of handling the elements from `begin` on twice.
 Mistake tail_twice(std::size_t n, std::size_t begin, const Nouns& nouns);
 
 // --- outputs whose elements have separate values ---
@@ -168,8 +168,8 @@ struct Formula {
     std::function<T(std::size_t i)> value;
 };
 
-/// The elements that no thread wrote are all elements from one on, or are at regular distances. `gives`: whether the
-/// output is that of a mistake that omits exactly these elements.
+/// Return the elements that no thread wrote are all elements from one on, or are at regular distances. `gives`: whether
+/// the output is that of a mistake that omits exactly these elements.
 Guess guess_unwritten(std::size_t n, const Nouns& nouns, const std::function<bool(std::size_t i)>& is_unwritten,
                       const Fits& gives);
 
@@ -261,7 +261,7 @@ Mistake empty_not_written(const std::string& output, const std::string& why);
 /// "The answer is that" of the previous call, although "a and b have" changed.
 Mistake stale_result(const std::string& what, const std::string& inputs);
 
-/// The output is, bit for bit, that of the previous call.
+/// Find an output that is, bit for bit, that of the previous call.
 Guess guess_stale(const Situation& situation, std::size_t output, const std::string& what, const std::string& inputs);
 
 }  // namespace warplab

@@ -109,7 +109,8 @@ class Oracle {
     /// remaining ones and scaled by cost().iterations. Default: keeps all.
     virtual void shorten(Problem& problem) const;
 
-    /// Elements by which inputs of a pool may be shifted (a multiple is drawn for each); 0 = cannot be moved.
+    /// Return the elements by which inputs of a pool may be shifted (a multiple is drawn for each); 0 = cannot be
+    /// moved.
     virtual std::size_t window_step() const { return 4; }
 
     /// Write the right answer for elements [first, first + count) of one output to `out`: exactly this slice of

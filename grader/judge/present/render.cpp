@@ -15,7 +15,7 @@ namespace {
 constexpr std::size_t most_findings = 3;                    // of check mode; `make inspect` shows them all
 constexpr std::size_t most_lines = 40, most_columns = 400;  // of a compiler's log or a program's output
 
-/// A line of ordinary length: some programs print a megabyte without an end of line.
+/// Cut a line to an ordinary length, because some programs print a megabyte without an end of line.
 std::string shorten(const std::string& line) {
     if (line.size() <= most_columns) return line;
     std::size_t end = most_columns;

@@ -10,7 +10,7 @@ namespace warplab {
 
 Colour colour_of(Verdict verdict);
 
-/// The remark on the sandbox, as a line to print; empty if the report has none.
+/// Return the remark on the sandbox, as a line to print; empty if the report has none.
 std::string render_sandbox_remark(const Report& report, const TextStyle& style);
 
 /// Return one line: the lab, the owner of the files, backend and sandbox. Every printout begins with it.

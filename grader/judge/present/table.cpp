@@ -63,7 +63,7 @@ std::string points_cell(const Score& score) {
                        pending(score) > 0 ? "*" : " ");
 }
 
-/// A stage's line. If several datasets were timed, each has its own line below.
+/// Return a stage's line. If several datasets were timed, each has its own line below.
 std::vector<Line> lines_of(const StageReport& stage) {
     Line line;
     line.cells[stage_column] = to_printable(stage.stage);

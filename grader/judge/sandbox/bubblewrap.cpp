@@ -79,7 +79,7 @@ std::string first_number(const std::string& file) {
     return word;
 }
 
-/// The options before the program.
+/// Return the options before the program.
 Words bubblewrap_arguments(bool root_first, const Policy& policy, const std::string& working_directory,
                            const BubblewrapDescriptors& descriptors) {
     Words command = {"--unshare-pid",     "--unshare-net", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try",

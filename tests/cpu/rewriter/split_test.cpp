@@ -20,14 +20,14 @@ bool is_split(const std::string& source) {
     return split(source).find("WARPLAB_CPU_SPLIT_KERNEL(") != std::string::npos;
 }
 
-/// A kernel whose body begins with a shared array of 64.
+/// Return a kernel whose body begins with a shared array of 64.
 std::string kernel(const std::string& body, const std::string& before = "") {
     return before + "\n__global__ void k(int* out, const int* in, int n) { __shared__ int s[64]; " + body + " }\n";
 }
 
 constexpr const char* threads = "WARPLAB_CPU_THREADS(unsigned, false){";
 
-/// The kernel's text after the shared array.
+/// Return the kernel's text after the shared array.
 std::string body_of(const std::string& text) {
     const std::string array_end = ".use(\"s\", __LINE__); ";
     const auto begin = text.find(array_end);

@@ -134,7 +134,8 @@ class TimedOutputs : public testing::Test {
     }
     void TearDown() override { fs::remove(wrong_); }
 
-    /// The cause that a hand-in fails with when it is timed beside a reference, and the CPU takes `cpu_s` for a call.
+    /// Return the cause of the failure when a hand-in is timed in alternation with a reference, and the CPU takes
+    /// `cpu_s` for a call.
     std::string cause_of(const fs::path& student, const fs::path& reference, double cpu_s) {
         const Lab& lab = judge_.lab("dot_product");
         const Stage& stage = lab.stages.front();

@@ -146,7 +146,7 @@ TEST(UnsetTerms, AreFoundInSumsThatWrapAndNowhereElse) {
         EXPECT_EQ(hint(0xFEFEFEFEu, other).find("0xFEFEFEFE"), std::string::npos) << other;
 }
 
-/// The hint for doubles from 1 on, of which each is changed.
+/// Return the hint for doubles from 1 on, of which each is changed.
 std::string hint_for_doubles(std::size_t count, const std::function<double(double, std::size_t)>& change) {
     Lab lab;
     lab.buffers = {{"out", ElementType::float64, Role::output, ""}};

@@ -233,7 +233,7 @@ INSTANTIATE_TEST_SUITE_P(Compile, WrongFile,
 
 constexpr auto doubled = "#define B0 {\n#define E0 }\n";
 
-/// A function body of 2^levels nested braces that only the compiler sees, because macros make them.
+/// Return a function body of 2^levels nested braces that only the compiler sees, because macros make them.
 std::string nested_by_macros(int levels) {
     std::string text = doubled;
     for (int i = 1; i <= levels; ++i)

@@ -177,7 +177,7 @@ int store_key(const char* words) {
     return 0;
 }
 
-/// A key of this name, which the program that started us may hold.
+/// Return a key of this name, which the program that started us may hold.
 int find_key(const char* name) {
     return worked(syscall(SYS_keyctl, KEYCTL_SEARCH, KEY_SPEC_SESSION_KEYRING, "user", name, 0) >= 0);
 }

@@ -293,7 +293,7 @@ std::string cause_of(const Problem& problem, std::span<const double> cells, doub
     return "unexplained";
 }
 
-/// The plain field after so many iterations with a change to the problem before.
+/// Return the plain field after so many iterations with a change to the problem before.
 std::string cause_after(const Problem& problem, Problem changed, int iterations) {
     Plain plain(changed);
     double change = 0;
