@@ -14,7 +14,7 @@
 
 #include "grader/judge/bench/pool.h"
 #include "grader/judge/check/diagnose.h"
-#include "grader/judge/sandbox/apart.h"
+#include "grader/judge/sandbox/in_child.h"
 #include "tests/labs/oracle_case.h"
 
 namespace warplab::test {

@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "grader/common/text.h"
-#include "grader/judge/sandbox/apart.h"
+#include "grader/judge/sandbox/in_child.h"
 #include "grader/model/cause.h"
 
 namespace warplab {

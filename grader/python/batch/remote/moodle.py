@@ -101,7 +101,7 @@ def flatten(value: Any, name: str = "") -> dict[str, str]:
 
 
 def pull(moodle: Moodle, folder: Path) -> Pulled:
-    """Write hand-ins/ and roster.csv. Files that are there already are not fetched again, and those that Moodle no
+    """Write hand-ins/ and roster.csv. Existing files are not fetched again, and those that Moodle no
     longer has are removed. Raises UserError, OSError."""
     (listed,) = moodle.call("mod_assign_get_submissions", assignmentids=[moodle.assignment])["assignments"]
     handed_in: dict[int, Mapping[str, Any]] = {}
@@ -125,7 +125,7 @@ def pull(moodle: Moodle, folder: Path) -> Pulled:
             keep_file(target, file["filesize"], lambda file=file: moodle.fetch(file))
             os.utime(target, (file["timemodified"], file["timemodified"]))
             pulled.fetched += 1
-        except (UserError, OSError):  # for example a name that this file system does not take
+        except (UserError, OSError):  # for example a name that this file system does not accept
             missing.append(str(path))
     remove_others(folder / HAND_INS, {folder / HAND_INS / path for path in wanted})
     pulled.missing, pulled.incomplete = tuple(missing), frozenset(Path(one).parts[0] for one in missing)
@@ -189,7 +189,7 @@ def write_roster(moodle: Moodle, handed_in: Mapping[int, Mapping[str, Any]]) -> 
 
 
 def push(moodle: Moodle, returned: Mapping[str, Returned], send: bool) -> Pushed:
-    """Return grades and feedback to the users with these user names, or only find out what would change."""
+    """Return grades and feedback to the users with these user names, or only determine what would change."""
     numbers = {id_of(user).casefold(): user["id"] for user in moodle.users}
     grades, pushed = read_grades(moodle), Pushed()
     written: dict[int, tuple[Returned, str]] = {}
@@ -218,7 +218,7 @@ def push(moodle: Moodle, returned: Mapping[str, Returned], send: bool) -> Pushed
 
 
 def read_grades(moodle: Moodle) -> dict[int, float]:
-    """Return the grades by user. A negative number stands for no grade."""
+    """Return the grades by user. A negative number means no grade."""
     (listed,) = moodle.call("mod_assign_get_grades", assignmentids=[moodle.assignment])["assignments"] or [{}]
     grades = {one["userid"]: float(one["grade"]) for one in listed.get("grades", [])}
     return {user: grade for user, grade in grades.items() if grade >= 0}
