@@ -188,7 +188,7 @@ def test_regrading_keeps_the_old_score_and_its_reason(course: Course) -> None:
     for student in ("al1", "at2", "gh3"):
         course.hand_in(student, "break the judge" if student == "gh3" else "fine", "fine")
     course.grade()
-    assert course.verb("regrade", "--student", "al1", "--reason", "a complaint").returncode == 1  # gh3 is our fault
+    assert course.verb("regrade", "--student", "al1", "--reason", "a complaint").returncode == 1  # the judge failed on gh3
     (course.build / "mended").touch()
     assert course.verb("regrade", "--errors").returncode == 0
     course.set_version("0.2 (two)")

@@ -13,8 +13,8 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path, PurePosixPath
 
-from grader.python.batch.ingest.module_path import python_path
 from grader.python.batch.ingest.archive import RECORDS, is_journal
+from grader.python.batch.ingest.module_path import python_path
 from grader.python.journal.journal import RENDERING_S
 from grader.python.journal.notes import MOST_BYTES as MOST_NOTE_BYTES
 from grader.python.journal.quiz import ANSWERS, MOST_ANSWERS_BYTES

@@ -26,7 +26,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from grader.python.batch.ingest.module_path import python_path
 from grader.python.batch.ingest.archive import (
     MOST_BYTES,
     MOST_FILES,
@@ -46,6 +45,7 @@ from grader.python.batch.ingest.archive import (
     read_part,
 )
 from grader.python.batch.ingest.folders import list_parts
+from grader.python.batch.ingest.module_path import python_path
 
 MOST_LEVELS = 2  # of archives in archives; deeper archives are not opened
 READING_S = 20  # of processor time: the largest hand-in takes about 5

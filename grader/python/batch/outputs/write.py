@@ -23,11 +23,11 @@ from grader.python.batch.outputs.mistakes import (
 )
 from grader.python.batch.outputs.own_gradebook import make_gradebook
 from grader.python.batch.outputs.similar import make_similar
-from grader.python.batch.policy.similarity import SimilarPair, TooMuchError, find_similar
 from grader.python.batch.policy.clusters import Cluster, find_clusters
 from grader.python.batch.policy.copied_records import find_copied_records
 from grader.python.batch.policy.finals import name_all, points_of, rows_that_count
 from grader.python.batch.policy.points import Final, Policy, choose_latest, finals, read_policy, tell_policy
+from grader.python.batch.policy.similarity import SimilarPair, TooMuchError, find_similar
 from grader.python.batch.policy.suspicious import find_changed_drops, find_remarks, find_requests
 from grader.python.batch.store.database import Database
 from grader.python.batch.store.places import folder_name, place_of

@@ -11,8 +11,8 @@ from statistics import median
 
 from grader.python.batch.grade.progress import show_duration
 from grader.python.batch.ingest.notes import IN_DOUBT, kind_of
-from grader.python.batch.policy.similarity import SimilarPair
 from grader.python.batch.policy.points import Final, Policy
+from grader.python.batch.policy.similarity import SimilarPair
 from grader.python.batch.store.rows import Row, Stage
 
 FULL_MARK = 1.2  # multiple of the reference's time up to which a stage gets all speed points

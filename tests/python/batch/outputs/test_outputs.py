@@ -19,6 +19,7 @@ import pytest
 from grader.python.batch.outputs import write as outputs
 from grader.python.batch.outputs.dashboard import count_all, make_dashboard, make_remarks, pseudonym
 from grader.python.batch.outputs.feedback import describe_submission, redact
+from grader.python.batch.policy.points import Policy, finals
 from grader.python.batch.policy.similarity import (
     COMMON,
     MOST_CHARACTERS,
@@ -28,7 +29,6 @@ from grader.python.batch.policy.similarity import (
     find_similar,
     simplify,
 )
-from grader.python.batch.policy.points import Policy, finals
 from grader.python.batch.policy.suspicious import Remark, find_remarks
 from grader.python.batch.store.database import Database
 from grader.python.batch.store.rows import Row, Stage
@@ -685,7 +685,7 @@ def test_points_given_by_hand_are_exported_for_whom_nothing_was_graded_too(cours
     page = (course.out / "report.html").read_text()
     assert "feedback/at2/" in page and "feedback/jb4/" not in page  # no hand-in, no feedback
     assert cells.get("at2") == cells.get("gh3") == "0"
-    assert not cells.keys() & {"al1", "jb4", "kt5"}  # our fault, or nothing handed in: no row, not 0 points
+    assert not cells.keys() & {"al1", "jb4", "kt5"}  # the judge failed, or nothing handed in: no row, not 0 points
     for student in ("al1", "at2", "jb4"):
         course.verb("override", "--student", student, "--points", "7.5", "--reason", "shown in person")
     said = course.verb("export", "--format", "moodle").stdout

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from grader.python.batch.outputs.similar import MOST_LINES, MOST_VIEWS, align, make_similar
-from grader.python.batch.policy.similarity import SimilarPair
 from grader.python.batch.policy.clusters import Cluster, find_clusters
+from grader.python.batch.policy.similarity import SimilarPair
 from grader.python.batch.store.rows import Row, Stage
 
 STAGE = "01_first"

@@ -6,8 +6,8 @@ import os
 from pathlib import Path
 
 from grader.python.batch.ingest.submission import Submission
-from grader.python.batch.policy.similarity import SimilarPair
 from grader.python.batch.policy.copied_records import find_copied_records
+from grader.python.batch.policy.similarity import SimilarPair
 from grader.python.batch.policy.suspicious import find_remarks
 from grader.python.batch.store.database import Database
 from grader.python.batch.store.places import place_of
