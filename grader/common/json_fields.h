@@ -47,7 +47,7 @@ inline Json to_json(const std::string& text) {
 inline Json to_json(bool value) { return value; }
 inline Json to_json(int value) { return value; }
 inline Json to_json(std::uint64_t value) { return value; }
-/// JSON has no NaN and no infinity, so they are words.
+/// Write NaN and infinity, which JSON does not have, as words.
 inline Json to_json(double value) {
     if (std::isnan(value)) return "nan";
     if (std::isinf(value)) return value > 0 ? "inf" : "-inf";

@@ -1,7 +1,7 @@
 #pragma once
 // Carries protocol packets. Requests and their descriptors go to the runner over a socket on which the runner cannot
 // send; answers and findings come back over a pipe, which cannot carry descriptors: reading from it and closing it
-// never makes the judge wait, whatever the runner does. Header-only: the runner is built without our libraries.
+// never makes the judge wait, for any behaviour of the runner. Header-only: the runner is built without our libraries.
 
 #include <fcntl.h>
 #include <sys/socket.h>

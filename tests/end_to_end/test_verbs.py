@@ -323,7 +323,7 @@ def test_without_check_mode_hygiene_is_pending(student: Student) -> None:
     student.write(program(kernel=RACE))
     said = student.check("--no-check-mode")
     assert said.returncode == 0, said.stdout + said.stderr
-    assert "hygiene, up to 2 more: check mode was left out" in said.stdout
+    assert "hygiene, up to 2 more: check mode was omitted" in said.stdout
 
 
 def test_a_note_of_check_mode_costs_nothing(student: Student, tmp_path: Path) -> None:

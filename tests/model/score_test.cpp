@@ -284,7 +284,7 @@ TEST(Score, HygienePendsWithoutCheckMode) {
     EXPECT_TRUE(score->hygiene_pending);
     EXPECT_EQ(score->hygiene_max, 2);
     EXPECT_EQ(score->hygiene, 0);
-    EXPECT_EQ(score->hygiene_why, "check mode was left out");
+    EXPECT_EQ(score->hygiene_why, "check mode was omitted");
     EXPECT_FALSE(score_stage(stage_worth(8, 0, 0), report_with({good}))->hygiene_pending);
 }
 

@@ -1,7 +1,7 @@
 """Generate the marked blocks in README.md and handouts/*.md.
 
 python3 -m grader.python.docs.tables            writes the blocks that are stale
-python3 -m grader.python.docs.tables --check    says which block, and which measured stage, is stale, and exits 1
+python3 -m grader.python.docs.tables --check    lists the stale blocks and measured stages, and exits with 1
 
 A block is all between its marker and the next `<!-- end -->`, each alone on its line:
 
@@ -10,16 +10,16 @@ A block is all between its marker and the next `<!-- end -->`, each alone on its
     <!-- table: contract LAB -->     the lab's buffers, from labs/LAB/lab.json
     <!-- table: stages LAB -->       its stages, from the same
     <!-- table: results LAB -->      what was measured, from handouts/results/*.json (grader/python/docs/results.py)
-    <!-- table: rates LAB -->        the same as amounts per second, beside the source's (grader/python/docs/rates.py)
+    <!-- table: rates LAB -->        the same as amounts per second, next to the source's (grader/python/docs/rates.py)
     <!-- table: counters LAB -->     what check mode counts of its solutions, from handouts/counters.json
-    <!-- table: source LAB -->       the figures of the lab's source, from labs/LAB/source.json, with ours beside them
+    <!-- table: source LAB -->       the figures of the lab's source, from labs/LAB/source.json, next to ours
     <!-- table: mistakes LAB -->     wrong submissions and the causes that they get, from tests/labs/LAB/wrong.json
-    <!-- table: modelled -->         how far off modelled times are, from grader/judge/predict/COMPARED.md
+    <!-- table: modelled -->         the errors of modelled times, from grader/judge/predict/COMPARED.md
     <!-- table: kinds -->            the kinds of bugs that an answer to `make bug` can name
     <!-- table: profile LAB STAGE STAGE -->  Nsight Compute's counts of two stages, from tests/cpu/check/compared.json,
                                      and their times, from handouts/results/*.json
     <!-- table: sweep LAB STAGE -->  a stage's times for every choice of its tunables, from handouts/results/*.json
-    <!-- help: VERB -->              what build/warplab VERB --help says; VERB warplab: build/warplab --help
+    <!-- help: VERB -->              the output of build/warplab VERB --help; VERB warplab: build/warplab --help
 
 labs/LAB/source.json, schema 1:
 
@@ -27,12 +27,12 @@ labs/LAB/source.json, schema 1:
      "ours": [keys of OURS below],
      "rows": [{"stage": …, "dataset": …, "figures": ["0.016 s", …], "scale": 64, "part_of": another dataset}]}
 
-A stage or dataset that the source does not have gets a row without figures. Where a stage is timed on a part of the
-source's dataset, "scale" (usual: 1) says how many times as long the whole takes, and "part_of" which dataset of ours
-is the whole. Where all its times are for one of several parts of an iteration, "part" names it and "parts" says how
-many there are.
+A stage or dataset that the source does not have gets a row without figures. If a stage is timed on a part of the
+source's dataset, "scale" (default: 1) is the factor from its time to that of the whole, and "part_of" names our dataset
+for the whole. If all times of the source are for one of several parts of an iteration, "part" names it and "parts" is
+their number.
 
-A measured or swept stage is stale when its solution is no longer the one that was measured.
+A measured or swept stage is stale if its solution has changed since.
 """
 
 from __future__ import annotations

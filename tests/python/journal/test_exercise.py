@@ -91,7 +91,7 @@ def test_an_exercise_from_the_first_look_to_the_right_answer(tmp_path, exercises
     told = bug(tmp_path, LAB, "--line", add, "--kind", "race")  # without EXERCISE: the last one
     assert told.returncode == 1 and f"EXERCISE={NAME}" in told.stdout
     assert f"Right kind, and line {add} is involved as the second access." in told.stdout and question in told.stdout
-    assert f"{copy} was changed. LINE counts in the exercise as it was:" in told.stdout
+    assert f"{copy} was changed. LINE refers to the original exercise: " in told.stdout
     told = bug(tmp_path, LAB, NAME, "--line", "1", "--kind", "race")
     assert told.returncode == 1 and "Right kind, other line" in told.stdout and question in told.stdout
     assert ".cu:" not in told.stdout  # no finding before the end
@@ -137,7 +137,7 @@ def test_the_students_own_inspections_stay(tmp_path, exercises):
         ([LAB, NAME, "--line", "3", "--kind", "sloppy"], "'sloppy' is not a kind of bug. Kinds:\n"),
         (
             ["heat_dissipation"],
-            "There are no exercises for heat_dissipation. The instructor gives them out with a kit.",
+            "There are no exercises for heat_dissipation. The instructor releases them with a kit.",
         ),
         (["heat_dissipation", "--list"], "There are no exercises for heat_dissipation."),
     ],

@@ -159,8 +159,8 @@ def identify_by_name(
         others = [one.called for one, other in claims if other is student and one is not submission]
         others += [owners[student.id]] if student.id in owners else []
         rest = (
-            f" {submission.called} has the name {submission.name}, which is also the name of {student.id} on the roster, "
-            f"but {' and '.join(sorted(others))} may belong to that student, too. {HOW_TO_TELL}"
+            f" {submission.called} has the name {submission.name}, which is also the name of {student.id} on the "
+            f"roster, but {' and '.join(sorted(others))} may belong to that student, too. {HOW_TO_TELL}"
         )
         submission.notes.append(make_note("same_name", rest))
 

@@ -95,7 +95,7 @@ def choose_column(rows: Sequence[Sequence[str]], title: str) -> str:
 
 def name_columns(assignments: Sequence[str]) -> str:
     """List the valid values of --title."""
-    return f"--title must be one of:  {', '.join(assignments)}" if assignments else "The file has no assignment."
+    return f"--title must be one of: {', '.join(assignments)}" if assignments else "The file has no assignment."
 
 
 def points_cell(rows: Sequence[Sequence[str]], column: str) -> str:
@@ -133,9 +133,9 @@ def compare_with_canvas(column: str, theirs: float, ours: float) -> list[str]:
     if abs(theirs - ours) < 0.005:
         return []
     return [
-        f"The column '{column}' has {show_points(theirs)} points in Canvas, but the maximum here is {show_points(ours)}. "
-        f"An import does not change that: set the assignment's points to {show_points(ours)} in Canvas, too, or its "
-        "percentages are wrong."
+        f"The column '{column}' has {show_points(theirs)} points in Canvas, but the maximum here is "
+        f"{show_points(ours)}. An import does not change that: set the assignment's points to {show_points(ours)} in "
+        "Canvas, too, or its percentages are wrong."
     ]
 
 
@@ -145,8 +145,9 @@ def compare_with_moodle(column: str, theirs: float, ours: float, above: Sequence
     said = []
     if abs(theirs - ours) >= 0.005:
         said.append(
-            f"The column '{column}' has the maximum {show_points(theirs)}, but the maximum here is {show_points(ours)}. Set "
-            f"the assignment's maximum grade to {show_points(ours)} in Moodle before the import."
+            f"The column '{column}' has the maximum {show_points(theirs)}, but the maximum here is "
+            f"{show_points(ours)}. Set the assignment's maximum grade to {show_points(ours)} in Moodle before the "
+            "import."
         )
     if above:
         said.append(

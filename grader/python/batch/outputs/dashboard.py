@@ -172,8 +172,9 @@ def make_times(rows: Sequence[Row], stages: Sequence[str]) -> Html:
     low, high = min(0.8, *factors), max(2.0, *factors) * 1.05
     figures = [draw_stage(stage, found, low, high) for stage, found in timed.items() if found]
     caption = (
-        f"Each dot is one submission's time, as a multiple of the bandwidth bound of a straightforward kernel (line: 1); "
-        f"the axis is logarithmic, from {low:.2g} to {high:.3g}. Red: more than {SLOW} times the reference's time."
+        f"Each dot is one submission's time, as a multiple of the bandwidth bound of a straightforward kernel "
+        f"(line: 1); the axis is logarithmic, from {low:.2g} to {high:.3g}. Red: more than {SLOW} times the "
+        "reference's time."
     )
     return tag("section", tag("h2", "Time against bound"), *figures, tag("p", caption, class_="caption"))
 

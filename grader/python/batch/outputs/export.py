@@ -59,8 +59,8 @@ def remarks(entries: Sequence[Entry], unknown: Sequence[str]) -> list[str]:
     broken = [entry.student for entry in entries if entry.report.total.without_score]
     sentences = (
         [
-            "Omitted, because the gradebook does not have them, has them in several or shared rows, or has a different name: "
-            f"{', '.join(unknown)}."
+            "Omitted, because the gradebook does not have them, has them in several or shared rows, or has a different "
+            f"name: {', '.join(unknown)}."
         ]
         if unknown
         else []
@@ -68,7 +68,7 @@ def remarks(entries: Sequence[Entry], unknown: Sequence[str]) -> list[str]:
     if pending:
         sentences.append(f"Points are pending, so these are not final: {', '.join(pending)}.")
     if broken:
-        sentences.append(f"Some stages could not be judged, so there is no grade:  {', '.join(broken)}.")
+        sentences.append(f"Some stages could not be judged, so there is no grade: {', '.join(broken)}.")
     return sentences
 
 

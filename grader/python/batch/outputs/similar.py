@@ -34,8 +34,8 @@ def make_similar(
     parts = [make_cluster(one, read, starter(one.stage), names) for one in clusters[:MOST_CLUSTERS]]
     more = len(clusters) - MOST_CLUSTERS
     lead = (
-        "Clusters of similar files. The marked lines are in both files and not in the "
-        "starter. There are few ways to write a short stage, so similarity is only a reason to review, and costs no points."
+        "Clusters of similar files. The marked lines are in both files and not in the starter. There "
+        "are few ways to write a short stage, so similarity is only a reason to review, and costs no points."
     )
     return make_document(
         title,
