@@ -369,13 +369,13 @@ class Explanation {
                            sentence("A full byte has carried into its neighbour: {} is {}, and {} values fall into it; "
                                     "{} fall into the bin before, in the same word.",
                                     describe(*carried), actual_[*carried], counts_[*carried], counts_[*carried - 1]),
-                           "A byte may never be added to when it holds 255. Between the look at it and the atomicAdd, "
+                           "A byte may never be added to when it holds 255. Between the read and the atomicAdd, "
                            "other threads add, too: up to one each of all that are under way."};
         return Mistake{"wrapped",
                        sentence("A bin went beyond 255 and began at 0 again: {} is {}, and {} values fall into it.",
                                 describe(*wrapped), actual_[*wrapped], counts_[*wrapped]),
-                       "A byte holds 255 at most. Leave a bin alone from soft_cap on, whatever other threads do "
-                       "between your look at it and your addition."};
+                       "A byte holds 255 at most. Do not add to a bin from soft_cap on, whatever other threads do "
+                       "between your read and your addition."};
     }
 
     Guess try_cap_too_low() {

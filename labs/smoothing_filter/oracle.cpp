@@ -366,7 +366,7 @@ class Explanation : Output<float> {
         if (gives(with_weights(
                 [&](std::size_t r, std::size_t c) { return r + 1 == n && c + 1 == n ? weights_[r * n + c] : 0.f; })))
             return Mistake{"last_term_only", "Every pixel is only the last of the filter's products.",
-                           "Did you write = where += is meant, so that the sum keeps only the last product?"};
+                           "Did you write = instead of +=, so that the sum keeps only the last product?"};
         for (const Range& rows : ranges)
             for (const Range& columns : ranges)
                 if (gives(with_weights([&](std::size_t r, std::size_t c) {

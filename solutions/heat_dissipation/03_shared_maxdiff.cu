@@ -1,4 +1,4 @@
-// No matrix of changes, so any field fits that fits twice: how much a cell changed is seen by comparing the two fields.
+// No matrix of changes, so a field fits if two copies of it fit: comparing them shows how much each cell changed.
 // Each block of a grid as large as the machine walks over its share of them, its threads bring their largest changes
 // together in shared memory, and a second launch does the same with the blocks' results.
 

@@ -1,8 +1,9 @@
 // Several iterations in one pass over memory, without shared memory and without barriers. A warp walks down a strip of
 // columns, two per lane, as a pipeline: when a row of the field arrives, the row before it can do its first iteration,
 // the one before that its second, and so on, STEPS deep. All these rows are in registers; left and right neighbours
-// come from the lanes beside, by shuffles. The outermost lanes lack one, so each strip overlaps the next, and so do the
-// rows. Ends it within a pass, that pass is done again, with fewer iterations, from the field it began with.
+// come from the neighbouring lanes, by shuffles. The outermost lanes lack one, so each strip overlaps the next, and so
+// do the rows. If the iterations end within a pass, that pass is repeated with fewer iterations, from the field it
+// began with.
 
 #include <algorithm>
 #include <cmath>
@@ -22,7 +23,7 @@
 constexpr unsigned all_lanes = 0xffffffffu;
 constexpr int warp_threads = 32, fewest_rows = 16;
 
-// Of a strip: lanes at either side that are only there for their neighbours, and columns that are its own.
+// A strip's lanes on either side that only serve their neighbours, and its own columns.
 __host__ __device__ constexpr int halo_lanes(int steps) { return (steps + 1) / 2; }
 __host__ __device__ constexpr int strip_columns(int steps) { return 2 * (warp_threads - 2 * halo_lanes(steps)); }
 
@@ -31,8 +32,7 @@ struct Pair {
     double left, right;
 };
 
-// What an iteration keeps of the last two rows that it was given: temperatures, and sums of the neighbours left and
-// right.
+// An iteration's data on its last two rows: temperatures, and sums of the left and right neighbours.
 struct Window {
     Pair above, here, sides_above, sides_here;
 };
@@ -63,7 +63,7 @@ __device__ Pair update_row(const Window& window, Pair below, Pair sides_below, P
 
 __device__ double largest_of(double largest, Pair fresh, Pair old) {
     const double left = std::fabs(fresh.left - old.left), right = std::fabs(fresh.right - old.right);
-    largest = left > largest ? left : largest;  // cheaper than fmax, which minds NaN
+    largest = left > largest ? left : largest;  // cheaper than fmax, which handles NaN
     return right > largest ? right : largest;
 }
 
@@ -143,7 +143,7 @@ __global__ void __launch_bounds__(WARPS* warp_threads)
 #pragma unroll
         for (int k = steps; k > 0; --k) weights[k] = weights[k - 1];
         weights[0] = {1 - arriving_c.left, 1 - arriving_c.right};
-        if (row < field.rows) cells += pitch;  // the next row is asked for early: it takes long
+        if (row < field.rows) cells += pitch;  // the next row is requested early, because the load takes long
         if (row >= 0 && row < field.rows - 1) conductivity += field.columns;
         arriving = columns.load(cells);
         arriving_c = columns.load(conductivity);
@@ -180,7 +180,7 @@ std::size_t heat_dissipation_scratch_bytes(std::size_t /*rows*/, std::size_t /*c
     return (max_iterations + STEPS) * sizeof(double);  // every iteration's largest change, and those of a repeated pass
 }
 
-// Rows for each warp: so many that WAVES full waves of warps do the field. With more and shorter bands, more rows are
+// Rows for each warp, so that WAVES full waves of warps process the field. With more and shorter bands, more rows are
 // computed twice; fewer leave multiprocessors idle at the end.
 template <int steps>
 int rows_of_warp(int rows, int strips) {

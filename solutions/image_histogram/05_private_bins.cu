@@ -1,8 +1,8 @@
 // 32 copies of the bins in each block's shared memory, one for each lane, and each in a bank of its own: the word of a
-// bin and a lane is at bin * 32 + lane. So the lanes of a warp never meet, neither at an address nor at a bank,
-// whatever the picture: atomics on shared memory all take the same, least time. Pixels come sixteen at a time, and the
-// next ones are on their way while the last ones are counted. On an H100, the memory's bandwidth limits it: 86% of it is
-// used. On an H200, which has more bandwidth, 79% is used, and the rate of shared atomics is a limit, too.
+// bin and a lane is at bin * 32 + lane. So two lanes of a warp never use the same address or bank, for any picture:
+// atomics on shared memory all take the same, least time. Pixels come sixteen at a time, and the next ones are on their
+// way while the last ones are counted. On an H100, the memory's bandwidth limits it: 86% of it is used. On an H200,
+// which has more bandwidth, 79% is used, and the rate of shared atomics is a limit, too.
 
 #include <algorithm>
 
@@ -40,13 +40,13 @@ __device__ void count_word(unsigned* columns, unsigned lane, unsigned word) {
     }
     //@ starter
     //@ // TODO: the four bytes of word are four values. The bin of a value is columns[value * 32 + lane]: add 1 to it
-    //@ // by atomicAdd, for the block's other warps use the same column.
+    //@ // by atomicAdd, because the block's other warps use the same column.
     //@ (void)columns, (void)lane, (void)word;
     //@ end
 }
 
-// AHEAD vectors, `stride` apart. There is no if: what lies past the end is read at the last place instead and not
-// counted. So all loads set out at once, and nobody waits for them before they are used.
+// AHEAD vectors, `stride` apart. There is no if: loads past the end read the last vector instead, which is not counted.
+// So all loads are issued at once, and nobody waits for them before they are used.
 __device__ void fetch(uint4 (&to)[AHEAD], const uint4* vectors, unsigned count, unsigned first, unsigned stride) {
 #pragma unroll
     for (unsigned k = 0; k < AHEAD; ++k) to[k] = __ldcs(vectors + min(first + k * stride, count - 1));

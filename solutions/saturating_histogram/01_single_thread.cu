@@ -1,5 +1,5 @@
-// One thread counts everything. As slow as a GPU can be, but nothing can go wrong between threads, and all around the
-// kernel is as it will stay: memory allocated, input copied in, bins copied back, memory freed.
+// One thread counts everything. As slow as a GPU can be, but there are no errors between threads, and the code around
+// the kernel is complete: memory allocated, input copied in, bins copied back, memory freed.
 
 #include "labs/saturating_histogram/lab.h"
 

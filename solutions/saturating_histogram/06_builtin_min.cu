@@ -1,4 +1,4 @@
-// The same, but the narrowing kernel takes the built-in min(): one instruction, no branch, and it says what is meant.
+// The same, but the narrowing kernel takes the built-in min(): one instruction, no branch, and clearer code.
 
 #include <algorithm>
 
@@ -16,8 +16,8 @@ __device__ void count(unsigned* bins, std::uint32_t value) {
     if (bins[value] < bin_full) atomicAdd(&bins[value], 1u);
 }
 
-// Goes through the elements row by row, `stride` of them at a time, and leaves out the padding. One division for each
-// thread, none for each element.
+// Goes through the elements row by row, `stride` of them at a time, and leaves out the padding. One division per
+// thread, none per element.
 class Walk {
   public:
     __device__ Walk(unsigned first, unsigned stride, unsigned width, std::size_t pitch)
@@ -64,7 +64,7 @@ __global__ void narrow_kernel(const unsigned* counts, std::uint8_t* bins) {
     const unsigned b = threadIdx.x;
     bins[b] = static_cast<std::uint8_t>(min(counts[b], bin_full));
     //@ starter
-    //@ // TODO: as before, with min(): both of its arguments are to be of the same type.
+    //@ // TODO: as before, with min(): both of its arguments must have the same type.
     //@ end
 }
 
@@ -79,7 +79,7 @@ unsigned count_multiprocessors() {
     return static_cast<unsigned>(multiprocessors);
 }
 
-// As many as the machine holds, but no more than have something to do.
+// As many blocks as the machine holds, but no more than have work.
 unsigned blocks_for(std::size_t elements) {
     const std::size_t useful = (elements + BLOCK - 1) / BLOCK;
     return static_cast<unsigned>(std::min<std::size_t>(useful, count_multiprocessors() * BLOCKS_PER_SM));

@@ -17,8 +17,8 @@ __device__ void count(unsigned* bins, std::uint32_t value) {
     if (bins[value] < bin_full) atomicAdd(&bins[value], 1u);
 }
 
-// Goes through the elements row by row, `stride` of them at a time, and leaves out the padding. One division for each
-// thread, none for each element.
+// Goes through the elements row by row, `stride` of them at a time, and leaves out the padding. One division per
+// thread, none per element.
 class Walk {
   public:
     __device__ Walk(unsigned first, unsigned stride, unsigned width, std::size_t pitch)
@@ -70,8 +70,8 @@ __global__ void count_kernel(const std::uint32_t* input, unsigned* counts, unsig
         count(own, fourth);
     }
     //@ starter
-    //@ // TODO: in each step take four places from the walk. If all four are before the end (is it enough to look at
-    //@ // one of them?), load four values and then count them. Otherwise count those that are, and stop.
+    //@ // TODO: in each step take four places from the walk. If all four are before the end (is it enough to test
+    //@ // one of them?), load four values and then count them. Otherwise count those before the end, and stop.
     //@ (void)walk, (void)input, (void)end;
     //@ end
     __syncthreads();
@@ -96,7 +96,7 @@ unsigned count_multiprocessors() {
     return static_cast<unsigned>(multiprocessors);
 }
 
-// As many as the machine holds, but no more than have a whole step to do.
+// As many blocks as the machine holds, but no more than have a whole step of work.
 unsigned blocks_for(std::size_t elements) {
     const std::size_t useful = std::max<std::size_t>(elements / (BLOCK * 4), 1);
     return static_cast<unsigned>(std::min<std::size_t>(useful, count_multiprocessors() * BLOCKS_PER_SM));

@@ -1,5 +1,5 @@
-// The filter moves to constant memory. All threads of a warp want the same weight at the same time, and that is what
-// constant memory is made for: one read, handed to all of them, beside the path that pixels take.
+// The filter moves to constant memory. All threads of a warp need the same weight at the same time, the access that
+// constant memory is made for: one read serves all of them, on a different path from the pixels.
 
 #include "labs/smoothing_filter/lab.h"
 

@@ -1,7 +1,7 @@
 // No tile at all: a thread walks down its columns, and every row that it reads goes into the sums of the five rows of
 // out that it is part of. So a row is read once, and five rows of sums slide along in registers. A thread has four
 // neighbouring columns, so that it reads and writes 16 bytes at a time, and 8 pixels read serve 4 results; the halo is
-// read twice, the second time from the cache. Rows are asked for some steps ahead, since memory takes long to answer.
+// read twice, the second time from the cache. Rows are requested some steps ahead, because memory is slow.
 
 #include "labs/smoothing_filter/lab.h"
 
@@ -97,7 +97,7 @@ __global__ void __launch_bounds__(BLOCK)
     //@ starter
     //@ // TODO: row r of the pixels (r from 0 to rows + 3) belongs to five rows of out. For row r - k of out it meets
     //@ // row k of the filter; k = 0 begins its sums, and after k = 4 they are complete: store them. Use arrays with
-    //@ // indices known when the code is compiled (unrolled loops), so that they are registers, and ask for rows of
+    //@ // indices known when the code is compiled (unrolled loops), so that they are registers, and load rows of
     //@ // pixels some steps before they are used.
     //@ (void)rows, (void)first, (void)pitch, (void)out;
     //@ end

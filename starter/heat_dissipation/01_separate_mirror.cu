@@ -67,8 +67,8 @@ HeatState heat_dissipation(double* current, double* next, const double* conducti
     const auto line_blocks = static_cast<unsigned>((rows + line_threads - 1) / line_threads);
     HeatState state{current, 0, 0};
     // TODO: until max_iterations are done: launch update_kernel<<<grid, block>>> and mirror_kernel<<<line_blocks,
-    // line_threads>>>, ask for the largest change, and count the iteration. Is every change below threshold, it was
-    // the last; otherwise current and next change places. state.field is the buffer that was written last.
+    // line_threads>>>, ask for the largest change, and count the iteration. If every change is below threshold, it
+    // was the last; otherwise exchange current and next. state.field is the buffer that was written last.
     (void)block, (void)grid, (void)line_blocks, (void)changes, (void)threshold, (void)max_iterations;
     return state;
 }

@@ -1,4 +1,4 @@
-// The mirror columns are written by those who compute the cells that they repeat: one launch less in every iteration.
+// The threads that compute the edge cells also write the mirror columns: one launch less in every iteration.
 // The price: in the warps at the edge a few threads do something that the others have to wait for. The largest change
 // is found as before, in global memory.
 

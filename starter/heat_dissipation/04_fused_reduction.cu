@@ -16,7 +16,7 @@
 #ifndef ROWS  // rows that a thread computes, one after the other
 #define ROWS 8
 #endif
-#ifndef AHEAD  // rows that are on their way while one is computed
+#ifndef AHEAD  // rows that are being loaded while one is computed
 #define AHEAD 4
 #endif
 constexpr int warp_threads = 32, warps_per_block = BLOCK / warp_threads;
@@ -66,7 +66,7 @@ __global__ void __launch_bounds__(BLOCK)
     iterate_kernel(const double* current, double* next, const double* conductivity, int rows, int columns,
                    double threshold, double* changes, int iteration) {
     if (iteration > 0 && changes[iteration - 1] < threshold) return;  // the same for all threads of all blocks
-    const int across = (columns + BLOCK - 1) / BLOCK;                 // blocks beside each other
+    const int across = (columns + BLOCK - 1) / BLOCK;                 // blocks next to each other
     const int j = blockIdx.x % across * BLOCK + threadIdx.x, top = blockIdx.x / across * ROWS;
     const std::size_t first = (top + std::size_t{1}) * (columns + 2) + j + 1;
     double largest = 0;

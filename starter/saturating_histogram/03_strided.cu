@@ -1,5 +1,5 @@
 // Threads step through the input side by side: thread t takes elements t, t + BLOCK, t + 2 BLOCK … The 32 loads of a
-// warp lie next to each other, and one memory transaction serves many of them. But neighbours in a picture are alike:
+// warp lie next to each other, and one memory transaction serves many of them. But neighbours in a picture are similar:
 // now they are counted at the same time, and atomics on one bin wait for each other.
 
 #include "labs/saturating_histogram/lab.h"
@@ -13,8 +13,8 @@ __device__ void count(unsigned* bins, std::uint32_t value) {
     if (bins[value] < bin_full) atomicAdd(&bins[value], 1u);
 }
 
-// Goes through the elements row by row, `stride` of them at a time, and leaves out the padding. One division for each
-// thread, none for each element.
+// Goes through the elements row by row, `stride` of them at a time, and leaves out the padding. One division per
+// thread, none per element.
 class Walk {
   public:
     __device__ Walk(unsigned first, unsigned stride, unsigned width, std::size_t pitch)

@@ -1,5 +1,5 @@
-// One thread, one pixel: it reads 25 pixels and 25 weights from global memory. Neighbouring threads read nearly the
-// same pixels, so each comes over many times; only the caches keep that from costing 25 reads of the whole image.
+// One thread per pixel: it reads 25 pixels and 25 weights from global memory. Neighbouring threads read nearly the
+// same pixels, so each is read many times; only the caches keep that from costing 25 reads of the whole image.
 
 #include "labs/smoothing_filter/lab.h"
 
@@ -25,5 +25,5 @@ __global__ void smoothing_filter_kernel(const float* image, float* out, int widt
 void smoothing_filter(const float* image, float* out, int width, int height, const float* /*filter*/,
                       void* /*scratch*/) {
     // TODO: launch smoothing_filter_kernel with blocks of BLOCK_X x BLOCK_Y threads, and enough of them in both
-    // directions (dim3). The weights are on the device already: smoothing_filter_prepare has seen to that.
+    // directions (dim3). The weights are on the device already: smoothing_filter_prepare has copied them.
 }
