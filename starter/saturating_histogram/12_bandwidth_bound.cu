@@ -62,7 +62,7 @@ __device__ void count(const Input& input, unsigned number, const uint4 (&vectors
 constexpr unsigned line = 32, line_pitch = 2 * line;  // words
 __device__ unsigned totals[bin_count / line * line_pitch];
 constexpr unsigned one_block = 1u << 20, most_blocks = (1u << 12) - 1;
-static_assert(most_blocks * bin_full < one_block, "sums do not reach the bits of the number of blocks");
+static_assert(most_blocks * bin_full < one_block, "what is added does not reach the number of blocks");
 
 __device__ void finish(const unsigned* own, std::uint8_t* bins) {
     for (unsigned b = threadIdx.x; b < bin_count; b += BLOCK) {
