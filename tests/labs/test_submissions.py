@@ -168,7 +168,7 @@ def test_a_starter_is_recognised_with_the_file_next_to_it(tmp_path: Path) -> Non
     (tmp_path / "01.cu.txt").write_text("edited")
     failure = check("vector_add", "01", source, tmp_path, "--no-check-mode", "--no-cuda-only").failures()[0]
     assert failure["cause"] == "starter"
-    assert "Did you edit" in failure["hint"] and "01.cu.txt is next to it" in failure["hint"]
+    assert "Did you edit" in failure["hint"] and "01.cu.txt is in the same folder" in failure["hint"]
     source.write_text(starter.read_text().replace("{\n", "{\n    int changed = 1;\n", 1))
     failure = check("vector_add", "01", source, tmp_path, "--no-check-mode", "--no-cuda-only").failures()[0]
     assert failure["cause"] == "not_launched"
