@@ -158,7 +158,7 @@ def test_elements_that_are_done_again_are_noted(tmp_path: Path) -> None:
     judged = check("vector_add", "02", source, tmp_path)
     assert judged.status == 0
     (note,) = judged.stage["notes"]
-    assert "what other threads have written already" in note and "gridDim.x * blockDim.x?" in note
+    assert "another thread has already written" in note and "gridDim.x * blockDim.x?" in note
 
 
 def test_a_starter_is_recognised_with_the_file_next_to_it(tmp_path: Path) -> None:
