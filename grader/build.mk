@@ -12,11 +12,11 @@ Q := $(if $(V),,@)
 objects := $(BUILD)/objects
 
 ALL_FLAGS := -std=c++20 -Wall -Wextra -fPIC -I. -MMD -MP
-# g++ 12 imagines overruns in its own std::string and in fmt.
+# g++ 12 warns about overruns in std::string and fmt that do not exist.
 CXXFLAGS := $(ALL_FLAGS) -O1 -Wno-array-bounds -pthread
 # The labs whose oracles are built.
 LABS := $(notdir $(wildcard labs/*))
-# The CPU that oracles are built for; empty: any of its kind.
+# The CPU that oracles are built for; empty: any of the same architecture.
 MARCH := native
 ORACLE_FLAGS := $(ALL_FLAGS) -O3 $(if $(MARCH),-march=$(MARCH)) -fopenmp -Wno-stringop-overflow
 TEST_FLAGS := -O0
@@ -46,8 +46,8 @@ test_objects := $(call objects_of,$(filter %_test.cpp,$(call sources,tests)))
 tested_runtime := $(call objects_of,grader/cpu/runtime/clock.cpp)
 
 # grader/revision is in archives, which may be unpacked inside somebody else's checkout.
-# Each of these files is written only if its contents differ, so that what depends on it is built again. This happens
-# while make reads this file, so that make -n knows what will be built.
+# Each of these files is written only if its contents differ, so that files that depend on it are built again. This
+# happens while make reads this file, so that make -n knows what will be built.
 remember = $(shell mkdir -p $(dir $(1)); new="$(2)"; [ "$$new" = "$$(cat $(1) 2>/dev/null)" ] || echo "$$new" >$(1))
 $(call remember,$(BUILD)/revision,$$(cat grader/revision 2>/dev/null || git describe --always --dirty --abbrev=10 2>/dev/null || echo unknown))
 $(call remember,$(BUILD)/compiler,$(CXX) $$($(CXX) -dumpfullversion) $(CXXFLAGS))
@@ -65,7 +65,7 @@ tests: program $(BUILD)/tests
 program tests: ; @:
 
 # Programs are linked under another name and then renamed, so that one can be started while it is built again.
-# -rdynamic: oracles take what they need of core and judge from the program that loads them.
+# -rdynamic: oracles use functions of core and judge in the program that loads them.
 $(BUILD)/warplab: $(judge)
 	@echo "  link    $@"
 	$(Q)$(CXX) -rdynamic -o $@.new $^ $(LIBRARIES) && mv $@.new $@
@@ -108,18 +108,18 @@ $(objects)/%/together.o: $(BUILD)/together/%.cpp $(BUILD)/compiler
 	$(Q)$(CXX) $(CXXFLAGS) $(PRECOMPILED) -c -o $@ $<
 $(objects)/generated/together.o: $(generated)
 
-# A file whose text stays the same is left alone, so that nothing is compiled again.
+# A file whose text stays the same is not written, so that nothing is compiled again.
 $(BUILD)/generated/%.written: $(wildcard grader/model/schema/*.json grader/model/schema/*.py)
 	@echo "  write   $(@D)/$*.h"
 	$(Q)python3 -B grader/model/schema/generate.py $* $(@D)
 	$(Q)touch $@
 $(BUILD)/generated/%.h: $(BUILD)/generated/%.written ;
 $(BUILD)/generated/%.cpp: $(BUILD)/generated/%.written ;
-# Before the first compilation, which finds out what includes them.
+# Before the first compilation, which determines the files that include them.
 $(judge) $(test_objects): | $(generated)
 $(judge) $(test_objects): private CXXFLAGS += -I$(BUILD)
 
-# Headers that take long to read are read once; g++ finds the .gch beside the name it is told to include.
+# Headers that take long to read are read once; g++ finds the .gch next to the file that it is told to include.
 $(BUILD)/precompiled/%.h.gch: %/precompiled.h $(BUILD)/compiler
 	@echo "  compile $<"
 	@mkdir -p $(@D)

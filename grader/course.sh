@@ -49,7 +49,7 @@ make_exercises() { # a kit has them
     python "make $verb" grader.python.release.exercises --output "$exercises"
 }
 
-# What build/report and build/sweep measured on a GPU (and build/peers.json of libraries) becomes
+# Measurements on a GPU in build/report and build/sweep (and of libraries, in build/peers.json) become
 # handouts/results/<gpu>.json.
 results() { # [OPTION …]
     before= # an option for the first file
@@ -94,7 +94,7 @@ instructors_verb() { # [OPTION …]
     example-journal) # handouts/example-journal from the records and notes in it
         python "make example-journal" grader.python.journal.journal --folder handouts/example-journal --with-source "$@"
         ;;
-    counters) # what the sanitizer counts of every solution becomes handouts/counters.json; needs no GPU
+    counters) # the sanitizer's counts of every solution become handouts/counters.json; needs no GPU
         build program
         python "make counters" grader.python.docs.counters ${LAB:+"$LAB"} --build "$BUILD" "$@"
         ;;
@@ -125,12 +125,12 @@ instructors_verb() { # [OPTION …]
             fail "make calibrate needs an NVIDIA GPU and nvcc 12.8 or newer."
         "$BUILD/calibrate" grader/judge/predict/gpus
         ;;
-    kit) # LABS=one,other:2 (or LAB=one) and UPTO=3 leave the rest out; EXERCISES=other:1 adds exercises of that stage
+    kit) # LABS=one,other:2 (or LAB=one) and UPTO=3 select stages; EXERCISES=other:1 adds exercises of that stage
         if (need_packages); then set -- --handouts-with "$VENV/bin/python" "$@"; else echo "The kit has no HTML handouts." >&2; fi
         python "make kit" grader.python.release.kit --labs "${LABS:-$LAB}" --upto "$UPTO" \
             ${EXERCISES:+--exercises "$EXERCISES"} "$@"
         ;;
-    bug-key) # prints what the sanitizer finds in each exercise
+    bug-key) # prints the sanitizer's findings in each exercise
         build program
         make_exercises || exit
         python "make bug-key" grader.python.release.exercise_key ${LAB:+"$LAB"} --exercises "$exercises" --build "$BUILD" "$@"

@@ -1,4 +1,4 @@
-// What most of the judge includes, compiled once for all of it. A source still includes what it uses.
+// Headers that most of the judge includes, compiled once. A source file still includes what it uses.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,19 +1,19 @@
 #!/bin/sh
-# Finds what is missing on this machine and, on Debian and Ubuntu as root or with sudo, installs it, saying what and
-# why. Does nothing (and needs no network) when all is there.
+# Finds missing packages and, on Debian and Ubuntu as root or with sudo, installs them, with a message about what and
+# why. Does nothing (and needs no network) if everything is installed.
 #
-#   sh grader/setup.sh build|demo|test      what building, `make demo` or `make test` needs
-#   sh grader/setup.sh python PURPOSE       whether there is a Python for PURPOSE
+#   sh grader/setup.sh build|demo|test      the packages for building, `make demo` or `make test`
+#   sh grader/setup.sh python PURPOSE       checks for a Python that PURPOSE can use
 #   sh grader/setup.sh venv                 the Python packages for plots, the journal and tests, in $VENV
-#   sh grader/setup.sh course               what instructors need beside them
-#   sh grader/setup.sh soak                 what `make soak` needs in addition; it skips the parts whose tools are missing
+#   sh grader/setup.sh course               additional packages for instructors
+#   sh grader/setup.sh soak                 additional tools for `make soak`, which skips the parts whose tools are missing
 #
-# Exit status: 0 all there, 2 something needed is missing (said on stderr).
+# Exit status: 0 everything is there, 2 something necessary is missing (see stderr).
 
 BUILD=${BUILD:-build}
 VENV=${VENV:-.venv}
 CXX=${CXX:-g++}
-root=${WARPLAB_TEST_ROOT:-} # tests look for system files below a folder of theirs
+root=${WARPLAB_TEST_ROOT:-} # tests use system files below their own folder
 log=$BUILD/setup.log
 
 say() { printf '%s\n' "$@" >&2; }
@@ -31,7 +31,7 @@ has_header() {
     [ -z "$root" ] && printf '#include <%s>\n' "$1" | "$CXX" -x c++ -E - >/dev/null 2>&1
 }
 
-missing= # packages, each with why on its own line of $reasons
+missing= # packages; $reasons has a line for each
 reasons=
 need() { # PACKAGE WHY TEST…
     package=$1 why=$2
@@ -93,7 +93,7 @@ required_missing() {
 }
 
 check_writable() {
-    case $BUILD in *[[:space:]]*) fail "BUILD=$BUILD: a folder without spaces, please (make cannot build in this one)." ;; esac
+    case $BUILD in *[[:space:]]*) fail "BUILD=$BUILD: make cannot build in a folder with spaces. Choose another one." ;; esac
     mkdir -p "$BUILD" 2>/dev/null && [ -w "$BUILD" ] && return
     fail "Cannot write to the folder $BUILD in $(pwd): is this checkout read-only?" \
         "Try:  make BUILD=\$HOME/warplab-build WORK=\$HOME/warplab-work ${WARPLAB_VERB:-…}" \
@@ -126,7 +126,7 @@ install_missing() {
     say "Not on this machine yet:$reasons"
     by_hand="apt-get install --no-install-recommends$missing"
     is_debian || fail "This is not Debian or Ubuntu, so install these by hand (Debian's names above; other systems'" \
-        "names are alike, e.g. json-devel, cli11-devel, fmt-devel, openssl-devel, libseccomp-devel on Fedora), then try again."
+        "names are similar, e.g. json-devel, cli11-devel, fmt-devel, openssl-devel, libseccomp-devel on Fedora), then try again."
     find_root || {
         [ -z "$(required_missing)" ] && return
         fail "Installing needs root, and there is no sudo that works here. Ask the machine's administrator to type:" \
@@ -143,18 +143,18 @@ explain_apt() {
     say "That did not work; the last lines of $log:"
     grep -E '^(E|Err|W):?' "$log" | tail -n 4 | sed 's/^/  /' >&2
     required=$(required_missing)
-    [ -z "$required" ] && say "Going on without:$missing" && return
+    [ -z "$required" ] && say "Continuing without:$missing" && return
     fail "Still missing:$required. Without a network, ask for them to be installed; else try:" \
         "  ${become_root:+$become_root }apt-get update && ${become_root:+$become_root }$by_hand"
 }
 
-# Ubuntu 24.04 lets no program make user namespaces unless an AppArmor profile says so.
+# On Ubuntu 24.04, a program can create user namespaces only if an AppArmor profile allows it.
 allow_bwrap() {
     restricted=$(cat "$root/proc/sys/kernel/apparmor_restrict_unprivileged_userns" 2>/dev/null)
     [ "$restricted" = 1 ] && has bwrap && ! [ -e "$root/etc/apparmor.d/bwrap" ] || return 0
     grep -qs '/usr/bin/bwrap' "$root"/etc/apparmor.d/* && return
     say "This Ubuntu forbids bwrap, the sandbox that graded code runs in; the profile /etc/apparmor.d/bwrap allows it."
-    find_root || { say "Adding it needs root: sudo make setup. Until then grading uses a weaker sandbox or refuses." && return; }
+    find_root || { say "Adding it needs root: sudo make setup. Until then, grading uses a weaker sandbox or refuses to run." && return; }
     $become_root tee "$root/etc/apparmor.d/bwrap" >/dev/null <<'END' && $become_root apparmor_parser -r "$root/etc/apparmor.d/bwrap"
 abi <abi/4.0>,
 include <tunables/global>
@@ -168,7 +168,7 @@ END
 
 check_python() { # PURPOSE [MINOR VERSION]
     minor=${2:-11}
-    has python3 || fail "No python3 here, and $1 needs one (3.$minor or newer). Try:  apt-get install python3"
+    has python3 || fail "python3 is missing, but $1 needs it (3.$minor or newer). Try:  apt-get install python3"
     python3 -c "import sys; sys.exit(sys.version_info < (3, $minor))" 2>/dev/null && return
     fail "python3 is $(python3 -V 2>&1), and $1 needs 3.$minor or newer." \
         "Try:  module load python  on a cluster, or put a newer python3 first in PATH."
@@ -181,7 +181,7 @@ make_venv() { # PURPOSE REQUIREMENTS MARK
         --disable-pip-version-check -r "$2"; } >"$log" 2>&1 && touch "$VENV/$3" && return
     tail -n 3 "$log" | sed 's/^/  /' >&2
     fail "The Python packages could not be installed (log: $log). Is there a network? Is python3-venv installed?" \
-        "Only $1 need them; start, check, bench, grade and submit do without."
+        "Only $1 need them; start, check, bench, grade and submit work without them."
 }
 
 case $1 in

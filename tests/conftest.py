@@ -8,7 +8,7 @@ import pytest
 
 @pytest.fixture(autouse=True)
 def same_mask() -> Iterator[None]:
-    """Some commands change the file mask of this process, in which other tests run later."""
+    """Restore the file mask after each test, because some commands change it for the whole process."""
     mask = os.umask(0o022)
     os.umask(mask)
     yield

@@ -12,7 +12,7 @@ inline std::filesystem::path folder_from(const char* variable, const char* other
     return std::filesystem::absolute(value && *value ? value : otherwise);
 }
 
-/// The project's root.
+/// Return the project's root.
 inline std::filesystem::path root_folder() { return folder_from("WARPLAB_ROOT", "."); }
 
 /// Where programs were built: warplab, cpu/rewrite, labs/<lab>/oracle.so.

@@ -1,6 +1,6 @@
-"""Makes the PGM pictures of this folder: temperatures and conductivities, of our own making.
+"""Makes the PGM pictures of this folder: temperatures and conductivities, made by ourselves.
 
-python3 datasets/heat_dissipation/make_pictures.py    writes them beside this file; they are committed
+python3 datasets/heat_dissipation/make_pictures.py    writes them next to this file; they are committed
 """
 
 from __future__ import annotations

@@ -56,7 +56,8 @@ bool is_secret(const std::string& text) {
 
 std::string read_secret(const fs::path& file) {
     const auto bytes = try_read_file(file);
-    if (!bytes) throw std::runtime_error(fmt::format("{} cannot be read; check whose file it is", file.string()));
+    if (!bytes)
+        throw std::runtime_error(fmt::format("{} cannot be read; check its owner and permissions", file.string()));
     std::string text = *bytes;
     while (!text.empty() && std::isspace(static_cast<unsigned char>(text.back()))) text.pop_back();
     if (!is_secret(text))

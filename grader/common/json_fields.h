@@ -36,7 +36,7 @@ struct AtMost {
 
 // Some values come from a submission's process, so a writer keeps the bounds that every reader requires.
 
-/// Bytes that are not UTF-8 (a compiler that quotes a Latin-1 file) become U+FFFD.
+/// Return the bytes that are not UTF-8 (a compiler that quotes a Latin-1 file) become U+FFFD.
 inline Json to_json(const std::string& text) {
     std::string valid = to_valid_utf8(text);
     if (valid.size() <= most_text_bytes) return valid;
@@ -47,7 +47,7 @@ inline Json to_json(const std::string& text) {
 inline Json to_json(bool value) { return value; }
 inline Json to_json(int value) { return value; }
 inline Json to_json(std::uint64_t value) { return value; }
-/// JSON has no NaN and no infinity, so they are words.
+/// Write NaN and infinity, which JSON does not have, as words.
 inline Json to_json(double value) {
     if (std::isnan(value)) return "nan";
     if (std::isinf(value)) return value > 0 ? "inf" : "-inf";

@@ -73,11 +73,11 @@ Json parse_json(std::string_view text) {
         });
         if (!duplicates.first.empty())
             throw JsonError(
-                "", fmt::format("the key \"{}\" stands twice in one object; keep one of them", duplicates.first));
+                "", fmt::format("the key \"{}\" occurs twice in one object; keep one of them", duplicates.first));
         return document;
     } catch (const Json::parse_error& error) {
         throw JsonError(line_and_column(text, error.byte),
-                        fmt::format("this is not valid JSON: {}. Look for a comma too many or too few, or a missing "
+                        fmt::format("this is not valid JSON: {}. Look for an extra or missing comma, or a missing "
                                     "quote, at this place or just before it",
                                     parser_words(error.what())));
     } catch (const Json::exception& error) {
@@ -97,7 +97,7 @@ void JsonNode::require_object() const {
 void JsonNode::require_only(const std::vector<std::string>& known) const {
     require_object();
     for (const auto& [key, value] : value_->items()) {
-        if (value.is_null()) fail(fmt::format("\"{}\" is null; give it a value, or leave the key out", key));
+        if (value.is_null()) fail(fmt::format("\"{}\" is null; give it a value, or omit the key", key));
         if (std::ranges::find(known, key) != known.end()) continue;
         fail(
             fmt::format("unknown key \"{}\".{} Known keys: {}", key, did_you_mean(key, known), fmt::join(known, ", ")));

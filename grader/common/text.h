@@ -7,7 +7,7 @@
 
 namespace warplab {
 
-/// Significant digits without an exponent: 0.00123, 12.3, 45678.
+/// Return significant digits without an exponent: 0.00123, 12.3, 45678.
 std::string format_number(double value, int digits = 3);
 /// "812 ns", "12.3 us", "4.56 ms", "1.23 s".
 std::string format_seconds(double seconds);
@@ -17,11 +17,11 @@ std::string format_bytes(double bytes);
 std::string format_bandwidth(double bytes_per_s);
 /// "1,048,576".
 std::string format_count(std::uint64_t count);
-/// Points with at most two decimals: "10", "7.5".
+/// Return the points with at most two decimals: "10", "7.5".
 std::string format_points(double points);
-/// A speedup or a ratio: "14.2x".
+/// Return a speedup or a ratio: "14.2x".
 std::string format_factor(double factor);
-/// A fraction as a percentage: "95%", "3.2%".
+/// Return a fraction as a percentage: "95%", "3.2%".
 std::string format_share(double share);
 /// "1 dataset", "3 datasets".
 std::string format_plural(std::uint64_t count, std::string_view noun);
@@ -36,7 +36,7 @@ TextStyle text_style(int descriptor);
 enum class Colour { bold = 1, red = 31, green = 32, yellow = 33 };
 std::string paint(const std::string& text, Colour colour, const TextStyle& style);
 
-/// Whether the character may be in a name of C++.
+/// Return whether the character may be in a name of C++.
 bool is_word_character(char c);
 
 /// Return the text if it has at most `most_bytes` bytes; otherwise, its first bytes, without a partial UTF-8 character,

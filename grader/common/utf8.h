@@ -21,7 +21,7 @@ std::string to_harmless(std::string_view text);
 /// Do the same for a terminal: tabs become spaces up to the next multiple of 8.
 std::string to_printable(std::string_view text);
 
-/// Text from outside, such as the fields of an imported report. It does not convert to std::string and cannot be
+/// Untrusted text, such as the fields of an imported report. It does not convert to std::string and cannot be
 /// formatted, so the compiler accepts it for printing only through for_terminal().
 class Foreign {
   public:

@@ -12,7 +12,7 @@ namespace warplab::cpu {
 void register_device_memory(void* begin, std::size_t bytes);
 void unregister_device_memory(void* begin);
 
-/// A process that the runtime ends exits with this status plus the number of its Fault.
+/// If the runtime ends a process, the exit status is this number plus that of the Fault.
 inline constexpr int fault_status = 80;
 
 /// Set the page that records faults and the current kernel. Also installs the handlers of SIGSEGV, SIGBUS, SIGFPE,

@@ -1,5 +1,5 @@
 #pragma once
-// clangd reads this file before a .cu file (see .clangd): the CPU backend's headers replace a CUDA Toolkit.
+// clangd reads this file before a .cu file (see .clangd). The CPU backend's headers replace a CUDA Toolkit.
 
 #define __host__ __attribute__((host))
 #define __device__ __attribute__((device))

@@ -1,7 +1,7 @@
 #pragma once
 // Carries protocol packets. Requests and their descriptors go to the runner over a socket on which the runner cannot
 // send; answers and findings come back over a pipe, which cannot carry descriptors: reading from it and closing it
-// never makes the judge wait, whatever the runner does. Header-only: the runner is built without our libraries.
+// never makes the judge wait, for any behaviour of the runner. Header-only: the runner is built without our libraries.
 
 #include <fcntl.h>
 #include <sys/socket.h>
@@ -23,7 +23,7 @@ inline constexpr int max_descriptors = 24;
 
 enum class Sent { whole, refused, closed };  // refused: the queue is full, so the runner no longer reads
 
-/// Sends one request without waiting.
+/// Send one request without waiting.
 inline Sent send_request(int socket, const Request& request, const int* descriptors = nullptr, int count = 0) {
     iovec part{const_cast<Request*>(&request), sizeof request};
     alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int) * max_descriptors)] = {};

@@ -1,7 +1,7 @@
 #pragma once
 // The protocol between judge and runner: fixed-size packets (channel.h). The judge sends requests, and the runner
-// answers each once. The judge checks and bounds every field of an answer and trusts none. Before its answer the runner
-// sends each finding of check mode (status_page.h) when it occurs.
+// answers each once. The judge checks and bounds every field of an answer and trusts none of them. Before its answer,
+// the runner sends each finding of check mode (status_page.h) when it occurs.
 
 #include <cstdint>
 
@@ -24,7 +24,7 @@ enum class Transport : std::uint32_t {
     none = 0,
     device = 1,  // GPU memory the judge owns, exported as a descriptor
     shared = 2,  // a memory file both map: device memory of the CPU backend, or host memory
-    local = 3,   // a memory file as for shared, copied to and from memory of the runner's own at every run, so that
+    local = 3,   // a memory file as for shared, copied to and from separate memory of the runner at every run, so that
                  // compute-sanitizer and ncu see exact allocations; never used for grading
 };
 

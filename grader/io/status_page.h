@@ -1,6 +1,6 @@
 #pragma once
-// A page of memory that the runner writes and the judge reads after the runner is gone: where it was when it died.
-// Untrusted: it can make a message clearer, never change a verdict to passed.
+// A page of memory that the runner writes and the judge reads after the runner has ended: it shows where the runner
+// was. It is untrusted: it can make a message clearer, but never change a verdict to passed.
 
 #include <cstddef>
 #include <cstdint>
@@ -20,27 +20,27 @@ enum class Fault : std::uint32_t {
     aborted = 6,          // by abort(), assert() or the C library
     exited = 7,           // exit() called by the student's code
     host_limit = 8,       // copied more to the host than allowed
-    // All blocks that run repeat the same, and no memory changes. Of the grid's other blocks,
+    // All running blocks only repeat the same steps, and memory does not change. Of the grid's other blocks,
     hang = 9,                  // none is left;
     hang_before_later = 10,    // some start later;
     hang_before_earlier = 11,  // some with a smaller blockIdx start later, because blocks run in backward order.
     null_pointer = 12,
     misaligned = 13,
     unset_pointer = 14,    // the variable holds the pattern of those that were never set
-    wrong_free = 15,       // free() of memory that is not the heap's; detail says whose
+    wrong_free = 15,       // free() of memory that is not from the heap; detail names its owner
     too_much_shared = 16,  // of static __shared__ variables
-    refused = 17,          // the runtime goes no further; detail says why
+    refused = 17,          // the runtime cannot continue; detail has the reason
     host_memory = 18       // a kernel used a host pointer
 };
 
 enum class Phase : std::uint32_t { start = 0, ready = 1, prepare = 2, call = 3, idle = 4 };
 
-/// What check mode finds. The order is part of the language between runner and judge.
+/// The findings of check mode. The order is part of the protocol between runner and judge.
 enum class FindingKind : std::uint32_t {
     out_of_bounds = 1,
     use_after_free = 2,
     uninitialised = 3,
-    race = 4,         // two plain accesses, one of them a write, with no barrier between
+    race = 4,         // two plain accesses, one of them a write, without a barrier in between
     atomic_race = 5,  // a plain write and an atomic
     divergent_barrier = 6,
     returned_before_barrier = 7,
@@ -48,14 +48,14 @@ enum class FindingKind : std::uint32_t {
     host_memory = 9,     // a kernel uses a host pointer
     beside_atomic = 10,  // note: a plain read and an atomic
     same_value = 11,     // note: plain writes of one value
-    leak = 12,           // memory that a call does not give back
+    leak = 12,           // memory that a call does not free
     copy_direction = 13,
     copy_size = 14,
     device_memory = 15,     // the host uses a device pointer
-    failed_launch = 16,     // and nobody asked for its error
-    lane_mask = 17,         // of a warp function: without a lane that calls it, or with one that never comes
-    absent_lane = 18,       // note: a shuffle takes the value of a lane that takes no part
-    invalid_free = 19,      // of what is not, or no longer, allocated
+    failed_launch = 16,     // and the program did not check for the error
+    lane_mask = 17,         // of a warp function: it lacks a calling lane, or has one that never arrives
+    absent_lane = 18,       // note: a shuffle takes the value of a lane that does not take part
+    invalid_free = 19,      // of memory that is not, or no longer, allocated
     unset_constant = 20,    // note: a constant that nothing was copied to
     input_written = 21,     // of the lab's, even if it is restored later
     constant_written = 23,  // by a kernel
@@ -85,7 +85,7 @@ enum class LaunchLimit : std::uint32_t {
     blocks_at_once = 8  // of a cooperative launch
 };
 
-/// Whose memory an access meant. Of none, offset is the address.
+/// The owner of the memory that an access was meant for. If there is none, offset is the address.
 enum class FindingSpace : std::uint32_t {
     none = 0,
     buffer = 1,
@@ -106,7 +106,7 @@ struct FindingSide {
 struct RawFinding {
     std::uint32_t kind, space;
     std::uint64_t count;
-    FindingSide now, before;                 // before: what a race is with, or where others wait
+    FindingSide now, before;                 // before: the other access of a race, or the place where others wait
     std::int64_t offset;                     // of the access in the object, in bytes
     std::uint64_t bytes;                     // of the object
     std::uint32_t width;                     // of the access, in bytes
@@ -124,19 +124,19 @@ static_assert(std::has_unique_object_representations_v<RawFinding>);
 inline constexpr std::uint32_t most_findings = 48, most_guards = 64;
 inline constexpr std::uint32_t most_notes = most_findings / 2;  // harmless findings leave room for others
 
-/// Adds a finding to a digest of all that a process has sent (FNV-1a).
+/// Add a finding to a digest of all that a process has sent (FNV-1a).
 inline std::uint64_t add_to_findings(std::uint64_t digest, const RawFinding& finding) {
     const auto* const bytes = reinterpret_cast<const unsigned char*>(&finding);
     for (std::size_t i = 0; i < sizeof finding; ++i) digest = (digest ^ bytes[i]) * 0x100000001b3u;
     return digest;
 }
 
-/// How accesses would fare on a GPU, in check mode. A request is what a warp's lanes access together.
+/// The cost of accesses on a GPU, counted in check mode. A request is an access that a warp's lanes make together.
 struct RequestCounts {
     std::uint64_t requests, lanes;
     std::uint64_t sectors, fewest_sectors;  // of device memory, 32 bytes each; fewest: as many as the bytes fill
-    std::uint64_t bank_passes;              // of shared memory and of constants; one for each request is the least
-    std::uint64_t same_address;             // of atomics: sum of the most lanes at one address
+    std::uint64_t bank_passes;              // of shared memory and of constants; the minimum is one for each request
+    std::uint64_t same_address;             // of atomics: sum of each request's maximum of lanes at one address
 
     void operator+=(const RequestCounts& more) {
         requests += more.requests;
@@ -148,7 +148,7 @@ struct RequestCounts {
     }
 };
 
-/// Those of one place in the code.
+/// The requests of one place in the code.
 struct AccessCounts : RequestCounts {
     std::uint64_t program_counter;  // relative to the executable's load address
     std::uint64_t accesses;         // of single threads, in all blocks: the requests are of some of them
@@ -218,7 +218,8 @@ struct StatusPage {
     std::uint32_t early_exits;      // blocks in which threads returned before a barrier others waited at
     std::uint32_t finding_count;
     RawFinding findings[most_findings];
-    std::uint32_t guard_count;  // places that read what their threads then update by an atomic, as if (bin < 255) does:
+    std::uint32_t guard_count;  // places whose threads update the word that they read by an atomic afterwards, as in if
+                                // (bin < 255):
     std::uint32_t launch_limit;         // LaunchLimit, if `detail` is about a launch that was refused
     std::uint64_t guards[most_guards];  // an atomic_race of a plain read with an atomic on such a line is a note
     std::uint32_t place_count;

@@ -78,11 +78,11 @@ enum class HostCallKind : std::uint32_t { fill = 1, copy, wait, allocate, free }
 
 struct HostCall {
     HostCallKind kind;
-    std::uint32_t host_waits = 0;                     // of a copy or fill: the host goes on only after it
+    std::uint32_t host_waits = 0;                     // of a copy or fill: the host waits for it
     std::uint64_t written_bytes = 0, read_bytes = 0;  // of device memory
 };
 
-/// The judge's order: the GPU to pretend, and how blocks are drawn. All zero: record nothing.
+/// The judge's order: the GPU to imitate, and how blocks are drawn. All zero: record nothing.
 struct Order {
     std::uint32_t multiprocessors;
     std::uint32_t seed;

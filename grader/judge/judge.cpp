@@ -170,7 +170,7 @@ std::unique_ptr<StageRun> Judge::make_run(const CompileRequest& request, const C
     policy.limits.flood_bytes = 32 << 20;
     policy.limits.processes = 64;
     policy.budget = request.budget;
-    const std::lock_guard lock(make_run_mutex_);  // the sanitizer's run is made beside the checks
+    const std::lock_guard lock(make_run_mutex_);  // the sanitizer runs in parallel with the checks
     if (!host_memory_) host_memory_ = make_file_memory(protocol::Transport::shared);
     auto run =
         std::unique_ptr<StageRun>(new StageRun{request.lab, request.stage, oracle(request.lab), request.backend,

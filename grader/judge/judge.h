@@ -67,7 +67,7 @@ class Judge {
     StageReport judge_stage(const Lab& lab, const Stage& stage, const std::filesystem::path& source, const Task& task,
                             const Listener& listener);
 
-    /// A report without stages: machine, backend, versions, time.
+    /// Return a report without stages: machine, backend, versions, time.
     Report begin_report(const std::string& verb, const Lab& lab, const Task& task, const std::string& tree) const;
 
     /// Return the path of a stage's source in a tree: work, solutions, starter or a folder.
@@ -93,8 +93,7 @@ class Judge {
 
     const Bandwidth& bandwidth();
 
-    /// Wait until other judges allow this use of the GPU; nothing on the CPU backend. `waiting` says that it takes
-    /// long.
+    /// Wait until other judges allow this use of the GPU; no-op on the CPU backend. Calls `waiting` if this takes long.
     std::optional<GpuLock> lock_gpu(GpuLock::Use use, const std::function<void(const std::string&)>& waiting) const;
 
     /// Return the CPU's times of a dataset. Unknown times are measured on all cores, so run nothing else at the same

@@ -29,7 +29,9 @@ std::string field_of(const char* file, const std::string& key, char separator) {
     return "";
 }
 
-std::string nvcc_missing() { return find_nvcc().empty() ? "nvcc is not on the PATH nor in /usr/local/cuda/bin" : ""; }
+std::string nvcc_missing() {
+    return find_nvcc().empty() ? "nvcc is neither on the PATH nor in /usr/local/cuda/bin" : "";
+}
 
 }  // namespace
 
@@ -64,7 +66,7 @@ Backend choose_backend(const std::string& asked) {
     if (why.empty()) return Backend::cuda;
     if (asked.empty()) return Backend::cpu;
     throw UsageError(
-        fmt::format("BACKEND=cuda cannot run here: {}. Leave BACKEND away, or say BACKEND=cpu: the same files "
+        fmt::format("BACKEND=cuda cannot run here: {}. Omit BACKEND, or use BACKEND=cpu: the same files "
                     "run on the CPU backend without a GPU.",
                     why));
 }

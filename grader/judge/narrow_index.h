@@ -1,5 +1,5 @@
 #pragma once
-// Looks for an index that is an int where a dataset that was skipped has more elements than an int can count.
+// Looks for an int index if a skipped dataset has more elements than an int can count.
 
 #include <string>
 #include <vector>

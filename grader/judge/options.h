@@ -33,11 +33,11 @@ struct Options {
     double sample_s = 0;  // 0: the protocol's own
     Folders folders;
 
-    /// Call `bind(field, words)` for each option that is not positional. The Makefile's program passes what was typed
-    /// to several verbs, so verbs also take options that mean nothing to them.
+    /// Call `bind(field, words)` for each option that is not positional. The Makefile's program passes the typed
+    /// options to several verbs, so verbs also accept options that they do not use.
     template <typename Bind>
     void each(Bind bind) {
-        bind(image, {.name = "--image", .about = "the picture to work on; without it, the lab's own", .verbs = "show"});
+        bind(image, {.name = "--image", .about = "the picture to process (default: the lab's own)", .verbs = "show"});
         bind(settings, {.name = "--set",
                         .about = "NAME=VALUE …: the lab's settings; an unknown name lists them",
                         .verbs = "show"});
@@ -48,11 +48,11 @@ struct Options {
                      .about = "where speed points come from: measured (default), modelled (provisional, without a GPU) "
                               "or off",
                      .verbs = "grade"});
-        bind(upto, {.name = "--upto", .about = "the last stage to grade; without it, all", .verbs = "grade compile"});
+        bind(upto, {.name = "--upto", .about = "the last stage to grade (default: all)", .verbs = "grade compile"});
         bind(unscored,
              {.name = "--unscored", .about = "also time the datasets that do not count for points", .verbs = "grade"});
         bind(report, {.name = "--report", .about = "a report.json", .verbs = "import", .required = true});
-        bind(backend, {.name = "--backend", .about = "cuda or cpu; without it, cuda if there is a GPU"});
+        bind(backend, {.name = "--backend", .about = "cuda or cpu (default: cuda if there is a GPU)"});
         bind(source, {.name = "--source", .about = "judge this file as the stage"});
         bind(tree,
              {.name = "--tree", .about = "work (default), solutions, starter or a folder with the stages' files"});
@@ -89,10 +89,10 @@ struct Options {
                        .about = "bench, grade: time until the ratio to the reference is known to 0.5%, not only until "
                                 "the points are known",
                        .except = "show"});
-        bind(hint, {.name = "--hint",
-                    .about = "say what to try, where otherwise a question comes first",
-                    .verbs = "check watch bench inspect"});
-        bind(force, {.name = "--force", .about = "also time on the CPU backend; marked as such", .except = "show"});
+        bind(hint,
+             {.name = "--hint", .about = "show the hint instead of a question", .verbs = "check watch bench inspect"});
+        bind(force,
+             {.name = "--force", .about = "also time on the CPU backend; the times are marked", .except = "show"});
         bind(unsafe, {.name = "--unsafe", .about = "grade without a sandbox if none is available", .except = "show"});
     }
 };

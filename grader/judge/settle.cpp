@@ -87,15 +87,17 @@ std::vector<std::string> settle_notes(const StageReport& report, const Evidence&
             if (is_noted(found) && !outputs_failed(report)) notes.push_back(told(found) + " " + found.hint);
     if (!evidence.narrow_index.empty() && !outputs_failed(report)) notes.push_back(evidence.narrow_index);
     if (evidence.timed.reference_does_not_compile)
-        notes.push_back("The reference solution does not compile here, so it was not timed alongside.");
+        notes.push_back("The reference solution does not compile here, so the time was not compared with it.");
     if (!only_dataset.empty())
-        notes.push_back(fmt::format("Not scored: only the dataset {} was asked for.", only_dataset));
+        notes.push_back(fmt::format("Not scored: only the dataset {} was requested.", only_dataset));
     return notes;
 }
 
 }  // namespace
 
-Failure internal_error(const std::string& what) { return {cause::internal, what, "This is not the student's fault."}; }
+Failure internal_error(const std::string& what) {
+    return {cause::internal, what, "This is not a mistake of the student."};
+}
 
 StageReport settle(StageReport report, const Stage& stage, const Evidence& evidence, const std::string& only_dataset) {
     report.compilation = settle_compilation(evidence);
@@ -107,7 +109,7 @@ StageReport settle(StageReport report, const Stage& stage, const Evidence& evide
             if (check.failure && check.verdict == Verdict::failed)
                 check.failure = evidence.starter;
             else
-                check.points = 0;  // the student did not write what the starter gets right
+                check.points = 0;  // the student did not write the parts of the starter that are right
         }
     if (evidence.timed.failed) report.checks.push_back(*evidence.timed.failed);
     report.measurements = evidence.timed.measurements;
@@ -149,7 +151,7 @@ CheckMode settle_sanitizer(const Compilation& compilation) {
     const std::string why = compilation.failure ? compilation.failure->message : "it could not be compiled.";
     if (compilation.verdict == Verdict::failed) {
         result.verdict = CheckMode::Verdict::unconfirmed;
-        result.remark = "unconfirmed: check mode, which runs on the CPU backend, cannot take this file. " + why;
+        result.remark = "unconfirmed: check mode, which runs on the CPU backend, cannot run this file. " + why;
     } else {
         result.remark = "check mode could not be compiled: " + why;
     }

@@ -1,6 +1,6 @@
 #pragma once
-// Turns what the judge's steps found out about a stage into its report. Only this part decides the verdicts of a stage
-// and of the sanitizer, and chooses the story of a failure where two steps know one.
+// Turns the results of the judge's steps into a stage's report. Only this part decides the verdicts of a stage and of
+// the sanitizer, and selects the explanation of a failure if two steps have one.
 
 #include <optional>
 #include <string>
@@ -20,7 +20,7 @@ struct Timed {
     bool reference_does_not_compile = false;
 };
 
-/// What the steps found out. Each step adds its own part and changes no other.
+/// The results of the steps. Each step adds its own part and changes no other.
 struct Evidence {
     Compilation compilation;
     bool refused = false;  // Compiled::refused
@@ -35,7 +35,7 @@ struct Evidence {
     std::optional<Failure> error;  // of the judge
 };
 
-/// An error of the judge itself.
+/// Return an error of the judge itself.
 Failure internal_error(const std::string& what);
 
 /// Complete a report that names the stage and its source. `only_dataset`: empty unless only that one was requested.
@@ -46,8 +46,8 @@ CheckMode settle_sanitizer(const Sanitized& found);
 /// Do the same for a file that does not compile for the CPU backend: unconfirmed if nvcc may compile it.
 CheckMode settle_sanitizer(const Compilation& compilation);
 
-/// Return the checks with one story for each failure: that of the first finding that explains what the failure only
-/// describes, because a finding knows the memory and the line.
+/// Return the checks with one explanation for each failure. If the failure only describes the output, this is the first
+/// finding that explains it, because a finding has the memory and the line.
 std::vector<Check> with_stories(std::vector<Check> checks, const std::vector<Finding>& findings,
                                 const Compilation& compilation);
 

@@ -30,16 +30,16 @@ std::shared_ptr<Budget> untimed_budget(const Task& task) {
     return task.sandbox == SandboxLevel::none ? nullptr : std::make_shared<Budget>(wall_s, cpu_s);
 }
 
-/// Whether the failure took long and would take as long with every other dataset.
+/// Return whether the failure took long and would take as long with every other dataset.
 bool is_slow(const Check& check) {
     if (!check.failure) return false;
     return check.failure->cause == cause::timeout || (check.failure->hangs && check.wall_s > 1) ||
            (check.failure->cause == cause::out_of_memory && check.wall_s > 2);
 }
 
-constexpr const char* left_out = "--no-cuda-only leaves it out";
+constexpr const char* left_out = "--no-cuda-only omits it";
 
-/// Whether the check passed, or was left out for a reason other than memory.
+/// Return whether the check passed, or was omitted for a reason other than memory.
 bool is_settled(const Check& check) {
     return check.skipped ? check.skipped_why == left_out : check.verdict == Verdict::passed;
 }
@@ -56,10 +56,10 @@ bool has_word(const std::filesystem::path& source, const char* word) {
     return text && text->find(word) != std::string::npos;
 }
 
-/// Whether threads may wait until a variable changes. Only hooks show that they wait in vain.
+/// Return whether threads may wait until a variable changes. Only hooks show that they wait forever.
 bool may_poll(const std::filesystem::path& source) { return has_word(source, "volatile"); }
 
-/// Whether grids may depend on the size of the GPU.
+/// Return whether grids may depend on the size of the GPU.
 bool asks_about_the_gpu(const std::filesystem::path& source) { return has_word(source, "ultiProcessorCount"); }
 
 /// Return the request for the program that checks the datasets. A graded submission is one program with the sanitizer's
@@ -71,7 +71,7 @@ CompileRequest check_request(const Judge& judge, const Lab& lab, const Stage& st
     return judge.compile_request(lab, stage, source, task);
 }
 
-/// Whether the sanitizer inspects another program than the one that checks the datasets.
+/// Return whether the sanitizer inspects another program than the one that checks the datasets.
 bool inspects_another_program(const CompileRequest& request) { return request.fast; }
 
 /// Return the same request for the sanitizer, which only the CPU backend has.
@@ -117,7 +117,7 @@ class StageJudge {
         found_.nvcc = later.nvcc.get();
     }
 
-    /// The judge cannot finish. If it can with the reference, every dataset fails, because the file prevents it.
+    /// Handle a judge that cannot finish. If it can with the reference, the file is the cause, and every dataset fails.
     void stop(const std::string& what) {
         if (!finishes_reference()) {
             found_.error = internal_error(what);
@@ -143,7 +143,7 @@ class StageJudge {
         LaunchDigests launches;
     };
 
-    /// The sanitizer beside the checks of another program, until one of them fails.
+    /// The sanitizer, in parallel with the checks of another program until one of them fails.
     struct Ahead {
         std::atomic<bool> cancelled = false;
         std::future<Sanitized> result = {};
@@ -190,8 +190,8 @@ class StageJudge {
         found_.output = run.output;
     }
 
-    /// Return the result of `check`. If not all passes and other judges used the GPU meanwhile, their programs may be
-    /// the reason: check again, alone.
+    /// Return the result of `check`. If not everything passes and other judges used the GPU meanwhile, their programs
+    /// may be the reason: check again with exclusive use.
     std::vector<Check> check_on_gpu(StageRun& run, const std::function<std::vector<Check>()>& check) {
         std::vector<Check> checks;
         for (const auto use : {GpuLock::Use::with_others, GpuLock::Use::alone}) {
@@ -255,8 +255,8 @@ class StageJudge {
         *std::ranges::find(found_.checks, largest.name, &Check::dataset) = check;
     }
 
-    /// Check the hidden datasets after all that shows values to the student: a program that has read them could leave
-    /// them where its next process finds them.
+    /// Check the hidden datasets after all steps whose values the student sees: a program that has read hidden data
+    /// could store it for its next process.
     void check_hidden(StageRun& run) {
         if (hidden_.empty()) return;
         const std::vector<Check> hidden = check_on_gpu(run, [&, slow = slow_] {
@@ -287,7 +287,7 @@ class StageJudge {
         return check;
     }
 
-    /// Settle the sanitizer's results; if outputs are wrong, its first finding is the likely reason.
+    /// Evaluate the sanitizer's results. If outputs are wrong, its first finding is the likely reason.
     void inspect_all(const Compiled& compiled, const Unwatched& unwatched) {
         if (std::ranges::any_of(found_.checks, is_slow)) return;
         CheckMode result;
@@ -319,7 +319,8 @@ class StageJudge {
         });
     }
 
-    /// Return what the sanitizer found beside the checks; nothing if outputs are wrong or it was too slow beside them.
+    /// Return the sanitizer's results from its run in parallel with the checks; nothing if outputs are wrong or it was
+    /// too slow.
     std::optional<Sanitized> take_ahead() {
         if (!ahead_.result.valid()) return std::nullopt;
         Sanitized sanitized = ahead_.result.get();

@@ -39,8 +39,9 @@ std::optional<Failure> find_starter(const Lab& lab, const Stage& stage, const fs
     const std::string other = find_other_file(source);
     return Failure{
         cause::starter, "This file is still the starter: nothing in it has been changed.",
-        fmt::format("Did you edit {} and save it?{}", source.string(),
-                    other.empty() ? "" : fmt::format(" {} is beside it, but that file is not checked.", other))};
+        fmt::format(
+            "Did you edit {} and save it?{}", source.string(),
+            other.empty() ? "" : fmt::format(" {} is in the same folder, but that file is not checked.", other))};
 }
 
 }  // namespace warplab

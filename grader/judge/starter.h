@@ -9,8 +9,8 @@
 
 namespace warplab {
 
-/// Return the failure of a file that is the stage's starter, apart from comments and white space; it names a file
-/// beside it that the student may have edited instead. Return nothing for any other file.
+/// Return the failure of a file that is the stage's starter, apart from comments and white space; it names a file in
+/// the same folder that the student may have edited instead. Return nothing for any other file.
 std::optional<Failure> find_starter(const Lab& lab, const Stage& stage, const std::filesystem::path& source);
 
 }  // namespace warplab

@@ -79,7 +79,7 @@ Measured measure_confirmed(StageRun& run, StageRun* reference, const Dataset& da
     return {measured.measurement, fault_while_timed(*measured.error), std::nullopt};
 }
 
-/// Add what does not depend on the program.
+/// Add the parts that do not depend on the program.
 Measurement completed(Measurement m, const Dataset& dataset, const Baseline& cpu, std::optional<double> previous_ratio,
                       bool on_cpu, bool has_reference) {
     m.previous_ratio = previous_ratio;
@@ -87,7 +87,7 @@ Measurement completed(Measurement m, const Dataset& dataset, const Baseline& cpu
     m.openmp_s = cpu.openmp_s * m.iterations;
     m.openmp_threads = cpu.threads;
     m.scored = !dataset.uses.unscored;
-    if (!m.scored) m.caveats.push_back("this time counts for no points");
+    if (!m.scored) m.caveats.push_back("this time gives no points");
     if (on_cpu) m.caveats.push_back("timed on the CPU backend: says nothing about a GPU");
     if (!on_cpu && !has_reference) m.caveats.push_back("no reference solution here: speed points are pending");
     return m;
@@ -116,7 +116,7 @@ Effort effort_for(const Task& task, bool on_cpu, std::size_t count) {
     return effort;
 }
 
-/// Return what points the stage gives if all of its datasets have the same ratio.
+/// Return the stage's points if all of its datasets have the same ratio.
 PointsFor points_for(const Stage& stage, double sequential_s, std::optional<double> previous_ratio) {
     return [=, most = stage.points.speed](double ratio, double reference_s) {
         if (std::isnan(ratio) || !(reference_s > 0)) return std::numeric_limits<double>::quiet_NaN();
@@ -130,7 +130,8 @@ Check without_points(Check check) {
     return check;
 }
 
-/// The solution of the stage before, to be timed alongside this stage's solution once per machine and dataset.
+/// The previous stage's solution, which is timed in alternation with this stage's solution once per machine and
+/// dataset.
 class PreviousSolution {
   public:
     PreviousSolution(Judge& judge, const StageRun& run, const Task& task) : judge_(judge), run_(run), task_(task) {
@@ -152,7 +153,7 @@ class PreviousSolution {
         progress(GradingPhase::baselines, fmt::format("timing the solution of {}, once on this machine", stage_->id));
         const std::unique_ptr<StageRun> run = ready();
         if (!run) return std::nullopt;
-        const Bandwidth& bandwidth = judge_.bandwidth();  // not below, where it would wait for the same lock
+        const Bandwidth& bandwidth = judge_.bandwidth();  // not below, because it would wait for the same lock there
         Effort for_ratio = effort;
         for_ratio.points = {};
         for_ratio.rounds = for_ratio.of_short_calls = {.fewest = 4, .most = 4};
@@ -188,8 +189,8 @@ class PreviousSolution {
     std::filesystem::path source_;
 };
 
-/// Return the inputs, made before the GPU is locked; nothing if that fails, as it then does in measure(), which reports
-/// it.
+/// Return the inputs, made before the GPU is locked; nothing if that fails. It then fails in measure(), too, which
+/// reports it.
 std::optional<Problem> make_inputs_without_gpu(const StageRun& run, const Dataset& dataset) {
     try {
         return timing::make_inputs(run, dataset);
@@ -214,7 +215,7 @@ std::unique_ptr<StageRun> without_hooks(Judge& judge, const StageRun& run, const
     return nullptr;
 }
 
-/// Return the stage's solution, ready to be timed alongside; null if there is none or it does not compile.
+/// Return the stage's solution, ready to be timed in alternation; null if there is none or it does not compile.
 std::unique_ptr<StageRun> solution_of(Judge& judge, const StageRun& run, Task task, Timed& timed) {
     const std::filesystem::path solution = judge.source_of(run.lab, run.stage, "solutions");
     if (!std::filesystem::exists(solution)) return nullptr;

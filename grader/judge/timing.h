@@ -7,8 +7,8 @@
 
 namespace warplab {
 
-/// Time `run`, with the stage's solution alongside if there is one; on the CPU backend, time the same file without the
-/// sanitizer's hooks. The results are added to `timed` one by one. Throws std::runtime_error.
+/// Time `run`, in alternation with the stage's solution if there is one; on the CPU backend, time the same file without
+/// the sanitizer's hooks. The results are added to `timed` one by one. Throws std::runtime_error.
 void time_stage(Timed& timed, Judge& judge, StageRun& run, const std::filesystem::path& source, const Task& task,
                 const Progress& progress);
 

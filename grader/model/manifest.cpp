@@ -54,8 +54,8 @@ T pick(const JsonNode& node, const std::map<std::string, T>& choices) {
     const auto word = node.text();
     if (const auto found = choices.find(word); found != choices.end()) return found->second;
     const auto names = keys_of(choices);
-    node.fail(fmt::format("\"{}\" is not known here.{} Choose one of: {}", word, did_you_mean(word, names),
-                          fmt::join(names, ", ")));
+    node.fail(
+        fmt::format("\"{}\" is unknown.{} Choose one of: {}", word, did_you_mean(word, names), fmt::join(names, ", ")));
 }
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
@@ -97,7 +97,7 @@ void require_new(const JsonNode& node, const std::string& name, std::string_view
                  std::map<std::string, std::string>& where) {
     const auto [first, is_new] = where.emplace(name, node.place());
     if (is_new) return;
-    node.fail(fmt::format("{} \"{}\" is there twice, first at {}; rename or remove one", what, name, first->second));
+    node.fail(fmt::format("{} \"{}\" occurs twice, first at {}; rename or remove one", what, name, first->second));
 }
 
 void require_schema_1(const JsonNode& document) {
@@ -141,7 +141,7 @@ std::vector<BufferSpec> read_buffers(const JsonNode& list, std::map<std::string,
         list.fail(fmt::format("{} buffers, but a call carries {} at most", buffers.size(), max_buffers));
     const auto is_written = [](const BufferSpec& buffer) { return buffer.role != Role::input; };
     if (std::ranges::none_of(buffers, is_written))
-        list.fail("no buffer is written, so nothing could be checked; give one the role \"output\" or \"inout\"");
+        list.fail("no buffer is written, so there is nothing to check; give one the role \"output\" or \"inout\"");
     return buffers;
 }
 
@@ -174,12 +174,12 @@ Tunable read_tunable(const JsonNode& node) {
     for (const auto& item : values.items()) {
         const auto value = item.integer();
         if (std::ranges::count(tunable.values, value) > 0)
-            item.fail(fmt::format("the value {} is there twice; remove one", value));
+            item.fail(fmt::format("the value {} occurs twice; remove one", value));
         tunable.values.push_back(value);
     }
     tunable.usual = node.at("usual").integer();
     if (std::ranges::count(tunable.values, tunable.usual) == 0)
-        node.at("usual").fail(fmt::format("the usual value {} is not among the values; add it there", tunable.usual));
+        node.at("usual").fail(fmt::format("the default {} is not among the values; add it", tunable.usual));
     return tunable;
 }
 
@@ -188,7 +188,7 @@ CounterLimit read_counter_limit(const JsonNode& node) {
     CounterLimit limit{pick(node.at("counter"), counter_names), node.at("at_most").number(), node.at("dataset").text(),
                        node.at("about").filled_text()};
     if (!(limit.at_most >= 0))
-        node.at("at_most").fail(fmt::format("no counter is ever below 0, so none is at most {}", limit.at_most));
+        node.at("at_most").fail(fmt::format("counters are never below 0; the limit {} is impossible", limit.at_most));
     return limit;
 }
 
@@ -199,7 +199,7 @@ Points read_stage_points(const JsonNode& node) {
     if (const auto hygiene = node.find("hygiene")) points.hygiene = read_points(*hygiene);
     if (const auto speed = node.find("speed")) points.speed = read_points(*speed);
     if (points.correctness == 0)
-        node.at("correctness").fail("a stage that is right earns nothing; give correctness some points");
+        node.at("correctness").fail("a correct stage would get no points; give correctness some");
     return points;
 }
 
@@ -299,7 +299,7 @@ Lab read_lab(const JsonNode& document, std::string_view folder_name) {
     lab.name = read_name(name);
     if (lab.name != folder_name)
         name.fail(
-            fmt::format("the lab is called \"{}\" here, but its folder \"{}\"; rename one", lab.name, folder_name));
+            fmt::format("the lab's name is \"{}\" here, but its folder is \"{}\"; rename one", lab.name, folder_name));
     if (const auto order = document.find("order")) order->natural();
     lab.title = document.at("title").filled_text();
     lab.about = document.at("about").filled_text();
@@ -354,14 +354,14 @@ Uses read_uses(const JsonNode& dataset, bool hidden) {
             const auto use = pick(item, known);
             if (hidden && use == &Uses::check)
                 item.fail("every hidden dataset is checked when grading, and only then; remove \"check\"");
-            if (uses.*use) item.fail("this use is there twice; remove one");
+            if (uses.*use) item.fail("this use occurs twice; remove one");
             uses.*use = true;
         }
     }
     if (uses.unscored && (hidden || !uses.bench))
-        list->fail("\"unscored\" is about the times of a public dataset with the use \"bench\"; remove it here");
+        list->fail("\"unscored\" needs a public dataset with the use \"bench\"; remove it here");
     if (!uses.check && !uses.bench && !uses.hidden)
-        list->fail("this dataset is used for nothing; add \"check\", \"bench\" or both");
+        list->fail("this dataset has no use; add \"check\", \"bench\" or both");
     return uses;
 }
 
@@ -380,10 +380,10 @@ std::vector<std::string> read_dataset_stages(const JsonNode& list, const std::ve
         if (std::ranges::count(known, id) == 0)
             item.fail(fmt::format("the lab has no stage \"{}\".{} Stages: {}", id, did_you_mean(id, known),
                                   fmt::join(known, ", ")));
-        if (std::ranges::count(ids, id) > 0) item.fail("this stage is there twice; remove one");
+        if (std::ranges::count(ids, id) > 0) item.fail("this stage occurs twice; remove one");
         ids.push_back(id);
     }
-    if (ids.empty()) list.fail("this dataset is for no stage; name one, or leave the key out for all");
+    if (ids.empty()) list.fail("this dataset has no stage; name one, or omit the key for all");
     return ids;
 }
 
@@ -422,7 +422,8 @@ Dataset read_dataset(const JsonNode& node, const Lab& lab, bool hidden) {
     if (is_checked && dataset.points == 0)
         points->fail("a dataset that is checked needs points above 0: its weight among the others");
     if (!is_checked && dataset.points > 0)
-        points->fail("these points never count, as the dataset is only timed; add the use \"check\" or remove them");
+        points->fail(
+            "these points never count, because the dataset is only timed; add the use \"check\" or remove them");
     return dataset;
 }
 
@@ -460,7 +461,7 @@ void require_datasets_for(const Stage& stage, const Lab& lab, const JsonNode& li
 
 std::string read_text(const fs::path& root, const fs::path& file) {
     auto text = try_read_file(root / file);
-    if (!text) throw ManifestError(file, "", "this file cannot be read; see that it is there and readable");
+    if (!text) throw ManifestError(file, "", "this file cannot be read; check that it exists and is readable");
     return *std::move(text);
 }
 

@@ -78,7 +78,7 @@ struct Stage {
     std::string title;
     std::string idea;
     Points points;
-    bool beyond = false;                         // goes further than the material of the lab
+    bool beyond = false;                         // goes beyond the material of the lab
     bool host_variant = false;                   // also defines <lab>_host
     std::uint64_t host_bytes_per_call = 0;       // device-to-host bytes that a call may copy …
     std::uint64_t host_bytes_per_iteration = 0;  // … and additional bytes for each iteration of a solver in the call

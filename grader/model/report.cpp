@@ -21,8 +21,8 @@ void require_schema_of_report(const JsonNode& document) {
 }
 
 std::runtime_error no_report(const JsonError& error) {
-    return std::runtime_error(
-        fmt::format("this is no report: at {}: {}", error.place.empty() ? "the top" : error.place, error.what()));
+    return std::runtime_error(fmt::format("this is not a valid report: at {}: {}",
+                                          error.place.empty() ? "the top" : error.place, error.what()));
 }
 
 double speedup(double baseline_s, const Measurement& measured) {

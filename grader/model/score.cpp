@@ -79,7 +79,8 @@ std::string why_speed_pends(const std::vector<Measurement>& measurements) {
     if (measurements.empty()) return "not timed; grading on a GPU adds the speed points";
     for (const auto& measured : measurements) {
         if (!measured.reference_s)
-            return "no reference solution was timed alongside; to get speed points, grade on a machine that has the "
+            return "no reference solution was timed in alternation; to get speed points, grade on a machine that has "
+                   "the "
                    "solutions";
         if (!is_time(*measured.reference_s) || !is_time(counted_ratio(measured)))
             return "the timing of " + measured.dataset + " has no valid time; grade again on a GPU";
@@ -106,7 +107,7 @@ void score_hygiene(const Stage& stage, const StageReport& report, Score& score) 
     using enum CheckMode::Verdict;
     score.hygiene_pending = !check_mode || check_mode->verdict == error || check_mode->verdict == unconfirmed;
     if (!check_mode)
-        score.hygiene_why = "check mode was left out";
+        score.hygiene_why = "check mode was omitted";
     else if (check_mode->verdict == failed)
         score.hygiene_why = "no points, because check mode found an error";
     else

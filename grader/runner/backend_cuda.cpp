@@ -1,7 +1,7 @@
 // The runner's side of the CUDA backend: device memory belongs to the judge and arrives as descriptors. The linker
 // redirects the student's calls of a few runtime functions to this file (--wrap; judge/toolchain.h has the list), to
-// count device-to-host bytes and allocations and to name the kernel of a failure. This helps with messages and honest
-// mistakes; the judge trusts nothing that depends on it.
+// count device-to-host bytes and allocations and to name the kernel of a failure. This serves messages and honest
+// mistakes; the judge does not trust it.
 
 #include <cuda.h>
 #include <cuda_runtime.h>
@@ -161,7 +161,7 @@ void* map_judges_memory(int descriptor, std::size_t bytes) {
     check("reserve addresses for", driver_api().reserve(&pointer, bytes, 0, 0, 0));
     check("map", driver_api().map(pointer, bytes, 0, physical, 0));
     check("get access to", driver_api().set_access(pointer, bytes, &access, 1));
-    check("let go of", driver_api().release(physical));  // the memory stays until it is unmapped
+    check("unmap", driver_api().release(physical));  // the memory stays until it is unmapped
     return reinterpret_cast<void*>(pointer);
 }
 

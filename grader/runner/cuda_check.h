@@ -1,10 +1,10 @@
 #pragma once
-// CUDA_CHECK(expression) is used for every CUDA call. If the call fails, it prints what failed, where and why, and ends
-// the process. Students and the kit's own code use it.
+// CUDA_CHECK(expression) is used for every CUDA call. If the call fails, it prints the call, the place and the reason,
+// and ends the process. Students and the kit's own code use it.
 //
 //     CUDA_CHECK(cudaMemset(out, 0, bytes));
 //     kernel<<<blocks, threads>>>(out, n);
-//     CUDA_CHECK(cudaGetLastError());  // a launch returns nothing: this asks whether it was accepted
+//     CUDA_CHECK(cudaGetLastError());  // a launch has no return value: this asks whether it was accepted
 
 #include <cuda_runtime.h>
 

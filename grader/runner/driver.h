@@ -1,6 +1,6 @@
 #pragma once
-// The functions that a lab's driver.cu implements to call the contract function on the judge's buffers. It is linked
-// with the student's code and does not know the correct answers.
+// The functions that a lab's driver.cu implements to call the contract function on the judge's buffers. The driver is
+// linked with the student's code and does not know the correct answers.
 
 #include <cstddef>
 #include <cstdint>

@@ -1,4 +1,4 @@
-"""What the scripts of this folder draw with: SVG that can be read on light and dark pages.
+"""Shared drawing functions of this folder's scripts: SVG that can be read on light and dark pages.
 
 A script defines functions that make a Drawing, and ends in `run({"name": function, …})`: started, it writes each to
 name.svg beside itself; with --check it writes nothing and says which are stale. For readers who do not see a picture,

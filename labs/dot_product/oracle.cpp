@@ -286,10 +286,9 @@ class Explanation {
     static Mistake name_part(const Reach& part) {
         const bool one = part.run == 1 && !part.others;
         return {"block_incomplete", describe_part(part, nouns),
-                one && part.first
-                    ? "Did you write = where += is meant, so that a sum keeps only the last value? Or do all "
-                      "threads of a block write to the same element? Each needs its own, such as "
-                      "products[threadIdx.x]."
+                one && part.first ? "Did you write = instead of +=, so that a sum keeps only the last value? Or do all "
+                                    "threads of a block write to the same element? Each needs its own, such as "
+                                    "products[threadIdx.x]."
                 : one && part.period >= 32 ? "Thread 0's sum is used before the others' have been added to it: the sum "
                                              "over the block, or a __syncthreads() before it, is missing."
                                            : "The sum over a block or warp leaves out the others: look at where its "

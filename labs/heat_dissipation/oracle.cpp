@@ -169,7 +169,7 @@ double disc_temperature(const Place& at) {
 }
 double stripe_conductivity(const Place& at) { return at.column / 4 % 3 == 0 ? 0.9 : 0.1; }
 
-/// Extremes: cells that never change beside cells that take over their neighbours' temperature; below zero, too.
+/// Extremes: cells that never change next to cells that take over their neighbours' temperature; below zero, too.
 double extreme_temperature(const Place& at) {
     static constexpr double special[] = {-1000, 1000, 0, -0.001};
     return special[random_bits(at.seed, 0, at.index) % 4];
@@ -193,7 +193,7 @@ Problem empty_problem(const Dataset& dataset, std::size_t rows, std::size_t colu
     const std::int64_t iterations = read_size(dataset, "iterations");
     const std::int64_t every = read_size(dataset, "report_every", std::max<std::int64_t>(iterations, 1));
     const double threshold = read_number(dataset, "threshold", 0);
-    if (rows == 0 || columns == 0) throw recipe_error(dataset, "a field has one row and one column at least");
+    if (rows == 0 || columns == 0) throw recipe_error(dataset, "a field has at least one row and one column");
     if (every == 0) throw recipe_error(dataset, "\"report_every\" is 0; a report needs an iteration at least");
     if (!(threshold >= 0)) throw recipe_error(dataset, "\"threshold\" is below 0");
     const auto real = [](std::size_t count) { return Array(ElementType::float64, count); };
@@ -223,8 +223,9 @@ Problem from_pictures(const Dataset& dataset) {
     if (hot.width != conducts.width || hot.height != conducts.height)
         throw recipe_error(
             dataset,
-            fmt::format("temperature is a picture of {} x {}, conductivity one of {} x {}; they have to be of one size",
-                        hot.width, hot.height, conducts.width, conducts.height));
+            fmt::format(
+                "temperature is a picture of {} x {}, conductivity one of {} x {}; they must have the same size",
+                hot.width, hot.height, conducts.width, conducts.height));
     Problem problem = empty_problem(dataset, hot.height, hot.width, 0);
     const double low = read_number(dataset, "low", 0), high = read_number(dataset, "high", 100);
     const auto cells = problem.arrays[initial].as<double>();
@@ -597,7 +598,7 @@ class Suspicions {
         }
     }
 
-    /// Whether the field that was found is that after so many iterations. Asked for in ascending order.
+    /// Return whether the field that was found is that after so many iterations. Asked for in ascending order.
     bool fits_state(std::size_t iterations) {
         if (sizes_.cells() * iterations > most_explained) return false;
         if (!states_) states_.emplace(problem_, Rules{});
@@ -638,8 +639,8 @@ class Suspicions {
                 });
     }
 
-    /// Whether so many cells change by more than was reported that one that warms were among them if they were lost by
-    /// chance. Of few, those that a reduction lost may all happen to cool.
+    /// Return whether so many cells change by more than was reported that one that warms were among them if they were
+    /// lost by chance. Of few, those that a reduction lost may all happen to cool.
     bool cools_too_much_to_be_chance() const {
         constexpr long enough = 6;
         const std::size_t ended = claimed_iterations();
@@ -669,15 +670,16 @@ class Suspicions {
               "After each iteration current and next change places: std::swap(current, next)."},
              {.exchanges = false}},
             {{"in_place",
-              "New temperatures are made of new ones: a cell's neighbours have changed already when it is computed.",
-              "Read from current alone and write to next alone; then exchange them."},
+              "New temperatures are computed from new ones: a cell's neighbours have changed already when it is "
+              "computed.",
+              "Read only from current, and write only to next; then exchange them."},
              {.in_place = true}},
             {mirror("The mirror columns still hold what they held at the beginning."), {.mirror = Mirror::never}},
-            {mirror("Only the left mirror column is renewed, the right one holds what it held."),
+            {mirror("Only the left mirror column is updated; the right one keeps its old values."),
              {.mirror = Mirror::only_left}},
-            {mirror("Only the right mirror column is renewed, the left one holds what it held."),
+            {mirror("Only the right mirror column is updated; the left one keeps its old values."),
              {.mirror = Mirror::only_right}},
-            {mirror("Each mirror column repeats the column beside it, not the one at the other end."),
+            {mirror("Each mirror column repeats the column next to it, not the one at the other end."),
              {.mirror = Mirror::own_side}},
             {mirror("The mirror columns of the field that was read are renewed, not of the new one."),
              {.mirror = Mirror::of_old_field}},

@@ -27,7 +27,7 @@ class PgmReader {
     explicit PgmReader(const std::filesystem::path& file) : name_(file.string()) {
         std::ifstream stream(file, std::ios::binary);
         text_.assign(std::istreambuf_iterator<char>(stream), {});
-        if (!stream) throw UsageError(fmt::format("{} cannot be read. Is it there, and may it be read?", name_));
+        if (!stream) throw UsageError(fmt::format("{} cannot be read. Does it exist, and is it readable?", name_));
     }
 
     Picture read() {
@@ -48,7 +48,7 @@ class PgmReader {
             picture.values.push_back(static_cast<double>(value) / static_cast<double>(white));
         }
         skip_space();
-        if (at_ < text_.size()) fail(fmt::format("there is more after the {} pixels", width * height));
+        if (at_ < text_.size()) fail(fmt::format("there is data after the {} pixels", width * height));
         return picture;
     }
 
@@ -70,7 +70,7 @@ class PgmReader {
                 fmt::format("this is a {} file; P2, grey as text, is what can be read. Convert it, for example with "
                             "`magick in -compress none out.pgm`",
                             magic));
-        fail("this is no PGM picture: those that can be read begin with P2");
+        fail("this is not a PGM picture: those that can be read begin with P2");
     }
 
     /// White space, and comments from # to the end of the line.

@@ -121,7 +121,7 @@ class HeatShow : public Show {
         if (other.width != columns_ || other.height != rows_)
             throw UsageError(
                 fmt::format("{}: the picture of conductivities is {} x {}, that of temperatures {} x {}; "
-                            "they have to be of one size.",
+                            "they must have the same size.",
                             file, other.width, other.height, columns_, rows_));
         std::copy(other.values.begin(), other.values.end(), conducts.begin());
     }

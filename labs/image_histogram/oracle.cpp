@@ -250,7 +250,7 @@ class Explanation {
               {"bins_missing", sentence("The bins from {} on are 0; those before are right.", first_), hint}}});
     }
 
-    /// Whether bins are right before a multiple of a warp, and all others too small, but not empty.
+    /// Return whether bins are right before a multiple of a warp, and all others too small, but not empty.
     bool are_short_from(std::size_t first) const {
         std::size_t used = 0;
         for (std::size_t v = 0; v < first; ++v) used += right_[v] > 0;

@@ -238,7 +238,7 @@ class Explanation {
                         counts_[b] == 1 ? "falls" : "fall");
     }
 
-    /// Counts value i of histogram h as often as times(h, i) says.
+    /// Count value i of histogram h as often as times(h, i) says.
     template <class Times>
     Counts count(Times times) const {
         Counts counts(shape_.histograms * shape_.bins());
@@ -272,7 +272,7 @@ class Explanation {
         return false;
     }
 
-    /// Counts are missing only where a later byte of the word has some, by more than chance: that byte is not masked.
+    /// Count are missing only where a later byte of the word has some, by more than chance: that byte is not masked.
     Guess try_mask() {
         constexpr double most_chance = 1e-4;
         if (!all_wrong([&](std::size_t b) { return actual_[b] < counts_[b] && has_later_neighbour(b); })) return {};
@@ -369,13 +369,13 @@ class Explanation {
                            sentence("A full byte has carried into its neighbour: {} is {}, and {} values fall into it; "
                                     "{} fall into the bin before, in the same word.",
                                     describe(*carried), actual_[*carried], counts_[*carried], counts_[*carried - 1]),
-                           "A byte may never be added to when it holds 255. Between the look at it and the atomicAdd, "
+                           "A byte may never be added to when it holds 255. Between the read and the atomicAdd, "
                            "other threads add, too: up to one each of all that are under way."};
         return Mistake{"wrapped",
                        sentence("A bin went beyond 255 and began at 0 again: {} is {}, and {} values fall into it.",
                                 describe(*wrapped), actual_[*wrapped], counts_[*wrapped]),
-                       "A byte holds 255 at most. Leave a bin alone from soft_cap on, whatever other threads do "
-                       "between your look at it and your addition."};
+                       "A byte holds 255 at most. Do not add to a bin from soft_cap on, whatever other threads do "
+                       "between your read and your addition."};
     }
 
     Guess try_cap_too_low() {
@@ -565,7 +565,7 @@ class Explanation {
         return lost;
     }
 
-    /// Counts that stand some columns or rows from where they belong.
+    /// Count that stand some columns or rows from where they belong.
     Guess try_shifted() {
         for (const long dy : {0L, 1L, -1L, 2L, -2L, 4L, -4L})
             for (const long dx : {16L, -16L, 4L, -4L, 1L, -1L, 2L, -2L, 8L, -8L, 12L, -12L, 0L})

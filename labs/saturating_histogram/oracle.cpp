@@ -37,7 +37,7 @@ struct Rows {
     std::uint64_t seed;
 };
 
-/// Calls set(cell, i) for element i, in parallel and in any order.
+/// Call set(cell, i) for element i, in parallel and in any order.
 template <class Set>
 void for_each_element(const Rows& rows, Set&& set) {
     const std::size_t pitch = rows.shape.pitch(), width = rows.shape.width;
@@ -161,7 +161,7 @@ bool read_padding(const Dataset& dataset) {
 using Counts = std::array<std::uint64_t, bin_count>;
 using Bins = std::array<std::uint8_t, bin_count>;
 
-/// Adds what rows [first, end) hold. Into eight copies in turn: a count that was just stored need not be loaded again,
+/// Add what rows [first, end) hold. Into eight copies in turn: a count that was just stored need not be loaded again,
 /// where neighbours are alike.
 void count_rows(const std::uint32_t* cells, const Shape& shape, std::size_t first, std::size_t end, Counts& counts) {
     constexpr std::size_t copies = 8, most = std::size_t{1} << 31;  // elements before a copy might overflow
@@ -425,7 +425,7 @@ class Explanation : Output<std::uint8_t> {
             "width."};
     }
 
-    /// Takes elements away from the end, until the bins fit: those that do are between two numbers.
+    /// Take elements away from the end, until the bins fit: those that do are between two numbers.
     Guess try_end_lost() {
         Counts counts = counts_;
         std::size_t left = wrong, most = 0, least = 0;

@@ -208,7 +208,7 @@ class Explanation : Output<float> {
                        "has BLOCK_Y rows of them."};
     }
 
-    /// Whether a grid for height x width covers these columns and rows.
+    /// Return whether a grid for height x width covers these columns and rows.
     bool covers_transposed(Block block, std::size_t columns, std::size_t rows) const {
         const auto up = [](std::size_t count, std::size_t to) { return (count + to - 1) / to * to; };
         return columns == std::min(shape_.width, up(shape_.height, block.x)) &&
@@ -366,7 +366,7 @@ class Explanation : Output<float> {
         if (gives(with_weights(
                 [&](std::size_t r, std::size_t c) { return r + 1 == n && c + 1 == n ? weights_[r * n + c] : 0.f; })))
             return Mistake{"last_term_only", "Every pixel is only the last of the filter's products.",
-                           "Did you write = where += is meant, so that the sum keeps only the last product?"};
+                           "Did you write = instead of +=, so that the sum keeps only the last product?"};
         for (const Range& rows : ranges)
             for (const Range& columns : ranges)
                 if (gives(with_weights([&](std::size_t r, std::size_t c) {
@@ -674,7 +674,7 @@ class Explanation : Output<float> {
         return {};
     }
 
-    /// Whether nearly all pixels that read this part are wrong (a few may be right by chance).
+    /// Return whether nearly all pixels that read this part are wrong (a few may be right by chance).
     bool nearly_all_wrong(Block block, const Missing& reads) const {
         std::size_t seen = 0, wrong = 0;
         std::vector<std::size_t> seen_in_row(block.y), wrong_in_row(block.y);
@@ -691,7 +691,7 @@ class Explanation : Output<float> {
         return seen > 0 && wrong * 20 >= seen * 19;
     }
 
-    /// Whether the pixels that read this part, at most 15 in 16, are wrong, and no others.
+    /// Return whether the pixels that read this part, at most 15 in 16, are wrong, and no others.
     bool are_just_wrong(Block block, const Missing& reads) const {
         std::size_t right_ones = 0;
         for (std::size_t k = 0; k < block.x * block.y; ++k) right_ones += !reads(k / block.x, k % block.x);

@@ -28,7 +28,7 @@ __global__ void dot_product_kernel(const int* a, const int* b, int* out, std::si
 
 void dot_product(const int* a, const int* b, int* out, std::size_t n, void* /*scratch*/) {
     //@ begin
-    CUDA_CHECK(cudaMemset(out, 0, sizeof(int)));  // in every call: out holds garbage, or the last call's answer
+    CUDA_CHECK(cudaMemset(out, 0, sizeof(int)));  // in every call: out holds garbage, or the previous call's answer
     if (n == 0) return;
     const std::size_t blocks = (n + BLOCK - 1) / BLOCK;
     dot_product_kernel<<<static_cast<unsigned>(blocks), BLOCK>>>(a, b, out, n);

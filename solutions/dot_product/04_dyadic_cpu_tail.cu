@@ -64,7 +64,7 @@ void dot_product(const int* a, const int* b, int* out, std::size_t n, void* scra
         count = blocks;
     }
 
-    std::vector<unsigned> rest(count);  // unsigned: on the CPU, too, sums are to wrap around
+    std::vector<unsigned> rest(count);  // unsigned, so that sums also wrap around on the CPU
     CUDA_CHECK(cudaMemcpy(rest.data(), partial, count * sizeof(int), cudaMemcpyDeviceToHost));
     const unsigned sum = std::accumulate(rest.begin(), rest.end(), 0u);
     CUDA_CHECK(cudaMemcpy(out, &sum, sizeof sum, cudaMemcpyHostToDevice));

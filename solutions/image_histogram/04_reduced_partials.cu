@@ -58,7 +58,7 @@ void image_histogram(const unsigned char* pixels, unsigned* bins, std::size_t n,
     CUDA_CHECK(cudaGetLastError());
     //@ begin
     for (unsigned left = blocks; left > 1;) {
-        const unsigned half = (left + 1) / 2;  // of an odd number, the one in the middle stays as it is
+        const unsigned half = (left + 1) / 2;  // if their number is odd, the middle one stays as it is
         add_kernel<<<left - half, bin_count>>>(partials, half);
         CUDA_CHECK(cudaGetLastError());
         left = half;

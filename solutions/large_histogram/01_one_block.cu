@@ -12,11 +12,11 @@ __device__ void count(unsigned* words, unsigned bin) {
     //@ begin
     unsigned* word = words + bin / 4;
     const unsigned shift = bin % 4 * 8;
-    unsigned seen = *const_cast<volatile unsigned*>(word);  // volatile: from where the atomics are, not from the L1
+    unsigned seen = *const_cast<volatile unsigned*>(word);  // volatile: read from the L2, like atomics, not the L1
     while ((seen >> shift & 255) < soft_cap) {
         const unsigned found = atomicCAS(word, seen, seen + (1u << shift));
         if (found == seen) return;
-        seen = found;  // another thread was faster: with what it left, again
+        seen = found;  // another thread was faster: try again with its value
     }
     //@ starter
     //@ // TODO: the bin is byte bin % 4 of word bin / 4. Read the word; as long as the byte is below soft_cap, try to
@@ -37,7 +37,7 @@ __global__ void __launch_bounds__(BLOCK)
     values += blockIdx.x * n;
     unsigned char* histogram = all_bins + std::size_t{blockIdx.x} * bins;
     clear(histogram, bins);
-    __syncthreads();  // only this block's threads count here: nobody else has to wait for the zeros
+    __syncthreads();  // only this block counts here, so no other block has to wait for the zeros
     //@ begin
     auto* words = reinterpret_cast<unsigned*>(histogram);
     for (std::size_t i = threadIdx.x; i < n; i += BLOCK) count(words, values[i]);

@@ -28,7 +28,7 @@ struct Share {
     unsigned first, count;
 
     //@ begin
-    __device__ bool owns(unsigned bin) const { return bin - first < count; }  // below first, that is huge
+    __device__ bool owns(unsigned bin) const { return bin - first < count; }  // huge if bin < first
     //@ starter
     //@ // TODO: whether a bin is this block's.
     //@ __device__ bool owns(unsigned /*bin*/) const { return false; }

@@ -10,7 +10,7 @@
 #define BLOCK 1024
 #endif
 
-// One more in a bin, unless it has reached the cap; its word was seen a moment ago.
+// One more in a bin, unless it has reached the cap; its word was read before.
 __device__ void count(unsigned* words, unsigned bin, unsigned seen) {
     const unsigned shift = bin % 4 * 8;
     while ((seen >> shift & 255) < soft_cap) {

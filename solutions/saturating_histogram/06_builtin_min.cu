@@ -16,8 +16,8 @@ __device__ void count(unsigned* bins, std::uint32_t value) {
     if (bins[value] < bin_full) atomicAdd(&bins[value], 1u);
 }
 
-// Goes through the elements row by row, `stride` of them at a time, and leaves out the padding. One division for each
-// thread, none for each element.
+// Goes through the elements row by row, `stride` of them at a time, and leaves out the padding. One division per
+// thread, none per element.
 class Walk {
   public:
     __device__ Walk(unsigned first, unsigned stride, unsigned width, std::size_t pitch)

@@ -1,4 +1,4 @@
-// Most bins are full after a few blocks: the others need not add to them. They look first, as they do when counting.
+// Most bins are full after a few blocks: the others need not add to them. They read first, as when counting.
 
 #include <algorithm>
 
@@ -16,8 +16,8 @@ __device__ void count(unsigned* bins, std::uint32_t value) {
     if (bins[value] < bin_full) atomicAdd(&bins[value], 1u);
 }
 
-// Goes through the elements row by row, `stride` of them at a time, and leaves out the padding. One division for each
-// thread, none for each element.
+// Goes through the elements row by row, `stride` of them at a time, and leaves out the padding. One division per
+// thread, none per element.
 class Walk {
   public:
     __device__ Walk(unsigned first, unsigned stride, unsigned width, std::size_t pitch)
@@ -60,8 +60,8 @@ __global__ void count_kernel(const std::uint32_t* input, unsigned* counts, unsig
     for (unsigned b = threadIdx.x; b < bin_count; b += BLOCK)
         if (counts[b] < bin_full) atomicAdd(&counts[b], own[b]);
     //@ starter
-    //@ // TODO: add the block's bins to counts, but look before: where the sum is full already, there is nothing to
-    //@ // add.
+    //@ // TODO: add the block's bins to counts, but read each sum first: if it is full already, there is
+    //@ // nothing to add.
     //@ end
 }
 

@@ -17,8 +17,8 @@ __device__ void count(unsigned* bins, std::uint32_t value) {
     if (bins[value] < bin_full) atomicAdd(&bins[value], 1u);
 }
 
-// Goes through the elements row by row, `stride` of them at a time, and leaves out the padding. One division for each
-// thread, none for each element.
+// Goes through the elements row by row, `stride` of them at a time, and leaves out the padding. One division per
+// thread, none per element.
 class Walk {
   public:
     __device__ Walk(unsigned first, unsigned stride, unsigned width, std::size_t pitch)
@@ -57,7 +57,7 @@ __global__ void count_kernel(const std::uint32_t* input, unsigned* counts, unsig
     //@ begin
     while (true) {
         const std::size_t a = walk.next(), b = walk.next(), c = walk.next(), d = walk.next();
-        if (d >= end) {  // not a whole step: up to three elements are left, and then none
+        if (d >= end) {  // not a whole step: up to three elements remain, and this is the last step
             if (a < end) count(own, input[a]);
             if (b < end) count(own, input[b]);
             if (c < end) count(own, input[c]);
@@ -70,8 +70,8 @@ __global__ void count_kernel(const std::uint32_t* input, unsigned* counts, unsig
         count(own, fourth);
     }
     //@ starter
-    //@ // TODO: in each step take four places from the walk. If all four are before the end (is it enough to look at
-    //@ // one of them?), load four values and then count them. Otherwise count those that are, and stop.
+    //@ // TODO: in each step take four places from the walk. If all four are before the end (is it enough to test
+    //@ // one of them?), load four values and then count them. Otherwise count those before the end, and stop.
     //@ (void)walk, (void)input, (void)end;
     //@ end
     __syncthreads();

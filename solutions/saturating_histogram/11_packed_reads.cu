@@ -1,4 +1,4 @@
-// One load brings four elements: uint4 is 16 bytes, and every row begins at a multiple of 512. The last vector of a row
+// One load reads four elements: uint4 is 16 bytes, and every row begins at a multiple of 512. The last vector of a row
 // may be part padding. It may be loaded whole, since pitch is a multiple of four, but only what belongs to the row is
 // counted.
 
@@ -36,7 +36,7 @@ __device__ void count(unsigned* bins, const uint4& vector, unsigned left) {
     //@ end
 }
 
-// Goes through the vectors row by row, `stride` of them at a time, and leaves out those that are padding alone. width
+// Goes through the vectors row by row, `stride` of them at a time, and skips those that are only padding. width
 // and pitch are in vectors.
 class Walk {
   public:

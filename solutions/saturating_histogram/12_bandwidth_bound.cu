@@ -1,7 +1,7 @@
-// Reads at the speed of memory, in one launch. A warp takes segments of a row: it asks for all of one before it counts
-// any of it, and while it waits and counts, the loads of 31 other warps are under way. It counts without looking
-// whether a bin is full: in shared memory the look costs more than it saves. Whoever is the last to add to a bin's
-// total writes the bin, and leaves the total at 0 for the next call.
+// Reads at the speed of memory, in one launch. A warp takes segments of a row: it loads a whole segment before it
+// counts any of it, and while it waits and counts, the loads of 31 other warps are under way. It counts without testing
+// whether a bin is full: in shared memory the test costs more than it saves. The last block to add to a bin's total
+// writes the bin and resets the total to 0 for the next call.
 
 #include <algorithm>
 
@@ -23,7 +23,7 @@ struct Input {
     const std::uint32_t* elements;
     unsigned width;
     std::size_t pitch;
-    unsigned row_segments, segments;  // of a row, the last one perhaps short, and of all rows
+    unsigned row_segments, segments;  // of a row (the last one may be short), and of all rows
 };
 
 // This lane's vectors of a segment: neighbouring lanes load neighbouring vectors. Past the end of a row, its last
@@ -43,7 +43,7 @@ __device__ void load(const Input& input, unsigned number, uint4 (&vectors)[VECTO
     //@ end
 }
 
-// The first `left` elements of a vector. Nearly always that is all four: one question then, not four.
+// The first `left` elements of a vector. Nearly always these are all four, which needs one test instead of four.
 __device__ void count_vector(const uint4& vector, int left, unsigned* bins) {
     if (left >= static_cast<int>(vector_elements)) {
         atomicAdd(&bins[vector.x], 1u);
@@ -71,9 +71,9 @@ __device__ void count(const Input& input, unsigned number, const uint4 (&vectors
     //@ end
 }
 
-// Of each bin, in one word: what was added to it, and, above that, how many blocks have added. So whoever adds learns
-// whether all others have. All 0 between calls: the last to add to a bin leaves it so. A gap after each cache line
-// spreads them over more slices of the L2 cache, which do the adding.
+// One word for each bin: the sum and, in the upper bits, the number of blocks that have added. So a block that adds
+// learns whether all others have. All are 0 between calls: the last block to add to a bin resets it. A gap after each
+// cache line spreads them over more slices of the L2 cache, which does the additions.
 constexpr unsigned line = 32, line_pitch = 2 * line;  // words
 __device__ unsigned totals[bin_count / line * line_pitch];
 constexpr unsigned one_block = 1u << 20, most_blocks = (1u << 12) - 1;
@@ -85,7 +85,7 @@ __device__ void finish(const unsigned* own, std::uint8_t* bins) {
         const unsigned added = min(own[b], bin_full), before = atomicAdd(total, one_block + added);
         if (before / one_block < gridDim.x - 1) continue;
         bins[b] = static_cast<std::uint8_t>(min(before % one_block + added, bin_full));
-        atomicAnd(total, 0u);  // unlike atomicExch it sends no answer
+        atomicAnd(total, 0u);  // unlike atomicExch, it returns no value
     }
 }
 

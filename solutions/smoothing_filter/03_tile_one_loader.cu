@@ -1,5 +1,5 @@
-// The block's pixels and the halo of two around them are brought to shared memory once and read from there 25 times.
-// Here one thread does all the bringing, and the others wait: the slowest stage, to see what that costs.
+// The block's pixels and the halo of two around them are loaded to shared memory once and read from there 25 times.
+// Here one thread loads everything, and the others wait: the slowest stage, to see what that costs.
 
 #include "labs/smoothing_filter/lab.h"
 
@@ -25,7 +25,7 @@ __global__ void smoothing_filter_kernel(const float* image, float* out, int widt
     if (threadIdx.x == 0 && threadIdx.y == 0)
         for (int i = 0; i < tile_y && top + i < rows; ++i)
             for (int j = 0; j < tile_x && left + j < pitch; ++j) tile[i][j] = image[(top + i) * pitch + left + j];
-    __syncthreads();  // outside the if: all threads of a block go through a barrier, or none
+    __syncthreads();  // outside the if: all threads of a block must reach a barrier, or none
     //@ starter
     //@ // TODO: an array tile of tile_y x tile_x floats in shared memory. One thread of the block fills it with image
     //@ // from row top and column left on, as far as image has pixels. All others wait until it has: where must the

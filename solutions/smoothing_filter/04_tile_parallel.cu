@@ -1,6 +1,6 @@
-// All threads load the tile. It is larger than what the block computes, by the halo, so each thread takes a pixel of
-// the tile and then those a block further on, across and down, until the halo and its corners are there, too. And each
-// thread computes ROWS pixels below each other: five of them share most of the pixels that they read from the tile.
+// All threads load the tile. It is larger than what the block computes, by the halo, so each thread loads a pixel of
+// the tile and then those one block further right and down, until the halo and its corners are loaded, too. Each thread
+// also computes ROWS pixels below each other: five of them share most of the pixels that they read from the tile.
 
 #include "labs/smoothing_filter/lab.h"
 
@@ -26,13 +26,13 @@ __global__ void smoothing_filter_kernel(const float* image, float* out, int widt
     const int pitch = width + filter_size - 1, rows = height + filter_size - 1;  // of image
     const int left = blockIdx.x * BLOCK_X, top = blockIdx.y * BLOCK_Y * ROWS;    // where the tile begins, in image
     //@ begin
-    // Where the tile is larger than what is left of image, its last row or column goes on.
+    // If the tile is larger than the rest of image, its last row or column is repeated.
     for (int i = threadIdx.y; i < tile_y; i += BLOCK_Y)
         for (int j = threadIdx.x; j < tile_x; j += BLOCK_X)
             tile[i][j] = image[min(top + i, rows - 1) * pitch + min(left + j, pitch - 1)];
     __syncthreads();
     //@ starter
-    //@ // TODO: every thread copies tile[threadIdx.y][threadIdx.x], and what lies BLOCK_X further right and BLOCK_Y
+    //@ // TODO: every thread copies tile[threadIdx.y][threadIdx.x], and the pixels BLOCK_X further right and BLOCK_Y
     //@ // further down, as far as the tile goes. Read nothing beyond image's last row and column: write a value, such
     //@ // as 0, to the rest of the tile, because threads read all of it. Then wait for all threads.
     //@ (void)tile, (void)pitch, (void)rows;

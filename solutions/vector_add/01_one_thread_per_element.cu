@@ -1,5 +1,5 @@
 // One thread per element: thread i of the grid computes out[i].
-// The grid comes in whole blocks, so its last block has threads past the end. They must do nothing: the guard.
+// The grid comes in whole blocks, so its last block has threads past the end. They must do nothing, hence the guard.
 
 #include "labs/vector_add/lab.h"
 
@@ -13,7 +13,7 @@ __global__ void vector_add_kernel(const float* a, const float* b, float* out, st
     const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
     if (i < n) out[i] = a[i] + b[i];
     //@ starter
-    //@ // TODO: which element is this thread's? blockIdx, blockDim and threadIdx tell.
+    //@ // TODO: which element is this thread's? Compute it from blockIdx, blockDim and threadIdx.
     //@ // Add it, unless it lies past the end.
     //@ end
 }
@@ -23,10 +23,10 @@ void vector_add(const float* a, const float* b, float* out, std::size_t n, void*
     if (n == 0) return;                                  // a grid without blocks is an error
     const std::size_t blocks = (n + BLOCK - 1) / BLOCK;  // rounded up: n / BLOCK loses the last, partial block
     vector_add_kernel<<<static_cast<unsigned>(blocks), BLOCK>>>(a, b, out, n);
-    CUDA_CHECK(cudaGetLastError());  // a launch returns nothing: ask whether it was accepted
+    CUDA_CHECK(cudaGetLastError());  // a launch returns no value: ask whether it was accepted
     //@ starter
     //@ // TODO: launch vector_add_kernel with BLOCK threads a block and as many blocks as n elements need, the last one
-    //@ // perhaps not full. What about n = 0? Then ask cudaGetLastError(), through CUDA_CHECK, whether it was accepted.
+    //@ // perhaps not full. What about n = 0? Then check cudaGetLastError() with CUDA_CHECK.
     //@ end
 }
 

@@ -1,4 +1,4 @@
-// 128-bit loads: a thread moves four floats with one instruction, and several such before it stores the first.
+// 128-bit loads: a thread moves four floats with one instruction, and several of them before it stores the first.
 // Memory is the limit. It is busy only if enough bytes are under way at any time: wide loads, and more than one of
 // them in flight per thread, keep it so with few instructions.
 
@@ -40,9 +40,9 @@ __global__ void __launch_bounds__(BLOCK) vector_add_kernel(const float* a, const
     const std::size_t i = vectors * 4 + threadIdx.x;  // up to three elements are left
     if (blockIdx.x == 0 && i < n) out[i] = a[i] + b[i];
     //@ starter
-    //@ // TODO: see a, b and out as arrays of float4. Thread t takes vectors t, t + BLOCK, … of its block's
-    //@ // BLOCK * VECTORS: load them all first, then add and store. The n % 4 elements after the last whole vector are
-    //@ // yours as well.
+    //@ // TODO: treat a, b and out as arrays of float4. Thread t takes vectors t, t + BLOCK, … of its block's
+    //@ // BLOCK * VECTORS: load them all first, then add and store. Also add the n % 4 elements after the
+    //@ // last whole vector.
     //@ end
 }
 

@@ -51,7 +51,7 @@ __device__ int block_sum(int value) {
     return value;
 }
 
-__device__ unsigned total, finished_blocks;  // 0 between calls: the last block of each call leaves them so
+__device__ unsigned total, finished_blocks;  // 0 between calls: the last block of each call resets them
 
 __global__ void __launch_bounds__(BLOCK) dot_product_kernel(const int* a, const int* b, int* out, std::size_t n) {
     const int sum = block_sum(sum_products(a, b, n));

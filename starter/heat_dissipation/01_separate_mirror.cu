@@ -36,7 +36,7 @@ __device__ void reduce_line(double* values, std::size_t count, std::size_t strid
     // then half as many, until one is left. What has to happen between two steps, and which places hold no value?
 }
 
-// First phase: a block for each row. Second phase: one block for the first column, which holds the rows' largest.
+// First phase: a block for each row. Second phase: one block for the first column, which has the rows' maxima.
 __global__ void reduce_rows_kernel(double* changes, std::size_t columns) {
     reduce_line(changes + blockIdx.x * columns, columns, 1);
 }

@@ -13,10 +13,10 @@
 #ifndef BLOCK
 #define BLOCK 256
 #endif
-#ifndef ROWS  // that a thread computes one after another
+#ifndef ROWS  // rows that a thread computes, one after the other
 #define ROWS 8
 #endif
-#ifndef AHEAD  // rows that are on their way while one is computed
+#ifndef AHEAD  // rows that are being loaded while one is computed
 #define AHEAD 4
 #endif
 constexpr int warp_threads = 32, warps_per_block = BLOCK / warp_threads;
@@ -36,8 +36,8 @@ __device__ double warp_maximum(double value) {
     return value;
 }
 
-// Doubles that are not negative are in the order of their bits: an atomicMax of integers does. Few blocks find a new
-// maximum, so most only read: atomics on one address wait for each other.
+// The bits of doubles that are not negative have the same order as the doubles, so atomicMax of integers is enough. Few
+// blocks find a new maximum, so most only read: atomics on one address wait for each other.
 __device__ void keep_block_maximum(double value, double* maximum) {
     __shared__ double largest[warps_per_block];
     const int lane = threadIdx.x % warp_threads;
@@ -61,12 +61,12 @@ __device__ double update_cells(const double* current, double* next, const double
     return largest;
 }
 
-// changes[iteration] is 0 before. An iteration after the last one leaves it so, which is below every threshold but 0.
+// changes[iteration] begins as 0. An iteration after the last one leaves it 0, which is below any positive threshold.
 __global__ void __launch_bounds__(BLOCK)
     iterate_kernel(const double* current, double* next, const double* conductivity, int rows, int columns,
                    double threshold, double* changes, int iteration) {
     if (iteration > 0 && changes[iteration - 1] < threshold) return;  // the same for all threads of all blocks
-    const int across = (columns + BLOCK - 1) / BLOCK;                 // blocks beside each other
+    const int across = (columns + BLOCK - 1) / BLOCK;                 // blocks next to each other
     const int j = blockIdx.x % across * BLOCK + threadIdx.x, top = blockIdx.x / across * ROWS;
     const std::size_t first = (top + std::size_t{1}) * (columns + 2) + j + 1;
     double largest = 0;

@@ -115,7 +115,7 @@ template <int steps>
 __global__ void __launch_bounds__(WARPS* warp_threads)
     pass_kernel(Field field, int rows_of_warp, double threshold, double* changes, int steps_before) {
     for (int k = 1; k <= steps_before; ++k)
-        if (*(changes - k) < threshold) return;  // it has ended; the same for all threads of all blocks
+        if (*(changes - k) < threshold) return;  // ended before; the same for all threads of all blocks
     const int strip = blockIdx.x * WARPS + threadIdx.x / warp_threads;
     if (strip * strip_columns(steps) >= field.columns) return;  // the whole warp
     const Columns columns = columns_of_lane<steps>(strip, field.columns);
@@ -138,7 +138,7 @@ __global__ void __launch_bounds__(WARPS* warp_threads)
 #pragma unroll
         for (int k = steps; k > 0; --k) weights[k] = weights[k - 1];
         weights[0] = {1 - arriving_c.left, 1 - arriving_c.right};
-        if (row < field.rows) cells += pitch;  // the next row is asked for early: it takes long
+        if (row < field.rows) cells += pitch;  // the next row is requested early, because the load takes long
         if (row >= 0 && row < field.rows - 1) conductivity += field.columns;
         arriving = columns.load(cells);
         arriving_c = columns.load(conductivity);
@@ -157,7 +157,7 @@ std::size_t heat_dissipation_scratch_bytes(std::size_t /*rows*/, std::size_t /*c
     return (max_iterations + STEPS) * sizeof(double);  // every iteration's largest change, and those of a repeated pass
 }
 
-// Rows for each warp: so many that WAVES full waves of warps do the field. With more and shorter bands, more rows are
+// Rows for each warp, so that WAVES full waves of warps process the field. With more and shorter bands, more rows are
 // computed twice; fewer leave multiprocessors idle at the end.
 template <int steps>
 int rows_of_warp(int rows, int strips) {

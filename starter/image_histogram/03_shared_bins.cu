@@ -1,4 +1,4 @@
-// Every block has bins of its own in shared memory: near, and fought over by one block's threads only. At the end the
+// Every block has its own bins in shared memory, which only its own threads use. At the end the
 // block adds each of its bins to the global one, so 256 atomics a block remain of one for every pixel.
 
 #include <algorithm>

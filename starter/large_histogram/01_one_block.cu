@@ -26,7 +26,7 @@ __global__ void __launch_bounds__(BLOCK)
     values += blockIdx.x * n;
     unsigned char* histogram = all_bins + std::size_t{blockIdx.x} * bins;
     clear(histogram, bins);
-    __syncthreads();  // only this block's threads count here: nobody else has to wait for the zeros
+    __syncthreads();  // only this block counts here, so no other block has to wait for the zeros
     // TODO: count all n values; a thread takes every BLOCK-th.
     (void)values, (void)n;
 }

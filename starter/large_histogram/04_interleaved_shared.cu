@@ -28,7 +28,7 @@ struct Bin {
     }
 };
 
-// What this block owns of a histogram: its row r is row r * SPLIT + share of the histogram. Rows first_row … first_row
+// This block's part of a histogram: its row r is row r * SPLIT + share of the histogram. Rows first_row … first_row
 // + height - 1 of its own, columns first_column … first_column + width - 1, are in the window.
 struct Region {
     unsigned* histogram;

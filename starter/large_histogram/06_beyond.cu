@@ -4,9 +4,9 @@
 //
 // In the window a value costs one atomic and no wait: add first, then see what was there. If the byte had reached 128,
 // the add is taken back, which a soft cap of 127 allows. Adds of other threads may come in between, so a byte could run
-// over into the next one; but to do so it has to pass through 255, and whoever adds to a 255 sees it. Then the window
-// is counted again, by compare-and-swap. Without a 255 no byte ever ran over: each holds the adds that were not taken
-// back, and only adds that saw 128 or more were.
+// over into the next one; but to do so it has to pass through 255, and the thread that adds to a 255 sees it. Then the
+// window is counted again, by compare-and-swap. Without a 255 no byte ever ran over: each holds the adds that were not
+// taken back, and only adds that saw 128 or more were.
 
 #include <cstdio>
 
@@ -73,7 +73,7 @@ struct List {
 __device__ unsigned in_byte(unsigned place, unsigned amount) { return __funnelshift_l(0, amount, place * 8); }
 
 // One more in a bin, unless it has reached the cap; right however many threads do so. Most words are still 0 here, so
-// that is tried first, without a look.
+// that is tried first, without a read.
 __device__ void count_by_exchange(unsigned* words, unsigned place) {
     unsigned* word = words + place / 4;
     const unsigned shift = place % 4 * 8;
@@ -92,7 +92,7 @@ __device__ void take_back(unsigned* words, unsigned place, unsigned before, unsi
     (void)words, (void)place, (void)before, (void)ran_over;
 }
 
-// Those of the values that the window does not hold.
+// Lists the values outside the window.
 template <unsigned count>
 __device__ void append(const Window& window, const List& list, const unsigned (&values)[count]) {
     unsigned outside = 0;
@@ -107,7 +107,7 @@ __device__ void append(const Window& window, const List& list, const unsigned (&
         }
 }
 
-// All adds set out before the first result is looked at. There is no branch on the way: a value outside the window adds
+// All adds are issued before the first result is used. There is no branch on the way: a value outside the window adds
 // nothing to a spare word.
 template <unsigned count>
 __device__ void count_values(const Window& window, const List& list, const unsigned (&values)[count],
@@ -192,14 +192,14 @@ __device__ void count_all(uint4 (&now)[AHEAD], const Values& values, const Windo
     while (!eraser.done()) eraser.step(window);
 }
 
-// The window anew, after a byte ran over into its neighbour.
+// Counts the window again after a byte has overflowed into its neighbour.
 __device__ void count_window_again(const Values& values, const Window& window) {
     // TODO: clear the window, and when all of it is clear, count all values that it holds with count_by_exchange.
     (void)values, (void)window;
 }
 
-// Those outside the window, when the histogram holds zeros there. Where the list was too short, all values pass by once
-// more.
+// Counts the values outside the window, after zeros were written there. If the list was too short, goes through all
+// values once more.
 __device__ void count_outside(const Values& values, const Window& window, const List& list, unsigned* histogram) {
     const unsigned listed = *list.count;
     if (listed <= list.capacity) {
@@ -247,7 +247,7 @@ __global__ void __launch_bounds__(BLOCK, 1)
     const unsigned bins = rows << column_bits;
     auto* histogram = reinterpret_cast<uint4*>(all_bins + std::size_t{blockIdx.x} * bins);
     uint4 now[AHEAD];
-    if (values.vectors > 0) values.load(now, threadIdx.x);  // on their way while the window is placed and cleared
+    if (values.vectors > 0) values.load(now, threadIdx.x);  // being loaded while the window is placed and cleared
     if (threadIdx.x == 0) listed = ran_over = 0;
     const Window window{reinterpret_cast<unsigned*>(window_memory), find_first_bin(values, column_bits, rows, extent),
                         column_bits, extent};
@@ -272,7 +272,7 @@ std::size_t large_histogram_scratch_bytes(unsigned histograms, std::size_t n, un
     return histograms * list_capacity(n) * sizeof(unsigned);
 }
 
-// Bytes that a block may have for its window on this device. Says so, once, if that is less than was asked for.
+// Bytes that a block may have for its window on this device. Prints a message, once, if that is less than requested.
 unsigned find_window_bytes() {
     int device, limit;
     cudaFuncAttributes kernel;
@@ -290,7 +290,7 @@ unsigned find_window_bytes() {
     return wanted < most ? wanted : most;
 }
 
-// A window of at most that many bytes, half as wide again as it is high where the histogram lets it. Whole groups
+// A window of at most that many bytes, 1.5 times as wide as high if the histogram allows it. Whole groups
 // of 16.
 Extent choose_extent(unsigned bytes, unsigned columns, unsigned rows) {
     unsigned width = 16;

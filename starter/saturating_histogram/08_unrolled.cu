@@ -17,8 +17,8 @@ __device__ void count(unsigned* bins, std::uint32_t value) {
     if (bins[value] < bin_full) atomicAdd(&bins[value], 1u);
 }
 
-// Goes through the elements row by row, `stride` of them at a time, and leaves out the padding. One division for each
-// thread, none for each element.
+// Goes through the elements row by row, `stride` of them at a time, and leaves out the padding. One division per
+// thread, none per element.
 class Walk {
   public:
     __device__ Walk(unsigned first, unsigned stride, unsigned width, std::size_t pitch)
@@ -54,8 +54,8 @@ __global__ void count_kernel(const std::uint32_t* input, unsigned* counts, unsig
     __syncthreads();
 
     Walk walk(blockIdx.x * BLOCK + threadIdx.x, gridDim.x * BLOCK, width, pitch);
-    // TODO: in each step take four places from the walk. If all four are before the end (is it enough to look at
-    // one of them?), load four values and then count them. Otherwise count those that are, and stop.
+    // TODO: in each step take four places from the walk. If all four are before the end (is it enough to test
+    // one of them?), load four values and then count them. Otherwise count those before the end, and stop.
     (void)walk, (void)input, (void)end;
     __syncthreads();
 

@@ -1,5 +1,5 @@
-// The block's pixels and the halo of two around them are brought to shared memory once and read from there 25 times.
-// Here one thread does all the bringing, and the others wait: the slowest stage, to see what that costs.
+// The block's pixels and the halo of two around them are loaded to shared memory once and read from there 25 times.
+// Here one thread loads everything, and the others wait: the slowest stage, to see what that costs.
 
 #include "labs/smoothing_filter/lab.h"
 

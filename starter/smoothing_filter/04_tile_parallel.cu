@@ -1,6 +1,6 @@
-// All threads load the tile. It is larger than what the block computes, by the halo, so each thread takes a pixel of
-// the tile and then those a block further on, across and down, until the halo and its corners are there, too. And each
-// thread computes ROWS pixels below each other: five of them share most of the pixels that they read from the tile.
+// All threads load the tile. It is larger than what the block computes, by the halo, so each thread loads a pixel of
+// the tile and then those one block further right and down, until the halo and its corners are loaded, too. Each thread
+// also computes ROWS pixels below each other: five of them share most of the pixels that they read from the tile.
 
 #include "labs/smoothing_filter/lab.h"
 
@@ -25,7 +25,7 @@ __global__ void smoothing_filter_kernel(const float* image, float* out, int widt
     __shared__ float tile[tile_y][tile_x];
     const int pitch = width + filter_size - 1, rows = height + filter_size - 1;  // of image
     const int left = blockIdx.x * BLOCK_X, top = blockIdx.y * BLOCK_Y * ROWS;    // where the tile begins, in image
-    // TODO: every thread copies tile[threadIdx.y][threadIdx.x], and what lies BLOCK_X further right and BLOCK_Y
+    // TODO: every thread copies tile[threadIdx.y][threadIdx.x], and the pixels BLOCK_X further right and BLOCK_Y
     // further down, as far as the tile goes. Read nothing beyond image's last row and column: write a value, such
     // as 0, to the rest of the tile, because threads read all of it. Then wait for all threads.
     (void)tile, (void)pitch, (void)rows;

@@ -11,7 +11,7 @@
 #ifndef ROWS  // of the output, per thread
 #define ROWS 8
 #endif
-#ifndef AHEAD  // rows of image that are on their way while one is used
+#ifndef AHEAD  // rows of image that are being loaded while one is used
 #define AHEAD 3
 #endif
 constexpr int columns = 4;                       // of the output, per thread
@@ -24,7 +24,7 @@ void smoothing_filter_prepare(int /*width*/, int /*height*/, const float* filter
     CUDA_CHECK(cudaMemcpyToSymbol(weights, filter, sizeof weights));
 }
 
-// span pixels of a row, `left` of which are before its end.
+// span pixels of a row; `left` pixels remain before the row's end.
 template <bool aligned>
 __device__ void load_row(const float* row, int left, float (&pixels)[span]) {
     // TODO: aligned: two float4. Otherwise one by one, and only those before the row's end.
@@ -45,7 +45,7 @@ __global__ void __launch_bounds__(BLOCK)
     const float* const first = image + top * pitch + x;
     // TODO: row r of the pixels (r from 0 to rows + 3) belongs to five rows of out. For row r - k of out it meets
     // row k of the filter; k = 0 begins its sums, and after k = 4 they are complete: store them. Use arrays with
-    // indices known when the code is compiled (unrolled loops), so that they are registers, and ask for rows of
+    // indices known when the code is compiled (unrolled loops), so that they are registers, and load rows of
     // pixels some steps before they are used.
     (void)rows, (void)first, (void)pitch, (void)out;
 }

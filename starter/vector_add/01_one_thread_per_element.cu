@@ -1,5 +1,5 @@
 // One thread per element: thread i of the grid computes out[i].
-// The grid comes in whole blocks, so its last block has threads past the end. They must do nothing: the guard.
+// The grid comes in whole blocks, so its last block has threads past the end. They must do nothing, hence the guard.
 
 #include "labs/vector_add/lab.h"
 
@@ -8,13 +8,13 @@
 #endif
 
 __global__ void vector_add_kernel(const float* a, const float* b, float* out, std::size_t n) {
-    // TODO: which element is this thread's? blockIdx, blockDim and threadIdx tell.
+    // TODO: which element is this thread's? Compute it from blockIdx, blockDim and threadIdx.
     // Add it, unless it lies past the end.
 }
 
 void vector_add(const float* a, const float* b, float* out, std::size_t n, void* /*scratch*/) {
     // TODO: launch vector_add_kernel with BLOCK threads a block and as many blocks as n elements need, the last one
-    // perhaps not full. What about n = 0? Then ask cudaGetLastError(), through CUDA_CHECK, whether it was accepted.
+    // perhaps not full. What about n = 0? Then check cudaGetLastError() with CUDA_CHECK.
 }
 
 // The same for data on the host: allocate, copy in, compute, copy back, free.

@@ -1,4 +1,4 @@
-// 128-bit loads: a thread moves four floats with one instruction, and several such before it stores the first.
+// 128-bit loads: a thread moves four floats with one instruction, and several of them before it stores the first.
 // Memory is the limit. It is busy only if enough bytes are under way at any time: wide loads, and more than one of
 // them in flight per thread, keep it so with few instructions.
 
@@ -16,9 +16,9 @@
 __device__ float4 add(float4 x, float4 y) { return make_float4(x.x + y.x, x.y + y.y, x.z + y.z, x.w + y.w); }
 
 __global__ void __launch_bounds__(BLOCK) vector_add_kernel(const float* a, const float* b, float* out, std::size_t n) {
-    // TODO: see a, b and out as arrays of float4. Thread t takes vectors t, t + BLOCK, … of its block's
-    // BLOCK * VECTORS: load them all first, then add and store. The n % 4 elements after the last whole vector are
-    // yours as well.
+    // TODO: treat a, b and out as arrays of float4. Thread t takes vectors t, t + BLOCK, … of its block's
+    // BLOCK * VECTORS: load them all first, then add and store. Also add the n % 4 elements after the
+    // last whole vector.
 }
 
 void vector_add(const float* a, const float* b, float* out, std::size_t n, void* /*scratch*/) {

@@ -19,7 +19,7 @@ TEST(Hash, Sha256OfKnownText) {
     EXPECT_EQ(sha256("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
 }
 
-TEST(Hash, FileIsHashedAsItsBytes) {
+TEST(Hash, HashesAFilesBytes) {
     const auto folder = test::own_folder();
     std::string bytes;
     for (int i = 0; i < 200'000; ++i) bytes += static_cast<char>(i * 7);
@@ -40,7 +40,7 @@ TEST(CourseSecret, IsMadeOnce) {
     EXPECT_EQ(course_secret(root), secret);
 }
 
-TEST(CourseSecret, IsForItsOwnerAloneAndLeavesNothingElse) {
+TEST(CourseSecret, OnlyItsOwnerCanReadItAndNoOtherFileRemains) {
     const auto root = test::own_folder();
     std::filesystem::create_directories(root / "datasets");
     course_secret(root);
@@ -52,7 +52,7 @@ TEST(CourseSecret, IsForItsOwnerAloneAndLeavesNothingElse) {
     EXPECT_EQ(files, 1);
 }
 
-TEST(CourseSecret, ManyAtOnceAgreeOnOne) {
+TEST(CourseSecret, ConcurrentProcessesGetTheSameSecret) {
     const auto root = test::own_folder();
     std::filesystem::create_directories(root / "datasets");
     std::vector<std::future<std::string>> makers(8);
@@ -70,7 +70,7 @@ TEST(CourseSecret, DamagedSecretIsNotUsed) {
     }
 }
 
-TEST(CourseSecret, FolderThatCannotBeWrittenIsNamed) {
+TEST(CourseSecret, ErrorNamesAFolderThatCannotBeWritten) {
     const auto root = test::own_folder();
     try {
         course_secret(root);

@@ -35,7 +35,7 @@ fs::path write(const std::string& name, const std::string& bytes) {
     return file;
 }
 
-TEST(Image, WhatIsWrittenIsRead) {
+TEST(Image, ReadsWhatItWrote) {
     const fs::path folder = own_folder();
     for (const int channels : {1, 3}) {
         const Image image = gradient(31, 17, channels);
@@ -64,7 +64,7 @@ TEST(Image, TransparencyIsDropped) {
     EXPECT_EQ(read_image(file).channels, 1);
 }
 
-TEST(Image, CutShortPicturesAreRefusedAtEveryLength) {
+TEST(Image, TruncatedPicturesAreRejectedAtEveryLength) {
     const fs::path folder = own_folder();
     write_png(folder / "whole.png", gradient(64, 64, 3));
     const std::string png = read_file(folder / "whole.png");
@@ -80,7 +80,7 @@ TEST(Image, CutShortPicturesAreRefusedAtEveryLength) {
     EXPECT_THAT(complaint(folder / "cut.pgm"), HasSubstr("cut short"));
 }
 
-/// The smallest JPEG: one grey block.
+/// Return the smallest JPEG: one grey block.
 std::string small_jpeg() {
     std::string bytes("\xff\xd8\xff\xdb\x00\x43\x00", 7);
     bytes += std::string(64, 1);
@@ -91,7 +91,7 @@ std::string small_jpeg() {
     return bytes;
 }
 
-TEST(Image, CutShortJpegIsRefused) {
+TEST(Image, TruncatedJpegIsRejected) {
     const std::string jpeg = small_jpeg();
     EXPECT_EQ(read_image(write("whole.jpg", jpeg)).width, 8);
     EXPECT_THAT(complaint(write("cut.jpg", jpeg.substr(0, jpeg.size() - 2))), HasSubstr("cut short"));
@@ -105,7 +105,7 @@ TEST(Image, JpegMetadataIsSkipped) {
 }
 
 /// stb_image writes after its table of codes, or reads before it.
-TEST(Image, JpegWithInvalidTablesIsRefused) {
+TEST(Image, JpegWithInvalidTablesIsRejected) {
     const std::string jpeg = small_jpeg();
     std::string many = jpeg, missing = jpeg;
     const std::size_t table = jpeg.find("\xff\xc4");
@@ -117,7 +117,7 @@ TEST(Image, JpegWithInvalidTablesIsRefused) {
                 HasSubstr("damaged"));
 }
 
-TEST(Image, LengthsBeyondTheFileAreRefused) {
+TEST(Image, LengthsBeyondTheFileAreRejected) {
     const fs::path file = own_folder() / "a.png";
     write_png(file, gradient(3, 3, 1));
     std::string png = read_file(file);
@@ -126,7 +126,7 @@ TEST(Image, LengthsBeyondTheFileAreRefused) {
     EXPECT_THAT(complaint(write("long.pgm", "P5\n1 4294967297\n255\nabcd")), HasSubstr("damaged"));
 }
 
-TEST(Image, HugePicturesAreRefusedBeforeTheyAreDecoded) {
+TEST(Image, HugePicturesAreRejectedBeforeDecoding) {
     EXPECT_THAT(complaint(write("huge.pgm", "P5\n100000 100000\n255\n")),
                 AllOf(HasSubstr("100,000 x 100,000 pixels"), HasSubstr("Make it smaller")));
     const fs::path file = own_folder() / "a.png";
@@ -135,7 +135,7 @@ TEST(Image, HugePicturesAreRefusedBeforeTheyAreDecoded) {
     EXPECT_EQ(complaint(file, 110), "read");
 }
 
-TEST(Image, OtherFilesAreNamedForWhatTheyAre) {
+TEST(Image, ErrorNamesTheKindOfOtherFiles) {
     EXPECT_THAT(complaint(write("a.png", "Dear diary, today I wrote a kernel.")),
                 AllOf(HasSubstr("a.png: "), HasSubstr("not a picture"), HasSubstr("PNG, JPEG")));
     EXPECT_THAT(complaint(write("a.png", "GIF89a......")), HasSubstr("this is a GIF"));
@@ -143,7 +143,7 @@ TEST(Image, OtherFilesAreNamedForWhatTheyAre) {
     EXPECT_THAT(complaint(write("a.png", "")), HasSubstr("is empty"));
 }
 
-TEST(Image, MissingFilesAndFoldersAreSaid) {
+TEST(Image, ReportsMissingFilesAndFolders) {
     const fs::path folder = own_folder();
     EXPECT_THAT(complaint(folder / "none.png"), HasSubstr("no such file"));
     EXPECT_THAT(complaint(folder), HasSubstr("is a folder"));

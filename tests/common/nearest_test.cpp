@@ -16,14 +16,14 @@ TEST(Nearest, DistanceCountsEdits) {
     EXPECT_EQ(edit_distance("ponits", "points"), 1u);
 }
 
-TEST(Nearest, FindsWhatWasMeant) {
+TEST(Nearest, FindsTheIntendedName) {
     EXPECT_EQ(nearest("titel", keys), "title");
     EXPECT_EQ(nearest("stage", keys), "stages");
     EXPECT_EQ(nearest("title", keys), "title");
     EXPECT_EQ(did_you_mean("ponts", keys), " Did you mean \"points\"?");
 }
 
-TEST(Nearest, DoesNotGuessWildly) {
+TEST(Nearest, SuggestsNothingForDistantNames) {
     EXPECT_EQ(nearest("benchmark", keys), "");
     EXPECT_EQ(nearest("pairs", keys), "");
     EXPECT_EQ(nearest("x", keys), "");

@@ -21,14 +21,14 @@ TEST(FormatNumber, KeepsSignificantDigitsWithoutExponent) {
     EXPECT_EQ(format_number(1e-6, 2), "0.0000010");
 }
 
-TEST(FormatNumber, RoundingUpGainsNoDigit) {
+TEST(FormatNumber, RoundingUpAddsNoDigit) {
     EXPECT_EQ(format_number(9.996), "10.0");
     EXPECT_EQ(format_number(99.96), "100");
     EXPECT_EQ(format_number(999.6), "1000");
     EXPECT_EQ(format_number(0.0009996), "0.00100");
 }
 
-TEST(FormatNumber, SaysWhatIsNoNumber) {
+TEST(FormatNumber, ShowsNanAndInfinity) {
     EXPECT_EQ(format_number(std::numeric_limits<double>::quiet_NaN()), "unknown");
     EXPECT_EQ(format_number(std::numeric_limits<double>::infinity()), "infinite");
 }
@@ -90,7 +90,7 @@ TEST(Wrap, BreaksAtSpacesAndIndents) {
     EXPECT_EQ(wrap("one\n\ntwo  three", 0, 80), "one\ntwo three\n");
 }
 
-TEST(Wrap, NeverBreaksAWordNorGivesUpOnANarrowTerminal) {
+TEST(Wrap, NeverBreaksAWordAndWorksOnANarrowTerminal) {
     const std::string word(50, 'x');
     EXPECT_EQ(wrap("a " + word + " b", 0, 30), "a\n" + word + "\nb\n");
     EXPECT_EQ(wrap("ab cd", 4, 1), "    ab cd\n");
@@ -115,7 +115,7 @@ class Environment : public testing::Test {
     int ends_[2];
 };
 
-TEST_F(Environment, NoColoursIntoAPipe) {
+TEST_F(Environment, PrintsNoColoursToAPipe) {
     EXPECT_FALSE(text_style(ends_[1]).colour);
     EXPECT_EQ(text_style(ends_[1]).width, 80);
 }
@@ -136,7 +136,7 @@ TEST(Shorten, KeepsWholeCharacters) {
     EXPECT_EQ(shorten("ä", 0), "…");
 }
 
-TEST(TextStyle, TerminalHasColoursUnlessTheyAreRefused) {
+TEST(TextStyle, TerminalHasColoursUnlessNoColorIsSet) {
     const int terminal = ::posix_openpt(O_RDWR | O_NOCTTY);
     if (terminal < 0) GTEST_SKIP() << "no pseudo-terminal here";
     ::unsetenv("NO_COLOR");

@@ -8,14 +8,14 @@
 namespace warplab {
 namespace {
 
-TEST(Utf8, KnowsWhatIsValid) {
+TEST(Utf8, AcceptsValidTextOnly) {
     for (const std::string valid : {"a", "\u00e4", "\u20ac", "\U0001f600", "\U0010ffff"}) {
         EXPECT_EQ(utf8_length(valid, 0), valid.size());
         EXPECT_EQ(to_valid_utf8(valid), valid);
     }
 }
 
-TEST(Utf8, ReplacesWhatIsNot) {
+TEST(Utf8, ReplacesInvalidBytes) {
     EXPECT_EQ(to_valid_utf8("\xff"), "\ufffd");
     EXPECT_EQ(to_valid_utf8("\xc3"), "\ufffd");                                // cut off
     EXPECT_EQ(to_valid_utf8("\xc0\xaf"), "\ufffd\ufffd");                      // overlong
@@ -25,7 +25,7 @@ TEST(Utf8, ReplacesWhatIsNot) {
     EXPECT_EQ(to_valid_utf8("a\x80z"), "a\ufffdz");
 }
 
-TEST(Utf8, PrintableKeepsLinesAndNoControls) {
+TEST(Utf8, PrintableTextKeepsLinesAndDropsControls) {
     EXPECT_EQ(to_printable("a\r\nb\n"), "a\nb\n");
     EXPECT_EQ(to_printable("\033[31mred\x7f"), "?[31mred?");
     EXPECT_EQ(to_printable("\u009b31m"), "?31m");

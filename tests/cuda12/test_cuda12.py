@@ -1,5 +1,5 @@
-"""nvcc 12 compiles the solutions of each lab's last stage, which use most; with WARPLAB_THOROUGH=1, those of all stages
-and the programs of tests/corpus. The runner and the drivers compile with CUDA 12's headers."""
+"""nvcc 12 compiles the solutions of each lab's last stage, which use most of CUDA; with WARPLAB_THOROUGH=1, it compiles
+those of all stages and the programs of tests/corpus. The runner and the drivers compile with CUDA 12's headers."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def nvcc() -> Path:
     try:
         return find_toolkit(ROOT / BUILD) / "bin/nvcc"
     except UnavailableError as problem:
-        pytest.skip(f"no CUDA 12 to be had: {problem}")
+        pytest.skip(f"CUDA 12 is not available: {problem}")
 
 
 @pytest.mark.parametrize("lab", labs())

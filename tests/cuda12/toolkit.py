@@ -1,4 +1,4 @@
-"""A CUDA 12 toolkit in a folder of its own: nvcc from Debian 13's package, headers and runtime from NVIDIA's wheels
+"""A CUDA 12 toolkit in a separate folder: nvcc from Debian 13's package, headers and runtime from NVIDIA's wheels
 (which lack nvcc in version 12). Nothing is installed into the system."""
 
 from __future__ import annotations
@@ -13,7 +13,9 @@ import tempfile
 from pathlib import Path
 
 WHEELS = {  # requirement: what is copied from it
-    "nvidia-cuda-cccl-cu12==12.6.77": ["nvidia/cuda_cccl/include"],  # older wheels lack <cuda/atomic> and its like
+    "nvidia-cuda-cccl-cu12==12.6.77": [
+        "nvidia/cuda_cccl/include"
+    ],  # older wheels lack <cuda/atomic> and similar headers
     "nvidia-cuda-nvcc-cu12==12.4.131": ["nvidia/cuda_nvcc/include"],
     "nvidia-cuda-runtime-cu12==12.4.127": ["nvidia/cuda_runtime/include"],
     "nvidia-cuda-runtime-cu12==12.9.79": ["nvidia/cuda_runtime/lib"],  # older ones lack the static library
@@ -38,11 +40,11 @@ LIBRARIES =+ $(_SPACE_) "-L$(TOP)/lib64"
 
 
 class UnavailableError(Exception):
-    """Why there can be no CUDA 12 here; the text is for whoever reads the tests' output."""
+    """The reason why CUDA 12 is not available; the text appears in the tests' output."""
 
 
 def run(*command: object, **options: object) -> str:
-    """What the command prints; UnavailableError with its last line if it fails."""
+    """Return the command's output. Raises UnavailableError with its last line if it fails."""
     try:
         ended = subprocess.run([*map(str, command)], capture_output=True, text=True, timeout=400, **options)
     except (OSError, subprocess.TimeoutExpired) as problem:
@@ -54,7 +56,7 @@ def run(*command: object, **options: object) -> str:
 
 
 def download_package(folder: Path) -> Path:
-    """Debian 13's package with nvcc 12.4, from the archive that this machine's own package lists name."""
+    """Download Debian 13's package with nvcc 12.4 from the archive in this machine's package lists."""
     archives = run("apt-get", "indextargets", "--format", "$(REPO_URI)", "Created-By: Packages", "Label: Debian")
     if not archives.split():
         raise UnavailableError("apt-get knows no Debian archive here: try `apt-get update`")
@@ -80,7 +82,7 @@ def copy(source: Path, target: Path) -> None:
 
 
 def assemble(toolkit: Path, folder: Path) -> None:
-    """Writes bin/nvcc, nvvm, include and lib64 below `toolkit`; `folder` is for what is needed on the way."""
+    """Write bin/nvcc, nvvm, include and lib64 below `toolkit`; `folder` is for temporary files."""
     package = download_package(folder)
     run("dpkg-deb", "--extract", package, folder / "package")
     for inside, where in PROGRAMS.items():
@@ -94,7 +96,7 @@ def assemble(toolkit: Path, folder: Path) -> None:
 
 
 def find_toolkit(build: Path) -> Path:
-    """build/cuda12.4, made at first use; UnavailableError when it cannot be."""
+    """Return build/cuda12.4, creating it at first use. Raises UnavailableError if that fails."""
     toolkit = build.resolve() / "cuda12.4"
     if platform.machine() != "x86_64":
         raise UnavailableError("it is fetched for x86-64 only")
@@ -102,7 +104,7 @@ def find_toolkit(build: Path) -> Path:
         raise UnavailableError(f"nvcc 12.4 takes g++ up to {NEWEST_GCC}: try CXX=g++-{NEWEST_GCC}")
     build.mkdir(parents=True, exist_ok=True)
     with (build / "cuda12.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)  # tests run side by side
+        fcntl.flock(lock, fcntl.LOCK_EX)  # tests run in parallel
         if not toolkit.exists():
             with tempfile.TemporaryDirectory(dir=build.resolve(), prefix="cuda12-") as name:
                 assemble(Path(name) / "toolkit", Path(name))

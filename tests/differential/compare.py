@@ -29,7 +29,7 @@ def expected(number: int) -> int:
 
 
 def differences(number: int, mode: str, outcome: Outcome, digest: int, of_gpu: str | None) -> list[str]:
-    """Return a line for each way in which an outcome is not what it must be."""
+    """Return a line for each error in an outcome."""
     where, found = f"case {number}, {mode}", []
     if outcome.digest is None:
         found.append(f"{where}: {' '.join(outcome.output[-3:]) or 'no digest'}")
@@ -48,7 +48,7 @@ def compare(
     keep: Path | None = None,
     runtime: list[Path] | None = None,
 ) -> dict:
-    """Return how many cases were compared, how many of these with a GPU, and all differences."""
+    """Return the number of compared cases, the number of these with a GPU's result, and all differences."""
     modes = list(modes)
     batches = [
         (first, [make_case(n) for n in range(first, min(first + BATCH, numbers.stop))])
@@ -71,7 +71,7 @@ def compare(
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--programs", type=int, default=200, help="how many")
-    parser.add_argument("--first", type=int, default=0, help="the first one's number")
+    parser.add_argument("--first", type=int, default=0, help="number of the first program")
     parser.add_argument("--modes", default=",".join(MODES).replace(", ", "+"), help="separated by commas; + for ', '")
     parser.add_argument("--rewriter-option", action="append", default=[], help="passed on to build/cpu/rewrite")
     parser.add_argument("--keep", type=Path, help="keep sources and programs in this folder")

@@ -1,4 +1,4 @@
-"""Builds generated programs for the CPU backend, as the judge builds hand-ins, and runs them in each of its modes."""
+"""Build generated programs for the CPU backend, as the judge builds hand-ins, and run them in each of its modes."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ MODES = {
 }
 FLAGS = {"fast": ["-DWARPLAB_CPU_FAST"], "hooked": CHECK_FLAGS}
 
-# A shuffle whose source is not there, and whose value is not used, is correct; the judge names it only when outputs are
-# wrong. A note costs nothing: it names a plain read beside atomics, as before an atomicCAS.
+# A shuffle from an absent lane is correct if its value is not used; the judge shows it only if outputs are wrong. A
+# note costs no points: it names a plain read next to atomics, as before an atomicCAS.
 HARMLESS = {"absent_lane", "note"}
 FINDING = re.compile(r"^warplab-finding: (\w+) ")
 
@@ -49,7 +49,7 @@ class BuildError(Exception):
 
 @dataclass
 class Outcome:
-    """One case in one mode: its digest (None: it did not end well), its findings, and what else it printed."""
+    """One case in one mode: its digest (None if it failed), its findings, and its other output."""
 
     digest: int | None = None
     findings: list[str] = field(default_factory=list)
@@ -108,7 +108,7 @@ def build(
 
 
 def start(built: Path, variables: dict[str, str], numbers: Iterable[int], limit_s: float) -> tuple[str, str]:
-    """Return what the program printed, both streams in their order, and how it ended (empty: well)."""
+    """Return the program's output (both streams, interleaved) and how it failed (empty: it did not)."""
     with subprocess.Popen(
         [built, *map(str, numbers)],
         env=os.environ | variables,
@@ -145,7 +145,7 @@ def read(said: str) -> dict[int, Outcome]:
 def run_mode(
     built: Path, variables: dict[str, str], numbers: list[int], limit_s: float = LIMIT_S
 ) -> dict[int, Outcome]:
-    """Run cases in one process; one that ends it is left out of the next."""
+    """Run cases in one process. A case that ends the process is omitted when the rest runs in the next one."""
     outcomes: dict[int, Outcome] = {}
     left = list(numbers)
     while left:

@@ -1,9 +1,9 @@
-"""Make a case from a seed: a random program whose results no order of its threads can change.
+"""Make a case from a seed: a random program whose results do not depend on the order of its threads.
 
-That holds by construction. A thread writes only elements of its own; what several threads change, they change by
-atomics of one kind, whose order does not show. `Builder.modes` says how each shared array is used since the last
-barrier, and another use makes a barrier necessary. Warp functions get masks that name exactly the lanes that call.
-Standard library only: a machine with a GPU needs nothing else to write the programs.
+This holds by construction. A thread writes only its own elements; several threads change an element only by atomics of
+one kind, whose order does not matter. `Builder.modes` says how each shared array is used since the last barrier, and
+another use makes a barrier necessary. Warp functions get masks that name exactly the lanes that call. Standard library
+only: a machine with a GPU needs nothing else to write the programs.
 """
 
 from __future__ import annotations
@@ -255,7 +255,7 @@ class Expressions:
     # Floats: every operation is exact or correctly rounded, so that no machine differs.
 
     def rounded(self, depth: int) -> Expression:
-        """Return an integer made of a float."""
+        """Return an integer that is computed from a float."""
         return self.from_float(self.floating(self.rng.choice(["f32", "f32", "f64"]), depth))
 
     def from_float(self, e: Expression) -> Expression:
@@ -326,7 +326,8 @@ class Expressions:
 
 
 class Builder(Expressions):
-    """Makes one kernel. `level` says who runs the code that is being made: `block` all threads of a block together,
+    """Make one kernel. `level` says which threads run the code being generated: `block` all threads of a block
+    together,
     `warp` all lanes of a warp, `lanes` the lanes of `self.mask`, `thread` any threads."""
 
     def __init__(self, rng: random.Random, name: str, inputs: list[Array], tables: list[Array]):
@@ -388,7 +389,7 @@ class Builder(Expressions):
         return made
 
     def observe(self, name: str, type_: str) -> None:
-        """Let a variable change the output, or the compiler drops what it holds."""
+        """Let a variable change the output; otherwise, the compiler would remove its computation."""
         if not self.sink:
             return
         value = variable(name, type_)
@@ -410,7 +411,7 @@ class Builder(Expressions):
         return self.modes.get(array.name) in (None, mode)
 
     def use(self, array: Array, mode: str) -> None:
-        """Use the array in this way; a barrier comes before if what was done since the last one requires it."""
+        """Use the array in this way, after a barrier if the uses since the last one require it."""
         if not self.can(array, mode):
             self.barrier(array.name)
         self.modes[array.name] = mode
@@ -641,7 +642,7 @@ class Builder(Expressions):
         name = self.rng.choice(list(self.totals))
         array, op = self.totals[name]
         if is_float(array.type) and self.depth > 1:
-            return  # the sum of many turns might be rounded
+            return  # the sum of many iterations might be rounded
         place = [self.index(array.size) if op != "groups" else number(self.rng.randrange(array.size))]
         if op == "CAS":
             way = "max" if array.type in ("i32", "u32") and array.size % 2 else "^"
@@ -659,7 +660,7 @@ class Builder(Expressions):
         return cast(self.integer(2), type_)
 
     def own_atomic(self) -> None:
-        """Change an element of the thread's own by an atomic: the old value is known."""
+        """Change the thread's own element by an atomic: the old value is known."""
         suited = [(array, at) for array, at in self.own if array.type in ("i32", "u32", "u64")]
         if not suited:
             return
@@ -711,7 +712,7 @@ class Builder(Expressions):
     def fence(self) -> None:
         self.emit(Plain(self.rng.choice(["__threadfence();", "__threadfence_block();", ";", "{ }"])))
 
-    # Pieces of lanes that are together
+    # Pieces for lanes that run together
 
     def lane(self) -> Expression:
         return binary("%", variable("t", "u32"), number(32, "u32"))
@@ -781,7 +782,7 @@ class Builder(Expressions):
         )
 
     def split(self) -> None:
-        """Let lanes go two ways, each with a mask of its own."""
+        """Let lanes take two branches, each with its own mask."""
         condition = self.declare("i32", self.condition(2), "c", "const int")
         ballot = self.warp_call("__ballot_sync({0}, {1})", "ballot", "u32", condition)
         votes = self.declare("u32", ballot, "m", "const unsigned")
@@ -910,7 +911,7 @@ class Builder(Expressions):
         self.emit(Loop("for", name, "i32", number(0), binary("<", i, limit), number(1), body, pragma))
 
     def warp_branch(self) -> None:
-        """Let whole warps go different ways."""
+        """Let whole warps take different branches."""
         warp = binary("/", variable("t", "u32"), number(32, "u32"))
         condition = binary("==", binary("&", warp, number(1, "u32")), number(self.rng.randrange(2), "u32"))
         then = self.inside(lambda: self.pieces("warp", self.rng.randrange(1, 4)), "warp")
@@ -1174,7 +1175,7 @@ class Builder(Expressions):
         return Function(name, parameters, type_, inner.body, result, "" if template else qualifiers, template, lambda_)
 
     def last_block(self) -> None:
-        """Let the block that finishes last add what all blocks left, as NVIDIA's threadFenceReduction does."""
+        """Let the block that finishes last add the results of all blocks, as in NVIDIA's threadFenceReduction."""
         k, zero, t, b = self.kernel, number(0, "u32"), variable("t", "u32"), variable("b", "u32")
         partial = Array("partial", "u32", (k.blocks,), "output")
         count, result = Array("finished", "u32", (1,), "output"), Array("result", "u32", (1,), "output")
@@ -1203,7 +1204,7 @@ class Builder(Expressions):
         self.read(load(array, self.index(array.size)))
 
     def epilogue(self) -> None:
-        """Let every variable that is left change the output."""
+        """Let every remaining variable change the output."""
         for name, type_ in list(self.variables):
             self.observe(name, type_)
         h = variable(self.sink, "u32")
@@ -1231,7 +1232,7 @@ def make_inputs(rng: random.Random, before: list[Buffer]) -> tuple[list[Array], 
 
 
 class CaseMaker:
-    """Puts kernels, buffers and the host's steps together."""
+    """Combines kernels, buffers and the host's steps."""
 
     def __init__(self, seed: int, name: str):
         self.rng = random.Random(f"warplab {seed}")
@@ -1302,7 +1303,7 @@ class CaseMaker:
         self.case.steps.append(Launch(k, [names.get(p.name, numbers.get(p.name)) for p in k.parameters], stream))
 
     def follow(self, stream: int, names: list[str]) -> None:
-        """Have the stream wait for what other streams do with these buffers; the default stream does by itself."""
+        """Make the stream wait for other streams' work on these buffers; the default stream waits by itself."""
         others = {self.stream_of[n] for n in names if n in self.stream_of} - {stream, 0}
         if stream:
             for other in sorted(others):

@@ -1,5 +1,5 @@
 #pragma once
-// What the generated programs of tests/differential share: buffers, streams, and a digest of what they compute.
+// Code that the generated programs of tests/differential share: buffers, streams, and a digest of their results.
 
 #include <cooperative_groups.h>
 #include <cooperative_groups/reduce.h>
@@ -22,7 +22,7 @@ inline void check(cudaError_t error, const char* call) {
     std::exit(3);
 }
 
-/// Replaces NaN, whose bits differ between machines, and -0.
+/// Replace NaN, whose bits differ between machines, and -0.
 __device__ inline float plain(float x) { return x == x ? x + 0.0f : 0.0f; }
 __device__ inline double plain(double x) { return x == x ? x + 0.0 : 0.0; }
 
@@ -43,7 +43,7 @@ inline unsigned long long mix(unsigned long long x) {
     return x ^ x >> 31;
 }
 
-/// The i-th number of a buffer; floats are multiples of 1/64 below 512.
+/// Return the i-th number of a buffer; floats are multiples of 1/64 below 512.
 template <class T>
 T number(unsigned long long seed, size_t i) {
     const unsigned long long bits = mix(seed + i);
@@ -76,7 +76,7 @@ struct Buffer {
 
 static cudaStream_t streams[3];  // the first is the default stream
 
-/// Has what comes next in `later` wait for what is in `earlier`.
+/// Make later work in `later` wait for all work in `earlier`.
 inline void follow(cudaStream_t later, cudaStream_t earlier) {
     cudaEvent_t event;
     CHECK(cudaEventCreateWithFlags(&event, cudaEventDisableTiming));
@@ -113,7 +113,7 @@ struct Case {
     unsigned long long (*run)();
 };
 
-/// Runs all cases, or those whose numbers are arguments; prints each number and its digest.
+/// Run all cases, or those whose numbers are arguments; prints each number and its digest.
 template <size_t count>
 int run_cases(const Case (&cases)[count], int arguments, char** argument) {
     for (int i = 1; i < 3; ++i) CHECK(cudaStreamCreate(&streams[i]));

@@ -1,8 +1,8 @@
 """Compute the outputs of a case from its tree, with numpy: no part of the CPU backend is used.
 
-All threads of a grid advance together, statement by statement; a mask says who takes part. This is one of the orders
-that CUDA allows, and since a generated program gives the same in each of them, its results are the program's. An
-access out of bounds or a warp function with a wrong mask raises `IllFormedError`: a mistake of the generator.
+All threads of a grid advance together, statement by statement; a mask selects the threads that take part. This is one
+of the orders that CUDA allows, and since a generated program computes the same in each of them, these are its results.
+An access out of bounds or a warp function with a wrong mask raises `IllFormedError`: a mistake of the generator.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ def digest(buffers: list[np.ndarray]) -> int:
 
 
 def convert(x: np.ndarray, type_: str) -> np.ndarray:
-    """Convert as C++ does; floats out of the integer's range have no defined result and give any."""
+    """Convert as C++ does; floats out of the integer's range have no defined result and give any value."""
     dtype = DTYPES[type_]
     if x.dtype.kind == "f" and dtype.kind != "f":
         limit = 2.0**62
@@ -179,7 +179,7 @@ class Run:
     # Expressions
 
     def value(self, e: Expression) -> np.ndarray:
-        """Return an expression's value for every thread; only those of threads in the mask mean something."""
+        """Return an expression's value for every thread; only those of threads in the mask are valid."""
         match e.op:
             case "constant":
                 return np.full(self.size, e.value, DTYPES[e.type])
@@ -238,7 +238,7 @@ class Run:
         return flat + memory.offset
 
     def note(self, memory: Memory, place: np.ndarray, writes: bool = False, atomic: bool = False) -> None:
-        """Look for a race; what a fence and an atomic order, as in `partial`, is left out."""
+        """Look for a race, except in accesses that a fence and an atomic order, as in `partial`."""
         array = memory.array
         if self.races and array.space in ("shared", "dynamic", "output") and array.name != "partial":
             is_new = array.space != "output"
@@ -435,7 +435,7 @@ class Run:
                 raise TypeError(s)
 
     def barrier(self, of_grid: bool = False) -> None:
-        """Raise IllFormedError where some threads of a block are here and others are not."""
+        """Raise IllFormedError if only some threads of a block are here."""
         here = np.bincount(self.block[self.mask], minlength=self.kernel.blocks)
         if np.any((here != 0) & (here != self.kernel.threads)):
             raise IllFormedError("a barrier in divergent code")
@@ -528,7 +528,7 @@ class Run:
             self.loop(s)
 
     def leave(self, kind: str) -> None:
-        """Take threads out; those that break or continue come back by their loop."""
+        """Remove threads; those that break or continue come back through their loop."""
         self.gone = self.gone | self.mask
         if kind == "break":
             self.broken = self.broken | self.mask
@@ -576,7 +576,7 @@ DTYPE_NAMES = {dtype: name for name, dtype in DTYPES.items()}
 
 
 def atomic_result(op: str, old, value, expected):
-    """Return what an atomic function leaves in memory."""
+    """Return the new value that an atomic function stores."""
     match op:
         case "Add":
             return old + value

@@ -1,9 +1,9 @@
-"""Plant one bug in a generated case: the sanitizer must find each that the oracle confirms.
+"""Plant one bug in a generated case: the sanitizer must find each bug that the oracle confirms.
 
     python3 -m tests.differential.plants --programs 200
 
-A plant that changes nothing that runs, such as a barrier in a branch that no block takes, is not confirmed and not
-counted. The table says for each kind how many were planted, confirmed and found; the cases that were missed follow.
+A bug in code that does not run, such as a barrier in a branch that no block takes, is not confirmed and not counted.
+The table says for each kind how many were planted, confirmed and found; the cases that were missed follow.
 """
 
 from __future__ import annotations
@@ -61,13 +61,13 @@ def remove(body: list, i: int, kernel: Kernel) -> None:
 
 
 def diverge(body: list, i: int, kernel: Kernel) -> None:
-    """Let only a part of the block come to a barrier."""
+    """Let only a part of the block reach a barrier."""
     limit = number(max(1, kernel.threads // 2), "u32")
     body[i] = Branch(binary("<", variable("t", "u32"), limit), [body[i]])
 
 
 def shrink_mask(body: list, i: int, kernel: Kernel) -> None:
-    """Leave a lane that calls out of the mask."""
+    """Omit a calling lane from the mask."""
     e = body[i].value
     mask = binary("&", e.parts[0], number(0xFFFFFFFE, "u32"))
     body[i] = copy.copy(body[i])
@@ -86,7 +86,7 @@ def shift_index(body: list, i: int, kernel: Kernel) -> None:
 
 
 def make_plain(body: list, i: int, kernel: Kernel) -> None:
-    """Change what many threads share without an atomic."""
+    """Change a shared element without an atomic."""
     atomic = body[i]
     body[i] = Store(atomic.array, atomic.indices, atomic.value)
 

@@ -1,8 +1,8 @@
-"""Find races and reads of unset shared memory while the oracle runs a grid: the truth that planted bugs are held
-against, and a proof that a generated program has none.
+"""Find races and reads of unset shared memory while the oracle runs a grid. This confirms planted bugs, and shows that
+other generated programs have none.
 
-For each element it keeps up to two threads that wrote it and two that read it, with how many barriers each had passed:
-enough to see a conflict, since of two threads one is another than the thread that comes next.
+For each element it keeps up to two threads that wrote it and two that read it, with the number of barriers that each
+had passed. This is enough to see a conflict, since one of two threads differs from the next thread.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ class Races:
         return (other == lanes) | by_block | by_warp
 
     def remember(self, slots: Slots, place: np.ndarray, lanes: np.ndarray, atomic: bool) -> None:
-        """Keep a thread that nothing orders in the second place while a new one takes the first."""
+        """Move an unordered thread to the second place, and put the new thread first."""
         last = slots.thread[0, place]
         keep = (last != NOBODY) & ~self.ordered(slots, 0, place, lanes)
         for part in (slots.thread, slots.block_turn, slots.warp_turn, slots.atomic):

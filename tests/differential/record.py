@@ -2,7 +2,7 @@
 
     python3 -m tests.differential.record --programs 10000
 
-Standard library only. `--compile-only --arch sm_90` needs no GPU: it shows that nvcc takes the programs. Programs are
+Standard library only. `--compile-only --arch sm_90` needs no GPU: it shows that nvcc accepts the programs. Programs are
 compiled in groups of 100, as many at once as there are cores; `--first` starts at another one, so that a long recording
 can be made in parts.
 """
@@ -52,7 +52,7 @@ def compile_group(nvcc: str, group: int, folder: Path, arch: str) -> tuple[int, 
 
 
 def run_group(built: Path, group: int) -> str:
-    """Run the group, then each case that gave nothing in a process of its own; return all digests."""
+    """Run the group, then each case without a result in its own process. Return all digests."""
     numbers = range(group * GROUP, (group + 1) * GROUP)
     found = run_cases(built, [])
     for number in numbers:
@@ -93,7 +93,7 @@ def main() -> int:
         for group, source, error in made:
             failures += bool(error)
             if error:
-                print(f"nvcc refuses the programs from {group * GROUP} on:\n{error}", flush=True)
+                print(f"nvcc rejects the programs from {group * GROUP} on:\n{error}", flush=True)
             elif not given.compile_only:
                 digests = run_group(folder / f"group_{group}", group)
                 failures += digests.count(FAILED)

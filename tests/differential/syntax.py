@@ -164,7 +164,7 @@ class Atomic:
 
 @dataclass
 class CasLoop:
-    """Changes an element by `new = old op value`, tried with atomicCAS until no other thread came between."""
+    """Changes an element by `new = old op value`, retried with atomicCAS until no other thread interferes."""
 
     op: str
     array: Array
@@ -176,7 +176,7 @@ class CasLoop:
 
 @dataclass
 class AggregatedAdd:
-    """The lanes that are together add their number to an element through one of them."""
+    """One of the lanes that run together adds their number to an element."""
 
     array: Array
     indices: list[Expression]
@@ -317,7 +317,7 @@ class Fill:
 
 @dataclass
 class Wait:
-    """Orders what comes after what came before: device, stream N (to the host), or event A→B between streams."""
+    """Orders later steps after earlier ones: device, stream N (for the host), or event A→B between streams."""
 
     kind: str
     stream: int = 0

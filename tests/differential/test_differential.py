@@ -1,6 +1,6 @@
-"""A few generated programs on the CPU backend against the oracle and recorded GPUs, and what that comparison stands on.
+"""Compare a few generated programs on the CPU backend with the oracle and recorded GPUs, and test this comparison.
 
-`make soak` and `python3 -m tests.differential.compare` take many more.
+`make soak` and `python3 -m tests.differential.compare` run many more.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def runtime(tmp_path_factory) -> list[Path]:
 
 
 @needs_rewriter
-def test_all_modes_give_what_the_oracle_and_the_gpu_give(runtime, tmp_path):
+def test_all_modes_agree_with_the_oracle_and_the_gpu(runtime, tmp_path):
     cases = range(8 if THOROUGH else 3)  # the soak part "generated" runs hundreds
     done = compare(cases, keep=tmp_path, runtime=runtime)
     assert done["found"] == []
@@ -45,7 +45,7 @@ def test_the_sanitizer_finds_a_planted_bug_of_each_kind(runtime, tmp_path):
 
 
 @needs_rewriter
-def test_a_wrong_program_is_seen(runtime, tmp_path):
+def test_a_wrong_program_is_detected(runtime, tmp_path):
     case = make_case(0)
     case.buffers[0].seed += 1
     outcome = run_everywhere([(0, [case])], tmp_path, ["fast"], runtime=runtime)["fast"][0]
@@ -53,7 +53,7 @@ def test_a_wrong_program_is_seen(runtime, tmp_path):
     assert "the oracle's is" in found
 
 
-def test_differences_name_what_is_wrong():
+def test_differences_name_the_error():
     assert differences(3, "fast", Outcome(7), 7, f"{7:016x}") == []
     assert differences(3, "fast", Outcome(7), 7, recorded.FAILED) == [
         f"case 3: the oracle's digest is {7:016x}, the GPU's {recorded.FAILED}"
@@ -68,7 +68,7 @@ def test_generated_programs_have_no_fault():
     assert {seed: found for seed in range(40) if (found := faults_of(make_case(seed)))} == {}
 
 
-def test_the_oracle_sees_planted_bugs():
+def test_the_oracle_detects_planted_bugs():
     for kind in PLANTS:
         cases = [case for seed in range(12) if (case := plant(seed, kind))]
         assert any(faults_of(case) for case in cases), kind
@@ -79,7 +79,7 @@ def test_a_seed_always_gives_the_same_program():
     assert program([make_case(5)]) != program([make_case(6)])
 
 
-def test_the_oracle_gives_what_gpus_gave():
+def test_the_oracle_agrees_with_recorded_gpus():
     known, stale = recorded.digests(range(200))
     if not known and not stale:
         pytest.skip("no GPU has recorded tests/differential/recorded.json yet")

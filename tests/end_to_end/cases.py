@@ -1,4 +1,4 @@
-"""Bad hand-ins for vector_add, stage 02: what is wrong with each, and what a person must be told."""
+"""Bad hand-ins for vector_add, stage 02: the mistake in each, and the words that its message must contain."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def program(
     launch: str = "add_kernel<<<unsigned((n + 255) / 256), 256>>>(a, b, out, n);",
     before: str = "",
 ) -> str:
-    """A right answer, unless a part is replaced; each part is one line, so that the lines above hold."""
+    """Return a right solution, unless a part is replaced. Each part is one line, so that line numbers stay the same."""
     return f"""#include "labs/vector_add/lab.h"
 {before}
 __global__ void add_kernel(const float* a, const float* b, float* out, std::size_t n) {{
@@ -294,7 +294,7 @@ RUNNING = [
         "allocates_for_ever",
         program(host="for (;;) (void)*(volatile char*)new char[1 << 20];"),
         "out_of_memory",
-        ("more memory than it may have", "in a loop and never freed"),
+        ("exceeded its memory limit", "in a loop and never freed"),
     ),
     Bad(
         "fills_memory_for_ever",

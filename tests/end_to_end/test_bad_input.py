@@ -1,5 +1,5 @@
-"""Bad hand-ins get one clear message: the right cause, words that say where and what to try, the right exit status, and
-nothing of ours in it."""
+"""Bad hand-ins get one clear message: the right cause, the place, what to try next, the right exit status, and no
+internal names."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ STAGE = "02_grid_stride"
 
 
 def write(case: Bad, folder: Path) -> Path:
-    """The case as a hand-in of its own name."""
+    """Return the case as a hand-in whose file has the case's name."""
     source = folder / f"{case.name}.cu"
     source.write_bytes(case.text if isinstance(case.text, bytes) else case.text.encode())
     return source
@@ -41,7 +41,7 @@ def test_message(case: Bad, tmp_path: Path) -> None:
 
 
 def test_a_file_larger_than_any_hand_in_is_not_read(tmp_path: Path) -> None:
-    """A sparse file costs its owner nothing, and reading it would fill the judge's memory."""
+    """A sparse file uses no disk space, but reading it would fill the judge's memory."""
     source = tmp_path / "sparse.cu"
     with source.open("wb") as file:
         file.truncate(1 << 42)
@@ -51,19 +51,19 @@ def test_a_file_larger_than_any_hand_in_is_not_read(tmp_path: Path) -> None:
 
 
 def grade_without_gpu(source: Path, folder: Path, *options: str) -> dict:
-    """The stage's report; skips the test if nvcc is to be asked and is not here."""
+    """Return the stage's report. Skip the test if it needs nvcc and nvcc is missing."""
     command = [BUILD / "warplab", "grade", "vector_add", STAGE, "--source", source, "--backend", "cpu", "--unsafe"]
     command += ["--report-dir", folder, "--no-cuda-only", *options]
     run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert run.returncode == 1, run.stdout + run.stderr
     stage = json.loads((folder / "vector_add.json").read_text())["stages"][0]
     if stage["compilation"]["nvcc"]["answer"] == "not_found":
-        pytest.skip("nvcc is not here")
+        pytest.skip("nvcc is missing")
     return stage
 
 
 def test_a_split_program_that_the_sanitizer_doubts_runs_again_by_fibers(tmp_path: Path) -> None:
-    """Loops between barriers take a __syncwarp() for one of the block: they hide this race, fibers do not."""
+    """Loops between barriers treat a __syncwarp() as a barrier of the block and hide this race; fibers do not."""
     kernel = (
         "__shared__ float s[256]; s[threadIdx.x] = i < n ? a[i] + b[i] : 0; __syncwarp(); "
         "const std::size_t other = i - threadIdx.x + (threadIdx.x ^ 128); "
@@ -81,7 +81,7 @@ LACKING = {"inline PTX": ("", 'asm volatile("membar.gl;");'), "an architecture":
 
 @pytest.mark.parametrize("lacking", LACKING)
 @pytest.mark.parametrize("nvcc", ["left out", "compiles it", "refuses it"])
-def test_points_are_pending_where_only_the_cpu_backend_refuses_a_file(nvcc: str, lacking: str, tmp_path: Path) -> None:
+def test_points_are_pending_if_only_the_cpu_backend_refuses_a_file(nvcc: str, lacking: str, tmp_path: Path) -> None:
     mistake = "threadIdx.w;" if nvcc == "refuses it" else ""
     before, kernel = LACKING[lacking]
     (source := tmp_path / "lacking.cu").write_text(program(before=before, kernel=f"{kernel} {mistake} out[i] = 0;"))
@@ -91,7 +91,7 @@ def test_points_are_pending_where_only_the_cpu_backend_refuses_a_file(nvcc: str,
     assert run.returncode == 1, run.stdout + run.stderr
     stage = json.loads((tmp_path / "vector_add.json").read_text())["stages"][0]
     if stage["compilation"]["nvcc"]["answer"] == "not_found":
-        pytest.skip("nvcc is not here")
+        pytest.skip("nvcc is missing")
     assert (stage["verdict"], stage["compilation"]["failure"]["cause"]) == ("failed", "refused_feature")
     pending = nvcc != "refuses it"
     assert [stage["score"][f"{kind}_pending"] for kind in ("correctness", "hygiene", "speed")] == [pending] * 3
@@ -176,7 +176,7 @@ def test_forged_submission_is_caught(name: str, cause: str, tmp_path: Path) -> N
     ],
     ids=lambda value: "-".join(value) if isinstance(value, list) else "",
 )
-def test_misuse_says_what_to_type(arguments: list[str], says: str) -> None:
+def test_misuse_shows_the_right_command(arguments: list[str], says: str) -> None:
     run = subprocess.run([BUILD / "warplab", *arguments], cwd=ROOT, capture_output=True, text=True, check=False)
     assert run.returncode == 2, run.stdout + run.stderr
     assert says in run.stdout + run.stderr

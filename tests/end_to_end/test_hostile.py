@@ -1,4 +1,4 @@
-"""Hostile hand-ins through `grade --tree DIR`: what they reach for stays out of reach, and nothing of them survives."""
+"""Hostile hand-ins through `grade --tree DIR` cannot reach their targets, and leave nothing behind."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ INCLUDES = "\n".join(f"#include <{header}>" for header in HEADERS)
 
 
 def grade(host: str, folder: Path) -> dict:
-    """Grade a right answer that does `host` first; return its stage of the report."""
+    """Grade a right solution that runs `host` first. Return its stage of the report."""
     tree = folder / "handed in"
     tree.mkdir()
     (tree / "02_grid_stride.cu").write_text(program(host=host, before=INCLUDES))
@@ -30,7 +30,7 @@ def grade_tree(tree: Path, folder: Path) -> dict:
     command += ["--dataset", "readable", "--report-dir", folder]
     run = subprocess.run([*map(str, command)], cwd=ROOT, capture_output=True, text=True, check=False)
     if "needs a sandbox" in run.stderr:
-        pytest.skip("no sandbox can be had here")
+        pytest.skip("no sandbox is available")
     assert run.returncode in (0, 1), run.stdout + run.stderr
     report = json.loads((folder / "vector_add.json").read_text())
     assert report["sandbox"] in ("namespace", "uid")
@@ -38,7 +38,7 @@ def grade_tree(tree: Path, folder: Path) -> dict:
 
 
 @pytest.mark.parametrize("linked", ["vector_add/02_grid_stride.cu", "vector_add"])
-def test_a_link_to_the_solutions_earns_nothing(linked: str, tmp_path: Path) -> None:
+def test_a_link_to_the_solutions_gets_no_points(linked: str, tmp_path: Path) -> None:
     link = tmp_path / "tree" / linked
     link.parent.mkdir(parents=True)
     link.symlink_to(ROOT / "solutions" / linked)
@@ -93,7 +93,7 @@ def test_a_fork_bomb_is_limited_and_dies(tmp_path: Path) -> None:
 
 
 def read(file: Path) -> str:
-    """A file's text; nothing when it went away."""
+    """Return a file's text; empty if the file no longer exists."""
     try:
         return file.read_text()
     except OSError:

@@ -1,7 +1,7 @@
-"""Ways to make slow code look fast to the model. Each file does the work of vector_add's second stage slowly on a GPU.
+"""Ways to make slow code look fast to the model. Each file solves vector_add's second stage, slowly on a GPU.
 
-A closed way gets no modelled time, or a slow one. An open way gets a fast one: the model's README names it. If it is
-closed one day, its test fails; then correct the README.
+A closed way gets no modelled time, or a slow one. An open way gets a fast one, and the model's README names it. If a
+change closes an open way, its test fails; then correct the README.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ void vector_add(const float* a, const float* b, float* out, std::size_t n, void*
     CUDA_CHECK(cudaGetLastError());
 }}
 """
-# Computes for a while what changes nothing, in a way that the compiler cannot leave out.
+# A long computation without effect, written so that the compiler cannot remove it.
 WASTE = """for (unsigned k = 0; k < turns && {when}; ++k) state = state * 1664525u + k;
     if (state == turns && sum == 3.25e37f) sum = 0;"""
 SIMPLE = """if (first >= n) return;
@@ -104,7 +104,7 @@ def test_a_closed_way_looks_slow_or_is_not_modelled(tmp_path: Path, way: str) ->
 
 
 def test_a_later_call_is_traced_more_often_than_not(tmp_path: Path) -> None:
-    """Which call is traced is drawn from four, so a program that is fast in the first one is found out by chance."""
+    """The traced call is drawn from four, so a program that is fast only in the first one is detected by chance."""
     ratios = (ratio_in(model(tmp_path, wasting("true", LATER_CALLS))) for _ in range(6))
     assert any(ratio is None or ratio > 3 for ratio in ratios), "it looked fast each time"
 

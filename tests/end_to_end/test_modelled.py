@@ -141,7 +141,7 @@ def test_inspect_shows_the_modelled_share_of_each_line(tmp_path: Path) -> None:
     assert "it is modelled, the others are counted" in " ".join(lines)
 
 
-def test_the_dataset_with_the_fewest_elements_is_modelled_however_many_iterations_it_has(tmp_path: Path) -> None:
+def test_the_dataset_with_the_fewest_elements_is_modelled_for_any_number_of_iterations(tmp_path: Path) -> None:
     source = ROOT / "solutions/heat_dissipation/04_fused_reduction.cu"
     _, inspection = inspect(tmp_path, source, stage=("heat_dissipation", "04"))
     assert inspection["modelled"]["dataset"] == "timed_4096"
@@ -208,19 +208,19 @@ def test_without_modelled_speed_nothing_is_modelled(tmp_path: Path) -> None:
         assert stage.get("modelled_time") is None and stage["score"]["speed_pending"]
 
 
-def test_a_course_may_leave_speed_out(tmp_path: Path) -> None:
+def test_a_course_can_omit_speed(tmp_path: Path) -> None:
     score = grade(tmp_path, SOLUTION, "--speed", "off")["score"]
     assert (score["speed_max"], score["speed_pending"]) == (0, False)
     assert score["max"] == score["correctness_max"] + score["hygiene_max"]
 
 
-def test_an_unknown_choice_of_speed_is_refused(tmp_path: Path) -> None:
+def test_an_unknown_choice_of_speed_is_rejected(tmp_path: Path) -> None:
     command = [str(BUILD / "warplab"), "grade", "vector_add", "02", "--backend", "cpu", "--speed", "fast"]
     said = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert said.returncode == 2 and "Choose measured, modelled or off." in said.stderr
 
 
-def test_what_fails_has_no_modelled_time(tmp_path: Path) -> None:
+def test_a_failed_stage_has_no_modelled_time(tmp_path: Path) -> None:
     (tmp_path / "wrong.cu").write_text(WRONG)
     said = bench(tmp_path / "wrong.cu")
     assert said.returncode == 1
@@ -228,24 +228,24 @@ def test_what_fails_has_no_modelled_time(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("gpu", ["H200", "h200"])
-def test_a_known_gpu_may_be_typed_in_any_case(gpu: str) -> None:
+def test_a_gpus_name_is_case_insensitive(gpu: str) -> None:
     said = bench(ROOT / "solutions/vector_add/02_grid_stride.cu", "--gpu", gpu)
     assert said.returncode == 0
 
 
-def test_a_gpu_without_calibration_says_so() -> None:
+def test_the_report_says_that_a_gpu_is_uncalibrated() -> None:
     said = bench(ROOT / "solutions/vector_add/02_grid_stride.cu", "--gpu", "RTX 4090")
     assert "Modelled for an NVIDIA GeForce RTX 4090" in words_of(said)
     assert "Constants of this GPU: uncalibrated: from data sheets and estimates." in words_of(said)
 
 
-def test_make_passes_the_gpu_on() -> None:
+def test_make_passes_the_gpu_to_the_program() -> None:
     command = ["make", "bench", "LAB=vector_add", "STAGE=02", "BACKEND=cpu", "GPU=voodoo"]
     said = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert said.returncode != 0 and "does not know the GPU voodoo" in said.stderr
 
 
-def test_an_unknown_gpu_is_refused_with_the_known_ones() -> None:
+def test_the_error_for_an_unknown_gpu_lists_the_known_ones() -> None:
     said = bench(ROOT / "solutions/vector_add/02_grid_stride.cu", "--gpu", "voodoo")
     assert said.returncode == 2
     assert "does not know the GPU voodoo. It knows: a100, h100, h200, rtx3090, rtx4090, t4, v100." in said.stderr

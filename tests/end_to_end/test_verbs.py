@@ -1,4 +1,4 @@
-"""The verbs as a student types them, with the real judge and a work folder of their own."""
+"""The verbs as a student types them, with the real judge and a temporary work folder."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SOLUTION = ROOT / "solutions" / LAB / f"{STAGE}.cu"
 
 
 class Student:
-    """A work folder, and what is typed there."""
+    """A work folder in which a student types commands."""
 
     def __init__(self, work: Path):
         self.work = work
@@ -54,7 +54,7 @@ def test_check_without_a_lab_names_the_labs(student: Student) -> None:
     assert LAB in said.stderr
 
 
-def test_a_mistyped_verb_is_named_with_the_nearest(student: Student) -> None:
+def test_a_mistyped_verb_gets_a_suggestion(student: Student) -> None:
     said = student.make("chekc", f"LAB={LAB}")
     assert said.returncode == 2
     assert "There is no verb chekc. Did you mean check? Verbs: " in said.stderr
@@ -71,14 +71,14 @@ def test_starting_twice_changes_nothing(student: Student) -> None:
     assert "already complete" in second.stdout
     assert student.file.read_text() == "// mine\n"
     later = sorted(student.file.parent.glob("*.cu"))[1]
-    later.unlink()  # as if the next archive had brought it
+    later.unlink()  # as if a later archive contained it
     assert (
         f"edit {later}, then type  make check LAB={LAB} STAGE={later.name[:2]}"
         in student.make("start", f"LAB={LAB}").stdout
     )
 
 
-def test_help_says_where_the_student_stands(student: Student) -> None:
+def test_help_shows_the_students_progress(student: Student) -> None:
     student.write(SOLUTION.read_text())
     assert student.check().returncode == 0
     said = student.make("help")
@@ -90,7 +90,7 @@ def test_help_says_where_the_student_stands(student: Student) -> None:
     assert "failing" in student.make("help").stdout
 
 
-def test_help_goes_on_with_the_stage_that_was_edited_last(student: Student) -> None:
+def test_help_continues_with_the_stage_that_was_edited_last(student: Student) -> None:
     student.write(SOLUTION.read_text() + "// mine\n")
     other = student.work / "dot_product" / "03_dyadic_sequential.cu"
     other.parent.mkdir()
@@ -111,7 +111,7 @@ def test_help_goes_on_with_the_stage_that_was_edited_last(student: Student) -> N
 
 def test_the_labs_are_listed_with_points_and_the_current_ones_stages(student: Student) -> None:
     lines = student.make("help").stdout.splitlines()
-    assert lines[2] == f"{LAB:<22} [..........]     0 of 30 points"  # the course begins with it
+    assert lines[2] == f"{LAB:<22} [..........]     0 of 30 points"  # the course's first lab
     assert lines[4].split()[0] == STAGE and lines[6].startswith("dot_product ")
     student.write(SOLUTION.read_text())
     student.check("--no-check-mode")
@@ -140,7 +140,7 @@ def test_after_a_check_the_next_step_is_named(student: Student) -> None:
     assert said.stdout.endswith(f"Next: make submit LAB={LAB}  (every stage of {LAB} passes)\n")
 
 
-def test_a_list_with_an_unknown_stage_checks_nothing(student: Student) -> None:
+def test_no_stage_is_checked_if_a_stage_of_the_list_is_unknown(student: Student) -> None:
     said = student.make("check", f"LAB={LAB}", "STAGE=1,9")
     assert said.returncode == 2 and '"9"' in said.stderr and not said.stdout
 
@@ -152,7 +152,7 @@ def test_one_dataset_shows_what_the_code_prints(student: Student) -> None:
     assert "n is 33" in said.stdout
 
 
-def test_submit_refuses_what_would_not_grade(student: Student) -> None:
+def test_submit_refuses_files_that_cannot_be_graded(student: Student) -> None:
     said = student.make("submit", f"LAB={LAB}")
     assert said.returncode == 2
     assert f"make start LAB={LAB}" in said.stdout + said.stderr
@@ -166,16 +166,17 @@ def test_submit_refuses_what_would_not_grade(student: Student) -> None:
     assert not list(student.work.glob("*.tar.gz"))
 
 
-def test_names_are_looked_at_before_anything_is_copied(student: Student) -> None:
+def test_names_are_checked_before_anything_is_copied(student: Student) -> None:
     for words in (["--dataset", "readble"], ["--tree", "wrok"]):
         assert student.check(*words).returncode == 2
     assert not student.work.exists()
 
 
 @pytest.mark.parametrize(
-    ("kind", "says"), [("folder", "is a folder, not a file"), ("dangling", "is a link to /nowhere, which is not there")]
+    ("kind", "says"),
+    [("folder", "is a folder, not a file"), ("dangling", "is a link to /nowhere, which does not exist")],
 )
-def test_what_is_no_file_is_said(student: Student, kind: str, says: str) -> None:
+def test_the_error_says_what_is_there_instead_of_a_file(student: Student, kind: str, says: str) -> None:
     student.file.parent.mkdir(parents=True)
     if kind == "folder":
         student.file.mkdir()
@@ -187,7 +188,7 @@ def test_what_is_no_file_is_said(student: Student, kind: str, says: str) -> None
     assert "missing_file" in said.stdout
 
 
-def test_a_verdict_stands_when_its_report_cannot_be_kept(student: Student) -> None:
+def test_a_verdict_holds_if_its_report_cannot_be_stored(student: Student) -> None:
     student.write(SOLUTION.read_text())
     (student.file.parent / "reports").write_text("in the way")
     said = student.check()
@@ -196,7 +197,7 @@ def test_a_verdict_stands_when_its_report_cannot_be_kept(student: Student) -> No
     assert "cannot be written" in said.stdout
 
 
-def test_a_missing_stage_is_said_once(student: Student, tmp_path: Path) -> None:
+def test_a_missing_stage_is_reported_once(student: Student, tmp_path: Path) -> None:
     (tmp_path / "tree").mkdir()
     command = [BUILD / "warplab", "grade", LAB, "02", "--tree", tmp_path / "tree", "--backend", "cpu"]
     run = subprocess.run(
@@ -225,14 +226,14 @@ def test_a_race_fails_the_check_with_its_line(student: Student) -> None:
 @pytest.mark.parametrize(
     "host, says",
     [
-        ("CUDA_CHECK(cudaMemset(out, 0, 8 * n));", "cudaMemset: the destination is smaller than what is set"),
+        ("CUDA_CHECK(cudaMemset(out, 0, 8 * n));", "cudaMemset: the destination is too small for what is set"),
         (
             "CUDA_CHECK(cudaMemcpy(out, a, 4 * n + 4, cudaMemcpyDeviceToDevice));",
             "cudaMemcpy: the destination is smaller",
         ),
     ],
 )
-def test_a_copy_beyond_a_buffer_of_the_labs_is_named_with_its_line(student: Student, host: str, says: str) -> None:
+def test_a_copy_beyond_the_labs_buffer_is_reported_with_its_line(student: Student, host: str, says: str) -> None:
     student.write(program(host=host))
     said = student.make("inspect", f"LAB={LAB}", "STAGE=02", "BACKEND=cpu")
     words = " ".join(said.stdout.split())
@@ -243,18 +244,18 @@ def test_a_copy_beyond_a_buffer_of_the_labs_is_named_with_its_line(student: Stud
     ("host", "says"),
     [
         ("int* p; cudaMalloc(&p, 4); cudaFree(p); cudaFree(p);", "that memory was freed before"),
-        ("cudaFree(out);", "it is one of the lab's buffers"),
-        ("int x; cudaFree(&x);", "no allocation of CUDA's gave it"),
+        ("cudaFree(out);", "it points to one of the lab's buffers"),
+        ("int x; cudaFree(&x);", "no CUDA function allocated it"),
     ],
 )
-def test_a_pointer_freed_in_vain_is_named_with_its_line(student: Student, host: str, says: str) -> None:
+def test_an_invalid_free_is_reported_with_its_line(student: Student, host: str, says: str) -> None:
     student.write(program(host=host))
     said = student.make("inspect", f"LAB={LAB}", "STAGE=02", "BACKEND=cpu")
     words = " ".join(said.stdout.split())
     assert f"{STAGE}.cu:9: invalid_free cudaFree does not take this pointer: {says}" in words, words
 
 
-def test_an_index_beyond_an_array_is_named_with_the_array(student: Student) -> None:
+def test_an_index_beyond_an_array_is_reported_with_the_arrays_name(student: Student) -> None:
     tile = "__shared__ float tile[4][8];\n    tile[threadIdx.x % 4][threadIdx.x % 9] = 1;"
     student.write(program(kernel=f"{tile} if (i < n) out[i] = a[i] + b[i];"))
     said = student.make("inspect", f"LAB={LAB}", "STAGE=02", "BACKEND=cpu")
@@ -273,13 +274,13 @@ COPY = "__shared__ float s[256]; float p = i < n ? a[i] + b[i] : 0;\n    memcpy(
         ("float x[4]; if (i < n) memcpy(x, a + i, sizeof x); if (i < n) out[i] = x[0] + b[i];", "reads elements"),
     ],
 )
-def test_memcpy_in_a_kernel_is_seen(student: Student, kernel: str, says: str) -> None:
+def test_the_sanitizer_sees_memcpy_in_a_kernel(student: Student, kernel: str, says: str) -> None:
     student.write(program(kernel=kernel))
     said = student.make("inspect", f"LAB={LAB}", "STAGE=02", "BACKEND=cpu")
     assert says in " ".join(said.stdout.split()), said.stdout
 
 
-def test_a_thread_that_goes_on_alone_does_not_meet_itself(student: Student) -> None:
+def test_a_thread_that_continues_alone_is_not_at_two_barriers(student: Student) -> None:
     loop = (
         "__shared__ float s[256];\n    if (blockIdx.x == 0) for (std::size_t k = threadIdx.x; k < n; k += 256) {\n"
         "        s[threadIdx.x] = a[k];\n        __syncthreads();\n"
@@ -287,11 +288,11 @@ def test_a_thread_that_goes_on_alone_does_not_meet_itself(student: Student) -> N
     )
     student.write(program(kernel=loop))
     said = student.make("inspect", f"LAB={LAB}", "STAGE=02", "BACKEND=cpu").stdout
-    assert "never come to this barrier" in said, said
+    assert "never reach this barrier" in said, said
     assert "two different barriers" not in said, said
 
 
-def test_a_kernel_given_the_judges_host_buffers_is_told(student: Student) -> None:
+def test_a_kernel_that_reads_the_judges_host_buffers_gets_a_message(student: Student) -> None:
     first = "01_one_thread_per_element.cu"
     right = (ROOT / "solutions" / LAB / first).read_text()
     student.write("")  # its folder
@@ -329,7 +330,7 @@ def test_without_check_mode_hygiene_is_pending(student: Student) -> None:
     student.write(program(kernel=RACE))
     said = student.check("--no-check-mode")
     assert said.returncode == 0, said.stdout + said.stderr
-    assert "hygiene, up to 2 more: check mode was left out" in said.stdout
+    assert "hygiene, up to 2 more: check mode was omitted" in said.stdout
 
 
 def test_a_note_of_check_mode_costs_nothing(student: Student, tmp_path: Path) -> None:
@@ -381,7 +382,7 @@ def test_after_a_grid_that_hangs_no_other_dataset_runs(
     assert len(ran) == (1 if stops else len(failures))
 
 
-def test_after_an_endless_call_what_needs_a_gpu_is_skipped_all_the_same(student: Student, tmp_path: Path) -> None:
+def test_datasets_for_a_gpu_are_still_skipped_after_an_endless_call(student: Student, tmp_path: Path) -> None:
     student.write(program(kernel="for (volatile bool on = n > 0; on;) {}"))
     report = tmp_path / "report.json"
     student.check("--no-check-mode", "--json", str(report))
@@ -395,7 +396,7 @@ def test_after_an_endless_call_what_needs_a_gpu_is_skipped_all_the_same(student:
 
 
 @pytest.mark.parametrize("asked", [False, pytest.param(True, marks=thorough)])
-def test_grading_times_what_does_not_count_only_when_asked(tmp_path: Path, asked: bool) -> None:
+def test_grading_times_unscored_datasets_only_on_request(tmp_path: Path, asked: bool) -> None:
     report = tmp_path / "report.json"
     command = [BUILD / "warplab", "grade", "heat_dissipation", "04", "--tree", "solutions", "--backend", "cpu"]
     command += ["--force", "--no-check-mode", "--no-nvcc"] + ["--unscored"] * asked
@@ -409,7 +410,7 @@ def test_grading_times_what_does_not_count_only_when_asked(tmp_path: Path, asked
 
 @thorough
 @pytest.mark.parametrize(("orders", "verdict"), [(["kill", "go"], "passed"), (["kill"] * 9, "error")])
-def test_a_compiler_that_is_killed_accuses_nobody(tmp_path: Path, orders: list[str], verdict: str) -> None:
+def test_a_killed_compiler_does_not_count_against_the_student(tmp_path: Path, orders: list[str], verdict: str) -> None:
     folder = tmp_path / "compiler"
     folder.mkdir()
     fifo = folder / "orders"
@@ -431,7 +432,7 @@ def test_a_compiler_that_is_killed_accuses_nobody(tmp_path: Path, orders: list[s
     assert stage["compilation"]["verdict"] == verdict, done.stdout
 
 
-def test_the_journal_is_made_of_what_the_verbs_recorded(student: Student) -> None:
+def test_the_journal_contains_the_results_of_the_verbs(student: Student) -> None:
     wrong = program(kernel="if (i + 1 < n) out[i] = a[i] + b[i];")
     for text in (wrong, program()):
         student.write(text)
@@ -463,7 +464,7 @@ def test_the_journal_is_made_of_what_the_verbs_recorded(student: Student) -> Non
 def test_grading_and_volatile_variables_need_hooks(
     words: list[str], before: str, has_hooks: bool, tmp_path: Path
 ) -> None:
-    """With hooks, a shared variable lies between two zones. Check mode finds the mistake in both cases."""
+    """With hooks, a shared variable lies between two guard zones. Check mode finds the mistake in both cases."""
     reads_beyond_the_end = "if (i < n) out[i] = a[n] == 1234.5f ? a[i] - b[i] : a[i] + b[i];"
     says_its_size = r'std::printf("%zu bytes\n", sizeof(warplab_cpu::Shared<char>));'
     source, report = tmp_path / "hand_in.cu", tmp_path / "report.json"
@@ -472,7 +473,7 @@ def test_grading_and_volatile_variables_need_hooks(
     command += ["--report-dir", tmp_path, "--no-nvcc"] if "grade" in words else []
     run = subprocess.run([*map(str, command)], cwd=ROOT, capture_output=True, text=True, check=False)
     if "needs a sandbox" in run.stderr:
-        pytest.skip("no sandbox can be had here")
+        pytest.skip("no sandbox is available")
     stage = json.loads(report.read_text())["stages"][0]
     sizes = {int(line.split()[0]) for line in stage["output"].splitlines() if line.endswith(" bytes")}
     assert len(sizes) == 1 and (sizes.pop() > 2048) == has_hooks, stage["output"]
@@ -493,7 +494,7 @@ UNCOALESCED = "for (std::size_t k = 0; k < 4; ++k) if (i * 4 + k < n) out[i * 4 
         ("03", program(kernel=UNCOALESCED), 0),  # without the stage's technique, which is a note
     ],
 )
-def test_inspect_ends_as_check_does(student: Student, tmp_path: Path, stage: str, text: str, status: int) -> None:
+def test_inspect_and_check_end_alike(student: Student, tmp_path: Path, stage: str, text: str, status: int) -> None:
     source = tmp_path / "mine.cu"
     source.write_text(text)
     for verb in "check", "inspect":
@@ -513,7 +514,7 @@ def test_inspect_ends_as_check_does(student: Student, tmp_path: Path, stage: str
         assert done.returncode == status, f"{verb}: {done.stdout}{done.stderr}"
 
 
-def test_inspects_source_has_the_terminals_width(student: Student, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_inspect_wraps_the_source_at_the_terminals_width(student: Student, monkeypatch: pytest.MonkeyPatch) -> None:
     long_line = "if (i < n) out[i] = a[i] + b[i]; // " + "x" * 90
     student.write(program(kernel=long_line))
     widths = {}
@@ -524,10 +525,10 @@ def test_inspects_source_has_the_terminals_width(student: Student, monkeypatch: 
     assert widths["80"] <= 80 < widths["160"] <= 160
 
 
-def test_a_question_comes_first_and_the_hint_with_hint_1(student: Student) -> None:
+def test_a_question_comes_first_and_hint_1_shows_the_hint(student: Student) -> None:
     student.write(program(kernel=RACE))
     question, hint = (
-        "What makes sure that one of the two threads is first? HINT=1 says what to try.",
+        "What ensures that one of the two threads is first? HINT=1 says what to try.",
         "If many threads update",
     )
     for verb in "check", "inspect":
@@ -536,13 +537,13 @@ def test_a_question_comes_first_and_the_hint_with_hint_1(student: Student) -> No
         told = " ".join(student.make(verb, f"LAB={LAB}", "STAGE=02", "BACKEND=cpu", "HINT=1").stdout.split())
         assert question not in told and hint in told, verb
     kept = (student.file.parent / "reports" / f"{STAGE}.json").read_text()
-    assert hint in kept and "HINT=1" not in kept  # a report has the hint itself
+    assert hint in kept and "HINT=1" not in kept  # a report contains the hint
     command = [str(BUILD / "warplab"), "check", LAB, "02", "--source", str(student.file), "--backend", "cpu"]
     others = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert hint in " ".join(others.stdout.split())  # only a student is asked first
 
 
-def test_a_mask_of_absent_lanes_names_a_lane_that_waits(student: Student) -> None:
+def test_the_message_for_a_mask_of_absent_lanes_names_a_waiting_lane(student: Student) -> None:
     text = SOLUTION.read_text()
     at = text.index("{", text.index("__global__")) + 1
     student.write(
@@ -551,4 +552,4 @@ def test_a_mask_of_absent_lanes_names_a_lane_that_waits(student: Student) -> Non
         + text[at:]
     )
     said = " ".join(student.check("--no-nvcc").stdout.split())
-    assert "lane 8 waits for lane 0, which its mask names and which never comes: thread (40,0,0) of block" in said
+    assert "lane 8 waits for lane 0, which its mask names but which never arrives: thread (40,0,0) of block" in said

@@ -1,4 +1,4 @@
-"""`warplab watch` with the real judge: saves in a work folder, and what is printed after each."""
+"""`warplab watch` with the real judge: a student saves files, and the test compares the output."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Watch:
         self.killer.start()
 
     def until(self, words: str) -> str:
-        """Return what is printed up to the line with these words."""
+        """Return the output up to the line with these words."""
         said = ""
         for line in self.process.stdout:
             said += line
@@ -102,7 +102,7 @@ def runner(process: int) -> int | None:
     return None
 
 
-def test_a_save_ends_a_check_that_hangs(watch: Watch) -> None:
+def test_saving_ends_a_check_that_hangs(watch: Watch) -> None:
     watch.save(HANGS)
     while (hanging := runner(watch.process.pid)) is None:
         threading.Event().wait(0.01)
@@ -120,7 +120,7 @@ def test_the_same_text_is_not_checked_again(watch: Watch) -> None:
     said = watch.until("Watching.")
     assert said.count(f"{STAGE}: passed") == 1
     records = (watch.file.parent / "journal/records.jsonl").read_text().splitlines()
-    assert sum('"kind":"report"' in record for record in records) == 3  # the starter's, and two texts
+    assert sum('"kind":"report"' in record for record in records) == 3  # the starter, and two versions
 
 
 def test_it_sleeps_between_saves(watch: Watch) -> None:

@@ -35,7 +35,7 @@ inline protocol::Answer well_formed(protocol::Ask ask) {
     return answer;
 }
 
-/// Makes packets from the input: one byte with the kind (bits 0 and 1: arbitrary bytes, a finding, an answer, an answer
+/// Make packets from the input: one byte with the kind (bits 0 and 1: arbitrary bytes, a finding, an answer, an answer
 /// whose first fields are well-formed) and the number of repetitions (the rest), two bytes of length, then the bytes.
 inline std::string make_packets(protocol::Ask asked, Bytes& input) {
     const auto head = input.take<std::uint8_t>();
@@ -56,7 +56,7 @@ inline std::string make_packets(protocol::Ask asked, Bytes& input) {
     return packets;
 }
 
-/// Reads a stream that arrives in two pieces, the first of `cut` bytes.
+/// Read a stream that arrives in two pieces, the first of `cut` bytes.
 inline Inbox::Read read_pieces(Inbox& inbox, protocol::Ask asked, std::string_view stream, std::size_t cut) {
     const Pipe pipe;
     Inbox::Read read = Inbox::Read::nothing;

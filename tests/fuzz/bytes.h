@@ -14,7 +14,7 @@ inline void require(bool holds, const char* promise) {
     if (!holds) throw std::logic_error(std::string("broken: ") + promise);
 }
 
-/// Moves the text up to a line of === from the front of an input; without such a line, the whole input.
+/// Move the text up to a line of === from the front of an input; without such a line, the whole input.
 inline std::string take_part(std::string_view& bytes) {
     constexpr std::string_view between = "\n===\n";
     const std::string_view text = bytes.substr(0, bytes.find(between));

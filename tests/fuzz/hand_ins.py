@@ -64,7 +64,7 @@ def without_judge() -> Iterator[dict[str, dict[str, bytes]]]:
 
     with (
         mock.patch.multiple(grading, judge=judge, run_judge=run_judge),
-        mock.patch.object(opening, "read_apart", read_here),
+        mock.patch.object(opening, "read_in_child", read_here),
     ):
         yield judged
 

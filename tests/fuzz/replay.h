@@ -87,7 +87,7 @@ inline const std::vector<std::string> compiler_words = {"student.cu",
                                                         "\xFF",
                                                         "\n"};
 
-/// The files of a folder, in the order of their names.
+/// Return the files of a folder, in the order of their names.
 inline std::vector<std::string> read_corpus(const std::filesystem::path& folder) {
     std::vector<std::filesystem::path> files;
     for (const auto& entry : std::filesystem::directory_iterator(folder)) files.push_back(entry.path());

@@ -24,12 +24,13 @@ inline bool read_report(std::string_view text, Report& report) {
     } catch (const std::logic_error&) {
         throw;
     } catch (const std::runtime_error& refusal) {
-        require(std::string_view(refusal.what()).starts_with("this is no report: at "), "a refusal says where");
+        require(std::string_view(refusal.what()).starts_with("this is not a valid report: at "),
+                "a refusal says where");
         return false;
     }
 }
 
-/// A lab with the stages and datasets that the report names.
+/// Return a lab with the stages and datasets that the report names.
 inline Lab make_lab(const Report& report) {
     Lab lab;
     lab.name = "lab";

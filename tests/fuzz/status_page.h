@@ -30,7 +30,7 @@ inline void read_item(Bytes& input, RawFinding& finding) {
     finding.width %= 32;
 }
 
-/// The page's head, and then of each list a byte of how many are filled in, whatever the head says of it.
+/// Return the page's head, and then of each list a byte of how many are filled in, whatever the head says of it.
 inline StatusPage read_page(Bytes& input) {
     StatusPage page{};
     const auto begin = reinterpret_cast<const char*>(&page), end = reinterpret_cast<const char*>(&page.findings);

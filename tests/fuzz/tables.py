@@ -140,7 +140,7 @@ def try_decisions(data: bytes, folder: Path) -> None:
         require(final.points is None or 0 <= final.points < 1e300, "points are a number of 0 or more")
     with (
         refusing(),
-        mock.patch.object(outputs, "find_alike", lambda *_: ([], [])),
+        mock.patch.object(outputs, "find_similar", lambda *_: ([], [])),
     ):  # decisions do not change similarity
         write_outputs(database, make_settings(folder))
         require_csv((folder / "gradebook.csv").read_bytes().decode(), "gradebook.csv")

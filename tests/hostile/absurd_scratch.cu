@@ -1,4 +1,4 @@
-// Bomb: asks for all memory there is as its scratch.
+// Bomb: requests all of the machine's memory as scratch memory.
 #include "labs/dot_product/lab.h"
 
 __global__ void dot_product_kernel(const int* a, const int* b, int* out, std::size_t n) {

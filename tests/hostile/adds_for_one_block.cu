@@ -1,4 +1,4 @@
-// Cheat: all blocks add to one total by atomics that hold within a block only.
+// Cheat: all blocks add to one total by atomics whose scope is a block.
 #include "labs/dot_product/lab.h"
 
 __global__ void dot_product_kernel(const int* a, const int* b, int* out, std::size_t n) {

@@ -1,4 +1,5 @@
-// Cheat: reads beyond the end and races; gives each finding on its way to the judge a kind that does not exist.
+// Cheat: reads beyond the end and races, and changes the kind of each finding, on its way to the judge, to an invalid
+// one.
 #include <unistd.h>
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Cheat: a thread answers at once, the work follows, and the runner's own answers are discarded.
+// Cheat: a thread answers at once, before the work is done, and the runner's own answers are discarded.
 #include <fcntl.h>
 #include <unistd.h>
 

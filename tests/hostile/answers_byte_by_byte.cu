@@ -1,4 +1,4 @@
-// Bomb: begins an answer and continues it with one byte per second, without end.
+// Bomb: begins an answer and sends one more byte of it each second, forever.
 #include <unistd.h>
 
 #include "forged_answer.h"

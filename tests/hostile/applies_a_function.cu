@@ -1,4 +1,4 @@
-// Cheat: reads beyond the end as the arguments of a call, which the compiler copies without hooks.
+// Cheat: passes objects beyond the end as arguments of a call, which the compiler copies without hooks.
 #include "labs/dot_product/lab.h"
 
 __device__ __noinline__ void take(int, int, int, int, int, int, int) {}

@@ -1,4 +1,4 @@
-// Cheat: stops the assembler with a section name that ends its line.
+// Cheat: stops the assembler with a section name that contains the end of a line.
 #include "labs/dot_product/lab.h"
 
 __global__ void dot_product_kernel(const int* a, const int* b, int* out, std::size_t n) {

@@ -1,4 +1,4 @@
-// Cheat: becomes a shell, which starts other programs in the background and exits with status 0.
+// Cheat: replaces itself with a shell, which starts programs in the background and exits with status 0.
 #include <unistd.h>
 
 #include "labs/dot_product/lab.h"

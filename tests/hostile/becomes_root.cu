@@ -1,4 +1,4 @@
-// Cheat: takes more rights: root's id, a namespace of its own, a mount, another root folder.
+// Cheat: tries to gain privileges: root's id, its own namespace, a mount, a different root folder.
 #include <sched.h>
 #include <sys/mount.h>
 #include <unistd.h>

@@ -1,4 +1,4 @@
-// Bomb: a line of 0.9 MB of blanks in a file with an error, for which the judge looks for headers of C++20.
+// Bomb: a line of 0.9 MB of spaces in a file with an error, where the judge looks for C++20 headers.
 #include "labs/dot_product/lab.h"
 @900000  @
 static_assert(sizeof(int) == 3, "");

@@ -1,4 +1,4 @@
-// Cheat: remembers the answer for each address of the input, and gives it again.
+// Cheat: stores the answer for each address of the input, and gives it again.
 #include <map>
 
 #include "labs/dot_product/lab.h"

@@ -1,4 +1,5 @@
-// Cheat: makes the pipes to the judge tiny, huge, non-blocking, packet-based, and with signals for the judge.
+// Cheat: makes the pipes to the judge tiny, huge, non-blocking and packet-based, and has them send signals to the
+// judge.
 #include <fcntl.h>
 #include <signal.h>
 #include <unistd.h>

@@ -1,4 +1,4 @@
-// Cheat: takes processors, priority and a personality that the judge did not give it.
+// Cheat: sets processors, a priority and a personality that the judge did not give it.
 #include <sched.h>
 #include <sys/personality.h>
 #include <sys/resource.h>

@@ -1,4 +1,4 @@
-// Cheat: sets the inputs to 0, to which the answer is easy.
+// Cheat: sets the inputs to 0, for which the answer is easy.
 #include "labs/dot_product/lab.h"
 
 __global__ void dot_product_kernel(const int*, const int*, int*, std::size_t) {}

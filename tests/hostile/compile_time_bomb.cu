@@ -1,4 +1,4 @@
-// Bomb: templates that double at each of many levels; the compiler needs for ever.
+// Bomb: templates that double at each of many levels, so that the compiler never finishes.
 #include "labs/dot_product/lab.h"
 
 template <int Level, unsigned long Path>

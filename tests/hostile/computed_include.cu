@@ -1,4 +1,4 @@
-// Cheat: includes the solution by a path that a macro makes up.
+// Cheat: includes the solution by a path that a macro builds.
 #include "labs/dot_product/lab.h"
 #define SOLUTION "@ROOT@/solutions/dot_product/01_serial_block_sum.cu"
 #include SOLUTION

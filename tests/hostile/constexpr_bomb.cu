@@ -1,4 +1,4 @@
-// Bomb: a constant that takes for ever to compute.
+// Bomb: a constant whose computation never finishes.
 #include "labs/dot_product/lab.h"
 
 constexpr int count(int to) {

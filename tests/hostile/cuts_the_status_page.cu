@@ -1,4 +1,4 @@
-// Cheat: makes the status page a file of no bytes, so that whoever reads it gets a bus error.
+// Cheat: truncates the status page to 0 bytes, so that any reader gets a bus error.
 #include <unistd.h>
 
 #include <cstdio>

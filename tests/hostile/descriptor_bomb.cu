@@ -1,4 +1,4 @@
-// Bomb: opens descriptors until none is left, for itself and whoever gets them by the channel.
+// Bomb: opens descriptors until there are none left, for itself and for any process that receives them by the channel.
 #include <fcntl.h>
 #include <sys/socket.h>
 

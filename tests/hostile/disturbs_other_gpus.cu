@@ -1,5 +1,5 @@
-// Cheat: forgets which GPU it was given, and keeps all that it can reach busy while others are timed there. The wrong
-// answer is for the test to see: it comes when there was more than one.
+// Cheat: ignores which GPU it may use, and keeps all GPUs that it can reach busy while others are timed there. If it
+// can reach more than one, it gives a wrong answer, which the test looks for.
 #include <fcntl.h>
 #include <unistd.h>
 

@@ -1,4 +1,4 @@
-// Bomb: never gets as far as main.
+// Bomb: never reaches main.
 #include <unistd.h>
 
 #include "labs/dot_product/lab.h"

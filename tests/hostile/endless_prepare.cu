@@ -1,4 +1,4 @@
-// Bomb: never comes back from what is not timed.
+// Bomb: never returns from its untimed preparation.
 #include <unistd.h>
 
 #include "labs/dot_product/lab.h"

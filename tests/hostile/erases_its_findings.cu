@@ -1,4 +1,4 @@
-// Cheat: reads beyond the end; whatever the status page says more after the kernel than before it, is taken back.
+// Cheat: reads beyond the end, then removes from the status page everything that the kernel added to it.
 #include <sys/mman.h>
 #include <unistd.h>
 

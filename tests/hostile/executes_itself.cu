@@ -1,4 +1,4 @@
-// Cheat: starts itself again with a library of its own in front of the C library.
+// Cheat: starts itself again and preloads its own library before the C library.
 #include <unistd.h>
 
 #include <cstdlib>

@@ -1,4 +1,4 @@
-// Cheat: writes far around its output, hoping to hit what it is compared with.
+// Cheat: writes far around its output, hoping to hit the values to which it is compared.
 #include "labs/dot_product/lab.h"
 
 __global__ void flood(int* out) {

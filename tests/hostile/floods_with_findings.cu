@@ -1,4 +1,4 @@
-// Bomb: several threads send findings without end, complete and partial ones.
+// Bomb: several threads send endless findings, complete and partial ones.
 #include <unistd.h>
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Cheat: writes into the status page that kernels were launched and all went well.
+// Cheat: writes into the status page that kernels were launched and succeeded.
 #include <sys/mman.h>
 
 #include <cstdint>

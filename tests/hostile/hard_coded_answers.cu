@@ -1,4 +1,4 @@
-// Cheat: knows the public datasets by their sizes, and gives the answers that it knows.
+// Cheat: recognizes the public datasets by their sizes, and gives stored answers.
 #include "labs/dot_product/lab.h"
 
 __global__ void answer(int* out, int known) { *out = known; }

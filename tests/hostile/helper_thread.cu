@@ -1,4 +1,4 @@
-// Cheat: returns at once and lets a thread of its own do the work, outside the time that is measured.
+// Cheat: returns at once; its own thread does the work, outside the measured time.
 #include <unistd.h>
 
 #include <thread>

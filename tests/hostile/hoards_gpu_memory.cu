@@ -1,4 +1,4 @@
-// Bomb: takes all memory of the GPU and keeps it.
+// Bomb: allocates all of the GPU's memory and keeps it.
 #include "labs/dot_product/lab.h"
 
 __global__ void dot_product_kernel(const int* a, const int* b, int* out, std::size_t n) {

@@ -1,4 +1,4 @@
-// Honest: threads past the end return before a barrier: those that have ended do not count at it on today's GPUs.
+// Honest: threads past the end return before a barrier, which does not wait for ended threads on today's GPUs.
 #include "labs/dot_product/lab.h"
 
 __global__ void dot_product_kernel(const int* a, const int* b, int* out, std::size_t n) {

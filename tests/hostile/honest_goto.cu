@@ -1,4 +1,4 @@
-// Honest: a goto passes the declarations of shared variables, which nothing initialises.
+// Honest: a goto jumps over the declarations of shared variables, which have no initialisers.
 #include "labs/dot_product/lab.h"
 
 __global__ void dot_product_kernel(const int* a, const int* b, int* out, std::size_t n) {

@@ -1,4 +1,4 @@
-// Honest: names a processor for host code, as programs from contests do.
+// Honest: a pragma selects a processor for host code, as in programs from contests.
 #pragma GCC optimize("O3")
 #pragma GCC target("avx2")
 #include "labs/dot_product/lab.h"

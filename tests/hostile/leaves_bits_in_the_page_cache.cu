@@ -1,5 +1,5 @@
-// Cheat: Evicts system files from the page cache, one for each set bit of a hidden input. The next process, which gets only
-// public datasets, asks which of them are there and answers with the bits.
+// Cheat: evicts system files from the page cache, one for each set bit of a hidden input. The next process, which gets
+// only public datasets, checks which files are cached and answers with the bits.
 #include <fcntl.h>
 #include <sys/uio.h>
 #include <unistd.h>

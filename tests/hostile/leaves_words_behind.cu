@@ -1,4 +1,4 @@
-// Cheat: stores text in every place that another process can read, and searches for text of the previous submission.
+// Cheat: stores text everywhere that another process might read it, and searches for text of the previous submission.
 #include <fcntl.h>
 #include <mqueue.h>
 #include <sys/ipc.h>

@@ -1,4 +1,4 @@
-// Bomb: gives the judge a TCP connection whose closing takes as long as its peer likes.
+// Bomb: passes the judge a TCP connection whose peer can delay the close as long as it likes.
 #include <arpa/inet.h>
 #include <sys/socket.h>
 #include <unistd.h>

@@ -1,4 +1,4 @@
-// Cheat: a slow kernel of one block, but the calls of a command run at the same time, each in a stream of its own.
+// Cheat: a slow kernel of one block, but all calls of a command run at the same time, each in its own stream.
 #include "labs/dot_product/lab.h"
 
 __global__ void dot_product_kernel(const int* a, const int* b, int* out, std::size_t n) {

@@ -1,4 +1,4 @@
-// Cheat: creates its own namespaces, above all a user namespace, in which it has every capability.
+// Cheat: creates its own namespaces, in particular a user namespace, in which it has every capability.
 #include <fcntl.h>
 #include <linux/sched.h>
 #include <sched.h>

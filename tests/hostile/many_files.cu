@@ -1,4 +1,4 @@
-// Bomb: makes files and folders without end.
+// Bomb: creates files and folders without end.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>

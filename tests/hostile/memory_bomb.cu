@@ -1,4 +1,4 @@
-// Bomb: takes memory until there is none.
+// Bomb: allocates memory until there is none left.
 #include "labs/dot_product/lab.h"
 
 void dot_product(const int*, const int*, int*, std::size_t, void*) {

@@ -1,4 +1,4 @@
-// Cheat: answers NaN everywhere, hoping that a comparison with NaN is never a difference.
+// Cheat: writes NaN everywhere, hoping that a comparison with NaN never counts as a difference.
 #include "labs/vector_add/lab.h"
 
 __global__ void add_kernel(float* out, std::size_t n) {

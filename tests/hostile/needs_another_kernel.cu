@@ -1,4 +1,4 @@
-// Cheat: a note that the loader interprets as a minimum kernel version.
+// Cheat: has an ELF note that the loader interprets as a minimum kernel version.
 #include "labs/dot_product/lab.h"
 
 __global__ void dot_product_kernel(const int* a, const int* b, int* out, std::size_t n) {

@@ -1,4 +1,4 @@
-// Open: copies a struct of which one member was never set, and uses that member.
+// Open: copies a struct with a member that was never set, and uses that member.
 #include "labs/dot_product/lab.h"
 
 struct Parts {

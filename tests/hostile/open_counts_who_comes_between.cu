@@ -1,4 +1,4 @@
-// Open: races only where other threads come between its atomics, as they do not under the sanitizer.
+// Open: races only if other threads run between its atomics, which does not happen under the sanitizer.
 #include "labs/dot_product/lab.h"
 
 __device__ unsigned turns;

@@ -1,5 +1,5 @@
-// Open: the fence stands before the block adds to `total`, not between that and its ticket, so nothing orders a block's
-// sum before its ticket. The last block adds to `total`, too, and that counts as reading the sums of the others.
+// Open: the fence comes before the block adds to `total`, not between the addition and the ticket, so nothing orders a
+// block's sum before its ticket. The last block also adds to `total`, which counts as reading the sums of the others.
 #include "labs/dot_product/lab.h"
 __device__ unsigned tickets;
 __device__ int total;

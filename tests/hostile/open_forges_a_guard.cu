@@ -1,4 +1,4 @@
-// Open: a race; the host writes into the status page that the read is a guard (grader/io/status_page.h).
+// Open: a race; the host marks the read as a guard in the status page (grader/io/status_page.h).
 #include <sys/mman.h>
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Open: memory that one stream uses is freed in the order of another stream, which does not wait for the first.
+// Open: one stream frees memory that another stream uses, and does not wait for it.
 #include "labs/dot_product/lab.h"
 
 __global__ void products(const int* a, const int* b, int* to, std::size_t n) {

@@ -1,4 +1,4 @@
-// Open: a race, on one line with an honest guarded update of another word.
+// Open: a race on the same line as an honest guarded update of another word.
 #include "labs/dot_product/lab.h"
 
 __global__ void dot_product_kernel(const int* a, const int* b, int* out, std::size_t n) {

@@ -1,4 +1,4 @@
-// Open: reads a total too early, and then adds 0 to it: as if an atomic checked a guess.
+// Open: reads a total too early, and then adds 0 to it, as if an atomic verified an earlier read.
 #include "labs/dot_product/lab.h"
 
 __global__ void dot_product_kernel(const int* a, const int* b, int* out, std::size_t n) {

@@ -1,5 +1,6 @@
-// Open: blocks write different values to one word without an atomic, between two atomics on another word whose values
-// they ignore. If blocks run one after the other, the atomics order them like a lock. The total does not depend on it.
+// Open: blocks write different values to one word without an atomic, between two atomics on another word whose results
+// they ignore. If blocks run one after the other, the atomics order them like a lock. The total does not depend on the
+// order.
 #include "labs/dot_product/lab.h"
 
 __device__ unsigned turns;

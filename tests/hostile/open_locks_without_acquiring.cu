@@ -1,5 +1,5 @@
-// Open: a lock with a fence before the unlock alone. A later owner may read an old `total`, from its L1 cache or by a
-// load that the compiler moved up.
+// Open: a lock that has a fence only before the unlock. A later owner may read an old `total`, from its L1 cache or by
+// a load that the compiler moved up.
 #include "labs/dot_product/lab.h"
 __device__ int locked;
 __global__ void dot_product_kernel(const int* a, const int* b, int* out, std::size_t n) {

@@ -5,7 +5,7 @@ __global__ void sum(const int* a, const int* b, unsigned* out, size_t n, bool be
     __shared__ unsigned p[256]; unsigned s = 0; for (size_t i = blockIdx.x * size_t(blockDim.x) + threadIdx.x; i < n; i += size_t(blockDim.x) * gridDim.x) s += unsigned(a[i]) * unsigned(b[i]);
     p[threadIdx.x] = s;
     if (behave) __syncthreads();
-    if (p[threadIdx.x ^ 64] == 0x12345679 + n) s ^= 1;  // else a race, here with no effect on the numbers
+    if (p[threadIdx.x ^ 64] == 0x12345679 + n) s ^= 1;  // otherwise a race, which does not change the numbers here
     if (s) atomicAdd(out, s);
 }
 static bool watched() {

@@ -1,4 +1,4 @@
-// Open: two branches call one helper, whose barrier is then in divergent code.
+// Open: two branches call the same helper function, whose barrier is then in divergent code.
 #include "labs/dot_product/lab.h"
 
 __device__ void wait_for_all() { __syncthreads(); }

@@ -1,4 +1,4 @@
-// Open: reads a struct of 24 bytes from an address that is no multiple of 8.
+// Open: reads a struct of 24 bytes from an address that is not a multiple of 8.
 #include "labs/dot_product/lab.h"
 
 struct Three {

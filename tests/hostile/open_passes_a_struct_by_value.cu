@@ -1,4 +1,4 @@
-// Open: a function that is not inlined takes a struct from beyond the end by value.
+// Open: a function that is not inlined takes by value a struct that is beyond the end.
 #include "labs/dot_product/lab.h"
 
 struct Two {

@@ -1,4 +1,4 @@
-// Open: reads vectors of which one half was never written.
+// Open: reads vectors whose second half was never written.
 #include "labs/dot_product/lab.h"
 
 __device__ int never;

@@ -1,4 +1,4 @@
-// Open: reads a local array of another thread, by a pointer that it left in shared memory.
+// Open: reads a local array of another thread, by a pointer in shared memory.
 #include "labs/dot_product/lab.h"
 
 __global__ void dot_product_kernel(const int* a, const int* b, int* out, std::size_t n) {

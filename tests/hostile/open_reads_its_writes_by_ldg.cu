@@ -1,4 +1,4 @@
-// Open: __ldg(), through the cache that nobody updates, of memory that the same kernel writes.
+// Open: __ldg() of memory that the same kernel writes; it reads through a cache that is not kept coherent.
 #include "labs/dot_product/lab.h"
 
 __global__ void dot_product_kernel(const int* a, const int* b, int* out, std::size_t n, int* to) {

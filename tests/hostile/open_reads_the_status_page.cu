@@ -1,5 +1,5 @@
-// Open: launches a small kernel and looks whether the status page (descriptor 4) then counts places in the code, which
-// only the sanitizer does. If so, it behaves well.
+// Open: launches a small kernel and checks whether the status page (descriptor 4) then counts places in the code, as it
+// does only under the sanitizer. If so, it behaves well.
 #include <unistd.h>
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// Open: 256 calls deep, each with 64 bytes of its own: 16 KB and more of stack. A GPU's thread has 1 KB, unless
-// cudaDeviceSetLimit() asks for more; a thread of the CPU backend has 256 KB.
+// Open: calls nested 256 deep, each with 64 bytes of local data, use over 16 KB of stack. A GPU's thread has 1 KB,
+// unless cudaDeviceSetLimit() sets more; a thread of the CPU backend has 256 KB.
 #include "labs/dot_product/lab.h"
 
 __device__ __noinline__ int add_up(const int* products, int first, const int* trail) {

@@ -1,4 +1,5 @@
-// Open: the halves of a tile call its shuffle in two branches, where all threads of a group must call one together.
+// Open: the two halves of a tile call its shuffle in different branches, but all threads of a group must call the same
+// one.
 #include <cooperative_groups.h>
 
 #include "labs/dot_product/lab.h"

@@ -1,4 +1,4 @@
-// Open: reads beyond the end unless an access takes as long as it does under the sanitizer.
+// Open: reads beyond the end unless an access takes as long as under the sanitizer.
 #include <ctime>
 
 #include "labs/dot_product/lab.h"

@@ -1,5 +1,5 @@
-// Open: the last block adds up what others wrote to volatile words, and nobody has a fence. Each block has read its
-// word before, as it would read a flag.
+// Open: the last block adds up what others wrote to volatile words, without any fence. Each block has read its word
+// before, as it would read a flag.
 #include "labs/dot_product/lab.h"
 
 __device__ volatile int sums[4096];

@@ -1,4 +1,5 @@
-// Open: a second host thread writes device memory while a kernel waits: during a grid, hooks ignore other threads.
+// Open: a second host thread writes device memory while a kernel waits. While a grid runs, hooks ignore other host
+// threads.
 #include <atomic>
 #include <thread>
 

@@ -1,4 +1,4 @@
-// Open: two streams read a buffer; a third writes it, and waits for only one of them.
+// Open: two streams read a buffer; a third writes it after waiting for only one of them.
 #include "labs/dot_product/lab.h"
 
 __global__ void products(const int* a, const int* b, int* to, std::size_t n) {
@@ -33,7 +33,7 @@ void dot_product(const int* a, const int* b, int* out, std::size_t n, void* scra
     look<<<blocks, 256, 0, second>>>(to, n, other);
     CUDA_CHECK(cudaEventRecord(event, second));
     CUDA_CHECK(cudaStreamWaitEvent(third, event, 0));
-    CUDA_CHECK(cudaMemsetAsync(to, 0, n * sizeof(int), third));  // beside sum
+    CUDA_CHECK(cudaMemsetAsync(to, 0, n * sizeof(int), third));  // next to sum
     CUDA_CHECK(cudaDeviceSynchronize());
     for (cudaStream_t one : {first, second, third}) CUDA_CHECK(cudaStreamDestroy(one));
     CUDA_CHECK(cudaEventDestroy(event));

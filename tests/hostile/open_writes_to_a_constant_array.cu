@@ -1,5 +1,5 @@
-// Open: g++ gives reads of an array that is declared const no hook. The file makes its page writable, and threads race
-// on it.
+// Open: g++ adds no hooks to reads of an array that is declared const. The file makes the array's page writable, and
+// threads race on it.
 #include <sys/mman.h>
 
 #include "labs/dot_product/lab.h"

@@ -20,7 +20,7 @@ __global__ void dot_product_kernel(const int* a, const int* b, int* out, std::si
 void dot_product(const int* a, const int* b, int* out, std::size_t n, void*) {
     for (int family = 0; family < AF_MAX; ++family)
         for (const int kind : {SOCK_STREAM, SOCK_DGRAM, SOCK_RAW, SOCK_SEQPACKET})
-            if (family != AF_UNIX || kind != SOCK_SEQPACKET)  // the GPU's driver creates those
+            if (family != AF_UNIX || kind != SOCK_SEQPACKET)  // the GPU's driver creates this kind
                 for (const int protocol : {0, 4, 6, 12, 15, 16}) open_socket(family, kind, protocol);
     int ends[2];
     for (const int kind : {SOCK_STREAM, SOCK_DGRAM, SOCK_SEQPACKET})

@@ -1,4 +1,5 @@
-// Cheat: nothing orders the plain updates of *out; each block reads and sets only its own flag, a byte in one word.
+// Cheat: nothing orders the plain updates of *out; each block reads and sets only its own flag, one byte of a shared
+// word.
 #include "labs/dot_product/lab.h"
 #ifndef TYPE
 #define TYPE unsigned char

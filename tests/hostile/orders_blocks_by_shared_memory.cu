@@ -1,5 +1,5 @@
-// Cheat: the fence stands after the ticket, and atomics on each block's own shared variable are to order the blocks,
-// because it has the same address in all.
+// Cheat: the fence comes after the ticket; atomics on a shared variable, which has the same address in all blocks, are
+// meant to make the sanitizer see the blocks as ordered.
 #include "labs/dot_product/lab.h"
 __device__ unsigned tickets;
 __device__ int partials[1 << 16];

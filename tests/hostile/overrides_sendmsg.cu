@@ -1,4 +1,4 @@
-// Cheat: defines the C library's sendmsg, by which the runner answers, and says that no call failed.
+// Cheat: defines the C library's sendmsg, by which the runner answers, and reports that no call failed.
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>

@@ -1,4 +1,4 @@
-// Cheat: names a loader of its own in the section .interp, so that the program cannot be started.
+// Cheat: names its own loader in the section .interp, so that the program cannot be started.
 #include "labs/dot_product/lab.h"
 
 __global__ void dot_product_kernel(const int* a, const int* b, int* out, std::size_t n) {

@@ -1,4 +1,4 @@
-// Cheat: names a loader of its own in an asm statement made of two tokens.
+// Cheat: names its own loader in an asm statement made of two tokens.
 #include "labs/dot_product/lab.h"
 
 __global__ void dot_product_kernel(const int* a, const int* b, int* out, std::size_t n) {

@@ -1,4 +1,4 @@
-// Cheat: brings a main of its own that prints a verdict.
+// Cheat: has its own main, which prints a verdict.
 #include <cstdio>
 
 #include "labs/dot_product/lab.h"

@@ -1,4 +1,5 @@
-// Cheat: says that its lines are the secret's, so that the compiler quotes that file beside a mistake.
+// Cheat: claims with a line directive that its lines are those of a secret file, so that the compiler quotes that file
+// in an error.
 #include "labs/dot_product/lab.h"
 # 1 "@ROOT@/datasets/.secret"
 int mistake = nothing;

@@ -1,4 +1,4 @@
-// Cheat: connects to a port of this machine, to a socket of its system and to a name server.
+// Cheat: connects to a port of this machine, to a system socket and to a name server.
 #include <arpa/inet.h>
 #include <sys/socket.h>
 #include <sys/un.h>

@@ -1,4 +1,4 @@
-// Cheat: reads memory of the device's heap that was never set in this kernel. An earlier kernel had set that part.
+// Cheat: reads memory of the device's heap that this kernel never set. An earlier kernel had set that part.
 #include "labs/dot_product/lab.h"
 __global__ void first (int x) { int* p = static_cast<int*>(malloc(256)); if (p) for (int i = 0; i < 64; ++i) p[i] = x; if (p && p[x] < 0) printf("never"); free(p); }
 __global__ void sum(const int* a, const int* b, int* out, std::size_t n) {

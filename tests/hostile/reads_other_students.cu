@@ -1,4 +1,4 @@
-// Cheat: opens another student's hand-in, its report, and what was compiled of others.
+// Cheat: opens another student's hand-in, its report, and the programs compiled from other hand-ins.
 #include <fcntl.h>
 #include <unistd.h>
 

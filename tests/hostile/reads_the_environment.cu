@@ -1,4 +1,4 @@
-// Cheat: prints the environment, its own and of every process in sight, for what the grader keeps there.
+// Cheat: prints its own environment and that of every visible process, to find the grader's variables.
 #include <dirent.h>
 #include <fcntl.h>
 #include <unistd.h>

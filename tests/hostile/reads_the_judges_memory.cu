@@ -1,4 +1,4 @@
-// Cheat: reads the memory of the process above, where the right answers are.
+// Cheat: reads the memory of the parent process, where the right answers are.
 #include <fcntl.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -14,7 +14,7 @@ __global__ void dot_product_kernel(const int* a, const int* b, int* out, std::si
     if (i < n) atomicAdd(out, a[i] * b[i]);
 }
 
-// The sandbox's own first process may run as the same user. It knows nothing, and no verdict depends on what it says.
+// The sandbox's own first process may run as the same user. It knows no secrets, and no verdict depends on its output.
 static bool is_bubblewrap(int process) {
     std::ifstream name("/proc/" + std::to_string(process) + "/comm");
     std::string word;

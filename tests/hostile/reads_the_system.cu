@@ -1,4 +1,4 @@
-// Cheat: opens passwords, the machine's users, the kernel and disks.
+// Cheat: opens the files of passwords, users, the kernel and disks.
 #include <fcntl.h>
 #include <unistd.h>
 

@@ -1,4 +1,4 @@
-// Cheat: puts memory of its own in place of the grader's output, where it can write whenever it likes.
+// Cheat: maps its own memory in place of the grader's output, so that it can write at any time.
 #include <sys/mman.h>
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Cheat: Saves the state of the thread into shared memory: a write that g++ gives no hook.
+// Cheat: saves the state of the thread to shared memory, a write to which g++ adds no hook.
 #include <cstddef>
 
 #include "labs/dot_product/lab.h"

@@ -1,4 +1,4 @@
-// Cheat: has the name of an exception write markup and a terminal's commands into the report.
+// Cheat: the name of an exception writes markup and terminal commands into the report.
 #include <stdexcept>
 
 #include "labs/dot_product/lab.h"

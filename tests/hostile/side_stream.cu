@@ -1,4 +1,4 @@
-// Cheat: works on a stream of its own, which events on the default stream do not see.
+// Cheat: works on its own stream, which events on the default stream do not measure.
 #include "labs/dot_product/lab.h"
 
 __global__ void dot_product_kernel(const int* a, const int* b, int* out, std::size_t n) {

@@ -1,4 +1,4 @@
-// Cheat: kills the process above and all that it may.
+// Cheat: kills its parent process and every process that it has permission to kill.
 #include <signal.h>
 #include <sys/types.h>
 #include <unistd.h>

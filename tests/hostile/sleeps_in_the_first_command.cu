@@ -1,4 +1,4 @@
-// Cheat: takes long for the first command of each process, so that all others look short.
+// Cheat: delays the first command of each process, so that all others look short.
 #include <unistd.h>
 
 #include "labs/dot_product/lab.h"

@@ -1,4 +1,4 @@
-// Cheat: computes in the first call of a process only and leaves the answer standing for the others.
+// Cheat: computes only in the first call of a process, and leaves the old answer in place in later calls.
 #include "labs/dot_product/lab.h"
 
 __global__ void dot_product_kernel(const int* a, const int* b, int* out, std::size_t n) {

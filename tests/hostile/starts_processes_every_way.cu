@@ -1,4 +1,4 @@
-// Cheat: starts a process with every system call for it; each process tries to outlive the run.
+// Cheat: starts processes with every system call that can; each tries to outlive the run.
 #include <sched.h>
 #include <signal.h>
 #include <spawn.h>

@@ -1,5 +1,5 @@
-// Cheat: allows core dumps again and crashes, so that the kernel starts the machine's program for them, which runs
-// outside the sandbox. A limit of 0 does not stop a program; only 1 does.
+// Cheat: allows core dumps again and crashes, so that the kernel starts the machine's crash handler, which runs outside
+// the sandbox. A limit of 0 does not stop that program; only 1 does.
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>

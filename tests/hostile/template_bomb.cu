@@ -1,4 +1,4 @@
-// Bomb: a template that needs itself without end.
+// Bomb: a template that instantiates itself without end.
 #include "labs/dot_product/lab.h"
 
 template <int N>

@@ -64,7 +64,7 @@ def grade(course: Path, source: Path, folder: Path, *gone: str) -> tuple[Path, s
         check=False,
     )
     if "needs a sandbox" in run.stderr:
-        pytest.skip("no sandbox can be had here")
+        pytest.skip("no sandbox is available")
     assert report.exists(), run.stdout + run.stderr
     return report, run.stdout + run.stderr
 

@@ -87,7 +87,7 @@ AS_ROOT = [
     Case("net-namespaces landlock", ("sysctl user.max_net_namespaces", "no Landlock")),
     Case("proc landlock", ("Can't mount proc", "no Landlock")),
 ]
-ROOT_CAN = "Only root can do without"
+ROOT_CAN = "Only root can work without it"
 AS_ORDINARY_USER = [
     Case("", "namespace"),
     Case("cgroups", "namespace"),
@@ -102,7 +102,7 @@ AS_ORDINARY_USER = [
         Case(f"{kind}-namespaces", (f"no {kind} namespaces", f"`sysctl user.max_{kind}_namespaces=15000`", ROOT_CAN))
         for kind in ("user", "pid", "net", "ipc", "uts", "mnt", "cgroup")
     ),
-    Case("apparmor", ("AppArmor keeps bubblewrap", "`make setup`", ROOT_CAN)),
+    Case("apparmor", ("AppArmor prevents bubblewrap", "`make setup`", ROOT_CAN)),
     Case("unprivileged-namespaces", ("`sysctl kernel.unprivileged_userns_clone=1`", ROOT_CAN)),
     Case("prlimit", ("execvp /usr/bin/prlimit", ROOT_CAN)),
     Case("limits", ("bwrap: setting a limit", "seccomp profile", ROOT_CAN)),
@@ -148,9 +148,9 @@ if not Path("/sys/fs/cgroup/cgroup.controllers").exists():  # otherwise a second
 if Path("/.dockerenv").exists():
     HOSTS_AS_ROOT += [
         Case("cgroups", "namespace", (NO_GROUPS, "in this container; start it with --privileged")),
-        Case("namespaces", "uid", ("this container may not make namespaces", DOCKER)),
+        Case("namespaces", "uid", ("this container may not create namespaces", DOCKER)),
     ]
-    HOSTS_AS_ORDINARY_USER.append(Case("namespaces", ("this container may not make namespaces", DOCKER, ROOT_CAN)))
+    HOSTS_AS_ORDINARY_USER.append(Case("namespaces", ("this container may not create namespaces", DOCKER, ROOT_CAN)))
 
 
 def assert_then(case: Case, folder: Path, course: Path, *more: str) -> None:

@@ -1,4 +1,4 @@
-// Bomb: starts threads that wait for ever until no more can be had.
+// Bomb: starts threads that wait forever, until the system refuses to create more.
 #include <pthread.h>
 #include <sys/prctl.h>
 #include <unistd.h>

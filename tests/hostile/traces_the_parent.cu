@@ -1,4 +1,4 @@
-// Cheat: attaches a debugger to the process above, to change its memory.
+// Cheat: attaches a debugger to its parent process, to change its memory.
 #include <sys/ptrace.h>
 #include <sys/uio.h>
 #include <unistd.h>

@@ -1,4 +1,4 @@
-// Cheat: an asm statement that the assembler refuses only at the end of the file.
+// Cheat: an asm statement that the assembler rejects only at the end of the file.
 #include "labs/dot_product/lab.h"
 
 __global__ void dot_product_kernel(const int* a, const int* b, int* out, std::size_t n) {

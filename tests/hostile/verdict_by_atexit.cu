@@ -1,4 +1,4 @@
-// Cheat: writes a report of full points when the program ends, and ends it.
+// Cheat: ends the program and, in an exit handler, writes a report with full points.
 #include <cstdio>
 #include <cstdlib>
 

@@ -1,4 +1,4 @@
-// Cheat: prints what the grader prints for a stage that passed, with terminal commands that erase what follows.
+// Cheat: prints the grader's text for a passed stage, with terminal commands that erase the text after it.
 #include <cstdio>
 
 #include "labs/dot_product/lab.h"

@@ -1,4 +1,4 @@
-// Bomb: waits in every step for slightly less than its limit: only the total is too long.
+// Bomb: waits in every step for slightly less than its limit; only the total is too long.
 #include <unistd.h>
 
 #include "labs/dot_product/lab.h"

@@ -1,4 +1,4 @@
-// Cheat: reads beyond the end, and wipes all that check mode wrote down.
+// Cheat: reads beyond the end, and erases everything that the sanitizer recorded.
 #include <sys/mman.h>
 #include <unistd.h>
 

@@ -1,4 +1,4 @@
-// Cheat: reads beyond the end in a child, whose findings are discarded; its parent launches a kernel that does nothing.
+// Cheat: reads beyond the end in a child process, whose findings are discarded; the parent launches an empty kernel.
 #include <fcntl.h>
 #include <sys/wait.h>
 #include <unistd.h>

@@ -31,21 +31,21 @@ inline Dataset make_dataset(const std::string& generator, Parameters parameters)
     return dataset;
 }
 
-/// A problem with the right answer in its outputs.
+/// Return a problem with the right answer in its outputs.
 inline Problem solve(const Oracle& oracle, const Dataset& dataset, std::uint64_t seed) {
     Problem problem = oracle.generate(dataset, seed, 0);
     oracle.reference(problem, Execution::sequential);
     return problem;
 }
 
-/// The array with every word set to `pattern`, as an output is before a call.
+/// Return the array with every word set to `pattern`, as an output is before a call.
 inline Array filled(ElementType type, std::size_t count, std::uint32_t pattern) {
     Array array(type, count);
     for (std::uint32_t& word : array.as<std::uint32_t>()) word = pattern;
     return array;
 }
 
-/// The first hypothesis that gives `actual` in buffer `output`, as the judge looks for it.
+/// Return the first hypothesis that gives `actual` in buffer `output`, as the judge looks for it.
 inline std::optional<Hypothesis> explain(const Oracle& oracle, const Problem& problem, std::size_t output,
                                          const Array& before, const Array& actual, const Problem* previous = nullptr,
                                          std::uint32_t beyond = 0x7ff81235u) {

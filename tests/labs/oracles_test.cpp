@@ -14,7 +14,7 @@
 
 #include "grader/judge/bench/pool.h"
 #include "grader/judge/check/diagnose.h"
-#include "grader/judge/sandbox/apart.h"
+#include "grader/judge/sandbox/in_child.h"
 #include "tests/labs/oracle_case.h"
 
 namespace warplab::test {
@@ -46,7 +46,7 @@ std::vector<Cut> cuts_of(std::size_t n) {
     return cuts;
 }
 
-/// The call with the right answer in its outputs; the one that is given stays as it is.
+/// Return the call with the right answer in its outputs; the one that is given stays as it is.
 Problem solve_copy(const Lab& lab, const Oracle& oracle, Problem call) {
     for (std::size_t b = 0; b < lab.buffers.size(); ++b)
         if (lab.buffers[b].role != Role::input) call.arrays[b] = call.arrays[b].clone();

@@ -158,17 +158,17 @@ def test_elements_that_are_done_again_are_noted(tmp_path: Path) -> None:
     judged = check("vector_add", "02", source, tmp_path)
     assert judged.status == 0
     (note,) = judged.stage["notes"]
-    assert "what other threads have written already" in note and "gridDim.x * blockDim.x?" in note
+    assert "another thread has already written" in note and "gridDim.x * blockDim.x?" in note
 
 
-def test_a_starter_is_recognised_with_the_file_beside_it(tmp_path: Path) -> None:
+def test_a_starter_is_recognised_with_the_file_next_to_it(tmp_path: Path) -> None:
     starter = ROOT / "starter/vector_add/01_one_thread_per_element.cu"
     source = tmp_path / starter.name
     source.write_text("// mine\n" + starter.read_text())
     (tmp_path / "01.cu.txt").write_text("edited")
     failure = check("vector_add", "01", source, tmp_path, "--no-check-mode", "--no-cuda-only").failures()[0]
     assert failure["cause"] == "starter"
-    assert "Did you edit" in failure["hint"] and "01.cu.txt is beside it" in failure["hint"]
+    assert "Did you edit" in failure["hint"] and "01.cu.txt is in the same folder" in failure["hint"]
     source.write_text(starter.read_text().replace("{\n", "{\n    int changed = 1;\n", 1))
     failure = check("vector_add", "01", source, tmp_path, "--no-check-mode", "--no-cuda-only").failures()[0]
     assert failure["cause"] == "not_launched"

@@ -378,7 +378,7 @@ const Json& resolve(const Json& schema, const Json& root) {
     return resolve(root.at(Json::json_pointer(schema["$ref"].get<std::string>().substr(1))), root);
 }
 
-/// Calls `visit(pointer, schema)` for every object of the document that the schema describes key by key.
+/// Call `visit(pointer, schema)` for every object of the document that the schema describes key by key.
 void walk(const Json& schema_or_ref, const Json& root, const Json& value, const std::string& pointer,
           const std::function<void(const std::string&, const Json&)>& visit) {
     const Json& schema = resolve(schema_or_ref, root);
@@ -391,7 +391,7 @@ void walk(const Json& schema_or_ref, const Json& root, const Json& value, const 
         walk(schema["properties"][key], root, inner, pointer + "/" + key, visit);
 }
 
-/// Removes each key, and adds one that is unknown: the reader must object exactly where the schema does.
+/// Remove each key, and adds one that is unknown: the reader must object exactly where the schema does.
 void expect_same_keys(Json Project::*document, const Json& schema, const Json& root) {
     const Project whole;
     int objects = 0;

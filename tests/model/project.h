@@ -12,7 +12,7 @@
 
 namespace warplab::test {
 
-/// The running test's own folder, empty at first.
+/// Return the running test's own folder, empty at first.
 inline std::filesystem::path own_folder() {
     const auto* test = testing::UnitTest::GetInstance()->current_test_info();
     std::string name = std::string(test->test_suite_name()) + "." + test->name();
@@ -66,7 +66,7 @@ struct Project {
          "about": "not the tiny one", "stages": ["02_strided"]}
     ]})");
 
-    /// Writes everything; the trees of solutions and starters are complete.
+    /// Write everything; the trees of solutions and starters are complete.
     void write() const {
         write_file(root / "labs/scale/lab.json", lab.dump(2));
         for (const auto* name : {"lab.h", "driver.cu", "oracle.cpp"}) write_file(root / "labs/scale" / name, "\n");

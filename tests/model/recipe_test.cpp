@@ -14,7 +14,7 @@ using testing::HasSubstr;
 
 const std::map<std::string, int> generators = {{"random", 1}, {"counting", 2}};
 
-/// The dataset of a small project with this name.
+/// Return the dataset of a small project with this name.
 Dataset dataset_called(const std::string& name) {
     test::Project project;
     project.write();
@@ -34,7 +34,7 @@ std::uint64_t unmix(std::uint64_t x) {
     return x ^ (x >> 30) ^ (x >> 60);
 }
 
-/// Whether somebody who knows two elements can compute the others, and then the seed.
+/// Return whether somebody who knows two elements can compute the others, and then the seed.
 bool reveals_its_seed(std::uint64_t seed) {
     return unmix(random_bits(seed, 0, 1)) - unmix(random_bits(seed, 0, 0)) == 0x9e3779b97f4a7c15ull;
 }

@@ -51,7 +51,7 @@ inline Score score_of(double correctness, double hygiene_max, double speed) {
     score.correctness_max = 6;
     score.hygiene_max = hygiene_max;
     score.hygiene_pending = hygiene_max > 0;
-    if (score.hygiene_pending) score.hygiene_why = "check mode was left out";
+    if (score.hygiene_pending) score.hygiene_why = "check mode was omitted";
     score.speed = speed;
     score.speed_max = 2;
     return score;

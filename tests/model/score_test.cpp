@@ -109,7 +109,7 @@ TEST(SpeedShare, IsNothingFromThePreviousStagesTimeIfThatIsClearlyLonger) {
 
 // --- correctness ---
 
-/// A stage that was not timed, with a modelled ratio to the reference.
+/// Return a stage that was not timed, with a modelled ratio to the reference.
 StageReport modelled(double low, double median, double high, std::optional<double> previous_ratio = std::nullopt) {
     StageReport report = report_with({good});
     report.modelled_time = ModelledTime{};
@@ -284,7 +284,7 @@ TEST(Score, HygienePendsWithoutCheckMode) {
     EXPECT_TRUE(score->hygiene_pending);
     EXPECT_EQ(score->hygiene_max, 2);
     EXPECT_EQ(score->hygiene, 0);
-    EXPECT_EQ(score->hygiene_why, "check mode was left out");
+    EXPECT_EQ(score->hygiene_why, "check mode was omitted");
     EXPECT_FALSE(score_stage(stage_worth(8, 0, 0), report_with({good}))->hygiene_pending);
 }
 

@@ -70,7 +70,7 @@ def test_no_network_but_only_the_sandbox_is_missing_goes_on(machine, setup):
     machine.without("bwrap")
     said = setup("demo")
     assert said.status == 0
-    assert said.has("Going on without: bubblewrap")
+    assert said.has("Continuing without: bubblewrap")
 
 
 def test_no_root_and_no_sudo(machine, setup):

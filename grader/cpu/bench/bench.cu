@@ -26,8 +26,8 @@ __global__ void histogram_kernel(const unsigned char* in, unsigned* bins, int n)
     atomicAdd(&bins[threadIdx.x], block_bins[threadIdx.x]);
 }
 
-// The threads of the grid read neighbouring bytes. Here a thread runs from barrier to barrier on its own, and steps
-// that are powers of two fill few sets of the caches.
+// The threads of the grid read neighbouring bytes. On this backend, a thread runs alone from barrier to barrier, so
+// steps that are powers of two use only a few cache sets.
 __global__ void grid_stride_histogram_kernel(const unsigned char* in, unsigned* bins, int n) {
     __shared__ unsigned block_bins[256];
     block_bins[threadIdx.x] = 0;
@@ -81,7 +81,7 @@ static double median(std::vector<double> values) {
     return values[values.size() / 2];
 }
 
-/// Runs both in turn, so that what else the machine does meets both; prints medians and the median ratio.
+/// Runs both in turn, so that other work on the machine affects both; prints medians and the median ratio.
 template <class Sequential, class Kernel>
 static void compare(const char* what, double limit, Sequential sequential, Kernel kernel) {
     std::vector<double> plain_s, kernel_s, ratio;

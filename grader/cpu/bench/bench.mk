@@ -26,7 +26,7 @@ bench: run-kernels compile-stages
 run-kernels: $(bench)/bench
 	@$<
 
-# What the student waits for: rewriting and compiling, as the judge does it, one stage after the other.
+# The student's waiting time: rewriting and compiling, as the judge does it, one stage after the other.
 compile-stages: run-kernels $(precompiled)
 	@echo; for stage in solutions/*/*.cu; do \
 	    begin=$$(date +%s%N); \

@@ -113,7 +113,7 @@ class grid_group {
         warplab_cpu::grid_barrier(line);
         warplab_cpu::restore_thread();
     }
-    /// As in CUDA, a block arrives when all its threads do.
+    /// As in CUDA, a block arrives when all its threads have arrived.
     static arrival_token barrier_arrive(Line line = {}) {
         warplab_cpu::note_grid_arrival();
         __syncthreads(line);

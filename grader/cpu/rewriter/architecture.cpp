@@ -14,7 +14,8 @@ namespace warplab::rewriter {
 namespace {
 
 constexpr std::string_view refusal =
-    "__CUDA_ARCH__ is defined in device code only, and the CPU backend cannot tell the two apart here; ask for it "
+    "__CUDA_ARCH__ is defined in device code only, and the CPU backend cannot distinguish host from device here; test "
+    "it "
     "inside "
     "a __global__ or __device__ function, around whole statements";
 

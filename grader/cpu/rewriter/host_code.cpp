@@ -1,5 +1,5 @@
 // Refuses device code that uses host functions and variables, or that changes built-in variables, and host code that
-// uses these: nvcc refuses this, but g++ would compile it without a message.
+// uses built-in variables: nvcc refuses this, but g++ would compile it without a message.
 
 #include <array>
 #include <unordered_map>
@@ -23,7 +23,7 @@ constexpr std::string_view after_the_launch = "call it in host code, after the l
 constexpr std::array host_only = {
     HostOnly{"std", "max", "write max(a, b), or fmax(a, b)"},
     HostOnly{"std", "min", "write min(a, b), or fmin(a, b)"},
-    HostOnly{"std", "swap", "exchange the two by way of a variable"},
+    HostOnly{"std", "swap", "exchange the two with a temporary variable"},
     HostOnly{"std", "accumulate", "write a loop"},
     HostOnly{"std", "fill", "write a loop"},
     HostOnly{"std", "copy", "write a loop"},
@@ -227,7 +227,7 @@ class HostCode {
         if (const auto found = variables_.find(code_[i]); found != variables_.end() && !is_only_named(i))
             add(i, std::string(code_[i]) + " is a variable of the host ('" + found->second +
                        "'), which device code cannot use; write __device__ or __constant__ before its declaration, or "
-                       "pass what it holds as an argument");
+                       "pass its value as an argument");
     }
 
     bool is_built_in(int i) const {
@@ -249,7 +249,7 @@ class HostCode {
         for (int i = function.end; i < code_.match[function.end]; ++i) {
             if (!is_built_in(i) || device_[i] > 0 || both_[i] > 0 || is_only_named(i)) continue;
             const std::string name(code_[function.name]), whole = code_.text(function.begin, function.end);
-            add(i, std::string(code_[i]) + " exists in device code alone, and " + name +
+            add(i, std::string(code_[i]) + " exists only in device code, and " + name +
                        " is a host function; use it in a kernel, or declare '__global__ " + whole +
                        "' if this is meant to be one");
         }
@@ -290,7 +290,7 @@ class HostCode {
                                  (code_.has(i - 2) && code_.tokens[i - 2].kind == Kind::number);
         if (code_[i - 1] != "&" || (has_operand && before != "return") || !is_built_in(i)) return;
         add(i, "the address of " + std::string(code_[i]) +
-                   " cannot be taken; copy what you need to a variable of your own, and take the address of that");
+                   " cannot be taken; copy the value to your own variable, and take the address of that");
     }
 
     void refuse_assigned(int i) {
@@ -301,10 +301,10 @@ class HostCode {
         if (code_[after] == "=" && begins_condition(i))
             return add(i, std::string(code_[i]) + " cannot be changed: = assigns; to compare, write ==");
         add(i, std::string(code_[i]) +
-                   " cannot be changed: CUDA sets it; copy what you need to a variable of your own, and change that");
+                   " cannot be changed: CUDA sets it; copy the value to your own variable, and change that");
     }
 
-    /// Return whether what stands at `i` begins a condition or follows && or ||.
+    /// Return whether the token at `i` begins a condition or follows && or ||.
     bool begins_condition(int i) const {
         const auto before = code_[i - 1];
         if (before == "(") return code_[i - 2] == "if" || code_[i - 2] == "while";

@@ -76,7 +76,7 @@ void check_returns_void(const Stream& stream, int word, int parameters, Context&
     for (int i = word + 1; i < name && !type_follows; i = stream.after_group(i)) {
         if (!others.has(stream[i])) continue;
         context.refuse(stream.tokens[i],
-                       "a __global__ function returns nothing; write 'void' and hand results back "
+                       "a __global__ function returns nothing; write 'void' and return results "
                        "through a pointer to device memory");
         return;
     }

@@ -16,7 +16,7 @@ struct Group {
 // clang-format off
 const std::vector<Refusal>& refusals() {
     static constexpr std::string_view
-        own_kernel = "write the loop or the reduction as a kernel of your own",
+        own_kernel = "write your own kernel for the loop or the reduction",
         own_random = "pass random numbers in as an input, or write a small generator as a __device__ function",
         by_pointer = "read the array through a pointer (const __restrict__, or __ldg)",
         plain_copy = "copy with ordinary loads and stores, then __syncthreads()",
@@ -89,7 +89,7 @@ const std::vector<Refusal>& refusals() {
           "cudaGraphReleaseUserObject", "cudaGraphRetainUserObject", "cudaHostNodeParamsV2", "cudaKernelNodeParamsV2",
           "cudaMemAllocNode*", "cudaMemFreeNode*", "cudaMemcpyNodeParams", "cudaMemsetParamsV2",
           "cudaStreamBeginCaptureToGraph", "cudaStreamUpdateCapture*", "cudaUserObject*"}},
-        {"reading a node's parameters", "keep a copy of the parameters that you made it with",
+        {"reading a node's parameters", "keep a copy of the parameters with which you created it",
          {"cudaGraphHostNodeGetParams", "cudaGraphKernelNodeGetParams", "cudaGraphMemcpyNodeGetParams",
           "cudaGraphMemsetNodeGetParams"}},
         {"memory shared with other processes or devices", remove,

@@ -17,7 +17,7 @@ struct Word {
     std::string_view pattern, reason;
 };
 
-constexpr std::string_view unseen = "code that the sanitizer does not see",
+constexpr std::string_view unseen = "code that the sanitizer does not instrument",
                            own_name = "code that names the functions of the sanitizer";
 constexpr Word words[] = {
     {"asm", "inline assembler"},  {"__asm", "inline assembler"}, {"__asm__", "inline assembler"},
@@ -28,8 +28,8 @@ constexpr Word words[] = {
     {"__sanitizer_*", own_name},  {"warplab_seen_*", own_name},  {"*11warplab_cpu*", own_name},
     {"load_unseen", unseen},
 };
-/// The runtime's names that the rewriter and the macros of its output write into a submission. The others would turn
-/// hooks off, or report fences and barriers that are not there.
+/// Return the runtime's names that the rewriter and the macros of its output write into a submission. The others would
+/// turn hooks off, or report fences and barriers that do not exist.
 const Words runtime_names(
     "Given IfShuffled Kept Kernel Launch Line Shared Shuffle ShuffleAny ShuffleDown ShuffleUp ShuffleXor SplitKernel "
     "StaticSymbol Symbol SymbolKind Taker Threads UnlistedSymbols "

@@ -22,7 +22,7 @@ void refuse_in_function(const Stream& stream, int word, const Declaration& decla
     if (declaration.words & (q_static | q_extern)) return;
     context.refuse(stream.tokens[word], "a " + std::string(stream[word]) +
                                             " variable is declared outside of all functions; move this above the "
-                                            "kernel, or leave the word away for a variable of each thread's own");
+                                            "kernel, or omit the word for a separate variable in each thread");
 }
 
 constexpr int longest_scan = 512;  // as in a declaration
@@ -44,7 +44,7 @@ bool is_complete(const Stream& stream, const Declaration& declaration) {
                                 [](const Declarator& declarator) { return declarator.qualified; });
 }
 
-/// Return whether `i` is directly in a class, where no variable has an initialiser in parentheses.
+/// Return whether `i` is directly in a class, where variables cannot have initialisers in parentheses.
 bool is_in_class(const Stream& stream, int i) {
     static const Words of_functions("const noexcept override mutable else do try volatile");
     const int before = stream.block[i] - 1;

@@ -1,5 +1,5 @@
-// Warns of arrays in device code that each thread has for itself, although the index depends on the thread: usually,
-// __shared__ is missing.
+// Warns about arrays in device code that are local to each thread although the index depends on the thread: __shared__
+// is probably missing.
 
 #include <unordered_map>
 #include <unordered_set>
@@ -24,7 +24,7 @@ class ThreadArrays {
                 if (!is_index_of_thread(i + 1)) continue;
                 context_.warn(code_.tokens[array->second],
                               std::string(code_[i]) +
-                                  " is an array of each thread's own, but its index depends on the thread: is "
+                                  " is a separate array in each thread, but its index depends on the thread: is "
                                   "__shared__ missing before it?");
                 arrays_.erase(array);
             }
@@ -50,7 +50,7 @@ class ThreadArrays {
         return i;
     }
 
-    /// Return whether the value depends on the thread, other than by the memory that it reads.
+    /// Return whether the value depends on the thread, apart from the memory that it reads.
     bool depends(int begin, int end) const {
         for (int i = begin; i < end; i = code_[i] == "[" ? code_.after_group(i) : i + 1)
             if (of_thread_.count(code_[i])) return true;

@@ -6,7 +6,7 @@
 
 namespace warplab::rewriter {
 
-/// A fixed set of tokens, written as one literal and separated by blanks.
+/// A fixed set of tokens, written as one literal and separated by spaces.
 class Words {
   public:
     explicit Words(std::string_view text) {

@@ -55,8 +55,8 @@ struct Ends {
     bool from_host() const { return from.side != Side::device; }
 };
 
-/// Record the write of a copy, even if the copy is then refused: otherwise, a later read of the destination would be a
-/// second finding.
+/// Record the write of a copy even if the copy is refused afterwards; otherwise, a later read of the destination would
+/// cause a second finding.
 void note_written(const char* function, int line, void* to, size_t pitch, size_t width, size_t height) {
     bool allowed = true;
     for (size_t row = 0; observer && row < height; ++row)
@@ -99,7 +99,7 @@ const char* wrong_direction(const Ends& ends, cudaMemcpyKind kind) {
 }
 
 std::string too_small(const std::string& what, std::size_t bytes, std::size_t wanted, const char* verb = "copied") {
-    return what + " is smaller than what is " + verb + ": it has " + std::to_string(bytes) + " bytes from there on, " +
+    return what + " is too small for what is " + verb + ": it has " + std::to_string(bytes) + " bytes from there on, " +
            std::to_string(wanted) + " are " + verb;
 }
 
@@ -133,7 +133,7 @@ BadPointer find_bad_pointer(const void* pointer, const char* function) {
 /// Refuse a copy by name to or from a symbol that is too small or not a device variable.
 cudaError_t refuse_symbol(const char* function, const void* symbol, size_t left, size_t wanted, int line) {
     if (is_symbol(symbol)) return refuse(function, line, too_small("the symbol", left, wanted), FindingKind::copy_size);
-    return refuse(function, line, "what is named is no __device__ or __constant__ variable, but one of the host's",
+    return refuse(function, line, "the name is that of a host variable, not of a __device__ or __constant__ variable",
                   FindingKind::copy_of_host_variable, cudaErrorInvalidSymbol);
 }
 
@@ -185,7 +185,7 @@ cudaError_t fill(const char* function, void* to, size_t pitch, unsigned value, s
     if (const BadPointer bad = find_bad_pointer(to, "cudaGetSymbolAddress"); !bad.why.empty())
         return refuse(function, line, "the destination " + bad.why, bad.kind);
     if (place.side == Side::unknown)
-        return refuse(function, line, "the destination is no device memory", FindingKind::copy_direction);
+        return refuse(function, line, "the destination is not device memory", FindingKind::copy_direction);
     if (!place.fits)
         return refuse(function, line, too_small("the destination", place.bytes, bytes, "set"), FindingKind::copy_size);
     if (height > 1 && width > pitch) return set_error(cudaErrorInvalidPitchValue);

@@ -26,8 +26,8 @@ uint64_t launch_count();
 namespace {
 
 constexpr size_t alignment = 16;
-constexpr size_t fresh_bytes = size_t{16} << 20;  // handed out in a grid before freed memory is
-constexpr size_t step_bytes = size_t{16} << 20;   // that become writable at once; a limit on memory counts them
+constexpr size_t fresh_bytes = size_t{16} << 20;  // bytes that a grid gets before freed memory is reused
+constexpr size_t step_bytes = size_t{16} << 20;   // bytes that become writable at once; a limit on memory counts them
 
 size_t heap_limit() {
     size_t limit = 0;

@@ -23,7 +23,7 @@ using warplab::Fault;
 using warplab::LaunchSize;
 using warplab::StatusPage;
 
-StatusPage spare_page;  // used until the runner provides a shared one
+StatusPage spare_page;  // used until the runner provides a shared page
 StatusPage* page = &spare_page;
 std::atomic_flag fault_recorded = ATOMIC_FLAG_INIT;
 
@@ -158,14 +158,14 @@ void on_signal(int signal, siginfo_t* info, void* context) {
     const AddressFault found =
         overflow
             ? AddressFault{Fault::stack_overflow, "the stack is full: endless recursion, or arrays too large for it"}
-        : signal == SIGFPE ? AddressFault{Fault::arithmetic, "an integer was divided by zero"}
-        : signal == SIGILL ? AddressFault{Fault::refused,
+        : signal == SIGFPE                       ? AddressFault{Fault::arithmetic, "an integer was divided by zero"}
+        : signal == SIGILL                       ? AddressFault{Fault::refused,
                                           "an illegal instruction was reached, as after an integer division by zero or "
-                                          "at the end of a function without a return"}
-        : signal == SIGABRT
-            ? AddressFault{Fault::aborted,
-                           "abort() was called, by the code itself or by the C library, as when free() gets what is "
-                           "not its own"}
+                                                                "at the end of a function without a return"}
+        : signal == SIGABRT                      ? AddressFault{Fault::aborted,
+                                           "abort() was called, by the code itself or by the C library, as when free() "
+                                                                "gets memory that is "
+                                                                "not from malloc()"}
         : misaligned && holds_never_set(context) ? AddressFault{Fault::unset_pointer, "a pointer was never set"}
         : misaligned                             ? AddressFault{Fault::misaligned, not_aligned}
                      : explain_address(info->si_addr, kernel, !code.contains(registers.program_counter));

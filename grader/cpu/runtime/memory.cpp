@@ -205,9 +205,10 @@ std::string why_not_freed(const void* pointer) {
     const auto found = find(pointer);
     if (found == regions().end() && freed().count(number(pointer))) return "that memory was freed before";
     if (found == regions().end()) return symbols().count(number(pointer)) ? "a __device__ variable is never freed" : "";
-    if (!found->second.mapping) return "it is one of the lab's buffers, or inside one: the lab frees them";
+    if (!found->second.mapping) return "it points to one of the lab's buffers, which the lab frees";
     if (const uintptr_t into = number(pointer) - found->first)
-        return "it points " + std::to_string(into) + " bytes into memory: free what the allocation gave";
+        return "it points " + std::to_string(into) +
+               " bytes after the beginning of an allocation: free the pointer that the allocation returned";
     return found->second.side == Side::pinned ? "it is from cudaMallocHost: cudaFreeHost frees that"
                                               : "it is from cudaMalloc: cudaFree frees that";
 }
@@ -218,7 +219,7 @@ void remember_freed(uintptr_t begin, size_t bytes) {
     freed()[begin] = bytes;
 }
 
-/// Give the pages back. Their addresses stay reserved: if a later allocation got them, the sanitizer would not notice
+/// Free the pages. Their addresses stay reserved: if a later allocation got them, the sanitizer would not notice
 /// uses of the freed memory. Without the sanitizer it is the same, because a program could tell the two apart.
 void unmap(const Region& region) {
     constexpr size_t most_reserved = size_t{1} << 40;  // of 2^47; more than a program frees within its time limit
@@ -227,7 +228,7 @@ void unmap(const Region& region) {
         mmap(region.mapping, region.mapping_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED,
              -1, 0) == MAP_FAILED) {
         std::lock_guard lock(mutex);
-        freed().clear();  // the addresses can be the host's now
+        freed().clear();  // the host may use the addresses now
         munmap(region.mapping, region.mapping_bytes);
     }
 }
@@ -243,8 +244,7 @@ cudaError_t release(void* pointer, bool pinned, const char* function, void* call
         if (found == regions().end() || !found->second.mapping || (found->second.side == Side::pinned) != pinned) {
             const std::string why = why_not_freed(pointer);
             if (observer) observer->freed_wrongly(pointer, function, why, caller);
-            note_detail(std::string(function) + ": " +
-                        (why.empty() ? "no allocation of CUDA's gave this pointer" : why));
+            note_detail(std::string(function) + ": " + (why.empty() ? "no CUDA function allocated this memory" : why));
             return set_error(cudaErrorInvalidValue);
         }
         region = found->second;
@@ -441,9 +441,9 @@ AddressFault explain_address(const void* address, bool in_kernel, bool in_librar
                                        : "a buffer of the lab's was given to free() or delete: the lab frees it"};
     const auto found = find(address);
     if (found != regions().end() && !in_kernel)
-        return {Fault::segmentation, in_library
-                                         ? "host code used a pointer to device memory in memcpy(), free() or the like"
-                                         : "host code used a pointer to device memory; copy with cudaMemcpy first"};
+        return {Fault::segmentation,
+                in_library ? "host code used a pointer to device memory in memcpy(), free() or a similar function"
+                           : "host code used a pointer to device memory; copy with cudaMemcpy first"};
     for (const auto& [begin, region] : regions()) {
         const uintptr_t end = begin + region.bytes;
         if (region.mapping && number(address) >= end && number(address) < end + page_bytes + alignment)
@@ -459,7 +459,7 @@ void count_host_bytes(size_t bytes, int line) {
     if (total <= host_limit) return;
     end_with_fault(warplab::Fault::host_limit,
                    (line ? "line " + std::to_string(line) + ": " : "") + std::to_string(total) +
-                       " bytes came to the host in one call, " + std::to_string(host_limit) + " are allowed" +
+                       " bytes were copied to the host in one call, " + std::to_string(host_limit) + " are allowed" +
                        (line ? "" : " (managed and mapped memory counts by the page: copy with cudaMemcpy)"));
 }
 

@@ -1,4 +1,4 @@
-// The sanitizer. The student's file is compiled with GCC's hooks for a thread sanitizer: every access to memory calls
+// The sanitizer. The student's file is compiled with GCC's hooks for a thread sanitizer: every memory access calls
 // the functions at the end of this file. Shadow memory records, for each word, which threads wrote and read it last,
 // and between which barriers. Blocks run one after the other, on one OS thread, so nothing here is locked.
 
@@ -191,8 +191,8 @@ struct AsyncCopies {
     }
 };
 
-/// The words of device variables that hold another value than when the first call began, until the current call reads
-/// or writes them.
+/// The words of device variables whose value differs from that at the beginning of the first call, until the current
+/// call reads or writes them.
 struct KeptWords {
     static constexpr std::size_t most_bytes = 4096;  // of a variable; counters and flags are small
 
@@ -1435,7 +1435,7 @@ std::uint32_t caller_place(void* return_address) {
 void Sanitizer::freed_wrongly(const void* pointer, const char* function, const std::string& why, void* caller) {
     const Object* const object = find(device_, last_device_, number(pointer));
     const char* const unknown =
-        object && object->freed ? "that memory was freed before" : "no allocation of CUDA's gave it";
+        object && object->freed ? "that memory was freed before" : "no CUDA function allocated it";
     RawFinding finding = at_line(FindingKind::invalid_free, 0, function, why.empty() ? unknown : why);
     finding.now.program_counter = caller_place(caller);
     record_finding(finding);

@@ -170,7 +170,7 @@ Worker& this_worker() {
 /// a mapping; a thousand mappings take longer than many a kernel.
 bool open_stacks(char* first, unsigned count) {
     constexpr int guard_install = 102;  // MADV_GUARD_INSTALL, which Debian 12 does not declare
-    constexpr int no_advice = 9999;     // qemu-user accepts this, too, and then guards nothing
+    constexpr int no_advice = 9999;     // qemu-user accepts this, too, but guards nothing
     const auto guard = [&](unsigned i) { return madvise(first + i * stack_bytes, page_bytes, guard_install) == 0; };
     if (madvise(first, page_bytes, no_advice) != 0 && guard(0)) {
         for (unsigned i = 1; i < count; ++i)
@@ -342,7 +342,8 @@ void report_missing_lanes(Worker& w) {
         const unsigned missing = warp.mask[lane] & ~warp.returned & ~warp.pending;
         if (!missing) continue;
         const std::string why = "lane " + std::to_string(lane) + " waits for lane " +
-                                std::to_string(__builtin_ctz(missing)) + ", which its mask names and which never comes";
+                                std::to_string(__builtin_ctz(missing)) +
+                                ", which its mask names but which never arrives";
         Fiber* const current = std::exchange(block_state.current, &w.fibers[linear]);
         observer->wrong(warplab::FindingKind::lane_mask, w.fibers[linear].line, "", why);
         block_state.current = current;
@@ -368,7 +369,7 @@ void block_goes_on(Worker& w) {
 [[noreturn]] void end_hanging_grid(const Worker& w) {
     const uint64_t left = w.job ? w.left_in_chunk + w.job->blocks - std::min(w.job->next.load(), w.job->blocks) : 0;
     const std::string text = "in block (" + std::to_string(w.block.x) + "," + std::to_string(w.block.y) + "," +
-                             std::to_string(w.block.z) + "), " + places_of_waiting() + "; no memory changes any more";
+                             std::to_string(w.block.z) + "), " + places_of_waiting() + "; memory no longer changes";
     const std::string others = left == 0
                                    ? ", and all other blocks have ended or wait, too"
                                    : ", and " + std::to_string(left) + (left == 1 ? " block starts" : " blocks start") +
@@ -382,7 +383,7 @@ void block_goes_on(Worker& w) {
 
 const char* stack_end(const Worker& w, unsigned fiber) { return w.stacks + (fiber + 1) * stack_bytes; }
 
-/// The registers that a function preserves for its callers, and the beginning of its stack.
+/// The registers that a function preserves for its caller, and the beginning of its stack.
 struct Context {
     uint64_t registers[19];
     const char* stack;
@@ -767,7 +768,7 @@ unsigned warp_ballot(unsigned mask, bool predicate, int line) {
 /// Report a lane that takes a value from an absent lane. Called only while the sanitizer is on.
 void note_absent_lane(unsigned lane, unsigned from, int line) {
     const std::string why = "Lane " + std::to_string(lane) + " of a warp takes a value from lane " +
-                            std::to_string(from) + ", which takes no part";
+                            std::to_string(from) + ", which does not take part";
     observer->wrong(warplab::FindingKind::absent_lane, line, "", why);
 }
 
@@ -988,7 +989,7 @@ void begin_block(Worker& w, const Grid& grid, uint3 block) {
 }
 
 /// Call the pool's helpers if a grid has run for long. Waking them for a short grid, and waiting until they sleep
-/// again, takes longer than its blocks, above all on a machine with other work.
+/// again, takes longer than its blocks, especially on a busy machine.
 void call_helpers_if_long(const Job& job) {
     constexpr std::chrono::microseconds short_grid{100};
     if (job.next < job.blocks && std::chrono::steady_clock::now() - job.began > short_grid) call_helpers();
@@ -1173,8 +1174,8 @@ unsigned pool_size() {
     return std::clamp(cores, 1u, 24u);  // with more, guard pages would exceed the kernel's mapping limit
 }
 
-/// OS threads that help the caller to run blocks. A helper that wakes too late finds the gate closed and sleeps again,
-/// so that no thread waits for it. The pool is never destroyed, because it may outlive main().
+/// OS threads that help the caller to run blocks. A helper that wakes too late does nothing and sleeps again, so no
+/// thread waits for it. The pool is never destroyed, because it may outlive main().
 class Pool {
   public:
     Pool() {

@@ -35,7 +35,7 @@ extern SchedulerMemory scheduler_memory;
 
 const warplab::StatusPage& status_page();
 
-/// A digest of the different launches since the last forget_launches().
+/// Return a digest of the different launches since the last forget_launches().
 std::uint64_t launch_digest();
 void forget_launches();
 

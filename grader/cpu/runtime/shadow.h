@@ -27,7 +27,7 @@ inline void* map_shadow(std::size_t bytes, bool writable) {
 class Shadow {
   public:
     explicit operator bool() const { return words_ != nullptr; }
-    /// All words. Those that are not ready may be neither written nor read.
+    /// Return all words. Those that are not ready may be neither written nor read.
     History* words() const { return words_; }
 
     void provide(std::size_t count) {

@@ -46,7 +46,7 @@ bool Standstill::is_time_to_look() {
     const auto now = Clock::now();
     if (began_ == Clock::time_point{}) {
         began_ = now;
-        next_look_ = now + interval;  // a look takes long, and most waits end before it
+        next_look_ = now + interval;  // a comparison takes long, and most waits end before it
         seen_.reset();
     }
     return now >= next_look_;

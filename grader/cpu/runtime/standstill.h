@@ -1,6 +1,6 @@
 #pragma once
 // Detects grids that hang: all threads of the running blocks only repeat failed attempts, and the memory that they can
-// read no longer changes.
+// read does not change.
 
 #include <array>
 #include <chrono>

@@ -1,5 +1,5 @@
 #pragma once
-// The logical clocks of a grid's threads and of the words by which they tell each other of their accesses.
+// The logical clocks of a grid's threads and of the words by which they synchronize.
 
 #include <array>
 #include <cstdint>
@@ -25,13 +25,13 @@ class GridBarriers {
         reached_.clear();
         arrivals_.clear();
     }
-    /// Record that a block arrives at its next barrier of the grid with this generation, and goes on.
+    /// Record that a block arrives at its next barrier of the grid with this generation, and continues.
     void arrive(std::uint32_t block, std::uint32_t generation) { arrivals_[block] = generation; }
     /// Record that all threads of a block have reached a barrier of the grid. The block leaves it when all other blocks
     /// have reached it.
     void reach(std::uint32_t block, std::uint32_t generation);
-    /// Return whether an access came before the last barrier of the grid that a block has left. The block of the access
-    /// may have reached the next barrier by now.
+    /// Return whether an access happened before the last barrier of the grid that a block has left. The block of the
+    /// access may have reached the next barrier by now.
     bool before_last(std::uint32_t block, const Mark& earlier) const {
         return !reached_.empty() && before_last_of(block, earlier);
     }
@@ -135,7 +135,7 @@ class ThreadClocks {
     bool knows_read(const Instant& at, std::uint64_t thread_key, const Signal& signal);
     void begin_block(std::uint32_t block);
     void begin_generation(std::uint32_t generation);
-    /// A thread of the block of `at`.
+    /// Identify a thread of the block of `at`.
     Thread& thread(const Instant& at, unsigned linear) {
         Thread& one = threads_[linear % threads_.size()];
         const bool current = one.block == at.block && one.generation == at.generation;

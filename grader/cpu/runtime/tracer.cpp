@@ -29,7 +29,7 @@ using namespace warplab::trace;
 constexpr unsigned lanes_per_warp = lanes_in_request;
 constexpr std::size_t page_bytes = 4096;
 constexpr std::uint64_t events_of_a_block = 4 << 20, events_of_a_launch = 24 << 20;
-constexpr unsigned threads_of_a_sample = 3 * 2048;  // of one multiprocessor, in three waves
+constexpr unsigned threads_of_a_sample = 3 * 2048;  // blocks of one multiprocessor, in three waves
 constexpr unsigned most_sampled = 96, fewest_sampled = 2;
 
 std::uintptr_t number(const volatile void* address) { return reinterpret_cast<std::uintptr_t>(address); }
@@ -187,7 +187,7 @@ class Tracer final : public Observer {
     }
     bool records() const { return recording_; }
     void count_step() { ++steps_; }
-    /// Whether a thread has made enough atomics in a row.
+    /// Return whether a thread has made enough atomics in a row.
     bool is_turn_over() {
         constexpr unsigned atomics_in_a_row = 2;
         return ++atomics_ % atomics_in_a_row == 0;
@@ -272,7 +272,7 @@ const Piece* Tracer::find(std::uintptr_t address) {
 }
 
 /// Draw the blocks of one multiprocessor. It gets every n-th block or so; with exactly n, all of them would have the
-/// same share of the work if a program deals it out by the block's index modulo 2, 4 or 12.
+/// same share of the work if a program distributes it by the block's index modulo 2, 4 or 12.
 void Tracer::choose_blocks(std::uint64_t blocks, unsigned threads) {
     wanted_ = std::clamp((threads_of_a_sample + threads - 1) / threads, fewest_sampled, most_sampled);
     wanted_ = std::min(wanted_, blocks);
@@ -282,7 +282,7 @@ void Tracer::choose_blocks(std::uint64_t blocks, unsigned threads) {
     sampled_ = 0;
 }
 
-/// Draw blocks that only count their steps. The first and the last one may do what others do not.
+/// Draw blocks that only count their steps, with the first and the last block, which may differ from the others.
 void Tracer::choose_others(std::uint64_t blocks) {
     constexpr unsigned most_repeats = 64;  // to compare: an iterative solver has thousands
     others_.clear();
@@ -366,8 +366,9 @@ void Tracer::block_ends() {
     for (unsigned first = 0; first < threads_; first += lanes_per_warp) write_warp(first);
 }
 
-/// Merge the events of a warp's lanes into operations: of the lanes that go on, those at the lowest place in the code
-/// are first. Lanes of different branches meet again where these join, because code is laid out in that order.
+/// Merge the events of a warp's lanes into operations: of the lanes that continue, those at the lowest address in the
+/// code run first. Lanes of different branches meet again where the branches join, because code is laid out in that
+/// order.
 void Tracer::write_warp(unsigned first) {
     struct Lane {
         const Event *at, *end;
@@ -426,7 +427,7 @@ void trace_access(const volatile void* address, std::size_t bytes, TracedAccess 
     if (!piece) return;
     the_tracer->add(number(address) - piece->begin + piece->traced, place_of(caller), kind_of(piece->space, access),
                     static_cast<std::uint8_t>(bytes));
-    // Otherwise the first threads would change all that they share before the others begin.
+    // Otherwise, the first threads would change all shared data before the others begin.
     if (access == TracedAccess::atomic && the_tracer->is_turn_over()) let_others_run();
 }
 

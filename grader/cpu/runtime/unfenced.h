@@ -1,6 +1,6 @@
 #pragma once
-// Volatile writes of global memory that a block announced by a later write of a flag or a counter, without a fence
-// between. A block that reads the flag, or counts itself last, may still read the old values.
+// Volatile writes of global memory that a block announces by a later write of a flag or a counter, without a fence in
+// between. Another block that reads the flag, or is the last to increment the counter, may still read the old values.
 
 #include <array>
 #include <cstdint>
@@ -8,8 +8,8 @@
 
 namespace warplab_cpu {
 
-/// The volatile writes and announcements of one grid. Blocks that take turns forget what they have heard, so nothing is
-/// found there.
+/// The volatile writes and announcements of one grid. Blocks that take turns lose this record, so nothing is found
+/// there.
 class UnfencedWrites {
   public:
     void begin_grid() {
@@ -21,19 +21,20 @@ class UnfencedWrites {
     void note_fence(unsigned thread) { writes_since_fence_[thread % writes_since_fence_.size()] = 0; }
     /// Record a volatile read or an atomic of a word, at a place in the code.
     void note_read(std::uint32_t block, std::uintptr_t word, std::uint32_t place);
-    /// Return whether `reader` has read a word that the volatile writer of `word` wrote later. At the reading place
-    /// itself it may have: there, each word tells only of itself, as the words of a look-back do. If the writer
-    /// `had_fence` and this was its first write after it, the word is a flag itself.
+    /// Return whether `reader` has read a word that the volatile writer of `word` wrote later. Reads at the same place
+    /// in the code do not count: there, each word announces only itself, as in a look-back. If the writer `had_fence`
+    /// and this was its first write after the fence, the word itself is a flag.
     bool has_heard_of(std::uint32_t reader, std::uintptr_t word, std::uint32_t place, bool had_fence) const;
     /// Return whether `reader` has read this word after `writer` announced something by it.
     bool has_heard_by(std::uintptr_t word, std::uint32_t reader, std::uint32_t writer) const;
 
   private:
-    static constexpr std::size_t most_words = 4096;      // of flags and counters; a kernel's bins are many
+    static constexpr std::size_t most_words =
+        4096;  // maximum number of flags and counters; a kernel may have many bins
     static constexpr std::size_t most_writes = 1 << 16;  // words
 
-    /// Return the number of the last write by which `writer` announced something in this word, or 0 unless the listener
-    /// has read it.
+    /// Return the number of the last write by which `writer` announced something in this word, or 0 if the reader has
+    /// not read it.
     std::uint64_t find_announcement(std::uintptr_t flag, std::uint32_t writer) const;
 
     struct Write {

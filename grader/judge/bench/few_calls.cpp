@@ -17,17 +17,17 @@ namespace {
 
 constexpr int most_commands = 16, commands_without_pause = 3, most_calls = 8;
 constexpr auto longer_pause = std::chrono::milliseconds(25);
-constexpr double command_s = 400e-6;  // of calls in a command, so that the time of its messages matters less
-// A call of a short command takes longer than one of many: nothing hides its launches.
+constexpr double command_s = 400e-6;  // seconds of calls in a command, so that the time of its messages matters less
+// A call in a short command takes longer than one of many, because nothing hides its launches.
 constexpr double most_over_known = 1.3, most_over_samples = 2, over_command_s = 60e-6;
 
-/// Return the seconds up to which a call may take in a command of few calls.
+/// Return the maximum seconds of a call in a command of few calls.
 double longest_of_few(const CallTimes& times) {
     const double alone_s = std::max(0.0, times.reference_s - times.reference_call_s);
     return most_over_samples * times.call_s + alone_s + over_command_s / times.calls;
 }
 
-/// Wait before a further command of a program under suspicion, longer each time: other processes may have slowed it
+/// Wait before the next command of a suspected program, longer each time, because other processes may have slowed it
 /// down.
 void pause_before(int command) {
     std::this_thread::sleep_for(std::max(0, command + 1 - commands_without_pause) * longer_pause);
@@ -116,7 +116,7 @@ std::optional<Failure> FewCalls::find_wrong(Subject& program, Problem& call, std
         return Failure{cause::timed_output_wrong,
                        fmt::format("After the timing, an output for new inputs was wrong: {}[{}] is {}, expected {}.",
                                    place.buffer, format_count(difference->first), place.actual, place.expected),
-                       "Every call gets new inputs: nothing may be kept from an earlier call.", place};
+                       "Every call gets new inputs: results of earlier calls must not be reused.", place};
     }
     return std::nullopt;
 }

@@ -1,7 +1,7 @@
 #pragma once
-// Calls in commands of few calls, timed after the samples. The inputs of the samples overlap, so code can keep results
-// from call to call and answer a later call from them. On new inputs, it cannot. Code can also make many of a sample's
-// calls at the same time, because all of their inputs are there; of few calls, it cannot.
+// Short commands (of few calls), timed after the samples. The inputs of the samples overlap, so code can keep results
+// and use them in later calls. With new inputs, it cannot. Code can also run many calls of a sample at the same time,
+// because all of their inputs exist; with few calls, it cannot.
 
 #include <cstdint>
 
@@ -17,10 +17,10 @@ struct CallTimes {
     double reference_s = 0, reference_call_s = 0;  // of the reference: on inputs of the samples, and in the samples
 };
 
-/// Return whether the program needs clearly longer for new inputs than for inputs that it may have had.
+/// Return whether the program takes clearly longer for new inputs than for inputs that it may have seen.
 bool keeps_results(const CallTimes& times);
 
-/// Return whether the program needs clearly longer for a call in a command of few calls than in the samples.
+/// Return whether a call takes clearly longer in a command of few calls than in the samples.
 bool needs_many_calls(const CallTimes& times);
 
 /// Return whether earlier calls can help with a later one: there is one input, so its windows overlap or repeat.

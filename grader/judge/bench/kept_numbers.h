@@ -1,5 +1,6 @@
 #pragma once
-// Measurements that depend on the machine only, made once and kept in a file of JSON: a list of numbers for each name.
+// Measurements that depend only on the machine. They are made once and stored in a JSON file: a list of numbers for
+// each name.
 
 #include <filesystem>
 #include <functional>
@@ -9,13 +10,13 @@
 
 namespace warplab {
 
-/// Return the `count` numbers that the file has for `name`; nothing if it has not as many.
+/// Return the `count` numbers that the file has for `name`; nothing if it has fewer.
 std::optional<std::vector<double>> find_numbers(const std::filesystem::path& file, const std::string& name,
                                                 std::size_t count);
 
-/// Return the file's numbers or, if it has none, measure and keep them. Judges of other GPUs wait meanwhile, and then
-/// find the result. An empty result is not kept. `measure` must neither compile nor keep
-/// other numbers: both take the same lock.
+/// Return the file's numbers or, if it has none, measure and store them. Meanwhile, judges of other GPUs wait, and then
+/// use the result. An empty result is not kept. `measure` must neither compile nor keep other numbers: both take the
+/// same lock.
 std::vector<double> keep_numbers(const std::filesystem::path& file, const std::string& name, std::size_t count,
                                  const std::function<std::vector<double>()>& measure);
 

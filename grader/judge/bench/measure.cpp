@@ -60,7 +60,7 @@ void set_bounds(Measurement& m, const StageRun& run, const Problem& shape, const
     m.bandwidth_bytes_per_s = mostly_reads(run.lab, shape) ? during.read_bytes_per_s : during.copy_bytes_per_s;
     m.floor_bytes = cost.floor_bytes;
     const double of_a_call =
-        run.lab.benchmark.iterations_per_call / cost.iterations;  // this call may have fewer iterations
+        run.lab.benchmark.iterations_per_call / cost.iterations;  // the first call may have fewer iterations
     m.bound_bytes = cost.bound_bytes * of_a_call;
     m.flops = cost.flops * of_a_call;
     if (m.bandwidth_bytes_per_s <= 0) return;
@@ -121,17 +121,18 @@ constexpr double suspicious_slowdown = 1.1;
 
 std::optional<Failure> find_implausible(const Measurement& m, double usual_s, double alongside_s) {
     if (m.median_s < m.floor_s)
-        return Failure{
-            cause::implausible_timing,
-            fmt::format("{} for {} iterations is faster than memory allows: reading each input and writing each output "
-                        "once takes {}.",
-                        format_seconds(m.median_s), m.iterations, format_seconds(m.floor_s)),
-            "An instructor should look at this submission.",
-            {}};
+        return Failure{cause::implausible_timing,
+                       fmt::format("{} for {} iterations is faster than the memory's bandwidth allows: reading each "
+                                   "input and writing each output "
+                                   "once takes {}.",
+                                   format_seconds(m.median_s), m.iterations, format_seconds(m.floor_s)),
+                       "An instructor should look at this submission.",
+                       {}};
     if (usual_s > 0 && alongside_s > suspicious_slowdown * usual_s)
         return Failure{
             cause::implausible_timing,
-            fmt::format("The reference took {:.0f}% longer beside this submission than beside itself: something keeps "
+            fmt::format("The reference took {:.0f}% longer in alternation with this submission than with itself: "
+                        "something keeps "
                         "running between its calls, or another program used the GPU meanwhile.",
                         100 * (alongside_s / usual_s - 1)),
             "Every call must have finished its work when the device is synchronised. Grade again when the GPU is free: "
@@ -141,13 +142,14 @@ std::optional<Failure> find_implausible(const Measurement& m, double usual_s, do
 }
 
 Failure implausible_calls(const std::string& which, double few_s, double samples_s, const std::string& why) {
-    return {cause::implausible_timing,
-            fmt::format("A call {} took {}, but {} in the samples: {}.", which, format_seconds(few_s),
-                        format_seconds(samples_s), why),
-            "Nothing may be kept from call to call that depends on the inputs, and each call must do its own work, and "
-            "no other. Memory for intermediate results belongs in the scratch buffer: allocating it in each call "
-            "takes long. An instructor should look at this submission.",
-            {}};
+    return {
+        cause::implausible_timing,
+        fmt::format("A call {} took {}, but {} in the samples: {}.", which, format_seconds(few_s),
+                    format_seconds(samples_s), why),
+        "Results that depend on the inputs must not be kept for later calls, and each call must do its own work and "
+        "no other work. Memory for intermediate results belongs in the scratch buffer: allocating it in each call "
+        "takes long. An instructor should look at this submission.",
+        {}};
 }
 
 /// Time commands of few calls: on inputs that the program has never had, if earlier calls could help and the CPU has
@@ -237,8 +239,9 @@ Measured measure(StageRun& student, StageRun* reference, const Dataset& dataset,
     if (measured.error) return measured;
     const double alongside_s = reference ? paired.median_reference_event_s() / calls : 0;
     double usual_s = alone_s;
-    if (alongside_s > suspicious_slowdown * usual_s) {  // or do two processes, or the machine, slow the reference down?
-        progress(GradingPhase::compare_clocks, "timing the reference beside itself");
+    if (alongside_s >
+        suspicious_slowdown * usual_s) {  // or is the reference slowed down by two processes, or by the machine?
+        progress(GradingPhase::compare_clocks, "timing the reference in alternation with itself");
         student.end_session();
         reference->end_session();
         usual_s = std::max(usual_s, time_reference_beside_itself(*reference, pool, slots, calls, effort));

@@ -72,7 +72,8 @@ void PairedBenchmark::begin_round(const Progress& progress) {
     start_processes(Subjects::both);
     student.open();
     if (reference && !student.failure) reference->open();
-    if (!reference && rounds.size() == 1) student.gap_s = student.time_empty_commands();  // nothing is scored then
+    if (!reference && rounds.size() == 1)
+        student.gap_s = student.time_empty_commands();  // in this case, nothing is scored
     if (rounds.size() == 1) return;
     progress(GradingPhase::warm_up, fmt::format("round {}: warming up", rounds.size()));
     settle();

@@ -25,7 +25,7 @@ class PairedBenchmark {
   public:
     PairedBenchmark(StageRun& student_run, StageRun* reference_run, const Pool& pool, std::uint32_t slots,
                     std::uint64_t seed, const Effort& effort);
-    /// Whether a process failed.
+    /// Return whether a process failed.
     bool broken() const { return student.failure || (reference && reference->failure); }
 
     /// Time the reference before the student's process exists. Returns the seconds of a call, by events; also sets how
@@ -57,7 +57,7 @@ class PairedBenchmark {
     double median_student_s() const { return median_of(samples(), &Sample::student_s); }
     double median_reference_s() const { return median_of(samples(), &Sample::reference_s); }
 
-    /// By events, because all suspicion is based on it: a busy CPU must not lead to an accusation.
+    /// Measured by events, because every accusation is based on it: a busy CPU must not cause one.
     double median_reference_event_s() const { return median_of(samples(), &Sample::reference_event_s); }
 
     /// Return the median of the round in which the reference was slowest.
@@ -65,10 +65,10 @@ class PairedBenchmark {
 
   private:
     std::vector<Round> paired_since(std::size_t first) const;
-    /// Return the interval that may be looked at after each round.
+    /// Return the interval that is valid even if it is evaluated after each round.
     Interval sequential() const;
     bool points_are_known() const;
-    /// Whether the rounds since the given one determine the ratio with the required precision.
+    /// Return whether the rounds since the given one determine the ratio with the required precision.
     bool is_known(std::size_t since = 0) const;
     static double median_of(const std::vector<Sample>& samples, double Sample::*what);
     void raise_clocks();
@@ -94,7 +94,7 @@ class PairedBenchmark {
     /// fast only in the first calls of a process.
     bool is_faster_than_first_round() const;
 
-    /// Alternate which one is first, because the GPU has rested before a round's first sample.
+    /// Alternate the order, because the GPU has rested before a round's first sample.
     void take_sample(int calls);
 
     /// Do not call this between samples: if power is short, a program that runs after a copy runs at a lower clock.

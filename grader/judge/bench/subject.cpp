@@ -13,7 +13,7 @@ namespace {
 constexpr std::size_t part_bytes = 64 << 10;         // of a slot's output to read back
 constexpr std::size_t whole_bytes = 64 << 20;        // of the slot to read back whole, once per sample …
 constexpr std::size_t most_kept_bytes = 2ull << 30;  // … until this much is kept
-constexpr int parts_per_command = 32;                // an output that is wrong in one of ten calls is hardly missed
+constexpr int parts_per_command = 32;                // enough to detect an output that is wrong in one of ten calls
 constexpr double shortest_s = 1e-9;                  // for a command that takes no longer than an empty one
 
 }  // namespace

@@ -64,7 +64,7 @@ std::optional<Failure> verify(const StageRun& run, const Pool& pool, std::vector
             fmt::format("While timed, an output was wrong: {}[{}] is {}, expected {} (sample {}).", name,
                         format_count(s.first + difference->first), element_text(s.found, difference->first),
                         element_text(expected, difference->first), s.sample + 1),
-            "Every call gets new inputs and an output of its own: nothing may be kept from an earlier call, and "
+            "Every call gets new inputs and its own output: results of earlier calls must not be reused, and "
             "all work must be done before the next call begins.",
             Place{name, s.first + difference->first, element_text(expected, difference->first),
                   element_text(s.found, difference->first)}};

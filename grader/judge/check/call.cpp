@@ -65,7 +65,7 @@ void compare_outputs(const StageRun& run, const Buffers& buffers, const Trial& t
                                        : Wrong::nothing;
 }
 
-/// Whether no element of an array of counts is too small, and one is too large.
+/// Return whether no element of an array of counts is too small, and one is too large.
 bool counts_too_much(const Array& expected, const Array& actual) {
     if (expected.type() != ElementType::uint32 || expected.count() < few_elements) return false;
     bool more = false;
@@ -76,7 +76,7 @@ bool counts_too_much(const Array& expected, const Array& actual) {
     return more;
 }
 
-/// Look at the outputs of a call that was stopped while a kernel ran.
+/// Inspect the outputs of a call that was stopped while a kernel ran.
 Stopped look_at_outputs(const StageRun& run, const Buffers& buffers, const Problem& problem) {
     Stopped found = Stopped::right;
     for (std::size_t i = 0; i < run.lab.buffers.size(); ++i) {
@@ -166,7 +166,7 @@ Dependence look_closer(StageRun& run, Buffers& buffers, const Trial& trial) {
     return {};
 }
 
-/// NaN plus anything is NaN, so the outputs do not show what was added to them: test whether the answer is correct if
+/// NaN plus anything is NaN, so the outputs do not show the value that was added. Test whether the answer is correct if
 /// they hold zeros.
 bool is_right_with_zeros(StageRun& run, Buffers& buffers, const Trial& trial, const Difference& difference) {
     const auto& [buffer, wrong, at, last] = difference;

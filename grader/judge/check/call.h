@@ -1,5 +1,5 @@
 #pragma once
-// One call of the contract function: makes it, finds out what is wrong with it, and on what a wrong output depends.
+// Makes one call of the contract function, finds its first error, and determines on what a wrong output depends.
 
 #include <cstdint>
 #include <optional>
@@ -12,7 +12,7 @@
 namespace warplab {
 
 /// One call to make and judge. `already` says which contents need not be written: poisoned outputs, or inputs and
-/// outputs as the call before, which was checked, left them.
+/// outputs as the previous call, which was checked, left them.
 struct Trial {
     const Problem& problem;            // outputs hold the correct answer
     const std::vector<Array>& before;  // every buffer's contents before the call; an output without elements: poison
@@ -72,8 +72,8 @@ struct JudgedCall {
 /// Make a call. If an output is wrong and no mistake explains it, make further calls to find out on what it depends.
 JudgedCall judge_call(StageRun& run, Buffers& buffers, const Trial& trial);
 
-/// Whether the correct answer requires a kernel: there is something to write, and more to read than a copy of one
-/// element.
+/// Return whether the correct answer requires a kernel: there is something to write, and more to read than a copy of
+/// one element.
 bool needs_kernel(const Lab& lab, const Problem& problem);
 
 /// Return the contents of all buffers before a call: outputs have no elements.

@@ -55,7 +55,7 @@ Judged judge_calls(StageRun& run, const Dataset& dataset, Problem& first, bool h
     return {again.failure, prepared.has_host};
 }
 
-/// Whether there is nothing to compute: no output elements, or no elements in any of the inputs.
+/// Return whether there is nothing to compute: no output elements, or no elements in any of the inputs.
 bool is_empty(const Lab& lab, const Problem& problem) {
     std::size_t outputs = 0, inputs = 0, input_elements = 0;
     for (std::size_t i = 0; i < lab.buffers.size(); ++i) {

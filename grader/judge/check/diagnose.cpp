@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "grader/common/text.h"
-#include "grader/judge/sandbox/apart.h"
+#include "grader/judge/sandbox/in_child.h"
 #include "grader/model/cause.h"
 
 namespace warplab {
@@ -27,8 +27,8 @@ std::string which_elements(const Pattern& p) {
 std::string hint_for(const Pattern& p) {
     if (p.counts_bytes())
         return fmt::format(
-            "Right is exactly one element in {}: cudaMemcpy, cudaMalloc and cudaMemset count bytes, and an element has "
-            "{} of them. Is it n * sizeof(…) everywhere?",
+            "Exactly one element in {} is right: cudaMemcpy, cudaMalloc and cudaMemset count bytes, and an element has "
+            "{} bytes. Is the size n * sizeof(…) everywhere?",
             p.element_bytes, p.element_bytes);
     if (p.unset == p.wrong)
         return fmt::format(
@@ -42,11 +42,13 @@ std::string hint_for(const Pattern& p) {
             format_count(p.first), p.first / block, block, block);
     if (p.has_rounded())
         return fmt::format(
-            "All values are nearly right, to {:.0f} digits, as if something on the way were a float, which holds 7. Is "
+            "All values are nearly right, to {:.0f} digits, as if an intermediate value value were a float, which "
+            "holds 7. Is "
             "a variable, a constant or a function for float (0.5f, fabsf) used where the contract has double?",
             std::floor(-std::log10(p.largest_error)));
     if (p.contiguous && p.first > 0 && p.last + 1 == p.count && p.unwritten == p.wrong && p.count > few_elements)
-        return "The grid seems too small for the data: does it cover n, or does each thread loop on with a stride?";
+        return "The grid seems too small for the data: does it cover n, or does each thread continue in a loop with a "
+               "stride?";
     if (p.unwritten == p.count) return "Is the kernel launched at all, and does it write to this output?";
     if (p.step)
         return fmt::format("One in {} goes wrong: look at what depends on the index modulo {}.", p.step, p.step);
@@ -61,7 +63,7 @@ std::string hint_for(const Pattern& p) {
             p.ratio);
     if (p.unwritten == p.wrong && p.count > few_elements)
         return "Does any thread write there? Which indices do the threads of all blocks compute, and does the launch "
-               "give as many threads, in each direction, as the index counts on?";
+               "start as many threads, in each direction, as the index assumes?";
     if (p.nan == p.wrong)
         return "NaN usually comes from reading past the end of an input, or memory that was never written.";
     return "";
@@ -75,7 +77,7 @@ Failure from_pattern(const Lab& lab, const Difference& difference, const Array& 
     const bool unwritten = p.unwritten == p.wrong;
     std::string message;
     if (unwritten && p.wrong == p.count)
-        message = fmt::format("{} is never written: after the call it still holds what it held before.", name);
+        message = fmt::format("{} is never written: after the call, it has the same value as before.", name);
     else if (unwritten)
         message = fmt::format("{} is never written; it should be {}.", here, right);
     else
@@ -109,7 +111,7 @@ std::vector<Array> right_answers(const Lab& lab, const Problem& problem) {
 /// Describe an access outside scratch. The size of scratch depends only on the student if the lab keeps nothing in it.
 std::string outside_scratch(const Lab& lab, const Damage& damage, const std::string& where) {
     if (lab.divides_scratch)
-        return fmt::format("The code writes outside scratch, or an array that the lab keeps beside it: {}.", where);
+        return fmt::format("The code writes outside scratch, or an array that the lab stores next to it: {}.", where);
     return fmt::format("The code writes outside scratch, {} ({}_scratch_bytes asks for {}).", where, lab.name,
                        format_plural(damage.count, "byte"));
 }
@@ -170,7 +172,7 @@ Failure explain_damage(const Lab& lab, const Damage& damage) {
         scratch ? outside_scratch(lab, damage, where)
                 : fmt::format("The code writes outside {}: at index {}, {} (it has {}).{}", damage.buffer, damage.index,
                               where, format_plural(damage.count, unit),
-                              input ? " It is an input: nothing should be written there at all." : ""),
+                              input ? " It is an input, which must not be written." : ""),
         scratch
             ? "Is an index checked before it is written to? scratch has the bytes that the stage's _scratch_bytes() "
               "asks for; `make inspect` names the line."

@@ -35,7 +35,7 @@ std::string find_doubt(const Lab& lab, const Oracle& oracle, const CheckedCall& 
         return fmt::format("The program reports that it sent {}, but {} arrived.",
                            format_plural(observed.finding_count, "finding"), sent.size());
     if (observed.findings != std::accumulate(sent.begin(), sent.end(), std::uint64_t{0}, add_to_findings))
-        return "The program altered findings of the sanitizer on their way.";
+        return "The program altered the sanitizer's findings before they arrived.";
     if (observed.disturbances > 0) return "The program replaced the sanitizer's signal handler.";
     if (call.host_variant) return "";
     for (std::size_t i = 0; i < lab.buffers.size() && i < most_buffers; ++i) {

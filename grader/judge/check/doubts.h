@@ -17,7 +17,7 @@ struct CheckedCall {
     const Problem& problem;
     const std::vector<Array>& before;         // contents of every buffer before the call
     const std::vector<Array>& after;          // and after it
-    bool host_variant;                        // on host memory: the sanitizer sees only its copies
+    bool host_variant;                        // in host memory: the sanitizer sees only its copies
     const std::vector<RawFinding>& findings;  // that this process has sent so far
 };
 

@@ -37,10 +37,10 @@ struct Pattern {
 
     /// Return a block size for which the wrong tail is the last, partial block; 0 if there is none.
     std::size_t partial_block() const;
-    /// Whether all elements are wrong but those in the first bytes, as many as there are elements.
+    /// Return whether all elements are wrong but those in the first bytes, as many as there are elements.
     bool counts_bytes() const;
-    /// Whether many doubles, all of them, are nearly correct: an omitted or wrong term would affect some more than
-    /// others.
+    /// Return whether many doubles, all of them, are nearly correct: an omitted or wrong term would affect some more
+    /// than others.
     bool has_rounded() const;
 };
 

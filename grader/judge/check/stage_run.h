@@ -1,5 +1,5 @@
 #pragma once
-// A stage that is ready to run: its program, the session with it, and all that the sessions have left behind.
+// A stage that is ready to run: its program, the session with it, and the results of earlier sessions.
 
 #include <atomic>
 #include <chrono>
@@ -87,7 +87,7 @@ struct StageRun {
     void collect_counts();
 };
 
-/// While it exists, time counts as spent on the search for causes.
+/// While this object exists, time counts as spent on the search for causes.
 class ExplainingTime {
   public:
     explicit ExplainingTime(StageRun& run) : run_(run) {}

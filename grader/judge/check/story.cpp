@@ -59,18 +59,17 @@ Failure tell_answered_without_kernel(bool host_variant) {
     return {cause::not_launched,
             fmt::format("The output is right, but {} launched no kernel: it was computed on the host, or only copied.",
                         host_variant ? "the host function" : "the call"),
-            "The work belongs into a kernel that is launched with <<<blocks, threads>>>."};
+            "The work belongs in a kernel that is launched with <<<blocks, threads>>>."};
 }
 
-/// Explain why a call did not end by what its outputs held by then.
+/// Explain why a call did not end, from its outputs at that time.
 Failure tell_stopped(const Lab& lab, const Failure& failure, Stopped stopped) {
     if (stopped == Stopped::unfinished) return failure;
     const char* held = stopped == Stopped::right ? "held the right values" : "held more than the right counts";
     const auto is_output = [](const BufferSpec& buffer) { return buffer.role != Role::input; };
     const BufferSpec& output = *std::ranges::find_if(lab.buffers, is_output);
     return {failure.cause,
-            fmt::format("{} {} already {} then: threads do each other's elements again and again.", failure.message,
-                        output.name, held),
+            fmt::format("{} {} already {} then: threads repeat each other's work.", failure.message, output.name, held),
             "Is the step of the loop the number of threads of the whole grid, gridDim.x * blockDim.x?", failure.place};
 }
 
@@ -81,19 +80,18 @@ Failure tell_unwritten(const std::string& output, bool host_variant, const Failu
                 "Is the result copied back? The last copy goes from the device's memory to the host's: "
                 "cudaMemcpyDeviceToHost.",
                 plain.place};
-    return {
-        cause::never_written, fmt::format("A kernel ran, but wrote nothing to {}.", output),
-        fmt::format("Is {} passed to the kernel, and does a thread come to the line that writes to it? Or does that "
-                    "line write to other memory?",
-                    output),
-        plain.place};
+    return {cause::never_written, fmt::format("A kernel ran, but wrote nothing to {}.", output),
+            fmt::format("Is {} passed to the kernel, and does a thread reach the line that writes to it? Or does that "
+                        "line write to different memory?",
+                        output),
+            plain.place};
 }
 
 Failure tell_leak(std::int64_t bytes, bool host_variant) {
     return {cause::leak,
             fmt::format("{} leaves {} of device memory allocated.", host_variant ? "The host function" : "Every call",
                         format_bytes(static_cast<double>(bytes))),
-            "Each cudaMalloc needs its cudaFree, on every way out of the function."};
+            "Each cudaMalloc needs a cudaFree on every path out of the function."};
 }
 
 Failure tell_early_return(const Failure& plain, std::uint32_t blocks) {
@@ -101,7 +99,7 @@ Failure tell_early_return(const Failure& plain, std::uint32_t blocks) {
             plain.message +
                 fmt::format(" In {}, threads had returned without reaching a __syncthreads() at which others waited.",
                             format_plural(blocks, "block")),
-            "A barrier is for all threads of the block. It must not stand inside an if that only some of them enter, "
+            "All threads of the block must reach a barrier. It must not be inside an if that only some of them enter, "
             "such as if (threadIdx.x == 0); and threads beyond the end must not return before it: let them take part "
             "with a neutral value.",
             plain.place};
@@ -115,11 +113,12 @@ Failure tell_race(const StageRun& run, const Trial& trial, const Dependence& dep
     return {
         cause::race,
         fmt::format("The result depends on the order of the threads: with the same input {}[{}] is {} when they "
-                    "start in one order and {} in another; right is {}.",
+                    "start in one order and {} in another; the right value is {}.",
                     run.lab.buffers[buffer].name, format_count(at), element_text(one, at), element_text(other, at),
                     element_text(right, at)),
-        "Do threads use one place without an atomic, or without a __syncthreads() between writing and reading? (That "
-        "is for one block: for all, it takes another launch.) Or is an index out of its array, or a variable never "
+        "Do threads use one element without an atomic, or without a __syncthreads() between writing and reading? (That "
+        "works within one block; for all blocks, use another launch.) Or is an index out of bounds, or a variable "
+        "never "
         "set? `make inspect` names lines.",
         place_of(run.lab, dependence.place, right, one_is_right ? other : one)};
 }
@@ -194,7 +193,7 @@ Failure tell_output(const StageRun& run, const Trial& trial, const CallResult& r
             return tell_race(run, trial, dependence);
         case Dependence::On::previous_call:
             return {cause::kept_state, "Right in the first call, wrong in the second: " + plain.message,
-                    "Something is kept from one call to the next: an output, a counter or scratch memory that is not "
+                    "Data of one call changes the next: an output, a counter or scratch memory that is not "
                     "cleared.",
                     plain.place};
         case Dependence::On::old_contents:
@@ -233,7 +232,7 @@ Failure tell_too_much_memory(const std::string& skipped_why) {
 
 Failure tell_reference_fails(const Failure& of_reference) {
     return {of_reference.cause, "The stage's reference cannot be checked here either: " + of_reference.message,
-            "This is not the student's fault.", of_reference.place, of_reference.hangs};
+            "This is not a mistake of the student.", of_reference.place, of_reference.hangs};
 }
 
 Failure tell_internal_error(const std::string& what) {

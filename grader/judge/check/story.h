@@ -1,5 +1,5 @@
 #pragma once
-// The words about a failed call: each failure of a check is written here, once, when everything about it is known.
+// Writes the messages about failed calls. Each failure of a check is written once, when everything about it is known.
 
 #include "grader/judge/check/call.h"
 
@@ -8,27 +8,27 @@ namespace warplab {
 /// Return the failure for anything but a wrong output.
 Failure tell_call(StageRun& run, const Trial& trial, const CallResult& result, const Poison& poison);
 
-/// Return the explanation of a wrong output that this call alone gives.
+/// Return the explanation of a wrong output that follows from this call alone.
 Failure explain_output(StageRun& run, const Trial& trial, const CallResult& result, const Poison& poison);
 
 /// Return the failure for a wrong output: `plain` is explain_output()'s explanation.
 Failure tell_output(const StageRun& run, const Trial& trial, const CallResult& result, const Failure& plain,
                     const Dependence& dependence);
 
-/// Whether no particular mistake explains the output.
+/// Return whether no particular mistake explains the output.
 bool is_unexplained(const Failure& plain);
 
-/// Return the facts about a call that the words about its failure depend on.
+/// Return the facts about a call on which the message about its failure depends.
 Circumstances circumstances_of(const StageRun& run, const Problem& problem);
 
 /// Return the failure of a call of the host function.
 Failure tell_in_host_function(const Lab& lab, const Failure& failure);
 Failure tell_missing_host_function(const Lab& lab);
 
-/// Return the failure of a program whose reference gets further. `skipped_why`: the dataset did not fit.
+/// Return the failure of a program if its reference runs longer. `skipped_why`: the dataset did not fit.
 Failure tell_too_much_memory(const std::string& skipped_why);
 
-/// Return the error that the reference gets, too.
+/// Return the error that also occurs with the reference.
 Failure tell_reference_fails(const Failure& of_reference);
 Failure tell_internal_error(const std::string& what);
 

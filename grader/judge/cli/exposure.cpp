@@ -22,7 +22,7 @@ std::vector<fs::path> existing(const std::vector<fs::path>& folders) {
     return found;
 }
 
-/// Whether a user without any privileges can enter the folder.
+/// Return whether a user without any privileges can enter the folder.
 bool is_open_to_others(fs::path folder) {
     for (; folder != folder.root_path(); folder = folder.parent_path()) {
         struct stat what {};

@@ -21,7 +21,7 @@ constexpr auto clocks_differ = std::chrono::hours(24);  // maximum clock differe
 
 using Time = std::chrono::sys_seconds;
 
-/// Parses a time as the judge writes it, 2026-11-20T10:00:00Z; none if the calendar or the clock has no such time.
+/// Parse a time as the judge writes it, 2026-11-20T10:00:00Z. Return nothing if there is no such time.
 std::optional<Time> parse_time(std::string_view text) {
     constexpr std::string_view form = "dddd-dd-ddTdd:dd:ddZ";
     const auto fits = [](char c, char wanted) { return wanted == 'd' ? c >= '0' && c <= '9' : c == wanted; };

@@ -14,7 +14,7 @@ struct ImportSummary {
     std::string text;            // a printable line for each stage
 };
 
-/// Throws UsageError if the file cannot be read or is not a report.
+/// Throw UsageError if the file cannot be read or is not a report.
 Report read_report(const std::filesystem::path& file);
 
 /// Add each stage to the records in `work`. Throws UsageError if the judge cannot have written the report (then nothing

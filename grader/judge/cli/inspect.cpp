@@ -79,7 +79,7 @@ void print_answers(const Inspected& found, bool clean, bool asking) {
     const int width = text_style(STDOUT_FILENO).width;
     if (found.passed && clean) fmt::print("No race, no access out of bounds, no memory read before it was written.\n");
     if (found.passed) return;
-    fmt::print("{}", wrap(fmt::format("{}{} `make check` says more.",
+    fmt::print("{}", wrap(fmt::format("{}{} `make check` shows more.",
                                       clean ? "No race and no access out of bounds. " : "", found.wrong),
                           0, width));
     const Finding wrong{.cause = found.wrong_cause, .hint = found.wrong_hint};
@@ -141,7 +141,7 @@ std::string share_words(const ModelledLines& modelled, int line, int width) {
     return fmt::format("{:>{}}", is_known ? fmt::format("{:.0f}%", 100 * found->share) : "", width);
 }
 
-/// Say what the column of modelled shares means, or why it is missing.
+/// Explain the column of modelled shares, or why it is missing.
 std::string modelled_words(const ModelledLines& modelled) {
     if (!modelled.why_not.empty()) return fmt::format(" No modelled shares: {}.", modelled.why_not);
     if (modelled.shares.empty()) return "";
@@ -175,9 +175,9 @@ void print_source(const std::vector<LineSummary>& lines, const ModelledLines& mo
         std::ranges::count_if(lines, [&](const LineSummary& one) { return !chosen.contains(one.line); });
     if (left_out > 0)
         fmt::print("{} that cost less are not shown.\n", format_plural(static_cast<std::uint64_t>(left_out), "line"));
-    fmt::print("{}", wrap("A request is what a warp accesses together. lanes: of its 32, how many take part. sectors: "
-                          "of 32 bytes of device memory, and how few would do. passes: over the banks of shared "
-                          "memory, or addresses of constants; 1 is best. clashes: lanes whose atomics meet at one "
+    fmt::print("{}", wrap("A request is an access of a whole warp. lanes: how many of its 32 take part. sectors: "
+                          "of 32 bytes of device memory, and the possible minimum. passes: over the banks of shared "
+                          "memory, or addresses of constants; 1 is best. clashes: lanes whose atomics go to one "
                           "address." +
                               modelled_words(modelled),
                           0, style.width));
@@ -201,7 +201,7 @@ void print_limits(const std::vector<LimitOutcome>& limits) {
 void print_traffic(const Counted& all) {
     const double bytes = device_bytes(all.accesses);
     if (all.least_bytes <= 0 || bytes <= 0) return;
-    fmt::print("{}", wrap(fmt::format("Device memory: kernels ask for {} in sectors of 32 bytes, {} what the stage has "
+    fmt::print("{}", wrap(fmt::format("Device memory: kernels request {} in sectors of 32 bytes, {} what the stage has "
                                       "to move ({}). Caches serve some of it.",
                                       format_bytes(bytes), format_factor(bytes / all.least_bytes),
                                       format_bytes(all.least_bytes)),
@@ -252,7 +252,7 @@ Parts parts_for(const StageRun& run, const Options& options) {
     return split_small(run, all);
 }
 
-/// Return the names of the stage's public datasets that the sanitizer could inspect and does not.
+/// Return the names of the stage's public datasets that the sanitizer could inspect but does not.
 std::vector<std::string> left_out_of(const Parts& parts, const StageRun& run) {
     std::set<std::string> inspected;
     for (const auto& part : parts)
@@ -305,7 +305,7 @@ ModelledLines model_lines(Judge& judge, const Inspected& found, const Stage& sta
     }
 }
 
-/// Print all but the source.
+/// Print everything except the source.
 void print_results(const Inspected& found, const std::string& file, const Stage& stage, const std::string& log,
                    bool asking, const std::vector<std::string>& left_out, const std::vector<std::string>& not_run) {
     fmt::print("{}/{} in check mode on {} (cpu backend)\n", found.lab, stage.id,
@@ -343,8 +343,8 @@ int inspect(const Options& options) {
     if (!ready.run) return say_compilation(ready.compilation, text_style(STDOUT_FILENO).width);
     const Parts parts = parts_for(*ready.run, options);
     if (parts.empty())
-        throw UsageError(
-            fmt::format("No dataset of {} is small enough for check mode; DATASET=NAME takes any.", lab.name));
+        throw UsageError(fmt::format(
+            "No dataset of {} is small enough for check mode; DATASET=NAME inspects any dataset.", lab.name));
     const Sanitized sanitized = run_sanitizer(*ready.run, {.parts = parts, .source = file, .counts_requests = true});
     Inspected found{lab.name, stage.id, file.filename().string(), read_lines(file), gpu};
     found.datasets = sanitized.counted;

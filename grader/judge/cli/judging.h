@@ -14,10 +14,10 @@
 
 namespace warplab {
 
-/// Whether the student's own files are judged: only then reports are kept and the journal grows.
+/// Return whether the student's own files are judged. Only in this case are reports and journal records stored.
 bool is_work(const Options& options);
 
-/// Whether a question is shown before the hint: only for the student's own files.
+/// Return whether a question is shown before the hint: only for the student's own files.
 bool asks_first(const Lab& lab, const Options& options);
 
 /// Return what is printed about a stage.

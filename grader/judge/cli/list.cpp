@@ -48,7 +48,7 @@ LabProgress progress_of(const Lab& lab, const Folders& folders) {
 std::string bar(double points, double most) {
     constexpr std::size_t width = 10;
     const double share = most > 0 ? points / most : 0;
-    // Not full before everything is there, and not empty once something is.
+    // Full only if everything is done, and empty only if nothing is.
     auto filled = static_cast<std::size_t>(share * width);
     if (filled == 0 && points > 0) filled = 1;
     return fmt::format("[{}{}]", std::string(filled, '#'), std::string(width - filled, '.'));

@@ -59,11 +59,11 @@ const std::vector<Entry>& entries() {
          .run = warplab::grade,
          .takes = Takes::optional_lab},
         {.name = "compile",
-         .about = "Compile a lab's stages as grade does, so that grade does not have to.",
+         .about = "Compile a lab's stages in advance for grade.",
          .run = warplab::compile_for_grading,
          .takes = Takes::lab},
         {.name = "baselines",
-         .about = "Measure the CPU's times of a lab's datasets, so that bench and grade do not have to.",
+         .about = "Measure the CPU's times of a lab's datasets in advance for bench and grade.",
          .run = warplab::measure_baselines,
          .takes = Takes::lab},
         {.name = "sweep",
@@ -108,7 +108,7 @@ const std::vector<Entry>& entries() {
     return all;
 }
 
-/// Whether a word is in a list of words separated by blanks.
+/// Return whether a word is in a list of words separated by spaces.
 bool has_word(const char* words, const char* word) {
     return fmt::format(" {} ", words).find(fmt::format(" {} ", word)) != std::string::npos;
 }
@@ -145,7 +145,7 @@ std::string no_such_verb(const std::string& typed) {
     std::vector<std::string> verbs;
     for (const Entry& entry : entries()) verbs.push_back(entry.name);
     const std::string about = typed.empty()
-                                  ? "Say what to do."
+                                  ? "The verb is missing."
                                   : fmt::format("There is no verb {}.{}", typed, warplab::did_you_mean(typed, verbs));
     return fmt::format("{} Verbs: {}. --help describes them.", about, fmt::join(verbs, ", "));
 }
@@ -158,8 +158,8 @@ int complain(const std::string& message) {
 
 /// Make OpenMP's threads spin less: by default they wait by spinning for a millisecond and longer. On a machine with
 /// other work, they thereby take each other's cores: a check of the heat lab took six times as long. With a GPU they
-/// may spin, because the CPU baseline of a speedup must be its best time. libgomp reads the limit while it is loaded,
-/// so the program restarts itself.
+/// may spin, because a speedup must be relative to the CPU's best time. libgomp reads the limit while it is loaded, so
+/// the program restarts itself.
 void spin_less(char** arguments) {
     if (getenv("GOMP_SPINCOUNT") || getenv("OMP_WAIT_POLICY")) return;
     if (std::filesystem::exists("/dev/nvidiactl") || std::filesystem::exists("/dev/dxg")) return;
@@ -180,7 +180,7 @@ int run(const Verb& verb, const Options& options) {
     } catch (const std::bad_alloc&) {
         return complain("This machine has too little free memory for that.");
     } catch (const std::exception& error) {
-        return complain(fmt::format("Our side broke, not yours: {}", error.what()));
+        return complain(fmt::format("The judge failed, not your code: {}", error.what()));
     }
 }
 

@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 
 constexpr auto gpu_by_default = "h200";
 
-/// Return the timed dataset that counts and has the fewest elements: large ones take memory and time, and tell no more.
+/// Return the scored timed dataset with the fewest elements: large ones take memory and time, and show nothing more.
 const Dataset* dataset_to_model(const Lab& lab, const Stage& stage, const Options& options) {
     const Dataset* smallest = nullptr;
     const auto size = [&](const Dataset& dataset) {

@@ -15,7 +15,7 @@
 
 namespace warplab {
 
-/// Return the GPU whose time is modelled. Throws UsageError if the model does not know the one that was asked for.
+/// Return the GPU whose time is modelled. Throws UsageError if the model does not know the requested GPU.
 predict::Machine modelled_gpu(const Options& options);
 
 /// A stage's modelled time, and what it was computed from.
@@ -25,7 +25,7 @@ struct Modelled {
     predict::Recording recording = {};
 };
 
-/// Models the stages of a lab on one GPU, next to their reference solutions where these are there.
+/// Models the stages of a lab on one GPU, together with their reference solutions if they exist.
 class Modeller {
   public:
     Modeller(Judge& judge, const Lab& lab, const Options& options, SandboxLevel sandbox);

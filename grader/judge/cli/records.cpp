@@ -41,7 +41,7 @@ class Records {
                             "Remove it.",
                             file.string()));
         while (flock(locked_.get(), LOCK_EX) != 0)
-            if (errno != EINTR) break;  // a file system without locks: it is still a single write
+            if (errno != EINTR) break;  // the file system has no locks, but it is still a single write
         text_ = read_file(file);
         drop_half_line();
     }
@@ -59,7 +59,7 @@ class Records {
     }
 
   private:
-    /// Remove the half line of a process that was killed while writing; nobody was told that it exists.
+    /// Remove the incomplete line of a process that was killed while writing; no reader has used it.
     void drop_half_line() {
         const std::size_t begin = text_.rfind('\n') + 1;  // 0 if there is none
         if (begin == text_.size() || Json::accept(text_.substr(begin))) return;

@@ -128,7 +128,7 @@ std::map<std::string, std::string> read_settings(const std::vector<std::string>&
         const auto equals = word.find('=');
         if (equals == std::string::npos || equals == 0)
             throw UsageError(
-                fmt::format("\"{}\" is no setting. Settings are NAME=VALUE, with blanks between them.", word));
+                fmt::format("\"{}\" is not a setting. Write settings as NAME=VALUE, separated by spaces.", word));
         settings[word.substr(0, equals)] = word.substr(equals + 1);
     }
     return settings;
@@ -141,7 +141,7 @@ struct Shown {
     std::string note;  // why it is not the requested stage
 };
 
-/// Return the requested stage, else the last one started (for other trees, the last one). If the student has not
+/// Return the requested stage, or the last one started (for other trees, the last one). If the student has not
 /// started it yet, show the reference solution, if it is available.
 Shown choose_stage(const Judge& judge, const Lab& lab, const Options& options) {
     const Stage* asked = options.stage.empty() ? nullptr : &lab.stage(options.stage);
@@ -166,7 +166,7 @@ Shown choose_stage(const Judge& judge, const Lab& lab, const Options& options) {
             fmt::format("{} is not started yet, so this shows the reference solution.", mine)};
 }
 
-/// A folder for new pictures. They replace the earlier ones only when all of them are there.
+/// A folder for new pictures. They replace the earlier ones only when all of them are written.
 class Pictures {
   public:
     Pictures(const Options& options, const Lab& lab)

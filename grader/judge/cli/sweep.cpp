@@ -29,7 +29,7 @@ const Effort sweep_effort{.rounds = {.fewest = 1, .most = 1},
                           .sample_s = 0.25,
                           .total_s = 4,
                           .verify_s = 1};
-constexpr std::size_t full_grid = 40;  // beyond that, one tunable at a time
+constexpr std::size_t full_grid = 40;  // with more choices, one tunable is varied at a time
 
 using Choice = std::vector<std::int64_t>;  // a value for each tunable
 
@@ -158,7 +158,7 @@ int sweep(const Options& options) {
     if (judge.backend() == Backend::cpu && !options.force)
         throw UsageError(
             fmt::format("A sweep compares times, and there is no GPU to time on ({}). FORCE=1 sweeps on the CPU "
-                        "backend all the same; that says nothing about a GPU.",
+                        "backend anyway, which says nothing about a GPU.",
                         why_no_gpu()));
     if (is_work(options)) start_lab(lab, judge.folders());
     const Dataset& dataset = dataset_to_time(lab, stage, options, judge.backend());

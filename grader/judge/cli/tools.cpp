@@ -38,7 +38,7 @@ std::string need_program(const std::string& name, const std::string& what) {
     if (found.empty())
         throw UsageError(
             fmt::format("{} needs {}, which is neither on the PATH nor in /usr/local/cuda/bin. It comes with the "
-                        "CUDA Toolkit; some distributions package it apart.",
+                        "CUDA Toolkit; some distributions have a separate package for it.",
                         what, name));
     return found;
 }
@@ -303,7 +303,7 @@ int show_device(const Options& options) {
     Judge judge(options.folders, Backend::cuda);
     print_limits(CudaDevice::get().limits());
     const Bandwidth& bandwidth = judge.bandwidth();
-    fmt::print("  measured: copies {}, reads {}, reads from L2 {}\n\nWhat memory allows, if each byte moves once:\n",
+    fmt::print("  measured: copies {}, reads {}, reads from L2 {}\n\nBandwidth bounds, if each byte moves once:\n",
                format_bandwidth(bandwidth.copy_bytes_per_s), format_bandwidth(bandwidth.read_bytes_per_s),
                format_bandwidth(bandwidth.l2_bytes_per_s));
     const std::vector<std::string> names = labs_asked_for(options);

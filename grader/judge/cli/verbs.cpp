@@ -45,7 +45,7 @@ int exit_status(const Report& report) {
     return 2;
 }
 
-/// Return the strongest sandbox level that works: other people's code is graded in it, or not at all.
+/// Return the strongest sandbox level that works. Other people's code is never graded without one.
 SandboxLevel grading_level(const Options& options) {
     const SandboxSupport& support = sandbox_support();
     if (support.level != SandboxLevel::none || options.unsafe || is_ours(options)) {
@@ -158,10 +158,10 @@ void check_names(const Lab& lab, const Options& options, Backend backend) {
     std::error_code unreadable;
     const std::string source = options.source.string();
     if (!source.empty() && options.stage.empty())
-        throw UsageError("With --source (SOURCE=) say which STAGE the file is for.");
+        throw UsageError("With --source (SOURCE=), name the STAGE of the file.");
     if (!source.empty() && fs::is_directory(source, unreadable))
         throw UsageError(
-            fmt::format("{0} is a folder, and SOURCE (--source) is one .cu file. Say TREE={0} instead.", source));
+            fmt::format("{0} is a folder, but SOURCE (--source) must be a .cu file. Use TREE={0} instead.", source));
     if (!source.empty() && !fs::exists(source, unreadable))
         throw UsageError(fmt::format("There is no file {}. SOURCE (--source) is one .cu file.", source));
     if (options.tree.empty() || options.tree == "work" || is_ours(options) ||
@@ -211,7 +211,7 @@ int bench(const Options& options) {
     const Report report = judge_stages(judge, "bench", lab, stages_for(lab, options, judge.folders()), task, {},
                                        modeller ? &*modeller : nullptr);
     if (judge.backend() == Backend::cpu && !modeller) {
-        fmt::print("These times are of the CPU backend. They say nothing about a GPU.\n");
+        fmt::print("These are times of the CPU backend. They say nothing about a GPU.\n");
     } else if (modeller) {
         fmt::print("{}", wrap(fmt::format("Not timed: this machine has no GPU to time on ({}).", why_no_gpu()), 0,
                               text_style(STDOUT_FILENO).width));
@@ -276,7 +276,7 @@ int import(const Options& options) {
                records_file(options.folders.work, lab.name).string());
     if (done.foreign > 0)
         print(wrap(fmt::format("A journal is about your own texts: check the file that was measured (put it into {}) "
-                               "before you import what was found about it.",
+                               "before you import its report.",
                                (options.folders.work / lab.name).string()),
                    0, text_style(STDOUT_FILENO).width));
     if (done.added > 0) fmt::print("Next: make journal LAB={}\n", lab.name);

@@ -31,7 +31,7 @@ int import(const Options& options);
 int prepare_harness(const Options& options);
 int print_flags(const Options& options);
 
-/// Return the lab that was asked for; without one, all labs.
+/// Return the requested lab, or all labs if none was requested.
 std::vector<std::string> labs_asked_for(const Options& options);
 
 /// Check the options before anything is copied or compiled. Throws UsageError, with the available names, if stage,

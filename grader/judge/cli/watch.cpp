@@ -42,7 +42,7 @@ constexpr int settle_ms = 30;  // editors write, rename and write again
 class Saves {
   public:
     explicit Saves(const fs::path& folder) : folder_(folder), queue_(inotify_init1(IN_CLOEXEC)) {
-        // Many editors write another file and rename it.
+        // Many editors write a new file and rename it.
         if (!queue_ || inotify_add_watch(queue_.get(), folder.c_str(), IN_CLOSE_WRITE | IN_MOVED_TO | IN_ONLYDIR) < 0)
             throw UsageError(fmt::format("Cannot watch the folder {} ({}).", folder.string(), strerror(errno)));
     }

@@ -61,13 +61,13 @@ std::vector<fs::path> start_lab(const Lab& lab, const Folders& folders) {
     std::error_code error;
     fs::create_directories(folders.work / lab.name, error);
     if (error)
-        throw UsageError(fmt::format("The folder {} cannot be made ({}). Say WORK=… for one that can be written.",
+        throw UsageError(fmt::format("The folder {} cannot be made ({}). Choose a writable one with WORK=…",
                                      (folders.work / lab.name).string(), error.message()));
     for (const Stage& stage : lab.stages) {
         const fs::path from = starter_file(lab, stage, folders), to = work_file(lab, stage, folders);
         if (fs::exists(fs::symlink_status(to)) || !fs::exists(from)) continue;
         if (!fs::copy_file(from, to, fs::copy_options::none, error) || error)
-            throw UsageError(fmt::format("{} cannot be written ({}). Say WORK=… for a folder that can.", to.string(),
+            throw UsageError(fmt::format("{} cannot be written ({}). Choose a writable folder with WORK=…", to.string(),
                                          error.message()));
         fs::permissions(to, fs::perms::owner_write, fs::perm_options::add, error);
         made.push_back(to);

@@ -98,13 +98,13 @@ std::string why_reference_fails(const Job& job) {
     }
 }
 
-/// Decide a suspect outcome: it is the file's failure if the reference compiles, else an error of the judge's side. So
+/// Decide a suspect outcome: it is the file's failure if the reference compiles, otherwise an error of the judge. Thus
 /// a file cannot cause an error by making a tool fail.
 JobOutcome confirm(JobOutcome outcome, const Job& job) {
     if (!outcome.suspect) return outcome;
     if (const std::string why = why_reference_fails(job); !why.empty())
         return broken(cause::internal, fmt::format("{} does not compile here either: {}", job.reference.string(), why),
-                      "This is not the student's fault: repair the compiler's installation and grade again.");
+                      "This is not a mistake of the student: repair the compiler's installation and grade again.");
     const Failure& failure = *outcome.failure;
     outcome.failure =
         Failure{failure.cause,
@@ -148,7 +148,7 @@ Compiled compile_job(const Job& job) {
     return finish(outcome, folder);
 }
 
-/// Throws std::runtime_error if nvcc gives no answer.
+/// Throw std::runtime_error if nvcc gives no answer.
 NvccAnswer compile_with_nvcc(const Job& job) {
     using enum NvccAnswer::Answer;
     if (find_nvcc().empty()) return {not_found, ""};

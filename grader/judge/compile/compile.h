@@ -60,7 +60,7 @@ std::future<NvccAnswer> ask_nvcc(const CompileRequest& request);
 /// similar; "" if there is no nvcc, or if nvcc rejects the file or no longer supports the architecture.
 std::string resource_report(const CompileRequest& request, const std::string& architecture);
 
-/// Build in advance what every compilation links: the runner, the backend, the drivers of all labs. Throws
+/// Build in advance the objects that every compilation links: the runner, the backend, the drivers of all labs. Throws
 /// std::runtime_error with the compiler's message.
 void build_harness(const std::filesystem::path& root, const std::filesystem::path& build, Backend backend);
 

@@ -77,9 +77,9 @@ std::optional<Failure> find_reserved(const std::vector<Symbol>& symbols, const C
         if (!symbol.defined_strongly()) continue;
         if (symbol.name == "main")
             return Failure{cause::own_main,
-                           fmt::format("The file has a main of its own{}; the grader brings one that calls {}.",
+                           fmt::format("The file has a main of its own{}; the grader has one that calls {}.",
                                        at_line(source, "main"), contract.function),
-                           "Remove main. To try things by yourself, keep it in another file."};
+                           "Remove main. To experiment, keep it in another file."};
         if (contract.reserved.count(symbol.name) || of_runtime.count(symbol.function()))
             return reserved_name(name_in_file(symbol.name), at_line(source, name_in_file(symbol.function())));
     }
@@ -120,15 +120,16 @@ Failure missing_function(const std::vector<Symbol>& symbols, const Contract& con
             return failure;
         }
     if (line_of_call(source, contract.function) > 0)
-        failure.message += fmt::format(" The name stands in line {}, but that is no definition that was compiled.",
+        failure.message += fmt::format(" The name is in line {}, but that line is not a compiled definition.",
                                        line_of_call(source, contract.function));
     else if (const std::string near = nearest(contract.function, function_names(symbols)); !near.empty())
         failure.message += fmt::format(" It defines {}{}: is that the one?", near, at_line(source, near));
     return failure;
 }
 
-/// An allow list: sections that g++ and nvcc write for code, data, debugging and unwinding. A linker interprets only
-/// names that begin with a dot. No code of a submission belongs into .preinit_array, where the runner takes its orders.
+/// Return an allow list: sections that g++ and nvcc write for code, data, debugging and unwinding. A linker interprets
+/// only names that begin with a dot. No code of a submission belongs into .preinit_array, where the runner takes its
+/// orders.
 bool is_ordinary_section(std::string_view name) {
     if (!name.starts_with('.')) return true;
     static constexpr const char* beginnings[] = {
@@ -187,12 +188,11 @@ std::optional<Failure> find_breach(const std::string& error, const std::string& 
 
 std::optional<Failure> find_section_breach(std::string_view name) {
     if (is_ordinary_section(name)) return std::nullopt;
-    return Failure{
-        cause::compile_error,
-        fmt::format("The file puts something into the section \"{}\", which changes how the program is linked "
-                    "or started.",
-                    printable(std::string(name))),
-        "Remove the attribute or the asm statement that names this section."};
+    return Failure{cause::compile_error,
+                   fmt::format("The file puts data into the section \"{}\", which changes how the program is linked "
+                               "or started.",
+                               printable(std::string(name))),
+                   "Remove the attribute or the asm statement that names this section."};
 }
 
 std::optional<Failure> find_breach(const std::vector<Symbol>& symbols, const Contract& contract,

@@ -56,7 +56,7 @@ std::string without_option(const std::string& message) {
     return at != std::string::npos && message.ends_with("]") ? message.substr(0, at) : message;
 }
 
-/// g++'s remedy for `if (n = 0)`, parentheses, hides the mistake instead of removing it.
+/// g++ suggests parentheses for `if (n = 0)`, which would hide the mistake instead of removing it.
 std::string in_plain_words(std::string message) {
     return message == "suggest parentheses around assignment used as truth value"
                ? "= assigns, and the condition is the assigned value; to compare, write =="
@@ -120,7 +120,7 @@ bool is_include_stack(const std::string& line) {
     return line.starts_with("In file included from") || line.starts_with("                 from");
 }
 
-/// Whether the context follows its error: nvcc prints it after the error, g++ before it.
+/// Return whether the context follows its error: nvcc prints it after the error, g++ before it.
 bool comes_after(const std::string& line) { return line.find(" at line ") != std::string::npos; }
 
 /// Return the last diagnostic that is not a note.
@@ -243,7 +243,7 @@ std::string without_our_names(std::string message) {
     replace_all(message, ", warplab_cpu::Line", "");  // the last parameter of functions that need the caller's line
     replace_all(message, "(warplab_cpu::Line)", "()");
     message = without_constrained_types(message);
-    return contains(in_lower_case(message), "warplab_cpu") ? "this does not fit what it is used for" : message;
+    return contains(in_lower_case(message), "warplab_cpu") ? "the types do not match here" : message;
 }
 
 namespace {

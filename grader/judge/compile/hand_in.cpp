@@ -51,7 +51,7 @@ std::size_t length_of_raw_string(const std::string& text, std::size_t at) {
     return (end == std::string::npos ? text.size() : end + close.size()) - at;
 }
 
-/// Blank out the signs that begin a directive.
+/// Blank out the # signs that begin a directive.
 void blank_out_directives(std::string& text, std::size_t at, std::size_t length) {
     std::replace(text.begin() + static_cast<long>(at), text.begin() + static_cast<long>(at + length), '#', ' ');
 }
@@ -139,11 +139,11 @@ HandIn read_hand_in(const fs::path& file, const std::string& lab, Links links) {
                       "Hand in the files themselves.");
     if (fs::is_directory(file, error))
         return refuse(cause::missing_file, fmt::format("{} is a folder, not a file.", name),
-                      "Give the .cu file itself.");
+                      "Pass the .cu file itself.");
     if (fs::is_symlink(file, error) && !fs::exists(file, error))
         return refuse(
             cause::missing_file,
-            fmt::format("{} is a link to {}, which is not there.", name, fs::read_symlink(file, error).string()),
+            fmt::format("{} is a link to {}, which does not exist.", name, fs::read_symlink(file, error).string()),
             "Put the file itself there, or remove the link and type make start.");
     if (!fs::is_regular_file(file, error))
         return refuse(cause::missing_file, fmt::format("There is no file {}.", name),
@@ -168,7 +168,7 @@ HandIn read_hand_in(const fs::path& file, const std::string& lab, Links links) {
     if (text.starts_with("\xef\xbb\xbf")) text.erase(0, 3);
     if (is_blank(text))
         return refuse(cause::empty_file, fmt::format("{} is empty.", name),
-                      "Was it saved? The starter of this stage is a place to begin.");
+                      "Was it saved? You can begin with the starter of this stage.");
     text = with_plain_line_ends(text);
     return {text, find_bad_include(text)};
 }

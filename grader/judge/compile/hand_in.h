@@ -17,8 +17,8 @@ struct HandIn {
 /// In students' own folders, symbolic links are their choice. In a hand-in, links could lead to other people's files.
 enum class Links { followed, refused };
 
-/// Return the bytes of a hand-in; nothing if it is no plain file or cannot be read, or if it is too large: such a file
-/// is never read, because it may be larger than the memory.
+/// Return the bytes of a hand-in; nothing if it is not a plain file, cannot be read, or is too large. A file that is
+/// too large is never read, because it may be larger than the memory.
 std::optional<std::string> try_read_hand_in(const std::filesystem::path& file);
 
 /// Return the SHA-256 of a hand-in as hex digits; empty if it cannot be read.
@@ -28,7 +28,7 @@ std::string hash_hand_in(const std::filesystem::path& file);
 /// are refused, it also fails if the file or the lab's folder around it is a link.
 HandIn read_hand_in(const std::filesystem::path& file, const std::string& lab, Links links);
 
-/// Return the text without comments, and without the # of what only looks like a directive in a raw string; lines and
+/// Return the text without comments, and without the # of lines in raw strings that look like directives; lines and
 /// columns stay the same.
 std::string without_comments(const std::string& text);
 

@@ -163,7 +163,7 @@ void require_compilers(Backend backend) {
             "and type: export CXX=/usr/bin/g++");
     if (backend == Backend::cpu) return;
     if (find_nvcc().empty())
-        throw std::runtime_error("nvcc is not on this machine; install the CUDA Toolkit, or use BACKEND=cpu");
+        throw std::runtime_error("nvcc is not installed; install the CUDA Toolkit, or use BACKEND=cpu");
     if (cuda_include().empty() || cuda_library().empty())
         throw std::runtime_error(
             fmt::format("the CUDA Toolkit of {} lacks cuda_runtime.h or libcudart_static.a", find_nvcc().string()));

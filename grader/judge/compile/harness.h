@@ -11,7 +11,7 @@
 namespace warplab::compilation {
 
 struct Harness {
-    std::vector<std::filesystem::path> folders;  // all that the compiler must be able to read
+    std::vector<std::filesystem::path> folders;  // everything that the compiler must be able to read
     std::vector<std::string> includes;           // flags
     std::vector<std::filesystem::path>
         link;                        // objects; they precede the student's object, so that their code starts first

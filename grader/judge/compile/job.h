@@ -19,7 +19,7 @@ namespace warplab::compilation {
 namespace fs = std::filesystem;
 using Words = std::vector<std::string>;
 
-/// Far longer than any stage takes: a correct solution must not fail because the machine is crowded.
+/// Far longer than any stage takes: a correct solution must not fail because the machine is busy.
 inline double default_limit_s(Backend backend) { return backend == Backend::cpu ? 30 : 60; }
 
 /// Return a path as one line of valid UTF-8: #line directives and the tools' messages carry it.

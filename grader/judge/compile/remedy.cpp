@@ -53,7 +53,7 @@ bool takes_last_argument(const std::string& declaration, const std::string& call
            contains(declaration, last.substr(begin, last.find_first_of("&)", begin) - begin).c_str());
 }
 
-/// Return the candidate that a call may have meant: of several, one that takes its last argument.
+/// Return the function that a call may have meant: of several candidates, one that takes its last argument.
 std::string closest_candidate(const std::vector<Diagnostic>& notes, const Diagnostic& error) {
     const auto call = quoted_parts(error.message);
     std::string closest;
@@ -82,7 +82,7 @@ std::string declaration_in(const std::vector<Diagnostic>& notes, const Diagnosti
     return closest_candidate(notes, error);
 }
 
-/// Return whether a call such as "atomicAdd(unsigned char*, unsigned int)" is of an atomic on less than 32 bits.
+/// Return whether a call such as "atomicAdd(unsigned char*, unsigned int)" is an atomic on less than 32 bits.
 bool is_atomic_on_small(const std::string& call) {
     if (!call.starts_with("atomic")) return false;
     const std::size_t open = call.find('(');
@@ -91,7 +91,8 @@ bool is_atomic_on_small(const std::string& call) {
            first.ends_with("int16_t*") || first == "bool*" || first.ends_with("short unsigned int*");
 }
 
-/// Return whether a call such as "atomicAdd(int&, int*&)" is of an atomic on a value, with an address after it.
+/// Return whether a call such as "atomicAdd(int&, int*&)" has a value in the place of the address, and the address
+/// after it.
 bool has_address_last(const std::string& call) {
     const std::size_t open = call.find('('), comma = call.find(',');
     if (!call.starts_with("atomic") || !call.ends_with(')') || open == std::string::npos) return false;
@@ -228,7 +229,7 @@ int line_before(const std::string& source, int number) {
     return number;
 }
 
-/// Return whether the line begins with the launch before which something is missing.
+/// Return whether the line begins with a launch before which a token is missing.
 bool begins_with_launch(const std::string& line) {
     const auto is_name = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == ':'; };
     const std::string before = line.substr(0, line.find("<<<"));
@@ -315,14 +316,14 @@ std::string remedy_for(const Diagnostic& error, const std::vector<Diagnostic>& a
         return "The name has two declarations: make them the same, or rename one.";
     if (says("expected initializer before ‘+=’", "expected initializer before ‘-=’",
              "expected initializer before ‘*=’"))
-        return "With its type, this line declares a new variable. To change the one that exists, leave out the type.";
+        return "With its type, this line declares a new variable. To change the existing one, omit the type.";
     if (says("expected ‘(’ before"))
         return "Write a condition in parentheses: if (…), while (…), for (…; …; …). A call's arguments need them, too.";
     if (says("assignment of read-only", "increment of read-only", "decrement of read-only"))
-        return "It is const: it can only be read. Did you mean the output, or a variable of your own?";
+        return "It is const: it can only be read. Did you mean the output, or one of your own variables?";
     if (says("void value not ignored", "invalid use of void"))
         return contains(source_line(source, error.line), "<<<")
-                   ? "A launch has no value: write it as a statement of its own, and CUDA_CHECK(cudaGetLastError()); "
+                   ? "A launch has no value: write it as a separate statement, and CUDA_CHECK(cudaGetLastError()); "
                      "after it."
                    : "Kernels and void functions return nothing: they write their results through a pointer.";
     if (says("is ambiguous")) return "The arguments have different types: cast one to the type of the other.";

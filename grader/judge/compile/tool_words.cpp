@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t errors_explained = 100, most_explanation_bytes = 2000;
 
-/// Limits a message's length: it may quote a name, a declaration or a tool's output, each as long as the file.
+/// Limit a message's length: it may quote a name, a declaration or a tool's output, each as long as the file.
 Failure bounded(Failure failure) {
     failure.message = shorten(std::move(failure.message), most_explanation_bytes);
     return failure;
@@ -75,7 +75,7 @@ JobOutcome explain_failure_without_line(const std::string& words) {
     if (const std::string said = assembler_error(words); !said.empty())
         return suspect({cause::compile_error, fmt::format("The assembler refuses an asm statement: {}.", said), hint});
     return suspect({cause::compile_error,
-                    fmt::format("The compiler fails on this file and names no line: {}.", line_with_error(words)),
+                    fmt::format("The compiler fails on this file without naming a line: {}.", line_with_error(words)),
                     hint});
 }
 
@@ -182,7 +182,7 @@ JobOutcome explain_errors(const std::string& words, const Job& job, const Contra
         const auto elsewhere = std::ranges::find_if(all, is_error);
         if (elsewhere == all.end()) return explain_failure_without_line(words);
         return failed({cause::compile_error,
-                       fmt::format("{} does not compile after what this file says before it: {}",
+                       fmt::format("{} does not compile after the text that precedes it in this file: {}",
                                    fs::path(elsewhere->file).filename().string(), elsewhere->message),
                        "Does a #define change a word that the header uses? Put the #include lines first."});
     }

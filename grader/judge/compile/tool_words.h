@@ -1,6 +1,6 @@
 #pragma once
-// Explains what compilers, assemblers and linkers print, and how they end. Only this part, diagnostics.h and contract.h
-// read their words.
+// Explains the output of compilers, assemblers and linkers, and how they end. Only this part, diagnostics.h and
+// contract.h read their messages.
 
 #include <optional>
 #include <string>

@@ -27,7 +27,7 @@ std::filesystem::path find_nvcc();
 std::string compiler_version();
 std::string nvcc_version();
 
-/// Return what distinguishes this compiler from another one without running it: path, size and time of change.
+/// Return an identification of this compiler that does not need to run it: path, size and time of change.
 std::string compiler_identity(const std::filesystem::path& compiler);
 
 /// Return folders of the CUDA Toolkit that nvcc belongs to.

@@ -25,7 +25,7 @@ class Region {
     /// Both regions come from the same BufferMemory. Asynchronous on a GPU until BufferMemory::synchronize.
     virtual void copy_from(const Region& source, std::size_t source_offset, std::size_t offset, std::size_t bytes) = 0;
 
-    /// What the runner needs to reach it; fills transport and mapped_bytes.
+    /// Set the fields that the runner needs to reach it: transport and mapped_bytes.
     virtual void describe(protocol::Buffer& buffer) const = 0;
     virtual int descriptor() const { return -1; }
 
@@ -39,7 +39,7 @@ class Region {
 class BufferMemory {
   public:
     virtual ~BufferMemory() = default;
-    /// Throws OutOfMemory.
+    /// Throw OutOfMemory.
     virtual std::unique_ptr<Region> allocate(std::size_t bytes) = 0;
     virtual void synchronize() {}
     virtual std::size_t free_bytes() const = 0;
@@ -50,7 +50,7 @@ class OutOfMemory : public std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
-/// Memory files: the CPU backend's device memory and every host buffer. `transport` is shared or local.
+/// Make memory in files: the CPU backend's device memory and every host buffer. `transport` is shared or local.
 std::unique_ptr<BufferMemory> make_file_memory(protocol::Transport transport);
 
 }  // namespace warplab

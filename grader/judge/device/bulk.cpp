@@ -12,7 +12,7 @@ namespace {
 constexpr std::size_t least_bytes = 4 << 20;  // of a thread's part: below, starting threads costs more than it saves
 constexpr std::size_t most_threads = 16;      // memory is no faster with more
 
-/// Calls work(begin, end) for parts of [0, bytes) at the same time; parts begin at multiples of 64.
+/// Call work(begin, end) for parts of [0, bytes) at the same time; parts begin at multiples of 64.
 template <class Work>
 void in_parts(std::size_t bytes, const Work& work) {
     const std::size_t cores = std::clamp<std::size_t>(std::thread::hardware_concurrency(), 1, most_threads);

@@ -50,7 +50,7 @@ const Library& library() {
     return loaded;
 }
 
-/// Calls one driver function by name; throws with the driver's own words.
+/// Call one driver function by name; throws with the driver's own words.
 template <class... Arguments>
 int try_call(const char* name, Arguments... arguments) {
     auto* function = library().of<int(Arguments...)>(library().driver, name);
@@ -109,7 +109,7 @@ class Stages {
   public:
     static constexpr std::size_t least_bytes = 16 << 20;
 
-    /// Return null where ordinary copies are wanted or pinned memory is not available.
+    /// Return null if ordinary copies are requested or pinned memory is not available.
     static Stages* for_copy(std::size_t bytes) {
         static Stages stages;
         return bytes < least_bytes || plain_copies || !stages.memory_[1] ? nullptr : &stages;
@@ -171,8 +171,8 @@ class Stages {
     Handle copied_[2] = {};
 };
 
-/// Physical memory of its own, in whole pages, so that its descriptor opens nothing else; without one, no other process
-/// maps it.
+/// Separate physical memory in whole pages, so that its descriptor gives access to nothing else. Without a descriptor,
+/// no other process can map it.
 class DeviceRegion : public Region {
   public:
     explicit DeviceRegion(std::size_t bytes) : Region(bytes) {
@@ -321,7 +321,7 @@ double time_on_device(Work work) {
     return elapsed_ms * 1e-3;
 }
 
-/// Bytes per second of `work`, which moves `bytes`: the best-settled half of several runs of at least 20 ms.
+/// Return the bytes per second of `work`, which moves `bytes`: the best-settled half of several runs of at least 20 ms.
 template <class Work>
 double bandwidth_of(double bytes, Work work) {
     work();
@@ -436,7 +436,7 @@ CalibrationCopy::CalibrationCopy()
 double CalibrationCopy::measure(double budget_s) {
     const int copies = copy_s_ > 0 ? std::clamp(static_cast<int>(budget_s / copy_s_) - 1, 1, 100) : 1;
     const auto copy = [&] { to_->copy_from(*from_, 0, 0, calibration_bytes); };
-    copy();  // untimed: hides the turn from the runner's context to ours, and how long a copy takes to start
+    copy();  // untimed: hides the switch from the runner's context to ours, and the start-up time of a copy
     copy_s_ = time_on_device([&] {
                   for (int i = 0; i < copies; ++i) copy();
               }) /

@@ -19,19 +19,19 @@ struct DeviceLimits {
     int registers_per_multiprocessor = 0, shared_per_multiprocessor = 0, shared_per_block = 0, shared_opt_in = 0;
     int warp = 0, clock_khz = 0;
     std::size_t l2_bytes = 0, memory_bytes = 0;
-    int driver_version = 0;  // CUDA version the driver supports, e.g. 13000
+    int driver_version = 0;  // the CUDA version that the driver supports, e.g. 13000
 };
 
-/// Return the reason why no GPU can be used ("the NVIDIA driver's library libcuda.so.1 is not here", …); empty if one
-/// can.
+/// Return the reason why no GPU can be used ("the NVIDIA driver's library libcuda.so.1 is not on this machine", …);
+/// empty if one can.
 std::string why_no_device();
 
-/// Return the GPU's address on the PCI bus, e.g. "0000:05:00.0"; empty if the driver does not say.
+/// Return the GPU's address on the PCI bus, e.g. "0000:05:00.0"; empty if the driver does not report it.
 std::string gpu_address();
 
 class CudaDevice : public BufferMemory {
   public:
-    /// Throws std::runtime_error with why_no_device(), and OutOfMemory if other programs use all memory of the GPU.
+    /// Throw std::runtime_error with why_no_device(), and OutOfMemory if other programs use all memory of the GPU.
     static CudaDevice& get();
 
     std::unique_ptr<Region> allocate(std::size_t bytes) override;
@@ -40,11 +40,11 @@ class CudaDevice : public BufferMemory {
 
     const DeviceLimits& limits() const;
     std::string driver_version() const;  // of the kernel driver, e.g. "580.159.04"
-    std::optional<int> node() const;     // N of /dev/nvidiaN; none where the driver does not say
+    std::optional<int> node() const;     // N of /dev/nvidiaN; none if the driver does not report it
 
-    /// Bytes per second that a copy of `bytes` reads plus writes, median of several.
+    /// Return the bytes per second that a copy of `bytes` reads plus writes, median of several.
     double copy_bandwidth(std::size_t bytes);
-    /// Bytes per second of a kernel that only reads `bytes`.
+    /// Return the bytes per second of a kernel that only reads `bytes`.
     double read_bandwidth(std::size_t bytes);
     /// Keep the GPU busy for this time, so that clocks settle.
     void warm_up(double seconds);
@@ -64,11 +64,12 @@ struct PlainCopies {
     PlainCopies& operator=(const PlainCopies&) = delete;
 };
 
-/// A copy of fixed size between two regions of its own, to see between samples how fast the device is then.
+/// A copy of fixed size between two separate regions, which shows the device's speed between samples.
 class CalibrationCopy {
   public:
     CalibrationCopy();
-    /// Bytes per second read plus written, by as many copies as fit into `budget_s`; at least two are made, one timed.
+    /// Return the bytes per second read plus written, by as many copies as fit into `budget_s`; at least two are made,
+    /// one timed.
     double measure(double budget_s);
 
   private:

@@ -1,6 +1,6 @@
 #pragma once
-// Judges that share a build folder take turns on a GPU: while one times, no other one runs a program. A program that
-// checks may fail because of another one beside it, for example because that one takes all memory.
+// Judges that share a build folder take turns on a GPU: while one of them times, the others run no program. A check may
+// fail because another program runs at the same time and, for example, takes all memory.
 
 #include <sys/types.h>
 
@@ -17,8 +17,8 @@ class GpuLock {
     enum class Use { with_others, alone };
 
     /// Wait until the GPU is free for this use. `gpu` names it, such as its PCI address. `must_wait` is called at most
-    /// once. A judge that waits to be alone goes before those that come later. Where the folder or the file system
-    /// allows no lock, nobody waits.
+    /// once. A judge that waits for exclusive use has priority over later ones. If the folder or the file system
+    /// supports no locks, nobody waits.
     GpuLock(const std::filesystem::path& build, const std::string& gpu, Use use,
             const std::function<void()>& must_wait);
 

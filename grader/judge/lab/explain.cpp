@@ -10,13 +10,13 @@
 namespace warplab {
 namespace {
 
-/// Blocks, and what a block handles whose threads take several elements each.
+/// Sizes of blocks, and the number of elements of a block whose threads take several each.
 constexpr std::size_t usual_steps[] = {256, 128, 512, 1024, 64, 32, 2048, 4096, 8192, 16384};
 
 std::size_t divide_up(std::size_t n, std::size_t by) { return (n + by - 1) / by; }
 
-/// The block for which only the last, partial one is lost; 0 if there is none. Of small blocks, a vector is likelier;
-/// of a few large steps, a grid that is too small.
+/// Return the block size for which only the last, partial block is lost; 0 if there is none. For small blocks, a vector
+/// is likelier; for a few large steps, a grid that is too small.
 std::size_t whole_blocks(std::size_t n, std::size_t kept) {
     for (const std::size_t block : usual_steps)
         if (kept == n / block * block && (block >= 128 || n - kept > 3) && (block <= 1024 || kept / block >= 8))
@@ -94,7 +94,8 @@ std::size_t unscaled_end(std::size_t n, std::size_t block) { return n > block ? 
 
 Mistake block_size_forgotten(const std::string& counts) {
     return {"block_size_forgotten", counts + ": as many as blocks + threads in a block - 1.",
-            "blockIdx.x + threadIdx.x ends there. Blocks begin blockDim.x elements apart: blockIdx.x * blockDim.x + "
+            "blockIdx.x + threadIdx.x reaches only these. Blocks begin blockDim.x elements apart: blockIdx.x * "
+            "blockDim.x + "
             "threadIdx.x."};
 }
 
@@ -149,8 +150,9 @@ Mistake name_prefix(std::size_t n, std::size_t kept, const Nouns& nouns) {
     if (kept == n / 4)
         return {"bytes_not_elements", counts + ": exactly a quarter.",
                 "cudaMemcpy and cudaMemset count bytes, and a float or an int has four: n * sizeof(float)."};
-    return {"grid_too_small", kept % 32 ? counts + "." : sentence("{}, as if {} threads took one each.", counts, kept),
-            "Either launch a thread for each of them, or let each thread loop on: i += gridDim.x * blockDim.x."};
+    return {
+        "grid_too_small", kept % 32 ? counts + "." : sentence("{}, as if {} threads took one each.", counts, kept),
+        "Either launch a thread for each of them, or let each thread continue in a loop: i += gridDim.x * blockDim.x."};
 }
 
 Mistake name_share(std::size_t n, std::size_t block, std::size_t blocks, std::size_t k, const Nouns& nouns) {
@@ -162,7 +164,7 @@ Mistake name_share(std::size_t n, std::size_t block, std::size_t blocks, std::si
         sentence("Only one block's {} are {}: those of block {} of {}, {} {}{}.", nouns.elements, nouns.done, k, blocks,
                  count, nouns.elements, has_stride ? "" : sentence(", {} to {}", k * block, k * block + count - 1)),
         "Blocks overwrite each other's result, at the same time and in any order: let every block add its own with "
-        "atomicAdd, to what is set to 0 before the launch."};
+        "atomicAdd to a result that is set to 0 before the launch."};
 }
 
 Guess guess_tail(std::size_t n, const Nouns& nouns, const Fits& fits) {
@@ -260,7 +262,7 @@ Guess guess_unwritten(std::size_t n, const Nouns& nouns, const std::function<boo
     if (first == 0 && end == n)
         return n > int_end ? int_overflow("No element is " + nouns.done)
                            : Mistake{"never_written",
-                                     "No element is " + nouns.done + ": all hold what they held before the call.",
+                                     "No element is " + nouns.done + ": all have their values from before the call.",
                                      "Is the kernel launched, and does it write to the output?"};
     if (gives(prefix(first))) return name_prefix(n, first, nouns);
     const std::size_t period = again - first, run = end - first;
@@ -286,19 +288,19 @@ Mistake tail_twice(std::size_t n, std::size_t begin, const Nouns& nouns) {
             begin + 1 == n
                 ? sentence("Of {} {} the last one is {} twice.", n, nouns.elements, nouns.done)
                 : sentence("The last {} {}, from {} on, are {} twice.", n - begin, nouns.elements, begin, nouns.done),
-            "What is left after the whole vectors or blocks is handled by one thread each, once."};
+            "Handle each element after the whole vectors or blocks once, by one thread."};
 }
 
 Mistake empty_not_written(const std::string& output, const std::string& why) {
     return {"empty_not_written",
-            sentence("Without elements {} still holds what it held before the call: {}, and has to be written.", output,
-                     why),
+            sentence("Without elements, {} still has its value from before the call: {}, and has to be written.",
+                     output, why),
             sentence("Set {} to 0 before you return early.", output)};
 }
 
 Mistake stale_result(const std::string& what, const std::string& inputs) {
-    return {"stale_result", sentence("{} of the call before, although {} changed since.", what, inputs),
-            "Keep nothing from one call to the next that depends on the inputs: compute from what they hold now."};
+    return {"stale_result", sentence("{} of the previous call, although {} changed since.", what, inputs),
+            "Do not reuse results that depend on the inputs of an earlier call: compute from the present inputs."};
 }
 
 Guess guess_stale(const Situation& situation, std::size_t output, const std::string& what, const std::string& inputs) {

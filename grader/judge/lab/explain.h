@@ -1,6 +1,6 @@
 #pragma once
 // Mistakes that several labs share, each as data plus a small function. A lab's oracle lists attempts, likelier ones
-// first: each compares the output with what a mistake gives, and returns the mistake if they are equal.
+// first. Each compares the output with the result of a mistake, and returns the mistake if they are equal.
 
 #include <fmt/format.h>
 
@@ -36,21 +36,21 @@ std::string sentence(fmt::format_string<Printed<Values>...> text, const Values&.
     return fmt::format(text, print(values)...);
 }
 
-/// The words of a hypothesis (oracle.h says what each is).
+/// The texts of a hypothesis (explained in oracle.h).
 struct Mistake {
     std::string cause, message, hint;
 };
 
-/// A mistake that gives exactly the actual output; nothing if the attempt does not fit.
+/// A mistake that reproduces the actual output exactly; nothing if the attempt does not fit.
 using Guess = std::optional<Mistake>;
 
-/// The hypothesis of a mistake that an oracle has compared with the whole output: it predicts what was found.
+/// Return the hypothesis of a mistake that an oracle has compared with the whole output: it predicts the actual output.
 Hypothesis confirmed(const Situation& situation, Mistake mistake);
 
-/// The first attempt that fits, as Oracle::hypotheses returns it.
+/// Return the first attempt that fits, as Oracle::hypotheses returns it.
 std::vector<Hypothesis> first_fit(const Situation& situation, std::initializer_list<std::function<Guess()>> attempts);
 
-/// The same for attempts that share data: `explanation` holds it.
+/// Do the same for attempts that share data, which `explanation` holds.
 template <class Explanation>
 std::vector<Hypothesis> first_fit(const Situation& situation, Explanation& explanation,
                                   std::initializer_list<Guess (Explanation::*)()> attempts) {
@@ -59,7 +59,7 @@ std::vector<Hypothesis> first_fit(const Situation& situation, Explanation& expla
     return {};
 }
 
-/// A mistake, and the output that it gives: one value, or all bins.
+/// A mistake, and its output: one value, or all bins.
 template <class Output>
 struct Outcome {
     Output output;
@@ -73,7 +73,7 @@ Guess match(const Output& actual, std::initializer_list<Outcome<Output>> outcome
     return {};
 }
 
-/// The index of the first element that differs; the number of elements if none does.
+/// Return the index of the first element that differs; the number of elements if none does.
 template <class Values>
 std::size_t first_wrong(const Values& right, const Values& actual) {
     std::size_t i = 0;
@@ -111,10 +111,10 @@ struct Reach {
     std::size_t handled(std::size_t n) const;  // the sum of times_of over all n elements, without a loop over them
 };
 
-/// The elements from the first one on that are handled.
+/// Return the elements that are handled, from the first one on.
 inline Reach prefix(std::size_t kept) { return {.end = kept}; }
 
-/// Whether a mistake that handles these elements gives the actual output.
+/// Return whether a mistake that handles these elements gives the actual output.
 using Fits = std::function<bool(const Reach&)>;
 
 /// "390 blocks of 256" in numbers: "99,840 = 390 x 256".
@@ -126,50 +126,50 @@ std::string name_numbers(std::size_t first, std::size_t run);
 /// "Of every 256 products only the first 32 are in the sum."
 std::string describe_part(const Reach& part, const Nouns& nouns);
 
-/// Where `blockIdx.x + threadIdx.x` ends, for n elements and blocks of this size; 0 if that is no mistake.
+/// Return the end of `blockIdx.x + threadIdx.x` for n elements and blocks of this size; 0 if it is right.
 std::size_t unscaled_end(std::size_t n, std::size_t block);
 
-/// The index leaves out blockDim.x. `counts`: what is handled, without a full stop.
+/// Return the mistake of an index without blockDim.x. `counts`: the handled elements, without a full stop.
 Mistake block_size_forgotten(const std::string& counts);
 
-/// What `threadIdx.x * blockDim.x + blockIdx.x` reaches, for n elements and blocks of this size.
+/// Return the elements that `threadIdx.x * blockDim.x + blockIdx.x` reaches, for n elements and blocks of this size.
 Reach swapped_reach(std::size_t n, std::size_t block);
 
-/// The index exchanges blockIdx.x and threadIdx.x. `counts`: what is handled, without a full stop.
+/// Return the mistake of exchanging blockIdx.x and threadIdx.x. `counts`: the handled elements, without a full stop.
 Mistake block_thread_swapped(const std::string& counts, std::size_t block);
 
-/// The mistake if only the first `kept` > 0 of n elements are handled: a tail is lost, or the grid is too small.
+/// Return the mistake if only the first `kept` > 0 of n elements are handled: a tail is lost, or the grid is too small.
 Mistake name_prefix(std::size_t n, std::size_t kept, const Nouns& nouns);
 
-/// The mistake if only one block's elements are handled, number k of a grid of `blocks`.
+/// Return the mistake if only one block's elements are handled, number k of a grid of `blocks`.
 Mistake name_share(std::size_t n, std::size_t block, std::size_t blocks, std::size_t k, const Nouns& nouns);
 
-/// The end is lost: after whole blocks or vectors, after a quarter of the bytes, or nearly all.
+/// Find a lost end: after whole blocks or vectors, after a quarter of the bytes, or nearly everything.
 Guess guess_tail(std::size_t n, const Nouns& nouns, const Fits& fits);
 
-/// One block's elements are all there is. `strides`: blocks may also go on by the size of the grid.
+/// Find that only one block's elements are handled. `strides`: blocks may also continue by the size of the grid.
 Guess guess_share(std::size_t n, const Nouns& nouns, const Fits& fits, bool strides);
 
-/// Elements that are handled several times: the index or the step of a loop leaves out a factor.
+/// Find elements that are handled several times, because the index or the step of a loop lacks a factor.
 Guess guess_repeated(std::size_t n, const Nouns& nouns, const Fits& fits);
 
-/// Loops that step too far: by a multiple of the number of threads.
+/// Find loops that step too far, by a multiple of the number of threads.
 Guess guess_long_stride(std::size_t n, const Nouns& nouns, const Fits& fits);
 
-/// The elements from `begin` on are handled twice.
+/// Return the mistake of handling the elements from `begin` on twice.
 Mistake tail_twice(std::size_t n, std::size_t begin, const Nouns& nouns);
 
-// --- outputs of which each element has a value of its own ---
+// --- outputs whose elements have separate values ---
 
-/// A mistake, and what it gives for element i; NaN if it reads what is no input.
+/// A mistake, and its result for element i; NaN if it reads outside the inputs.
 template <class T>
 struct Formula {
     Mistake mistake;
     std::function<T(std::size_t i)> value;
 };
 
-/// Elements that no thread wrote are all from one on, or lie at regular distances. `gives`: whether the output is that
-/// of a mistake that writes just these elements.
+/// Return the elements that no thread wrote are all elements from one on, or are at regular distances. `gives`: whether
+/// the output is that of a mistake that omits exactly these elements.
 Guess guess_unwritten(std::size_t n, const Nouns& nouns, const std::function<bool(std::size_t i)>& is_unwritten,
                       const Fits& gives);
 
@@ -212,7 +212,7 @@ class Output {
         return wrong > 0;
     }
 
-    /// Whether value(i) fits every element: first a few hundred, which rule most mistakes out.
+    /// Return whether value(i) fits every element. A few hundred are tested first, which excludes most mistakes.
     template <class Value>
     bool gives(const Value& value) const {
         bool explains = false;  // a wrong element, by more than NaN for NaN
@@ -253,15 +253,15 @@ class Output {
     std::vector<std::size_t> samples_;
 };
 
-// --- outputs that hold what they held before the call ---
+// --- outputs that keep their values from before the call ---
 
 /// n = 0, and `output` is not written; it should be, because "the sum of nothing is 0".
 Mistake empty_not_written(const std::string& output, const std::string& why);
 
-/// "The answer is that" of the call before, although "a and b have" changed.
+/// "The answer is that" of the previous call, although "a and b have" changed.
 Mistake stale_result(const std::string& what, const std::string& inputs);
 
-/// The output is, bit for bit, that of the call before.
+/// Find an output that is, bit for bit, that of the previous call.
 Guess guess_stale(const Situation& situation, std::size_t output, const std::string& what, const std::string& inputs);
 
 }  // namespace warplab

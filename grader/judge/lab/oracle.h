@@ -45,9 +45,9 @@ class Array {
     std::size_t count_ = 0;
 };
 
-/// One call of the contract function: its sizes and one array per buffer of the manifest. Inputs hold their
-/// contents; an inout buffer what it holds before the call; an output has its type and count, and after
-/// Oracle::reference its right contents.
+/// One call of the contract function: its sizes and one array per buffer of the manifest. Inputs have their contents,
+/// an inout buffer has its contents before the call, and an output has its type and count and, after Oracle::reference,
+/// its right contents.
 struct Problem {
     std::vector<std::int64_t> sizes;  // in the order of the manifest's "sizes"
     std::vector<double> reals;        // in the order of the manifest's "reals"
@@ -56,7 +56,7 @@ struct Problem {
 
 enum class Execution { sequential, openmp };
 
-/// How far an output may be from the reference. Both 0: bit for bit. NaN never equals anything.
+/// The allowed difference between an output and the reference. Both 0: bit for bit. NaN never equals anything.
 struct Tolerance {
     double absolute = 0, relative = 0;
 };
@@ -65,10 +65,10 @@ struct Tolerance {
 /// output of the student's code.
 struct Hypothesis {
     std::string cause;    // snake_case id, e.g. "tail_lost"
-    std::string message;  // what is wrong, with the numbers that show it, as a sentence
-    std::string hint;     // where to look; may be empty
-    /// Writes into `outputs` (one array per buffer; only outputs and inouts count) what the mistake gives.
-    /// They arrive holding the right answer. False: does not apply here.
+    std::string message;  // the mistake, with the numbers that show it, as a sentence
+    std::string hint;     // what to check; may be empty
+    /// Write the mistake's results into `outputs` (one array per buffer; only outputs and inouts count), which hold the
+    /// right answer before. Return false if the mistake does not apply here.
     std::function<bool(std::vector<Array>& outputs)> predict;
 };
 
@@ -76,10 +76,10 @@ struct Hypothesis {
 struct Situation {
     const Problem& problem;             // outputs hold the right answer
     const std::vector<Array>& before;   // what the outputs held before the call
-    const std::vector<Array>& actual;   // what the student's code left in them
+    const std::vector<Array>& actual;   // the outputs of the student's code
     const Problem* previous = nullptr;  // the call before this one in the same process, if any
     std::uint32_t beyond = 0;           // the 32-bit pattern that lies beyond the end of every input
-    std::string stage = "";             // its id, or nothing; what a stage has no use for is no mistake in it
+    std::string stage = "";             // its id, or empty; some mistakes apply to some stages only
 };
 
 /// Work of one call.
@@ -88,38 +88,40 @@ struct Cost {
     double bound_bytes = 0;  // what a straightforward kernel must move through device memory
     double flops = 0;
     double iterations = 1;  // of a solver, within the call
-    std::string formula;    // how bound_bytes comes about, for the journal: "12 n: two reads and a write"
+    std::string formula;    // the explanation of bound_bytes, for the journal: "12 n: two reads and a write"
 };
 
 class Oracle {
   public:
     virtual ~Oracle() = default;
 
-    /// Makes the inputs of a dataset. `extra` > 0 asks for a pool for timing: where inputs can be moved, they are
-    /// that many elements longer. Throws ManifestError when the parameters make no sense.
+    /// Make the inputs of a dataset. `extra` > 0 requests a pool for timing: inputs that can be moved are that many
+    /// elements longer. Throws ManifestError if the parameters are invalid.
     virtual Problem generate(const Dataset& dataset, std::uint64_t seed, std::size_t extra) const = 0;
 
-    /// The right answer into the problem's outputs, in order of `how`. Timed as the CPU baseline: honest code.
+    /// Write the right answer to the problem's outputs, in the way `how`. It is timed as the CPU baseline, so it must
+    /// be efficient.
     virtual void reference(Problem& problem, Execution how) const = 0;
 
     virtual Cost cost(const Problem& problem) const = 0;
 
-    /// Cuts a solver's problem to fewer iterations where the reference takes long: the CPU baseline is timed on what
-    /// remains and scaled by cost().iterations. Default: leaves it whole.
+    /// Reduce a solver's problem to fewer iterations if the reference takes long: the CPU baseline is timed on the
+    /// remaining ones and scaled by cost().iterations. Default: keeps all.
     virtual void shorten(Problem& problem) const;
 
-    /// Elements by which inputs of a pool may be shifted (a multiple is drawn for each); 0 = cannot be moved.
+    /// Return the elements by which inputs of a pool may be shifted (a multiple is drawn for each); 0 = cannot be
+    /// moved.
     virtual std::size_t window_step() const { return 4; }
 
-    /// The right answer for elements [first, first + count) of one output only, into `out`: just that slice of what
-    /// reference() gives, also where an element needs inputs beyond the slice. Default: false, as only the whole can be
-    /// computed. Lets the judge check more parts of timed outputs in the same time.
+    /// Write the right answer for elements [first, first + count) of one output to `out`: exactly this slice of
+    /// reference()'s result, even if an element needs inputs beyond the slice. This lets the judge check more parts of
+    /// timed outputs in the same time. Default: return false, because only the whole output can be computed.
     virtual bool reference_part(const Problem& problem, std::size_t buffer, std::size_t first, std::size_t count,
                                 Array& out) const;
 
     virtual Tolerance tolerance(const Problem& problem, std::size_t buffer) const;
 
-    /// For outputs whose right answer is not one value. Default: by tolerance.
+    /// Return whether an output is right, for outputs with more than one right answer. Default: by tolerance.
     virtual bool accepts(const Problem& problem, std::size_t buffer, std::size_t index, double expected,
                          double actual) const;
 

@@ -66,7 +66,7 @@ class Show {
     /// depend on the results of earlier ones.
     virtual std::optional<Problem> next_call() = 0;
 
-    /// Take the results of the last call: its outputs (NaN where the student's code wrote nothing), and its time, of
+    /// Take the results of the last call: its outputs (NaN if the student's code wrote nothing), and its time, of
     /// the kernels alone on a GPU and of the whole call on the CPU backend. Returns whole lines to print, or "".
     virtual std::string take(const Problem& done, double call_s) = 0;
 

@@ -7,7 +7,7 @@ namespace warplab::predict {
 namespace {
 
 constexpr int usual_registers = 32;
-constexpr int replays_of_a_shape = 3;  // then the L2 holds what it holds between such launches
+constexpr int replays_of_a_shape = 3;  // then the L2 has the contents that it has between such launches
 
 int registers_of(const std::map<std::string, int>& registers, const std::string& kernel) {
     const std::string name = kernel.substr(0, kernel.find('<'));

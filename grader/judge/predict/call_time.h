@@ -20,7 +20,7 @@ struct CallTime {
     std::map<std::string, OfKernel> kernels;
 };
 
-/// Model a call. `registers`: of a thread, by kernel; others have the usual number. `change`: of the code; null for
+/// Model a call. `registers`: of a thread, by kernel; other kernels get the default. `change`: of the code; null for
 /// none.
 CallTime time_call(const Machine& machine, const Trace& trace, const Code& code,
                    const std::map<std::string, int>& registers, const Change* change = nullptr);

@@ -19,7 +19,7 @@ bool is_wide_integer(std::string_view type) {
            type.find("64") != std::string_view::npos || is_pointer(type);
 }
 
-/// Whether an operand is a name of single static assignment, such as "_12" or "sum_31(D)".
+/// Return whether an operand is a name of single static assignment, such as "_12" or "sum_31(D)".
 bool is_name(const std::string& operand) {
     const std::size_t end = std::min(operand.find('('), operand.size()), score = operand.rfind('_', end);
     return score != std::string::npos && score + 1 < end && operand.find_first_not_of("0123456789", score + 1) >= end &&
@@ -134,8 +134,8 @@ std::vector<std::size_t> Analysis::successors_of(std::size_t block) const {
     return successors;
 }
 
-/// Find the innermost loop of each block. Blocks are laid out so that a loop is the blocks from its first one to the
-/// one that leads back to it.
+/// Find the innermost loop of each block. A loop consists of the blocks from its first one to the one that jumps back
+/// to it.
 void Analysis::find_loops() {
     const std::size_t count = function_.blocks.size();
     exits_.assign(count, {});
@@ -159,7 +159,7 @@ void Analysis::find_loops() {
         }
 }
 
-/// Whether a hook is about threadIdx and similar variables, which are registers.
+/// Return whether a hook is about threadIdx and similar variables, which are registers.
 bool reads_built_in(const Statement& call) {
     return !call.operands.empty() &&
            std::ranges::any_of(std::initializer_list<const char*>{"&threadIdx", "&blockIdx", "&blockDim", "&gridDim"},
@@ -193,7 +193,7 @@ void Analysis::match(const std::vector<HookCall>& calls) {
     matches_ = next == calls.size();
 }
 
-/// Follow the operands back to the operations that produce them. Each way back to the start of a loop is one execution
+/// Follow the operands back to the operations that produce them. Each jump back to the start of a loop is one execution
 /// earlier.
 std::vector<Need> Analysis::needs_of(const std::vector<std::string>& operands, Place here) const {
     struct Step {
@@ -241,7 +241,7 @@ std::vector<Need> Analysis::needs_of(const std::vector<std::string>& operands, P
     return needs;
 }
 
-/// Whether nvcc fuses a product with the addition that uses it.
+/// Return whether nvcc fuses a product with the addition that uses it.
 bool Analysis::is_fused(const Statement& product) const {
     const auto uses = uses_.find(name_of(product.result));
     if (uses == uses_.end() || uses->second != 1) return false;
@@ -249,14 +249,14 @@ bool Analysis::is_fused(const Statement& product) const {
     return user.operation == "plus_expr" || user.operation == "minus_expr";
 }
 
-/// Whether all that uses a name is address arithmetic, which the GPU does in one instruction.
+/// Return whether a name is used only in address arithmetic, which the GPU does in one instruction.
 bool Analysis::becomes_address(const std::string& name) const {
     const auto uses = uses_.find(name);
     if (uses == uses_.end() || uses->second != 1) return false;
     return users_.at(name)->operation == "pointer_plus_expr";
 }
 
-/// Whether a divisor is a power of two wherever it comes from: nvcc unrolls such loops, or uses a mask.
+/// Return whether all sources of a divisor are powers of two: nvcc unrolls such loops, or uses a mask.
 bool Analysis::is_power_of_two(const std::string& operand, int steps) const {
     if (is_number(operand)) {
         const long long value = std::atoll(operand.c_str());

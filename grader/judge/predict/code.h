@@ -1,5 +1,5 @@
 #pragma once
-// A submission's kernels as a GPU would see them: for each place that a trace names, its line, the instructions of its
+// A submission's kernels, described for a model of a GPU: for each place in a trace, its line, the instructions of its
 // basic block, and the earlier results for which it waits.
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace warplab::predict {
 
-/// The result of an operation that takes long: an access or a warp function.
+/// The result of an operation with a long latency: an access or a warp function.
 struct Need {
     std::uint32_t place = 0;
     int ago = 0;  // 0: its last execution, 1: the one before …
@@ -37,19 +37,19 @@ struct Instruction {
     std::vector<Need> needs;   // of a basic block: of its end, for which its branch waits
     PredicatedBody body = {};  // of a basic block that ends in such an if
     bool result_is_used = false;
-    bool is_volatile = false;        // a load that no L1 serves
+    bool is_volatile = false;        // a load that bypasses the L1
     bool compares = false;           // an atomic that may find another value and be repeated
-    bool continues = false;          // reads or writes the next component of the vector that the access before it began
+    bool continues = false;          // reads or writes the next component of the vector of the previous access
     bool repeats_with_need = false;  // in a loop, it waits for its own earlier execution
-    int loop = 0;                    // its innermost loop if no exit of that waits for a result; 0 if there is none
+    int loop = 0;  // its innermost loop if no exit of that loop waits for a result; 0 if there is none
 };
 
 class Code {
   public:
-    /// Match the intermediate code with the program. Functions that do not match are left out and counted.
+    /// Match the intermediate code with the program. Functions that do not match are omitted and counted.
     Code(const std::vector<Function>& functions, const std::map<std::string, std::vector<HookCall>>& calls);
 
-    /// Return null for a place that is no part of a kernel.
+    /// Return null for a place that is not part of a kernel.
     const Instruction* at(std::uint32_t place) const {
         const auto found = instructions_.find(place);
         return found == instructions_.end() ? nullptr : &found->second;

@@ -14,14 +14,14 @@
 namespace warplab::predict {
 namespace {
 
-constexpr std::size_t most_bytes = 10'000;  // of a directive; nobody writes longer ones
+constexpr std::size_t most_bytes = 10'000;  // of a directive; real programs have shorter ones
 
 struct Directive {
     int line = 0;
     std::string name;
     std::vector<std::string> identifiers;
     bool is_too_long = false;
-    bool makes_tokens = false;  // a macro with # or ##, which turns what it is given into a text or a name
+    bool makes_tokens = false;  // a macro with # or ##, which turns its arguments into a text or a name
 };
 
 bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\f' || c == '\v'; }
@@ -29,7 +29,7 @@ bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\f' |
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 /// Finds everything that may be a directive, also in comments and strings of several lines, so that no trick with them
-/// hides one. Its time is linear and it needs no stack, because the file is a stranger's.
+/// hides one. Its time is linear and it needs no recursion, because the file is untrusted.
 class DirectiveReader {
   public:
     explicit DirectiveReader(const std::string& source) {
@@ -161,9 +161,9 @@ std::string visible_part(const std::string& text) {
     return compilation::without_comments(text);
 }
 
-/// Without a condition, a macro's value can choose the program as a text, as part of a name, or as a number. So the
-/// compiler's macros must not be named at all. What a macro with # or ## is given is not
-/// expanded if it is called by its name alone, and not by another macro.
+/// Without a condition, a macro's value can choose the program as a text, as part of a name, or as a number. Therefore,
+/// the compiler's macros must not be named at all. The arguments of a macro with # or ## are not expanded if it is
+/// called directly, and not by another macro.
 std::string find_foreign_value(const std::string& text, const std::vector<int>& lines,
                                const std::vector<Directive>& directives) {
     std::set<std::string, std::less<>> makers;
@@ -185,7 +185,8 @@ std::string find_foreign_value(const std::string& text, const std::vector<int>& 
         if (is_compilers(word)) return differs(lines[at], word);
         if (in_directive || makers.empty() || !makers.contains(word)) continue;
         const std::size_t next = std::min(text.find_first_not_of(" \t\r\n", end), text.size());
-        if (next == text.size() || text[next] != '(') return differs(lines[at], fmt::format("what {} is given", word));
+        if (next == text.size() || text[next] != '(')
+            return differs(lines[at], fmt::format("the argument of {}", word));
     }
     return "";
 }

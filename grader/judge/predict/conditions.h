@@ -1,12 +1,12 @@
 #pragma once
-// Conditions of the preprocessor by which a file can be another program for a GPU than for the CPU backend.
+// Conditions of the preprocessor that can make a file a different program on a GPU and on the CPU backend.
 
 #include <string>
 
 namespace warplab::predict {
 
-/// Return the first condition on a macro that the file does not define itself, or the first place where such a macro may
-/// become a value, in words, or an empty string.
+/// Describe the first condition on a macro that the file does not define itself, or the first place where such a macro
+/// may become a value. Return an empty string if there is neither.
 std::string find_foreign_condition(const std::string& source);
 
 }  // namespace warplab::predict

@@ -1,5 +1,5 @@
 #pragma once
-// What a launch touches of each device memory, estimated from its sampled blocks.
+// The part of each device memory that a launch accesses, estimated from its sampled blocks.
 
 #include <cstdint>
 #include <vector>
@@ -20,7 +20,7 @@ struct Footprint {
     double of_launch = 0;    // sectors that all blocks touch
     double first_touch = 1;  // the share of a block's sectors that no other block has touched before
     double sharers = 1;      // multiprocessors that use a sector at the same time
-    double working_set = 0;  // sectors of a block that it uses again and again
+    double working_set = 0;  // sectors of a block that it uses repeatedly
 };
 
 /// Return the footprint in each memory.

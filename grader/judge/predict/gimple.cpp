@@ -33,7 +33,7 @@ struct Location {
     int line = 0;
 };
 
-/// Take "[file:line:column] " from the text, if it begins so.
+/// Remove "[file:line:column] " from the beginning of the text, if it is there.
 Location take_location(std::string_view& text) {
     skip_blanks(text);
     if (!text.starts_with('[')) return {};
@@ -83,7 +83,7 @@ std::vector<std::string> split(std::string_view text) {
     return parts;
 }
 
-/// Return what stands between the first "<" and the last ">".
+/// Return the text between the first "<" and the last ">".
 std::string_view inside_angles(std::string_view text) {
     const std::size_t begin = text.find('<'), end = text.rfind('>');
     return begin == std::string_view::npos || end == std::string_view::npos || end <= begin
@@ -92,7 +92,7 @@ std::string_view inside_angles(std::string_view text) {
 }
 
 bool is_backend_header(std::string_view file) {
-    // Its arithmetic stands for instructions of the GPU; everything else there is the backend's own.
+    // Its arithmetic represents instructions of the GPU; everything else there belongs to the backend.
     return file.find("warplab_cpu/") != std::string_view::npos && file.find("arithmetic.h") == std::string_view::npos &&
            file.find("warplab_cpu/math") == std::string_view::npos;
 }

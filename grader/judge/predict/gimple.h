@@ -12,8 +12,8 @@ namespace warplab::predict {
 struct Statement {
     enum class Kind { assign, call, condition, phi, other };
     Kind kind = Kind::other;
-    int line = 0;            // of the student's file; in headers, of the statement before
-    bool by_header = false;  // from a header of the CPU backend, so no instruction of a GPU's
+    int line = 0;            // of the student's file; in headers, that of the previous statement
+    bool by_header = false;  // from a header of the CPU backend, so not an instruction of a GPU
     std::string operation;   // of an assignment: "plus_expr"; of a call: the function
     std::string result;      // a name or an lvalue; empty if none
     std::vector<std::string> operands;

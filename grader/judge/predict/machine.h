@@ -13,17 +13,18 @@ struct Machine {
     std::string name;
     std::string source;  // how the constants were found
     double spread = 2;   // the modelled time's interval reaches from 1/spread to spread times it
-    /// The same for the ratio of two modelled times, which is surer if it is near 1.
+    /// The same for the ratio of two modelled times, which is more certain if it is near 1.
     double least_ratio_spread = 1.3, most_ratio_spread = 2.5;
 
     // multiprocessors
     int multiprocessors = 0, threads = 0, blocks = 0, registers = 0;  // per multiprocessor: threads, blocks, registers
     double clock_hz = 0;
-    double l1_bytes = 0, shared_bytes = 0;  // of the same memory: in all, and what blocks may use as shared memory
+    double l1_bytes = 0,
+           shared_bytes = 0;  // of the same memory: in total, and the part that blocks may use as shared memory
     // memory
     double dram_bytes_per_s = 0, l2_bytes_per_s = 0, l2_bytes = 0;
     double l2_bytes_per_clock = 0;  // of one multiprocessor
-    double l2_slice_bytes = 0;      // neighbouring bytes whose atomics wait for each other
+    double l2_slice_bytes = 0;      // size of neighbouring bytes whose atomics wait for each other
 
     /// Latencies in clocks.
     struct {
@@ -35,12 +36,12 @@ struct Machine {
     struct {
         double floating_64, shuffle, tag, shared_atomic, atomic, atomic_lane;
         double atomic_result;      // as `atomic`, if the lane needs the old value
-        double sector;             // of the L2, read alone of its line
-        double changed_sector;     // more, if an atomic of this launch has changed it
+        double sector;             // of the L2, if no other sector of its line is read
+        double changed_sector;     // the additional time if an atomic of this launch has changed it
         double block, warp_start;  // the start of a block, and of each of its warps
     } occupies = {};
 
-    /// Seconds of the host and of what surrounds a kernel. gap: from an empty kernel's start to the next one's.
+    /// Seconds of the host and of the work around a kernel. gap: from an empty kernel's start to that of the next one.
     struct {
         double launch, gap, start, copy_to_host, copy_to_device, fill, allocate, wait;
         double link_bytes_per_s;

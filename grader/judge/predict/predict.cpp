@@ -25,7 +25,7 @@ class TraceMemory {
             throw std::runtime_error(fmt::format("cannot make a memory file: {}", std::strerror(errno)));
     }
     int file() const { return file_.get(); }
-    /// Return a copy of what was written, from the file's begin.
+    /// Return a copy of the written part, from the beginning of the file.
     std::string contents() const {
         struct stat written {};
         fstat(file_.get(), &written);
@@ -43,9 +43,9 @@ class TraceMemory {
     Descriptor file_;
 };
 
-constexpr unsigned most_calls_before = 4;  // so that a program does not know which call is traced
+constexpr unsigned most_calls_before = 4;  // so that a program cannot know which call is traced
 
-/// Make calls with the dataset's inputs. Their outputs are not looked at: only some blocks run.
+/// Make calls with the dataset's inputs. Their outputs are not checked, because only some blocks run.
 std::optional<Failure> make_calls(StageRun& run, const Problem& problem, std::uint64_t calls) {
     if (const Session::Reply reply = run.greet(); reply.failure) return reply.failure;
     const Prepared prepared = prepare(run, problem);
@@ -63,7 +63,7 @@ std::optional<Failure> make_calls(StageRun& run, const Problem& problem, std::ui
     return std::nullopt;
 }
 
-/// Return the registers of each kernel as nvcc allots them; empty without nvcc.
+/// Return the registers that nvcc allocates to each kernel; empty without nvcc.
 std::map<std::string, int> registers_of(Judge& judge, const Lab& lab, const Stage& stage,
                                         const std::filesystem::path& source) {
     constexpr auto architecture = "sm_90";
@@ -110,7 +110,7 @@ std::map<int, double> shares_of_lines(const CallTime& time) {
     return shares;
 }
 
-/// Return why the sampled blocks do not stand for all of them; empty if they do.
+/// Return why the sampled blocks do not represent all blocks; empty if they do.
 std::string why_not_typical(const Trace& trace) {
     constexpr double most_of_a_block = 8, most_on_average = 2, least_steps = 4096;
     for (const TracedLaunch& launch : trace.launches) {
@@ -121,7 +121,7 @@ std::string why_not_typical(const Trace& trace) {
         const double average = static_cast<double>(ends.other_steps) / static_cast<double>(ends.other_blocks);
         const auto most = static_cast<double>(ends.most_steps);
         if (most > least_steps && (most > most_of_a_block * typical || average > most_on_average * typical))
-            return fmt::format("blocks of {} do very different amounts of work, so a sample says nothing about them",
+            return fmt::format("blocks of {} do very different amounts of work, so a sample does not represent them",
                                launch.kernel);
     }
     return "";
@@ -158,7 +158,7 @@ Recording record(Judge& judge, const Lab& lab, const Stage& stage, const std::fi
         .code = Code(read_gimple(read_file(compiled.gimple)), find_hook_calls(read_file(compiled.runner))),
         .registers = registers_of(judge, lab, stage, source),
         .calls = lab.benchmark.iterations / run->oracle.cost(problem).iterations};
-    if (recording.code.size() == 0) return without("this g++ describes its code in a way that is not understood", {});
+    if (recording.code.size() == 0) return without("the intermediate code of this g++ has an unknown format", {});
     if (const std::string why = why_not_typical(recording.trace); !why.empty()) return without(why, {});
     if (recording.trace.launches.empty()) return without("the call launches no kernel", {});
     return recording;

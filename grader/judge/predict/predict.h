@@ -1,5 +1,5 @@
 #pragma once
-// The modelled time of a stage on a GPU that is not here.
+// The modelled time of a stage on a GPU that this machine does not have.
 
 #include <filesystem>
 #include <map>
@@ -12,7 +12,7 @@
 
 namespace warplab::predict {
 
-/// One call of a submission on a dataset, with what the model needs to know of its code.
+/// One call of a submission on a dataset, with the properties of its code that the model needs.
 struct Recording {
     Trace trace = {};
     Code code = Code({}, {});
@@ -23,16 +23,16 @@ struct Recording {
 
 /// What limits a call.
 struct Limit {
-    std::optional<Resource> resource;  // the busiest; none if all wait for most of the time
+    std::optional<Resource> resource;  // the busiest resource; none if all wait for most of the time
     double busy = 0;                   // its share of the kernels' time
     int line = 0;                      // of the student's file, that uses it most; 0 if unknown
 };
 
 struct Prediction {
     double seconds = 0;                    // of all iterations of the benchmark
-    double wait_s = 0;                     // of the call that is not its kernels' time, for all iterations
+    double wait_s = 0;                     // the part of the call outside its kernels, for all iterations
     Limit limit = {};                      // of the kernel that takes longest
-    std::map<Change, double> wasted = {};  // share of the kernels' time for which a resource works in vain
+    std::map<Change, double> wasted = {};  // share of the kernels' time for which a resource does wasted work
     std::map<int, double> lines = {};      // share of the warps' time, by line of the student's file; 0: unknown
     std::string why_not;                   // why the file is not modelled, in words
 };
@@ -44,8 +44,8 @@ struct Gain {
 };
 
 /// Trace one call on a problem, in a sandbox of the given level. Only the blocks run that one multiprocessor of
-/// `machine` would get. `draw` is a random number that selects them. Use one for all files that are compared, so that
-/// the data of different blocks do not make their times differ.
+/// `machine` would get. `draw` is a random number that selects them. Use the same number for all files that are
+/// compared, so that their times do not differ because of different blocks.
 Recording record(Judge& judge, const Lab& lab, const Stage& stage, const std::filesystem::path& source,
                  const Problem& problem, const Machine& machine, SandboxLevel sandbox, std::uint32_t draw);
 
@@ -55,7 +55,8 @@ Prediction model(const Recording& recording, const Machine& machine);
 /// Return the interval of the ratio of two modelled times of one GPU.
 Interval ratio_interval(double ratio, const Machine& machine);
 
-/// Return the changes that save most, the best first: the call is replayed without the waste of one line at a time.
+/// Return the changes that save most time, the best first. For each, the call is replayed without the waste of one
+/// line.
 std::vector<Gain> try_changes(const Recording& recording, const Machine& machine, const Prediction& unchanged);
 
 }  // namespace warplab::predict

@@ -31,7 +31,7 @@ std::uint64_t mix(std::uint64_t x) {
     x = (x ^ (x >> 27)) * 0x94d049bb133111ebull;
     return x ^ (x >> 31);
 }
-/// Return a number from 0 to 1 that depends on the seed alone.
+/// Return a number from 0 to 1 that depends only on the seed.
 double fraction(std::uint64_t seed) { return static_cast<double>(mix(seed) >> 11) * 0x1p-53; }
 
 /// The L1 of a multiprocessor: lines of four sectors, and when each sector arrives.
@@ -40,7 +40,7 @@ class L1 {
     explicit L1(double bytes)
         : ways_(std::max<std::size_t>(1, static_cast<std::size_t>(bytes / 128 / sets))), lines_(sets * ways_) {}
 
-    /// Return when the sector is there; a negative number if it is not. It is then expected, see arrives().
+    /// Return when the sector arrives; a negative number if it is not in the L1. It is then expected (see arrives()).
     double find(std::uint64_t sector) {
         Line& line = line_of(sector / 4, true);
         const std::size_t part = sector % 4;
@@ -77,15 +77,15 @@ class L1 {
     std::uint32_t clock_ = 0;
 };
 
-/// Return the fewest parts of this size that hold what the lanes access.
+/// Return the minimum number of parts of this size that contain all accessed bytes.
 double fewest_parts(const TracedOperation& operation, double part_bytes) {
     return std::max(1.0, std::ceil(operation.lanes * operation.lane_bytes / part_bytes));
 }
 
-/// A part that serves one operation after the other.
+/// A resource that serves one operation after the other.
 struct Server {
     double free = 0;
-    /// Return when an operation that comes at `when` is served, which takes `clocks`.
+    /// Return when an operation is complete that arrives at `when` and takes `clocks`.
     double serve(double when, double clocks) {
         const double begin = std::max(when, free);
         free = begin + clocks;
@@ -106,13 +106,13 @@ struct WarpState {
     std::array<double, most_pending> pending = {};  // the last results: the compiler moves loads before stores
     std::size_t reads = 0;
     const Instruction* block_before = nullptr;  // the basic block whose branch comes next
-    std::vector<std::uint32_t> lanes_left;      // the words that a compare-and-swap has not changed yet
+    std::vector<std::uint32_t> lanes_left;      // words that a compare-and-swap has not changed yet
     double words_read = 0;                      // when the lanes read them
     double attempts = 1;                        // of its last compare-and-swap
-    // Lanes that needed more attempts of a compare-and-swap than others run by themselves for a turn of the loop.
+    // Lanes that needed more attempts of a compare-and-swap than others run alone for one iteration of the loop.
     double parts = 1, new_parts = 1;
-    double last_read = 1e18;  // when the last value came that it read
-    double since = 0;         // when its next operation became the next one
+    double last_read = 1e18;  // when the last value that it read arrived
+    double since = 0;         // when its next operation became ready
     int line = 0;             // of its last operation
     std::unordered_map<std::uint32_t, std::array<double, kept_results>> results;
     std::unordered_map<std::uint32_t, int> turns;  // of operations in loops that nvcc unrolls
@@ -155,13 +155,13 @@ class Multiprocessor {
         time_.busy[static_cast<std::size_t>(resource)] += clocks;
         time_.busy_of_line[line][static_cast<std::size_t>(resource)] += clocks;
     }
-    /// Count a warp's time at a line, from its last operation on. A wait counts where the result is needed.
+    /// Count a warp's time at a line, from its last operation on. A wait counts at the line that needs the result.
     void spend(WarpState& warp, double until, int line) {
         time_.clocks_of_line[line] += until - warp.since;
         warp.since = until;
         warp.line = line;
     }
-    /// Whether the change removes this waste; otherwise count it.
+    /// Return whether the change removes this waste; otherwise, count the waste.
     bool avoids(Waste waste, int line, double clocks) {
         if (change_ && *change_ == Change{waste, line}) return true;
         if (clocks > 0) time_.wasted[{waste, line}] += clocks;
@@ -249,7 +249,7 @@ Multiprocessor::Multiprocessor(const Machine& machine, const Trace& trace, const
     choose_length();
 }
 
-/// Device memory that a loop writes may be what it reads next; atomics and barriers keep their order in any case.
+/// A loop may read next the device memory that it writes; atomics and barriers always keep their order.
 void Multiprocessor::find_ordered_loops() {
     using enum OperationKind;
     for (const TracedBlock& block : launch_.sampled)
@@ -359,7 +359,7 @@ double Multiprocessor::issue(const WarpState& warp, double when, double count, i
     return issue_[static_cast<std::size_t>(warp.scheduler)].serve(when, count);
 }
 
-/// Whether all lanes skip the body after the basic block that comes next.
+/// Return whether all lanes skip the body after the basic block that comes next.
 bool Multiprocessor::skips_body(const WarpState& warp, const PredicatedBody& body) {
     if (body.place == 0) return false;
     const std::vector<TracedOperation>& all = *warp.operations;
@@ -389,8 +389,8 @@ double Multiprocessor::do_basic_block(WarpState& warp, const Instruction& instru
     return end;
 }
 
-/// Change the words of the lanes that are left. Lanes stay whose word another lane, another warp or, at the rate at
-/// which this multiprocessor changes the word, another multiprocessor has changed since they read it.
+/// Change the words of the remaining lanes. A lane remains if its word was changed after its read: by another lane, by
+/// another warp or, at the rate of this multiprocessor, by another multiprocessor.
 void Multiprocessor::change_words(WarpState& warp, const TracedOperation& operation, double when) {
     const bool shared = operation.kind == OperationKind::shared_atomic;
     const int memory = shared ? -1 : memory_of(trace_, operation.words[0]);
@@ -409,7 +409,7 @@ void Multiprocessor::change_words(WarpState& warp, const TracedOperation& operat
     warp.words_read = when;
 }
 
-/// Do one attempt of a compare-and-swap. Return when the warp can go on, or try again with the lanes that are left.
+/// Do one attempt of a compare-and-swap. Return when the warp can continue, or try again with the remaining lanes.
 double Multiprocessor::compare_and_swap(WarpState& warp, const TracedOperation& operation,
                                         const Instruction& instruction, double when) {
     const bool shared = operation.kind == OperationKind::shared_atomic;
@@ -487,7 +487,7 @@ double Multiprocessor::do_shared(WarpState& warp, const TracedOperation& operati
     return std::max(when, begin - most_queued_clocks);
 }
 
-/// Serve one sector of an access. Return when it is done; `now` is when the warp can go on.
+/// Serve one sector of an access. Return when it is done; `now` is when the warp can continue.
 double Multiprocessor::serve_sector(WarpState& warp, const TracedOperation& operation, const Instruction& instruction,
                                     std::uint32_t sector, double clocks_of_sector, std::uint32_t same, int memory,
                                     double when, double& now) {
@@ -547,8 +547,8 @@ double Multiprocessor::serve_sector(WarpState& warp, const TracedOperation& oper
     return done;
 }
 
-/// Return the sectors that an access would use if neighbouring lanes used neighbouring addresses. What the scattered
-/// access brings for later turns of its loop, the gathered ones must bring then.
+/// Return the sectors that an access would use if neighbouring lanes used neighbouring addresses. Sectors that the
+/// scattered access loads for later iterations of its loop count for the gathered accesses of these iterations.
 std::vector<std::uint32_t> Multiprocessor::gather(WarpState& warp, const TracedOperation& operation) {
     constexpr std::size_t most_owed = 1024;
     std::vector<std::uint32_t>& owed = warp.owed[operation.place];
@@ -578,7 +578,7 @@ double Multiprocessor::do_device(WarpState& warp, const TracedOperation& operati
     return next;
 }
 
-/// Serve all sectors of an access; `done` is when the last one is. Return when the warp can go on.
+/// Serve all sectors of an access; `done` is when the last one is served. Return when the warp can continue.
 double Multiprocessor::access_sectors(WarpState& warp, const TracedOperation& operation, const Instruction& instruction,
                                       double when, double& done) {
     const bool atomic = operation.kind == OperationKind::device_atomic;
@@ -607,7 +607,7 @@ double Multiprocessor::access_sectors(WarpState& warp, const TracedOperation& op
                      dram_.free - most_queued_dram_clocks});
 }
 
-/// Whether a warp reaches an operation again before it leaves the loop.
+/// Return whether a warp reaches an operation again before it leaves the loop.
 bool Multiprocessor::has_another_turn(const WarpState& warp, const TracedOperation& operation,
                                       const Instruction& instruction) const {
     constexpr std::size_t most_ahead = 256;
@@ -620,8 +620,8 @@ bool Multiprocessor::has_another_turn(const WarpState& warp, const TracedOperati
     return false;
 }
 
-/// Return when the results that an operation needs are there. Of the turns that nvcc does at once, the last one waits.
-/// A store to shared memory does not hold up later loads, which nvcc moves before it.
+/// Return when the results that an operation needs are available. Of the iterations that nvcc combines, only the last
+/// one waits. A store to shared memory does not delay later loads, because nvcc moves them before it.
 double Multiprocessor::ready_at(WarpState& warp, const TracedOperation& operation, const Instruction& instruction,
                                 double when) const {
     if (operation.kind == OperationKind::basic_block)
@@ -643,7 +643,7 @@ double Multiprocessor::ready_at(WarpState& warp, const TracedOperation& operatio
     return wait_for(warp, instruction.needs, when);
 }
 
-/// Do the next operation of a warp, or find out that it must wait longer.
+/// Do the next operation of a warp, or determine that it must wait longer.
 void Multiprocessor::step(double when, int number) {
     static const Instruction unknown;
     WarpState& warp = warps_[static_cast<std::size_t>(number)];
@@ -710,7 +710,7 @@ void Multiprocessor::step(double when, int number) {
     go_on(warp, number, next, instruction.line);
 }
 
-/// Let a warp go on at `when`: with its next operation, or with the lanes that are left of a compare-and-swap.
+/// Let a warp continue at `when`: with its next operation, or with the remaining lanes of a compare-and-swap.
 void Multiprocessor::go_on(WarpState& warp, int number, double when, int line) {
     if (warp.lanes_left.empty()) ++warp.next;
     spend(warp, when, line);
@@ -759,8 +759,8 @@ KernelTime Multiprocessor::run() {
     return time_;
 }
 
-/// Update what the L2 holds: the sectors that the launch used and then, as far as there is room, those from before. If
-/// more are used than fit, fewer stay than would fit, because each new one may replace one that is needed again.
+/// Update the contents of the L2: the sectors that the launch used and, if there is room, earlier ones. If the launch
+/// used more than fit, fewer remain than would fit, because each new sector may replace one that is needed again.
 void update(Residency& residency, const std::vector<Footprint>& footprints, double l2_bytes) {
     double used = 0, before = 0;
     for (std::size_t m = 0; m < footprints.size(); ++m) {

@@ -16,7 +16,7 @@
 
 namespace warplab::predict {
 
-/// What operations wait for.
+/// The reasons why operations wait.
 enum class Resource { memory, l2, shared_memory, atomics, issue, floating_64 };
 inline constexpr std::size_t resource_count = 6;
 const char* resource_name(Resource resource);
@@ -24,9 +24,9 @@ const char* resource_name(Resource resource);
 /// Clocks for which each resource of a multiprocessor is busy.
 using Busy = std::array<double, resource_count>;
 
-/// Why a line of code costs more than its work needs.
+/// The reasons why a line of code costs more than its work needs.
 enum class Waste { bank_conflicts, scattered_access, contention, double_precision };
-/// A change of the code: the line's waste is gone.
+/// A change of the code that removes a line's waste.
 struct Change {
     Waste waste;
     int line;
@@ -38,7 +38,7 @@ struct KernelTime {
     Busy busy = {};
     std::map<int, Busy> busy_of_line;      // by line of the student's file
     std::map<int, double> clocks_of_line;  // that warps spend there, waiting or not: sums over the replayed warps
-    std::map<Change, double> wasted;       // clocks that a resource is busy, and would not be after the change
+    std::map<Change, double> wasted;       // clocks for which a resource is busy, but would not be after the change
     int blocks_at_once = 1;                // on a multiprocessor
 };
 

@@ -90,7 +90,7 @@ class Reader {
                 trace_.steps.emplace_back(take<trace::HostCall>(record));
                 return;
             default:
-                damaged("a record is of no known kind");
+                damaged("a record has an unknown kind");
         }
     }
 
@@ -113,7 +113,7 @@ class Reader {
         const auto shape = std::tuple(launch.kernel, std::string(reinterpret_cast<const char*>(record.grid), 24),
                                       record.dynamic_shared_bytes);
         launch.same_as = shapes_.emplace(shape, number).first->second;
-        if (launch.same_as == number && record.repeats) damaged("a launch repeats none");
+        if (launch.same_as == number && record.repeats) damaged("a launch repeats an unknown one");
         trace_.launches.push_back(std::move(launch));
         trace_.steps.emplace_back(Trace::LaunchNumber{number});
     }

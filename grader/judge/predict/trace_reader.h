@@ -18,11 +18,11 @@ struct TracedOperation {
     std::uint8_t lanes, lane_bytes;
     std::span<const std::uint32_t> words;  // grader/io/trace.h says which
 
-    /// Of an access to device memory.
+    /// Return the sectors of an access to device memory.
     std::span<const std::uint32_t> sectors() const {
         return kind == trace::OperationKind::device_atomic ? words.first((words.size() - lanes) / 2) : words;
     }
-    /// Of an atomic: the word of each lane.
+    /// Return the word of each lane of an atomic.
     std::span<const std::uint32_t> lane_words() const { return words.last(lanes); }
 };
 
@@ -57,7 +57,7 @@ struct Trace {
     std::vector<std::uint32_t> words;    // that the operations refer to
 };
 
-/// Throws std::runtime_error if the trace is damaged.
+/// Throw std::runtime_error if the trace is damaged.
 Trace read_trace(std::string_view bytes);
 
 }  // namespace warplab::predict

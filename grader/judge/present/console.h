@@ -3,7 +3,7 @@
 
 namespace warplab {
 
-/// Print to stdout at once.
+/// Print to stdout immediately.
 void print(const std::string& text);
 
 /// One line on the terminal that shows the current activity; no-op if stderr is not a terminal.

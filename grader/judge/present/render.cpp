@@ -93,7 +93,7 @@ std::string render_compilation(const Compilation& compilation, Verdict of_stage,
     return text;
 }
 
-/// Names of datasets by what they have in common, such as their cause: "ragged, n_1 (tail_lost); large (crash)".
+/// Return names of datasets, grouped by a property such as their cause: "ragged, n_1 (tail_lost); large (crash)".
 class Groups {
   public:
     void add(const std::string& name, const std::string& common) {
@@ -142,8 +142,8 @@ std::string render_check_mode(const StageReport& stage, const TextStyle& style) 
     return text;
 }
 
-/// The first finding, or else a note that may also be harmless. A value that an earlier call left is the reason only of
-/// a result that contains it.
+/// Return the first finding, or a note, which may be harmless. A value from an earlier call explains only a result that
+/// contains it.
 const Finding* likely_reason(const StageReport& stage, const Check& failed) {
     const Finding* const found = first_finding(stage);
     if (found || !stage.check_mode) return found;
@@ -156,7 +156,7 @@ const Finding* likely_reason(const StageReport& stage, const Check& failed) {
     return note == all.end() ? nullptr : &*note;
 }
 
-/// Render the line that may be the reason for a wrong output: without words if they are the failure's.
+/// Render the line that may be the reason for a wrong output, without its message if the failure has the same one.
 std::string render_likely_reason(const StageReport& stage, const Check& failed, const TextStyle& style) {
     const auto is_told = [&](const Finding& found) { return failed.failure && failed.failure->message == told(found); };
     if (stage.check_mode) {

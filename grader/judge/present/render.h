@@ -10,7 +10,7 @@ namespace warplab {
 
 Colour colour_of(Verdict verdict);
 
-/// The remark on the sandbox, as a line to print; empty if the report has none.
+/// Return the remark on the sandbox, as a line to print; empty if the report has none.
 std::string render_sandbox_remark(const Report& report, const TextStyle& style);
 
 /// Return one line: the lab, the owner of the files, backend and sandbox. Every printout begins with it.
@@ -23,7 +23,7 @@ enum class StudentsOutput { hidden, shown };
 std::string render_stage(const StageReport& stage, const TextStyle& style,
                          StudentsOutput output = StudentsOutput::hidden);
 
-/// The lines of the student's file that check mode names, as they were quoted.
+/// Return the lines of the student's file that check mode names, as they were quoted.
 std::string render_quotes(const Finding& found);
 
 /// Return one line: the points of all stages; empty if no points were given.

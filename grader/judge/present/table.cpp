@@ -63,7 +63,7 @@ std::string points_cell(const Score& score) {
                        pending(score) > 0 ? "*" : " ");
 }
 
-/// A stage's line; where several datasets were timed, each has one of its own below.
+/// Return a stage's line. If several datasets were timed, each has its own line below.
 std::vector<Line> lines_of(const StageReport& stage) {
     Line line;
     line.cells[stage_column] = to_printable(stage.stage);
@@ -136,7 +136,7 @@ std::string render_legend(std::span<const Report> reports, const Layout& layout,
     if (layout.widths[seconds_column] > 0)
         legend += "seconds: for 1000 iterations. 1 core, OpenMP: times as fast as the CPU. ";
     if (layout.widths[reference_column] > 0) legend += "ref: times the reference's time; ?: ambiguous. ";
-    if (layout.widths[bound_column] > 0) legend += "bound: share of what the memory's bandwidth allows.";
+    if (layout.widths[bound_column] > 0) legend += "bound: share of the memory's bandwidth.";
     return legend.empty() ? "" : "\n" + wrap(legend, 0, style.width);
 }
 

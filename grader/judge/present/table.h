@@ -7,8 +7,9 @@
 
 namespace warplab {
 
-/// A table of all stages for the end of a demo or of grading, a heading for each report: verdict, points, seconds for
-/// 1000 iterations, speedups, share of the bound, and what limits it or why it did not pass. Fits 80 columns.
+/// Return a table of all stages for the end of a demo or of grading, with a heading for each report: verdict, points,
+/// seconds for 1000 iterations, speedups, share of the bound, and what limits it or why it did not pass. Fits 80
+/// columns.
 std::string render_table(std::span<const Report> reports, const TextStyle& style);
 
 }  // namespace warplab

@@ -30,7 +30,7 @@ struct Damage {
 
 class Buffers {
   public:
-    /// Throws OutOfMemory. `guard_bytes` must be a multiple of 256.
+    /// Throw OutOfMemory. `guard_bytes` must be a multiple of 256.
     Buffers(BufferMemory& memory, const Lab& lab, const Problem& shape, std::size_t scratch_bytes, std::uint32_t slots,
             std::size_t guard_bytes, Poison poison);
 

@@ -35,7 +35,7 @@ constexpr auto memory_hint =
     "Is memory allocated in a loop and never freed? Is a size negative, or computed with an overflow?";
 
 constexpr auto host_memory_hint =
-    "Kernels see device memory alone: cudaMalloc it and copy. Does the call get a device pointer in every place?";
+    "Kernels see only device memory: allocate it with cudaMalloc, and copy. Does the kernel get device pointers only?";
 
 /// Return text of an untrusted process, made printable and bounded in length.
 std::string clean(const char* text, std::size_t room) {
@@ -71,7 +71,7 @@ Failure explain_cuda_error(CudaError error, std::string message, const StatusPag
                       : hint_for_launch(limit)};
     const auto hint = error == CudaError::out_of_memory ? memory_hint
                       : circumstances && error == CudaError::illegal_address
-                          ? "A thread read or wrote an address that belongs to nothing: is the index checked against "
+                          ? "A thread used an address outside all memory: is the index checked against "
                             "the size? `make sanitize` names the line."
                           : "";
     return {cause::cuda_error, std::move(message), hint};
@@ -124,15 +124,15 @@ std::string uncaught_exception(const std::string& output) {
 
 Failure not_caught(const std::string& exception, const std::string& place) {
     return {cause::crash, fmt::format("The exception {} was thrown and not caught, {}.", exception, place),
-            "Catch it in the contract function, or see to it that it is not thrown."};
+            "Catch it in the contract function, or avoid throwing it."};
 }
 
 const char* hint_for_segmentation(bool in_kernel, bool launched, const std::string& detail) {
     if (in_kernel) return "Is the index checked against the size before it is used?";
     if (detail.empty() && launched)
-        return "Host code must not run past its own arrays, nor a kernel past the end of its __shared__ or local "
+        return "Host code must not exceed its own arrays, and a kernel must not exceed its __shared__ or local "
                "arrays: `make inspect` names the line.";
-    return "Host code must not use a device pointer, and must not run past its own arrays.";
+    return "Host code must not use a device pointer, and must not exceed its own arrays.";
 }
 
 const char* hint_for_deadlock(Fault fault) {
@@ -141,7 +141,7 @@ const char* hint_for_deadlock(Fault fault) {
             return "If the block waits for one with a smaller blockIdx: CUDA guarantees no order of blocks. Number the "
                    "blocks as they start: let one thread of each block take its number from a counter with atomicAdd.";
         case Fault::hang_before_later:
-            return "If the block waits for a later one: a GPU, too, runs only as many blocks at once as fit. End the "
+            return "If the block waits for a later one: a GPU also runs only as many blocks at once as fit. End the "
                    "kernel where all blocks must meet, or launch it with cudaLaunchCooperativeKernel and use "
                    "grid.sync(). Otherwise, look for a lock that no thread releases, or a flag that no thread sets.";
         case Fault::hang:
@@ -207,12 +207,12 @@ Failure explain_fault(const Ending& ending) {
             return segmentation(hint_for_segmentation(page.in_kernel, page.launches > 0, detail));
         case Fault::null_pointer:
             return segmentation(
-                "Was memory allocated for it? (scratch is null where a stage's _scratch_bytes() asks for 0.)");
+                "Was memory allocated for it? (scratch is null if the stage's _scratch_bytes() returns 0.)");
         case Fault::unset_pointer:
             return segmentation("Set it before it is used: by cudaMalloc, or to a part of scratch.");
         case Fault::misaligned:
             return segmentation(
-                "A pointer to float lies at a multiple of 4 bytes: cast it to float4* only where that is one of 16, "
+                "A pointer to float is a multiple of 4 bytes: cast it to float4* only if it is a multiple of 16, "
                 "too.");
         case Fault::wrong_free:
             return segmentation("");
@@ -266,13 +266,13 @@ Failure explain_timeout(const Ending& ending) {
         return {cause::timeout,
                 fmt::format("No answer after {:.0f} s, {}: its blocks end, but slowly.",
                             most_with_progress * ending.limit_s, where_it_was(page)),
-                "Do threads do each other's elements again? The step of a grid-stride loop is gridDim.x * blockDim.x. "
-                "If every thread does its own share only, this dataset needs a GPU."};
+                "Do threads repeat each other's elements? The step of a grid-stride loop is gridDim.x * blockDim.x. "
+                "If every thread does only its own share, this dataset needs a GPU."};
     return {cause::timeout,
             fmt::format("No answer after {:.0f} s, {}{}.", ending.limit_s, where_it_was(page), noted(page)),
-            "Does every loop end? In a kernel, look for a counter that does not move, a step of 0, 1 or blockIdx.x "
-            "where gridDim.x * blockDim.x is meant, or a wait for another block: without a GPU blocks run one after "
-            "the other, and on one they may. Around a launch, look for a loop whose end is never reached."};
+            "Does every loop end? In a kernel, look for a counter that does not change, a step of 0, 1 or blockIdx.x "
+            "instead of gridDim.x * blockDim.x, or a wait for another block: without a GPU, blocks run one after "
+            "the other, and a GPU may do the same. Around a launch, look for a loop that never ends."};
 }
 
 Failure explain_exit(const Ending& ending) {
@@ -300,7 +300,7 @@ const char* hint_for_launch(LaunchLimit limit) {
                    "to do.";
         case LaunchLimit::threads:
             return "A launch is <<<blocks, threads of a block>>>: are the two swapped? A block has 1 to 1024 threads, "
-                   "all three directions together.";
+                   "counted over all three directions.";
         case LaunchLimit::threads_in_z:
             return "A block has at most 1024 threads in x and in y, and at most 64 in z.";
         case LaunchLimit::blocks:
@@ -319,7 +319,7 @@ const char* hint_for_launch(LaunchLimit limit) {
             break;
     }
     return "A launch is <<<blocks, threads of a block>>>: are the two swapped? A block has 1 to 1024 threads, and at "
-           "most 48 KB of shared memory unless more is asked for. There is at least one block.";
+           "most 48 KB of shared memory unless more is requested. There is at least one block.";
 }
 
 bool can_be_ours(const Failure& failure) { return failure.cause == cause::internal || failure.cause == cause::sandbox; }
@@ -331,10 +331,10 @@ Failure blame_program(Failure failure) {
 
 std::string host_work_hint(std::uint64_t host_bytes_per_iteration) {
     if (host_bytes_per_iteration == 0)
-        return "The computation belongs on the device: only what the stage allows may come back to the host.";
+        return "The computation belongs on the device: only as much as the stage allows may be copied to the host.";
     return fmt::format(
         "Look at the number of bytes in each copy to the host: the stage allows {} an iteration. If that is right, "
-        "does the loop end after the last iteration that was asked for, and does each iteration count?",
+        "does the loop end after the last requested iteration, and does each iteration count?",
         format_bytes(static_cast<double>(host_bytes_per_iteration)));
 }
 
@@ -362,7 +362,7 @@ Failure explain_violation(Violation violation) {
         }
         return "";
     };
-    return {cause::protocol, what(), "Leave file descriptors 3, 4 and 5 alone."};
+    return {cause::protocol, what(), "Do not use file descriptors 3, 4 and 5."};
 }
 
 Failure explain_end(const Ending& ending) {
@@ -385,8 +385,8 @@ Failure explain_end(const Ending& ending) {
                     "A very large global array, or an asm statement or attribute that names a section, can do this."};
         case End::out_of_memory:
             return {cause::out_of_memory,
-                    fmt::format("The program wanted more memory than it may have ({} MB), {}.",
-                                ending.limits.memory_bytes >> 20, where_in_file(ending)),
+                    fmt::format("The program exceeded its memory limit ({} MB), {}.", ending.limits.memory_bytes >> 20,
+                                where_in_file(ending)),
                     memory_hint};
         case End::flooded:
             return {cause::too_much_output,

@@ -13,7 +13,7 @@
 
 namespace warplab {
 
-/// Facts about a call that the words about its failure depend on.
+/// Facts about a call on which the message about its failure depends.
 struct Circumstances {
     std::string zero_size;                       // the name of a size that is 0; empty if there is none
     std::uint64_t host_bytes_per_iteration = 0;  // that the stage allows
@@ -33,14 +33,14 @@ struct Ending {
     std::uint64_t buffer_bytes = 0;  // size of the judge's buffers that it had mapped
     std::optional<Circumstances> circumstances = {};
 };
-/// Explain the end of a runner. The cause is `internal` or `sandbox` if the judge's side may be at fault. The program
+/// Explain the end of a runner. The cause is `internal` or `sandbox` if the judge may be at fault. The program
 /// can forge both: see check_dataset(), which runs the reference.
 Failure explain_end(const Ending& ending);
 
 /// Return what to do about a launch that CUDA refuses.
 const char* hint_for_launch(LaunchLimit limit);
 
-/// Whether the judge's side may be at fault.
+/// Return whether the judge may be at fault.
 bool can_be_ours(const Failure& failure);
 
 /// Return the same failure, attributed to the program because the reference does not fail.

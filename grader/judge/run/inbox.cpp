@@ -32,7 +32,7 @@ std::optional<Content> take_content(std::string& bytes) {
     return packet.content;
 }
 
-/// Whether two findings have the same kind and the same places.
+/// Return whether two findings have the same kind and the same places.
 bool is_same(const RawFinding& a, const RawFinding& b) {
     return a.kind == b.kind && a.now.program_counter == b.now.program_counter &&
            a.before.program_counter == b.before.program_counter && a.line == b.line;

@@ -1,5 +1,5 @@
 #pragma once
-// Progress of a stage: what the user sees, and where the time goes.
+// Progress of a stage: the messages for the user, and the time of each phase.
 
 #include <chrono>
 #include <functional>
@@ -11,7 +11,7 @@
 
 namespace warplab {
 
-/// Receives what begins now, and the phase to which it belongs.
+/// Receives the activity that begins now, and its phase.
 using Progress = std::function<void(GradingPhase phase, const std::string& what)>;
 
 /// Measures the wall time of phases, which follow each other without a gap. A phase may come again.

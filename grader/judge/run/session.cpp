@@ -43,7 +43,7 @@ Ends make_answer_pipe() {
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) != 0)
         throw std::runtime_error(fmt::format("cannot make a pipe: {}", std::strerror(errno)));
-    fcntl(ends[0], F_SETFL, O_NONBLOCK);  // the writer's end stays blocking
+    fcntl(ends[0], F_SETFL, O_NONBLOCK);  // the writer's end remains blocking
     return {Descriptor(ends[0]), Descriptor(ends[1])};
 }
 

@@ -50,7 +50,8 @@ class Session {
     Reply ask(protocol::Request request, const std::vector<int>& descriptors, double limit_s,
               const std::optional<Circumstances>& circumstances = {});
 
-    /// From now on, a request ends as if its time were up once `*cancelled` is true: nobody needs its answer.
+    /// From now on, a request ends as if its time were up when `*cancelled` becomes true, because its answer is not
+    /// needed.
     void end_when(const std::atomic<bool>* cancelled) { cancelled_ = cancelled; }
 
     bool alive() const { return alive_; }

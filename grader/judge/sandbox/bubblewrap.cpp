@@ -20,7 +20,7 @@ using Words = std::vector<std::string>;
 
 void add(Words& to, const Words& words) { to.insert(to.end(), words.begin(), words.end()); }
 
-/// Whether bubblewrap has the option --size: version 0.7 added it; Ubuntu 22.04 has 0.6.
+/// Return whether bubblewrap has the option --size: version 0.7 added it; Ubuntu 22.04 has 0.6.
 bool knows_size() {
     static const bool known = [] {
         FILE* help = popen("bwrap --help 2>/dev/null", "r");
@@ -79,7 +79,7 @@ std::string first_number(const std::string& file) {
     return word;
 }
 
-/// The options before the program.
+/// Return the options before the program.
 Words bubblewrap_arguments(bool root_first, const Policy& policy, const std::string& working_directory,
                            const BubblewrapDescriptors& descriptors) {
     Words command = {"--unshare-pid",     "--unshare-net", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try",
@@ -138,7 +138,8 @@ std::string why_no_bubblewrap(const std::string& said) {
     const std::string message = said.empty() ? "" : fmt::format(" (it says: {})", said);
     if (first_number("/proc/sys/kernel/apparmor_restrict_unprivileged_userns") == "1" && geteuid() != 0)
         return fmt::format(
-            "AppArmor keeps bubblewrap from starting, as Ubuntu 24.04 does by default{}; `make setup` as root or with "
+            "AppArmor prevents bubblewrap from starting, as it does on Ubuntu 24.04 by default{}; `make setup` as root "
+            "or with "
             "sudo installs the profile that allows it.",
             message);
     for (const char* kind : {"pid", "net", "ipc", "uts", "mnt", "cgroup", "user"})
@@ -149,12 +150,12 @@ std::string why_no_bubblewrap(const std::string& said) {
                 kind, message);
     if (first_number("/proc/sys/kernel/unprivileged_userns_clone") == "0" && geteuid() != 0)
         return fmt::format(
-            "this machine allows user namespaces to root alone{}; an administrator can type `sysctl "
+            "this machine allows user namespaces only to root{}; an administrator can type `sysctl "
             "kernel.unprivileged_userns_clone=1`.",
             message);
     if (in_container() && said.find("execvp") == std::string::npos)
         return fmt::format(
-            "this container may not make namespaces{}; start it with --cap-add SYS_ADMIN --security-opt "
+            "this container may not create namespaces{}; start it with --cap-add SYS_ADMIN --security-opt "
             "seccomp=unconfined --security-opt apparmor=unconfined --security-opt systempaths=unconfined.",
             message);
     return fmt::format("bubblewrap is installed but does not start here{}.", message);

@@ -10,7 +10,7 @@ namespace warplab::sandbox {
 
 /// The way to start bubblewrap that works on this machine.
 enum class BubblewrapStyle {
-    user_first,  // an ordinary user (or, as root, the unused user from the start), in a user namespace of its own
+    user_first,  // an ordinary user (or, as root, the unused user from the start), in a separate user namespace
     root_first,  // root mounts, then the program becomes the unused user: works for folders below a closed /root
 };
 
@@ -32,10 +32,10 @@ BubblewrapCommand bubblewrap_command(BubblewrapStyle style, const std::vector<st
                                      const Policy& policy, const std::string& working_directory, int user,
                                      const BubblewrapDescriptors& descriptors);
 
-/// Whether bubblewrap started the program, according to its status report.
+/// Return whether bubblewrap started the program, according to its status report.
 bool bubblewrap_started(const std::string& status_text);
 
-/// Return the usual reason why bubblewrap does not work on this machine, and a remedy. `said` is bubblewrap's own
+/// Return the most likely reason why bubblewrap does not work on this machine, and a remedy. `said` is bubblewrap's
 /// message.
 std::string why_no_bubblewrap(const std::string& said);
 

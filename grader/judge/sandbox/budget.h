@@ -13,7 +13,7 @@ class Budget {
     double wall_s() const { return wall_s_; }
     double cpu_s() const { return cpu_s_; }
 
-    /// Remaining seconds, never below 0.
+    /// Return the remaining seconds, never below 0.
     double wall_left_s() const;
     double cpu_left_s() const;
     bool spent() const { return wall_left_s() <= 0 || cpu_left_s() <= 0; }

@@ -53,12 +53,12 @@ struct Parents {
     bool unified = false;
 };
 
-/// A group's folder. `group` begins with a slash; "/" is the hierarchy's root.
+/// Return a group's folder. `group` begins with a slash; "/" is the hierarchy's root.
 fs::path folder_of(const fs::path& hierarchy, const std::string& group) {
     return group == "/" ? hierarchy : hierarchy / group.substr(1);
 }
 
-/// This process's group in each hierarchy, by the hierarchy's controllers; version 2's has none.
+/// Return this process's group in each hierarchy, by the hierarchy's controllers; that of version 2 has none.
 std::map<std::string, std::string> own_groups() {
     std::map<std::string, std::string> groups;
     std::ifstream file("/proc/self/cgroup");
@@ -78,7 +78,7 @@ bool is_delegated(const fs::path& folder) {
     return false;
 }
 
-/// Moves the judge, and in a delegated group every process, such as `make`, into a group below the folder.
+/// Move the judge, and in a delegated group every process, such as `make`, into a group below the folder.
 void move_out_of(const fs::path& folder) {
     const fs::path own = folder / judges_own;
     mkdir(own.c_str(), 0755);
@@ -88,7 +88,7 @@ void move_out_of(const fs::path& folder) {
     for (std::string id; processes >> id;) write_value(own / "cgroup.procs", id);
 }
 
-/// Enables controllers below a folder. Version 2 allows that only if the folder has no processes.
+/// Enable controllers below a folder. Version 2 allows that only if the folder has no processes.
 bool enable_below(const fs::path& folder) {
     const auto enable = [&] {
         const std::string offered = read_file(folder / "cgroup.controllers");
@@ -109,7 +109,7 @@ bool enable_below(const fs::path& folder) {
 
 bool can_make_groups(const fs::path& folder) { return access((folder / "cgroup.procs").c_str(), W_OK) == 0; }
 
-/// Candidate parents: the judge's own group, then the root of the hierarchy, where root may create groups.
+/// Return candidate parents: the judge's own group, then the root of the hierarchy, where root may create groups.
 std::vector<fs::path> candidates(const fs::path& hierarchy, const std::string& group) {
     fs::path own = folder_of(hierarchy, group);
     if (own.filename() == judges_own) own = own.parent_path();

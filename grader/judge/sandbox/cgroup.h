@@ -16,22 +16,23 @@ namespace warplab::sandbox {
 /// The judge's use of control groups on this machine.
 struct ControlGroupSupport {
     bool memory = false, processors = false, processes = false, time = false;
-    std::string weaker() const;  // missing features, as a sentence; empty if none is
+    std::string weaker() const;  // the missing features, as a sentence; empty if there are none
 };
 const ControlGroupSupport& control_group_support();
 
 class ControlGroup {
   public:
-    /// Nothing if the judge cannot create groups on this machine. `processes`: threads count, too.
+    /// Return nothing if the judge cannot create groups on this machine. `processes` includes threads.
     static std::optional<ControlGroup> make(std::uint64_t memory_bytes, std::uint64_t processes);
     ControlGroup(ControlGroup&& other) noexcept;
     ControlGroup& operator=(ControlGroup&& other) noexcept;
     ~ControlGroup();
 
-    /// A cgroup.procs for each hierarchy, open for writing: a process that writes "0" to all of them joins.
+    /// Return the cgroup.procs of each hierarchy, open for writing: a process that writes "0" to all of them joins the
+    /// group.
     std::vector<int> join_files() const;
     bool ran_out() const;                 // the kernel killed a member because the group's memory was used up
-    std::optional<double> cpu_s() const;  // so far; nothing if it is not counted
+    std::optional<double> cpu_s() const;  // used so far; nothing if it is not counted
 
   private:
     ControlGroup() = default;

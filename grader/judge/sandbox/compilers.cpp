@@ -40,12 +40,12 @@ bool is_script(const fs::path& program) {
     return begin[0] == '#' && begin[1] == '!';
 }
 
-/// Whether a program lies in /usr, which the sandbox shows as a whole. A link to it from elsewhere does not.
+/// Return whether a program lies in /usr, which the sandbox shows as a whole. A link to it from elsewhere does not.
 bool is_of_system(const fs::path& program) {
     return lies_in(program, "/usr") && lies_in(real(program), "/usr") && !is_script(program);
 }
 
-/// The path by which the sandbox finds a program.
+/// Return the path by which the sandbox finds a program.
 fs::path path_in_sandbox(const fs::path& program) { return is_of_system(program) ? program : real(program); }
 
 /// Return a compiler's output; it is the machine's own program and runs without a sandbox.
@@ -57,7 +57,7 @@ std::string ask(const fs::path& compiler, const std::vector<std::string>& option
     return run_to_end(command, policy).output;
 }
 
-/// The text after `opening` up to the end of its line.
+/// Return the text after `opening` up to the end of its line.
 std::string line_after(const std::string& text, const std::string& opening) {
     const std::size_t at = text.find(opening);
     if (at == std::string::npos) return "";
@@ -65,7 +65,7 @@ std::string line_after(const std::string& text, const std::string& opening) {
     return text.substr(begin, text.find('\n', begin) - begin);
 }
 
-/// PREFIX of PREFIX/lib/gcc/TARGET/VERSION, which g++ finds relative to itself.
+/// Return the PREFIX of PREFIX/lib/gcc/TARGET/VERSION, which g++ finds relative to itself.
 fs::path prefix_of_install(const fs::path& install) {
     const fs::path folder = real(install);
     return folder.parent_path().parent_path().parent_path().parent_path();
@@ -79,7 +79,7 @@ fs::path driver_of(const fs::path& found, const std::string& words, const std::s
     return {};
 }
 
-/// Adds a program and the library folders next to its folder.
+/// Add a program and the library folders next to its folder.
 void add_helper(std::vector<fs::path>& folders, const fs::path& program) {
     const fs::path itself = real(program);
     if (itself.empty() || lies_in(itself, "/usr")) return;
@@ -94,7 +94,7 @@ void add_listed(std::vector<fs::path>& folders, std::string list) {
         if (!folder.empty()) add(folders, folder);
 }
 
-/// The lines between "search starts here:" and "End of search list."
+/// Return the lines between "search starts here:" and "End of search list."
 std::vector<fs::path> include_folders(const std::string& words) {
     std::vector<fs::path> folders;
     const std::size_t begin = words.find("search starts here:");
@@ -106,8 +106,8 @@ std::vector<fs::path> include_folders(const std::string& words) {
 
 const std::vector<std::string> show_search = {"-E", "-v", "-x", "c++", "/dev/null"};
 
-/// Whether a wrapper passes options to the driver, such as the location of its files. A wrapper that only starts the
-/// driver, such as a cache, is not needed.
+/// Return whether a wrapper passes options to the driver, such as the location of its files. A wrapper that only starts
+/// the driver, such as a cache, is not needed.
 bool wrapper_is_needed(const fs::path& found, const fs::path& driver, const std::string& words) {
     if (!is_script(real(found))) return false;
     const std::vector<fs::path> of_driver = include_folders(ask(driver, show_search));

@@ -12,17 +12,17 @@ struct CompilerPlaces {
     std::vector<std::filesystem::path> folders;  // existing files and folders that it reads, except those in /usr
 };
 
-/// Asks the g++ that `found` starts for its driver, its search folders and its include folders.
+/// Ask the g++ that `found` starts for its driver, its search folders and its include folders.
 CompilerPlaces gcc_places(const std::filesystem::path& found);
 
-/// Asks the nvcc that `found` starts for its toolkit's bin, nvvm, include, lib64, lib and targets.
+/// Ask the nvcc that `found` starts for its toolkit's bin, nvvm, include, lib64, lib and targets.
 CompilerPlaces nvcc_places(const std::filesystem::path& found);
 
-/// The folders of programs that the judge starts by name, such as nm.
+/// Return the folders of programs that the judge starts by name, such as nm.
 std::vector<std::filesystem::path> helper_places(const std::vector<std::string>& programs);
 
-/// The reason that the sandbox must not see one of `folders`, and a remedy; empty if all are safe. A folder is unsafe
-/// if it holds a home folder or one of `secrets`, or lies in one of them.
+/// Return the reason why the sandbox must not see one of `folders`, and a remedy; empty if all are safe. A folder is
+/// unsafe if it holds a home folder or one of `secrets`, or lies in one of them.
 std::string why_unsafe(const std::vector<std::filesystem::path>& folders,
                        const std::vector<std::filesystem::path>& secrets);
 

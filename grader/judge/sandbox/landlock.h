@@ -17,7 +17,7 @@ int landlock_ruleset(const std::vector<std::filesystem::path>& readable,
                      const std::vector<std::filesystem::path>& writable,
                      const std::vector<std::filesystem::path>& devices);
 
-/// The rights of a ruleset: reading() to read and execute; writing() to read and write existing files.
+/// Return the rights of a ruleset: reading() to read and execute; writing() to read and write existing files.
 std::uint64_t reading();
 std::uint64_t writing();
 

@@ -1,5 +1,5 @@
 #pragma once
-// Starts one program; everything about it is set up between clone and exec. The child borrows the judge's memory until
+// Starts one program, whose properties are all set between clone and exec. The child borrows the judge's memory until
 // it execs (as posix_spawn does), so a judge that holds gigabytes starts programs as fast as a small one.
 
 #include <sys/resource.h>

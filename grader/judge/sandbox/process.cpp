@@ -36,7 +36,7 @@ namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 using Words = std::vector<std::string>;
 
-// The time over which the judge measures whether a process was starved. The kernel counts a thread's wait for a
+// The period over which the judge measures whether a process was starved. The kernel counts a thread's wait for a
 // processor only once it ends, so the time must be much longer than such a wait.
 constexpr double starvation_window_s = 1;
 constexpr double most_extension = 10;  // multiple of a limit
@@ -48,7 +48,7 @@ struct Pipe {
 Pipe make_pipe() {
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) != 0) throw std::runtime_error(fmt::format("cannot make a pipe: {}", strerror(errno)));
-    fcntl(ends[0], F_SETFL, O_NONBLOCK);  // the writer's end stays blocking
+    fcntl(ends[0], F_SETFL, O_NONBLOCK);  // the writer's end remains blocking
     fcntl(ends[0], F_SETPIPE_SZ, 1 << 20);
     return {Descriptor(ends[0]), Descriptor(ends[1])};
 }
@@ -269,8 +269,8 @@ void Process::State::set_deadline(double wall_s) {
     at_deadline.reset();
 }
 
-/// Whether, after the deadline, the child gets more time: other processes starved its processes, or it makes progress.
-/// Measures again after each window.
+/// Return whether, after the deadline, the child gets more time: other processes starved its processes, or it makes
+/// progress. Measures again after each window.
 bool Process::State::may_go_on() {
     if (Clock::now() >= latest || (budget && budget->spent())) return false;
     const auto time = Clock::now();
@@ -302,7 +302,7 @@ void Process::State::read_output() {
     }
 }
 
-/// After everything was killed: read until the last writer has closed the pipe.
+/// After all processes were killed: read until the last writer has closed the pipe.
 void Process::State::read_rest() {
     const auto until = after(Clock::now(), 1);
     while (output_end && Clock::now() < until) {

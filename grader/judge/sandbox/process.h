@@ -23,8 +23,8 @@ namespace warplab {
 enum class SandboxLevel { none, uid, namespaces };
 std::string_view sandbox_name(SandboxLevel level);  // "none", "uid", "namespace"
 
-/// The strongest level that works on this machine (tried once by running /bin/true in it), and the reason why a
-/// stronger one does not: what is missing and what to do about it.
+/// The strongest level that works on this machine (tried once by running /bin/true in it), and why a stronger one does
+/// not work: the missing feature and the remedy.
 struct SandboxSupport {
     SandboxLevel level = SandboxLevel::none;
     std::string why_not_stronger;
@@ -40,7 +40,7 @@ struct Limits {
     std::uint64_t memory_bytes = 4ull << 30;
     std::uint64_t file_bytes = 256ull << 20;
     int processes = 64;
-    std::size_t output_bytes = 64 << 10;  // kept of stdout and stderr together; the rest is read and dropped
+    std::size_t output_bytes = 64 << 10;  // kept bytes of stdout and stderr together; the rest is read and dropped
     std::uint64_t flood_bytes = 0;        // end a program that prints more after the clock's start; 0 = no limit
 };
 

@@ -55,7 +55,7 @@ double used_s(const std::string& process) {
     return (user + system + children_user + children_system) / static_cast<double>(sysconf(_SC_CLK_TCK));
 }
 
-/// Adds the time on a processor, and each thread's nanoseconds ready without one.
+/// Add the time on a processor, and each thread's nanoseconds ready without one.
 void add_processor_time(const std::string& process, ProcessorTime& sum) {
     sum.used_s += used_s(process);
     std::error_code error;

@@ -28,8 +28,8 @@ struct ProcessorTime {
 };
 ProcessorTime processor_time(pid_t root);
 
-/// Whether other processes starved a process tree between two measurements `seconds` apart: the tree used less than
-/// half a processor, and one of its threads was ready to run for half of the time without getting one.
+/// Return whether other processes starved a process tree between two measurements `seconds` apart: the tree used less
+/// than half a processor, and one of its threads was ready to run for half of the time without getting one.
 bool was_starved(const ProcessorTime& before, const ProcessorTime& now, double seconds);
 
 /// Send a signal to a living process and all below it, parents first.

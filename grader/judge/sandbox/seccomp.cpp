@@ -26,7 +26,7 @@
 namespace warplab::sandbox {
 namespace {
 
-// Names of system calls, separated by blanks. Each list omits calls that let a program wait in the kernel for others,
+// Names of system calls, separated by spaces. Each list omits calls that let a program wait in the kernel for others,
 // communicate with others, outlive its judge, or reach parts of the kernel that no lab needs. Names that this processor
 // or libseccomp does not have are skipped.
 
@@ -156,7 +156,7 @@ void allow_common(Builder& filter) {
         filter.allow("prlimit64", {SCMP_A1(SCMP_CMP_EQ, static_cast<scmp_datum_t>(resource))});
     }
     filter.allow("prlimit64", {SCMP_A2(SCMP_CMP_EQ, 0)});  // only reads
-    constexpr unsigned flags = 5;                          // RWF_NOWAIT tells what is in the page cache
+    constexpr unsigned flags = 5;                          // RWF_NOWAIT reveals which pages are in the page cache
     for (const char* name : {"preadv2", "pwritev2"}) filter.allow(name, {SCMP_CMP32(flags, SCMP_CMP_EQ, 0)});
 }
 

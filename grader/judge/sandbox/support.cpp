@@ -47,20 +47,20 @@ void try_namespaces(std::string& why) {
 
 void try_user(std::string& why) {
     if (geteuid() != 0) {
-        why += " Only root can do without, by user ids of the sandbox's own.";
+        why += " Only root can work without it, with separate user ids for the sandbox.";
         return;
     }
-    const std::string does_not_work = " A user id of its own does not work either";
+    const std::string does_not_work = " A separate user id does not work either";
     if (landlock_version() == 0) {
         why += does_not_work +
-               ": this kernel has no Landlock, or the container keeps it back, so graded code could read what every "
-               "user may read. It takes Linux 5.13 or newer with \"landlock\" among the lsm= of its command line.";
+               ": this kernel has no Landlock, or the container blocks it, so graded code could read whatever any "
+               "user may read. This needs Linux 5.13 or newer with \"landlock\" in lsm= on the kernel's command line.";
         return;
     }
     if (const std::string said = try_level(SandboxLevel::uid); !said.empty()) {
         why += fmt::format(
             "{} ({}); in a container it takes --cap-add SETUID --cap-add SETGID, user ids up to 61183 "
-            "and a seccomp profile that lets it.",
+            "and a seccomp profile that allows it.",
             does_not_work, said);
         return;
     }

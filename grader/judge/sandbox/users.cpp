@@ -34,14 +34,14 @@ Descriptor lock_user(uid_t id) {
     const bool has_folder = mkdir(lock_folder, 0700) == 0 || errno == EEXIST;
     Descriptor file(has_folder ? open(path.c_str(), O_CREAT | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0600) : -1);
     if (!file)
-        throw std::runtime_error(
-            fmt::format("cannot make {}, which keeps a sandbox's user from being used twice: {}; make /run writable",
-                        path, std::strerror(errno)));
+        throw std::runtime_error(fmt::format(
+            "cannot create {}, which prevents two sandboxes from using the same user: {}; make /run writable", path,
+            std::strerror(errno)));
     if (flock(file.get(), LOCK_EX | LOCK_NB) != 0) file.reset();
     return file;
 }
 
-/// Runs in a separate process: becomes that user permanently and kills all of its processes at once, so that none can
+/// Run in a separate process: becomes that user permanently and kills all of its processes at once, so that none can
 /// fork away. All three ids must have changed: with a real id of root, kill(-1) would reach every process.
 [[noreturn]] void become_and_kill(uid_t id) noexcept {
     if (syscall(SYS_setgroups, 0, nullptr) != 0 || syscall(SYS_setresgid, id, id, id) != 0 ||
@@ -79,8 +79,8 @@ void kill_abandoned_processes() {
         if (const Descriptor lock = lock_user(user); lock) kill_processes_of(user);
 }
 
-/// Runs in a separate process: waits until the judge has ended for any reason, then kills the processes of users that
-/// no living judge holds. No exception may leave it: the judge's code would go on in this process.
+/// Run in a separate process: waits until the judge has ended for any reason, then kills the processes of users that no
+/// living judge holds. No exception may leave it, because the judge's code would then continue in this process.
 [[noreturn]] void keep(int judges_end, pid_t judge) noexcept {
     setsid();
     if (judges_end != 3) dup2(judges_end, 3);
@@ -98,7 +98,7 @@ void kill_abandoned_processes() {
     _exit(0);
 }
 
-/// Starts the keeper. A killed judge cannot end its children: of a compiler, the kernel ends only the first process.
+/// Start the keeper. A killed judge cannot end its children: of a compiler, the kernel ends only the first process.
 void start_keeper() {
     static std::once_flag once;
     std::call_once(once, [] {

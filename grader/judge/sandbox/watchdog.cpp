@@ -26,7 +26,8 @@ constexpr auto patience = std::chrono::seconds(20);  // after the deadline
 void ignore(int) {}
 
 [[noreturn]] void give_up(const char* doing) {
-    fmt::print(stderr, "The judge hangs while {}: a system call does not end. Restart this machine or reset its GPU.\n",
+    fmt::print(stderr,
+               "The judge hangs while {}: a system call does not return. Restart this machine or reset its GPU.\n",
                doing);
     std::fflush(stderr);
     _exit(2);

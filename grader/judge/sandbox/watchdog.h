@@ -16,7 +16,7 @@ class Watchdog {
     Watchdog(const Watchdog&) = delete;
     Watchdog& operator=(const Watchdog&) = delete;
 
-    /// Whether the limit has passed: if so, do not repeat a call that was interrupted.
+    /// Return whether the limit has passed: if so, do not repeat a call that was interrupted.
     bool overdue() const;
 
   private:

@@ -61,7 +61,7 @@ LineSummary summarize(int line, const LineSums& sums) {
 const char* words_of(Counter counter) {
     switch (counter) {
         case Counter::device_bytes:
-            return "times as many bytes asked of device memory as have to move";
+            return "times as many bytes requested from device memory as have to move";
         case Counter::thread_bytes:
             return "bytes that threads load from and store to device memory for each that has to move";
         case Counter::device_accesses:
@@ -69,7 +69,7 @@ const char* words_of(Counter counter) {
         case Counter::device_atomics:
             return "atomics on device memory for each block";
         case Counter::sectors:
-            return "times as many sectors of device memory as would do";
+            return "times as many sectors of device memory as necessary";
         case Counter::bank_passes:
             return "passes over the banks of shared memory for each request";
         case Counter::idle_lanes:

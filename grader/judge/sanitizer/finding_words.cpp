@@ -109,9 +109,9 @@ Description far_from_all(const RawFinding& f) {
                         : never_set ? "through a pointer that was never set"
                                     : "an address far from all memory",
                         who(f.now)),
-            null ? "Was memory allocated for it? (scratch is null where a stage's _scratch_bytes() asks for 0.)"
-                 : "Is the pointer set, and the index not by far too large or negative? (A 32-bit product may "
-                   "overflow, and what is read past the end of an input is rubbish.)"};
+            null ? "Was memory allocated for it? (scratch is null if the stage's _scratch_bytes() returns 0.)"
+                 : "Is the pointer set? Is the index negative, or far too large? (A 32-bit product may "
+                   "overflow, and values past the end of an input are garbage.)"};
 }
 
 /// Return whether a line has an index such as [y * columns + x] that is not made of numbers of threads.
@@ -130,13 +130,13 @@ std::string size_hint(const RawFinding& f, const Elements& elements, const std::
     if (f.offset < 0) return "Which index is negative there, and for which thread?";
     if (elements.is_scratch)
         return fmt::format(
-            "It has the {} that the stage's _scratch_bytes() asks for: is that enough for these sizes, "
+            "Its size is the {} that the stage's _scratch_bytes() returns: is that enough for these sizes, "
             "and is the index right?",
             format_plural(f.bytes, "byte"));
     if (static_cast<FindingSpace>(f.space) == FindingSpace::dynamic_shared)
-        return "The launch's third argument says how much there is, in bytes: <<<blocks, threads, bytes>>>.";
+        return "The launch's third argument is its size in bytes: <<<blocks, threads, bytes>>>.";
     if (static_cast<FindingSpace>(f.space) == FindingSpace::allocation)
-        return "Is the access guarded, e.g. by if (i < n)? Is the size that was asked for in bytes, n * sizeof(…)?";
+        return "Is the access guarded, e.g. by if (i < n)? Is the requested size in bytes, n * sizeof(…)?";
     if (has_row_index(line))
         return "In an index such as y * columns + x, columns must be the row length of this array, and x must be less "
                "than columns. Did you swap x and y, or use the row length of another array? If the index is right, "
@@ -176,7 +176,7 @@ std::string misaligned_hint(const std::vector<BufferSpec>& buffers, const RawFin
                            f.width == 2 * element ? "two" : "four");
     return fmt::format(
         "On a GPU this is an error: {0} bytes are read and written at multiples of {0}. Was a pointer to smaller "
-        "elements cast, or has what lies before another size?",
+        "elements cast, or does the data before it have an odd size?",
         f.width);
 }
 
@@ -194,14 +194,14 @@ const char* barrier_between(const RawFinding& f) {
 }
 
 Description race(const std::vector<BufferSpec>& buffers, const RawFinding& f, bool with_atomic) {
-    const std::string between = same_block(f) ? "with no barrier between" : "and blocks run in any order";
+    const std::string between = same_block(f) ? "without a barrier in between" : "and blocks run in any order";
     const std::string hint =
         f.before.atomic && f.now.atomic && f.other_width
             ? "Both are atomic, but one of 4 and one of 8 bytes: a GPU does "
               "not order them. Use one type for all atomics "
               "on these bytes."
         : f.before.atomic && f.now.atomic
-            ? "Both are atomic, but one holds within its block only. Use an atomic that holds on the whole GPU: the "
+            ? "Both are atomic, but the scope of one is its block. Use an atomic for the whole GPU: the "
               "function without _block, or cuda::thread_scope_device."
         : with_atomic && !same_block(f)
             ? "Use an atomic here as well (atomicExch releases a lock), or write the word before the launch "
@@ -217,10 +217,10 @@ Description race(const std::vector<BufferSpec>& buffers, const RawFinding& f, bo
             ? fmt::format(
                   "If only this block uses this memory, a barrier belongs between the two lines: {}. If other blocks "
                   "use "
-                  "it too, no barrier helps: write to other memory than is read, or use two launches. If many threads "
+                  "it too, no barrier helps: write to different memory, or use two launches. If many threads "
                   "update one element, use an atomic.",
                   barrier_between(f))
-            : "Let each block write a place of its own, use an atomic, or do the second step in another kernel (in a "
+            : "Let each block write a separate element, use an atomic, or do the second step in another kernel (in a "
               "cooperative launch: after grid.sync()). If a block reads what others announce by a flag or a counter, "
               "each writer needs a __threadfence() between its data and the flag.";
     return {with_atomic ? cause::atomic_race : cause::race,
@@ -241,8 +241,8 @@ const char* copy_hint(FindingKind kind) {
             return "On a GPU the name is not a pointer to the device's memory: cudaMemcpyToSymbol and "
                    "cudaMemcpyFromSymbol copy, and cudaGetSymbolAddress gives a pointer for everything else.";
         default:
-            return "The first pointer is where the bytes go, the second where they come from: is there memory at both? "
-                   "The last argument says from which side to which.";
+            return "The first pointer is the destination, the second the source: is there memory at both? "
+                   "The last argument is the direction.";
     }
 }
 
@@ -266,11 +266,11 @@ Description unfinished(const std::vector<BufferSpec>& buffers, const RawFinding&
     const std::string earlier = f.before.program_counter
                                     ? fmt::format("kernel {}, launched at line {},", work, f.other_line)
                                     : fmt::format("{} at line {}", work, f.other_line);
-    const std::string message = fmt::format(
-        "{} {} {}, and {} may not be complete: {}.", who_now, verb_of(f.now), element_at(buffers, f), earlier,
-        by_host    ? "the host has not waited for it"
-        : in_graph ? "no dependency leads from the one node of the graph to the other"
-                   : "it is in another stream");
+    const std::string message = fmt::format("{} {} {}, and {} may not be complete: {}.", who_now, verb_of(f.now),
+                                            element_at(buffers, f), earlier,
+                                            by_host    ? "the host has not waited for it"
+                                            : in_graph ? "no dependency orders the two nodes of the graph"
+                                                       : "it is in another stream");
     if (in_graph)
         return {
             cause::unfinished_work, message,
@@ -287,7 +287,7 @@ Description unfinished(const std::vector<BufferSpec>& buffers, const RawFinding&
 Description same_value(const std::vector<BufferSpec>& buffers, const RawFinding& f) {
     const bool in_output = static_cast<FindingSpace>(f.space) == FindingSpace::buffer && f.buffer < buffers.size();
     return {cause::same_value,
-            fmt::format("Several threads write the same value to {}: harmless, as long as it is the same.",
+            fmt::format("Several threads write the same value to {}: harmless as long as all values are equal.",
                         element_at(buffers, f)),
             in_output ? "Is the step of the loop the number of threads of the whole grid, gridDim.x * blockDim.x?" : "",
             true};
@@ -302,12 +302,12 @@ Description beyond_vector(const RawFinding& f) {
                               static_cast<std::uint64_t>(f.offset) / unit, format_plural(f.bytes / unit, "element"))
                 : fmt::format("{}: {}. This memory belongs to a std::vector: its size counts, not its capacity.",
                               function, detail_of(f)),
-            "Give a vector its size first: std::vector<float> v(n) or v.resize(n). v.reserve(n) does not change it."};
+            "Set the vector's size first: std::vector<float> v(n) or v.resize(n). v.reserve(n) does not change it."};
 }
 
 const char* host_access_hint(const RawFinding& f) {
     return static_cast<FindingSpace>(f.space) == FindingSpace::variable
-               ? "On a GPU the host's code does not reach a variable of the device's by its name: use "
+               ? "On a GPU, host code cannot use a device variable by its name: use "
                  "cudaMemcpyToSymbol or cudaMemcpyFromSymbol."
                : "The host cannot use a device pointer: copy with cudaMemcpy, or let a kernel do it.";
 }
@@ -320,13 +320,13 @@ Description describe(const std::vector<BufferSpec>& buffers, const RawFinding& f
             return out_of_bounds(buffers, f, source);
         case FindingKind::use_after_free:
             return {cause::use_after_free,
-                    fmt::format("Kernel {} {} {}, which was freed already: {}.", kernel_of(f), verb_of(f.now),
+                    fmt::format("Kernel {} {} {}, which was freed before: {}.", kernel_of(f), verb_of(f.now),
                                 element_at(buffers, f), who(f.now)),
                     "Free memory after the last kernel that uses it."};
         case FindingKind::uninitialised:
             return {
                 cause::uninitialised,
-                fmt::format("Kernel {} reads {}, which nobody has written yet: {}.", kernel_of(f),
+                fmt::format("Kernel {} reads {}, which has not been written yet: {}.", kernel_of(f),
                             element_at(buffers, f), who(f.now)),
                 is_in_shared(f)
                     ? "Shared memory is undefined until a thread of the block writes it. Do not read an element that "
@@ -343,22 +343,24 @@ Description describe(const std::vector<BufferSpec>& buffers, const RawFinding& f
                 cause::divergent_barrier,
                 fmt::format("Threads of one block wait at two different barriers: {} here, {} at the other.",
                             who(f.now), who(f.before)),
-                "Move __syncthreads() out of the if or the loop: all threads of the block must come to the same one."};
+                "Move __syncthreads() out of the if or the loop: all threads of the block must reach the same one."};
         case FindingKind::returned_before_barrier:
-            return {cause::return_before_barrier,
-                    fmt::format("{} of {} threads of block {} never come to this barrier.", f.threads_missing,
-                                f.threads, index_text(f.now.block)),
-                    "Threads without work must not return before it, nor may it be in an if that some do not enter."};
+            return {
+                cause::return_before_barrier,
+                fmt::format("{} of {} threads of block {} never reach this barrier.", f.threads_missing, f.threads,
+                            index_text(f.now.block)),
+                "Threads without work must not return before it, and it must not be in an if that some do not enter."};
         case FindingKind::misaligned:
             if (is_by_its_variable(f)) return misaligned_variable(f, elements_of(buffers, f).of);
-            return {cause::misaligned,
-                    fmt::format("Kernel {} {} {} bytes at byte {} of {}, which is no multiple of {}: {}.", kernel_of(f),
-                                verb_of(f.now), f.width, f.offset, elements_of(buffers, f).of, f.width, who(f.now)),
-                    misaligned_hint(buffers, f)};
+            return {
+                cause::misaligned,
+                fmt::format("Kernel {} {} {} bytes at byte {} of {}, which is not a multiple of {}: {}.", kernel_of(f),
+                            verb_of(f.now), f.width, f.offset, elements_of(buffers, f).of, f.width, who(f.now)),
+                misaligned_hint(buffers, f)};
         case FindingKind::host_memory:
             return {cause::host_memory,
                     fmt::format("Kernel {} {} host memory: {}.", kernel_of(f), verb_of(f.now), who(f.now)),
-                    "Kernels see device memory alone: cudaMalloc it and copy."};
+                    "Kernels see only device memory: allocate it with cudaMalloc, and copy."};
         case FindingKind::beside_atomic:
             return {cause::beside_atomic,
                     fmt::format("A plain read of {}, which other threads update with atomics, may return an old value.",
@@ -386,13 +388,13 @@ Description describe(const std::vector<BufferSpec>& buffers, const RawFinding& f
                 cause::leak,
                 fmt::format("{} that are allocated here are still allocated when the call ends.",
                             format_bytes(static_cast<double>(f.bytes))),
-                "Each cudaMalloc needs its cudaFree, and each cudaMallocHost its cudaFreeHost, on every way out of the "
+                "Each cudaMalloc needs a cudaFree, and each cudaMallocHost a cudaFreeHost, on every path out of the "
                 "function."};
         case FindingKind::not_destroyed:
             return {cause::not_destroyed,
                     fmt::format("Each call creates another one here with {}, and no call destroys it with {}.",
                                 object_of(f), detail_of(f)),
-                    fmt::format("Each {} needs its {}, on every way out of the function. Or create it in the first "
+                    fmt::format("Each {} needs a {} on every path out of the function. Or create it in the first "
                                 "call only and keep it in a static variable.",
                                 object_of(f), detail_of(f))};
         case FindingKind::copy_direction:
@@ -416,8 +418,8 @@ Description describe(const std::vector<BufferSpec>& buffers, const RawFinding& f
                                 hint_for_launch(static_cast<LaunchLimit>(f.limit)))};
         case FindingKind::invalid_free:
             return {cause::invalid_free, fmt::format("{} does not take this pointer: {}.", object_of(f), detail_of(f)),
-                    "Each allocation is freed once, with the pointer that it gave. The error shows in whatever asks "
-                    "for one next."};
+                    "Free each allocation once, with the pointer that it returned. The next call that asks for errors "
+                    "returns this one."};
         case FindingKind::lane_mask:
             return {cause::lane_mask, fmt::format("In kernel {}, {}: {}.", kernel_of(f), detail_of(f), who(f.now)),
                     "The mask must name each lane that executes this call, the calling one included, and no other: "
@@ -431,7 +433,7 @@ Description describe(const std::vector<BufferSpec>& buffers, const RawFinding& f
             return {cause::kept_value,
                     fmt::format("Kernel {} reads {}, which an earlier call has changed: {}.", kernel_of(f),
                                 element_at(buffers, f), detail_of(f)),
-                    fmt::format("Set it back for the next call: with a store by the thread that uses it last, or with "
+                    fmt::format("Reset it for the next call: with a store by the thread that uses it last, or with "
                                 "cudaMemcpyToSymbol before the launch."),
                     true};
         case FindingKind::input_written:
@@ -461,12 +463,13 @@ std::string kernel_of(const RawFinding& f) { return clean_name(f.kernel, sizeof 
 std::string race_with_itself(const RawFinding& f) {
     constexpr auto atomic = "an atomic (atomicAdd for a sum, atomicMax for a maximum)";
     if (f.now.writes && f.before.writes)
-        return fmt::format("Many threads write one place: use {}, or let one thread do it.", atomic);
+        return fmt::format("Many threads write one element: use {}, or let one thread do it.", atomic);
     const char* const barrier = barrier_between(f);
-    const std::string many = fmt::format("If many threads update one place, that takes {}.", atomic),
-                      turns = "between a read and a write of another thread, as between two turns of a loop";
+    const std::string many = fmt::format("If many threads update one element, use {}.", atomic),
+                      turns =
+                          "between a read and a write of another thread, for example between two iterations of a loop";
     if (is_in_shared(f)) return fmt::format("A barrier belongs {}: {}. {}", turns, barrier, many);
-    return fmt::format("{} If each has its own, a barrier belongs {}: {}.", many, turns, barrier);
+    return fmt::format("{} If each thread has its own, put a barrier {}: {}.", many, turns, barrier);
 }
 
 void count_same_values(Finding& found) {
@@ -475,8 +478,8 @@ void count_same_values(Finding& found) {
         found.hint = "";
     else if (!found.hint.empty())
         found.message = fmt::format(
-            "Threads write {} times what other threads have written already. The result is right, "
-            "but the work is done again.",
+            "{} times, a thread writes a value that another thread has already written. The result is right, "
+            "but the work is repeated.",
             format_count(found.count));
 }
 

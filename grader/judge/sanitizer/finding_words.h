@@ -1,5 +1,5 @@
 #pragma once
-// The words of the sanitizer's findings.
+// Writes the messages of the sanitizer's findings.
 
 #include <string>
 #include <vector>
@@ -29,8 +29,7 @@ Description describe(const std::vector<BufferSpec>& buffers, const RawFinding& f
 /// Return the hint for a line whose threads race with each other.
 std::string race_with_itself(const RawFinding& f);
 
-/// Complete the words about plain writes of one value, when their number is known: very many are work that is done
-/// again.
+/// Complete the message about plain writes of one value when their number is known: very many mean repeated work.
 void count_same_values(Finding& found);
 
 /// Return a return_before_barrier as a note: since compute capability 7.0, a barrier waits only for threads that have

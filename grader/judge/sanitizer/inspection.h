@@ -1,5 +1,5 @@
 #pragma once
-// Everything that the sanitizer finds in a file, and its inspection, which `make inspect` stores.
+// All results of the sanitizer for a file, and its inspection, which `make inspect` stores.
 
 #include <string>
 #include <vector>
@@ -22,7 +22,8 @@ struct Inspected {
     std::vector<LineSummary> lines = {};
     std::vector<LimitOutcome> limits = {};
     bool passed = false;
-    std::string wrong = {}, wrong_cause = {}, wrong_hint = {};  // where the answers are wrong, why, and what to try
+    std::string wrong = {}, wrong_cause = {},
+                wrong_hint = {};  // the dataset with wrong outputs, the reason, and what to try
 };
 
 /// Describe it in the format that `inspect --json` writes and grader/python/journal/inspection.py reads.

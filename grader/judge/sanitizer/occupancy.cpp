@@ -94,8 +94,8 @@ const Gpu& find_gpu(const std::string& name) {
     if (const Gpu* found = look_up(name)) return *found;
     std::vector<std::string> names;
     for (const Gpu& gpu : gpus) names.push_back(gpu.name);
-    throw UsageError(fmt::format("No GPU in the table is called {}.{} There are: {}.", name, did_you_mean(name, names),
-                                 fmt::join(names, ", ")));
+    throw UsageError(
+        fmt::format("The table has no GPU {}.{} It has: {}.", name, did_you_mean(name, names), fmt::join(names, ", ")));
 }
 
 const Gpu& usual_gpu() {

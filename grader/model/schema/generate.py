@@ -191,7 +191,7 @@ def write_source(schema: str, types: list[Type]) -> str:
 
 
 def write_if_new(file: Path, text: str) -> None:
-    """Leave a file with this text alone, so that make compiles nothing again."""
+    """Write a file unless it has this text already, so that make compiles nothing again."""
     if not file.exists() or file.read_text(encoding="utf-8") != text:
         file.write_text(text, encoding="utf-8")
 

@@ -8,7 +8,7 @@ warplab-course regrade DIR --student ID | --changed …     grade again; old sco
 warplab-course due|without|extend|points|override DIR …   set dates and points, and which points count
 warplab-course attempts DIR --student ID --more 2         grant further attempts beyond the limit of serve
 warplab-course mark DIR --student ID | --from CSV …       mark journals by the rubric, handouts/rubric.json
-warplab-course drop DIR --student ID                      let a hand-in count for nobody
+warplab-course drop DIR --student ID                      exclude a hand-in from grading
 warplab-course comment|request DIR --student ID …         comment on a line of code, record a request to grade again
 warplab-course pull DIR | push DIR --canvas URL …          fetch hand-ins, return grades and feedback (or --moodle)
 warplab-course report DIR                                 write gradebook.csv, feedback/ and report.html again
@@ -119,14 +119,14 @@ def add_judging(one: argparse.ArgumentParser) -> None:
     which = one.add_mutually_exclusive_group()
     which.add_argument("--stage", default="", help="grade only this stage")
     which.add_argument("--upto", default="", metavar="STAGE", help="the last stage to grade, as in the students' kit")
-    help_text = "where speed points come from: a GPU (default), the model of one (provisional), or nowhere"
+    help_text = "the source of speed points: a GPU (default), a model of a GPU (provisional), or none"
     one.add_argument("--speed", default="", choices=SPEEDS, help=help_text)
-    one.add_argument("--backend", default="", help="cuda or cpu; without it, cuda if there is a GPU")
+    one.add_argument("--backend", default="", help="cuda or cpu (default: cuda if there is a GPU)")
     one.add_argument("--no-check-mode", action="store_true", help="quicker; hygiene points are pending")
     one.add_argument("--no-nvcc", action="store_true", help="quicker; does not compile with nvcc on the CPU backend")
     one.add_argument("--unsafe", action="store_true", help="grade without a sandbox if none is available")
     timeout = make_number(float, 1, MOST_TIMEOUT_S)
-    one.add_argument("--timeout-s", type=timeout, default=1800, help="limit for all stages of a submission (1800)")
+    one.add_argument("--timeout-s", type=timeout, default=1800, help="time limit for all stages of a submission (1800)")
     help_text = "the longest a timing sample takes, 0.05 to 1 (0.1; with --precise, 1)"
     one.add_argument("--sample-seconds", type=make_number(float, 0.05, 1), default=0, help=help_text)
     help_text = "time until the ratio to the reference is known to 0.5%%, not only until the points are known"
@@ -212,9 +212,9 @@ def add_attempts(verbs: Verbs) -> None:
 
 
 def add_drop(verbs: Verbs) -> None:
-    one = add_verb(verbs, "drop", drop, "let hand-ins count for nobody: a test upload, a student who left")
+    one = add_verb(verbs, "drop", drop, "exclude hand-ins: a test upload, a student who left")
     add_students(one)
-    one.add_argument("--undo", action="store_true", help="let them count again")
+    one.add_argument("--undo", action="store_true", help="include them again")
 
 
 def add_talk(verbs: Verbs) -> None:
@@ -222,11 +222,11 @@ def add_talk(verbs: Verbs) -> None:
     one.add_argument("--student", required=True, help="a student, or a team's hand-in")
     one.add_argument("--stage", required=True)
     one.add_argument("--line", type=make_number(int, 1, MOST_LINE), required=True)
-    add_undo(one).add_argument("--text", type=parse_reason, help="the student reads it")
+    add_undo(one).add_argument("--text", type=parse_reason, help="the comment, which the student reads")
     other = add_verb(verbs, "request", request, "record a student's request to grade again, and the answer")
     other.add_argument("--student", required=True)
     what = other.add_mutually_exclusive_group(required=True)
-    what.add_argument("--text", type=parse_reason, help="what the student asks for")
+    what.add_argument("--text", type=parse_reason, help="the student's request")
     what.add_argument("--answer", type=parse_reason, help="closes the open request")
 
 
@@ -242,7 +242,7 @@ def add_export(verbs: Verbs) -> None:
 
 def add_remote(verbs: Verbs) -> None:
     one = add_verb(verbs, "pull", pull, "fetch an assignment's hand-ins and roster into a folder")
-    other = add_verb(verbs, "push", push, "return grades and feedback; without --send, say what would change")
+    other = add_verb(verbs, "push", push, "return grades and feedback; without --send, only show what would change")
     other.add_argument("--send", action="store_true", help="write to the course system")
     for verb in (one, other):
         add_course_system(verb, required=True)

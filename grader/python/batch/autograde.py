@@ -2,9 +2,9 @@
 
 python3 -m grader.python.batch.autograde LAB SUBMISSION… --format gradescope|autolab [--output FILE]
 
-SUBMISSION is what was handed in: a folder or files, an archive of `make submit` or the stages' .cu files. The scripts
-in services/ call this. What is not the student's fault ends with exit status 2 and without a result, so that the
-course system says that grading failed. If the judge crashes on a submission and grades the reference next, the
+SUBMISSION is the hand-in: a folder or files, an archive of `make submit` or the stages' .cu files. The scripts in
+services/ call this. If a failure is not the student's fault, the exit status is 2 and there is no result, so that the
+course system reports that grading failed. If the judge crashes on a submission and grades the reference next, the
 submission is the cause and gets 0 points. If the time is over, the stages that were judged keep their points: see
 grade/unfinished.py.
 """
@@ -32,7 +32,9 @@ from grader.python.common.markup import show_text
 
 STUDENTS_FAULT = ("nothing_to_grade", "archive_refused", "judge_crashed")
 TIME_LIMIT_S = 560  # Gradescope stops after ten minutes
-SHARE = 0.8  # of that time is the submission's; the rest is for a failure of the judge or a stage that takes too long
+SHARE = (
+    0.8  # the submission's share of that time; the rest is for a failure of the judge or a stage that takes too long
+)
 
 
 def refuse(wanted: str, stages: Sequence[str], why: str) -> str:
@@ -57,10 +59,10 @@ def grade(settings: Settings, submission: Sequence[Path], wanted: str) -> str:
         rest = replace(settings, timeout_s=max(end_s - time.monotonic(), MINIMUM_S))
         graded = accuse(graded) if is_reference_graded(rest, Running(), {}) else graded
     if graded.status in STUDENTS_FAULT:
-        opened = "What was handed in is not opened. " if graded.status == "archive_refused" else ""
+        opened = "The hand-in was not opened. " if graded.status == "archive_refused" else ""
         return refuse(wanted, settings.stages, opened + graded.detail)
     if not graded.judged:
-        raise UserError(f"Not graded, and no fault of the submission's: {graded.detail}")
+        raise UserError(f"Not graded, for a reason other than the submission: {graded.detail}")
     return ONE_REPORT[wanted](graded.judged)
 
 

@@ -1,1 +1,1 @@
-"""What the other packages share: console, documents, reports, and building blocks of pages."""
+"""Code that the other packages share: console, documents, reports, and building blocks of pages."""

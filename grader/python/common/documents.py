@@ -20,7 +20,7 @@ MOST_NUMBER = 1e20  # more than any count of bytes, operations or seconds
 MOST_BYTES = 64_000_000  # per document
 MOST_ITEMS = 10_000  # per list without a limit of its own (AtMost)
 MOST_CHARACTERS = 1_000_000  # per text; the largest texts are a compiler's log and the output of a student's program
-TOO_MUCH = "No program of the kit writes that much: create the file again."
+TOO_MUCH = "No program of the kit writes that much. Create the file again."
 NOT_FINITE = ("nan", "inf", "-inf")  # JSON cannot represent these numbers; they arrive as strings
 
 
@@ -41,7 +41,7 @@ class AtMost:
 
 @dataclasses.dataclass(frozen=True)
 class OneOf:
-    """The words that a text may be; used with typing.Annotated."""
+    """The allowed values of a text; used with typing.Annotated."""
 
     words: tuple[str, ...]
 

@@ -41,7 +41,7 @@ class NvccAnswer:
 class Finding:
     @property
     def explains(self) -> bool:
-        """Return whether to show it to the student: a defect, or a note that reports contain only for wrong answers."""
+        """Return whether the student sees it: a defect, or a note that reports contain only for wrong answers."""
         return not self.note or self.cause in ("absent_lane", "unset_constant", "kept_value")
 
 

@@ -7,8 +7,8 @@ The file, schema 1; what each counter is: grader/model/schema/lab.schema.json, c
     {"schema": 1, "stages": {"<lab>/<stage>": {"code_hash": of solutions/<lab>/<stage>.cu, "dataset": …,
                                                "counters": {"device_bytes": 1.05, …}}}}
 
-A lab's stages are all counted on one dataset: the one that its limits name, or the largest. Stages that are counted
-anew replace the old ones; those that are no more go.
+A lab's stages are all counted on one dataset: the one that its limits name, or the largest. New counts of a stage
+replace the old ones; stages that no longer exist are removed.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Measures where the time of grading goes, with the reference solutions.
+"""Measure the time of each phase of grading, with the reference solutions.
 
 python3 -m grader.python.docs.grading_times [--labs L …] [--stages N …] [--json FILE]    grades, then prints the table
 python3 -m grader.python.docs.grading_times --show FILE                                prints the table of a file
 
-Each stage is graded by a judge of its own, as in a batch. Grade once before: the first time on a machine also measures
+A separate judge grades each stage, as in a batch. Grade once before: the first time on a machine also measures
 baselines and compiles what all submissions share. Standard library only.
 """
 

@@ -11,7 +11,7 @@ from pathlib import Path
 FILE = "grader/judge/predict/COMPARED.md"
 GPU = re.compile(r"^## (.+)$", re.MULTILINE)
 ROW = re.compile(r"^\| (\w+)/(\d\d_\w+) \| (\w+) \| ([\d.]+) \| ([\d.]+) \| [\d.]+ \|$", re.MULTILINE)
-CLOSE = 1.5  # a factor; stages that are farther off are named
+CLOSE = 1.5  # a factor; stages with a larger one are named
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Compared:
 
     @property
     def factor(self) -> float:
-        """Return by which factor the model is off: 1 or more."""
+        """Return the factor between modelled and measured time, 1 or more."""
         return max(self.ratio, 1 / self.ratio)
 
 
@@ -44,7 +44,7 @@ def read_compared(root: Path) -> dict[str, list[Compared]]:
 
 
 def tell_compared(gpu: str, rows: Sequence[Compared]) -> str:
-    """Return how often the model is how far off, as sentences."""
+    """Return sentences on the distribution of the model's errors."""
     factors = [row.factor for row in rows]
     near, double = (sum(factor <= limit for factor in factors) / len(factors) for limit in (CLOSE, 2))
     low = sum(row.ratio < 1 for row in rows if row.factor > CLOSE)

@@ -13,9 +13,8 @@ A results file, schema 1:
                                   "dataset": …, "iterations": 1000, "points": [as in the sweep]}},
      "peers": {"<lab>": [{"name": "cublasSdot", "dataset": …, "median_s": …, "iterations": 1000}]}}
 
-Stages, sweeps and peers that are measured anew replace the old ones; the rest of a file for the same GPU and driver
-stays.
-PEERS.json holds what "peers" does.
+New measurements of stages, sweeps and peers replace the old ones; the rest of a file for the same GPU and driver stays.
+PEERS.json contains the value of "peers".
 """
 
 from __future__ import annotations
@@ -135,7 +134,7 @@ def set_machine(results: Results, file: Path, gpu: str, driver: str) -> None:
     if results.gpu and (results.gpu, results.driver) != (gpu, driver):
         raise UserError(
             f"{file}: measured on {gpu} with driver {driver}, the others on {results.gpu} with driver "
-            f"{results.driver}. One results file is one machine's: give its reports alone, or delete the old file."
+            f"{results.driver}. A results file belongs to one machine: pass only its reports, or delete the old file."
         )
     results.gpu, results.driver = gpu, driver
 

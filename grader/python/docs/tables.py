@@ -1,7 +1,7 @@
 """Generate the marked blocks in README.md and handouts/*.md.
 
 python3 -m grader.python.docs.tables            writes the blocks that are stale
-python3 -m grader.python.docs.tables --check    says which block, and which measured stage, is stale, and exits 1
+python3 -m grader.python.docs.tables --check    lists the stale blocks and measured stages, and exits with 1
 
 A block is all between its marker and the next `<!-- end -->`, each alone on its line:
 
@@ -13,14 +13,14 @@ A block is all between its marker and the next `<!-- end -->`, each alone on its
     <!-- table: expected LAB -->     the reference solutions' times on each GPU, and their shares of its bound
     <!-- table: rates LAB -->        the same as amounts per second, beside the source's (grader/python/docs/rates.py)
     <!-- table: counters LAB -->     what check mode counts of its solutions, from handouts/counters.json
-    <!-- table: source LAB -->       the figures of the lab's source, from labs/LAB/source.json, with ours beside them
+    <!-- table: source LAB -->       the figures of the lab's source, from labs/LAB/source.json, next to ours
     <!-- table: mistakes LAB -->     wrong submissions and the causes that they get, from tests/labs/LAB/wrong.json
-    <!-- table: modelled -->         how far off modelled times are, from grader/judge/predict/COMPARED.md
+    <!-- table: modelled -->         the errors of modelled times, from grader/judge/predict/COMPARED.md
     <!-- table: kinds -->            the kinds of bugs that an answer to `make bug` can name
     <!-- table: profile LAB STAGE STAGE -->  Nsight Compute's counts of two stages, from tests/cpu/check/compared.json,
                                      and their times, from handouts/results/*.json
     <!-- table: sweep LAB STAGE -->  a stage's times for every choice of its tunables, from handouts/results/*.json
-    <!-- help: VERB -->              what build/warplab VERB --help says; VERB warplab: build/warplab --help
+    <!-- help: VERB -->              the output of build/warplab VERB --help; VERB warplab: build/warplab --help
 
 labs/LAB/source.json, schema 1:
 
@@ -34,7 +34,7 @@ source's dataset, "scale" (usual: 1) says how many times as long the whole takes
 is the whole. Where all its times are for one of several parts of an iteration, "part" names it and "parts" says how
 many there are.
 
-A measured or swept stage is stale when its solution is no longer the one that was measured.
+A measured or swept stage is stale if its solution has changed since.
 """
 
 from __future__ import annotations

@@ -36,7 +36,7 @@ WIDTH = 100
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of bug that a student can name: the sanitizer's causes that it stands for, what happens, and other words
+    """A kind of bug that a student can name: the sanitizer's causes that belong to it, a description, and other words
     for it."""
 
     causes: tuple[str, ...]
@@ -94,10 +94,10 @@ class Outcome(StrEnum):
 
 
 REPLIES = {
-    Outcome.SECOND: "Right kind, and line {line} is involved as the second access. With which line does it collide?",
-    Outcome.KIND: "Right kind, other line: line {line} is not where the sanitizer sees it.",
+    Outcome.SECOND: "Right kind, and line {line} is involved as the second access. Which line does it conflict with?",
+    Outcome.KIND: "Right kind, other line: the sanitizer does not report it in line {line}.",
     Outcome.LINE: "Right line, other kind.",
-    Outcome.NEITHER: "No: neither the line nor the kind.",
+    Outcome.NEITHER: "Neither the line nor the kind is right.",
 }
 
 
@@ -262,8 +262,8 @@ def begin(exercise: Exercise, work: Path) -> None:
         write(copy, read_text(exercise.file))
     keep(work, exercise, Outcome.BEGUN)
     lines = [
-        f"{copy}, for {exercise.stage}: it compiles, and one thing in it is wrong.",
-        "Read it. Name the line of the access or call that goes wrong, not the line of the repair, and the kind:",
+        f"{copy}, for {exercise.stage}: it compiles, but has one bug.",
+        "Read it. Name the line of the wrong access or call, not the line that needs a change, and the kind:",
         f"    {command_for(exercise, 'LINE=… KIND=…')}",
         "Kinds:",
         describe_kinds(),
@@ -284,7 +284,7 @@ def answer(exercise: Exercise, line: int, kind: str, work: Path, build: Path) ->
     """Compare an answer with the sanitizer's findings, keep it, and reply. Return 0 if the bug is found."""
     copy = exercise.copy(work)
     if copy.is_file() and copy.read_bytes() != exercise.file.read_bytes():
-        say(f"{copy} was changed. LINE counts in the exercise as it was: {exercise.file}")
+        say(f"{copy} was changed. LINE refers to the original exercise: {exercise.file}")
     inspection = inspect(exercise, build)
     key = find_key(inspection)
     outcome = compare(key, line, kind)
@@ -312,7 +312,7 @@ def list_exercises(folder: Path, labs: Sequence[str], work: Path) -> int:
     """Show the exercises of the labs, with the standing of each. Raises UserError if there are none."""
     offered = {lab: exercises for lab in labs if (exercises := read_exercises(folder, lab))}
     if not offered:
-        raise UserError(f"There are no exercises for {', '.join(labs)}. The instructor gives them out with a kit.")
+        raise UserError(f"There are no exercises for {', '.join(labs)}. The instructor releases them with a kit.")
     for lab, exercises in offered.items():
         standings = read_standings(work, lab)
         found = sum(standings.get(one.name, Standing()).end == Outcome.FOUND for one in exercises)
@@ -336,7 +336,7 @@ def choose_exercise(folder: Path, lab: str, typed: str, work: Path) -> Exercise:
     """Return the exercise that was typed or, if none was, the last one. Raises UserError with the choices."""
     exercises = {one.name: one for one in read_exercises(folder, lab)}
     if not exercises:
-        raise UserError(f"There are no exercises for {lab}. The instructor gives them out with a kit.")
+        raise UserError(f"There are no exercises for {lab}. The instructor releases them with a kit.")
     last = [name for name in read_standings(work, lab) if name in exercises][-1:]
     name = typed.strip().lower() or "".join(last)
     if name in exercises:

@@ -127,7 +127,7 @@ def describe_traffic(inspection: Inspection) -> Html:
     factor = show_factor(inspection.device_bytes / inspection.least_bytes)
     return join(
         tag("strong", factor),
-        f" the least: kernels ask device memory for {show_bytes(inspection.device_bytes)} in sectors of 32 bytes, "
+        f" the minimum: kernels request {show_bytes(inspection.device_bytes)} in sectors of 32 bytes, "
         f"where {show_bytes(inspection.least_bytes)} have to move. Caches serve some of it.",
     )
 
@@ -161,17 +161,17 @@ def make_source(inspection: Inspection) -> Html:
         if findings:
             rows.append(tag("tr", tag("td", *map(make_finding, findings), colspan=len(names) + 2), class_="findings"))
     caption = (
-        "Of each request, which is what a warp accesses together: lanes that take part, of 32; sectors of 32 bytes of "
-        "device memory, and how few would do; passes over the banks of shared memory, or addresses of constants; "
-        "clashes, which are lanes whose atomics meet at one address. The stronger a line's number is coloured, "
-        "the longer memory works for it; orange if a count is high. Counted in the first blocks of each launch."
+        "For each request (an access of a whole warp): lanes that take part, of 32; sectors of 32 bytes of "
+        "device memory, and the possible minimum; passes over the banks of shared memory, or addresses of constants; "
+        "clashes, which are lanes whose atomics go to one address. The stronger the colour of a line's number, "
+        "the more memory time it takes; orange if a count is high. Counted in the first blocks of each launch."
     ) + describe_modelled(inspection)
     table = tag("table", tag("thead", head), tag("tbody", *rows), class_="source")
     return tag("section", tag("h2", "Source"), tag("p", caption, class_="caption"), table)
 
 
 def describe_modelled(inspection: Inspection) -> str:
-    """Say what the column of modelled shares means, or why it is missing."""
+    """Explain the column of modelled shares, or why it is missing."""
     modelled = inspection.modelled
     if modelled.why_not:
         return f" No modelled shares: {modelled.why_not}."

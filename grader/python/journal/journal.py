@@ -3,7 +3,7 @@
 python3 -m grader.python.journal.journal LAB [--pdf]    (make journal LAB=… [PDF=1])
 
 Reads work/<lab>/journal/records.jsonl, which every check, bench, sweep and inspect on work/ adds to, and the notes
-in the same folder. The same folder gives the same journal, byte for byte.
+in the same folder. The same folder always gives the same journal, byte for byte.
 """
 
 from __future__ import annotations
@@ -82,8 +82,8 @@ def find_changed(journal: Journal, files: Path) -> list[str]:
             if other is None or version.records[-1].when >= other.records[-1].when:
                 latest[optimisation.stage] = version
     return [
-        f"{stage}.cu is not the text that was judged last. The journal shows the judged text. To judge the new one: "
-        f"make check LAB={journal.lab} STAGE={stage[:2]}"
+        f"{stage}.cu was changed since it was judged last. The journal shows the judged version. To judge the new "
+        f"version:  make check LAB={journal.lab} STAGE={stage[:2]}"
         for stage, version in sorted(latest.items())
         if (file := files / f"{stage}.cu").is_file()
         and hashlib.sha256(file.read_bytes()).hexdigest() != version.source_hash

@@ -128,8 +128,8 @@ def one_optimisation(
         yield f"### Counters on {counts[1].dataset}"
         yield make_table(*counter_columns(counts[0], before.id if before else "", rows))
     if tries := tell_tries(optimisation, chosen, timeline):
-        yield f"### {plural(len(tries), 'version')} tried and given up"
-        yield make_table(["When (UTC)", "Version", "Time", "vs the one kept"], tries[-MOST_TRIES:])
+        yield f"### {plural(len(tries), 'version')} tried and discarded"
+        yield make_table(["When (UTC)", "Version", "Time", "vs the kept one"], tries[-MOST_TRIES:])
     if way := tell_way(optimisation):
         yield way
     yield from changed(journal, optimisation, before)

@@ -2,9 +2,9 @@
 
 python3 -m grader.python.journal.notes LAB STAGE [--new]    (make note LAB=… STAGE=… [NEW=1])
 
-An optimisation is a stage, or with NEW=1 a further step within one. The note's first line says when it was begun:
-what is recorded from then on belongs to it. A note that exists is never written over, and no further one is made while
-the last one is empty and nothing belongs to it.
+An optimisation is a stage, or with NEW=1 a further step within one. The note's first line has the time when it was
+begun: records from then on belong to it. An existing note is never overwritten, and no further one is created while the
+last one is empty and nothing belongs to it.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from grader.python.common.labs import choose_labs, read_stages
 from grader.python.journal.records import parse_time, read_records
 
 PROMPTS = {
-    "Goal": "What is to become right, or faster, and by which idea?",
+    "Goal": "What should become right or faster, and by which idea?",
     "What speedup do I expect, and why": "A number, from the bytes, the accesses or the threads. Before you measure.",
     "Seconds I predict": "For all iterations of make bench, such as 0.05 s or 50 ms. Before you measure.",
     "Difficulties": "What went wrong, and how did you find out?",
@@ -151,7 +151,7 @@ def create_note(folder: Path, stage: str, title: str, new: bool, now: datetime) 
         return notes[-1][1]
     number = notes[-1][0] + 1 if notes else 1
     file = folder / name_note(stage, number)
-    begun = f"<!-- begun {now:%Y-%m-%dT%H:%M:%SZ}: what is recorded from then on belongs to this note -->"
+    begun = f"<!-- begun {now:%Y-%m-%dT%H:%M:%SZ}: records from then on belong to this note -->"
     name = title if number == 1 else f"{title}, step {number}"
     prompts = [f"## {prompt}\n\n<!-- {hint} -->\n" for prompt, hint in PROMPTS.items()]
     try:

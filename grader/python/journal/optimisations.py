@@ -229,7 +229,7 @@ class Journal:
 
     @property
     def has_gpu(self) -> bool:
-        """Return whether a GPU ran any of the code, or nothing ran yet. Otherwise there is nothing to say of times."""
+        """Return whether a GPU ran any of the code, or nothing ran yet. Otherwise, times mean nothing."""
         records = [record for one in self.optimisations for version in one.versions for record in version.records]
         ran = [record.backend for record in records if record.backend]
         return not ran or "cuda" in ran
@@ -293,8 +293,8 @@ def find_problems(note: Note) -> list[str]:
     problems = []
     if note.begun is None and note.number > 1:
         problems.append(
-            f"{note.file} does not say when it was begun, so no time belongs to it. Its first line is to be like "
-            "<!-- begun 2026-11-21T09:30:00Z -->"
+            f"{note.file} does not have the time when it was begun, so no measurement belongs to it. Its first line "
+            "should be like <!-- begun 2026-11-21T09:30:00Z -->"
         )
     if note.shortened:
         problems.append(f"{note.file} is too long; its end is left out.")

@@ -107,7 +107,7 @@ def make_measured(journal: Journal, timeline: Timeline | None, source: Source | 
     if timeline is None and not journal.has_gpu:
         return None
     if timeline is None:
-        advice = "make device says what this machine's memory allows, make bench times a stage; both need a GPU."
+        advice = "make device shows this machine's memory bandwidth, make bench times a stage; both need a GPU."
         return tag("section", tag("h2", "Maximum possible speed"), tag("p", f"{NOT_MEASURED} {advice}", class_="note"))
     return join(
         tag("div", make_bound(journal, timeline), make_cpu(timeline), class_="two"),
@@ -325,8 +325,8 @@ def make_tries(optimisation: Optimisation, timeline: Timeline | None) -> Html | 
     if tries:
         shown, left_out = tries[-MOST_TRIES:], len(tries) - MOST_TRIES
         caption = f"{plural(left_out, 'older one')} left out." if left_out > 0 else ""
-        summary = tag("summary", f"{plural(len(tries), 'version')} tried and given up")
-        names = ["When (UTC)", "Version", "Time", "vs the one kept"]
+        summary = tag("summary", f"{plural(len(tries), 'version')} tried and discarded")
+        names = ["When (UTC)", "Version", "Time", "vs the kept one"]
         table = tag("details", summary, make_small_table(names, shown, caption), open="" if len(tries) <= 6 else None)
     return join(table, tag("p", way, class_="caption") if way else None) if table or way else None
 
@@ -382,7 +382,7 @@ def make_elsewhere(journal: Journal, timelines: Sequence[Timeline]) -> Html:
 
 
 def make_method(timeline: Timeline | None) -> Html | None:
-    """Explain once for all optimisations how a change is told apart from noise."""
+    """Explain once for all optimisations how a change is distinguished from noise."""
     if timeline is None or len(timeline.rows) < 2:
         return None
     return tag("section", tag("h2", "How this was decided"), tag("p", tell_noise(timeline), class_="caption"))

@@ -1,4 +1,4 @@
-"""Compares the predictions of each optimisation, by the student in the note and by the model, with measured times.
+"""Compare the predictions for each optimisation, by the student's note and by the model, with measured times.
 
 A prediction is compared only with a measurement of the same text on the same dataset and, if it is the model's, on the
 GPU that was modelled.
@@ -15,7 +15,7 @@ from grader.python.journal.optimisations import Journal, Optimisation, place_of
 from grader.python.journal.records import Record
 
 NAMES = ["Optimisation", "You predicted", "Modelled", "Measured", "You were off by", "The model was off by"]
-CLOSE = 1.05  # a factor; less is not worth a direction
+CLOSE = 1.05  # a factor; with less, no direction is shown
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ def find_modelled(records: Sequence[Record]) -> Iterator[ModelledTime]:
 
 
 def show_miss(predicted_s: float | None, measured_s: float | None) -> str:
-    """Format how far a prediction is off: 2.5x, too slow. Return a dash if one of the times is unknown."""
+    """Format a prediction's error: 2.5x, too slow. Return a dash if one of the times is unknown."""
     if not predicted_s or not measured_s:
         return NONE
     factor = max(predicted_s / measured_s, measured_s / predicted_s)

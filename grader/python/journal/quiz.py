@@ -3,8 +3,8 @@
 python3 -m grader.python.journal.quiz LAB [--new]    (make quiz LAB=… [NEW=1])
 
 labs/LAB/quiz.json has the questions, and work/LAB/journal/quiz.json gets the answers. The quiz is formative: it gives
-no points, and labs/LAB/quiz.json says which answers are right. To hide them would hide nothing, because the reason of
-each wrong choice is in that file, too. That file alone decides what is right, never the student's.
+no points, and labs/LAB/quiz.json has the right answers. Hiding them would be pointless, because that file also has the
+reason for each wrong choice. Only that file decides which answers are right, never the student's.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ def read_answers(file: Path, lab: str) -> list[Given]:
         raise UserError(f"{file}: larger than {MOST_ANSWERS_BYTES // 10**6} MB. Delete it to begin the quiz again.")
     found = read_document(type_of("quiz_answers"), file, "a file of answers", "Delete it to begin the quiz again.")
     if found.lab != lab:
-        raise UserError(f"{file}: answers to the quiz of {found.lab!r}, not of {lab!r}. Move it away.")
+        raise UserError(f"{file}: answers to the quiz of {found.lab!r}, not of {lab!r}. Move the file.")
     return found.answers
 
 
@@ -136,7 +136,7 @@ def ask_all(questions: Sequence[Question], lab: str, file: Path, answers: list[G
     """Ask the questions, and write each answer at once. A question that was answered wrong is asked again after the
     others. Return False if the student stops before the end."""
     waiting = deque(questions)
-    say(f"{len(waiting)} to answer. Ctrl-D stops; what you answered is kept.")
+    say(f"{len(waiting)} to answer. Ctrl-D stops; your answers are kept.")
     while waiting:
         question = waiting.popleft()
         answer = ask(question)

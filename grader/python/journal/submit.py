@@ -7,12 +7,12 @@ The archive is work/<lab>-<ids>-<date and time in UTC>.tar.gz. In it: <lab>/mani
 answers to the quiz), and journal.html and journal.md as `make journal` makes them of these. manifest.json, schema 1:
 
     {"schema": 1, "lab": …, "warplab": version of the grader, "time": ISO 8601 in UTC,
-     "authors": [{"name": …, "id": …}], "files": [{"path": below <lab>/, "bytes": …, "sha256": …}],
-     "kit": number of the students' kit, 0 outside one, "stages": [all stages that the student was given],
-     "forced": whether problems were overruled, "problems": [what would not grade], "warnings": [what may surprise]}
+     "authors": [{"name": …, "id": …}], "files": [{"path": below <lab>/, "bytes": …, "sha256": …}], "kit": number of the
+     students' kit, 0 outside one, "stages": [all stages that the student was given], "forced": whether problems were
+     overruled, "problems": [problems that prevent grading], "warnings": [possible surprises]}
 
-What would not grade (a stage missing, empty, untouched, too large, no regular file, a name that is no stage) is
-refused with exit status 1 unless FORCE=1 or --force says otherwise; what cannot be packed is then left out.
+Files that cannot be graded (a stage missing, empty, untouched, too large, not a regular file, a name that is not a
+stage) are refused with exit status 1, except with FORCE=1 or --force; files that cannot be packed are then omitted.
 """
 
 from __future__ import annotations

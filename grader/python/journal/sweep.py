@@ -1,6 +1,6 @@
 """Show the best values of a stage's tunables: bars in the terminal, and a plot as SVG.
 
-python3 -m grader.python.journal.sweep build/sweep/LAB-STAGE.json    writes the plot beside it, as .svg
+python3 -m grader.python.journal.sweep build/sweep/LAB-STAGE.json    writes the plot next to it, as .svg
 python3 -m grader.python.journal.sweep build/sweep                   the same for the newest JSON there
 
 The JSON is what `build/warplab sweep` writes: grader/model/schema/sweep.schema.json.

@@ -30,7 +30,8 @@ NOISE = (
 
 @dataclass(frozen=True)
 class Source:
-    """The figures from labs/<lab>/source.json, the material that the lab comes from, to show next to the student's."""
+    """The figures of the material that the lab comes from (labs/<lab>/source.json), which are shown next to the
+    student's."""
 
     machine: str
     columns: list[str]
@@ -144,11 +145,11 @@ def tell_bound(journal: Journal, timeline: Timeline) -> list[tuple[str, str]]:
 
 
 def tell_beyond(timeline: Timeline) -> str:
-    """Explain how a time can be below the bound; return '' if none is."""
+    """Explain how a time can be below the bound; return '' if no time is."""
     if not timeline.place.is_gpu or all(row.measurement.bound_fraction <= 1 for row in timeline.rows):
         return ""
     return (
-        "What is faster than this bound has a cache, or several iterations in one pass over memory, save bytes that a "
+        "If a time is below this bound, a cache, or several iterations in one pass over memory, save bytes that a "
         "straightforward kernel moves."
     )
 
@@ -158,15 +159,15 @@ def without_bound(timeline: Timeline) -> str:
     if timeline.place.is_gpu:
         return NOT_MEASURED
     return (
-        "Times of the CPU backend are no GPU's: they say nothing about how fast the code is there, and are compared "
-        "with no bound and no CPU."
+        "Times of the CPU backend say nothing about how fast the code is on a GPU, and are compared "
+        "with neither the bound nor the CPU."
     )
 
 
 def tell_traffic(journal: Journal, timed: Measurement) -> str:
     """Describe the bytes that the bound counts."""
     if abs(timed.floor_bytes - timed.bound_bytes) > 0.001 * timed.bound_bytes:
-        return f"what a straightforward kernel has to (each buffer once would be {timed.floor_bytes:,.0f} bytes)"
+        return f"the bytes of a straightforward kernel (each buffer once would be {timed.floor_bytes:,.0f} bytes)"
     reads, writes = " and ".join(journal.inputs), " and ".join(journal.outputs)
     return f"{reads or 'the input'} read once, {writes or 'the output'} written once"
 
@@ -256,7 +257,7 @@ def tell_change(timeline: Timeline, row: Row) -> str:
 
 
 def tell_noise(timeline: Timeline) -> str:
-    """Explain how a change is told apart from noise."""
+    """Explain how a change is distinguished from noise."""
     if timeline.spread is None:
         return f"{NOISE} No file was timed twice, so the variation from run to run is unknown."
     spread = show_share(timeline.spread) if timeline.spread else "0%"
@@ -302,7 +303,7 @@ def tell_state(journal: Journal, optimisation: Optimisation, version: Version | 
     verb = "bench" if version and version.verdict == "passed" and not later else "check"
     again = f"make {verb} LAB={journal.lab} STAGE={optimisation.stage[:2]}"
     if version is None:
-        return f"{NOT_MEASURED} Nothing is recorded of it. Next: {again}"
+        return f"{NOT_MEASURED} There are no records of it. Next: {again}"
     last = f"The last verdict: {version.verdict or 'none on all datasets'}{tell_cause(version)}."
     if verb == "bench" and not journal.has_gpu:
         return f"{last} Not timed: there was no GPU."

@@ -1,4 +1,4 @@
-// A page that was opened as a file may not start a worker, which the search needs. An iframe does the same work.
+// Browsers allow no worker, which the search needs, in a page that was opened as a file. An iframe does the same work.
 if (location.protocol === "file:")
     window.Worker = class extends EventTarget {
         constructor(url) {

@@ -1,1 +1,1 @@
-"""Makes what is handed out: starters, the students' kit, archives for course systems, a new lab's skeleton."""
+"""Makes starters, the students' kit, archives for course systems, and a new lab's skeleton."""

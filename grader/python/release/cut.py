@@ -49,14 +49,14 @@ def cut_labs(root: Path, labs: Mapping[str, str], upto: str = "") -> CutSources:
 def find_number(labs: Mapping[str, Sequence[str]], upto: str) -> int:
     """Return the number of the stage `upto`, which must be the last one of all these labs. Raises UserError."""
     if not labs:
-        raise UserError(f"UPTO={upto}: every lab has a last stage of its own, so it means nothing. Leave it out.")
+        raise UserError(f"UPTO={upto}: every lab has its own last stage, so UPTO has no effect. Omit it.")
     found = [(lab, stage) for lab, stages in labs.items() for stage in stages if is_called(stage, upto)]
     if found and (upto.isdigit() or len(labs) == 1):
         return int(found[0][1][:2])
     if found:
         raise UserError(
             f"UPTO={upto}: this stage is {found[0][0]}'s, and for several labs UPTO is a number. "
-            f"To say it of one lab alone: LABS={found[0][0]}:{upto},…"
+            f"For one lab only: LABS={found[0][0]}:{upto},…"
         )
     listed = "".join(f"\n  {lab}: {', '.join(stages)}" for lab, stages in labs.items())
     raise UserError(f"UPTO={upto}: no lab has such a stage. Stages:{listed}")

@@ -1,4 +1,4 @@
-"""Write the instructor's key of the exercises (`make bug`): what the sanitizer finds in each of them.
+"""Write the instructor's key of the exercises (`make bug`): the sanitizer's findings in each of them.
 
 python3 -m grader.python.release.exercise_key [LAB] [--build FOLDER]    (make bug-key [LAB=…])
 """
@@ -33,7 +33,7 @@ def describe(exercise: Exercise, source: Path, build: Path) -> str:
 
 def make_key(root: Path, labs: Sequence[str], folder: Path, build: Path) -> str:
     """Return the key of the labs' exercises as Markdown. Raises UserError."""
-    sections = ["# Key of the exercises", "Lines count in the exercises, which have no comments."]
+    sections = ["# Key of the exercises", "Line numbers refer to the exercises, which have no comments."]
     for lab in labs:
         sources = {one.name: one.source for one in read_list(root, lab)}
         rows = [describe(one, sources[one.name], build) for one in read_exercises(folder, lab)]

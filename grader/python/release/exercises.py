@@ -35,7 +35,7 @@ KEYS = {"name", "difficulty", "from"}
 PATCHED = re.compile(r"^--- a/(\S+)$", re.MULTILINE)
 # A comment, or a text or character, which may contain what looks like one. 1'000 has no character.
 COMMENT = re.compile(r"""//[^\n]*|/\*.*?\*/|(?P<kept>"(?:\\.|[^"\\\n])*"|(?<!\w)'(?:\\.|[^'\\\n])*')""", re.DOTALL)
-ALONE = "\0"  # stands for a comment until lines that only had one are removed
+ALONE = "\0"  # replaces a comment until lines that only had one are removed
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ def read_list(root: Path, lab: str) -> list[Listed]:
 
 
 def read_entry(lab: str, stages: Sequence[str], entry: object, file: Path) -> Listed:
-    """Check an entry. Raises UserError with what is wrong."""
+    """Check an entry. Raises UserError with the mistake."""
     if not isinstance(entry, dict) or entry.keys() != KEYS:
         raise UserError(f"{file}: {entry} is not an exercise. Its keys: {', '.join(sorted(KEYS))}.")
     name, difficulty = str(entry["name"]), entry["difficulty"]

@@ -3,14 +3,14 @@
 python3 -m grader.python.release.kit [--labs LAB,LAB:STAGE] [--upto STAGE] [--exercises LAB,LAB:STAGE]
 (make kit [LABS=…] [UPTO=…] [EXERCISES=…])
 
-The archive is dist/warplab-<version>.tar.gz; every byte of it follows from the commit (and what was changed since).
-Only files that git tracks get in. It is not written when a line of a solution, a hidden dataset's name or the course's
-secret is found in it. A solution's lines that are in its starter are no secret, nor are trivial ones, nor those listed
-in solutions/<lab>/shown.txt because the handout or the oracle shows them on purpose. An exercise of `make bug` may
-contain lines of the solutions up to its stage, so exercises are packed only if they are asked for.
+The archive is dist/warplab-<version>.tar.gz; its bytes depend only on the commit and uncommitted changes. It contains
+only files that git tracks. It is not written if it would contain a line of a solution, a hidden dataset's name or the
+course's secret. Not secret are a solution's lines that are also in its starter, trivial lines, and those listed in
+solutions/<lab>/shown.txt because the handout or the oracle shows them on purpose. An exercise of `make bug` may contain
+lines of the solutions up to its stage, so exercises are packed only on request.
 
-The oracle, which computes the right answers on the CPU, goes along as source: without it nothing can be checked, and
-how to compute the answer on a CPU is in the handout and the contract anyway.
+The kit contains the source of the oracle, which computes the right answers on the CPU: nothing can be checked without
+it, and the handout and the contract also explain how to compute the answer on a CPU.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ from grader.python.release.readme import add_pictures, drop_dangling_links, make
 
 SOURCE = Path(__file__).parents[3]  # of this program
 GRADER = ["grader/*", "labs/precompiled.h"]
-KITS = "kits.json"  # beside the archives: the contents of all kits, in the order of their numbers
+KITS = "kits.json"  # next to the archives: the contents of all kits, in the order of their numbers
 INSTRUCTORS_PYTHON = ["grader/python/docs/*", "grader/python/release/*", "grader/python/batch/*"]
 NOT_FOR_STUDENTS = [
     "grader/judge/predict/COMPARED.md",  # names all stages

@@ -10,7 +10,7 @@ from grader.python.common.console import UserError, read_json, read_text
 from grader.python.release.exercises import find_shown
 from grader.python.release.pack import HIDDEN
 
-GIVEN = ("starter/", "grader/runner/cuda_check.h")  # every student's file begins like these
+GIVEN = ("starter/", "grader/runner/cuda_check.h")  # all students' files begin like these
 NAME = re.compile(r"[A-Za-z_]\w*")
 EVERYBODYS = (
     "threadIdx blockIdx blockDim gridDim x y z i j k n begin end std size_t const constexpr static unsigned int char "
@@ -36,7 +36,7 @@ def find_own_names(line: str) -> set[str]:
 
 
 def is_trivial(line: str) -> bool:
-    """Return whether a line reveals nothing: an include, brackets, or fewer than two names of its own."""
+    """Return whether a line reveals nothing: an include, brackets, or fewer than two distinctive names."""
     return line.startswith("#include") or len(squeeze(line)) < 10 or len(find_own_names(line)) < 2
 
 
@@ -90,5 +90,5 @@ def refuse_leaks(root: Path, files: Mapping[str, bytes]) -> None:
     if leaks:
         raise UserError(
             "\n  ".join(["Nothing was packed: students would see", *leaks])
-            + "\nTake it out there. A line that is shown on purpose can be listed in solutions/<lab>/shown.txt."
+            + "\nRemove it there. A line that is shown on purpose can be listed in solutions/<lab>/shown.txt."
         )

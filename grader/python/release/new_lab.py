@@ -47,11 +47,11 @@ def check_name(name: str, root: Path) -> str:
     if len(name) > MOST_CHARACTERS:
         raise UserError(f"{name!r} is longer than {MOST_CHARACTERS} characters.")
     if name in TAKEN.split():
-        raise UserError(f"{name!r} cannot be a lab's name: it already means something. For example: {name}_lab")
+        raise UserError(f"{name!r} cannot be a lab's name, because it has another meaning. For example: {name}_lab")
     for place in PLACES:
         there = root / place.format(lab=name)
         if there.exists() or there.is_symlink():
-            raise UserError(f"{there} is already there. Choose another name, or delete what is left of that lab.")
+            raise UserError(f"{there} already exists. Choose another name, or delete the rest of that lab.")
     return name
 
 
@@ -108,7 +108,7 @@ def repeat(template: str, stages: Sequence[str]) -> str:
 
 
 def name_stage(stage: str) -> dict[str, str]:
-    """Return what stands for the placeholders of a stage."""
+    """Return the values of the placeholders of a stage."""
     return {"@stage@": stage, "@number@": stage[:2], "@idea@": stage[3:].replace("_", " ").capitalize()}
 
 
@@ -138,12 +138,12 @@ def main(arguments: Sequence[str]) -> int:
         write_atomically(options.root / file, text)
         say(f"  {file}")
     say(
-        f"\nThe skeleton scales a vector. See that it works, on whatever backend is here:\n"
+        f"\nThe skeleton scales a vector. Check that it works on the backends of this machine:\n"
         f"  make grade LAB={lab} TREE=solutions    passes\n"
         f"  make grade LAB={lab} TREE=starter      fails\n"
         f"Then make it your lab, in this order: labs/{lab}/lab.json and lab.h (the contract), driver.cu, oracle.cpp,\n"
         f"datasets/{lab}/, solutions/{lab}/ (make starters writes the starters), handouts/{lab}.md (make docs writes\n"
-        f"its tables), labs/{lab}/quiz.json, tests/labs/{lab}/. CONTRIBUTING.md says more.\n"
+        f"its tables), labs/{lab}/quiz.json, tests/labs/{lab}/. CONTRIBUTING.md has the details.\n"
         "Outputs may differ in the last bit. If one is a sum of products, change tolerance() in oracle.cpp: nvcc\n"
         "makes a * x + y one instruction that rounds once, and the CPU rounds twice."
     )

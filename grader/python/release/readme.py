@@ -1,4 +1,4 @@
-"""Make the documents of a students' kit: its README, pictures, and links that lead somewhere."""
+"""Make the documents of a students' kit: its README, its pictures, and valid links."""
 
 from __future__ import annotations
 

@@ -1,16 +1,16 @@
-"""Pack the grader and one lab for a course system that grades each submission by itself, on machines without a GPU.
+"""Pack the grader and one lab for a course system that grades each submission separately, on machines without a GPU.
 
 python3 -m grader.python.release.services gradescope|autolab LAB [--upto STAGE] [--unsafe]
 (make gradescope LAB=… [UPTO=…])
 
 Gradescope gets dist/gradescope-<lab>.zip, with setup.sh and run_autograder at its root. Autolab gets
-dist/autolab-<lab>.tar, with the two files that it asks for: autograde-Makefile and autograde.tar. RELEASES.md says how
-to use them. With them go the hidden datasets, the course's secret, from which their numbers derive, and the starters,
-which are the reference there, but no solution. --speed modelled (SPEED=modelled) adds the solutions, because speed
-points come from their modelled times; --speed off grades without speed points.
+dist/autolab-<lab>.tar, with the two files that it asks for: autograde-Makefile and autograde.tar. RELEASES.md explains
+how to use them. They contain the hidden datasets, the course's secret, from which the datasets' numbers derive, and the
+starters, which are the reference there, but no solutions. --speed modelled (SPEED=modelled) adds the solutions, because
+speed points come from their modelled times; --speed off grades without speed points.
 
-Graded code runs in a sandbox there, or not at all. With --unsafe (UNSAFE=1) it runs where there is none, too; as it
-could read them, the hidden datasets, the secret and the starters then stay at home.
+Graded code never runs there without a sandbox. With --unsafe (UNSAFE=1), it does; because it could read them, the
+hidden datasets, the secret and the starters are then omitted.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ TEMPLATES = Path(__file__).with_suffix("")
 
 @dataclass(frozen=True)
 class Choice:
-    """What the instructor chooses for an autograder."""
+    """The instructor's choices for an autograder."""
 
     upto: str = ""  # the last stage
     unsafe: bool = False
@@ -164,8 +164,8 @@ def tell_points(root: Path, lab: str, choice: Choice) -> str:
     if choice.speed == "modelled":
         return (
             f"Set the assignment's points to {show_points(most)}. Speed points are modelled and provisional; those of "
-            f"a stage stay pending if the model cannot tell, so {show_points(without_speed)} points are certain to be "
-            "available. Merge a GPU's report later. The archive has the solutions: keep it to yourself."
+            f"a stage stay pending if the model cannot decide, so {show_points(without_speed)} points are certain to "
+            "be available. Merge a GPU's report later. The archive contains the solutions: keep it private."
         )
     return (
         f"Without a GPU {show_points(without_speed)} of {show_points(most)} points are available, "
@@ -198,7 +198,7 @@ def main(arguments: Sequence[str]) -> int:
     if not options.unsafe:
         os.umask(0o077)  # the archive has the secret, as the file that only its owner can read
     write_atomically(output, packed)
-    hidden = "without hidden datasets" if options.unsafe else "with the hidden datasets: keep it to yourself"
+    hidden = "without hidden datasets" if options.unsafe else "with the hidden datasets: keep it private"
     say(f"{output}: {len(packed) / 1e6:.1f} MB, {hidden}")
     say(tell_points(root, lab, choice))
     return 0

@@ -1,7 +1,7 @@
 """Make starter/<lab>/NN_slug.cu from the markers in solutions/<lab>/NN_slug.cu; STARTERS.md describes the markers.
 
 python3 -m grader.python.release.starters [--write] [LAB]  writes the stale ones
-python3 -m grader.python.release.starters --check          says which starter is stale, with a diff, and exits 1
+python3 -m grader.python.release.starters --check          lists the stale starters with diffs, and exits with 1
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def make_starter(solution: str, file: Path) -> str:
         raise UserError(f"{file}:1: no '//@ begin': nothing would be left for the student to write.")
     starter = "".join(kept)
     if "TODO" not in starter:
-        raise UserError(f"{file}:{opened_at}: the starter has no TODO. Say in a '//@ starter' part what to write.")
+        raise UserError(f"{file}:{opened_at}: the starter has no TODO. State in a '//@ starter' part what to write.")
     return starter
 
 

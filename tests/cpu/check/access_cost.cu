@@ -1,4 +1,4 @@
-// What an access costs in check mode: processor time of kernels that do little else, in ns for each access.
+// The cost of an access under the sanitizer: processor time of kernels that do little else, in ns per access.
 #include <cuda_runtime.h>
 
 #include <cstdio>

@@ -1,5 +1,5 @@
-"""Prints what an access costs in check mode, beyond what it costs without: the least of many runs, in ns of processor
-time, each kernel with and without in turn.
+"""Print the additional cost of an access under the sanitizer: the minimum of many runs, in ns of processor time. Each
+kernel runs with and without it in turn.
 
 python3 tests/cpu/check/access_cost.py     (in .venv; needs build/cpu/rewrite)
 """
@@ -15,7 +15,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[3]))
 
 from tests.cpu.check.test_check_mode import CHECK_FLAGS, build_program, compile_runtime, start
 
-RUNS = 5  # of each program, which takes the least of five in turn
+RUNS = 5  # of each program, which itself takes the minimum of five
 
 
 def build(folder: Path, objects: list[Path], *flags: str) -> Path:

@@ -1,4 +1,5 @@
-// Linked with a program: with BACKWARD=1 its blocks and threads run from the last to the first, as the judge has some.
+// Linked with a program: with BACKWARD=1, its blocks and threads run from the last to the first, as in some of the
+// judge's runs.
 #include <cstdlib>
 
 #include "grader/cpu/control.h"

@@ -1,4 +1,4 @@
-"""Nsight Compute's counts beside those of `make inspect`, for reference solutions of every lab.
+"""Compare Nsight Compute's counts with those of `make inspect`, for reference solutions of every lab.
 
     python3 tests/cpu/check/compare_with_ncu.py --json FILE     (needs a GPU, ncu, nvcc and build/warplab)
 
@@ -73,7 +73,7 @@ def find_ncu() -> str:
 
 
 def known_metrics(ncu: str) -> list[str]:
-    """Those of METRICS that this GPU has; all, where ncu does not list any."""
+    """Return the METRICS that this GPU supports; all of them if ncu lists none."""
     listed = subprocess.run([ncu, "--query-metrics"], capture_output=True, text=True, check=False).stdout
     names = {line.split()[0] for line in listed.splitlines() if line.strip()}
     known = [metric for metric in METRICS if metric.rsplit(".", 1)[0] in names]
@@ -96,12 +96,13 @@ def run(command: list[object], limit_s: float) -> tuple[int, str]:
 
 
 def base_name(kernel: str) -> str:
-    """`void sum_kernel<256>(int *)` and `sum_kernel<256>` are `sum_kernel`."""
+    """Return the name without types and arguments: `sum_kernel` for `void sum_kernel<256>(int *)` and
+    `sum_kernel<256>`."""
     return re.sub(r"^void ", "", kernel).split("<")[0].split("(")[0].split("::")[-1].strip()
 
 
 def read_csv(output: str) -> dict[str, dict[str, float]]:
-    """By kernel: the number of launches and each metric's sum over them."""
+    """Return, for each kernel, the number of launches and the sum of each metric."""
     lines = output.splitlines()
     first = next((i for i, line in enumerate(lines) if line.startswith('"ID",')), None)
     if first is None:
@@ -158,7 +159,7 @@ def ratio(counts: dict, whole: list[str], parts: list[str]) -> float | None:
 
 
 def compare(ours: dict, theirs: dict) -> dict[str, list[float | None]]:
-    """What one request costs, by kind of request: [ours, ncu's]."""
+    """Return the cost of one request, by kind of request: [ours, ncu's]."""
 
     def sectors(*operations: str) -> float | None:
         names = [
@@ -182,7 +183,7 @@ def compare(ours: dict, theirs: dict) -> dict[str, list[float | None]]:
 
 
 def measured_before(report: Path) -> dict[tuple[str, str, str], dict]:
-    """ncu's counts in an earlier run's JSON, by stage."""
+    """Return ncu's counts from the JSON of an earlier run, by stage."""
     return {
         (row["lab"], row["stage"], row["dataset"]): {"kernels": {one["kernel"]: one["ncu"] for one in row["kernels"]}}
         for row in json.loads(report.read_text())["stages"]

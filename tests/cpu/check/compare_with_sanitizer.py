@@ -1,11 +1,11 @@
-"""compute-sanitizer's verdict on every planted mistake of kernels/*.cu, for a table beside check mode's, and on the
-labs' wrong submissions whose line check mode names.
+"""Run compute-sanitizer on every planted mistake of kernels/*.cu, and on the labs' wrong submissions whose line check
+mode names, to compare it with check mode.
 
     python3 -m tests.cpu.check.compare_with_sanitizer --json FILE     (needs a GPU, nvcc and compute-sanitizer)
     … --submissions                                                        (these alone; needs build/warplab, too)
 
 Each program is compiled with line numbers and runs under memcheck, racecheck, initcheck and synccheck. The JSON has,
-for each program, the kind and the lines that it plants and what each tool said of it: `clean`, `findings` (words,
+for each program, the kind and the lines that it plants, and each tool's verdict: `clean`, `findings` (words,
 lines, count), `timeout`, `error` or `not run`. A submission is run by `build/warplab sanitize` on the first dataset on
 which check mode finds its mistake. Standard library only.
 """
@@ -35,7 +35,7 @@ TOOLS = {
     "initcheck": [],
     "synccheck": [],
 }
-# What is asked first, in case the time is up before all are.
+# Runs first, in case the time is up before all have run.
 LIKELY = {"race": "racecheck", "uninitialised": "initcheck", "divergent": "synccheck", "returned": "synccheck"}
 
 HANGS = "divergent_barrier_trip_count"  # holds the GPU until its time is over, so it comes last
@@ -48,7 +48,7 @@ MOST_KEPT_CHARACTERS = 4000
 MARK = re.compile(r"//! (\w+)$")
 RECORD = re.compile(r"^========= (?! )(.*)$")
 LINE = re.compile(r"\.cu:(\d+)")
-# What every run prints, and what only repeats.
+# Lines that every run prints or that only repeat others.
 NOISE = re.compile(
     r"COMPUTE-SANITIZER|SUMMARY|ERROR SUMMARY|LEAK SUMMARY|RACECHECK SUMMARY|Target application returned|^$"
 )
@@ -67,14 +67,15 @@ def planted(kernel: Path) -> list[tuple[str, int]]:
 
 
 def compile_kernel(nvcc: str, kernel: Path, program: Path) -> str:
-    """Empty, or why it does not compile."""
+    """Return the compiler's message if the program does not compile, otherwise an empty string."""
     flags = ["-std=c++17", "-O1", "-arch=native", "-lineinfo", "--extended-lambda", "-Xcompiler=-g"]
     done = subprocess.run([nvcc, *flags, "-o", program, kernel], capture_output=True, text=True, check=False)
     return done.stderr[:MOST_KEPT_CHARACTERS] if done.returncode else ""
 
 
 def records(output: str) -> list[dict]:
-    """The tool's findings: its words without addresses, the lines of the program that it names, and how often."""
+    """Return the tool's findings: the text without addresses, the program's lines that it names, and the number of
+    times."""
     found: dict[tuple[str, tuple[int, ...], tuple[int, ...]], int] = {}
     words, in_kernel, on_host = "", [], []
 
@@ -156,7 +157,7 @@ def submissions(only: list[str], folder: Path) -> list[dict]:
 
 
 def dataset_that_shows(entry: dict, folder: Path) -> str:
-    """The first public dataset on which check mode finds the submission's mistake; empty: none of the small ones."""
+    """Return the first small public dataset on which check mode finds the mistake; empty if there is none."""
     for recipe in json.loads((ROOT / "datasets" / entry["lab"] / "public.json").read_text())["datasets"]:
         if "check" not in recipe["uses"] or "cuda-only" in recipe["uses"]:
             continue
@@ -172,7 +173,7 @@ def dataset_that_shows(entry: dict, folder: Path) -> str:
 
 
 def run_bounded(command: list, seconds: float) -> str:
-    """What a command printed until it ended or its time was over; all that it started ends with it."""
+    """Return what a command printed until it ended or its time was over. All processes that it started end with it."""
     with tempfile.TemporaryFile("w+") as said:
         process = subprocess.Popen(
             list(map(str, command)), cwd=ROOT, stdout=said, stderr=subprocess.STDOUT, start_new_session=True
@@ -187,7 +188,7 @@ def run_bounded(command: list, seconds: float) -> str:
 
 
 def sanitize(lab: str, stage: str, source: Path, dataset: str, seconds: float) -> dict[str, dict]:
-    """What each tool says of a file on one dataset, by `build/warplab sanitize`: verdict, lines and output."""
+    """Run each tool on a file and one dataset with `build/warplab sanitize`. Return verdicts, lines and output."""
     tools: dict[str, dict] = {tool: {"verdict": "not run"} for tool in TOOLS}
     if seconds <= 1:
         return tools

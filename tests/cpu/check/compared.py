@@ -1,4 +1,4 @@
-"""Writes COMPARED.md, which compares check mode with NVIDIA's tools, from compared.json.
+"""Write COMPARED.md, which compares check mode with NVIDIA's tools, from compared.json.
 
     python3 -m tests.cpu.check.compared                                      writes COMPARED.md again
     python3 -m tests.cpu.check.compared --sanitizer A.json --counts B.json   adds new measurements first
@@ -29,7 +29,7 @@ FOLLOWS = ("Program hit cudaErrorLaunchFailure", "Program hit cudaErrorIllegalAd
 # Mistakes of host code: the tool names the line of the call, innermost first. What kernels then read follows from it.
 ON_HOST = {"device_memory", "copy_direction", "copy_size", "leak", "invalid_free", "failed_launch"}
 
-# What a tool prints of a program that failed by its own account.
+# Printed by a tool if the program itself reports a failure.
 NOTHING_FOUND = "Target application returned an error"
 NO_ANSWER = {"not run", "timeout", "error"}
 
@@ -115,12 +115,12 @@ def source_hash(program: str) -> str:
 
 
 def kind_of(program: str) -> str:
-    """Of a program's name; empty when it is correct."""
+    """Return the kind of mistake that a program's name states; empty for a correct program."""
     return next((kind for kind in KINDS if program.startswith(f"{kind}_")), "")
 
 
 def follows(finding: dict, kind: str) -> bool:
-    """Whether a finding is nothing but a consequence, or of no interest."""
+    """Return whether a finding only follows from another one, or can be ignored."""
     leaked = finding["words"].startswith("Leaked")
     if leaked or kind == "leak":
         return leaked != (kind == "leak")
@@ -130,7 +130,7 @@ def follows(finding: dict, kind: str) -> bool:
 
 
 def keep_findings(result: dict, kind: str) -> dict:
-    """What one tool said of one program, without what follows from it."""
+    """Return one tool's findings for one program, without findings that follow from others."""
     if result["verdict"] not in ("clean", "findings"):
         return {"verdict": result["verdict"]}
     findings = [
@@ -146,12 +146,13 @@ def keep_findings(result: dict, kind: str) -> dict:
 
 
 def newest(answers: dict, known: dict) -> dict:
-    """Each tool's answer, what it said before where it has none now."""
+    """Return each tool's answer, or its earlier answer if it has none now."""
     return {tool: known.get(tool, new) if new["verdict"] in NO_ANSWER else new for tool, new in answers.items()}
 
 
 def take_sanitizer(data: dict, report: dict) -> None:
-    """A tool's answer stays until it has answered again, or the program was changed. What fails to compile has none."""
+    """Add measurements. A tool's old answer stays until it answers again or the program changes. A program that does
+    not compile has no answers."""
     data["sanitizer"] = f"compute-sanitizer {report['tool'].removeprefix('Version ').split()[0]}"
     programs = data.get("programs", {})
     for row in report["programs"]:
@@ -178,7 +179,7 @@ def submission_hash(submission: str) -> str:
 
 
 def keep_answer(result: dict) -> dict:
-    """What one tool said of one submission, without its words."""
+    """Return one tool's answer for one submission, without its text."""
     nothing = all(line.strip() in ("", NOTHING_FOUND) for line in result.get("output", "").splitlines())
     if result["verdict"] == "findings" and not result["lines"] and nothing:
         return {"verdict": "clean"}
@@ -186,7 +187,8 @@ def keep_answer(result: dict) -> dict:
 
 
 def why_unknown(row: dict) -> str:
-    """What of a row of `submissions` is not as compare_with_sanitizer.py writes it; empty: all is."""
+    """Return the first error in a row of `submissions`, compared to the format of compare_with_sanitizer.py; empty if
+    valid."""
     if missing := {"submission", "planted", "dataset", "tools"} - row.keys():
         return f"has no {', '.join(sorted(missing))}"
     planted = row["planted"]
@@ -204,7 +206,7 @@ def why_unknown(row: dict) -> str:
 
 
 def take_submissions(data: dict, report: dict) -> None:
-    """A tool's answer stays until the tool has answered again, or the submission was changed."""
+    """Add measurements. A tool's old answer stays until it answers again or the submission changes."""
     submissions = data.setdefault("submissions", {})
     for number, row in enumerate(report.get("submissions", []), 1):
         if unknown := why_unknown(row):
@@ -240,7 +242,7 @@ def lines_of(result: dict) -> list[int]:
 
 
 def why(row: dict, request: str) -> str:
-    """Why ours differs from theirs; empty when nobody has said."""
+    """Return the reason why our count differs from ncu's; empty if it is unknown."""
     reasons = WHY.get(row["stage"], {})
     return reasons.get(request, reasons.get("", ""))
 
@@ -318,7 +320,7 @@ def make_submissions(submissions: dict[str, dict]) -> list[str]:
 
 
 def count_submissions(submissions: dict[str, dict]) -> str:
-    """One sentence on who finds how many of those that were run."""
+    """Return one sentence: how many of the tested mistakes each tool finds."""
     run = [one for one in submissions.values() if any(one["tools"][t]["verdict"] not in NO_ANSWER for t in TOOLS)]
     if not run:
         return "That has not been measured yet."

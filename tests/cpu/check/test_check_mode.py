@@ -66,7 +66,7 @@ def run(*command: object) -> str:
 
 
 def compile_runtime(folder: Path, compiler: str = "g++") -> list[Path]:
-    """Return the switch for backward runs, and the runtime, which all tests share (programs.mk)."""
+    """Return the object for backward runs, and the runtime, which all tests share (programs.mk)."""
     archive = build_target(f"{'cross' if compiler == CROSS_COMPILER else 'native'}/runtime.a")
     backward = folder / "backward.o"
     run(compiler, *RUNTIME_FLAGS, "-c", Path(__file__).with_name("backward.cpp"), "-o", backward)
@@ -80,7 +80,7 @@ def runtime(tmp_path_factory) -> list[Path]:
 
 @pytest.fixture(scope="module")
 def precompiled(tmp_path_factory) -> str:
-    """The flag that has g++ find cuda_runtime.h compiled already, for check mode."""
+    """Return the flag that makes g++ use the precompiled cuda_runtime.h, for check mode."""
     include = shutil.copytree(ROOT / "grader/cpu/include", tmp_path_factory.mktemp("precompiled") / "include")
     header = include / "cuda_runtime.h"
     run("g++", *STUDENT_FLAGS, *CHECK_FLAGS, "-x", "c++-header", header, "-o", f"{header}.gch")
@@ -115,7 +115,7 @@ def planted(kernel: Path) -> set[tuple[str, int]]:
 
 
 def students_line(program: Path, address: str) -> int:
-    """The line of the .cu file that an address belongs to, innermost first where functions are inlined; 0: none."""
+    """Return the line of the .cu file of an address, the innermost one if functions are inlined; 0 if there is none."""
     place = FRAME.search(run("addr2line", "-i", "-s", "-e", program, f"0x{address}"))
     return int(place[1]) if place else 0
 
@@ -132,7 +132,7 @@ def found(program: Path, stderr: str) -> set[tuple[str, int]]:
 
 
 def follows(kind: str, line: int, findings: set[tuple[str, int]]) -> bool:
-    """Who races may also read too early, or beside an atomic: the judge does not say so as well."""
+    """Return whether another finding at this line explains this one, so that the judge does not show it."""
     others = {other for other, place in findings if place == line} - {kind}
     return (
         (kind == "note" and bool(others))
@@ -143,7 +143,8 @@ def follows(kind: str, line: int, findings: set[tuple[str, int]]) -> bool:
 
 
 def told(program: Path, ended: subprocess.CompletedProcess) -> set[tuple[str, int]]:
-    """What the judge would say: of right answers not who misses a lane, or a constant that nobody set."""
+    """Return the findings that the judge would show. If outputs are right, it shows no missing lanes and no unset
+    constants."""
     findings = found(program, ended.stderr)
     harmless = {"absent_lane", "unset_constant", "kept_value"} if ended.stdout == "ok\n" else set()
     return {one for one in findings if one[0] not in harmless}
@@ -164,7 +165,7 @@ def str_of(kernel: Path) -> str:
     return kernel.stem
 
 
-def test_every_program_says_what_it_plants():
+def test_every_program_states_its_planted_mistake():
     for kernel in KERNELS:
         kinds = {kind for kind, _ in planted(kernel)} or {"correct"}
         assert len(kinds) == 1 and kernel.name.startswith(f"{min(kinds)}_"), kernel.name
@@ -172,7 +173,7 @@ def test_every_program_says_what_it_plants():
 
 
 @pytest.mark.parametrize("kernel", programs(), ids=lambda kernel: kernel.stem)
-def test_findings_are_those_planted(kernel, runtime, precompiled, tmp_path):
+def test_the_planted_mistakes_are_found_and_nothing_else(kernel, runtime, precompiled, tmp_path):
     program = build_program(kernel, runtime, tmp_path, *CHECK_FLAGS, precompiled)
     for order in ({}, {"BACKWARD": "1"}):
         if order and kernel.stem in ONLY_FORWARD:

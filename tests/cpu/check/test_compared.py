@@ -1,4 +1,4 @@
-"""COMPARED.md is what compared.py makes of compared.json, and says what the programs and the counters still do."""
+"""COMPARED.md is up to date with compared.json, and its statements about programs and counters still hold."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def test_document_is_up_to_date():
 
 
 @pytest.mark.parametrize("name", PLANTED)
-def test_everything_that_compute_sanitizer_finds_is_found(name):
+def test_check_mode_finds_everything_that_compute_sanitizer_finds(name):
     entry = DATA["programs"][name]
     if compared.source_hash(name) != entry["source_hash"]:
         pytest.skip("the program was changed since")
@@ -67,7 +67,7 @@ def take(data: dict, *rows: dict) -> dict:
     return data
 
 
-def test_a_tool_that_answered_later_takes_the_place_of_not_run():
+def test_a_later_answer_replaces_not_run():
     data = take({}, row(RACE, ["race", 12], CLEAN, findings(12), TIMEOUT, NOT_RUN))
     take(data, row(RACE, ["race", 12], TIMEOUT, NOT_RUN, CLEAN, NOT_RUN, dataset=""))
     assert verdicts(data, RACE) == ["clean", "findings", "clean", "not run"]
@@ -76,7 +76,7 @@ def test_a_tool_that_answered_later_takes_the_place_of_not_run():
     assert verdicts(data, RACE) == ["clean", "clean", "clean", "findings"]
 
 
-def test_answers_on_a_submission_that_changed_are_forgotten():
+def test_answers_for_a_changed_submission_are_dropped():
     data = take({}, row(RACE, ["race", 12], CLEAN, findings(12), CLEAN, CLEAN))
     data["submissions"][RACE]["source_hash"] = "another"
     assert compared.count_submissions({}) in compared.make_document(DATA | data)
@@ -87,7 +87,7 @@ def test_answers_on_a_submission_that_changed_are_forgotten():
     }
 
 
-def test_that_a_program_failed_is_no_finding():
+def test_a_failed_program_alone_is_not_a_finding():
     failed = {"verdict": "findings", "lines": [], "output": f"{compared.NOTHING_FOUND}\n    "}
     host = failed | {"output": f"Host API memory access error\n    {compared.NOTHING_FOUND}\n"}
     data = take({}, row(RACE, ["race", 12], failed, host, failed | {"lines": [7]}, CLEAN))
@@ -111,7 +111,7 @@ def test_the_table_of_submissions_says_who_names_the_line():
     )
 
 
-def test_that_a_tool_names_other_lines_alone_needs_an_explanation():
+def test_a_tool_that_names_only_other_lines_needs_an_explanation():
     data = take({}, row(NO_GUARD, ["out_of_bounds", 7], CLEAN, findings(9), CLEAN, CLEAN))
     assert compared.explain_submissions(data["submissions"]) == [f"- `{NO_GUARD}`: not explained yet."]
 
@@ -128,14 +128,14 @@ def test_that_a_tool_names_other_lines_alone_needs_an_explanation():
         ),
     ],
 )
-def test_a_row_of_another_shape_is_refused(change, why):
+def test_an_invalid_row_is_rejected(change, why):
     with pytest.raises(SystemExit, match=re.escape(why)):
         take({}, row(RACE, ["race", 12], CLEAN, CLEAN, CLEAN, CLEAN) | change)
     with pytest.raises(SystemExit, match=r"Submission 1 \(without a name\) has no dataset, planted, submission, tools"):
         take({}, {})
 
 
-def test_of_every_submission_that_a_tool_finds_check_mode_names_the_line():
+def test_check_mode_names_the_line_of_every_submission_that_a_tool_finds():
     for name, entry in DATA.get("submissions", {}).items():
         if any(entry["tools"][tool]["verdict"] == "findings" for tool in compared.TOOLS):
             assert entry["dataset"], name
@@ -144,7 +144,7 @@ def test_of_every_submission_that_a_tool_finds_check_mode_names_the_line():
 
 @built
 @pytest.mark.parametrize("stage", EQUAL)
-def test_counts_are_those_of_nsight_compute(stage, tmp_path):
+def test_counts_equal_those_of_nsight_compute(stage, tmp_path):
     rows = [row for row in DATA["counts"] if row["stage"] == stage]
     counted = count_in_check_mode(*stage.split("/"), rows[0]["dataset"], tmp_path)
     assert counted["kernels"], counted

@@ -27,7 +27,7 @@ std::optional<long long> value(const std::string& condition, View view) {
     return evaluate_condition(tokens.data(), tokens.data() + tokens.size(), view);
 }
 
-TEST(Condition, IsEvaluatedAsThePreprocessorDoes) {
+TEST(Condition, IsEvaluatedAsByThePreprocessor) {
     for (const char* condition : {"1", "!0", "0x10 == 16", "1 + 2 * 3 == 7", "(1 + 2) * 3 == 9", "3 > 2 && 2 >= 2",
                                   "0 || 1", "0 && UNKNOWN || 1", "UNKNOWN || 1", "-1 < 0", "7 / 2 % 2 == 1", "1 != 2UL",
                                   "defined __WARPLAB_CPU__", "defined(__WARPLAB_CPU__) && __WARPLAB_CPU__ == 1"})
@@ -38,14 +38,14 @@ TEST(Condition, IsEvaluatedAsThePreprocessorDoes) {
     EXPECT_EQ(value(std::string(100000, '('), View::host), std::nullopt);
 }
 
-TEST(Condition, TheArchitectureIsKnownOnTheDeviceAlone) {
+TEST(Condition, TheArchitectureIsDefinedInDeviceCodeOnly) {
     EXPECT_EQ(value("__CUDA_ARCH__", View::device), 900);
     EXPECT_EQ(value("__CUDA_ARCH__", View::host), 0);
     EXPECT_EQ(value("defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 700", View::device), 1);
     EXPECT_EQ(value("defined __CUDA_ARCH__", View::host), 0);
 }
 
-TEST(Architecture, DeviceFunctionsGetTheDevicesView) {
+TEST(Architecture, DeviceFunctionsGetTheDeviceBranch) {
     EXPECT_EQ(rewritten(in_kernel("#if __CUDA_ARCH__ >= 700\n a();\n#else\n b();\n#endif\n")),
               "__global__ void k() {WARPLAB_CPU_KERNEL(\"k\"){\n#if 900 >= 700\n a();\n#else\n b();\n#endif\n};}\n");
     EXPECT_THAT(rewritten(in_kernel("#ifdef __CUDA_ARCH__\n#endif\n")), HasSubstr("\n#if 1\n"));
@@ -56,14 +56,14 @@ TEST(Architecture, DeviceFunctionsGetTheDevicesView) {
                 HasSubstr("\n#if 1\n"));
 }
 
-TEST(Architecture, HostFunctionsGetTheHostsView) {
+TEST(Architecture, HostFunctionsGetTheHostBranch) {
     EXPECT_THAT(rewritten("int main() {\n#if defined(__CUDA_ARCH__)\n a();\n#else\n b();\n#endif\n}"),
                 HasSubstr("{\n#if 0\n a();"));
     EXPECT_THAT(rewritten("struct A {\n void f() { if (x) {\n#if __CUDA_ARCH__ < 600\n a();\n#endif\n} } };"),
                 HasSubstr("\n#if 0 < 600\n"));
 }
 
-TEST(Architecture, FunctionsOfBothBranchAtRunTime) {
+TEST(Architecture, HostDeviceFunctionsBranchAtRunTime) {
     EXPECT_EQ(rewritten(in_both("#ifdef __CUDA_ARCH__\n return 1; // device\n#else\n return 0;\n#endif // host\n")),
               "__host__ __device__ int f() {\nif (::warplab_cpu::in_kernel()) { \n return 1; // device\n} else {\n"
               " return 0;\n} // host\n}\n");
@@ -91,7 +91,7 @@ TEST(Architecture, OldWorkaroundsAreTakenAsOnTheDevice) {
                 HasSubstr("#if 900 < 700\n asm"));
 }
 
-TEST(Architecture, IsRefusedWhereOneTextIsBoth) {
+TEST(Architecture, IsRefusedWhereCodeIsForHostAndDevice) {
     for (const std::string& source :
          {std::string("#ifdef __CUDA_ARCH__\ntypedef int T;\n#else\ntypedef float T;\n#endif\n"),
           std::string("#ifdef __CUDA_ARCH__\n#define N 1\n#else\n#define N 2\n#endif\nint a[N];\n"),

@@ -1,4 +1,4 @@
-// Launches of what is no kernel, and kernels called without a launch: refused as nvcc refuses them, and nothing else
+// Launches of functions that are not kernels, and kernels called without a launch, are refused as by nvcc; nothing else
 // is.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -45,7 +45,7 @@ TEST(Callees, ALaunchThatConsistsOfOneMacroNeedsTwoParts) {
         EXPECT_THAT(problem_of(two + launch), IsEmpty()) << two;
 }
 
-TEST(Callees, AKernelIsNoMember) {
+TEST(Callees, AKernelCannotBeAMember) {
     const std::string words = "a kernel cannot be a member of a class";
     for (const std::string access : {"", "static ", "template <class T> static "})
         EXPECT_THAT(problem_of("struct Run { int n; " + access + kernel + "};"), HasSubstr(words)) << access;
@@ -54,7 +54,7 @@ TEST(Callees, AKernelIsNoMember) {
         EXPECT_THAT(problem_of(source), IsEmpty()) << source;
 }
 
-TEST(Callees, AVariableHasAnotherNameThanAParameter) {
+TEST(Callees, AVariableCannotHaveAParametersName) {
     const auto with = [](const std::string& text) {
         return problem_of("__global__ void k(float* x, int n) { " + text + " }");
     };
@@ -67,7 +67,7 @@ TEST(Callees, AVariableHasAnotherNameThanAParameter) {
         EXPECT_THAT(with(text), IsEmpty()) << text;
 }
 
-TEST(Callees, WhatNvccTakesIsFine) {
+TEST(Callees, CodeThatNvccAcceptsIsAccepted) {
     for (const auto& source : std::vector<std::string>{
              kernel + "void run(float* x) { k<<<1, 32>>>(x); }",
              "#define KERNEL __global__ void\nKERNEL k" + body + "void run(float* x) { k<<<1, 32>>>(x); }",

@@ -1,5 +1,5 @@
 #pragma once
-// What must hold for whatever becomes of CUDA source.
+// Invariants of the rewriter for any input.
 
 #include <algorithm>
 #include <stdexcept>
@@ -11,7 +11,7 @@
 
 namespace warplab::rewriter::test {
 
-/// What CUDA source is made of.
+/// Tokens of CUDA source.
 inline const std::vector<std::string> source_words = {"<<<",
                                                       ">>>",
                                                       "<",
@@ -66,7 +66,7 @@ inline const std::vector<std::string> source_words = {"<<<",
                                                       "int t = threadIdx.x;",
                                                       "t += n;"};
 
-/// Throws when the rewriter breaks a promise for `source`; returns whether it was accepted.
+/// Return whether the rewriter accepts `source`. Throw if it breaks an invariant.
 inline bool check_promises(const std::string& source, Barriers barriers) {
     const auto result = rewrite(source, "a.cu", barriers);
     const auto shown = show_problems(result, "a.cu");

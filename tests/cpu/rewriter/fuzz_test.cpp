@@ -34,8 +34,8 @@ std::string repeated(const std::string& text, std::size_t bytes = 100'000) {
     return all;
 }
 
-/// Each would take long, or the whole stack, if some step looked back or ahead without a bound.
-TEST(Fuzz, FilesMadeToBeSlowAreNot) {
+/// Inputs that would take long, or use up the stack, if a step searched back or ahead without a limit.
+TEST(Fuzz, AdversarialFilesAreNotSlow) {
     for (const std::string& source : {
              repeated("k<<<"),
              repeated("k<<<1,1>>>();"),

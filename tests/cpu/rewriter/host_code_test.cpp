@@ -1,4 +1,4 @@
-// Host functions and variables in device code: refused as nvcc refuses them, and nothing else is.
+// Host functions and variables in device code are refused as by nvcc; nothing else is.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -14,7 +14,7 @@ std::string problem_of(const std::string& source) { return show_problems(rewrite
 
 const std::string in_kernel = "__global__ void k(float* x, int m) { ", helper = "float mix(float a) { return a; }\n";
 
-TEST(HostCode, HostFunctionIsNamedWithTheDeclarationThatItNeeds) {
+TEST(HostCode, ErrorShowsTheDeclarationThatAHostFunctionNeeds) {
     const auto said = problem_of(helper + in_kernel + "x[0] = mix(x[1]); }");
     EXPECT_THAT(said, HasSubstr("x.cu:2:45: error: mix is a host function"));
     EXPECT_THAT(said, HasSubstr("declare it '__device__ float mix(float a)'"));
@@ -26,7 +26,7 @@ TEST(HostCode, HostFunctionIsNamedWithTheDeclarationThatItNeeds) {
                 HasSubstr("two is a host function"));
 }
 
-TEST(HostCode, HostVariableIsNamedWithWhatItNeeds) {
+TEST(HostCode, ErrorShowsWhatAHostVariableNeeds) {
     EXPECT_THAT(problem_of("float weights[25];\n" + in_kernel + "x[0] = weights[m]; }"),
                 HasSubstr("weights is a variable of the host ('float weights[25]')"));
     EXPECT_THAT(problem_of("static int n = 3;\n" + in_kernel + "x[0] = n; }"),
@@ -39,14 +39,14 @@ TEST(HostCode, HostVariableIsNamedWithWhatItNeeds) {
             << use;
 }
 
-TEST(HostCode, LibrariesHostCodeIsNamedWithWhatToWrite) {
+TEST(HostCode, ErrorShowsAReplacementForALibrarysHostCode) {
     EXPECT_THAT(problem_of(in_kernel + "x[0] = std::max(x[0], x[1]); }"), HasSubstr("write max(a, b)"));
     EXPECT_THAT(problem_of(in_kernel + "std::cout << x[0]; }"), HasSubstr("std::cout is host code"));
     EXPECT_THAT(problem_of(in_kernel + "cudaDeviceSynchronize(); }"), HasSubstr("in host code, after the launch"));
     EXPECT_THAT(problem_of(in_kernel + "x[0] = rand(); }"), HasSubstr("rand is host code"));
 }
 
-TEST(HostCode, BuiltInVariablesStayAsTheyAre) {
+TEST(HostCode, BuiltInVariablesCannotBeAssigned) {
     for (const std::string change : {"threadIdx.x = 3", "threadIdx.x+=3", "blockDim.x /= 2", "blockIdx.y++",
                                      "--gridDim.z", "x[++threadIdx.x] = 1", "threadIdx = uint3{}", "blockDim.x <<= 1"})
         EXPECT_THAT(problem_of(in_kernel + change + "; }"), HasSubstr("cannot be changed: CUDA sets it")) << change;
@@ -63,11 +63,11 @@ TEST(HostCode, BuiltInVariablesHaveNoAddress) {
 
 TEST(HostCode, BuiltInVariablesBelongToDeviceCode) {
     EXPECT_THAT(problem_of("void launch(int n) { if (threadIdx.x < n) return; }"),
-                HasSubstr("x.cu:1:26: error: threadIdx exists in device code alone, and launch is a host function"));
+                HasSubstr("x.cu:1:26: error: threadIdx exists only in device code, and launch is a host function"));
     EXPECT_THAT(problem_of("int* place(int* x) { return x + blockIdx.x * blockDim.x; }"), HasSubstr("blockIdx exists"));
 }
 
-TEST(HostCode, VariablesOfTheDeviceAreNoArgumentsOfALaunch) {
+TEST(HostCode, DeviceVariablesCannotBeArgumentsOfALaunch) {
     const std::string weights = "__constant__ float weights[25];\n__global__ void k(float* x, const float* w);\n";
     for (const std::string argument : {"weights", "&weights"})
         EXPECT_THAT(problem_of(weights + "void f(float* x) { k<<<1, 2>>>(x, " + argument + "); }"),
@@ -79,7 +79,7 @@ TEST(HostCode, VariablesOfTheDeviceAreNoArgumentsOfALaunch) {
         EXPECT_THAT(problem_of(weights + body), IsEmpty()) << body;
 }
 
-TEST(HostCode, ParametersOfKernelsAreNoReferences) {
+TEST(HostCode, ParametersOfKernelsCannotBeReferences) {
     for (const std::string parameter : {"int& n", "const std::size_t& n", "const P &n", "T&& n"})
         EXPECT_THAT(problem_of("__global__ void k(float* x, " + parameter + ") { x[0] = n; }"),
                     HasSubstr("a kernel's parameter cannot be a reference"))
@@ -90,7 +90,7 @@ TEST(HostCode, ParametersOfKernelsAreNoReferences) {
         EXPECT_THAT(problem_of(kernel), IsEmpty()) << kernel;
 }
 
-TEST(HostCode, WhatNvccTakesIsFine) {
+TEST(HostCode, CodeThatNvccAcceptsIsAccepted) {
     for (const auto& source : std::vector<std::string>{
              helper + "void launch(float* x) { x[0] = mix(std::max(x[0], x[1])); cudaDeviceSynchronize(); }",
              "__device__ " + helper + in_kernel + "x[0] = mix(x[1]); }",

@@ -22,7 +22,7 @@ class Command : public testing::Test {
     }
     ~Command() override { fs::remove_all(folder_); }
 
-    /// The exit status; what it says is in words().
+    /// Return the exit status; words() has the output.
     int rewrite(const std::string& arguments) const {
         const auto program = warplab::test::build_folder() / "cpu" / "rewrite";
         const std::string command =
@@ -56,7 +56,7 @@ TEST_F(Command, RefusesWithoutOutput) {
     EXPECT_FALSE(fs::exists(folder_ / "out.cpp"));
 }
 
-TEST_F(Command, TellsOurSideFromTheStudents) {
+TEST_F(Command, DistinguishesOurErrorsFromTheStudents) {
     write("in.cu", "int a;\n");
     EXPECT_EQ(rewrite("absent.cu out.cpp"), 2);
     EXPECT_EQ(words(), "rewrite: cannot read absent.cu\n");

@@ -54,7 +54,7 @@ TEST(Refusals, SuppliedHeadersAreThoseOfTheBackend) {
     EXPECT_THAT(refusal_of("#include <cuda/mdspan>\n"), HasSubstr("libcu++"));
 }
 
-TEST(Refusals, NoPatternStandsTwice) {
+TEST(Refusals, NoPatternIsRepeated) {
     std::set<std::string_view> seen;
     for (const auto& refusal : refusals()) EXPECT_TRUE(seen.insert(refusal.pattern).second) << refusal.pattern;
 }
@@ -88,7 +88,7 @@ TEST(Refusals, NameTheClassOfALibrary) {
                 StartsWith("a.cu:1:1: error: cub::BlockRadixSort: this part of CUB cannot run"));
 }
 
-TEST(Refusals, LeaveAloneWhatOnlyLooksLikeThem) {
+TEST(Refusals, AcceptSimilarNames) {
     for (const char* source : {
              "float thrust = 1, cub, pipeline, barrier, cluster; x.asm = 1; p->tex2D(1);",
              "if (texture < limit) texture = cuda + wmma;",
@@ -164,11 +164,11 @@ const Mistake mistakes[] = {
 INSTANTIATE_TEST_SUITE_P(Files, Malformed, testing::ValuesIn(mistakes),
                          [](const auto& info) { return info.param.name; });
 
-TEST(Malformed, NoAdviceForTheGpuWhereItDoesNotHelp) {
+TEST(Malformed, GivesNoAdviceForGpusIfItDoesNotHelp) {
     EXPECT_THAT(refusal_of("void f() { k<<<1>>>(p); }"), testing::Not(HasSubstr("__WARPLAB_CPU__")));
 }
 
-TEST(Malformed, BytesThatAreNoTextAreShownHarmlessly) {
+TEST(Malformed, BinaryBytesAreEscaped) {
     EXPECT_EQ(refusal_of(std::string("int a;\n\x1b[31m") + '\0' + "b\n"),
               "a.cu:2:6: error: the file is not text (it has a zero byte here); save it as UTF-8\n"
               "    2 | ?[31m?b\n"
@@ -183,7 +183,7 @@ TEST(Malformed, ManyProblemsAreCutShort) {
     EXPECT_EQ(std::count(shown.begin(), shown.end(), '^'), 20);
 }
 
-TEST(Malformed, TheCaretStandsBelowItsCharacter) {
+TEST(Malformed, TheCaretIsBelowItsCharacter) {
     EXPECT_THAT(refusal_of("void f() { /* é */ __shared__ int n = 0; }"),
                 HasSubstr("\n      |                                   ^\n"));
 }

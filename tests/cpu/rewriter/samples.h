@@ -1,5 +1,5 @@
 #pragma once
-// The CUDA programs in samples/: of the kind courses use, each checks itself and exits 0.
+// The CUDA programs in samples/, typical of courses: each checks itself and exits with status 0.
 
 #include <algorithm>
 #include <filesystem>
@@ -28,7 +28,7 @@ inline std::string read_file(const std::filesystem::path& path) {
     return std::string(std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>());
 }
 
-/// For a shell.
+/// Quote for a shell.
 inline std::string quoted(const std::filesystem::path& path) { return "'" + path.string() + "'"; }
 
 }  // namespace warplab::rewriter::test

@@ -25,7 +25,7 @@ bool run(const std::string& command) { return std::system(command.c_str()) == 0;
 
 void write_file(const fs::path& path, const std::string& text) { std::ofstream(path, std::ios::binary) << text; }
 
-/// A folder of the test's own, removed at its end.
+/// A temporary folder, removed at the end of the test.
 class Samples : public testing::Test {
   protected:
     Samples() {
@@ -61,7 +61,7 @@ TEST_F(Samples, AreRewrittenLineByLine) {
     }
 }
 
-TEST_F(Samples, WindowsLineEndsChangeNothing) {
+TEST_F(Samples, WindowsLineEndingsChangeNothing) {
     for (const auto& path : sample_paths()) {
         const auto source = read_file(path);
         std::string windows = "\xEF\xBB\xBF";
@@ -70,7 +70,7 @@ TEST_F(Samples, WindowsLineEndsChangeNothing) {
     }
 }
 
-/// With this backend's runtime: what the two agree on in OUTPUT.md.
+/// Compiled with this backend's runtime, by the interface in OUTPUT.md.
 TEST_F(Samples, CompileAndGiveRightResults) {
     const auto root = warplab::test::root_folder();
     const auto include = "-I " + quoted(root / "grader" / "cpu" / "include");
@@ -97,7 +97,7 @@ struct CompilerWord {
 };
 
 /// What g++ says about the student's mistakes, at the student's line.
-TEST_F(Samples, CompilersWordsConcernTheStudentsLine) {
+TEST_F(Samples, CompilersMessagesNameTheStudentsLine) {
     const auto root = warplab::test::root_folder();
     const CompilerWord words[] = {
         {"argument", "__global__ void k(float* p) { }\nint main() {\n double* q = 0;\n k<<<1, 2>>>(\n q);\n}", 5,

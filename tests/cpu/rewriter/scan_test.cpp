@@ -29,7 +29,7 @@ TEST(Scan, NamesTheLine) {
 TEST(Scan, FollowsLineMarkers) {
     EXPECT_EQ(scan("# 40 \"k.cu\"\n\n\n\nasm(\"nop\");\n")[0].line, 43);
     EXPECT_TRUE(scan("# 1 \"/usr/include/x.h\" 1 3\nasm(\"nop\");\n# 2 \"k.cu\" 2\nint x;\n").empty());
-    EXPECT_EQ(scan("# 3 \"k.cu\" 3\nasm(\"nop\");\n").size(), 1u);  // the expansion of a header's macro
+    EXPECT_EQ(scan("# 3 \"k.cu\" 3\nasm(\"nop\");\n").size(), 1u);  // expansion of a header's macro
 }
 
 class Refused : public testing::TestWithParam<const char*> {};

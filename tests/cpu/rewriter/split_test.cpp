@@ -20,14 +20,14 @@ bool is_split(const std::string& source) {
     return split(source).find("WARPLAB_CPU_SPLIT_KERNEL(") != std::string::npos;
 }
 
-/// A kernel whose body begins with a shared array of 64.
+/// Return a kernel whose body begins with a shared array of 64.
 std::string kernel(const std::string& body, const std::string& before = "") {
     return before + "\n__global__ void k(int* out, const int* in, int n) { __shared__ int s[64]; " + body + " }\n";
 }
 
 constexpr const char* threads = "WARPLAB_CPU_THREADS(unsigned, false){";
 
-/// The kernel's text after the shared array.
+/// Return the kernel's text after the shared array.
 std::string body_of(const std::string& text) {
     const std::string array_end = ".use(\"s\", __LINE__); ";
     const auto begin = text.find(array_end);
@@ -42,20 +42,20 @@ TEST(Split, RunsEachPartForAllThreads) {
                   "out[threadIdx.x] = s[0];};");
 }
 
-TEST(Split, LeavesUniformControlFlowToTheBlock) {
+TEST(Split, KeepsUniformControlFlowOutsideTheThreadLoops) {
     EXPECT_EQ(
         body_of(split(kernel("int h = n; while (h > 0) { s[threadIdx.x] += h; __syncthreads(); h /= 2; }"))),
         std::string("int h = n; while (h > 0) { ") + threads + "s[threadIdx.x] += h;}; WARPLAB_CPU_SPLIT(); h /= 2; }");
 }
 
-TEST(Split, RepeatsWhatIsComputedFromIndices) {
+TEST(Split, RepeatsComputationsFromIndices) {
     EXPECT_EQ(body_of(split(kernel("const int t = threadIdx.x, i = t + n; s[t] = i; __syncthreads(); out[i] = s[0];"))),
               std::string(threads) +
                   "const int t = threadIdx.x, i = t + n; s[t] = i;}; WARPLAB_CPU_SPLIT(); "
                   "WARPLAB_CPU_THREADS(int, false){const int t = threadIdx.x; const int i = t + n; out[i] = s[0];};");
 }
 
-TEST(Split, KeepsWhatEachThreadChanges) {
+TEST(Split, StoresVariablesThatEachThreadChanges) {
     const std::string text =
         body_of(split(kernel("int v = in[threadIdx.x]; __syncthreads(); v += s[0]; __syncthreads(); out[0] = v;")));
     EXPECT_EQ(text,
@@ -65,7 +65,7 @@ TEST(Split, KeepsWhatEachThreadChanges) {
                   "WARPLAB_CPU_SPLIT(); WARPLAB_CPU_THREADS(int, false){int v = WARPLAB_CPU_TAKE(v); out[0] = v;};");
 }
 
-TEST(Split, GivesBeforeItTakes) {
+TEST(Split, PublishesShuffledValuesBeforeReadingThem) {
     EXPECT_EQ(
         body_of(split(kernel("for (int h = 16; h > 0; h /= 2) out[threadIdx.x] += __shfl_down_sync(~0u, n + h, h);"))),
         std::string("for (int h = 16; h > 0; h /= 2) {WARPLAB_CPU_GIVEN(48); WARPLAB_CPU_THREADS(int, false){ "
@@ -86,7 +86,7 @@ TEST(Split, LetsThreadsStrideInTurns) {
         << text;
 }
 
-TEST(Split, RunsOtherLoopsAThreadAfterTheOther) {
+TEST(Split, RunsOtherLoopsOneThreadAtATime) {
     for (const char* loop : {"for (int i = threadIdx.x; i < n; i += 64) s[0] += in[i];",
                              "for (int i = threadIdx.x; i < n; i += gridDim.x) if (in[i]) break;",
                              "for (int i = threadIdx.x; i < n; i += gridDim.x) { s[0] += in[i]; if (in[i]) return; }",

@@ -1,6 +1,6 @@
-"""Each name of CUDA's runtime API and device functions is there on the CPU backend, or refused with a reason.
+"""Each name of CUDA's runtime API and device functions exists on the CPU backend, or is refused with a reason.
 
-Without that, g++ would take it for a typing error of the student's.
+Otherwise, g++ would report it as a student's typing error.
 """
 
 from __future__ import annotations
@@ -77,12 +77,12 @@ def is_refused(name: str, folder: Path) -> bool:
     return done.returncode in (1, 3) and f"error: {name}" in done.stderr
 
 
-def test_each_name_is_there_or_refused(tmp_path):
+def test_each_name_exists_or_is_refused(tmp_path):
     missing = sorted(name for name in names_of_cuda() - names_of_ours() if not is_refused(name, tmp_path))
     assert missing == []
 
 
-def test_each_header_is_there_or_refused(tmp_path):
+def test_each_header_exists_or_is_refused(tmp_path):
     """A toolkit's header in g++'s own search path would redefine what the backend's headers define."""
     ours = ROOT / "grader/cpu/include"
     toolkits = [path for folder in (CUDA, CUDA / "cooperative_groups", CUDA / "nvtx3") for path in folder.glob("*.h*")]

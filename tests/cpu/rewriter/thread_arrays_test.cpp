@@ -1,4 +1,5 @@
-// Arrays that each thread has for itself, although the index depends on the thread: warned of, and nothing else is.
+// Warnings about arrays that each thread has for itself although the index depends on the thread, and about nothing
+// else.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -16,16 +17,16 @@ std::string warning_of(const std::string& body) {
     return show_warnings(rewritten, "x.cu");
 }
 
-TEST(ThreadArrays, AnArrayWhoseIndexIsTheThreadsLacksShared) {
+TEST(ThreadArrays, WarnsIfAnArrayIndexDependsOnTheThread) {
     for (const std::string body :
          {"float s[32]; s[threadIdx.x] = 1;", "int i; float s[32], t; i = threadIdx.x; s[i] = t;",
           "float s[2][32]; s[0][threadIdx.x + 1] = 1;", "float s[8]; if (n) { s[threadIdx.x / 32] = 1; }",
           "float s[9]; for (int b = threadIdx.x; b < 9; b += 3) s[b] = 0;",
           "const int lane = threadIdx.x % 32, next = lane + 1; float s[33]; s[next] = x[n];"})
-        EXPECT_THAT(warning_of(body), HasSubstr("s is an array of each thread's own")) << body;
+        EXPECT_THAT(warning_of(body), HasSubstr("s is a separate array in each thread")) << body;
 }
 
-TEST(ThreadArrays, OthersAreFine) {
+TEST(ThreadArrays, OtherArraysGetNoWarning) {
     for (const std::string body :
          {"__shared__ float s[32]; s[threadIdx.x] = 1;",
           "float s[4]; for (int k = 0; k < 4; ++k) s[k] = x[threadIdx.x];",

@@ -1,6 +1,6 @@
 #pragma once
-// For the CUDA programs here: a program prints what is wrong, one line each, and leaves with 1 if anything is.
-// Started with "backward", its kernels' threads and blocks run in that order.
+// For the CUDA programs here: a program prints one line per error, and exits with status 1 if there is any. With the
+// argument "backward", threads and blocks run from the last to the first.
 
 #include <cmath>
 #include <cstdio>

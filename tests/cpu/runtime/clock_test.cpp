@@ -60,7 +60,7 @@ TEST(Known, ALaterGenerationReplacesAnEarlierOne) {
     EXPECT_FALSE(known(5, 41, 9).contains(one));
 }
 
-TEST(Known, AClearedOneKnowsNothing) {
+TEST(Known, ClearForgetsEverything) {
     Known one = known(5, 40, 3);
     one.clear();
     EXPECT_TRUE(one.empty());

@@ -1,4 +1,4 @@
-// Programs that must not go on: started with the name of one and the file of a status page.
+// Programs that the runtime must stop. Arguments: the name of one, and the file of a status page.
 
 #include <cooperative_groups.h>
 #include <fcntl.h>
@@ -99,7 +99,7 @@ __global__ void lone_spin_kernel(int* out) {
     while (atomicCAS(out, 1, 2) != 1) {}
 }
 
-/// Two blocks hand a flag to and fro: between two looks, only what a thread counts in registers may differ.
+/// Two blocks pass a flag back and forth: between two polls, only counters in a thread's registers may change.
 __device__ unsigned mail;
 __global__ void mail_kernel(int* out, int letters) {
     if (threadIdx.x) return;
@@ -155,7 +155,7 @@ static const std::map<std::string, std::function<void()>> programs = {
         memory[3] = 1;
     }},
     {"copies_after_many_launches", [] {
-        constexpr int pieces = 16;  // so many that the runtime makes the memory visible as a whole
+        constexpr int pieces = 16;  // so many accesses that the runtime makes all of the memory visible
         int *memory = device(pieces << 14), value = 0;
         warplab::cpu::hide_device_memory(true);
         for (int i = 0; i < 1000; ++i) {

@@ -1,6 +1,6 @@
-// The functions of cuda_fp16.h and cuda_bf16.h, of all values or of many pairs and triples of them: `float16 FOLDER`
+// The functions of cuda_fp16.h and cuda_bf16.h, for all values or for many pairs and triples of them: `float16 FOLDER`
 // writes a file for each function, 64 bits for each case, and the cases' numbers. test_float16.py compares them with
-// exact results. NVIDIA's headers compile without nvcc, too: then the functions that they have for the host are called.
+// exact results. NVIDIA's headers also compile without nvcc; then the program calls their host functions.
 
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
@@ -53,7 +53,7 @@ __host__ __device__ Bits mixed(Bits word) {
     return word ^ word >> 31;
 }
 
-/// Any 16 bits; one in four is a zero, a power of two or another number at the edge of something.
+/// Any 16 bits; one in four is a zero, a power of two or another boundary value.
 __host__ __device__ unsigned choose(Bits random) {
     const unsigned word = unsigned(random & 0xffff);
     if (random >> 16 & 3) return word;
@@ -72,7 +72,7 @@ struct Inputs {
     }
 };
 
-/// 64 bits at random of any magnitude; every second one is near the middle between two numbers of a format.
+/// 64 random bits of any magnitude; every second value is near the midpoint between two numbers of a format.
 __host__ __device__ Bits any_word(unsigned i) {
     const Bits random = mixed(i), length = mixed(i + (3ull << 32));
     if (i & 1) return random >> (length & 63);
@@ -82,7 +82,7 @@ __host__ __device__ Bits any_word(unsigned i) {
 }
 __host__ __device__ float any_float(unsigned i) {
     const unsigned word = unsigned(mixed(i));
-    // Half of them within the range of both formats, the others of all exponents.
+    // Half of them are within the range of both formats; the others have any exponent.
     const unsigned bits = i & 1 ? word : (word & 0x807fffff) | (96 + (word >> 23 & 63)) << 23;
     float value;
     memcpy(&value, &bits, sizeof value);

@@ -287,7 +287,7 @@ void test_symbols_and_events() {
     cudaFree(out);
 }
 
-/// What the end of a capture gives after a call in it.
+/// Return the error at the end of a capture that contains this call.
 template <class Call>
 cudaError_t end_after(cudaStream_t stream, Call call, cudaStreamCaptureMode mode = cudaStreamCaptureModeGlobal) {
     cudaGraph_t graph = nullptr;

@@ -1,4 +1,4 @@
-// Cooperative groups whole, and launches by cudaLaunchKernel and its kin.
+// All of cooperative groups, and launches by cudaLaunchKernel and related functions.
 
 #include <cooperative_groups.h>
 #include <cooperative_groups/memcpy_async.h>
@@ -141,7 +141,7 @@ __global__ void ranks_kernel(int* wrong) {
                grid.block_rank() != blockIdx.x || grid.is_valid();
 }
 
-/// Each round, every block reads what another one wrote in the round before.
+/// In each round, every block reads what another one wrote in the previous round.
 __global__ void ring_kernel(int* values, int* next, int rounds) {
     __shared__ int mine[64];
     int local[4] = {int(threadIdx.x), 1, 2, 3};
@@ -178,7 +178,7 @@ void test_grid() {
     CHECK(cudaGetLastError() == cudaErrorCooperativeLaunchTooLarge);
 }
 
-/// Some threads return before and between the grid's barriers, the last of a block after all others have come.
+/// Some threads return before and between the grid's barriers, the last of a block after all others have arrived.
 __global__ void returns_kernel(int* values, int* sums) {
     const unsigned t = threadIdx.x, n = blockDim.x;
     if (t % 2) return;

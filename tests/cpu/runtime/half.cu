@@ -1,4 +1,4 @@
-// What kernels do with halves beside arithmetic (float16.cu): atomics, shuffles, shared memory, symbols, groups.
+// Halves in kernels, except arithmetic (float16.cu): atomics, shuffles, shared memory, symbols, groups.
 
 #include <cooperative_groups.h>
 #include <cooperative_groups/reduce.h>

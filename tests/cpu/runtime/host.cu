@@ -1,4 +1,4 @@
-// The host's side: memory, copies, symbols, errors, the device, streams and events, and what the runner controls.
+// The host side: memory, copies, symbols, errors, the device, streams and events, and what the runner controls.
 
 #include <time.h>
 

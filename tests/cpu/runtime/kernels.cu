@@ -284,7 +284,7 @@ __global__ void votes_in_warp_kernel(unsigned* out) {
     wrong += __all_sync(~0u, lane < 32) != 1;
     wrong += __all_sync(~0u, lane < 31) != 0;
     wrong += __match_any_sync(~0u, lane / 8) != 0xffu << lane / 8 * 8;
-    wrong += __shfl_sync(~0u, -1, 0) != -1;  // what other lanes brought here is no vote of theirs
+    wrong += __shfl_sync(~0u, -1, 0) != -1;  // the arguments of other lanes here are not votes
     if (lane >= 16) wrong += __ballot_sync(0xffff0000u, 0) != 0;
     int all = -1;
     wrong += __match_all_sync(~0u, 5, &all) != ~0u || all != 1;
@@ -302,7 +302,7 @@ __global__ void votes_in_warp_kernel(unsigned* out) {
     out[t] = wrong;
 }
 
-__global__ void exits_release_kernel(int* out) {  // lanes wait for lanes that return
+__global__ void exits_release_kernel(int* out) {  // lanes wait for lanes that have returned
     const int lane = threadIdx.x % 32;
     if (lane % 4 == 3) return;
     __syncwarp();
@@ -322,8 +322,8 @@ __global__ void ragged_warp_kernel(unsigned* out) {  // the last warp has 16 lan
     out[threadIdx.x] = votes != mask || (lane < 16 && threadIdx.x >= 32 ? strange == 0 : strange != 0);
 }
 
-// Lanes go separate ways in every step, decided by a hash that all of them know: some groups shuffle, some vote, some
-// do nothing; now and then the whole block meets, and some threads leave for good.
+// Lanes diverge in every step, as a hash decides that all of them can compute: some groups shuffle, some vote, some do
+// nothing. Sometimes the whole block synchronizes, and some threads return.
 
 __host__ __device__ unsigned hash(unsigned a, unsigned b) {
     unsigned x = a * 0x9e3779b9u ^ (b + 0x7f4a7c15u) * 0x85ebca6bu;

@@ -1,4 +1,4 @@
-// What a lost barrier does: prints a sum that depends on the order of threads, and one that does not.
+// The effect of a missing barrier: prints a sum that depends on the order of threads, and one that does not.
 
 #include "checks.h"
 

@@ -1,5 +1,5 @@
 #pragma once
-// Builds the targets of programs.mk: the CUDA programs beside it, and the runtime that they are linked with.
+// Builds the targets of programs.mk: the CUDA programs in this folder, and the runtime that they are linked with.
 
 #include <sys/wait.h>
 
@@ -30,7 +30,7 @@ inline Ended run(const std::string& command) {
 
 inline std::filesystem::path programs_folder() { return build_folder() / "cpu/runtime-tests"; }
 
-/// Build what is out of date. Tests run in several processes, so one at a time.
+/// Build outdated targets. Tests run in several processes, of which one builds at a time.
 inline Ended build_programs(const std::string& target) {
     std::filesystem::create_directories(programs_folder());
     const std::string folder = std::filesystem::relative(build_folder(), root_folder()).string();

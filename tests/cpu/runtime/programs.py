@@ -1,4 +1,4 @@
-"""Builds targets of programs.mk, which all tests share."""
+"""Build targets of programs.mk, which all tests share."""
 
 from __future__ import annotations
 

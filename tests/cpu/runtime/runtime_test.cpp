@@ -1,5 +1,5 @@
-// Builds the CUDA programs beside this file (programs.mk) and runs them: what works prints nothing and leaves with 0;
-// what must not go on says why in its status page.
+// Builds the CUDA programs in this folder (programs.mk) and runs them. A correct program prints nothing and exits with
+// status 0; a program that must stop states the reason in its status page.
 
 #include <gtest/gtest.h>
 
@@ -36,7 +36,7 @@ class CpuRuntime : public testing::Test {
 };
 Ended CpuRuntime::native_;
 
-/// One program under both orders and several pool sizes.
+/// Run one program in both orders and with several pool sizes.
 void expect_right(const std::string& program) {
     for (const char* threads : {"1", "2", "7"})
         for (const char* order : {"forward", "backward"}) {
@@ -50,8 +50,8 @@ TEST_F(CpuRuntime, RunsKernels) { expect_right(native("kernels")); }
 TEST_F(CpuRuntime, HasCooperativeGroups) { expect_right(native("groups")); }
 TEST_F(CpuRuntime, HasLibcudacxx) { expect_right(native("libcudacxx")); }
 TEST_F(CpuRuntime, HasCubsCollectives) { expect_right(native("cub")); }
-TEST_F(CpuRuntime, HasTheHostsSide) { expect_right(native("host")); }
-TEST_F(CpuRuntime, ComputesAsTheDevice) { expect_right(native("arithmetic")); }
+TEST_F(CpuRuntime, HasTheHostFunctions) { expect_right(native("host")); }
+TEST_F(CpuRuntime, ComputesLikeTheDevice) { expect_right(native("arithmetic")); }
 TEST_F(CpuRuntime, HasGraphs) { expect_right(native("graphs")); }
 TEST_F(CpuRuntime, HasHalves) { expect_right(native("half")); }
 
@@ -70,7 +70,7 @@ TEST_F(CpuRuntime, SplitKernelsComputeTheSame) {
         }
 }
 
-TEST_F(CpuRuntime, BackwardOrderShowsALostBarrier) {
+TEST_F(CpuRuntime, BackwardOrderShowsAMissingBarrier) {
     const auto words = [](const std::string& text) {
         std::istringstream in(text);
         std::string name, right, missing, last, first;
@@ -89,14 +89,14 @@ TEST_F(CpuRuntime, BackwardOrderShowsALostBarrier) {
     EXPECT_EQ(backward[3], "99");
 }
 
-// What must not go on
+// Programs that must stop
 
 struct Case {
     const char* program;
     Fault fault;
     const char* kernel;  // "" on the host
     int thread;          // -1: any
-    const char* detail;  // part of it
+    const char* detail;  // part of the message
     bool in_kernel = true;
     const char* place = "";  // part of the line of the program counter
 };
@@ -136,7 +136,7 @@ const Case cases[] = {
      "60 of 64 threads retry the same operation again and again, 4 returned", true, "atomicCAS(&lock_word"},
     {"lone_spin", Fault::hang, "lone_spin_kernel", -1, "all other blocks have ended or wait, too", true,
      "atomicCAS(out"},
-    {"hidden_spin", Fault::hang, "lone_spin_kernel", -1, "no memory changes any more"},
+    {"hidden_spin", Fault::hang, "lone_spin_kernel", -1, "memory no longer changes"},
     {"foreign_mask", Fault::refused, "foreign_mask_kernel", 0, "mask does not include it"},
     {"exit", Fault::exited, "", -1, "exit()", false},
     {"exit_in_kernel", Fault::exited, "exit_kernel", 1, "exit()"},
@@ -149,8 +149,8 @@ const Case cases[] = {
      "start the kernel with cudaLaunchCooperativeKernel"},
     {"grid_sync_without_all_blocks", Fault::deadlock, "grid_sync_kernel", -1,
      "3 of 4 blocks wait in grid.sync() at line"},
-    {"host_limit", Fault::host_limit, "", -1, "120 bytes came to the host in one call, 100 are allowed", false},
-    {"managed_limit", Fault::host_limit, "plain_kernel", -1, "4096 bytes came to the host", false},
+    {"host_limit", Fault::host_limit, "", -1, "120 bytes were copied to the host in one call, 100 are allowed", false},
+    {"managed_limit", Fault::host_limit, "plain_kernel", -1, "4096 bytes were copied to the host", false},
 };
 
 std::string line_of(const std::string& program, std::uint64_t program_counter) {
@@ -220,7 +220,7 @@ TEST_F(CpuRuntime, SaysWhichThreadsWaitWhere) {
     EXPECT_EQ(third, first + 3);
 }
 
-TEST_F(CpuRuntime, LetsBlocksGoOnThatOnlyCount) {
+TEST_F(CpuRuntime, LetsBlocksContinueThatOnlyCount) {
     const Reported reported = run_fault("", native("faults"), "mail");
     EXPECT_EQ(reported.ended.status, 0) << reported.page.detail;
 }
@@ -240,7 +240,7 @@ TEST_F(CpuRuntime, CopiesMemoryThatLaunchesLeftVisible) {
     EXPECT_EQ(reported.ended.status, 0) << reported.page.detail;
 }
 
-TEST_F(CpuRuntime, LeavesAGoodProgramAlone) {
+TEST_F(CpuRuntime, LetsACorrectProgramEnd) {
     const Reported reported = run_fault("", native("faults"), "ends");
     EXPECT_EQ(reported.ended.status, 0);
     EXPECT_EQ(reported.page.fault, 0u);
@@ -280,7 +280,7 @@ TEST_F(CpuRuntimeOnArm, RunsKernels) {
 TEST_F(CpuRuntimeOnArm, ReportsFaults) {
     for (const Case& expected : cases) {
         if (expected.fault == Fault::arithmetic) continue;           // an integer divided by zero is 0 there
-        if (std::string(expected.program) == "never_set") continue;  // qemu tells no address then
+        if (std::string(expected.program) == "never_set") continue;  // qemu gives no address then
         SCOPED_TRACE(expected.program);
         expect_fault(expected, run_fault(qemu, cross("faults"), expected.program), cross("faults"));
     }

@@ -33,7 +33,7 @@ class Format:
         self.name, self.folder = name, folder
         self.infinity = 0x7C00 if name == "__half" else 0x7F80
         table = self.value(np.arange(self.infinity, dtype=np.uint64))
-        self.table = np.append(table, 2 * table[-1] - table[-2])  # the last one stands for infinity
+        self.table = np.append(table, 2 * table[-1] - table[-2])  # the last one represents infinity
 
     def bits(self, function: str) -> np.ndarray:
         return np.fromfile(self.folder / f"{self.name}.{function}", dtype=np.uint64)
@@ -47,7 +47,8 @@ class Format:
         return self.value(self.bits(name)[: len(self.bits(function))])
 
     def rounded(self, near: np.ndarray, rest: np.ndarray | float = 0.0, mode: str = "rn") -> np.ndarray:
-        """Bits of the format's number for the exact value near + rest, where near is that value's nearest double."""
+        """Return the bits of the format's number for the exact value near + rest, where near is that value's nearest
+        double."""
         near, rest = np.broadcast_arrays(np.asarray(near, np.float64), np.nan_to_num(np.asarray(rest, np.float64)))
         negative = np.signbit(near)
         size, rest = np.abs(near), np.where(negative, -rest, rest)
@@ -130,7 +131,8 @@ INTEGERS = {
 
 
 def integers(value: np.ndarray, kind: type) -> np.ndarray:
-    """As the device: out of range gives the nearest, a NaN 0 or, of 64 bits, the highest bit alone."""
+    """Convert as the device does: values out of range become the nearest number; a NaN becomes 0, or only the highest
+    bit for 64 bits."""
     limits = np.iinfo(kind)
     nan = 0 if limits.bits < 64 else 1 << 63
     exact = [
@@ -257,6 +259,6 @@ def test_nvidias_functions_for_the_host_agree(formats, tmp_path):
     different = [
         file.name for file in sorted(results.iterdir()) if file.read_bytes() != (ours / file.name).read_bytes()
     ]
-    # Of two zeros, these take the second one on the host; a GPU's instruction takes 0 before -0.
+    # Of two zeros, these functions return the second one on the host; a GPU's instruction prefers 0 to -0.
     of_zeros = [f"__nv_bfloat16.{name}" for name in ("hmax2_nan", "hmax_nan", "hmin2_nan", "hmin_nan")]
     assert different == of_zeros

@@ -15,7 +15,7 @@
 
 #include "labs/dot_product/lab.h"
 
-static const char* const findable = "@FINDABLE@";  // what shows that the search works
+static const char* const findable = "@FINDABLE@";  // shows that the search works
 
 static std::string word() {  // not in one piece in this program, or it would find itself
     std::string spelled;

@@ -134,7 +134,8 @@ class TimedOutputs : public testing::Test {
     }
     void TearDown() override { fs::remove(wrong_); }
 
-    /// The cause that a hand-in fails with when it is timed beside a reference, and the CPU takes `cpu_s` for a call.
+    /// Return the cause of the failure when a hand-in is timed in alternation with a reference, and the CPU takes
+    /// `cpu_s` for a call.
     std::string cause_of(const fs::path& student, const fs::path& reference, double cpu_s) {
         const Lab& lab = judge_.lab("dot_product");
         const Stage& stage = lab.stages.front();
@@ -163,7 +164,8 @@ class TimedOutputs : public testing::Test {
                        [](GradingPhase, const std::string&) {});
     }
 
-    /// Whether a hand-in that is timed beside a reference is accused, with these words. Both must pass otherwise.
+    /// Return whether a hand-in that is timed beside a reference is accused, with these words. Both must pass
+    /// otherwise.
     bool is_accused(const std::string& lab_name, const std::string& dataset, const fs::path& reference,
                     const fs::path& student, const Effort& effort, const char* words) {
         const Lab& lab = judge_.lab(lab_name);

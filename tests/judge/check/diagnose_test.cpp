@@ -146,7 +146,7 @@ TEST(UnsetTerms, AreFoundInSumsThatWrapAndNowhereElse) {
         EXPECT_EQ(hint(0xFEFEFEFEu, other).find("0xFEFEFEFE"), std::string::npos) << other;
 }
 
-/// The hint for doubles from 1 on, of which each is changed.
+/// Return the hint for doubles from 1 on, of which each is changed.
 std::string hint_for_doubles(std::size_t count, const std::function<double(double, std::size_t)>& change) {
     Lab lab;
     lab.buffers = {{"out", ElementType::float64, Role::output, ""}};
@@ -164,7 +164,7 @@ std::string hint_for_doubles(std::size_t count, const std::function<double(doubl
 
 TEST(Precision, OfFloatIsSeenWhereAllDoublesAreNearlyRight) {
     const auto to_float = [](double value, std::size_t) { return static_cast<double>(static_cast<float>(value)); };
-    EXPECT_NE(hint_for_doubles(1000, to_float).find("were a float, which holds 7"), std::string::npos);
+    EXPECT_NE(hint_for_doubles(1000, to_float).find("value were a float, which holds 7"), std::string::npos);
     EXPECT_NE(hint_for_doubles(1000, [](double value, auto) { return value * (1 + 3e-10); }).find("right, to 9 digits"),
               std::string::npos);
     const auto one_is_off = [&](double value, std::size_t i) { return i == 500 ? value + 1 : to_float(value, i); };
@@ -229,7 +229,8 @@ TEST(Damage, SaysHowFarOutside) {
               "The code writes outside scratch, 2 past its last byte (sums_scratch_bytes asks for 1,024 bytes).");
     lab.divides_scratch = true;
     const std::string beside = explain_damage(lab, {"scratch", 9, 8}).message;  // of 8, some may be the lab's own
-    EXPECT_NE(beside.find("an array that the lab keeps beside it: 2 past its last byte."), std::string::npos) << beside;
+    EXPECT_NE(beside.find("an array that the lab stores next to it: 2 past its last byte."), std::string::npos)
+        << beside;
     EXPECT_EQ(beside.find("8"), std::string::npos);
     EXPECT_NE(explain_damage(lab, {"a", 1000, 1000}).message.find("It is an input"), std::string::npos);
 }

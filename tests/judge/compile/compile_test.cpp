@@ -53,7 +53,7 @@ const Lab& lab() {
 }
 
 std::string why_not(Backend backend) {
-    if (backend == Backend::cuda && find_nvcc().empty()) return "nvcc is not here";
+    if (backend == Backend::cuda && find_nvcc().empty()) return "nvcc is missing";
     if (backend == Backend::cpu && !fs::exists(test::build_folder() / "cpu/rewrite")) return "cpu/rewrite is not built";
     return "";
 }
@@ -233,7 +233,7 @@ INSTANTIATE_TEST_SUITE_P(Compile, WrongFile,
 
 constexpr auto doubled = "#define B0 {\n#define E0 }\n";
 
-/// A function body of 2^levels nested braces that only the compiler sees, because macros make them.
+/// Return a function body of 2^levels nested braces that only the compiler sees, because macros make them.
 std::string nested_by_macros(int levels) {
     std::string text = doubled;
     for (int i = 1; i <= levels; ++i)
@@ -511,7 +511,7 @@ TEST_F(CompileTest, AnErrorComesWithWhatIsNeeded) {
         {in_kernel("atomicAdd(*out, 1.f);"), "The function is declared as  float atomicAdd(float*, float)."},
         {in_kernel("int m = 1; atomicAdd(m, out);"), "The arguments are swapped: the address comes first"},
         {in_kernel("float m = 1; atomicMax(m, &i);"), "as in atomicMax(&sum, 1)"},
-        {in_kernel("float m = 0; for (int k = 0; k < 4; ++k) float m += out[k];"), "leave out the type"},
+        {in_kernel("float m = 0; for (int k = 0; k < 4; ++k) float m += out[k];"), "omit the type"},
         {in_kernel("int m = 1; atomicAdd(m, 1);"),
          "This is argument 1 of  int atomicAdd(int*, int). A pointer is needed here"},
         {in_kernel("out[i] += __shfl_down_sync(out[i], 1);"),
@@ -543,8 +543,8 @@ TEST_F(CompileTest, AMessageHasNoNameOfOurs) {
     using compilation::without_our_names;
     EXPECT_EQ(without_our_names("warplab_cpu::IfShuffled<T> f(unsigned int, T, warplab_cpu::Line)"),
               "T f(unsigned int, T)");
-    EXPECT_EQ(without_our_names("no match for ‘warplab_cpu::Anything’"), "this does not fit what it is used for");
-    EXPECT_EQ(without_our_names("in expansion of macro ‘WARPLAB_CPU_KERNEL’"), "this does not fit what it is used for");
+    EXPECT_EQ(without_our_names("no match for ‘warplab_cpu::Anything’"), "the types do not match here");
+    EXPECT_EQ(without_our_names("in expansion of macro ‘WARPLAB_CPU_KERNEL’"), "the types do not match here");
 }
 
 TEST_F(CompileTest, RefusedFeatureIsNamed) {
@@ -699,7 +699,7 @@ long bomb() { return Tree<40, 0>::value; })"));
 }
 
 TEST_F(CompileTest, NvccIsAskedBesides) {
-    if (find_nvcc().empty()) GTEST_SKIP() << "nvcc is not here";
+    if (find_nvcc().empty()) GTEST_SKIP() << "nvcc is missing";
     const auto ask = [&](const std::string& text) {
         return ask_nvcc({lab(),
                          lab().stages.front(),
@@ -780,7 +780,7 @@ TEST(Diagnostics, WhatIsSaidTwiceIsShownOnce) {
     EXPECT_EQ(compilation::select({error, note, error, note}, "s.cu", "error", true).size(), 2u);
 }
 
-TEST(Diagnostics, CaretStandsBelowItsCharacter) {
+TEST(Diagnostics, CaretIsBelowItsCharacter) {
     const std::vector<Diagnostic> one = {{"s.cu", 2, 9, "error", "bad"}};
     EXPECT_EQ(compilation::render(one, "first\n\tint ä = y;\n", 10),
               "s.cu:2:9: error: bad\n    2 | \tint ä = y;\n      | \t      ^\n");
@@ -845,9 +845,9 @@ TEST(Diagnostics, ThousandsFarDownALongFileTakeNoTime) {
 TEST(Diagnostics, NamesOfTheBackendAreLeftOut) {
     using compilation::without_our_names;
     EXPECT_EQ(without_our_names("‘warplab_cpu::Given<int>’ and ‘warplab_cpu::Taker<float>’"), "‘int’ and ‘float’");
-    EXPECT_EQ(without_our_names("‘WARPLAB_CPU_LINE’"), "this does not fit what it is used for");
-    EXPECT_EQ(without_our_names("warplab_cpu::A<"), "this does not fit what it is used for");
-    EXPECT_EQ(without_our_names("warplab_cpu::"), "this does not fit what it is used for");
+    EXPECT_EQ(without_our_names("‘WARPLAB_CPU_LINE’"), "the types do not match here");
+    EXPECT_EQ(without_our_names("warplab_cpu::A<"), "the types do not match here");
+    EXPECT_EQ(without_our_names("warplab_cpu::"), "the types do not match here");
 }
 
 TEST(HandIn, CommentsAreBlankedOut) {

@@ -15,7 +15,7 @@
 namespace warplab::compilation {
 namespace {
 
-/// An object file with these sections and no contents.
+/// Return an object file with these sections and no contents.
 std::string object_with(const std::vector<std::string>& names) {
     std::string text(1, '\0');
     std::vector<Elf64_Shdr> sections(1, Elf64_Shdr{});

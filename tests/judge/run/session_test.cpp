@@ -19,8 +19,8 @@
 namespace warplab {
 namespace {
 
-/// A child that runs a Python program instead of the runner: requests come on descriptor 3, answers go to 5, 4 is the
-/// status page.
+/// Return a child that runs a Python program instead of the runner: requests come on descriptor 3, answers go to 5, 4
+/// is the status page.
 Session child(const std::string& program, std::shared_ptr<Budget> budget = nullptr) {
     Policy policy;
     policy.limits.wall_s = 5;

@@ -36,7 +36,7 @@ class Compilers : public testing::Test {
         chmod((home_ / where).c_str(), 0755);
         return home_ / where;
     }
-    /// A program that is not a script.
+    /// Return a program that is not a script.
     fs::path binary(const fs::path& where) const {
         fs::create_directories((home_ / where).parent_path());
         fs::copy_file("/bin/true", home_ / where);

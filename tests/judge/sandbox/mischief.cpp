@@ -149,7 +149,7 @@ int list_descriptors() {
     return 0;
 }
 
-/// Writes what arrives on descriptor 3 to 4, and prints the first byte of a descriptor that came along.
+/// Write what arrives on descriptor 3 to 4, and prints the first byte of a descriptor that came along.
 int answer_packets() {
     char byte[64], space[CMSG_SPACE(sizeof(int))];
     iovec part{byte, sizeof byte};
@@ -177,7 +177,7 @@ int store_key(const char* words) {
     return 0;
 }
 
-/// A key of this name, which the program that started us may hold.
+/// Return a key of this name, which the program that started us may hold.
 int find_key(const char* name) {
     return worked(syscall(SYS_keyctl, KEYCTL_SEARCH, KEY_SPEC_SESSION_KEYRING, "user", name, 0) >= 0);
 }

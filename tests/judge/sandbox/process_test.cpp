@@ -32,7 +32,7 @@ namespace {
 namespace fs = std::filesystem;
 using testing::HasSubstr;
 
-/// A folder that every user may enter, gone when the tests end.
+/// Return a folder that every user may enter, gone when the tests end.
 const fs::path& scratch() {
     struct Folder {
         fs::path path;

@@ -1,4 +1,4 @@
-// Wrong on purpose: thread 0 does not wait for the products of the others.
+// Wrong on purpose: thread 0 does not wait for the other threads' products.
 #include "labs/dot_product/lab.h"
 
 __global__ void dot(const int* a, const int* b, int* out, std::size_t n) {

@@ -1,4 +1,4 @@
-// Wrong on purpose: threads past the end multiply what lies beyond the arrays.
+// Wrong on purpose: threads past the end multiply values beyond the arrays.
 #include "labs/dot_product/lab.h"
 
 __global__ void dot(const int* a, const int* b, int* out, std::size_t) {

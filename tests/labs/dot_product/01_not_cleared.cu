@@ -1,4 +1,4 @@
-// Wrong on purpose: blocks add to whatever out held.
+// Wrong on purpose: blocks add to the old value of out.
 #include "labs/dot_product/lab.h"
 
 __global__ void dot(const int* a, const int* b, int* out, std::size_t n) {

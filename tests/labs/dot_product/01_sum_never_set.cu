@@ -1,4 +1,4 @@
-// Wrong on purpose: the sums of four kinds that a thread keeps are never set to 0, and memory often happens to be.
+// Wrong on purpose: a thread's four kinds of sums are never set to 0, although memory often happens to be 0.
 #include "labs/dot_product/lab.h"
 
 __global__ void dot(const int* a, const int* b, int* out, std::size_t n) {

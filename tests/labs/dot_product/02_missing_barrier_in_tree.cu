@@ -1,4 +1,4 @@
-// Wrong on purpose: no barrier between the steps of the tree.
+// Wrong on purpose: the barrier between the steps of the tree is missing.
 #include "labs/dot_product/lab.h"
 
 __global__ void dot(const int* a, const int* b, int* out, std::size_t n) {

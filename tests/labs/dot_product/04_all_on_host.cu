@@ -1,4 +1,4 @@
-// Wrong on purpose: a cut-off of n. Products come from the GPU, all of them, and every sum from the CPU.
+// Wrong on purpose: the cut-off is n, so the GPU only computes products, and the CPU computes all sums.
 #include <vector>
 
 #include "labs/dot_product/lab.h"

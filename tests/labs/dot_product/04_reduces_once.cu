@@ -1,4 +1,4 @@
-// Wrong on purpose: one kernel, then the CPU, however many partial sums there are: too many for large n.
+// Wrong on purpose: one kernel, then the CPU, no matter how many partial sums there are: too many for large n.
 #include <vector>
 
 #include "labs/dot_product/lab.h"

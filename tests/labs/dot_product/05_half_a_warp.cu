@@ -1,4 +1,4 @@
-// Wrong on purpose: the shuffles begin at distance 8, so half of each warp is left out.
+// Wrong on purpose: the shuffles begin at distance 8, so half of each warp is ignored.
 #include "labs/dot_product/lab.h"
 
 __device__ int warp_sum(int value) {

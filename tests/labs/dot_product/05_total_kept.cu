@@ -1,4 +1,4 @@
-// Wrong on purpose: the total in device memory is never set back, so a call begins with the sum of those before.
+// Wrong on purpose: the total in device memory is never reset, so a call begins with the sum of earlier calls.
 #include "labs/dot_product/lab.h"
 
 __device__ int total;

@@ -84,7 +84,7 @@ TEST_P(DotProductMistake, IsExplained) {
 
 using Products = std::vector<std::uint32_t>;
 
-/// The sum of the products that pass.
+/// Return the sum of the products that pass.
 auto sum_where(std::function<bool(std::size_t)> counts) {
     return [counts](const Products& products) {
         std::uint32_t sum = 0;

@@ -1,4 +1,4 @@
-// A weight is kept in a float, where all else is double.
+// A weight is stored in a float, although everything else is double.
 
 #include <algorithm>
 #include <cmath>
@@ -39,7 +39,7 @@ __global__ void mirror_kernel(double* field, std::size_t rows, std::size_t colum
     row[columns + 1] = row[1];
 }
 
-// The largest of values[0], values[stride], … (count of them) comes to values[0]; one block, all in global memory.
+// Moves the largest of the `count` values values[0], values[stride], … to values[0]: one block, in global memory.
 __device__ void reduce_line(double* values, std::size_t count, std::size_t stride) {
     const std::size_t t = threadIdx.x;
     if (t < count) {
@@ -54,7 +54,7 @@ __device__ void reduce_line(double* values, std::size_t count, std::size_t strid
     }
 }
 
-// First phase: a block for each row. Second phase: one block for the first column, which holds the rows' largest.
+// First phase: a block for each row. Second phase: one block for the first column, which has the rows' maxima.
 __global__ void reduce_rows_kernel(double* changes, std::size_t columns) {
     reduce_line(changes + blockIdx.x * columns, columns, 1);
 }

@@ -37,7 +37,7 @@ __global__ void update_kernel(const double* current, double* next, const double*
     }
 }
 
-// The largest of the block's values comes to maxima[blockIdx.x].
+// Stores the largest of the block's values in maxima[blockIdx.x].
 __device__ void store_block_maximum(double value, double* maxima) {
     __shared__ double shared[REDUCE_BLOCK];
     const unsigned t = threadIdx.x;
@@ -51,7 +51,7 @@ __device__ void store_block_maximum(double value, double* maxima) {
     if (t == 0) maxima[blockIdx.x] = shared[0];
 }
 
-// The fields differ in cells and mirror columns only, and a mirror repeats a cell: so all places may be compared.
+// The fields differ only in cells and mirror columns, and a mirror repeats a cell, so all elements may be compared.
 __global__ void compare_kernel(const double* current, const double* next, std::size_t count, double* maxima) {
     double largest = 0;
     for (std::size_t k = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x; k < count;

@@ -1,4 +1,4 @@
-// The tree of shuffles begins at distance 8: half of the lanes are left out.
+// The tree of shuffles begins at distance 8, so half of the lanes are ignored.
 
 #include <algorithm>
 #include <cmath>
@@ -13,7 +13,7 @@
 #ifndef BLOCK_Y
 #define BLOCK_Y 8
 #endif
-#ifndef ROWS  // that a thread computes one after another
+#ifndef ROWS  // rows that a thread computes, one after the other
 #define ROWS 4
 #endif
 constexpr unsigned warp_threads = 32;
@@ -35,7 +35,7 @@ __device__ double warp_maximum(double value) {
     return value;
 }
 
-// Doubles that are not negative are in the order of their bits: an atomicMax of integers does.
+// The bits of doubles that are not negative have the same order as the doubles, so atomicMax of integers is enough.
 __device__ void keep_block_maximum(double value, double* maximum) {
     __shared__ double largest[warps_per_block];
     const unsigned thread = threadIdx.y * BLOCK_X + threadIdx.x, lane = thread % warp_threads;
@@ -75,7 +75,7 @@ __device__ double update_cells(const double* current, double* next, const double
     return largest;
 }
 
-// changes[iteration] is 0 before. An iteration after the last one leaves it so, which is below every threshold but 0.
+// changes[iteration] begins as 0. An iteration after the last one leaves it 0, which is below any positive threshold.
 __global__ void __launch_bounds__(BLOCK_X* BLOCK_Y)
     iterate_kernel(const double* current, double* next, const double* conductivity, std::size_t rows,
                    std::size_t columns, double threshold, double* changes, std::size_t iteration) {
@@ -93,7 +93,7 @@ std::size_t heat_dissipation_scratch_bytes(std::size_t /*rows*/, std::size_t /*c
     return std::max<std::size_t>(max_iterations, 1) * sizeof(double);  // the largest change of every iteration
 }
 
-constexpr std::size_t batch = 64;  // iterations that set out before the host looks
+constexpr std::size_t batch = 64;  // iterations that are launched before the host checks
 
 HeatState heat_dissipation(double* current, double* next, const double* conductivity, std::size_t rows,
                            std::size_t columns, double threshold, std::size_t max_iterations, void* scratch) {

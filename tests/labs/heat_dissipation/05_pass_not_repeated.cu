@@ -1,4 +1,4 @@
-// The pass in which it ended is not done again: the field has seen the whole pass.
+// The pass in which the iterations end is not repeated, so the field contains all steps of the pass.
 
 #include <algorithm>
 #include <cmath>
@@ -20,7 +20,7 @@ constexpr unsigned threads_x = 32, threads_y = 8, warp_threads = 32, warps_per_b
 constexpr unsigned width = TILE_X + 2 * STEPS, height = TILE_Y + 2 * STEPS;  // of the tile with its surroundings
 constexpr unsigned shared_bytes = 2 * width * height * sizeof(double);
 
-// Where row r and column q of the block's surroundings are in the field.
+// Returns the index in the field of row r and column q of the block's surroundings.
 struct Origin {
     long long row, column;  // of r = q = 0; cells are numbered from 0, the halo rows are -1 and rows
 };
@@ -50,7 +50,7 @@ __device__ void keep_block_maximum(double value, double* maximum) {
                   static_cast<unsigned long long>(__double_as_longlong(value)));
 }
 
-// Fills old with the block's surroundings, and fresh too, for the halo rows, which no iteration writes.
+// Fills old with the block's surroundings, and fresh as well, because no iteration writes the halo rows.
 __device__ void load_surroundings(const double* current, Origin origin, long long rows, long long columns, double* old,
                                   double* fresh) {
     for (unsigned r = threadIdx.y; r < height; r += threads_y) {
@@ -63,7 +63,7 @@ __device__ void load_surroundings(const double* current, Origin origin, long lon
     }
 }
 
-// One iteration, the step-th of this pass (from 1), where it is still right; returns the tile's largest change.
+// Computes iteration `step` of this pass (from 1) for cells that are still right; returns their largest change.
 __device__ double iterate(const double* old, double* fresh, const double* conductivity, Origin origin, long long rows,
                           long long columns, unsigned step) {
     double largest = 0;
@@ -98,18 +98,18 @@ __device__ void store_tile(const double* from, double* next, Origin origin, long
         }
 }
 
-// changes: one value for each iteration of this pass, 0 before, and before it those of the pass before.
+// changes: one value for each iteration of this pass, initially 0; those of the previous pass are in front of it.
 __global__ void __launch_bounds__(threads_x* threads_y)
     pass_kernel(const double* current, double* next, const double* conductivity, long long rows, long long columns,
                 double threshold, double* changes, unsigned steps, unsigned steps_before) {
     for (unsigned k = 1; k <= steps_before; ++k)
-        if (*(changes - k) < threshold) return;  // it has ended; the same for all threads of all blocks
+        if (*(changes - k) < threshold) return;  // ended before; the same for all threads of all blocks
     extern __shared__ double surroundings[];
     double *old = surroundings, *fresh = surroundings + width * height;
     const long long tiles_y = (rows + TILE_Y - 1) / TILE_Y;
     for (long long tile = blockIdx.y; tile < tiles_y; tile += gridDim.y) {
         const Origin origin{tile * TILE_Y - STEPS, static_cast<long long>(blockIdx.x) * TILE_X - STEPS};
-        __syncthreads();  // until the tile before is stored
+        __syncthreads();  // until the previous tile is stored
         load_surroundings(current, origin, rows, columns, old, fresh);
         for (unsigned step = 1; step <= steps; ++step) {
             __syncthreads();
@@ -127,7 +127,7 @@ std::size_t heat_dissipation_scratch_bytes(std::size_t /*rows*/, std::size_t /*c
     return (max_iterations + STEPS) * sizeof(double);  // every iteration's largest change, and those of a repeated pass
 }
 
-// What all passes of a call have in common.
+// Data that all passes of a call share.
 struct Passes {
     double* fields[2];
     const double* conductivity;
@@ -146,7 +146,7 @@ struct Passes {
     }
 };
 
-constexpr std::size_t batch = 64;  // passes that set out before the host looks
+constexpr std::size_t batch = 64;  // passes that are launched before the host checks
 
 HeatState heat_dissipation(double* current, double* next, const double* conductivity, std::size_t rows,
                            std::size_t columns, double threshold, std::size_t max_iterations, void* scratch) {

@@ -1,6 +1,6 @@
 """Makes golden.json: what the picture datasets end with, computed by numpy and not by our oracle.
 
-.venv/bin/python tests/labs/heat_dissipation/make_golden.py    writes it beside this file; it is committed
+.venv/bin/python tests/labs/heat_dissipation/make_golden.py    writes it next to this file; it is committed
 """
 
 from __future__ import annotations

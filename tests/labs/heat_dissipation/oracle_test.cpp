@@ -235,7 +235,7 @@ TEST(HeatPgm, ReadsAnyLargestValueCommentsAndLineEnds) {
 }
 
 TEST(HeatPgm, SaysWhatIsWrongAndWhere) {
-    EXPECT_THAT(complaint(""), HasSubstr(".pgm:1: this is no PGM picture"));
+    EXPECT_THAT(complaint(""), HasSubstr(".pgm:1: this is not a PGM picture"));
     EXPECT_THAT(complaint("P5 2 2 255 abcd"), HasSubstr("this is a P5 file; P2, grey as text"));
     EXPECT_THAT(complaint("\x89PNG\r\n"), HasSubstr("no PGM picture"));
     EXPECT_THAT(complaint("P2\n2 2\n9\n1 2\n3\n"), HasSubstr(":6: the file ends where pixel 1 of row 1 should be"));
@@ -293,7 +293,7 @@ std::string cause_of(const Problem& problem, std::span<const double> cells, doub
     return "unexplained";
 }
 
-/// The plain field after so many iterations with a change to the problem before.
+/// Return the plain field after so many iterations with a change to the problem before.
 std::string cause_after(const Problem& problem, Problem changed, int iterations) {
     Plain plain(changed);
     double change = 0;

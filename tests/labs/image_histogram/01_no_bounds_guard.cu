@@ -1,4 +1,4 @@
-// Wrong on purpose: threads past the end count what lies there.
+// Wrong on purpose: threads past the end count values beyond the array.
 #include "labs/image_histogram/lab.h"
 
 __global__ void count(const unsigned char* pixels, unsigned* bins, std::size_t n) {

@@ -1,4 +1,4 @@
-// Wrong on purpose: every block sets the bins to 0, and a block barrier does not hold up the other blocks.
+// Wrong on purpose: every block sets the bins to 0, and a barrier does not make the other blocks wait.
 #include "labs/image_histogram/lab.h"
 
 __global__ void count(const unsigned char* pixels, unsigned* bins, std::size_t n) {

@@ -1,4 +1,4 @@
-// Wrong on purpose: the bin is the thread's, not the pixel's.
+// Wrong on purpose: the bin's index is the thread's, not the pixel's value.
 #include "labs/image_histogram/lab.h"
 
 __global__ void count(const unsigned char* pixels, unsigned* bins, std::size_t n) {

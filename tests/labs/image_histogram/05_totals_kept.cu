@@ -1,4 +1,4 @@
-// Wrong on purpose: totals on the device are not 0 again for the next call.
+// Wrong on purpose: totals on the device are not reset to 0 for the next call.
 #include "labs/image_histogram/lab.h"
 
 __device__ unsigned totals[256], finished;

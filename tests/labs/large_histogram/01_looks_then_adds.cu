@@ -1,4 +1,4 @@
-// Wrong on purpose: looks first and adds then: in between, a thousand other threads have looked, too.
+// Wrong on purpose: reads the bin and then adds to it; in between, a thousand other threads have read it, too.
 #include "labs/large_histogram/lab.h"
 
 __global__ void histogram(const unsigned* values, unsigned char* bins, std::size_t n, unsigned size) {

@@ -1,4 +1,4 @@
-// Wrong on purpose: nobody clears the bins.
+// Wrong on purpose: the bins are never cleared.
 #include "labs/large_histogram/lab.h"
 
 __device__ void count(unsigned* words, unsigned bin) {

@@ -1,5 +1,5 @@
-// Wrong on purpose: the last of a histogram's four blocks clears all of it, and waits for its own threads, while the
-// other three count already.
+// Wrong on purpose: the last of a histogram's four blocks clears all of it and waits only for its own threads, while
+// the other three already count.
 #include "labs/large_histogram/lab.h"
 
 __device__ void count(unsigned* words, unsigned bin) {

@@ -1,4 +1,4 @@
-// Each block takes whole rows, and stores its counts in 8 bits before any minimum is taken.
+// Each block takes whole rows, and stores its counts in 8 bits without limiting them first.
 
 #include "labs/saturating_histogram/lab.h"
 

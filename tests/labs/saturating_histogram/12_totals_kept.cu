@@ -1,4 +1,4 @@
-// Totals are not set back to 0 for the next call.
+// Totals are not reset to 0 for the next call.
 
 #include <algorithm>
 
@@ -20,7 +20,7 @@ struct Input {
     const std::uint32_t* elements;
     unsigned width;
     std::size_t pitch;
-    unsigned row_segments, segments;  // of a row, the last one perhaps short, and of all rows
+    unsigned row_segments, segments;  // of a row (the last one may be short), and of all rows
 };
 
 // This lane's vectors of a segment: neighbouring lanes load neighbouring vectors. Past the end of a row, its last
@@ -49,7 +49,7 @@ __device__ void count(const Input& input, unsigned number, const uint4 (&vectors
     }
 }
 
-__device__ unsigned totals[bin_count], finished_blocks;  // 0 between calls: the last block of each call leaves them so
+__device__ unsigned totals[bin_count], finished_blocks;  // 0 between calls: the last block of each call resets them
 
 // Adds the block's bins to the totals. The last block to do so writes them out.
 __device__ void finish(const unsigned* own, std::uint8_t* bins) {
@@ -58,8 +58,8 @@ __device__ void finish(const unsigned* own, std::uint8_t* bins) {
         if (own[b] > 0) atomicAdd(&totals[b], min(own[b], bin_full));
     __syncthreads();
     if (threadIdx.x == 0) {
-        __threadfence();  // whoever sees this block counted sees its bins in the totals, too
-        // atomicInc goes back to 0 after gridDim.x - 1: the next call finds the count as this one did.
+        __threadfence();  // a block that sees this one counted sees its bins in the totals, too
+        // atomicInc goes back to 0 after gridDim.x - 1, so the next call also begins with 0.
         is_last = atomicInc(&finished_blocks, gridDim.x - 1) == gridDim.x - 1;
     }
     __syncthreads();

@@ -165,7 +165,7 @@ TEST_P(SaturatingHistogramMistake, IsExplained) {
     EXPECT_THAT(found->message, HasSubstr(mistake.message));
 }
 
-/// Counts as often as `times` says, of element i.
+/// Count as often as `times` says, of element i.
 auto count_times(std::function<std::uint64_t(std::size_t i, std::size_t n)> times) {
     return [times](const Problem& problem) {
         const auto values = elements(problem);
@@ -184,7 +184,7 @@ auto turn_counts(std::function<std::uint64_t(std::uint64_t)> turn) {
     };
 }
 
-/// The round of element i of a thread, and how many rounds that thread has, where `threads` threads stride.
+/// Return the round of element i of a thread, and how many rounds that thread has, where `threads` threads stride.
 std::pair<std::size_t, std::size_t> round_of(std::size_t i, std::size_t n, std::size_t threads) {
     return {i / threads, (n - 1 - i % threads) / threads + 1};
 }

@@ -1,4 +1,4 @@
-// Blocks begin BLOCK_Y rows apart, though each has ROWS times as many.
+// Blocks begin BLOCK_Y rows apart, although each has ROWS times as many rows.
 
 #include "labs/smoothing_filter/lab.h"
 

@@ -1,4 +1,4 @@
-// A row of image is taken to end at out's width.
+// The code assumes that a row of image ends at out's width.
 
 #include "labs/smoothing_filter/lab.h"
 
@@ -8,7 +8,7 @@
 #ifndef ROWS  // of the output, per thread
 #define ROWS 8
 #endif
-#ifndef AHEAD  // rows of image that are on their way while one is used
+#ifndef AHEAD  // rows of image that are being loaded while one is used
 #define AHEAD 3
 #endif
 constexpr int columns = 4;                       // of the output, per thread
@@ -21,7 +21,7 @@ void smoothing_filter_prepare(int /*width*/, int /*height*/, const float* filter
     CUDA_CHECK(cudaMemcpyToSymbol(weights, filter, sizeof weights));
 }
 
-// span pixels of a row, `left` of which are before its end.
+// span pixels of a row; `left` pixels remain before the row's end.
 template <bool aligned>
 __device__ void load_row(const float* row, int left, float (&pixels)[span]) {
     if (aligned) {
@@ -81,7 +81,7 @@ __global__ void __launch_bounds__(BLOCK)
 void smoothing_filter(const float* image, float* out, int width, int height, const float* /*filter*/,
                       void* /*scratch*/) {
     const dim3 blocks((width + BLOCK * columns - 1) / (BLOCK * columns), (height + ROWS - 1) / ROWS);
-    // Rows of image are width + 4 long: if one begins at a multiple of four floats, so do all, of out as well.
+    // Rows of image are width + 4 long: if width is a multiple of four, all rows of image and out begin at one.
     if (width % columns == 0)
         smoothing_filter_kernel<true><<<blocks, BLOCK>>>(image, out, width, height);
     else

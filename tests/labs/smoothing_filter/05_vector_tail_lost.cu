@@ -1,4 +1,4 @@
-// Only whole groups of four columns.
+// Only whole groups of four columns are computed.
 
 #include "labs/smoothing_filter/lab.h"
 
@@ -18,7 +18,7 @@ void smoothing_filter_prepare(int /*width*/, int /*height*/, const float* filter
     CUDA_CHECK(cudaMemcpyToSymbol(weights, filter, sizeof weights));
 }
 
-// span pixels of a row, `left` of which are before its end.
+// span pixels of a row; `left` pixels remain before the row's end.
 template <bool aligned>
 __device__ void load_row(const float* row, int left, float (&pixels)[span]) {
     if (aligned) {
@@ -49,8 +49,8 @@ __global__ void __launch_bounds__(BLOCK)
     const int x = (blockIdx.x * BLOCK + threadIdx.x) * columns, top = blockIdx.y * ROWS;
     if (x + columns > width) return;
     const int bottom = min(top + ROWS, height);
-    // Row y + r of image is in window[(y + r - top) % 5]: rows stay where they are, and the newest takes the place of
-    // the oldest. Unrolled by five, all of that is known to the compiler, and the window is 40 registers.
+    // Row y + r of image is in window[(y + r - top) % 5]: rows stay where they are, and the newest replaces the oldest.
+    // In a loop unrolled by five, the compiler knows all indices, and the window is 40 registers.
     float window[filter_size][span];
 #pragma unroll
     for (int r = 0; r < filter_size - 1; ++r) load_row<aligned>(image + (top + r) * pitch + x, pitch - x, window[r]);
@@ -77,7 +77,7 @@ __global__ void __launch_bounds__(BLOCK)
 void smoothing_filter(const float* image, float* out, int width, int height, const float* /*filter*/,
                       void* /*scratch*/) {
     const dim3 blocks((width + BLOCK * columns - 1) / (BLOCK * columns), (height + ROWS - 1) / ROWS);
-    // Rows of image are width + 4 long: if one begins at a multiple of four floats, so do all, of out as well.
+    // Rows of image are width + 4 long: if width is a multiple of four, all rows of image and out begin at one.
     if (width % columns == 0)
         smoothing_filter_kernel<true><<<blocks, BLOCK>>>(image, out, width, height);
     else

@@ -205,7 +205,7 @@ TEST_P(SmoothingFilterMistake, IsExplained) {
 using Places =
     std::function<std::int64_t(std::int64_t x, std::int64_t y, std::int64_t r, std::int64_t c, std::int64_t pitch)>;
 
-/// Reads the image at other places; NaN where there is none.
+/// Read the image at other places; NaN where there is none.
 auto reads(Places place, std::int64_t rows = 5, std::int64_t columns = 5) {
     return [=](const Problem& problem, std::int64_t x, std::int64_t y) {
         const auto pixels = problem.arrays[image].as<float>();

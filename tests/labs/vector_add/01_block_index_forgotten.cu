@@ -1,4 +1,4 @@
-// Wrong on purpose: every block computes the elements of the first.
+// Wrong on purpose: every block computes the elements of the first block.
 #include "labs/vector_add/lab.h"
 
 __global__ void add(const float* a, const float* b, float* out, std::size_t n) {

@@ -1,4 +1,4 @@
-// Wrong on purpose: beyond 2^31 elements an int index overflows. Right below that.
+// Wrong on purpose: beyond 2^31 elements, an int index overflows. With fewer elements, the result is right.
 #include "labs/vector_add/lab.h"
 
 __global__ void add(const float* a, const float* b, float* out, std::size_t n) {

@@ -188,7 +188,9 @@ def test_regrading_keeps_the_old_score_and_its_reason(course: Course) -> None:
     for student in ("al1", "at2", "gh3"):
         course.hand_in(student, "break the judge" if student == "gh3" else "fine", "fine")
     course.grade()
-    assert course.verb("regrade", "--student", "al1", "--reason", "a complaint").returncode == 1  # gh3 is our fault
+    assert (
+        course.verb("regrade", "--student", "al1", "--reason", "a complaint").returncode == 1
+    )  # the judge failed on gh3
     (course.build / "mended").touch()
     assert course.verb("regrade", "--errors").returncode == 0
     course.set_version("0.2 (two)")
@@ -731,7 +733,7 @@ def test_points_of_before_count_until_it_is_graded_again(course: Course) -> None
     said = course.verb("export", "--format", "canvas")
     cells = {line[3]: line[5] for line in csv.reader(said.stdout.splitlines())}
     assert (cells["al1"], cells["at2"]) == ("12", "5")
-    assert "To be graded again, with the points of before: al1, at2." in said.stderr
+    assert "To be graded again, with the earlier points: al1, at2." in said.stderr
 
 
 def test_the_batchs_folder_is_its_own(course: Course) -> None:
@@ -918,7 +920,7 @@ def test_each_step_is_announced_before_it_begins(course: Course) -> None:
     lines = course.grade().stdout.splitlines()
     assert lines[:4] == [
         f"Reading the hand-ins in {course.handed_in} …",
-        "Found 3 hand-ins. Looking into them …",
+        "Found 3 hand-ins. Examining them …",
         "Checking that the judge works here …",
         "Grading 3 hand-ins, 2 at a time …",
     ]

@@ -118,7 +118,7 @@ def mutate(data: bytes, chance: random.Random) -> bytes:
 
 def test_any_bytes_get_a_status_and_cost_others_nothing(course: Course, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(grading, "run_judge", judge)
-    monkeypatch.setattr(opening, "read_apart", lambda entries, _: read_all(entries))  # 350 processes would take long
+    monkeypatch.setattr(opening, "read_in_child", lambda entries, _: read_all(entries))  # 350 processes would take long
     chance = random.Random(1)
     for number in range(300):
         name = chance.choice(list(SEEDS))

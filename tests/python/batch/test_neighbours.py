@@ -143,7 +143,7 @@ def test_a_hand_in_whose_reader_is_killed_is_read_once_more_at_the_end(
             raise KilledError("killed")
         return read_all(entries)
 
-    monkeypatch.setattr(opening, "read_apart", read_or_die)
+    monkeypatch.setattr(opening, "read_in_child", read_or_die)
     judge = Judge(course, "wrong_value")
     judge.meeting = threading.Barrier(1)
     graded = {one.key: one.status for one in grade(course, judge, monkeypatch, jobs)}

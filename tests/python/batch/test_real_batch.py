@@ -50,7 +50,7 @@ def test_honest_wrong_and_hostile_ones_beside_each_other(tmp_path: Path) -> None
     command += ["--backend", "cpu", "--build", BUILD, "--no-check-mode", "--no-nvcc"]
     done = subprocess.run(list(map(str, command)), cwd=ROOT, capture_output=True, text=True, check=False)
     if "needs a sandbox" in done.stderr:
-        pytest.skip("no sandbox can be had here")
+        pytest.skip("no sandbox is available")
     assert done.returncode == 0, done.stdout + done.stderr
     with (out / "gradebook.csv").open(newline="", encoding="utf-8-sig") as file:
         book = {line["id"]: (line["status"], line["points"]) for line in csv.DictReader(file)}
@@ -79,7 +79,7 @@ def test_two_judges_at_a_time_find_nothing_in_right_stages_up_to_one(tmp_path: P
         list(map(str, command)), cwd=ROOT, capture_output=True, text=True, check=False, env=environment
     )
     if "needs a sandbox" in done.stderr:
-        pytest.skip("no sandbox can be had here")
+        pytest.skip("no sandbox is available")
     assert done.returncode == 0, done.stdout + done.stderr
     with (tmp_path / "out/gradebook.csv").open(newline="", encoding="utf-8-sig") as file:
         book = [(line["id"], line["status"], line["points"], line["of"]) for line in csv.DictReader(file)]
@@ -100,7 +100,7 @@ def test_a_hand_in_that_arrives_is_graded_and_its_feedback_is_there(tmp_path: Pa
     process.terminate()
     said = process.communicate(timeout=60)[0].decode()
     if "needs a sandbox" in said:
-        pytest.skip("no sandbox can be had here")
+        pytest.skip("no sandbox is available")
     assert process.returncode == 0 and "al1: graded" in said, said
     with (out / "gradebook.csv").open(newline="", encoding="utf-8-sig") as file:
         assert [(line["id"], line["points"]) for line in csv.DictReader(file)] == [("al1", "6")]

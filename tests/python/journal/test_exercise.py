@@ -87,11 +87,11 @@ def test_an_exercise_from_the_first_look_to_the_right_answer(tmp_path, exercises
     assert copy.read_bytes() == (exercises / LAB / f"{NAME}.cu").read_bytes()
     copy.write_text(copy.read_text() + "// my own words\n")  # it stays, and the answer is about the exercise
     load, add = line_of(exercises, "= i < len"), line_of(exercises, "+= input_s")
-    question = "Question: What makes sure that one of the two threads is first?"
+    question = "Question: What ensures that one of the two threads is first?"
     told = bug(tmp_path, LAB, "--line", add, "--kind", "race")  # without EXERCISE: the last one
     assert told.returncode == 1 and f"EXERCISE={NAME}" in told.stdout
     assert f"Right kind, and line {add} is involved as the second access." in told.stdout and question in told.stdout
-    assert f"{copy} was changed. LINE counts in the exercise as it was:" in told.stdout
+    assert f"{copy} was changed. LINE refers to the original exercise: " in told.stdout
     told = bug(tmp_path, LAB, NAME, "--line", "1", "--kind", "race")
     assert told.returncode == 1 and "Right kind, other line" in told.stdout and question in told.stdout
     assert ".cu:" not in told.stdout  # no finding before the end
@@ -137,7 +137,7 @@ def test_the_students_own_inspections_stay(tmp_path, exercises):
         ([LAB, NAME, "--line", "3", "--kind", "sloppy"], "'sloppy' is not a kind of bug. Kinds:\n"),
         (
             ["heat_dissipation"],
-            "There are no exercises for heat_dissipation. The instructor gives them out with a kit.",
+            "There are no exercises for heat_dissipation. The instructor releases them with a kit.",
         ),
         (["heat_dissipation", "--list"], "There are no exercises for heat_dissipation."),
     ],

@@ -59,7 +59,7 @@ def test_everything_that_a_course_asks_for_is_there(tmp_path: Path) -> None:
         "In seconds: ",
         "Bytes requested, over the minimum 15.4× 1.25×".replace(" 1", "1"),  # the counter that moved
         "Sweep: best is BLOCK=256, of 3 choices",
-        "1 version tried and given up",  # what was abandoned, with its time
+        "1 version tried and discarded",  # what was abandoned, with its time
         "0.08830 s",
         "1 version did not pass: tail_lost.",
         "Also measured: NVIDIA T4 (batch-1), from report.json",  # apart
@@ -185,7 +185,7 @@ def test_an_optimisation_is_its_last_version_that_passed_and_was_timed(tmp_path:
     main = read(tmp_path).main
     assert main is not None
     assert [row.version.source_hash for row in main.rows] == [journals.sha("b")]
-    assert "2 versions tried and given up" in text_of(tmp_path)
+    assert "2 versions tried and discarded" in text_of(tmp_path)
 
 
 def test_what_passed_and_was_replaced_untimed_is_told_once(tmp_path: Path) -> None:
@@ -202,10 +202,10 @@ def test_what_passed_and_was_replaced_untimed_is_told_once(tmp_path: Path) -> No
     row = f"| 2026-11-01 00:01 | {a} | passed, not timed | – |"
     assert row in render(tmp_path / "timed", LAB, folder).markdown
     text = text_of(tmp_path / "timed")
-    assert "1 version tried and given up" in text
+    assert "1 version tried and discarded" in text
     assert text.count(a) == 1
     folder = write_course(tmp_path / "never", [report(1, "01_serial", "a"), report(2, "01_serial", "b")])
-    assert "1 version tried and given up" in text_of(tmp_path / "never")
+    assert "1 version tried and discarded" in text_of(tmp_path / "never")
     assert row in render(tmp_path / "never", LAB, folder).markdown
 
 

@@ -1,7 +1,7 @@
 """Grade one submission: open it, give its stages to `build/warplab grade`, and describe the result.
 
-This module computes no points: they are the report's. Whatever a submission does, grade_submission returns one Graded
-with one of the fixed statuses; only a full disk and an interruption end the batch.
+This module computes no points: they are the report's. For any submission, grade_submission returns a Graded with one of
+the fixed statuses; only a full disk and an interruption end the batch.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from grader.python.common.markup import show_text
 from grader.python.common.report import Failure, Report, StageReport
 from grader.python.journal.journal import RENDERING_S
 
-ATTEMPTS = 2  # if our side breaks
+ATTEMPTS = 2  # if the judge fails
 MINIMUM_S = 1.0  # minimum time for a judge to report an error
 TIME_OUTS = ("timeout", "compile_timeout")
 
@@ -110,7 +110,7 @@ def add_journal(files: dict[str, bytes] | None, key: str, work: Work) -> list[st
 
 
 def judge(picked: dict[str, bytes], submission: Submission, work: Work, graded: Graded) -> None:
-    """Run the judge, and fill in `graded`. If our side broke without a timeout, run it once more in the remaining
+    """Run the judge, and fill in `graded`. If the judge failed without a timeout, run it once more in the remaining
     time."""
     settings = work.settings
     folder = place_of(settings.folder, "submissions", submission.key)

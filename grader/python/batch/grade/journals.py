@@ -13,8 +13,8 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path, PurePosixPath
 
-from grader.python.batch.ingest.apart import python_path
 from grader.python.batch.ingest.archive import RECORDS, is_journal
+from grader.python.batch.ingest.module_path import python_path
 from grader.python.journal.journal import RENDERING_S
 from grader.python.journal.notes import MOST_BYTES as MOST_NOTE_BYTES
 from grader.python.journal.quiz import ANSWERS, MOST_ANSWERS_BYTES
@@ -30,8 +30,7 @@ Run = Callable[[Sequence[str], dict[str, str]], tuple[int, str]]  # (command, en
 
 
 def pick_journal(files: dict[str, bytes], lab: str, stages: Sequence[str]) -> tuple[dict[str, bytes], list[str]]:
-    """Return the records, the notes and the answers to the quiz by their plain names, and remarks on those that are
-    left out."""
+    """Return the records, the notes and the answers to the quiz by their plain names, and remarks on omitted ones."""
     note = re.compile(rf"(?:{'|'.join(map(re.escape, stages))})(?:-\d{{1,4}})?\.md")
     named = [name for name in files if is_journal(name)]
     named = [
@@ -47,7 +46,7 @@ def pick_journal(files: dict[str, bytes], lab: str, stages: Sequence[str]) -> tu
         if len(content) <= MOST_BYTES.get(path.name, MOST_NOTE_BYTES):
             picked[path.name] = content
         else:
-            remarks.append(f"The journal's {path.name} is too large and was left out.")
+            remarks.append(f"The journal's {path.name} is too large and was omitted.")
     return picked, remarks
 
 

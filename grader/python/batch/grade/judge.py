@@ -39,8 +39,8 @@ class StoppedError(Exception):
 
 
 def tell_failure(status: int, timeout_s: float) -> str:
-    """Return a sentence on how a judge ended that gave no report. It has no word of the judge's, because students may
-    read it."""
+    """Return a sentence on how a judge ended without a report. It contains none of the judge's output, because students
+    may read it."""
     if status == TIMED_OUT:
         return f"The judge did not end within {timeout_s:.0f} s and was stopped."
     if status < 0:
@@ -105,7 +105,7 @@ def try_judge(settings: Settings) -> Report:
     """Grade an empty folder, and return the report: it shows that the judge works here, its version and its sandbox.
     Raises UserError."""
     if not (settings.build / "warplab").is_file():
-        raise UserError(f"{settings.build / 'warplab'} is not there. Build it first: make program")
+        raise UserError(f"{settings.build / 'warplab'} does not exist. Build it first: make program")
     folder = settings.folder / "trial"
     try:
         tree = write_tree(folder, settings.lab, {})

@@ -1,7 +1,7 @@
 """Grade hand-ins one by one while more arrive, as many at a time as `grade_here` does.
 
-A hand-in is copied into the batch when its grading begins, so its files may change afterwards. Results in doubt are
-confirmed as in a batch, alone: no further hand-in begins until that is done.
+A hand-in is copied into the batch when its grading begins, so its files may change afterwards. Doubtful results are
+confirmed as in a batch, without other hand-ins: no further one begins until that is done.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Lanes:
         return not self.doubted and len(self.grading) < self.most
 
     def start(self, submission: Submission, patient: bool) -> None:
-        """Begin to grade a hand-in. `patient`: leave it if it looks as if it were still being written."""
+        """Begin to grade a hand-in. `patient`: skip it if it seems to be still being written."""
         self.grading[self.pool.submit(self.grade, submission, patient)] = submission
 
     def grade(self, submission: Submission, patient: bool) -> Graded | None:
@@ -75,7 +75,7 @@ class Lanes:
         return results
 
     def take_confirmed(self) -> list[tuple[str, Graded | None]]:
-        """Return the results of the hand-ins that were graded again, alone."""
+        """Return the results of the hand-ins that were graded again, one at a time."""
         assert self.confirming
         graded = self.confirming.result()
         self.doubted, self.confirming = [], None
@@ -114,5 +114,5 @@ def take_copy(submission: Submission, settings: Settings, patient: bool) -> Subm
         write_tree(folder, settings.lab, opened.picked, submission.fingerprint, settings.wanted())
     except OSError as error:
         raise_if_full(settings.folder, error)
-        return submission  # grading it fails likewise, and gives it a status
+        return submission  # grading it also fails, and sets its status
     return replace(submission, graded_notes=[*opened.notes, *remarks])

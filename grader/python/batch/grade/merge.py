@@ -2,8 +2,8 @@
 
 python3 -m grader.python.batch.grade.merge REPORT OTHER [--output FILE]
 
-REPORT was written first, say without a GPU; OTHER later, of the same files. Correctness points that are decided in
-REPORT stay.
+REPORT was written first, for example without a GPU; OTHER later, about the same files. Correctness points that are
+decided in REPORT stay.
 """
 
 from __future__ import annotations
@@ -83,7 +83,10 @@ def merge_stages(stage: Json, other: Json) -> Json:
     failed = other["verdict"] == "failed" and not is_pending(other["score"], "correctness")
     if stage["verdict"] == "passed" and failed:
         merged["verdict"] = "failed"
-        merged["notes"] = [*stage["notes"], "It passed when it was graded first, and failed where the rest was graded."]
+        merged["notes"] = [
+            *stage["notes"],
+            "It passed when it was graded first, and failed on the machine where the rest was graded.",
+        ]
     return merged
 
 

@@ -13,7 +13,7 @@ from grader.python.batch.ingest.archive import MANIFEST, RefusedError, is_archiv
 from grader.python.batch.ingest.contents import pick_journal_files, pick_stages, show_own_path, show_path
 from grader.python.batch.ingest.names import file_name
 from grader.python.batch.ingest.notes import make_note
-from grader.python.batch.ingest.reader import Contents, File, KilledError, read_apart
+from grader.python.batch.ingest.reader import Contents, File, KilledError, read_in_child
 from grader.python.batch.ingest.submission import Submission
 from grader.python.batch.store.places import place_of
 from grader.python.batch.store.settings import Settings
@@ -25,7 +25,12 @@ from grader.python.common.units import name_some, plural
 MOST_WORDS = 500
 MOST_KIT = 10**6  # the number of a students' kit
 MOST_REFUSED = 3  # unreadable parts of a hand-in that the notes name
-UNFINISHED = ("empty", "truncated", "damaged", "unknown_format")  # how a part that is still being written looks
+UNFINISHED = (
+    "empty",
+    "truncated",
+    "damaged",
+    "unknown_format",
+)  # reasons that also occur if a part is still being written
 
 
 def why_nothing(files: Sequence[str], others: Sequence[str], settings: Settings, empty: bool) -> str:
@@ -34,9 +39,9 @@ def why_nothing(files: Sequence[str], others: Sequence[str], settings: Settings,
     stage = f"{settings.wanted()[0]}.cu"
     if empty:
         return f"It is empty: there is no file in it. Hand in files such as {stage}."
-    why = f"No file is called as a stage of {settings.lab}, such as {stage}."
+    why = f"No file has the name of a stage of {settings.lab}, such as {stage}."
     if other := find_other_lab(sources, settings):
-        why = f"This is of the lab {other}, not {settings.lab}."
+        why = f"This is for the lab {other}, not {settings.lab}."
     named = dict.fromkeys([*sources, *sorted(filter(is_archive, files)), *files, *others])
     return why + (f" It holds {name_some([show_own_path(name) for name in named])}." if named else "")
 
@@ -89,7 +94,7 @@ class Opened:
     detail: str = ""
     was_killed: bool = False  # whether another process killed the one that read it
     may_be_unfinished: bool = False  # whether a part looks as if it were still being written
-    released: Released | None = None  # what `make submit` says of the student's kit
+    released: Released | None = None  # the student's kit by the manifest of `make submit`
 
     def size(self) -> int:
         """Return the number of bytes of its contents."""
@@ -104,7 +109,7 @@ def open_submission(submission: Submission, settings: Settings) -> Opened:
     try:
         if submission.graded_notes is not None and (copy := read_copy(submission, settings)):
             return Opened(journal=None, picked=copy, notes=list(submission.graded_notes))
-        contents = read_apart(submission.entries, settings.timeout_s)
+        contents = read_in_child(submission.entries, settings.timeout_s)
         opened.files = [file.name for file in contents.files]
         opened.may_be_unfinished = any(refused.reason in UNFINISHED for _, refused in contents.refused)
         opened.released = find_released(contents.files, settings.lab)
@@ -126,7 +131,7 @@ def open_submission(submission: Submission, settings: Settings) -> Opened:
 
 
 def find_released(files: Sequence[File], lab: str) -> Released | None:
-    """Return what the manifest of `make submit` says of the student's kit; None if there is no such manifest."""
+    """Return the student's kit by the manifest of `make submit`; None if there is no such manifest."""
     for file in files:
         if PurePosixPath(file.name).name != MANIFEST:
             continue
@@ -187,11 +192,11 @@ def judge_nothing(opened: Opened, contents: Contents, settings: Settings) -> tup
 
 
 def describe_refusal(refused: RefusedError) -> str:
-    """Return a sentence that says why a file or archive was not read."""
+    """Return a sentence on why a file or archive was not read."""
     why = str(refused)
     return why[0].upper() + why[1:]
 
 
 def describe_error(error: Exception) -> str:
-    """Describe a failure on our side for the instructor."""
+    """Describe an internal failure for the instructor."""
     return show_text(f"{type(error).__name__}: {error}")[:MOST_WORDS]

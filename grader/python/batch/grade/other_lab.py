@@ -38,7 +38,7 @@ def require_own_lab(submissions: Path, folder: Path, found: Sequence[Submission]
         labs += named
         raise UserError(
             f"{submissions}: {labs.count(other)} of {len(labs)} hand-ins are of the lab {other}, not {settings.lab}. "
-            f"Nothing was graded. To grade them, say LAB={other} (--lab {other}) and another OUT; or give the "
+            f"Nothing was graded. To grade them, choose LAB={other} (--lab {other}) and a different OUT; or choose the "
             f"hand-ins of {settings.lab}."
         )
 

@@ -50,7 +50,7 @@ class Progress:
         self.done += 1
         self.ours += graded.status in OURS
         self.failed += graded.status not in (*FINE, *OURS)
-        if graded.status in FINE:  # a refusal takes no time and predicts nothing about the others
+        if graded.status in FINE:  # a refusal takes no time, so it does not predict the others
             self.lately_s.append(graded.wall_s)
         self.say(graded)
 
@@ -68,8 +68,8 @@ class Progress:
         return f"{queue} left, about {show_duration(predict_s(fmean(self.lately_s), queue, running, running))}"
 
     def counts(self) -> str:
-        """Return the counts as text: done, failed, our faults, left."""
-        ours = f", {self.ours} our fault" if self.ours else ""
+        """Return the counts as text: done, failed, internal failures, left."""
+        ours = f", {self.ours} internal" if self.ours else ""
         return f"{self.before + self.done} done, {self.failed} not graded{ours}, {self.left()}"
 
     def say(self, graded: Graded) -> None:

@@ -1,6 +1,7 @@
 """Attributes a failure of the judge: if it fails on the hand-in again, and grades the lab's reference before and after,
-on the same machine and with the same options, the hand-in is the cause, else our side. So no hand-in can choose the
-status `judge_error`, which costs no points, and no fault that passes, or of one node, costs anybody points."""
+on the same machine and with the same options, the hand-in is the cause; otherwise, the judge is. Thus no hand-in can
+cause the status `judge_error`, which costs no points, and a temporary failure, or one of a single node, costs nobody
+points."""
 
 from __future__ import annotations
 
@@ -15,8 +16,8 @@ from grader.python.batch.store.settings import Settings
 TREES = ("solutions", "starter")  # the first that has all stages is the reference
 CAUSED_BY_IT = (
     "The same judge grades the reference with the same options, so something in these files causes it. Look for "
-    "accesses outside of arrays, endless loops and code that writes to memory that is not its own, and correct them. "
-    "If there is none, ask the instructor to look at the files."
+    "accesses outside of arrays, endless loops and writes to memory of the judge, and correct them. "
+    "If there are none, ask the instructor to look at the files."
 )
 
 

@@ -2,8 +2,9 @@
 
 Threads grade submissions by waiting for judges; only the main thread writes the database, in one transaction per
 submission. On the CPU backend, as many judges run as there are cores. On GPUs, two judges share each GPU if there are
-cores for both: while one times, with the GPU for itself, the other one compiles, checks or runs the sanitizer. Each has
-a share of the cores; the next submissions are compiled ahead on the other cores, so that nothing disturbs the timing.
+cores for both: while one times with exclusive use of the GPU, the other one compiles, checks or runs the sanitizer.
+Each has a share of the cores; the next submissions are compiled ahead on the other cores, so that nothing disturbs the
+timing.
 """
 
 from __future__ import annotations
@@ -56,7 +57,9 @@ def only_one(folder: Path) -> Iterator[None]:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise UserError(f"{folder}: another batch is running here. Wait for it, or say another OUT.") from None
+            raise UserError(
+                f"{folder}: another batch is running here. Wait for it, or choose a different OUT."
+            ) from None
         yield
 
 
@@ -99,8 +102,8 @@ def run_batch(database: Database, settings: Settings, lab_hash: str, results: Re
 def grade_here(
     waiting: Sequence[Submission], settings: Settings, backend: str, jobs: int
 ) -> Generator[Graded, None, None]:
-    """Grade on this machine and yield results as they finish. A result in doubt is not kept: such a submission is
-    graded again at the end, alone, as `confirm` describes."""
+    """Grade on this machine and yield results as they finish. A doubtful result is not kept: such a submission is
+    graded again at the end, one at a time, as `confirm` describes."""
     running, gpus = Running(), list_gpus() if backend == "cuda" else []
     alone = len(waiting) == 1 or (jobs == 1 and not gpus)
     by_key = {submission.key: submission for submission in waiting}
@@ -126,8 +129,8 @@ def choose_workers(
 
 
 def is_in_doubt(graded: Graded, alone: bool) -> bool:
-    """Return whether a submission has to be graded again, alone: it timed out next to others, the judge failed on it,
-    or its reader was killed."""
+    """Return whether a submission has to be graded again without others: it timed out while others ran, the judge
+    failed on it, or its reader was killed."""
     return graded.was_killed or bool(graded.judge_failure) or (graded.timed_out and not alone)
 
 

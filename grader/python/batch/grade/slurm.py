@@ -32,9 +32,9 @@ from grader.python.common.report import Report
 
 MOST_TASKS = 1000  # of one array: Slurm's default limit, which its administrator can change
 ATTEMPTS = 3
-ACCUSING = 2  # ends without a result, each next to a reference that was graded
+ACCUSING = 2  # tasks without a result, while the reference was graded before and after
 POLL_S = 2.0
-SILENT_S = 60.0  # without an answer of the controller, after which this is said
+SILENT_S = 60.0  # without an answer of the controller, after which a message appears
 GRACE_S = 10.0  # for a result to appear on a slow file system after its task has ended
 
 
@@ -130,7 +130,7 @@ def grade_on_node(submission: Submission, settings: Settings) -> Graded | str:
 
 def confirm_on_node(submission: Submission, settings: Settings) -> Graded | str:
     """Run one task for a submission on which the judge failed before: grade the reference, the submission, and if the
-    judge fails again, the reference. The node is the same, so a broken node accuses nobody."""
+    judge fails again, the reference. The node is the same, so a broken node does not count against the submission."""
     import submitit
 
     os.umask(0o077)
@@ -179,8 +179,8 @@ def grade_by_slurm(
     """Grade all submissions that wait, and yield results as they finish; continue the jobs that an earlier run
     submitted.
 
-    If tasks end without a result again and again, although they graded the reference just before, and another task
-    grades it afterwards, the submission is the cause, as where the judge fails."""
+    If tasks repeatedly end without a result, although they graded the reference just before and another task grades it
+    afterwards, the submission is the cause, as if the judge had failed on it."""
     cluster = Cluster(settings, parameters)
     by_key = {submission.key: submission for submission in waiting}
     earlier = database.fact("slurm_jobs") or {}
@@ -242,8 +242,8 @@ def is_doubtful(graded: Graded) -> bool:
 
 
 def is_result(outcome: Any, submission: Submission) -> bool:
-    """Return whether a task returned the result of these contents of this student: a cluster may use the number of an
-    earlier task again, whose result is still there."""
+    """Return whether a task returned the result of these contents of this student: a cluster may reuse the number of an
+    earlier task whose result still exists."""
     return (
         isinstance(outcome, Graded) and outcome.key == submission.key and outcome.fingerprint == submission.fingerprint
     )

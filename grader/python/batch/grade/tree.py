@@ -6,14 +6,14 @@ import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
-MARK = "fingerprint"  # file next to the copy of a hand-in's files, with the ids of the stages that were looked for
+MARK = "fingerprint"  # a file next to the copy of a hand-in's files, with the ids of the stages to be graded
 
 
 def write_tree(
     folder: Path, lab: str, picked: dict[str, bytes], fingerprint: str = "", wanted: Sequence[str] = ()
 ) -> Path:
     """Write the stages' files where the judge looks for them, under the stages' names, and last the fingerprint of the
-    hand-in that they come from and the `wanted` stages. If the files or the fingerprint are there already, keep them,
+    hand-in that they come from and the `wanted` stages. If the files or the fingerprint already exist, keep them,
     because the batch may be killed here."""
     for report in (f"{lab}.json", f"{lab}.unfinished.json"):
         (folder / report).unlink(missing_ok=True)

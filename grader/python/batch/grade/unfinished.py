@@ -1,6 +1,6 @@
 """Completes the report of a judge that was stopped at the time limit: stages that were judged keep their results, a
-stage on which the judge does not end has failed if the reference is graded, and every stage that was not reached says
-so. The remaining time is used for the stages after the one that was stopped."""
+stage on which the judge does not end fails if the reference is graded, and every other stage is marked as not reached.
+The remaining time is used for the stages after the one that was stopped."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ Json = dict[str, Any]
 # A judge that needs this share of the time for one stage hangs. Of ten minutes, it is about what the judge allows a
 # submission in a stage, ten times as much as the slowest solution needs on one slow core.
 HANGS = 0.15
-SHARE = 0.8  # of the remaining time is the stage's; the rest is the reference's
+SHARE = 0.8  # the stage's share of the remaining time; the rest is the reference's
 LEAST_S = 0.5  # with less time left, no judge is started
 HANGING = (
-    "The judge did not end on this file, and it grades the reference in this time. Look for endless loops and for work "
-    "that grows too fast with the size of the input."
+    "The judge did not finish this file, although it grades the reference in this time. Look for endless loops and for "
+    "work that grows too fast with the size of the input."
 )
 NOT_REACHED = (
     "The time for this submission ended before this stage was judged. Hand in again, or ask the instructor to grade it."
@@ -70,7 +70,7 @@ def complete(stopped: Graded, settings: Settings, end_s: float) -> Report | None
 
 
 def read_unfinished(file: Path, whole_s: float) -> tuple[Json | None, float]:
-    """Return what a stopped judge had written, if anything, and the seconds since then."""
+    """Return the output of a stopped judge, if any, and the seconds since then."""
     with contextlib.suppress(OSError, TypeError, ValueError, RecursionError):
         text = file.read_text(encoding="utf-8")
         parse_report(text)

@@ -1,4 +1,4 @@
-"""Tell whether a grade comes from another version of the lab or of the grader."""
+"""Determine whether a grade comes from another version of the lab or of the grader."""
 
 from __future__ import annotations
 

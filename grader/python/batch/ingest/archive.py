@@ -31,7 +31,7 @@ from grader.python.batch.ingest.times import past_time
 from grader.python.journal.quiz import ANSWERS
 
 MOST_ARCHIVE_BYTES = 100_000_000  # ignored files in it, such as .git/, included
-MOST_BYTES = 64_000_000  # of all unpacked files of a kind
+MOST_BYTES = 64_000_000  # bytes of all unpacked files of a kind
 MOST_ARCHIVES_BYTES = 200_000_000  # of all archives
 MOST_FILE_BYTES = 10_000_000
 MOST_FILES = 2000  # of a kind
@@ -54,16 +54,16 @@ OTHER_ARCHIVES = {b"7z\xbc\xaf\x27\x1c": "7-Zip", b"Rar!": "RAR", b"\x28\xb5\x2f
 ZIP_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 MEANINGS = {
     "too_large": "it is larger than can be read",
-    "too_many_files": "it holds more files than a lab has",
-    "bomb": "unpacked it would be too large",
+    "too_many_files": "it contains more files than a lab has",
+    "bomb": "it would be too large when unpacked",
     "overlap": "several of its files use the same bytes",
-    "traversal": "a name in it leads out of its folder",
-    "link": "it holds a link",
-    "device": "it holds something that is neither a file nor a folder",
+    "traversal": "a name in it points outside its folder",
+    "link": "it contains a link",
+    "device": "it contains an entry that is neither a file nor a folder",
     "bad_name": "a name in it is not UTF-8, or too long",
-    "name_clash": "two names in it are the same, or differ in upper and lower case alone",
+    "name_clash": "two names in it are the same, or differ only in upper and lower case",
     "encrypted": "it is encrypted",
-    "empty": "there is nothing in the file",
+    "empty": "the file is empty",
     "truncated": "its end is missing",
     "damaged": "it is damaged",
     "unknown_method": "its compression method is not supported; use zip with deflate",
@@ -113,8 +113,8 @@ def is_archive(name: str) -> bool:
 
 
 def kind_of_file(path: str) -> Kind:
-    """Return the kind of a file by its path in a submission. Each kind has its own bounds, so that other files, however
-    many, cannot displace the code. Hidden files, what a build wrote, and files that no grade and no message needs, are
+    """Return the kind of a file by its path in a submission. Each kind has its own limits, so that any number of other
+    files cannot displace the code. Hidden files, build outputs, and files that no grade and no message needs are
     ignored."""
     path = path.replace("\\", "/")
     folder, _, last = path.rpartition("/")

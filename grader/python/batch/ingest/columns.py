@@ -1,4 +1,4 @@
-"""Read the tables that say who is who: rosters, gradebooks of Canvas and Moodle, files of points."""
+"""Read tables that identify students: rosters, gradebooks of Canvas and Moodle, files of points."""
 
 from __future__ import annotations
 

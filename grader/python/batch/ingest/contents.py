@@ -1,7 +1,7 @@
 """Choose the files to grade from all files that one student handed in.
 
 All attachments are one hand-in. For each stage, a file next to an archive counts before those in the archive; among
-archives, the newest counts. The starter, if the student did not change it, counts only if nothing else is there.
+archives, the newest counts. An unchanged starter counts only if there is nothing else.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from grader.python.common.units import name_some
 from grader.python.journal.submit import same_text
 
 WORK = "work"  # a kit's folder of students' files
-TIE = "the times do not say which is the newest"
+TIE = "the times do not show which is the newest"
 
 Order = tuple[bool, int, float]  # whether the file is this lab's, the attempt, seconds since 1970
 

@@ -19,7 +19,7 @@ def raise_if_full(folder: Path, error: OSError | None = None) -> None:
     full = error is not None and error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
     if full or shutil.disk_usage(folder).free < LEAST_FREE_BYTES:
         raise DiskFullError(
-            f"{folder}: the disk is full. All that was graded before is kept: make room, then give the same command "
+            f"{folder}: the disk is full. All grades so far are kept: free some space, then repeat the same command "
             "again."
         )
 
@@ -36,5 +36,5 @@ def tell_moved(folder: Path) -> str:
     """Return what happened to a batch's folder, and what to do."""
     return (
         f"{folder} was moved or deleted while this command ran. If you still have it, delete what was written here "
-        "since then, and move it back. Then give the same command again."
+        "since then, and move it back. Then repeat the same command."
     )

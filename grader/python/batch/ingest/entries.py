@@ -1,4 +1,4 @@
-"""Understand the names of files and folders among the submissions, as Canvas, Moodle or `make submit` write them.
+"""Parse the names of files and folders among the submissions, as Canvas, Moodle or `make submit` write them.
 
 lovelaceada_LATE_1234_567890_LAB-al123-2026-11-21-040506.tar.gz    Canvas
 Ada Lovelace_123_assignsubmission_file_/…                          Moodle, a folder or a file
@@ -32,7 +32,7 @@ from grader.python.batch.ingest.names import (
     strip_archive,
 )
 from grader.python.batch.ingest.notes import Note, make_note
-from grader.python.batch.ingest.reader import read_apart
+from grader.python.batch.ingest.reader import read_in_child
 from grader.python.batch.ingest.roster import Student, alias_key, has_name, ids_by_form, split_team, students_by_alias
 from grader.python.batch.ingest.times import read_time
 from grader.python.journal.submit import name_part
@@ -147,7 +147,7 @@ def separate_forms(entries: Sequence[Entry], roster: Sequence[Student]) -> None:
 
 def read_ids(archive: Path) -> list[str]:
     """Return the authors' ids in the manifest of an archive of `make submit`. Raises any exception."""
-    files = read_apart([archive], MANIFEST_S).files
+    files = read_in_child([archive], MANIFEST_S).files
     (manifest,) = [file.content for file in files if PurePosixPath(file.name).name == MANIFEST]
     return [str(author["id"]) for author in json.loads(manifest)["authors"]]
 
@@ -200,7 +200,7 @@ def understand(path: Path, lab: str, readings: Sequence[Reading], reading: Readi
             entry.key, entry.written = match["ids"], True
     elif not reading:
         if not entry.is_whole():
-            return f"{name}: neither an archive nor a folder, and its name does not say whose it is."
+            return f"{name}: neither an archive nor a folder, and its name does not identify the student."
         entry.key = name if path.is_dir() else strip_archive(name)
     return entry
 

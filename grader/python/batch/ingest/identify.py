@@ -159,8 +159,8 @@ def identify_by_name(
         others = [one.called for one, other in claims if other is student and one is not submission]
         others += [owners[student.id]] if student.id in owners else []
         rest = (
-            f" {submission.called} is called {submission.name}, and so is {student.id} of the roster, but "
-            f"{' and '.join(sorted(others))} may belong to that student, too. {HOW_TO_TELL}"
+            f" {submission.called} has the name {submission.name}, which is also the name of {student.id} on the "
+            f"roster, but {' and '.join(sorted(others))} may belong to that student, too. {HOW_TO_TELL}"
         )
         submission.notes.append(make_note("same_name", rest))
 
@@ -212,7 +212,7 @@ def credit_partners(found: Sequence[Submission], roster: Sequence[Student], earl
             if student.id in submission.members:
                 continue
             if student.id in present:
-                submission.notes.append(f"Its name says {student.id}, too, who has a hand-in of their own.")
+                submission.notes.append(f"Its name also contains {student.id}, who has a separate hand-in.")
             if student.id not in certain:
                 submission.members.append(student.id)
                 submission.name += f", {student.name or student.id}"

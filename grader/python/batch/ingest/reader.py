@@ -4,7 +4,7 @@
 
 reads a JSON list of paths, and prints JSON and all files' bytes.
 
-Some bytes take much time or memory to read, in ways that nobody can foresee. Therefore, `read_apart` runs this program
+Some bytes take much time or memory to read, in unforeseeable ways. Therefore, `read_in_child` runs this program
 in a separate process with limits for one hand-in. The program lists parts that cannot be read, and still reads all
 other files.
 """
@@ -26,7 +26,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from grader.python.batch.ingest.apart import python_path
 from grader.python.batch.ingest.archive import (
     MOST_BYTES,
     MOST_FILES,
@@ -46,6 +45,7 @@ from grader.python.batch.ingest.archive import (
     read_part,
 )
 from grader.python.batch.ingest.folders import list_parts
+from grader.python.batch.ingest.module_path import python_path
 
 MOST_LEVELS = 2  # of archives in archives; deeper archives are not opened
 READING_S = 20  # of processor time: the largest hand-in takes about 5
@@ -83,7 +83,7 @@ class Contents:
     ignored: list[str] = field(default_factory=list)
 
 
-def read_apart(entries: Sequence[Path], limit_s: float) -> Contents:
+def read_in_child(entries: Sequence[Path], limit_s: float) -> Contents:
     """Read a hand-in in a separate process within READING_S or `limit_s` seconds. Raises RefusedError if that is not
     enough or the process fails or crashes; OSError if the process also fails without a hand-in; KilledError if another
     process kills it."""

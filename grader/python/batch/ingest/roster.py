@@ -142,7 +142,8 @@ def split_team(key: str, known: Set[str]) -> list[str]:
 def read_rosters(files: Sequence[Path]) -> list[Student]:
     """Return the students of several files. A student of two files is one who has an id in both, such as an e-mail
     address, so that one file may have the names and numbers and the other the logins. Students can change how a course
-    system shows their name, so a few different names are only told. Raises UserError, also if most names differ."""
+    system shows their name, so a few different names cause only a message. Raises UserError, also if most names
+    differ."""
     students: list[Student] = []
     for file in files:
         known = students_by_alias(students)
@@ -162,12 +163,12 @@ def read_rosters(files: Sequence[Path]) -> list[Student]:
         if len(renamed) > FEW_RENAMED and 2 * len(renamed) > joined:
             raise UserError(f"{file}: {renamed[0]} Most names differ. Are the rosters of the same course?")
         for words in renamed:
-            say_error(f"{file}: {words} The id decides who it is.")
+            say_error(f"{file}: {words} The id identifies the student.")
     return students
 
 
 def join_students(one: Student, other: Student) -> None:
-    """Add what another roster has of a student. A login is the student's key rather than a course system's number."""
+    """Add a student's data from another roster. A login is the student's key rather than a course system's number."""
     if one.id in one.numbers and other.id not in other.numbers:
         one.id = other.id
     one.name = one.name or other.name
@@ -195,18 +196,20 @@ def read_roster(file: Path) -> list[Student]:
         if student is None:
             continue
         if student.id in roster:
-            raise UserError(f"{file}:{number}: the id {student.id} is there twice.")
+            raise UserError(f"{file}:{number}: the id {student.id} occurs twice.")
         roster[student.id] = student
         say_hidden(f"{file}:{number}", student)
         for alias in sorted(student.aliases):
             line_of_it = lines_of.setdefault(alias.casefold(), number)
             if line_of_it != number:
-                raise UserError(f"{file}:{number}: {alias} is in line {line_of_it} too, and can be one student only.")
+                raise UserError(
+                    f"{file}:{number}: {alias} is also in line {line_of_it}, but must belong to one student."
+                )
     return list(roster.values())
 
 
 def say_hidden(place: str, student: Student) -> None:
-    """Print which ids have invisible characters, because they look equal to those of hand-ins and are not."""
+    """Print the ids with invisible characters, because they look equal to those of hand-ins but differ."""
     for alias in sorted(student.aliases):
         if any(unicodedata.category(character) in UNPRINTABLE for character in alias):
             say_error(

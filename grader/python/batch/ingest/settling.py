@@ -22,7 +22,7 @@ class Settling:
         self.seen: dict[Path, tuple[State, float]] = {}
 
     def look(self) -> bool:
-        """Look at all entries, and return whether one of them is new, changed or gone. Raises OSError."""
+        """Examine all entries, and return whether one of them is new, changed or gone. Raises OSError."""
         before, self.seen = self.seen, {}
         for path in self.folder.iterdir():
             if not is_hidden(path.name):

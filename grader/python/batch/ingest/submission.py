@@ -27,7 +27,7 @@ class Submission:
     handed_in: str = ""
     known_by: str = ""
     notes: list[str] = field(default_factory=list)
-    fingerprint: str = ""  # of what was handed in
+    fingerprint: str = ""  # of the hand-in's contents
     team: str = ""  # ids in the name of an archive that a course system took in
     called: str = ""  # its key if no roster identifies the student
     written: bool = False  # whether `make submit` wrote the key; it replaces some characters of ids

@@ -144,7 +144,7 @@ def merge_same(found: Sequence[Submission]) -> list[Submission]:
         whose = ("roster", *submission.own) if submission.own else ("name", submission.called)
         if earlier := merged.get(whose):
             names = ", ".join(map(show_name, earlier.entries))
-            submission.notes.append(f"Not used, because a later one is there: {names}")
+            submission.notes.append(f"Not used, because there is a later one: {names}")
         merged[whose] = submission
     return list(merged.values())
 

@@ -43,15 +43,15 @@ def require_canvas(header: Sequence[str]) -> None:
         return
     named = [name for name in header if name.strip().lower() in MOODLE]
     found = ", ".join(named or header[:8])
-    guess = " It seems to be Moodle's: give --format moodle, or the file that Canvas exports." if named else ""
-    raise UserError(f"No gradebook of Canvas's, which has columns {' and '.join(CANVAS)}: {found}.{guess}")
+    guess = " It seems to be Moodle's: use --format moodle, or the file that Canvas exports." if named else ""
+    raise UserError(f"Not a gradebook of Canvas, which has columns {' and '.join(CANVAS)}: {found}.{guess}")
 
 
 def require_not_canvas(header: Sequence[str]) -> None:
     """Raise UserError if the table is a gradebook of Canvas, which Moodle would not accept."""
     if is_of_canvas(header):
         raise UserError(
-            f"The gradebook seems to be Canvas's: it has columns {' and '.join(CANVAS)}. Give --format canvas, or "
+            f"The gradebook seems to be Canvas's: it has columns {' and '.join(CANVAS)}. Use --format canvas, or "
             "Moodle's grading worksheet."
         )
 
@@ -62,7 +62,7 @@ def require_assignment(title: str) -> None:
     if any(words in title or words.lower() == plain for words in COMPUTED):
         raise UserError(f"Canvas ignores a column called '{title}'. Give the assignment's own title.")
     if plain_title(title) in (*IDENTITIES, "section"):
-        raise UserError(f"The column '{title}' says who a student is. Give the assignment's own title.")
+        raise UserError(f"The column '{title}' identifies a student. Give the assignment's own title.")
 
 
 def list_assignments(rows: Sequence[Sequence[str]]) -> list[str]:
@@ -95,7 +95,7 @@ def choose_column(rows: Sequence[Sequence[str]], title: str) -> str:
 
 def name_columns(assignments: Sequence[str]) -> str:
     """List the valid values of --title."""
-    return f"--title names one that is there: {', '.join(assignments)}" if assignments else "It holds no assignment."
+    return f"--title must be one of: {', '.join(assignments)}" if assignments else "The file has no assignment."
 
 
 def points_cell(rows: Sequence[Sequence[str]], column: str) -> str:
@@ -133,9 +133,9 @@ def compare_with_canvas(column: str, theirs: float, ours: float) -> list[str]:
     if abs(theirs - ours) < 0.005:
         return []
     return [
-        f"The column '{column}' is of {show_points(theirs)} points in Canvas, and these are of {show_points(ours)}. An "
-        f"import does not change that: set the assignment's points to {show_points(ours)} in Canvas, too, or its "
-        "percentages are wrong."
+        f"The column '{column}' has {show_points(theirs)} points in Canvas, but the maximum here is "
+        f"{show_points(ours)}. An import does not change that: set the assignment's points to {show_points(ours)} in "
+        "Canvas, too, or its percentages are wrong."
     ]
 
 
@@ -145,12 +145,12 @@ def compare_with_moodle(column: str, theirs: float, ours: float, above: Sequence
     said = []
     if abs(theirs - ours) >= 0.005:
         said.append(
-            f"The column '{column}' says {show_points(theirs)}, and these points are of {show_points(ours)}. Set the "
-            f"assignment's maximum grade to {show_points(ours)} in Moodle before the import."
+            f"The column '{column}' has the maximum {show_points(theirs)}, but the maximum here is "
+            f"{show_points(ours)}. Set the assignment's maximum grade to {show_points(ours)} in Moodle before the "
+            "import."
         )
     if above:
         said.append(
-            f"Moodle leaves out grades above its maximum, {show_points(theirs)}, though not their feedback: "
-            f"{', '.join(above)}."
+            f"Moodle omits grades above its maximum, {show_points(theirs)}, but not their feedback: {', '.join(above)}."
         )
     return said

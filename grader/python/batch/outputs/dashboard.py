@@ -1,6 +1,6 @@
 """Write report.html: the whole batch on one page that loads no other file. Its one script searches and sorts the table.
 
-The page shows what the database holds and computes no points.
+The page shows the contents of the database and computes no points.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def make_dashboard(
 ) -> str:  # fmt: skip
     """Return the page. `notes`: sentences about what could not be examined, and why; `journals`: keys of the
     submissions with a page for the journal; `mistakes`: the section on the class's mistakes; `quizzes`: the scores of
-    the answers in each submission; `dropped`: hand-ins that count for nobody, and the reasons."""
+    the answers in each submission; `dropped`: excluded hand-ins, and the reasons."""
     script = (HERE / "dashboard.js").read_text(encoding="utf-8")
     style = (HERE / "dashboard.css").read_text(encoding="utf-8")
     body = join(
@@ -90,10 +90,10 @@ def members_of(rows: Sequence[Row]) -> set[str]:
 
 
 def make_remarks(remarks: Sequence[Remark], notes: Sequence[str], names: Mapping[str, str]) -> Html:
-    """Return the section that shows what to look at first."""
+    """Return the section with the submissions to review first."""
     said = [tag("p", note, class_="note") for note in notes]
     if not remarks:
-        return tag("section", tag("h2", "Look at these first"), *said, tag("p", "Nothing stands out."))
+        return tag("section", tag("h2", "Review these first"), *said, tag("p", "Nothing stands out."))
     listed = first_of_each_rank(remarks)
     shown, rest = listed[:FIRST_REMARKS], listed[FIRST_REMARKS:]
     more = None
@@ -103,7 +103,7 @@ def make_remarks(remarks: Sequence[Remark], notes: Sequence[str], names: Mapping
         more = tag("details", tag("summary", words), make_remarks_table(rest, names))
     side_by_side = tag("a", "Similar files side by side", href=SIMILAR)
     caption = tag("p", "These are hints, not verdicts; no points depend on them. ", side_by_side, ".", class_="caption")
-    return tag("section", tag("h2", "Look at these first"), *said, make_remarks_table(shown, names), more, caption)
+    return tag("section", tag("h2", "Review these first"), *said, make_remarks_table(shown, names), more, caption)
 
 
 def first_of_each_rank(remarks: Sequence[Remark]) -> list[Remark]:
@@ -172,8 +172,9 @@ def make_times(rows: Sequence[Row], stages: Sequence[str]) -> Html:
     low, high = min(0.8, *factors), max(2.0, *factors) * 1.05
     figures = [draw_stage(stage, found, low, high) for stage, found in timed.items() if found]
     caption = (
-        f"Each dot is one submission's time, as a multiple of what memory allows a straightforward kernel (line: 1); "
-        f"the axis is logarithmic, from {low:.2g} to {high:.3g}. Red: more than {SLOW} times the reference's time."
+        f"Each dot is one submission's time, as a multiple of the bandwidth bound of a straightforward kernel "
+        f"(line: 1); the axis is logarithmic, from {low:.2g} to {high:.3g}. Red: more than {SLOW} times the "
+        "reference's time."
     )
     return tag("section", tag("h2", "Time against bound"), *figures, tag("p", caption, class_="caption"))
 
@@ -242,13 +243,13 @@ def make_table(
 
 
 def make_dropped(dropped: Sequence[tuple[Row, str]]) -> Html | None:
-    """Return the section on the hand-ins that count for nobody, or None if there are none."""
+    """Return the section on the excluded hand-ins, or None if there are none."""
     if not dropped:
         return None
     head = [tag("th", name, scope="col") for name in ("Submission", "Name", "Reason")]
     lines = [tag("tr", tag("td", row.key), tag("td", row.name), tag("td", why)) for row, why in dropped]
     table = tag("div", tag("table", tag("thead", tag("tr", *head)), tag("tbody", *lines)), class_="wide")
-    caption = "They count for nobody, and are in no other part of this page. drop --undo brings one back."
+    caption = "They give no points, and are in no other part of this page. drop --undo includes one again."
     return tag("section", tag("h2", "Dropped"), table, tag("p", caption, class_="caption"))
 
 
@@ -331,5 +332,8 @@ def make_leaderboard(rows: Sequence[Row], stages: Sequence[str], secret: str) ->
     if not lists:
         return None
     return tag(
-        "section", tag("h2", "Leaderboard"), tag("p", "By pseudonym; fit to be shown.", class_="caption"), *lists
+        "section",
+        tag("h2", "Leaderboard"),
+        tag("p", "By pseudonym; may be shown to students.", class_="caption"),
+        *lists,
     )

@@ -3,7 +3,7 @@
 python3 -m grader.python.batch.outputs.export REPORT… --format FORMAT [--output FILE]    (make export REPORT=… FORMAT=…)
 
 A report is a file of `build/warplab grade`. For a gradebook (canvas, moodle) it is NAME=FILE, where the system knows
-the student by NAME; a file alone is about the student that it is named after. RELEASES.md says more.
+the student by NAME; a file alone is about the student that it is named after. See RELEASES.md.
 """
 
 from __future__ import annotations
@@ -59,8 +59,8 @@ def remarks(entries: Sequence[Entry], unknown: Sequence[str]) -> list[str]:
     broken = [entry.student for entry in entries if entry.report.total.without_score]
     sentences = (
         [
-            "Not in the gradebook, not alone in one row of it, or under a different name there, and left out: "
-            f"{', '.join(unknown)}."
+            "Omitted, because the gradebook does not have them, has them in several or shared rows, or has a different "
+            f"name: {', '.join(unknown)}."
         ]
         if unknown
         else []
@@ -68,7 +68,7 @@ def remarks(entries: Sequence[Entry], unknown: Sequence[str]) -> list[str]:
     if pending:
         sentences.append(f"Points are pending, so these are not final: {', '.join(pending)}.")
     if broken:
-        sentences.append(f"Not everything could be judged, so there is no grade: {', '.join(broken)}.")
+        sentences.append(f"Some stages could not be judged, so there is no grade: {', '.join(broken)}.")
     return sentences
 
 

@@ -1,8 +1,8 @@
 """Write a student's feedback: a page, the same as text, and report.json, without the data of hidden datasets.
 
-Of a hidden dataset, a student sees that it exists, its verdict, its weight, and the cause with its hint. If hidden
-datasets ran, the program's output is left out, because the program may have printed their data, and so are times that
-include theirs. The instructor's paths are left out, too.
+For a hidden dataset, a student sees that it exists, its verdict, its weight, and the cause with its hint. If hidden
+datasets ran, the program's output is omitted, because the program may have printed their data, and so are times that
+include theirs. The instructor's paths are omitted, too.
 """
 
 from __future__ import annotations
@@ -112,7 +112,7 @@ def write_feedback(target: Path, database: Database, row: Row, finals: list[Fina
 def describe_submission(row: Row, finals: list[Final]) -> list[str]:
     """Return the remarks before a report: why there is none, lateness, and decisions by hand. A decision for one member
     of a team concerns only that member, but all members read the same remarks, so the remarks leave it out."""
-    about = STATUSES.get(row.status, "to be graded again: the points are those of before")
+    about = STATUSES.get(row.status, "to be graded again: the points are those of the earlier grade")
     remarks = [about[0].upper() + about[1:] + "."] if row.status != "graded" else []
     if row.status not in ("", "graded", "missing_stages", "judge_error") and row.detail:
         remarks.append(row.detail)
@@ -122,7 +122,7 @@ def describe_submission(row: Row, finals: list[Final]) -> list[str]:
     decided = [decisions(final) for final in finals if final.counts]
     remarks += [words for words in decided[0] if all(words in others for others in decided)] if decided else []
     if any(words != decided[0] for words in decided):
-        remarks.append("Something was decided for one of you alone; it stands in the gradebook.")
+        remarks.append("A decision concerns only one of you; it is in the gradebook.")
     return remarks
 
 
@@ -156,7 +156,7 @@ def tell_use(final: Final) -> list[str]:
 
 def decisions(final: Final) -> list[str]:
     """Return sentences on lateness, points given by hand and overrides for one student."""
-    words = [f"Not counted, for anybody: {' and '.join(final.without)} points."] if final.without else []
+    words = [f"Not counted for any student: {' and '.join(final.without)} points."] if final.without else []
     words += tell_late(final)
     words += [
         " ".join(filter(None, [tell_item(item, most, final.given.get(item)), final.levels.get(item)]))

@@ -40,7 +40,7 @@ def points(value: float) -> float:
 
 
 def require_points(report: Report) -> None:
-    """Raise UserError if no stage has a score: that is not the student's fault, so 0 points would be wrong."""
+    """Raise UserError if no stage has a score. That is not the student's fault, so 0 points would be wrong."""
     if any(stage.score for stage in report.stages):
         return
     whys = [stage.error.message for stage in report.stages if stage.error]

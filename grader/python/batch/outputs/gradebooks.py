@@ -188,7 +188,7 @@ def fill(
                 row.append("")
             header[-1] = column
     if not columns_of(header, IDENTITIES):
-        raise UserError(f"No column of the gradebook says who a row is about: {', '.join(header[:8])}.")
+        raise UserError(f"No column of the gradebook identifies the students: {', '.join(header[:8])}.")
     people = []
     for row in rows[1:]:
         if first and is_points_row(header, row):

@@ -28,7 +28,7 @@ class Line:
 @dataclass
 class QueueState:
     """The content of the page. `time`: when it was written; `arriving`: hand-ins whose files are still being written;
-    `notice`: what holds up the queue, without names of students."""
+    `notice`: the reason why the queue is delayed, without names of students."""
 
     title: str
     time: str

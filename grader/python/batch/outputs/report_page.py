@@ -113,7 +113,7 @@ def explain(timed: Sequence[Measurement]) -> str:
     return (
         f"Time: seconds for {iterations} iterations on {sets}. vs 1 core, vs all cores: speedup over the CPU. "
         "vs reference: time over the reference solution's, below 1 is faster. "
-        "Of bound: the bound's time over this time; the bound is what memory allows a straightforward kernel."
+        "Of bound: the bound's time over this time; the bound is the bandwidth bound of a straightforward kernel."
     )
 
 

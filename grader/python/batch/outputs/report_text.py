@@ -157,8 +157,8 @@ def tell_total(report: Report) -> str:
         text += f" so far; {show_points(total.pending)} are pending: they are decided later, on a GPU or in check mode"
     if total.without_score:
         text += (
-            f". {plural(total.without_score, 'stage')} could not be judged, which is no fault of yours and costs no "
-            "points: grading is to be repeated"
+            f". {plural(total.without_score, 'stage')} could not be judged, which is not your fault and costs no "
+            "points: they will be graded again"
         )
     return show_text(f"{text}.")
 

@@ -34,15 +34,15 @@ def make_similar(
     parts = [make_cluster(one, read, starter(one.stage), names) for one in clusters[:MOST_CLUSTERS]]
     more = len(clusters) - MOST_CLUSTERS
     lead = (
-        "Files that are much alike, one cluster after the other. The marked lines are in both files and not in the "
-        "starter. There are few ways to write a short stage: this is a reason to look, and costs no points."
+        "Clusters of similar files. The marked lines are in both files and not in the starter. There "
+        "are few ways to write a short stage, so similarity is only a reason to review, and costs no points."
     )
     return make_document(
         title,
         tag(
             "main",
             tag("h1", title),
-            tag("p", lead if clusters else "No files are much alike.", class_="lead"),
+            tag("p", lead if clusters else "No files are similar.", class_="lead"),
             *parts,
             tag("p", f"And {plural(more, 'cluster')} more.") if more > 0 else None,
         ),
@@ -64,7 +64,7 @@ def make_cluster(cluster: Cluster, read: Callable[[str, str], str], starter: str
     ]
     title = tag("h2", f"{cluster.stage}: {plural(len(cluster.keys), 'submission')}")
     more = len(cluster.keys) - 1 - len(views)
-    left_out = tag("p", f"And {plural(more, 'submission')} more that are like {whole[0]}.") if more > 0 else None
+    left_out = tag("p", f"And {plural(more, 'submission')} more that are similar to {whole[0]}.") if more > 0 else None
     return tag("section", title, tag("p", ", ".join(whole)), *views, left_out)
 
 

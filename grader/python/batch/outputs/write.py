@@ -23,11 +23,11 @@ from grader.python.batch.outputs.mistakes import (
 )
 from grader.python.batch.outputs.own_gradebook import make_gradebook
 from grader.python.batch.outputs.similar import make_similar
-from grader.python.batch.policy.alike import Alike, TooMuchError, find_alike
 from grader.python.batch.policy.clusters import Cluster, find_clusters
 from grader.python.batch.policy.copied_records import find_copied_records
 from grader.python.batch.policy.finals import name_all, points_of, rows_that_count
 from grader.python.batch.policy.points import Final, Policy, choose_latest, finals, read_policy, tell_policy
+from grader.python.batch.policy.similarity import SimilarPair, TooMuchError, find_similar
 from grader.python.batch.policy.suspicious import find_changed_drops, find_remarks, find_requests
 from grader.python.batch.store.database import Database
 from grader.python.batch.store.places import folder_name, place_of
@@ -59,7 +59,7 @@ def write_outputs(database: Database, settings: Settings) -> Path:
     listed = list_mistakes(mistakes, settings.lab, handout)
     write_atomically(settings.folder / "mistakes.csv", EXCEL_MARK + listed)
     write_atomically(settings.folder / "mistakes_over_time.csv", EXCEL_MARK + list_over_time(periods))
-    alike, notes = compare(database, rows, settings)
+    pairs, notes = compare(database, rows, settings)
     notes += without
     notes += [f"Left out of the batch: {sentence}" for sentence in database.fact("left_out") or []]
     title = f"{settings.lab}: batch"
@@ -67,9 +67,9 @@ def write_outputs(database: Database, settings: Settings) -> Path:
     example = settings.root / "handouts/example-journal/records.jsonl"
     copied = find_copied_records(rows, settings.folder, example)
     untouched = find_untouched(rows, settings)
-    write_similar(settings, rows, find_clusters(rows, alike, untouched))
+    write_similar(settings, rows, find_clusters(rows, pairs, untouched))
     dropped = [row for row in database.rows() if row.key in policy.drops]
-    remarks = find_remarks(rows, alike, untouched, everyone, copied)
+    remarks = find_remarks(rows, pairs, untouched, everyone, copied)
     remarks = find_changed_drops(dropped, policy) + find_requests(everyone, database.requests()) + remarks
     secret = database.fact("secret") or ""
     facts = describe(database, policy)
@@ -143,7 +143,7 @@ def describe(database: Database, policy: Policy) -> list[str]:
     return known + tell_policy(policy)
 
 
-def compare(database: Database, rows: list[Row], settings: Settings) -> tuple[list[Alike], list[str]]:
+def compare(database: Database, rows: list[Row], settings: Settings) -> tuple[list[SimilarPair], list[str]]:
     """Return the pairs of similar submissions, and sentences about files that were not compared. A failure stops no
     other output. Results are stored and used again until a stage's files change, because the comparison takes most of
     the time of the outputs."""
@@ -154,14 +154,14 @@ def compare(database: Database, rows: list[Row], settings: Settings) -> tuple[li
         compared = hash_files([("", starter), *files])
         if kept.get(stage, {}).get("of") != compared:
             try:
-                found, left_out = find_alike(stage, starter, files)
+                found, left_out = find_similar(stage, starter, files)
             except (ImportError, OSError):
-                return [], ["Nobody looked who is much alike: copydetect does not run here (make batch installs it)."]
+                return [], ["Similarity was not examined: copydetect does not run here (make batch installs it)."]
             except TooMuchError:
                 found, left_out = [], None
             kept[stage] = {"of": compared, "pairs": [astuple(pair) for pair in found], "left_out": left_out}
             database.set_facts(alike=kept)  # now: after an interruption, the same comparison would start again
-        pairs += [Alike(*pair) for pair in kept[stage]["pairs"]]
+        pairs += [SimilarPair(*pair) for pair in kept[stage]["pairs"]]
         notes += tell_left_out(stage, kept[stage].get("left_out", []))
     return pairs, notes
 

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from grader.python.batch.policy.alike import Alike
+from grader.python.batch.policy.similarity import SimilarPair
 from grader.python.batch.store.rows import Row
 
 
@@ -20,13 +20,13 @@ class Cluster:
 
 
 def find_clusters(
-    rows: Sequence[Row], alike: Sequence[Alike], untouched: Collection[tuple[str, str]] = ()
+    rows: Sequence[Row], pairs: Sequence[SimilarPair], untouched: Collection[tuple[str, str]] = ()
 ) -> list[Cluster]:
     """Return the clusters of each stage, the largest first. Members of one team do not link each other. `untouched`:
     the key and stage of each file that is still the starter."""
     by_key = {row.key: row for row in rows}
     near: dict[tuple[str, str], set[str]] = defaultdict(set)
-    for stage, one, other in [*list_same(rows, untouched), *((pair.stage, pair.one, pair.other) for pair in alike)]:
+    for stage, one, other in [*list_same(rows, untouched), *((pair.stage, pair.one, pair.other) for pair in pairs)]:
         if one in by_key and other in by_key and not by_key[one].is_teammate(by_key[other]):
             near[stage, one].add(other)
             near[stage, other].add(one)

@@ -1,5 +1,5 @@
-"""Find journals with the records of another one. Each record has the second of its measurement, so two authors never
-have the same."""
+"""Find journals with the records of another one. Each record contains the second of its measurement, so two authors
+never have equal records."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from grader.python.batch.store.places import place_of
 from grader.python.batch.store.rows import Row
 
 EXAMPLE = "the published example"
-SHARE = 0.5  # of the records that are another journal's
+SHARE = 0.5  # minimum share of records that are another journal's
 MOST_OWNERS = 20  # of a record that are compared
 
 
@@ -41,7 +41,7 @@ def find_copied_records(rows: Iterable[Row], folder: Path, example: Path) -> lis
 
 
 def are_others(one: Row, other: Row) -> bool:
-    """Return whether two hand-ins are of different students who are no team."""
+    """Return whether two hand-ins belong to different students who are not a team."""
     return not set(one.members) & set(other.members) and not one.is_teammate(other)
 
 

@@ -204,7 +204,7 @@ def late_penalty(points: float, days: int, policy: Policy) -> float:
 
 def tell_policy(policy: Policy) -> list[str]:
     """Return a sentence for each decision that concerns all students."""
-    kinds = [f"Not counted, for anybody: {' and '.join(policy.without)} points."] if policy.without else []
+    kinds = [f"Not counted for any student: {' and '.join(policy.without)} points."] if policy.without else []
     return [*([tell_lateness(policy)] if policy.due else []), *kinds]
 
 

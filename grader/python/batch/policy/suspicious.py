@@ -1,4 +1,5 @@
-"""List what an instructor should look at first, and why. This is not an accusation and changes no points."""
+"""List the hand-ins that an instructor should review first, and why. This is not an accusation and changes no
+points."""
 
 from __future__ import annotations
 
@@ -10,15 +11,15 @@ from statistics import median
 
 from grader.python.batch.grade.progress import show_duration
 from grader.python.batch.ingest.notes import IN_DOUBT, kind_of
-from grader.python.batch.policy.alike import Alike
 from grader.python.batch.policy.points import Final, Policy
+from grader.python.batch.policy.similarity import SimilarPair
 from grader.python.batch.store.rows import Row, Stage
 
 FULL_MARK = 1.2  # multiple of the reference's time up to which a stage gets all speed points
 NEAR = 0.01
 SLOW = 10  # minimum multiple of the reference's time
 BY_STATUS = {
-    "judge_error": (0, "our fault"),
+    "judge_error": (0, "judge failed"),
     "judge_crashed": (0, "crashes the judge"),
     "archive_refused": (1, "not opened"),
     "nothing_to_grade": (1, "nothing to grade"),
@@ -33,7 +34,7 @@ LONG_S, LONG_TIMES = 60, 5  # minimum seconds of a slow hand-in, and its minimum
 
 @dataclass(frozen=True)
 class Remark:
-    """One thing to look at; a smaller rank comes first."""
+    """A remark for review; a smaller rank comes first."""
 
     rank: int
     key: str
@@ -44,7 +45,7 @@ class Remark:
 
 def find_remarks(
     rows: Sequence[Row],
-    alike: Sequence[Alike],
+    pairs: Sequence[SimilarPair],
     untouched: Collection[tuple[str, str]] = (),
     finals: Sequence[Final] = (),
     copied_records: Sequence[tuple[str, str]] = (),
@@ -60,13 +61,13 @@ def find_remarks(
     remarks += [Remark(4, row.key, "", "took long", show_duration(row.wall_s)) for row in took_long(rows)]
     by_key = {row.key: row for row in rows}
     hashes = {(row.key, stage.stage): stage.source_hash for row in rows for stage in row.stages}
-    for pair in alike:
+    for pair in pairs:
         if pair.one in by_key and pair.other in by_key and by_key[pair.one].is_teammate(by_key[pair.other]):
             continue
         one, other = (hashes.get((key, pair.stage), "") for key in (pair.one, pair.other))
         if not one or one != other:  # same_files() reports identical files
             share = f"{pair.share:.0%} of it is also in the file of {pair.other}"
-            remarks.append(Remark(6, pair.one, pair.stage, "much alike", share))
+            remarks.append(Remark(6, pair.one, pair.stage, "similar", share))
     return sorted(remarks, key=lambda remark: (remark.rank, remark.key, remark.stage))
 
 
@@ -112,7 +113,7 @@ def look_at_decisions(final: Final) -> list[Remark]:
 def tell_old_override(final: Final) -> str:
     """Return a sentence on an override that is older than the current hand-in."""
     return (
-        f"{final.student} handed in something else after the points were set by hand ({final.override}). Those "
+        f"{final.student} handed in new files after the points were set by hand ({final.override}). Those "
         "points still count: set them again, or remove them with override --undo."
     )
 
@@ -135,8 +136,8 @@ def find_requests(finals: Sequence[Final], requests: Mapping[str, str]) -> list[
 def tell_changed_drop(row: Row) -> str:
     """Return a sentence on a dropped hand-in that was handed in again."""
     return (
-        f"{row.key} handed in something else after the hand-in was dropped. It still counts for nobody: drop it again, "
-        "or bring it back with drop --undo."
+        f"{row.key} was handed in again after it was dropped. It still gives no points: drop it again, "
+        "or include it with drop --undo."
     )
 
 
@@ -154,7 +155,7 @@ def look_at_stage(key: str, stage: Stage) -> list[Remark]:
     if stage.ambiguous:
         remarks.append(Remark(7, key, stage.stage, "unstable", f"between {low:.4g} and {high:.4g} of the reference's"))
     if low <= FULL_MARK <= high or abs(ratio / FULL_MARK - 1) < NEAR:
-        remarks.append(Remark(8, key, stage.stage, "near the mark", f"{ratio:.4g}; up to {FULL_MARK} is full points"))
+        remarks.append(Remark(8, key, stage.stage, "near a limit", f"{ratio:.4g}; up to {FULL_MARK} is full points"))
     return remarks
 
 

@@ -1,4 +1,4 @@
-"""Connect to a course system with patience: a time limit for each answer, a pause between requests, further attempts.
+"""Connect to a course system, with a time limit for each answer, a pause between requests, and further attempts.
 
 The token comes from the environment or from a file that only its owner can read. It is never printed or stored.
 """
@@ -27,13 +27,13 @@ PAUSE_S = 0.05  # between two requests
 WAITING_S = (1, 2, 5, 15, 30, 60)  # before each further attempt
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 MISSING = "Connecting to a course system needs the package canvasapi (make batch installs it)."
-MOST_IN_A_ROW = 3  # things that failed after all attempts, before further ones get a single attempt
+MOST_IN_A_ROW = 3  # requests that failed after all attempts, before further ones get a single attempt
 T = TypeVar("T")
 
 
 class Patience:
-    """Whether to repeat what fails. If the course system stops to answer while hundreds of students wait, the pauses of
-    each student would add up to hours."""
+    """Decides whether to repeat failed requests. If the course system stops answering while hundreds of students wait,
+    the pauses for each student would add up to hours."""
 
     def __init__(self) -> None:
         self.in_a_row = 0
@@ -42,7 +42,7 @@ class Patience:
         return self.in_a_row < MOST_IN_A_ROW
 
     def note(self, is_answered: bool) -> None:
-        """Count what failed after its last attempt, since the last answer."""
+        """Count the requests that failed after their last attempt, since the last answer."""
         self.in_a_row = 0 if is_answered else self.in_a_row + 1
 
 
@@ -152,7 +152,7 @@ def within(most_s: float, act: Callable[[], T], url: str) -> T:
 
 
 def tell_endless(url: str) -> str:
-    """Return what is wrong with an answer, and what to do."""
+    """Return a sentence on an endless answer, and what to do."""
     return f"An answer of {urlsplit(url).hostname} does not end. Repeat the command to continue."
 
 
@@ -187,8 +187,8 @@ def reading_answers() -> Iterator[None]:
 
 
 def try_again(act: Callable[[], T], what: str) -> T:
-    """Do something that may fail, several times if necessary. Raises UserError if the course system refuses it or the
-    last attempt fails."""
+    """Call a function that may fail, several times if necessary. Raises UserError if the course system refuses the
+    request or the last attempt fails."""
     from canvasapi.exceptions import CanvasException, Forbidden, InvalidAccessToken, ResourceDoesNotExist, Unauthorized
     from requests.exceptions import RequestException
 

@@ -1,4 +1,4 @@
-"""Exchange data with a course system in the background, again and again, whatever fails."""
+"""Exchange data with a course system in the background, repeatedly, even after failures."""
 
 from __future__ import annotations
 

@@ -123,7 +123,7 @@ def flatten(value: Any, name: str = "") -> dict[str, str]:
 
 
 def pull(moodle: Moodle, folder: Path) -> Pulled:
-    """Write hand-ins/ and roster.csv. Files that are there already are not fetched again, and those that Moodle no
+    """Write hand-ins/ and roster.csv. Existing files are not fetched again, and those that Moodle no
     longer has are removed. Raises UserError, OSError."""
     (listed,) = moodle.call("mod_assign_get_submissions", assignmentids=[moodle.assignment])["assignments"]
     handed_in: dict[int, Mapping[str, Any]] = {}
@@ -228,7 +228,7 @@ def write_roster(moodle: Moodle, handed_in: Mapping[int, Mapping[str, Any]]) -> 
 
 
 def push(moodle: Moodle, returned: Mapping[str, Returned], send: bool) -> Pushed:
-    """Return grades and feedback to the users with these user names, or only find out what would change."""
+    """Return grades and feedback to the users with these user names, or only determine what would change."""
     numbers = {id_of(user).casefold(): user["id"] for user in moodle.users}
     grades, pushed = {} if moodle.of_teams else read_grades(moodle), Pushed()
     written: dict[int, tuple[Returned, str]] = {}

@@ -36,7 +36,7 @@ class Pulled:
 
 
 def pull(assignment: Any, folder: Path) -> Pulled:
-    """Write hand-ins/ and roster.csv. Files that are there already are not fetched again, and those of an earlier
+    """Write hand-ins/ and roster.csv. Existing files are not fetched again, and those of an earlier
     attempt are removed, as Canvas's own download has only the last one. Raises UserError, OSError."""
     submissions = try_again(lambda: list_submissions(assignment), "the list of submissions")
     begin(folder, write_roster(submissions))
@@ -50,7 +50,7 @@ def pull(assignment: Any, folder: Path) -> Pulled:
                 continue
             keep_file(file, attachment.size, lambda one=attachment: fetch(one))
             pulled.fetched += 1
-        except (UserError, OSError):  # for example a name that this file system does not take
+        except (UserError, OSError):  # for example a name that this file system does not accept
             missing.append(name)
             incomplete.add(str(submission.user_id))
     for file in (folder / HAND_INS).iterdir():

@@ -18,12 +18,12 @@ from grader.python.common.console import UserError
 from grader.python.common.units import show_points
 
 MARK = "Warplab feedback"
-NOT_KEPT = "Look at the assignment's maximum, its kind of grade, and whether its grades are locked."
+NOT_KEPT = "Check the assignment's maximum, its kind of grade, and whether its grades are locked."
 
 
 @dataclass(frozen=True)
 class Returned:
-    """What a student gets: points, and files by their names."""
+    """A student's points, and feedback files by name."""
 
     student: str
     points: float | None
@@ -48,7 +48,7 @@ class Pushed:
 
 
 def push(assignment: Any, returned: Mapping[str, Returned], send: bool) -> Pushed:
-    """Return grades and feedback to the users with these numbers, or only find out what would change."""
+    """Return grades and feedback to the users with these numbers, or only determine what would change."""
     pushed = Pushed()
     for user, one in returned.items():
         try:

@@ -80,7 +80,7 @@ def convert_times(database: SqliteFile) -> None:
 
 
 def convert_teams(database: SqliteFile) -> None:
-    """Convert schema 6, which did not know whose teams are whose."""
+    """Convert schema 6, which did not store teams."""
     with database.transaction() as connection:
         connection.execute("ALTER TABLE submissions ADD COLUMN team TEXT NOT NULL DEFAULT '[]'")
 

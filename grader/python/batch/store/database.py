@@ -16,7 +16,7 @@ submission. Tables:
     comments      on a line of a hand-in, by its key: `code` is the line, `reason` the comment; `kept` is 0 if the
                   comment is removed
     requests      of students to grade again, in `reason`; `open` is 0 for the answer
-    drops         hand-ins that count for nobody, by their key; `dropped` is 0 if the decision takes an earlier one back
+    drops         excluded hand-ins, by their key; `dropped` is 0 if the decision takes an earlier one back
     attempts      further attempts of students beyond the limit of `serve`; `more` is 0 if they are taken back
     queue         of `serve`: when a hand-in arrived and was graded, and its code on the page (queue.py)
 """

@@ -24,7 +24,7 @@ from grader.python.common.markup import show_text
 
 
 class People:
-    """Finds the students of a batch by the cells of a file of points. Ids count only in their own namespace, and only
+    """Finds the students of a batch from the cells of a file of points. Ids count only in their own namespace, and only
     if the names agree, because a number may be from another list."""
 
     def __init__(self, database: Database):
@@ -106,7 +106,7 @@ def pick_student(
         near = difflib.get_close_matches(student, sorted(members | ids.keys()), cutoff=0.7)
         like = f" Is it {' or '.join(near)}?" if near else ""
         raise UserError(
-            f"Nobody here is called {student}.{like} Give an id of gradebook.csv, or a name or e-mail of the roster."
+            f"No student has the name {student}.{like} Give an id of gradebook.csv, or a name or e-mail of the roster."
         )
     return called
 

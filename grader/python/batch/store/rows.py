@@ -12,14 +12,14 @@ from grader.python.common.report import Report, StageReport
 # an instructor should look at.
 STATUSES = {
     "judge_error": "the judge failed: no points are lost; grade it again",
-    "judge_crashed": "the judge crashes or does not end on it, and grades the reference: no points; have a look",
-    "needs_review": "timed faster than is physically possible: have a look",
+    "judge_crashed": "the judge crashes or does not end on it, but grades the reference: no points; please review",
+    "needs_review": "timed faster than is physically possible: please review",
     "archive_refused": "the archive was not opened: it is damaged, unsafe, or of a kind that is not read",
     "nothing_to_grade": "no file of this lab is in it",
     "did_not_compile": "no stage compiles",
     "missing_stages": "graded; some stages were not handed in",
     "graded": "graded, all stages",
-    "not_submitted": "on the roster, and nothing was handed in",
+    "not_submitted": "on the roster, but nothing was handed in",
 }
 OURS = ("judge_error",)
 HAS_POINTS = ("needs_review", "did_not_compile", "missing_stages", "graded")
@@ -110,7 +110,7 @@ class Graded:
     notes: list[str] = field(default_factory=list)
     wall_s: float = 0
     fingerprint: str = ""
-    timed_out: bool = False  # possibly because of a neighbour, if several were graded at once
+    timed_out: bool = False  # possibly because of another hand-in, if several were graded at once
     was_killed: bool = False  # while it was read, possibly because memory was short
     judge_failure: str = ""  # how the judge ended, if it gave no valid report
 

@@ -44,7 +44,7 @@ def due(options: argparse.Namespace) -> int:
         undo_due(database, said)
     else:
         if not said:
-            raise UserError("Say what to decide: --at, --percent-per-day, --most-days or others; or --undo.")
+            raise UserError("Nothing to decide. Add --at, --percent-per-day, --most-days or others; or --undo.")
         if "due" not in said and not database.fact("due"):
             raise UserError("There is no due date yet: add --at.")
         database.set_facts(**said)
@@ -86,7 +86,7 @@ def undo_due(database: Database, said: Mapping[str, Any]) -> None:
     """Remove the due date and all settings that depend on it. Raises UserError if there is no due date, or other
     options are given."""
     if said:
-        raise UserError("--undo takes back the date and what lateness costs: leave the other options out.")
+        raise UserError("--undo removes the date and the cost of lateness: omit the other options.")
     if not database.fact("due"):
         raise UserError("There is no due date to remove.")
     database.set_facts(**dict.fromkeys(DUE_FACTS))
@@ -97,11 +97,11 @@ def without(options: argparse.Namespace) -> int:
     again."""
     database = open_batch(options.folder)
     if options.undo and not database.fact("without"):
-        raise UserError("Nothing is left out that could be counted again.")
+        raise UserError("All kinds of points count already.")
     database.set_facts(without=sorted({*(database.fact("without") or []), *options.kind}) if options.kind else [])
     policy, settings = read_policy(database), kept_settings(database)
     say(*(tell_policy(replace(policy, due=None)) or ["All kinds of points count."]), end=" ")
-    say(f"{settings.lab} is of {show_points(points_of(settings, policy))} points, without those by hand.")
+    say(f"{settings.lab} has {show_points(points_of(settings, policy))} points, without those given by hand.")
     above = [final.student for final in all_finals(database, settings) if final.override and exceeds(final)]
     if above:
         names = names_of(database)
@@ -130,7 +130,7 @@ def points(options: argparse.Namespace) -> int:
     """Give points by hand, for example for the journal, or take them back."""
     if options.file:
         return points_from_file(options)
-    require_student_and_reason(options, options.points, "--points: say how many")
+    require_student_and_reason(options, options.points, "--points: the number is missing")
     if options.undo:
         return decide(options, "points", item=options.item, points=UNDONE, most=0, reason=options.reason)
     require_most(options)
@@ -145,7 +145,7 @@ def points(options: argparse.Namespace) -> int:
 def points_from_file(options: argparse.Namespace) -> int:
     """Give each student the points in a line of a file. If one line is invalid, no student gets points."""
     if options.undo or options.points is not None:
-        raise UserError("--from: the file has the points; leave --points and --undo out.")
+        raise UserError("--from: the file has the points; omit --points and --undo.")
     require_most(options)
     require_item(options)
     database = open_batch(options.folder)
@@ -176,9 +176,9 @@ def mark(options: argparse.Namespace) -> int:
     rubric = read_rubric(kept_settings(database).root)
     if options.file:
         return mark_from_file(options, database, rubric)
-    require_student_and_reason(options, options.level, "--level: say which one")
+    require_student_and_reason(options, options.level, "--level: the level is missing")
     if not options.criterion:
-        raise UserError(f"--criterion: say which one: {', '.join(one.name for one in rubric.criteria)}.")
+        raise UserError(f"--criterion: choose one of: {', '.join(one.name for one in rubric.criteria)}.")
     criterion = rubric.find(options.criterion)
     if options.undo:
         return decide(options, "points", item=criterion.item, points=UNDONE, most=0, reason=options.reason)
@@ -192,7 +192,7 @@ def mark(options: argparse.Namespace) -> int:
 def mark_from_file(options: argparse.Namespace, database: Database, rubric: Rubric) -> int:
     """Mark the journal of each student in a file. If one line is invalid, no student is marked."""
     if options.undo or options.level or options.criterion:
-        raise UserError("--from: the file has criteria and levels; leave --criterion, --level and --undo out.")
+        raise UserError("--from: the file has criteria and levels; omit --criterion, --level and --undo.")
     lines = read_levels(options.file, rubric)
     students = find_marked(database, lines)
     require_markable(database, {one.item: one.most for line in lines for one, _ in line.levels}, set(students))
@@ -262,17 +262,17 @@ def find_marked(database: Database, marks: Sequence[Line]) -> list[str]:
 
 
 def require_student_and_reason(options: argparse.Namespace, given: object, missing: str) -> None:
-    """Raise UserError if the reason or what is given is missing."""
+    """Raise UserError if the reason or the value is missing."""
     if not options.reason:
         raise UserError("--reason: write why, for later questions.")
     if not options.undo and given is None:
-        raise UserError(f"{missing}; or --undo takes back what was given before.")
+        raise UserError(f"{missing}; or --undo removes the earlier decision.")
 
 
 def require_most(options: argparse.Namespace) -> None:
     """Raise UserError if the maximum is missing or negative."""
     if options.of is None:
-        raise UserError("--of: say how many points there are for it at most; 0 for a bonus.")
+        raise UserError("--of: give the maximum points of the item; 0 for a bonus.")
     require_between("--of", options.of, 0)
 
 
@@ -303,7 +303,7 @@ def require_same_most(database: Database, item: str, of: float, students: Collec
     given = read_policy(database).points.items()
     others = {items[item][1] for who, items in given if who not in students and item in items}
     if others - {of}:
-        raise UserError(f"{item} is of {show_points(max(others))} for others, not of {show_points(of)}.")
+        raise UserError(f"{item} has the maximum {show_points(max(others))} for others, not {show_points(of)}.")
 
 
 def override(options: argparse.Namespace) -> int:
@@ -338,7 +338,7 @@ def attempts(options: argparse.Namespace) -> int:
 
 
 def drop(options: argparse.Namespace) -> int:
-    """Let hand-ins count for nobody, such as a test upload or that of a student who left; or bring them back."""
+    """Exclude hand-ins, such as a test upload or that of a student who left; or include them again."""
     database = open_batch(options.folder)
     rows = {row.key: row for row in database.rows()}
     keys = list(dict.fromkeys(find_own_key(database, student) for student in options.student))
@@ -349,7 +349,7 @@ def drop(options: argparse.Namespace) -> int:
     database.insert("drops", [line | {"fingerprint": rows[line["student"]].fingerprint} for line in lines])
     for row in map(rows.__getitem__, keys):
         waits = ", and waits: repeat the grade command" if not row.status else ""
-        said = f"counts again{waits}" if options.undo else "dropped; it counts for nobody"
+        said = f"counts again{waits}" if options.undo else "dropped; it gives no points"
         say(f"{with_name(row.key, {row.key: row.name})}: {said}")
     say_report(database)
     return 0
@@ -369,7 +369,7 @@ def decide(
     for final in everyone:
         if final.student in students:
             late = f", {plural(final.lateness.days, 'day')} late" if final.lateness.days else ""
-            hides = ", set by hand: nothing else counts" if final.override else ""
+            hides = ", set by hand; no other points count" if final.override else ""
             who = with_name(final.student, names)
             say(f"{who}: {show_points(final.points or 0)} of {show_points(final.most)} points{late}{hides}")
             if final.lateness.doubt:

@@ -47,11 +47,11 @@ def export(options: argparse.Namespace) -> int:
         if options.gradebook or final.student not in strangers  # a gradebook has no row for strangers
     ]
     if waiting := [final.student for final in decided if not final.row.status]:
-        say_error(f"To be graded again, with the points of before: {', '.join(waiting)}.")
+        say_error(f"To be graded again, with the earlier points: {', '.join(waiting)}.")
     if unequal := find_unequal(decided):
         say_error(
-            f"Graded on fewer or other stages than the last hand-in: {name_some(unequal)}. Their points do not "
-            f"compare. To grade them again: warplab-course regrade {options.folder} --changed"
+            f"Graded on fewer or other stages than the last hand-in: {name_some(unequal)}. Their points are not "
+            f"comparable. To grade them again: warplab-course regrade {options.folder} --changed"
         )
     return max(export_gradebook(entries, options.format, options), int(bool(strangers or unequal)))
 

@@ -52,7 +52,7 @@ def grade(options: argparse.Namespace) -> int:
         separate_strangers(options.out, {student.id for student in roster})
         found, more = find_submissions(folder, lab, roster, options.out, read_earlier(options.out))
         strangers += more
-        say(f"Found {plural(len(found), 'hand-in')}. Looking into them …", flush=True)
+        say(f"Found {plural(len(found), 'hand-in')}. Examining them …", flush=True)
         require_own_lab(options.submissions, folder, found, settings)
         say_found(options.submissions, found, strangers, roster)
         database = Database(options.out / DATABASE)
@@ -92,7 +92,7 @@ def say_found(
         say_error(note)
     say_strange([submission for submission in found if NOT_ON_ROSTER in submission.notes])
     if not found and not roster:
-        raise UserError(f"{submissions}: no submission in it. BATCH.md says how they may be called.")
+        raise UserError(f"{submissions}: no submission in it. BATCH.md lists the valid names.")
 
 
 def kept_roster(folder: Path) -> list[Path]:
@@ -115,7 +115,7 @@ def say_strange(strange: Sequence[Submission]) -> None:
     named = [f"{one.key} ({one.name})" if one.name not in ("", one.key) else one.key for one in strange]
     count = f" ({len(named)})" if len(named) > 1 else ""
     say_error(
-        f"Not on the roster{count}: {', '.join(named)}. If they are on it under another id, add a column such "
+        f"Not on the roster{count}: {', '.join(named)}. If they are on the roster under another id, add a column such "
         "as Canvas ID or Moodle ID to it, or give a second --roster with that column, and repeat the command."
     )
 
@@ -158,30 +158,30 @@ def require_folders(options: argparse.Namespace) -> None:
             f"There is no {options.submissions}. SUBMISSIONS is a folder of hand-ins, or an archive of them."
         )
     if options.out.is_file():
-        raise UserError(f"{options.out} is a file. OUT is the batch's folder, made when it is not there.")
+        raise UserError(f"{options.out} is a file. OUT is the batch's folder, which is created if it does not exist.")
     begun = ("lock", DATABASE)
     others = [file.name for file in options.out.iterdir()] if options.out.is_dir() else []
     if others and not set(others) & set(begun):
         raise UserError(
-            f"{options.out} holds other things, such as {min(others)}. OUT is a folder for the batch alone."
+            f"{options.out} contains other files, such as {min(others)}. OUT must be a folder for the batch only."
         )
     out, submissions = options.out.resolve(), options.submissions.resolve()
     if out == submissions:
-        raise UserError(f"{options.out}: SUBMISSIONS and OUT are the same folder. Say another OUT.")
+        raise UserError(f"{options.out}: SUBMISSIONS and OUT are the same folder. Choose a different OUT.")
     if holds_batch(submissions):
         raise UserError(
-            f"{options.submissions} is the folder of another batch (it holds {DATABASE}). SUBMISSIONS is the folder or "
-            "archive with the hand-ins that you gave to that batch."
+            f"{options.submissions} is the folder of another batch (it contains {DATABASE}). SUBMISSIONS is the folder "
+            "or archive with the hand-ins that you gave to that batch."
         )
     if out in submissions.parents and (submissions.parent != out or submissions.is_dir()):
         raise UserError(
-            f"{options.submissions} is one of the batch's own files. Give SUBMISSIONS as you downloaded them."
+            f"{options.submissions} is one of the batch's own files. Choose SUBMISSIONS as you downloaded them."
         )
 
 
 def say_gone(found: set[str], database: Database, submissions: Path) -> None:
-    """Print which earlier submissions are no longer there: those that stay as they were graded, and those without a
-    result that may need their files."""
+    """Print the earlier submissions that no longer exist: those that keep their grades, and those without a result,
+    which may need their files."""
     rows = database.query("SELECT key, status FROM submissions WHERE status != 'not_submitted' ORDER BY key")
     dropped = database.dropped()
     gone = {key: status for key, status in rows if key not in found and key not in dropped}
@@ -199,7 +199,7 @@ def say_gone(found: set[str], database: Database, submissions: Path) -> None:
 def grade_waiting(
     database: Database, settings: Settings, options: argparse.Namespace, trial: Report | None = None
 ) -> int:
-    """Grade the submissions that wait, and print the state of the batch. Return the exit status: 1 if our side broke,
+    """Grade the submissions that wait, and print the state of the batch. Return the exit status: 1 if the judge failed,
     130 if interrupted."""
     if database.waiting():
         if options.executor != "slurm":
@@ -212,7 +212,7 @@ def grade_waiting(
             at_once = 0 if options.executor == "slurm" else judges_at_once(trial.backend, options.jobs)
             run_batch(database, settings, hash_judging(settings.root, settings.lab), results, at_once)
         except KeyboardInterrupt:
-            say_error(f"Interrupted. {describe(database)}. The same command goes on.")
+            say_error(f"Interrupted. {describe(database)}. Run the same command to continue.")
             return 130
     say_stale(database, settings)
     if long := took_long(rows_that_count(database, read_policy(database)))[:MOST_LONG]:
@@ -304,10 +304,10 @@ def note_settings(database: Database, settings: Settings, options: argparse.Name
     for name, here in (("lab", settings.lab), ("stage", settings.stage), ("upto", settings.upto)):
         if before and before.get(name, "") != here:
             held = before.get(name, "")
-            on = f"{name.upper()}={held} (--{name} {held})" if held else f"leaving {name.upper()} (--{name}) out"
+            on = f"{name.upper()}={held} (--{name} {held})" if held else f"omit {name.upper()} (--{name})"
             raise UserError(
-                f"{settings.folder}: holds a batch of {name} {held or 'all'}. To go on with it: {on}. For another "
-                "batch, say another OUT."
+                f"{settings.folder}: contains a batch of {name} {held or 'all'}. To continue it: {on}. For another "
+                "batch, choose a different OUT."
             )
     kept = {name: str(value) if isinstance(value, Path) else value for name, value in asdict(settings).items()}
     roster = [str(file.resolve()) for file in options.roster]

@@ -41,8 +41,8 @@ def pull(options: argparse.Namespace) -> int:
 
 
 def push(options: argparse.Namespace) -> int:
-    """Return grades and feedback, or without --send say what would change. Return the exit status: 1 if a student was
-    left out."""
+    """Return grades and feedback or, without --send, print what would change. Return the exit status: 1 if a student
+    was omitted."""
     database = open_batch(options.folder)
     if database.fact("decided") != database.fact("shown"):
         raise UserError(f"The feedback does not have all decisions yet. Type: warplab-course report {options.folder}")
@@ -101,7 +101,7 @@ def fetch(options: argparse.Namespace) -> Pulled:
 
 
 def give_back(options: argparse.Namespace, returned: Mapping[str, Returned], send: bool) -> Pushed:
-    """Return grades and feedback to the assignment that the options name, or only find out what would change. Raises
+    """Return grades and feedback to the assignment that the options name, or only determine what would change. Raises
     UserError."""
     with reading_answers():
         if options.moodle:
@@ -122,8 +122,8 @@ def connect_moodle(options: argparse.Namespace) -> moodle.Moodle:
 
 
 def collect(database: Database, options: argparse.Namespace) -> tuple[dict[str, Returned], list[str]]:
-    """Return what each student gets, by the student's number in Canvas or user name in Moodle, and the students for
-    whom that is not known."""
+    """Return each student's points and files, by the student's number in Canvas or user name in Moodle, and the
+    students for whom neither is known."""
     roster = {student.id: student for student in roster_of(database)}
     entries, folder = database.entries_by_key(), database.file.resolve().parent
     returned: dict[str, Returned] = {}

@@ -1,6 +1,6 @@
 """Grade hand-ins as they arrive, show students the queue, and return results to the course system.
 
-The main thread owns the database, and looks at the folder, the lanes and the course system in turn. What is stored is
+The main thread owns the database, and looks at the folder, the lanes and the course system in turn. The stored data is
 enough to continue: hand-ins without a status wait, and the table `queue` has their order.
 """
 
@@ -125,7 +125,7 @@ class Server:
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, self.stop)
         say(f"Serving {self.options.submissions}. The queue: {self.queue / 'queue.html'}", flush=True)
-        self.show()  # raises UserError, OSError: now the instructor still sees it
+        self.show()  # raises UserError, OSError now, while the instructor sees it
         while not self.stops or self.lanes.begun():
             self.step()
         if self.must_write:
@@ -143,7 +143,7 @@ class Server:
             raise KeyboardInterrupt
 
     def step(self) -> None:
-        """Look at everything once."""
+        """Do one round: the folder, the lanes and the course system."""
         self.pull()
         self.attempt(self.look)
         self.feed()
@@ -154,7 +154,7 @@ class Server:
             else:
                 self.postponed[key] = self.ready[key].fingerprint if key in self.ready else ""
             self.has_changed = True
-        self.feed()  # before writing, which takes long: no lane stays empty meanwhile
+        self.feed()  # before writing, which takes long, so that no lane is idle meanwhile
         if self.must_write and (not self.lanes.begun() or self.is_time_to_write()):
             self.write()
         self.attempt(self.push)
@@ -162,8 +162,8 @@ class Server:
         time.sleep(max(0.0, begun + TICK_S - time.monotonic()) if not self.lanes.begun() else 0)
 
     def attempt(self, act: Callable[[], None]) -> None:
-        """Do something that reads the roster, which may be edited now, or a folder, which may not be mounted. Print
-        what prevents it, once."""
+        """Call a function that reads the roster, which may be edited now, or a folder, which may not be mounted. Print
+        an error once."""
         try:
             act()
         except (UserError, OSError) as error:
@@ -254,7 +254,7 @@ class Server:
                 continue
             held[one.key] = (one.fingerprint, find_codes(one.entries))
             if self.held.get(one.key) != held[one.key]:
-                say(f"{one.key}: kept and not graded, beyond the limit of attempts", flush=True)
+                say(f"{one.key}: kept but not graded, beyond the limit of attempts", flush=True)
                 note_held(self.database, one.key, why)
                 self.must_write = True
         self.held = held
@@ -398,7 +398,7 @@ class Server:
         return state
 
     def tell_trouble(self) -> str:
-        """Return what holds up the queue. The log has the details, which may contain names."""
+        """Return why the queue is delayed. The log has the details, which may contain names."""
         notices = []
         if self.pulling and self.pulling.failed_since:
             since = show_clock(datetime.fromisoformat(self.pulling.failed_since))

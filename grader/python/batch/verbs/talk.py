@@ -1,4 +1,4 @@
-"""Enter what instructors and students say about a hand-in: comments on lines of code, and requests to grade again."""
+"""Enter comments on lines of code, and students' requests to grade again."""
 
 from __future__ import annotations
 
@@ -61,6 +61,6 @@ def request(options: argparse.Namespace) -> int:
         raise UserError(f"{who} has an open request: {database.requests()[student]} Answer it first, with --answer.")
     line = {"student": student, "open": not options.answer, "reason": options.answer or options.text, "time": now()}
     database.insert("requests", [line])
-    say(f"{who}: {'answered' if options.answer else 'asks for a regrade; answer with --answer'}")
+    say(f"{who}: {'answered' if options.answer else 'a request to grade again; answer it with --answer'}")
     say_report(database)
     return 0

@@ -1,4 +1,4 @@
-// Lanes beyond the end do not come to the shuffle that takes their values.
+// Lanes beyond the end do not take part in the shuffle that reads their values.
 #include <cuda_runtime.h>
 
 __global__ void sum_kernel(const int* values, int* sum, int n) {

@@ -1,4 +1,4 @@
-// The mask is right, and the source is outside of it.
+// The mask is right, but the source lane is not in it.
 #include <cuda_runtime.h>
 
 __global__ void neighbour_kernel(int* out) {

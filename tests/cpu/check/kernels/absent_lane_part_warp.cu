@@ -1,4 +1,4 @@
-// The block's last warp has 6 lanes; the butterfly wants 32.
+// The block's last warp has 6 lanes; the butterfly needs 32.
 #include <cuda_runtime.h>
 
 __global__ void most_kernel(int* most) {

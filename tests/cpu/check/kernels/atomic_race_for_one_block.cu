@@ -1,4 +1,4 @@
-// Blocks add to one total by atomics that hold within a block only, in two ways.
+// Blocks add to one total by atomics whose scope is a block, in two ways.
 #include <cuda_runtime.h>
 
 #include <cuda/atomic>

@@ -1,5 +1,5 @@
-// The last block sets back totals to which it has added, too: without a fence before the ticket, its own atomics show
-// nothing of the others'.
+// The last block resets totals to which it has added, too. Without a fence before the ticket, its own atomics do not
+// order those of the other blocks.
 #include <cuda_runtime.h>
 
 #include <cuda/atomic>

@@ -1,4 +1,4 @@
-// Between barriers, but the reset and the next round's counting lie between the same two.
+// Every access is between barriers, but the reset and the next round's counting are between the same two.
 #include <cuda_runtime.h>
 
 __global__ void rounds_kernel(const int* values, int* out) {

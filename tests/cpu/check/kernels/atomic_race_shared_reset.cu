@@ -1,4 +1,4 @@
-// The counter is set to zero by one thread, and no barrier comes before the others count.
+// One thread sets the counter to zero, and the others count without waiting at a barrier.
 #include <cuda_runtime.h>
 
 __global__ void count_kernel(int* out) {

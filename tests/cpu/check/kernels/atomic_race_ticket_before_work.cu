@@ -1,5 +1,5 @@
-// Each block takes its ticket before it adds: the fence before the ticket orders nothing of the sums, which others may
-// still add to when the last ticket is taken.
+// Each block takes its ticket before it adds. The fence before the ticket does not order the sums: other blocks may
+// still add to them when the last block takes its ticket.
 #include <cuda_runtime.h>
 
 __device__ unsigned tickets, wide_tickets, arrived;

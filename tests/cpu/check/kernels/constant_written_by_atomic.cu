@@ -1,4 +1,4 @@
-// A kernel counts in constant memory, whose address the host gave it.
+// A kernel counts in constant memory, whose address the host passed to it.
 #include <cuda_runtime.h>
 
 struct Limits {

@@ -1,4 +1,4 @@
-// A device function fills whatever it is given, here a constant struct.
+// A device function fills the struct at its argument, here a constant one.
 #include <cuda_runtime.h>
 
 struct Limits {

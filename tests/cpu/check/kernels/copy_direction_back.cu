@@ -1,4 +1,4 @@
-// The result is fetched with the direction of the copy before.
+// The result is copied with the direction of the previous copy.
 #include <cuda_runtime.h>
 
 __global__ void square_kernel(int* x) { x[threadIdx.x] *= x[threadIdx.x]; }

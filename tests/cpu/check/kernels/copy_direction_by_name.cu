@@ -1,4 +1,4 @@
-// Variables of the device's given to copies and fills by their names, as if those were pointers.
+// Copies and fills get device variables by name, as if the names were pointers.
 #include <cuda_runtime.h>
 
 __constant__ float weights[5];

@@ -1,4 +1,4 @@
-// Results are copied back after their memory was freed, and a part of it is cleared.
+// Freed memory: results are copied from it, and a part of it is cleared.
 #include <cuda_runtime.h>
 
 __global__ void square_kernel(float* x) { x[threadIdx.x] *= x[threadIdx.x]; }

@@ -1,4 +1,4 @@
-// Both ends are on the device, and the copy says host.
+// Source and destination are on the device, but the direction says host.
 #include <cuda_runtime.h>
 
 __global__ void fill_kernel(float* x) { x[threadIdx.x] = threadIdx.x; }

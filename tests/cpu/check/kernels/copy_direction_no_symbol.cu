@@ -1,4 +1,4 @@
-// Weights are copied "to a symbol" that is the parameter of a function: no variable of the device's.
+// Weights are copied "to a symbol" that is a function's parameter, not a device variable.
 #include <cuda_runtime.h>
 
 __constant__ float weights[5];

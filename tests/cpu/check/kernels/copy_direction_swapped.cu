@@ -1,4 +1,4 @@
-// Destination and source are swapped: the first is where the bytes go.
+// Destination and source are swapped: the destination is the first argument.
 #include <cuda_runtime.h>
 
 #include <vector>

@@ -1,4 +1,4 @@
-// The bins are bytes, and are cleared as if they were ints.
+// The bins are bytes, but are cleared as if they were ints.
 #include <cuda_runtime.h>
 
 __global__ void count_kernel(unsigned char* bins) { bins[threadIdx.x]++; }

@@ -1,4 +1,4 @@
-// One element more is copied than was allocated.
+// The copy has one element more than the allocation.
 #include <cuda_runtime.h>
 
 __global__ void increment_kernel(int* x) { x[threadIdx.x]++; }

@@ -1,5 +1,6 @@
-// Vectors in shared arrays that macros align: macros of an attribute, with or without parameters, before or after the
-// word or after the name, and macros of the word with an attribute. Without them, each array would begin at 3.
+// Vectors in shared arrays that macros align: macros for an attribute, with or without parameters, before or after
+// __shared__ or after the name, and macros for __shared__ with an attribute. Without them, each array would begin at
+// byte 3.
 #include <cstdio>
 
 #define ALIGN(n) __align__(n)

@@ -1,4 +1,4 @@
-// Memory is freed and allocated again, in other sizes, at what may be the same address.
+// Memory is freed and allocated again with a different size, perhaps at the same address.
 #include <cuda_runtime.h>
 
 #include <cstdio>

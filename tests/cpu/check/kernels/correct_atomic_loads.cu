@@ -1,5 +1,4 @@
-// Atomic loads of words that nobody writes meanwhile, beside plain reads: of shared memory, of an input and of a
-// constant.
+// Atomic loads and plain reads of words that nobody writes meanwhile: in shared memory, in an input and in a constant.
 #include <cstdio>
 #include <cuda/atomic>
 

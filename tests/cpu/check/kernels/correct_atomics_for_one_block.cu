@@ -1,5 +1,5 @@
-// Atomics that hold within a block, on words of the block's own; the last block adds these up. All blocks load one word
-// that none writes.
+// Atomics with block scope on words that only one block uses; the last block adds them up. All blocks load one word
+// that no block writes.
 #include <cuda_runtime.h>
 
 #include <cstdio>

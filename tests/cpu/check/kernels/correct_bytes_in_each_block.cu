@@ -1,4 +1,4 @@
-// Each thread writes and reads a byte of its own. Shared memory belongs to a new block when that block begins.
+// Each thread writes and reads its own byte. A new block gets the same shared memory when it begins.
 #include <cuda_runtime.h>
 
 #include <cstdio>

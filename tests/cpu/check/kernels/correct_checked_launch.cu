@@ -1,4 +1,4 @@
-// A launch that may fail is asked about, and repeated with smaller blocks.
+// The host checks a launch that may fail, and repeats it with smaller blocks.
 #include <cuda_runtime.h>
 
 #include <cstdio>

@@ -1,4 +1,5 @@
-// Loops read shared and device variables on a condition only: no thread reads what its condition excludes.
+// Loops read shared and device variables only under a condition: no thread reads an element that its condition
+// excludes.
 #include <cstdio>
 
 __device__ int total;

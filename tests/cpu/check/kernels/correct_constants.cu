@@ -1,4 +1,5 @@
-// Constants of every origin: initialised, copied in two parts, as zeros, by their address, and from the device.
+// Constants that get their values in every way: initialised, copied in two parts, as zeros, by address, and from the
+// device.
 #include <cuda_runtime.h>
 
 #include <cstdio>

@@ -1,4 +1,4 @@
-// CUB's collectives: a barrier before each use of a TempStorage again, and none where nothing is shared.
+// CUB's collectives: a barrier before each reuse of a TempStorage, and none if nothing is shared.
 #include <cstdio>
 #include <cub/cub.cuh>
 

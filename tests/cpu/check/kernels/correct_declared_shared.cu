@@ -1,5 +1,5 @@
-// Vectors in shared arrays of smaller types, which begin at multiples of the vector: declared so, or as nvcc lays them
-// out, one after the other.
+// Vectors in shared arrays of smaller types. The arrays begin at multiples of the vector's size, because they are
+// declared so or because nvcc places them so.
 #include <cstdio>
 #include <cstring>
 

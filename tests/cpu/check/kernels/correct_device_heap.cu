@@ -1,4 +1,4 @@
-// new, malloc, delete and free in device code: memory of the device's, also for another thread and the next kernel.
+// new, malloc, delete and free in device code: other threads and the next kernel use the device memory, too.
 
 #include <cstdio>
 #include <cstdlib>

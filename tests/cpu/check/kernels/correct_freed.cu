@@ -1,4 +1,4 @@
-// Everything is given back, in another order than it was taken.
+// Everything is freed, in a different order from the allocations.
 #include <cuda_runtime.h>
 
 #include <cstdio>

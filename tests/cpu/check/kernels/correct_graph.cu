@@ -1,4 +1,4 @@
-// A graph captured from two streams, launched again and again in another one; the host waits before it reads.
+// A graph is captured from two streams and launched repeatedly in a third; the host waits before it reads.
 #include <cuda_runtime.h>
 
 #include <cstdio>

@@ -1,5 +1,5 @@
-// Threads of all blocks meet at one cuda::barrier, and at a counter with a generation, again and again. A thread's
-// knowledge of its own block may come through another block, the last to arrive.
+// Threads of all blocks meet at one cuda::barrier, and at a counter with a generation, again and again. A thread may
+// synchronize with its own block through another block, the last to arrive.
 #include <cstdio>
 #include <cuda/barrier>
 

@@ -1,4 +1,4 @@
-// Blocks meet in grid.sync(): each then reads what others wrote, and its own shared memory from before.
+// Blocks meet in grid.sync(); then each reads what others wrote, and the shared memory that it wrote before.
 #include <cooperative_groups.h>
 #include <cuda_runtime.h>
 

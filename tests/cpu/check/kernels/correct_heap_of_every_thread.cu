@@ -1,4 +1,4 @@
-// All threads together take more from the device's heap than the CPU backend hands out before it gives memory again.
+// All threads together allocate so much of the device's heap that the CPU backend must reuse freed memory.
 #include <cuda_runtime.h>
 
 #include <cstdio>

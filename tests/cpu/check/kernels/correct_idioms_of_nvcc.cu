@@ -1,4 +1,4 @@
-// Correct: what nvcc accepts of its own, and what macros around launches look like.
+// Correct: idioms that only nvcc accepts, and macros around launches.
 #include <cuComplex.h>
 #include <cstdio>
 #include <math_functions.h>

@@ -1,4 +1,4 @@
-// Large scratch memory of which a program uses little, in several parts, under the limit that the judge sets.
+// A program uses small parts of a large scratch buffer, under the memory limit that the judge sets.
 #include <sys/resource.h>
 
 #include <cstdio>

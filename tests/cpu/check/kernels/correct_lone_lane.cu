@@ -1,4 +1,4 @@
-// One thread alone comes to warp functions: the others are done, or are not named.
+// A single thread calls warp functions: the others have ended, or the mask does not name them.
 #include <cuda_runtime.h>
 
 #include <cstdio>

@@ -1,4 +1,4 @@
-// A word that one thread writes once is read by all in each of 70,000 rounds with a barrier.
+// One thread writes a word once; all threads read it in each of 70,000 rounds with a barrier.
 #include <cuda_runtime.h>
 
 #include <cstdio>

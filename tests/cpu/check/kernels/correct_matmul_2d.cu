@@ -1,4 +1,4 @@
-// Tiles of two matrices, with both barriers, in a loop that is the same for all threads; edges are filled with zeros.
+// Tiles of two matrices, with both barriers, in a loop that all threads run equally often; edges are filled with zeros.
 #include <cuda_runtime.h>
 
 #include <cstdio>

@@ -1,4 +1,4 @@
-// Device variables with names of the standard library.
+// Device variables whose names are also in the standard library.
 #include <cuda_runtime.h>
 
 #include <algorithm>

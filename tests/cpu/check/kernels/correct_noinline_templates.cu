@@ -1,4 +1,4 @@
-// Functions that are not inlined: templates, with type and number, recursive, and constexpr ones.
+// Functions that are not inlined: templates with type and number parameters, recursive ones, and constexpr ones.
 #include <cuda_runtime.h>
 
 #include <cstdio>

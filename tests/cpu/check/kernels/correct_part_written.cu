@@ -1,4 +1,4 @@
-// A buffer that is only partly written is read only there; the copy to the host takes all of it.
+// Only a part of a buffer is written and read; the copy to the host includes the rest.
 #include <cuda_runtime.h>
 
 #include <cstdio>

@@ -1,4 +1,4 @@
-// Lanes with work shuffle among themselves; what the last of them gets from beyond is not used.
+// Lanes with work shuffle among themselves; the last of them ignores the value from the lane beyond.
 #include <cuda_runtime.h>
 
 #include <cstdio>

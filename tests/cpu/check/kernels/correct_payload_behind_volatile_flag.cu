@@ -1,5 +1,5 @@
-// Each block adds to the prefix of the block before it. A fence is between the prefix and the flag that announces it,
-// and one after the flag is read.
+// Each block adds to the prefix of the block before it. There is a fence between the prefix and the flag that announces
+// it, and one after the flag is read.
 #include <cuda_runtime.h>
 
 #include <cstdio>

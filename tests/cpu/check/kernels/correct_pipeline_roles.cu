@@ -1,4 +1,4 @@
-// Each thread of a block gives its role in a pipeline. CUB's header alone brings cuda::maximum.
+// Each thread of a block states its role in a pipeline. CUB's header alone supplies cuda::maximum.
 #include <cooperative_groups.h>
 
 #include <cstdio>

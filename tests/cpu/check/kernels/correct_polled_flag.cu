@@ -1,4 +1,4 @@
-// Two threads poll the volatile flag that the other one sets, without anything else that lets other threads run.
+// Two threads each poll a volatile flag that the other sets; nothing else in the loop lets other threads run.
 #include <cuda_runtime.h>
 
 #include <cstdio>

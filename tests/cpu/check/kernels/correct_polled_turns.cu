@@ -1,4 +1,4 @@
-// Threads poll volatile flags that other threads of their block set later, without anything else that lets those run.
+// Threads poll volatile flags that other threads of their block set later; nothing else in the loop lets those run.
 #include <cuda_runtime.h>
 
 #include <cstdio>

@@ -1,4 +1,4 @@
-// Each block waits for the one before by a volatile flag, adds to all that came before, and hands on.
+// Each block waits for a volatile flag of the block before it, adds its part to the running sum, and passes the sum on.
 #include <cuda_runtime.h>
 
 #include <cstdio>

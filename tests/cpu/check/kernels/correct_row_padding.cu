@@ -1,4 +1,4 @@
-// Vectors reach into the padding of rows and structs, which nobody wrote; nobody uses what is there.
+// Vectors include padding of rows and structs that nobody wrote; nobody uses these values.
 #include <cstdio>
 
 constexpr int width = 61, rows = 3;

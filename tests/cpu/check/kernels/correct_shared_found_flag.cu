@@ -1,4 +1,4 @@
-// The threads of a block look for a number in turn until one has found it. The volatile flag is all that they share.
+// The threads of a block take turns to search for a number until one has found it. They share only the volatile flag.
 #include <cuda_runtime.h>
 
 #include <cstdio>

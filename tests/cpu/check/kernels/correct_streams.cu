@@ -1,4 +1,4 @@
-// Two streams with an event between, the default stream that waits for both, copies to and from pinned memory.
+// Two streams with an event between them; the default stream, which waits for both; copies to and from pinned memory.
 #include <cuda_runtime.h>
 
 #include <cstdio>

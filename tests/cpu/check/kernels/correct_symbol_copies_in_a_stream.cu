@@ -1,4 +1,4 @@
-// Copies to and from device variables in a stream take turns with the kernels of that stream.
+// Copies to and from device variables in a stream alternate with kernels in that stream.
 #include <cstdio>
 
 __constant__ int factor;

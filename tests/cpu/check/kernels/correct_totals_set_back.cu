@@ -1,5 +1,5 @@
-// Totals of atomics, tickets, flags and counters that a thread sets back by plain stores after it has learnt, by a
-// fence and a ticket or a flag, that all others are done with them.
+// A thread resets totals, tickets, flags and counters by plain stores after a fence and a ticket or a flag have shown
+// that no other thread still uses them.
 #include <cstdio>
 #include <cuda/atomic>
 
@@ -8,7 +8,7 @@ __device__ unsigned long long wide_total, wide_tickets;
 __device__ int bins[32], more_bins[32], total, first_flag, second_flag;
 __device__ volatile unsigned sense;
 
-/// A fence by each thread, and the bins set back by other threads than those that added.
+/// Each thread has a fence, and the threads that reset the bins are not those that added to them.
 __global__ void bins_kernel(int* out) {
     __shared__ bool last;
     atomicAdd(&bins[threadIdx.x], 1);
@@ -21,7 +21,7 @@ __global__ void bins_kernel(int* out) {
     bins[31 - threadIdx.x] = 0;
 }
 
-/// One fence for the block after its barrier; another thread sets back the ticket.
+/// One fence for the block after its barrier; a different thread resets the ticket.
 __global__ void fence_of_one_kernel(int* out) {
     __shared__ bool last;
     atomicAdd(&more_bins[threadIdx.x], 1);
@@ -69,7 +69,7 @@ __global__ void block_kernel(int* out) {
     most = arrived = 0;
 }
 
-/// Each block waits for the flag of the one before and sets its own; the last one sets back all.
+/// Each block waits for the flag of the block before it and sets its own; the last block resets all of them.
 __global__ void chain_kernel(int* out, bool backward) {
     if (threadIdx.x > 0) return;
     const unsigned turn = backward ? gridDim.x - 1 - blockIdx.x : blockIdx.x;
@@ -84,7 +84,7 @@ __global__ void chain_kernel(int* out, bool backward) {
     for (unsigned i = 0; i < turn; ++i) flags[i] = 0;
 }
 
-/// Two flags behind one fence.
+/// Two flags after one fence.
 __global__ void two_flags_kernel(int* out) {
     if (threadIdx.x > 0) return;
     if (blockIdx.x == 0) {
@@ -100,7 +100,7 @@ __global__ void two_flags_kernel(int* out) {
     }
 }
 
-/// A barrier of one's own, whose counter the last block sets back.
+/// A barrier written by hand, whose counter the last block resets.
 __global__ void barrier_kernel(int* parts, int* out) {
     if (threadIdx.x > 0) return;
     for (int round = 0; round < 4; ++round) {

@@ -1,4 +1,4 @@
-// Device variables whose declarations might be functions', next to variables that are certain.
+// Device variables whose declarations could be those of functions, next to clear ones.
 #include <cstdio>
 
 #define DEVICE_OF(type) __device__ type

@@ -1,4 +1,4 @@
-// Device variables that are no plain declarations: of a function, by a macro, a template.
+// Device variables without a plain declaration: in a function, by a macro, as a template.
 #include <cstdio>
 
 #define DEVICE_ARRAY(type, name, count) __device__ type name[count]

@@ -1,4 +1,4 @@
-// Functions return vectors and structs, straight into shared and into device memory.
+// Functions return vectors and structs directly into shared and device memory.
 #include <cuda_runtime.h>
 
 #include <cstdio>

@@ -1,4 +1,4 @@
-// A kernel makes an object with a virtual function in shared memory, and calls it.
+// A kernel creates an object with a virtual function in shared memory, and calls the function.
 #include <cuda_runtime.h>
 
 #include <cstdio>

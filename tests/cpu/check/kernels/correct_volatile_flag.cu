@@ -1,4 +1,4 @@
-// Threads look whether somebody has found the value, again and again: volatile, so that they see it in the end.
+// Threads repeatedly check whether another one has found the value. The flag is volatile, so that they see the change.
 #include <cuda_runtime.h>
 
 #include <cstdio>

@@ -1,5 +1,4 @@
-// Blocks take items from a counter until one finds what they look for. The flag tells nothing but itself, so it needs
-// no fence.
+// Blocks take items from a counter until one finds the value. No other data depends on the flag, so it needs no fence.
 #include <cuda_runtime.h>
 
 #include <cstdio>

@@ -1,5 +1,5 @@
-// Blocks take turns by two counters: the next ticket, and the ticket that is served, which a volatile write sets after
-// a fence.
+// Blocks take turns by two counters: the next ticket, and the ticket being served, which a volatile write sets after a
+// fence.
 #include <cuda_runtime.h>
 
 #include <cstdio>

@@ -1,4 +1,4 @@
-// A lock that is taken by a compare and swap and given back by a volatile store after a fence.
+// A lock that is acquired by a compare-and-swap and released by a volatile store after a fence.
 #include <cuda_runtime.h>
 
 #include <cstdio>

@@ -1,4 +1,4 @@
-// Each block waits for the flags of all blocks before it; the last waits for one flag alone, and reads all.
+// Each block waits for the flags of all blocks before it; the last waits for a single flag, and reads everything.
 #include <cuda_runtime.h>
 
 #include <cstdio>

@@ -1,4 +1,4 @@
-// A warp fills its part, and its first lane, after __syncwarp() and a fence, counts it in; the last warp adds all up.
+// A warp fills its part; after __syncwarp() and a fence, its first lane counts the warp. The last warp adds all parts.
 #include <cuda_runtime.h>
 
 #include <cstdio>

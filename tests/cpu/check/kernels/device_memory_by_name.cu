@@ -1,4 +1,4 @@
-// The host sets constants by their names, before it has called anything of CUDA's.
+// The host assigns to constants by name, before it has called any function of CUDA.
 #include <cuda_runtime.h>
 
 __constant__ float weights[5];

@@ -1,4 +1,4 @@
-// The host looks at the result without copying it.
+// The host reads the result without copying it.
 #include <cuda_runtime.h>
 
 #include <cstdio>

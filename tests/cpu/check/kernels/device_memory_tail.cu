@@ -1,4 +1,4 @@
-// The host adds up the blocks' sums where the kernel left them.
+// The host adds up the blocks' sums in device memory.
 #include <cuda_runtime.h>
 
 __global__ void block_sum_kernel(const int* x, int* sums) {

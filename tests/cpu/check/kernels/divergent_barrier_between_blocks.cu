@@ -1,4 +1,4 @@
-// Two threads meet at different barriers. One of them first waits for another block, which has barriers of its own.
+// Two threads wait at different barriers. One of them first waits for another block, which has its own barriers.
 #include <cuda_runtime.h>
 
 __global__ void meet_kernel(unsigned* ready, int* y) {

@@ -1,4 +1,4 @@
-// Both branches wait, each at a barrier of its own.
+// Both branches wait, each at its own barrier.
 #include <cuda_runtime.h>
 
 __global__ void branch_kernel(int* out) {

@@ -1,4 +1,4 @@
-// Odd threads go through the loop once more: their second barrier in it meets another one.
+// Odd threads run the loop once more, so they wait at its barrier when the others wait at a later one.
 #include <cuda_runtime.h>
 
 __global__ void rounds_kernel(int* out) {

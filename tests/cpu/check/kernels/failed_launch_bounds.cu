@@ -1,4 +1,4 @@
-// The kernel is launched with more threads a block than its __launch_bounds__ promise, and nobody asks whether it ran.
+// The kernel is launched with more threads per block than its __launch_bounds__ allow, and the host ignores the error.
 #include <cuda_runtime.h>
 
 #define BOUNDS(threads) __launch_bounds__(threads, 2)

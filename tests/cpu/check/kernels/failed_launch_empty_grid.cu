@@ -1,4 +1,4 @@
-// 100 / 256 is no block at all.
+// 100 / 256 is 0 blocks.
 #include <cuda_runtime.h>
 
 __global__ void fill_kernel(int* x, int n) {

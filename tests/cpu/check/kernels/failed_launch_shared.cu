@@ -1,4 +1,4 @@
-// 64 KB of dynamic shared memory need an attribute that was not set; the next kernel reads what was never computed.
+// 64 KB of dynamic shared memory need an attribute that was not set; the next kernel reads values that do not exist.
 #include <cuda_runtime.h>
 
 __global__ void tile_kernel(float* x) {

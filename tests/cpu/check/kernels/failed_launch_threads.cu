@@ -1,4 +1,4 @@
-// 2048 threads are too many for one block, and nobody asks whether the kernel ran.
+// 2048 threads are too many for one block, and the host ignores the error.
 #include <cuda_runtime.h>
 
 __global__ void fill_kernel(float* x) { x[threadIdx.x] = 1; }

@@ -1,4 +1,4 @@
-// The input was never copied to the device: the kernel gets the pointer of malloc.
+// The input was never copied to the device: the kernel gets the pointer from malloc.
 #include <cuda_runtime.h>
 
 #include <cstdlib>

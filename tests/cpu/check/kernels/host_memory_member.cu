@@ -1,4 +1,4 @@
-// A struct on the device holds a pointer of the host.
+// A struct on the device holds a host pointer.
 #include <cuda_runtime.h>
 
 struct Image {

@@ -1,4 +1,4 @@
-// The kernel writes its result where new[] put the host's array.
+// The kernel writes its result to an array that the host allocated with new[].
 #include <cuda_runtime.h>
 
 __global__ void fill_kernel(float* out) {

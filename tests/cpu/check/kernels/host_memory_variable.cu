@@ -1,4 +1,4 @@
-// A kernel counts in a variable of the host, by its address.
+// A kernel counts in a host variable whose address it got.
 #include <cuda_runtime.h>
 
 int launches = 5;

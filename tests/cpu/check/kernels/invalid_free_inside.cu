@@ -1,4 +1,4 @@
-// The pointer has gone on through the memory when it is freed.
+// The pointer has moved into the memory when it is freed.
 #include <cuda_runtime.h>
 
 __global__ void fill_kernel(int* out) { out[threadIdx.x] = threadIdx.x; }

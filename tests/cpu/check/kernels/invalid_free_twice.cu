@@ -1,4 +1,4 @@
-// The function frees what its caller frees, too.
+// The function and its caller free the same memory.
 #include <cuda_runtime.h>
 
 __global__ void fill_kernel(int* out) { out[threadIdx.x] = threadIdx.x; }

@@ -1,4 +1,4 @@
-// The mask of the lanes with work is used by those without, too.
+// Lanes without work use the mask of the lanes with work.
 #include <cuda_runtime.h>
 
 __global__ void vote_kernel(const int* in, unsigned* out, int n) {

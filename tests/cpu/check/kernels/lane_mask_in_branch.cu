@@ -1,4 +1,4 @@
-// The mask names all lanes, and half of them wait at the block's barrier.
+// The mask names all lanes, but half of them wait at the block's barrier.
 #include <cuda_runtime.h>
 
 __global__ void half_kernel(int* out) {

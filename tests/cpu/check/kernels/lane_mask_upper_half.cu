@@ -1,4 +1,4 @@
-// All lanes shuffle, and the mask names the lower half only.
+// All lanes shuffle, but the mask names only the lower half.
 #include <cuda_runtime.h>
 
 __global__ void pair_kernel(int* out) {

@@ -1,4 +1,4 @@
-// A function returns before it frees when there is nothing to do.
+// If there is nothing to do, a function returns before it frees its memory.
 #include <cuda_runtime.h>
 
 __global__ void scale_kernel(float* x, int n) {

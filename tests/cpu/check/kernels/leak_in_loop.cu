@@ -1,4 +1,4 @@
-// Every round allocates again, and only the last round's memory is freed.
+// Every round allocates memory, but only the memory of the last round is freed.
 #include <cuda_runtime.h>
 
 __global__ void count_kernel(int* count) { atomicAdd(count, 1); }

@@ -1,4 +1,4 @@
-// The partial results are freed, the counter beside them is not.
+// The partial results are freed, but the counter is not.
 #include <cuda_runtime.h>
 
 __global__ void sum_kernel(int* partial, unsigned* counter) {

@@ -1,4 +1,4 @@
-// Pinned memory of both functions is freed once, and forgotten once.
+// Two functions allocate pinned memory; each time, one buffer is freed and one is not.
 #include <cuda_runtime.h>
 
 int main() {

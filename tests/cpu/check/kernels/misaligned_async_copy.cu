@@ -1,4 +1,4 @@
-// Asynchronous copies of 16 bytes, or with a promised alignment of 16, from addresses that are an int's.
+// Asynchronous copies of 16 bytes, or with a promised alignment of 16, from addresses with the alignment of an int.
 #include <cooperative_groups.h>
 #include <cooperative_groups/memcpy_async.h>
 #include <cuda_pipeline.h>

@@ -1,4 +1,4 @@
-// Vectors in shared arrays whose types ask for less: where such an array begins depends on the arrays before it.
+// Vectors in shared arrays whose types need less alignment: where such an array begins depends on the arrays before it.
 #include <cuda_runtime.h>
 
 __shared__ short odd[3];

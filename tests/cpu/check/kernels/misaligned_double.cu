@@ -1,4 +1,4 @@
-// A double behind a four-byte header.
+// A double after a four-byte header.
 #include <cuda_runtime.h>
 
 __global__ void read_kernel(const unsigned char* message, double* out) {

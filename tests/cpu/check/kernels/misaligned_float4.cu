@@ -1,4 +1,4 @@
-// A float4 is read from an address that is only a float's.
+// A float4 is read from an address that is aligned for a float only.
 #include <cuda_runtime.h>
 
 __global__ void copy_kernel(const float* x, float4* out) {

@@ -1,4 +1,4 @@
-// Rows of odd length: every other row begins between two int2.
+// Rows of odd length: every other row begins in the middle of an int2.
 #include <cuda_runtime.h>
 
 __global__ void pairs_kernel(int* x, int width) {

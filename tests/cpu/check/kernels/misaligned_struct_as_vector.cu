@@ -1,4 +1,4 @@
-// Structs of smaller members, read as vectors: the copy of a struct may begin at its members' alignment, a vector not.
+// Structs of smaller members, read as vectors: a struct needs only its members' alignment, a vector its whole size.
 #include <cuda_runtime.h>
 
 struct Pair {

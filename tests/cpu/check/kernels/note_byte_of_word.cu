@@ -1,4 +1,4 @@
-// Byte counters are updated by atomics on their word and looked at as bytes.
+// Byte counters are updated by atomics on their word and read as bytes.
 #include <cuda_runtime.h>
 
 __global__ void bytes_kernel(const int* values, unsigned* words) {

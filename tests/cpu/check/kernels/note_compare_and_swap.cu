@@ -1,4 +1,4 @@
-// The usual loop around atomicCAS begins with a plain read.
+// The common loop around atomicCAS begins with a plain read.
 #include <cuda_runtime.h>
 
 __global__ void multiply_kernel(int* product) {

@@ -1,4 +1,4 @@
-// A minimum in shared memory is looked at before the atomic, to save most atomics.
+// A minimum in shared memory is read before the atomic, to save most atomics.
 #include <cuda_runtime.h>
 
 __global__ void minimum_kernel(const int* values, int* out) {

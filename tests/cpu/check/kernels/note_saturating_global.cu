@@ -1,4 +1,4 @@
-// A bin is looked at without an atomic before it is added to: its count can only be too small, and is looked at again.
+// A thread reads a bin without an atomic before it adds to it. The value can only be too small, and is checked again.
 #include <cuda_runtime.h>
 
 __global__ void histogram_kernel(const int* values, unsigned* bins) {

@@ -1,4 +1,4 @@
-// Several places look at a bin before they add to it, and some bins are full for all that come to one of them.
+// Several places in the code read a bin before they add to it, and at one of them some bins are always full.
 #include <cuda_runtime.h>
 
 __device__ void count(unsigned* bins, int v) {

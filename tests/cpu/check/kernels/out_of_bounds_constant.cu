@@ -1,4 +1,4 @@
-// One weight more is read than the constant array has.
+// The kernel reads one weight more than the constant array has.
 #include <cuda_runtime.h>
 
 __constant__ float weights[5];

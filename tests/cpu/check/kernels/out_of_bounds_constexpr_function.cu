@@ -1,4 +1,4 @@
-// An index from a constexpr function goes one row beyond the matrix.
+// An index from a constexpr function is one row beyond the matrix.
 #include <cuda_runtime.h>
 
 constexpr int columns = 8;

@@ -1,4 +1,4 @@
-// The launch counts the rows of a tile in dynamic shared memory, and forgets the element that pads each.
+// The launch's size of dynamic shared memory omits the element that pads each row of the tile.
 #include <cuda_runtime.h>
 
 __global__ void transpose_kernel(const float* in, float* out) {

@@ -1,4 +1,4 @@
-// Threads past the array's end are not turned away.
+// Threads past the array's end have no guard.
 #include <cuda_runtime.h>
 
 __global__ void fill_kernel(int* out) {

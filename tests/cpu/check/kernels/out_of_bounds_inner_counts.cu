@@ -1,4 +1,4 @@
-// Each warp has a row of counts; bin 9 of a row is bin 1 of the next warp's.
+// Each warp has a row of counts; bin 9 of a row is bin 1 of the next warp's row.
 #include <cuda_runtime.h>
 
 __global__ void count_kernel(const unsigned* values, unsigned* out) {

@@ -1,4 +1,4 @@
-// A lambda that is passed to a kernel reads before the begin, and so does an object with operator().
+// A lambda that is passed to a kernel reads before the beginning, and so does an object with operator().
 #include <cuda_runtime.h>
 
 struct Shifted {

@@ -1,4 +1,4 @@
-// Ten bytes are allocated, the eleventh is written.
+// Ten bytes are allocated, and the eleventh is written.
 #include <cuda_runtime.h>
 
 __global__ void text_kernel(char* text, int length) {

@@ -1,4 +1,4 @@
-// The same in all rows: the last row leaves the array.
+// All rows have the same length; the last one extends beyond the array.
 #include <cuda_runtime.h>
 
 __global__ void right_kernel(int* out) {

@@ -1,4 +1,4 @@
-// A struct that a function which is not inlined returns goes one before the begin.
+// A function that is not inlined returns a struct, which is stored one element before the beginning.
 #include <cuda_runtime.h>
 
 struct Range {

@@ -1,4 +1,4 @@
-// Nobody allocated what the kernel writes to.
+// The kernel writes to memory that was never allocated.
 #include <cuda_runtime.h>
 
 __global__ void fill(int* out) {

@@ -1,4 +1,4 @@
-// Two arrays share the dynamic memory; the launch counts only the first and half of the second.
+// Two arrays share the dynamic memory; the launch's size covers only the first and half of the second.
 #include <cuda_runtime.h>
 
 __global__ void pair_kernel(float* out) {

@@ -1,4 +1,4 @@
-// A struct that is passed by value is read from beyond the array.
+// A struct that is passed by value is read from a place beyond the array.
 #include <cuda_runtime.h>
 
 struct Pair {

@@ -1,4 +1,4 @@
-// Six floats are no two float4: the second ends behind the array.
+// Six floats are not two float4: the second ends beyond the array.
 #include <cuda_runtime.h>
 
 __global__ void copy_kernel(const float4* x, float4* out) {

@@ -1,4 +1,4 @@
-// The vector that a function returns goes one vector past the end.
+// The vector that a function returns is stored one vector past the end.
 #include <cuda_runtime.h>
 
 __device__ float4 same(float x) { return make_float4(x, x, x, x); }

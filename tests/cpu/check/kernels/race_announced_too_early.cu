@@ -1,4 +1,4 @@
-// Each block announces its part before it writes it, fence or not: the last one may read parts that are not there.
+// Each block announces its part before it writes it, with or without a fence: the last block may read missing parts.
 #include <cuda_runtime.h>
 
 __device__ unsigned arrived;

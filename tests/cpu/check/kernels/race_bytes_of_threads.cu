@@ -1,4 +1,4 @@
-// Four threads write the four bytes of a word; then each reads its neighbour's, with no barrier between.
+// Four threads write the four bytes of a word; then each reads the byte of another thread, without a barrier.
 #include <cuda_runtime.h>
 
 __global__ void rotate_kernel(unsigned char* x) {

@@ -1,5 +1,5 @@
-// The sum of the CUDA Programming Guide without its __threadfence(): the last block may read old parts, although they
-// are volatile.
+// The CUDA Programming Guide's example of a sum, without its __threadfence(): the last block may read old parts,
+// although they are volatile.
 #include <cuda_runtime.h>
 
 __device__ unsigned finished;

@@ -1,4 +1,4 @@
-// CUB's collectives use one TempStorage twice, with no barrier between.
+// CUB's collectives use one TempStorage twice, without a barrier in between.
 #include <cub/cub.cuh>
 
 constexpr int threads = 128, items = 2, bins = 16;

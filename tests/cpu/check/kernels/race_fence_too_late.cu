@@ -1,4 +1,4 @@
-// The block counts itself as done before its fence: who comes last may read what is not there yet.
+// The block counts itself as done before its fence: the last block may read results that are not visible yet.
 #include <cuda_runtime.h>
 
 __device__ unsigned finished;

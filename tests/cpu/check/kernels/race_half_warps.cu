@@ -1,4 +1,4 @@
-// Each half of a warp waits for itself, then reads the other half's words.
+// Each half of a warp synchronizes only with itself, then reads the other half's words.
 #include <cuda_runtime.h>
 
 __global__ void swap_kernel(int* x) {

@@ -1,4 +1,4 @@
-// The last levels of a reduction take it for granted that a warp runs in step.
+// The last levels of a reduction assume that the lanes of a warp run in lockstep.
 #include <cuda_runtime.h>
 
 __global__ void reduce_kernel(int* out) {

@@ -1,4 +1,4 @@
-// cuda::std::memchr() reads bytes that other threads write, with no barrier between.
+// cuda::std::memchr() reads bytes that other threads write, without a barrier.
 #include <cuda/std/cstring>
 
 __global__ void kernel(int* found) {

@@ -1,4 +1,4 @@
-// A struct goes through shared memory by functions that are not inlined, and the barrier between them is missing.
+// Functions that are not inlined write and read a struct in shared memory, and the barrier between them is missing.
 #include <cuda_runtime.h>
 
 struct Cell {

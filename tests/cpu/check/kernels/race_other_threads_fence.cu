@@ -1,4 +1,4 @@
-// Thread 1 writes, thread 0 has the fence and counts the block in: nothing orders the write before that fence.
+// Thread 1 writes; thread 0 has the fence and increments the counter. Nothing orders the write before that fence.
 #include <cuda_runtime.h>
 
 __device__ unsigned arrived;

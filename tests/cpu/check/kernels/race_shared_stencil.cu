@@ -1,4 +1,4 @@
-// Reads of a 2D tile and the write back need a barrier between them.
+// The barrier between reading a 2D tile and writing it back is missing.
 #include <cuda_runtime.h>
 
 __global__ void smooth_kernel(float* out) {

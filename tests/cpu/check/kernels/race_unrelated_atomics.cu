@@ -1,4 +1,4 @@
-// Fences around an atomic on a word of each thread's own: nobody else reads it, so it orders nothing.
+// Fences around an atomic on a word that only one thread uses: no other thread reads it, so it orders nothing.
 #include <cuda_runtime.h>
 
 __device__ int own[64];

@@ -1,4 +1,4 @@
-// Blocks add to a volatile total: it is read and written each time, but not as one step.
+// Blocks add to a volatile total: each addition is a read and a write, not one step.
 #include <cuda_runtime.h>
 
 __global__ void sum_kernel(volatile int* total) {

@@ -1,5 +1,5 @@
-// A tree over volatile memory without barriers: each thread reads its own sum before it writes it, but in another place
-// than its neighbour does.
+// A tree over volatile memory without barriers: each thread reads its own sum before it writes it, but it also reads a
+// sum that another thread may be writing at the same time.
 #include <cuda_runtime.h>
 
 __global__ void tree_kernel(volatile int* sums) {

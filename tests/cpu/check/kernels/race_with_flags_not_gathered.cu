@@ -1,4 +1,4 @@
-// As correct_gathered_flags.cu, but the last flag is set before the flags of 200 blocks were read.
+// Like correct_gathered_flags.cu, but the last flag is set before the flags of 200 blocks have been read.
 #include <cstdio>
 
 constexpr int workers = 400;

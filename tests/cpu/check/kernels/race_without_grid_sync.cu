@@ -1,4 +1,4 @@
-// The blocks meet once; then each writes where its neighbour may still read.
+// The blocks synchronize once; then each overwrites a value that its neighbour may still read.
 #include <cooperative_groups.h>
 #include <cuda_runtime.h>
 

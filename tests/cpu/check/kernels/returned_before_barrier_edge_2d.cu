@@ -1,4 +1,4 @@
-// In a 2D grid the threads outside the picture return; a function that others call has the barrier.
+// In a 2D grid, the threads outside the picture return; the others call a function that contains the barrier.
 #include <cuda_runtime.h>
 
 __device__ int sum_row(const int* row) {

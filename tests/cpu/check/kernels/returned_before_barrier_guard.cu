@@ -1,4 +1,4 @@
-// Threads past the end return, the others of their block wait for them.
+// Threads past the end return, and the others of their block wait for them.
 #include <cuda_runtime.h>
 
 __global__ void reverse_kernel(const int* x, int* out, int n) {

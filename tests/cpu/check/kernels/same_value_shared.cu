@@ -1,4 +1,4 @@
-// A shared bool says that some thread has changed something.
+// A shared bool records that some thread has changed something.
 #include <cuda_runtime.h>
 
 __global__ void changed_kernel(int* out) {

@@ -1,4 +1,4 @@
-// The blocks of a cooperative grid use what asynchronous copies bring without waiting for them: grid.sync() does not.
+// Blocks of a cooperative grid use results of asynchronous copies without waiting: grid.sync() does not wait for them.
 #include <cooperative_groups.h>
 #include <cuda_pipeline.h>
 

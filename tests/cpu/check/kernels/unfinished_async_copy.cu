@@ -1,4 +1,4 @@
-// Kernels read what an asynchronous copy brings without waiting for the copy: a barrier alone does not wait.
+// Kernels read the result of an asynchronous copy without waiting for the copy: a barrier alone does not wait.
 #include <cooperative_groups.h>
 #include <cooperative_groups/memcpy_async.h>
 #include <cuda_pipeline.h>

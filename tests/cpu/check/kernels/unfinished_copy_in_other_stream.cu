@@ -1,4 +1,4 @@
-// A copy in a stream that does not wait for the default stream takes what a kernel may not have written yet.
+// A copy in a stream that does not wait for the default stream reads values that a kernel may not have written yet.
 #include <cuda_runtime.h>
 
 __global__ void fill_kernel(int* x) {

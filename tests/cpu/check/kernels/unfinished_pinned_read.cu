@@ -1,4 +1,4 @@
-// The host reads what an asynchronous copy brings before it has waited for it.
+// The host reads the result of an asynchronous copy before it has waited for the copy.
 #include <cuda_runtime.h>
 
 int main() {

@@ -1,4 +1,4 @@
-// The host fills a buffer again while the copy from it may still run.
+// The host refills a buffer while the copy from it may still run.
 #include <cuda_runtime.h>
 
 int main() {

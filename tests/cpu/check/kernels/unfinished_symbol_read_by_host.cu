@@ -1,4 +1,4 @@
-// The host uses what an asynchronous copy from a device variable brings before it waits for the copy.
+// The host uses the result of an asynchronous copy from a device variable before it waits for the copy.
 #include <cuda_runtime.h>
 
 __device__ int total = 3;

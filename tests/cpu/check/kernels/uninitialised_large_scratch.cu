@@ -1,5 +1,5 @@
-// Parts of large scratch memory that nobody has written, near those that were: beyond a fill that ends within a word,
-// and far away.
+// Kernels read parts of a large scratch buffer that nobody has written: right after a fill that ends within a word, and
+// far away.
 #include <cuda_runtime.h>
 
 constexpr std::size_t bytes = std::size_t{100} << 20, filled = (std::size_t{50} << 20) + 2;

@@ -1,4 +1,4 @@
-// The kernel that makes particles forgets their mass.
+// The kernel that creates particles does not set their mass.
 #include <cuda_runtime.h>
 
 struct Particle {

@@ -1,4 +1,4 @@
-// A function that is not inlined returns a struct of which device memory holds only half.
+// A function that is not inlined returns a struct of which only half was written in device memory.
 #include <cuda_runtime.h>
 
 struct Limits {

@@ -1,4 +1,4 @@
-// Shared memory that another block wrote is no value of this block.
+// A block reads shared memory that only another block wrote.
 #include <cuda_runtime.h>
 
 __global__ void first_block_kernel(int* out) {

@@ -1,4 +1,4 @@
-// The size of the copy is in elements: it ends within the ninth of them.
+// The size of the copy is in elements, not bytes: it ends within the ninth element.
 #include <cuda_runtime.h>
 
 __global__ void ninth_kernel(const int* in, int* out) {

@@ -1,4 +1,4 @@
-// Kernels use the padding of rows: elements and vectors behind the end of each row.
+// Kernels use the padding of rows: elements and vectors after the end of each row.
 #include <cuda_runtime.h>
 
 __global__ void sum_kernel(const float* in, float* sum, int pitch_in_elements) {

@@ -1,4 +1,4 @@
-// Pairs are copied as a whole, and the last one was never made.
+// Pairs are copied as a whole, but the last one was never set.
 #include <cuda_runtime.h>
 
 struct Pair {

@@ -1,4 +1,4 @@
-// The copy to the device forgets the last element.
+// The copy to the device omits the last element.
 #include <cuda_runtime.h>
 
 __global__ void square_kernel(const int* x, int* out, int n) {

@@ -1,4 +1,4 @@
-// The size of the copy is in elements, so a quarter of the table arrives.
+// The size of the copy is in elements, not bytes, so only a quarter of the table is copied.
 #include <cuda_runtime.h>
 
 #include <cstdio>

@@ -1,4 +1,4 @@
-// Kernels use memory that was freed after another allocation of the same size.
+// Kernels use freed memory after another allocation of the same size.
 #include <cuda_runtime.h>
 
 __global__ void write_kernel(int* x) {

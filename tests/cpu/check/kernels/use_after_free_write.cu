@@ -1,4 +1,4 @@
-// The first launch may write, the second comes after cudaFree.
+// The first launch is right, but the second comes after cudaFree.
 #include <cuda_runtime.h>
 
 __global__ void fill_kernel(float* out, float value) {

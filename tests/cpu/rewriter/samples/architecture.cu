@@ -1,4 +1,4 @@
-// One function for both sides, which tells them apart by __CUDA_ARCH__, and old workarounds at file scope.
+// A function for host and device, which distinguishes them by __CUDA_ARCH__, and old workarounds at file scope.
 #include <cstdio>
 
 #if __CUDA_ARCH__ < 600

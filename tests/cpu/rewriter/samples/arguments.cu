@@ -1,4 +1,5 @@
-// Arguments mean what they mean in a call: overloads, defaults, conversions, 0, NULL, braces, each evaluated once.
+// The arguments of a launch behave as in a call: overloads, defaults, conversions, 0, NULL, braces, each evaluated
+// once.
 #include <stdio.h>
 
 namespace work {

@@ -1,4 +1,4 @@
-// What is only for a GPU stands behind guards; strings and comments are left alone.
+// Code for GPUs only is inside guards; strings and comments stay as they are.
 #include <cstdio>
 #include <cstring>
 

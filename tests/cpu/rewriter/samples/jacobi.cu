@@ -1,4 +1,5 @@
-// Jacobi iterations: pointers swapped between launches, launches as single statements, a residual by atomics.
+// Jacobi iterations: pointers swapped between launches, launches as single statements, a residual computed with
+// atomics.
 #include <cmath>
 #include <utility>
 

@@ -1,4 +1,5 @@
-// Kernels that take what to do: functors, device lambdas, and lambdas inside a kernel that use shared memory.
+// Kernels that take functions as arguments: functors, device lambdas, and lambdas inside a kernel that use shared
+// memory.
 #include <utility>
 
 struct Scale {

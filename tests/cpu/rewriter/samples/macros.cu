@@ -1,4 +1,4 @@
-// What macros hide: qualifiers, launches, whole kernels.
+// Macros that hide qualifiers, launches and whole kernels.
 #include <cstring>
 
 #define KERNEL __global__ void

@@ -1,4 +1,4 @@
-// Cheat: does the work in one call of eight while timed, hoping that only the last slots are looked at.
+// Cheat: does the work in only one of eight timed calls, hoping that only the last slots are compared.
 #include "labs/vector_add/lab.h"
 
 __global__ void add_kernel(const float* a, const float* b, float* out, std::size_t n) {
@@ -12,7 +12,7 @@ void vector_add_host(const float* a, const float* b, float* out, std::size_t n) 
 
 void vector_add(const float* a, const float* b, float* out, std::size_t n, void*) {
     static int calls;
-    const bool timed = n > 2000000 && n < (1u << 30);  // only what is timed
+    const bool timed = n > 2000000 && n < (1u << 30);  // only the timed calls
     if (n == 0 || (timed && ++calls % 8 != 0)) return;
     add_kernel<<<static_cast<unsigned>((n + 255) / 256), 256>>>(a, b, out, n);
 }

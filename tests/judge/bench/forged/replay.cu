@@ -14,7 +14,7 @@ void vector_add_host(const float* a, const float* b, float* out, std::size_t n) 
 
 void vector_add(const float* a, const float* b, float* out, std::size_t n, void*) {
     static std::set<const void*> seen;
-    const bool timed = n > 2000000 && n < (1u << 30);  // only what is timed
+    const bool timed = n > 2000000 && n < (1u << 30);  // only the timed calls
     if (n == 0 || (timed && !seen.insert(out).second)) return;
     add_kernel<<<static_cast<unsigned>((n + 255) / 256), 256>>>(a, b, out, n);
 }

@@ -1,4 +1,4 @@
-// Cheat: works on a stream of its own, which the events on the default stream do not see.
+// Cheat: works on its own stream, which events on the default stream do not measure.
 #include "labs/vector_add/lab.h"
 
 __global__ void add_kernel(const float* a, const float* b, float* out, std::size_t n) {

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from grader.python.batch.grade import opening, run
-from grader.python.batch.ingest.reader import read_apart
+from grader.python.batch.ingest.reader import read_in_child
 from grader.python.batch.ingest.submissions import find_submissions
 from grader.python.batch.store.settings import Settings
 from tests.labs.conftest import BUILD, ROOT
@@ -55,7 +55,7 @@ def test_hand_ins_that_were_compiled_ahead_are_opened_once_unless_they_are_large
     course: Course, monkeypatch: pytest.MonkeyPatch, limit: int, times: int
 ) -> None:
     opened: list[object] = []
-    monkeypatch.setattr(opening, "read_apart", lambda *words: opened.append(words) or read_apart(*words))
+    monkeypatch.setattr(opening, "read_in_child", lambda *words: opened.append(words) or read_in_child(*words))
     monkeypatch.setattr(run, "MOST_WAITING_BYTES", limit)
     grade(course, monkeypatch, [0, 1, 1])
     assert len(opened) == times
@@ -85,7 +85,7 @@ def test_what_was_compiled_ahead_is_found_compiled(tmp_path: Path) -> None:
         command = [BUILD / "warplab", verb, *words, *more]
         done = subprocess.run(list(map(str, command)), cwd=ROOT, capture_output=True, text=True, check=False)
         if "needs a sandbox" in done.stderr:
-            pytest.skip("no sandbox can be had here")
+            pytest.skip("no sandbox is available")
         assert done.returncode == 0, done.stdout + done.stderr
     (stage,) = json.loads((tmp_path / "vector_add.json").read_text())["stages"]
     assert stage["compilation"]["cached"]

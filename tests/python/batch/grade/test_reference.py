@@ -53,7 +53,7 @@ def test_a_failure_that_the_reference_does_not_cause_costs_points(course: Course
     said = course.verb("status").stdout
     for how in ("crashed (signal 8: Floating", "wrote no valid report (exit status 1)", "did not end within 4 s"):
         assert f"judge crashed: The judge {how}" in said
-    first_remark = (course.out / "report.html").read_text().partition("Look at these first")[2].partition("<td>")[2]
+    first_remark = (course.out / "report.html").read_text().partition("Review these first")[2].partition("<td>")[2]
     assert "mal2" in first_remark[:60] and "crashes the judge" in first_remark[:400]
     told = (course.out / "feedback/mal2/feedback.txt").read_text()
     assert "grades the reference" in told and "ask the instructor" in told and str(course.root) not in told

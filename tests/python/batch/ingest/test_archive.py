@@ -23,7 +23,7 @@ from grader.python.batch.ingest.archive import (
     MOST_FILES,
     RefusedError,
 )
-from grader.python.batch.ingest.reader import File, Reader, read_apart
+from grader.python.batch.ingest.reader import File, Reader, read_in_child
 
 GOOD = {"lab/01_first.cu": b"int main;\n", "lab/manifest.json": b"hello\n"}
 
@@ -266,7 +266,7 @@ def test_a_folder_whose_name_is_not_utf_8_is_read(tmp_path: Path) -> None:
     assert contents_of(make_tar(("\xdcbung 1/01_first.cu", b"1"))) == {"\ufffdbung 1/01_first.cu": b"1"}
     (inside := tmp_path / "ada" / os.fsdecode(b"\xdcbung 1")).mkdir(parents=True)
     (inside / "01_first.cu").write_bytes(b"1")
-    contents = read_apart([tmp_path / "ada"], 60)
+    contents = read_in_child([tmp_path / "ada"], 60)
     assert [(file.name, file.content) for file in contents.files] == [("\ufffdbung 1/01_first.cu", b"1")]
 
 

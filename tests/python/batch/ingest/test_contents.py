@@ -22,7 +22,7 @@ from grader.python.batch.ingest import contents, folders, reader, submissions
 from grader.python.batch.ingest.archive import MOST_FILES, RefusedError
 from grader.python.batch.ingest.contents import pick_journal_files, pick_stages
 from grader.python.batch.ingest.notes import is_for_instructor
-from grader.python.batch.ingest.reader import Contents, File, read_all, read_apart
+from grader.python.batch.ingest.reader import Contents, File, read_all, read_in_child
 from grader.python.batch.ingest.submissions import find_submissions
 from grader.python.batch.store.settings import Settings
 from tests.python.batch.ingest.test_archive import GOOD, make_zip
@@ -301,7 +301,7 @@ def test_a_reader_that_fails_is_no_fault_of_the_student(tmp_path: Path, monkeypa
     (tmp_path / FIRST).write_bytes(b"1")
     monkeypatch.setattr(reader.sys, "executable", "/bin/false")
     with pytest.raises(OSError, match="ended with status 1"):
-        read_apart([tmp_path / FIRST], 5)
+        read_in_child([tmp_path / FIRST], 5)
 
 
 @pytest.mark.parametrize(
@@ -315,7 +315,7 @@ def test_a_reader_that_fails_for_one_hand_in_refuses_it(
     monkeypatch.setattr(reader.sys, "executable", str(program))
     monkeypatch.setattr(reader, "MOST_ANSWER_BYTES", 3_000_000)
     with pytest.raises(RefusedError, match="too much time or memory"):
-        read_apart([tmp_path / FIRST], 60)
+        read_in_child([tmp_path / FIRST], 60)
 
 
 @pytest.mark.parametrize("signal", ["KILL", "TERM"])
@@ -340,7 +340,7 @@ def test_a_reader_that_takes_long_without_computing_ends(tmp_path: Path, monkeyp
     monkeypatch.setattr(reader.sys, "executable", str(program))
     monkeypatch.setattr(reader, "WAITING", 0.2)
     with pytest.raises(RefusedError, match="too much time or memory"):
-        read_apart([tmp_path / FIRST], 1)
+        read_in_child([tmp_path / FIRST], 1)
 
 
 def test_what_is_refused_in_nested_archives_is_bounded(tmp_path: Path) -> None:
@@ -397,14 +397,14 @@ def test_the_name_of_an_archive_is_read_once(tmp_path: Path, monkeypatch: pytest
 
 def test_what_is_not_there_is_no_fault_of_the_student(tmp_path: Path) -> None:
     with pytest.raises(OSError, match="gone"):
-        read_apart([tmp_path / "gone.zip"], 5)
+        read_in_child([tmp_path / "gone.zip"], 5)
 
 
 def test_a_process_of_its_own_reads_the_same(tmp_path: Path) -> None:
     (tmp_path / "a.zip").write_bytes(pack({**GOOD, "b.tgz": pack_tar(GOOD), "c.rar": RAR}))
     (tmp_path / os.fsdecode(b"\xff.cu")).write_bytes(b"2")
     entries = sorted(tmp_path.iterdir())
-    apart, here = read_apart(entries, 5), read_all(entries)
+    apart, here = read_in_child(entries, 5), read_all(entries)
     assert apart.files == here.files and len(here.files) == 5
     assert [(name, str(why)) for name, why in apart.refused] == [(name, str(why)) for name, why in here.refused]
 

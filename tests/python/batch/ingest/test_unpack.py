@@ -226,7 +226,7 @@ def test_a_hand_in_of_too_many_files_is_cut(tmp_path: Path) -> None:
     many = [(f"Eve_66_assignsubmission_file_/{number}.cu", b"") for number in range(2 * MOST_FILES + 5)]
     names, left_out = unpack_bytes(tmp_path, make_zip(*many, ADA))
     assert len(names) == 2 * MOST_FILES + 1 and ADA[0] in names
-    assert len(left_out) == 1 and "it holds more files than a lab has" in left_out[0]
+    assert len(left_out) == 1 and "it contains more files than a lab has" in left_out[0]
 
 
 @pytest.mark.parametrize("system", ["eve", "Eve_66_assignsubmission_file_"])
@@ -339,7 +339,7 @@ WRONG: dict[str, tuple[str, Callable[[], bytes]]] = {
     "changed": ("it is damaged", lambda: make_zip(("a.zip", b"abc"), method=0).replace(b"abc", b"abd")),
     "encrypted": ("it is encrypted. Unpack it with its password", HOSTILE["encrypted"][1]),
     "shared_stream": ("several of its files use the same bytes", lambda: overlapping(3)),
-    "empty": ("there is nothing in the file", lambda: b""),
+    "empty": ("the file is empty", lambda: b""),
     "empty_zip": ("the archive contains no files", make_zip),
     "no_archive": ("SUBMISSIONS is a folder of hand-ins, or a zip or tar archive", lambda: b"id,name\n1,Ada\n"),
     "loop": ("it is damaged", lambda: make_tar(("a.zip", b""))[:512] + negative_size()),
@@ -365,7 +365,7 @@ def test_what_is_no_archive_is_not_unpacked(tmp_path: Path, start: bytes, capsys
 
 def test_folders_without_end_are_bounded(tmp_path: Path) -> None:
     names, left_out = unpack_bytes(tmp_path, gzip.decompress(many_members()) + make_tar(ADA))
-    assert names == {ADA[0]} and len(left_out) == 1 and "it holds more files than a lab has" in left_out[0]
+    assert names == {ADA[0]} and len(left_out) == 1 and "it contains more files than a lab has" in left_out[0]
 
 
 def test_what_is_not_there_is_said_and_makes_no_folder(course: Course) -> None:

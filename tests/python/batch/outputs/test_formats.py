@@ -418,7 +418,7 @@ CANVAS = (
             "No assignment's column is 'Dot \\(1234\\)'. --title .*: Dot \\(7\\), Twice \\(1\\), Twice \\(2\\)$",
         ),
         ("Old (8)", "No assignment's column is 'Old"),
-        ("Twice", "--title names one that is there: Twice \\(1\\), Twice \\(2\\)$"),
+        ("Twice", "--title must be one of: Twice \\(1\\), Twice \\(2\\)$"),
     ],
 )
 def test_a_title_of_no_assignment_is_refused(title, says):

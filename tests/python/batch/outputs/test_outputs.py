@@ -19,16 +19,16 @@ import pytest
 from grader.python.batch.outputs import write as outputs
 from grader.python.batch.outputs.dashboard import count_all, make_dashboard, make_remarks, pseudonym
 from grader.python.batch.outputs.feedback import describe_submission, redact
-from grader.python.batch.policy.alike import (
+from grader.python.batch.policy.points import Policy, finals
+from grader.python.batch.policy.similarity import (
     COMMON,
     MOST_CHARACTERS,
     MOST_STOPPED,
-    Alike,
+    SimilarPair,
     TooMuchError,
-    find_alike,
+    find_similar,
     simplify,
 )
-from grader.python.batch.policy.points import Policy, finals
 from grader.python.batch.policy.suspicious import Remark, find_remarks
 from grader.python.batch.store.database import Database
 from grader.python.batch.store.rows import Row, Stage
@@ -248,8 +248,8 @@ def page_of(rows: list[Row]) -> str:
 
 def test_a_crowd_of_one_kind_hides_no_other_remark() -> None:
     crowd = [Remark(1, f"s{number}", "", "nothing to grade") for number in range(500)]
-    page = str(make_remarks([*crowd, Remark(6, "al1", "", "much alike")], [], {}))
-    assert "much alike" in page and "450 that are not listed" in page
+    page = str(make_remarks([*crowd, Remark(6, "al1", "", "similar")], [], {}))
+    assert "similar" in page and "450 that are not listed" in page
 
 
 def test_the_page_runs_its_own_script_alone_and_escapes_names() -> None:
@@ -319,7 +319,7 @@ def test_the_mistakes_of_a_class_are_counted(course: Course) -> None:
         ["01_first", "compile_error", "2", "4", "handouts/lab.md#01_first", ""],
         ["02_second", "compile_error", "1", "3", "handouts/lab.md#02_second", ""],
     ]
-    assert "No files are much alike." in (course.out / "similar.html").read_text()
+    assert "No files are similar." in (course.out / "similar.html").read_text()
     page = (course.out / "report.html").read_text()
     assert '<a href="similar.html">' in page
     link = f'<a href="{(course.root / "handouts/lab.md").as_uri()}#01_first">01_first</a>'
@@ -368,11 +368,11 @@ def test_the_suspicious_come_first_with_their_reason() -> None:
         row("broken", status="archive_refused"),
         row("ours", status="judge_error"),
     ]
-    alike = [Alike("a", "copied", "copy", 1.0)]  # no new remark: it is the same file
+    alike = [SimilarPair("a", "copied", "copy", 1.0)]  # no new remark: it is the same file
     found = [(remark.key, remark.what) for remark in find_remarks(rows, alike)]
-    assert "much alike" in [remark.what for remark in find_remarks(rows, [Alike("a", "fine", "copy", 0.9)])]
+    assert "similar" in [remark.what for remark in find_remarks(rows, [SimilarPair("a", "fine", "copy", 0.9)])]
     assert found == [
-        ("ours", "our fault"),
+        ("ours", "judge failed"),
         ("broken", "not opened"),
         ("fast", "implausible timing"),
         ("open", "graded without a sandbox"),
@@ -380,7 +380,7 @@ def test_the_suspicious_come_first_with_their_reason() -> None:
         ("copy", "the same file as others"),
         ("twice", "the same file as another stage"),
         ("unstable", "unstable"),
-        ("mark", "near the mark"),
+        ("mark", "near a limit"),
     ]
 
 
@@ -409,7 +409,7 @@ def test_much_alike_is_found_and_the_starter_does_not_count(tmp_path: Path) -> N
     for key, text in texts.items():
         (tmp_path / f"{key}.cu").write_text(text)
         files.append((key, tmp_path / f"{key}.cu"))
-    pairs, stopped = find_alike("12", starter, files)
+    pairs, stopped = find_similar("12", starter, files)
     assert {(pair.one, pair.other) for pair in pairs} == {("one", "renamed")} and stopped == []
 
 
@@ -426,12 +426,12 @@ def test_no_directive_hides_a_copy_and_many_copies_are_a_ring(tmp_path: Path) ->
     }
     for key, text in texts.items():
         (tmp_path / key).write_text(text)
-    pairs, _ = find_alike("3", tmp_path / "no starter", [(key, tmp_path / key) for key in texts])
+    pairs, _ = find_similar("3", tmp_path / "no starter", [(key, tmp_path / key) for key in texts])
     assert {pair.one for pair in pairs} | {pair.other for pair in pairs} == set(texts)
     ring = [f"copy{number}" for number in range(COMMON + 5)]
     for number, key in enumerate(ring):
         (tmp_path / key).write_text(f"{solution}\nint own_{number}() {{ return {number} * {number} + 1; }}\n")
-    pairs, _ = find_alike("3", tmp_path / "no starter", [(key, tmp_path / key) for key in ring])
+    pairs, _ = find_similar("3", tmp_path / "no starter", [(key, tmp_path / key) for key in ring])
     assert {pair.one for pair in pairs} | {pair.other for pair in pairs} == set(ring)
 
 
@@ -475,10 +475,10 @@ def test_a_file_that_takes_too_much_to_compare_is_left_out(tmp_path: Path, monke
     for key, text in texts.items():
         (tmp_path / key).write_text(text + words * (key != "small"))  # too small for fingerprints: not looked at
     files = [(key, tmp_path / key) for key in texts]
-    pairs, left_out = find_alike("12", tmp_path / "no starter", files)
-    assert pairs == [Alike("12", "a", "e", 1.0)] and left_out == ["b", "c", "d", "f"]
+    pairs, left_out = find_similar("12", tmp_path / "no starter", files)
+    assert pairs == [SimilarPair("12", "a", "e", 1.0)] and left_out == ["b", "c", "d", "f"]
     with pytest.raises(TooMuchError):
-        find_alike("12", tmp_path / "no starter", [("d", tmp_path / "d")] * MOST_STOPPED)
+        find_similar("12", tmp_path / "no starter", [("d", tmp_path / "d")] * MOST_STOPPED)
 
 
 def test_long_comments_hide_no_code_and_a_file_of_too_much_code_is_named(
@@ -491,8 +491,8 @@ def test_long_comments_hide_no_code_and_a_file_of_too_much_code_is_named(
     texts = {"a": words, "hidden": f"{comment}\n{words}", "long": f"{'z ' * MOST_CHARACTERS}{words}"}
     for key, text in texts.items():
         (tmp_path / key).write_text(text)
-    pairs, left_out = find_alike("12", tmp_path / "no starter", [(key, tmp_path / key) for key in texts])
-    assert pairs == [Alike("12", "a", "hidden", 1.0)] and left_out == ["long"]
+    pairs, left_out = find_similar("12", tmp_path / "no starter", [(key, tmp_path / key) for key in texts])
+    assert pairs == [SimilarPair("12", "a", "hidden", 1.0)] and left_out == ["long"]
 
 
 def test_outputs_are_written_where_too_many_files_take_too_much(
@@ -504,7 +504,7 @@ def test_outputs_are_written_where_too_many_files_take_too_much(
         looked.append(1)
         raise TooMuchError
 
-    monkeypatch.setattr(outputs, "find_alike", look)
+    monkeypatch.setattr(outputs, "find_similar", look)
     settings = Settings("dot", ("a",), tmp_path, tmp_path, tmp_path, "cpu")
     database = Database(tmp_path / "batch.sqlite")
     for _ in range(2):
@@ -516,11 +516,11 @@ def test_outputs_are_written_where_too_many_files_take_too_much(
 def test_files_are_compared_again_only_when_they_change(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     looked: list[list[str]] = []
 
-    def look(stage: str, starter: Path, files: list[tuple[str, Path]]) -> tuple[list[Alike], list[str]]:
+    def look(stage: str, starter: Path, files: list[tuple[str, Path]]) -> tuple[list[SimilarPair], list[str]]:
         looked.append([key for key, _ in files])
-        return [Alike(stage, "ann", "bob", 0.95)], ["bob"]
+        return [SimilarPair(stage, "ann", "bob", 0.95)], ["bob"]
 
-    monkeypatch.setattr(outputs, "find_alike", look)
+    monkeypatch.setattr(outputs, "find_similar", look)
     settings = Settings("dot", ("a",), tmp_path, tmp_path, tmp_path, "cpu")
     database = Database(tmp_path / "batch.sqlite")
     rows = [Row(key, "", [key], "", "", [], "graded", "", 0) for key in ("ann", "bob")]
@@ -530,7 +530,7 @@ def test_files_are_compared_again_only_when_they_change(tmp_path: Path, monkeypa
         file.write_text(f"// {file}")
     for _ in range(2):
         pairs, notes = outputs.compare(database, rows, settings)
-        assert pairs == [Alike("a", "ann", "bob", 0.95)]
+        assert pairs == [SimilarPair("a", "ann", "bob", 0.95)]
         assert notes == [
             "a: files not compared completely, because they are too long or take too much time or memory: bob."
         ]
@@ -612,20 +612,20 @@ def test_points_that_cannot_be_had_are_left_out_everywhere(course: Course) -> No
     before = gradebook(course)["at2"]
     assert "Nothing is left out" in course.verb("without", "--undo").stderr
     said = course.verb("without", "--kind", "speed")
-    assert "Not counted, for anybody: speed points. lab is of 16 points" in said.stdout, said.stderr
+    assert "Not counted for any student: speed points. lab is of 16 points" in said.stdout, said.stderr
     course.verb("report")
     book = gradebook(course)
     values = {one: [book[one][column] for column in ("points", "of", "pending", STAGES[0])] for one in book}
     assert values == {"al1": ["15", "21", "4", "6"], "at2": ["12", "21", "4", "6"], "zz9": ["0", "21", "0", ""]}
     for student, words in (("al1", "Together 15 of 21 points"), ("at2", "Together 12 of 21 points")):
         page = (course.out / f"feedback/{student}/index.html").read_text()
-        assert words in page and "Not counted, for anybody: speed points." in page
+        assert words in page and "Not counted for any student: speed points." in page
         text = (course.out / f"feedback/{student}/feedback.txt").read_text()
         assert "Points: 6 of 8 (correctness 6 of 6, hygiene pending)" in text and "speed pending" not in text
         assert "<dt>Speed" not in page and "12 of 16 points \N{MIDDLE DOT} 4 pending" in page
     page = (course.out / "report.html").read_text()
-    assert "Not counted, for anybody: speed points." in page and "12 / 21" in page
-    assert "Not counted, for anybody: speed points." in course.verb("status").stdout
+    assert "Not counted for any student: speed points." in page and "12 / 21" in page
+    assert "Not counted for any student: speed points." in course.verb("status").stdout
     lines = list(csv.reader(course.verb("export", "--format", "canvas").stdout.splitlines()))
     assert [line[5] for line in lines[1:]] == ["21", "15", "12"]
     said = course.verb("export", "--format", "moodle").stdout
@@ -685,7 +685,7 @@ def test_points_given_by_hand_are_exported_for_whom_nothing_was_graded_too(cours
     page = (course.out / "report.html").read_text()
     assert "feedback/at2/" in page and "feedback/jb4/" not in page  # no hand-in, no feedback
     assert cells.get("at2") == cells.get("gh3") == "0"
-    assert not cells.keys() & {"al1", "jb4", "kt5"}  # our fault, or nothing handed in: no row, not 0 points
+    assert not cells.keys() & {"al1", "jb4", "kt5"}  # the judge failed, or nothing handed in: no row, not 0 points
     for student in ("al1", "at2", "jb4"):
         course.verb("override", "--student", student, "--points", "7.5", "--reason", "shown in person")
     said = course.verb("export", "--format", "moodle").stdout

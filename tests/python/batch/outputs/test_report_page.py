@@ -48,7 +48,7 @@ def test_everything_a_student_needs_is_on_the_page() -> None:
         "-1839201",
         "How many blocks does n = 100031 need?",
         "needs 3 GB, and 2 GB are free",
-        "check mode was left out",
+        "check mode was omitted",
         "Check mode, line 17",
         "Race on element 2 of the shared variable sums.",
         "   17 | sums[i] += sums[i + s];\n   12 | sums[i] = a[i] * b[i];",

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from grader.python.batch.outputs.similar import MOST_LINES, MOST_VIEWS, align, make_similar
-from grader.python.batch.policy.alike import Alike
 from grader.python.batch.policy.clusters import Cluster, find_clusters
+from grader.python.batch.policy.similarity import SimilarPair
 from grader.python.batch.store.rows import Row, Stage
 
 STAGE = "01_first"
@@ -17,7 +17,11 @@ def make_row(key: str, source_hash: str, team: list[str] | None = None) -> Row:
 
 def test_pairs_become_clusters() -> None:
     rows = [make_row(key, hash) for key, hash in zip("abcdefg", "1234556", strict=True)]
-    pairs = [Alike(STAGE, "a", "b", 0.95), Alike(STAGE, "b", "c", 0.9), Alike("02_second", "a", "d", 0.99)]
+    pairs = [
+        SimilarPair(STAGE, "a", "b", 0.95),
+        SimilarPair(STAGE, "b", "c", 0.9),
+        SimilarPair("02_second", "a", "d", 0.99),
+    ]
     assert find_clusters(rows, pairs) == [
         Cluster(STAGE, ("a", "b", "c")),
         Cluster(STAGE, ("e", "f")),  # the same file
@@ -28,8 +32,8 @@ def test_pairs_become_clusters() -> None:
 def test_teams_and_starters_are_no_clusters() -> None:
     team = ["a", "b"]
     rows = [make_row("a", "1", team), make_row("b", "1", team), make_row("c", "2"), make_row("d", "2")]
-    assert find_clusters(rows, [Alike(STAGE, "a", "b", 1)], {("c", STAGE), ("d", STAGE)}) == []
-    assert find_clusters(rows, [Alike(STAGE, "b", "c", 1)], {("c", STAGE)}) == [Cluster(STAGE, ("b", "c"))]
+    assert find_clusters(rows, [SimilarPair(STAGE, "a", "b", 1)], {("c", STAGE), ("d", STAGE)}) == []
+    assert find_clusters(rows, [SimilarPair(STAGE, "b", "c", 1)], {("c", STAGE)}) == [Cluster(STAGE, ("b", "c"))]
 
 
 def test_lines_of_the_starter_are_not_marked() -> None:

@@ -114,7 +114,7 @@ def test_a_file_marks_all_students_or_none(marked: Course) -> None:
         (["--criterion", "style", "--level", "half"], "no criterion 'style'. Criteria: prediction, clear words."),
         (["--criterion", "prediction", "--level", "2"], "'2' is no level of prediction."),
         (["--criterion", "prediction"], "--level: say which one; or --undo"),
-        (["--level", "half"], "--criterion: say which one: prediction, clear words."),
+        (["--level", "half"], "--criterion: choose one of: prediction, clear words."),
     ],
 )
 def test_what_the_rubric_does_not_have_is_refused(marked: Course, typed: list[str], message: str) -> None:

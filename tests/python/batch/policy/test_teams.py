@@ -6,8 +6,8 @@ import os
 from pathlib import Path
 
 from grader.python.batch.ingest.submission import Submission
-from grader.python.batch.policy.alike import Alike
 from grader.python.batch.policy.copied_records import find_copied_records
+from grader.python.batch.policy.similarity import SimilarPair
 from grader.python.batch.policy.suspicious import find_remarks
 from grader.python.batch.store.database import Database
 from grader.python.batch.store.places import place_of
@@ -37,8 +37,8 @@ def read_rows(folder: Path, roster: str, *names: str) -> list[Row]:
 
 
 def list_suspects(rows: list[Row]) -> list[tuple[str, str]]:
-    pairs = [Alike("02_second", rows[0].key, other.key, 0.95) for other in rows[1:]]
-    what = ("the same file as others", "much alike")
+    pairs = [SimilarPair("02_second", rows[0].key, other.key, 0.95) for other in rows[1:]]
+    what = ("the same file as others", "similar")
     return [(one.key, one.what) for one in find_remarks(rows, pairs) if one.what in what]
 
 
@@ -53,7 +53,7 @@ def test_naming_the_author_of_a_copied_file_hides_nothing(tmp_path: Path) -> Non
         tmp_path / "in", CANVAS, "lovelaceada_12_500_lab-al1-2026-11-21-101010.tar.gz",
         "turingalan_13_501_lab-at2-al1-2026-11-21-101010.tar.gz",
     )  # fmt: skip
-    assert list_suspects(rows) == [("al1", "the same file as others"), ("al1", "much alike")]
+    assert list_suspects(rows) == [("al1", "the same file as others"), ("al1", "similar")]
 
 
 def test_a_third_student_with_the_teams_file_is_named(tmp_path: Path) -> None:

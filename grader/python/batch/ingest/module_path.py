@@ -1,4 +1,4 @@
-"""The environment of a module of the project that runs as a process of its own, under limits."""
+"""The environment of a module of the project that runs as a separate process, under limits."""
 
 from __future__ import annotations
 

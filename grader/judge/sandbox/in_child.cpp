@@ -1,4 +1,4 @@
-#include "grader/judge/sandbox/apart.h"
+#include "grader/judge/sandbox/in_child.h"
 
 #include <fcntl.h>
 #include <poll.h>

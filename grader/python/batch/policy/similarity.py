@@ -4,9 +4,9 @@ boilerplate.
 Only pairs that share rare fingerprints are compared, so that a course of thousands takes seconds. The result only
 suggests which submissions to look at, because there are few ways to write a short stage.
 
-    python3 -m grader.python.batch.policy.alike STARTER < FILES
+    python3 -m grader.python.batch.policy.similarity STARTER < FILES
 
-prints each file's fingerprints, as find_alike() reads them.
+prints each file's fingerprints, as find_similar() reads them.
 
 The regular expressions of copydetect's lexer may take exponential time on a student's code. Therefore, the fingerprints
 are computed in a separate process, whose limits the kernel enforces.
@@ -31,12 +31,12 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from grader.python.batch.ingest.apart import python_path
+from grader.python.batch.ingest.module_path import python_path
 
 NOISE, WINDOW = 25, 4  # characters of a fingerprint; how many fingerprints are thinned out to one
-LEAST_FINGERPRINTS = 8  # a student's own code must be more than a line or two
+LEAST_FINGERPRINTS = 8  # minimum of a student's own code: more than a line or two
 LEAST_BYTES = NOISE + LEAST_FINGERPRINTS - 1  # of a file with as many
-ALIKE = 0.9
+SIMILAR_SHARE = 0.9
 COMMON = 20  # of a fingerprint that more files share, only neighbours in the alphabet are compared
 MOST_CHARACTERS = 30_000  # of code, without comments
 MOST_PAIRS = 200
@@ -55,7 +55,7 @@ DIGRAPHS = {"<%": "{", "%>": "}", "<:": "[", ":>": "]", "%:": "#"}
 
 
 @dataclass(frozen=True)
-class Alike:
+class SimilarPair:
     """Two submissions with similar files of one stage. `share`: how much of the smaller file is in the other one."""
 
     stage: str
@@ -76,8 +76,8 @@ class TooMuchError(Exception):
     """Many files take too much time or memory."""
 
 
-def find_alike(stage: str, starter: Path, files: Sequence[tuple[str, Path]]) -> tuple[list[Alike], list[str]]:
-    """Return pairs of (key, file) that are much alike, most alike first, and the keys of files that are not compared
+def find_similar(stage: str, starter: Path, files: Sequence[tuple[str, Path]]) -> tuple[list[SimilarPair], list[str]]:
+    """Return pairs of (key, file) that are similar, the most similar first, and the keys of files that are not compared
     completely, because they are too long or take too much time or memory. Raises ImportError if copydetect does not
     run, and TooMuchError."""
     files = [(key, file) for key, file in files if file.stat().st_size >= LEAST_BYTES]
@@ -89,12 +89,12 @@ def find_alike(stage: str, starter: Path, files: Sequence[tuple[str, Path]]) -> 
     for (key, _), one in zip(files, made, strict=True):
         if len(one.hashes) >= LEAST_FINGERPRINTS:
             same[one.hashes].append(key)
-    pairs = [Alike(stage, keys[0], other, 1.0) for keys in same.values() for other in keys[1:]]
+    pairs = [SimilarPair(stage, keys[0], other, 1.0) for keys in same.values() for other in keys[1:]]
     prints = {keys[0]: hashes for hashes, keys in same.items()}
     for one, other in candidates(prints):
         share = len(prints[one] & prints[other]) / min(len(prints[one]), len(prints[other]))
-        if share >= ALIKE:
-            pairs.append(Alike(stage, one, other, share))
+        if share >= SIMILAR_SHARE:
+            pairs.append(SimilarPair(stage, one, other, share))
     pairs.sort(key=lambda pair: (-pair.share, pair.one, pair.other))
     return pairs[:MOST_PAIRS], left_out
 
@@ -104,7 +104,7 @@ def fingerprint_all(starter: Path, files: Sequence[Path]) -> tuple[list[Fingerpr
     memory and have none.
 
     If a process ends before its last file, the file that it was reading stopped it; another process continues after
-    that file. Raises as find_alike() does.
+    that file. Raises as find_similar() does.
     """
     seed = str(secrets.randbelow(2**32))  # the same in all processes, because fingerprints are Python's hashes
     made: list[Fingerprints] = []
@@ -124,7 +124,7 @@ def start_fingerprinting(starter: Path, files: Sequence[Path], seed: str) -> lis
     copydetect does not run."""
     limited = {"PYTHONPATH": python_path(), "PYTHONHASHSEED": seed, "OPENBLAS_NUM_THREADS": "1"}
     done = subprocess.run(
-        [sys.executable, "-P", "-m", "grader.python.batch.policy.alike", str(starter)],
+        [sys.executable, "-P", "-m", "grader.python.batch.policy.similarity", str(starter)],
         input=json.dumps([str(file) for file in files]).encode(),
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
