@@ -109,7 +109,7 @@ def test_what_was_handed_in_in_the_place_of_a_stage_is_named(course: Course) -> 
     for student, name in (("al1", "01_another.cu"), ("at2", "report.docx"), ("gh3", "kernel.cu")):
         (course.hand_in(student) / name).write_text("")
     course.grade()
-    no_stage = f"No file is called as a stage of {LAB}, such as {STAGES[0]}.cu."
+    no_stage = f"No file has the name of a stage of {LAB}, such as {STAGES[0]}.cu."
     assert {row.key: row.detail for row in course.database().rows()} == {
         "al1": f"This is of the lab other, not {LAB}. It holds 01_another.cu.",
         "at2": f"{no_stage} It holds report.docx.",
@@ -126,7 +126,7 @@ def test_what_is_empty_is_said_to_be(course: Course) -> None:
     details = {row.key: row.detail for row in course.database().rows()}
     empty = f"It is empty: there is no file in it. Hand in files such as {STAGES[0]}.cu."
     assert {student for student, detail in details.items() if detail == empty} == {"al1", "at2", "gh3"}
-    assert details["zo8"] == f"No file is called as a stage of {LAB}, such as {STAGES[0]}.cu. It holds report.pdf."
+    assert details["zo8"] == f"No file has the name of a stage of {LAB}, such as {STAGES[0]}.cu. It holds report.pdf."
     assert '<td class="nothing_to_grade">nothing to grade</td>' in (course.out / "report.html").read_text()
 
 

@@ -102,7 +102,7 @@ def test_a_file_that_was_changed_since_is_said(tmp_path: Path) -> None:
     for text, said in (("b", False), ("a", True), ("c", True)):  # "a" was judged, but not last
         file.write_text(text)
         result = run_module(MODULE, LAB, "--root", tmp_path, "--work", tmp_path / "work")
-        assert ("01_serial.cu is not the text that was judged last" in result.stderr) is said, text
+        assert ("01_serial.cu was changed since it was judged last" in result.stderr) is said, text
     assert "make check LAB=dot STAGE=01" in (folder / "journal.html").read_text()
 
 
@@ -252,7 +252,7 @@ def test_a_further_note_that_does_not_say_when_gets_no_version_and_is_named(tmp_
     write_course(tmp_path, [report(5, "01_serial", "a", 0.1)], **{"01_serial": "# Goal\nx", "01_serial-2": "Words."})
     journal = read(tmp_path)
     assert [len(one.versions) for one in journal.optimisations] == [1, 0]
-    assert "01_serial-2.md does not say when it was begun" in " ".join(journal.problems)
+    assert "01_serial-2.md does not have the time when it was begun" in " ".join(journal.problems)
     assert "Words." in text_of(tmp_path)
 
 
@@ -557,7 +557,7 @@ def test_faster_than_the_bound_is_explained(tmp_path: Path) -> None:
     write_course(tmp_path / "faster", [report(1, "01_serial", "a", 0.0148)])
     text = text_of(tmp_path / "faster")
     assert "2.00× as fast as the bound of a straightforward kernel" in text
-    assert "What is faster than this bound has a cache," in text
+    assert "If a time is below this bound, a cache," in text
     assert "of the bandwidth bound" not in text
 
 

@@ -112,9 +112,9 @@ def test_the_starter_lacks_what_the_solution_has() -> None:
         ("../x", "lower-case"),
         ("a\n", "lower-case"),
         ("größe", "lower-case"),
-        ("int", "already means something"),
-        ("main", "already means something"),
-        ("results", "already means something"),
+        ("int", "has another meaning"),
+        ("main", "has another meaning"),
+        ("results", "has another meaning"),
         ("x" * 41, "longer than 40"),
     ],
 )
@@ -133,5 +133,5 @@ def test_refuses_what_is_already_there(tmp_path: Path, there: str) -> None:
     (tmp_path / there).write_text("mine")
     result = run_module(MODULE, "scratch", "--root", tmp_path)
     assert result.returncode == 2
-    assert "is already there" in result.stderr
+    assert "already exists" in result.stderr
     assert [file for file in tmp_path.rglob("*") if file.is_file()] == [tmp_path / there]

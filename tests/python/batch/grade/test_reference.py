@@ -144,7 +144,7 @@ def test_an_autograder_gives_no_points_for_a_failure_that_the_reference_does_not
 ) -> None:
     settings = Settings(LAB, STAGES, course.root, course.build, tmp_path, "cpu", timeout_s=5)
     handed_in = [course.hand_in("al1", text, "fine")]
-    with pytest.raises(UserError, match="no fault of the submission's"):
+    with pytest.raises(UserError, match="a reason other than the submission"):
         autograde.grade(settings, handed_in, "gradescope")
     course.add_reference("fine", "fine")
     result = json.loads(autograde.grade(settings, handed_in, "gradescope"))
@@ -152,7 +152,7 @@ def test_an_autograder_gives_no_points_for_a_failure_that_the_reference_does_not
     scores = autograde.grade(settings, handed_in, "autolab").splitlines()[-1]
     assert json.loads(scores) == {"scores": dict.fromkeys(STAGES, 0)}
     course.add_reference("fine", "crash")
-    with pytest.raises(UserError, match="no fault of the submission's"):
+    with pytest.raises(UserError, match="a reason other than the submission"):
         autograde.grade(replace(settings, timeout_s=2), handed_in, "gradescope")
 
 
@@ -198,5 +198,5 @@ def test_an_autograder_judges_a_slow_stage_that_the_limit_stopped(course: Course
 
 def test_an_autograder_blames_nobody_where_the_reference_takes_too_long_too(course: Course, tmp_path: Path) -> None:
     course.add_reference("sleep 300", "fine")
-    with pytest.raises(UserError, match="no fault of the submission's"):
+    with pytest.raises(UserError, match="a reason other than the submission"):
         Autograder(course, tmp_path, 5).grade("sleep 300", "fine")
