@@ -25,11 +25,17 @@ LIBRARIES := -lfmt -lcrypto -lseccomp -lgomp -ldl -pthread
 sources = $(wildcard $(1)/*.cpp $(1)/*/*.cpp $(1)/*/*/*.cpp)
 objects_of = $(patsubst %.cpp,$(objects)/%.o,$(1))
 
-# The files of a folder are compiled together: most of the time goes into headers. These are compiled alone: a main,
-# which tests leave out, and files with flags or macros of their own.
+# Most of the time goes into headers and templates, so the files of several folders are compiled together, as one unit.
+# The largest unit is first, so that two cores end together. These files are compiled alone: a main, which tests leave
+# out, and files with flags or macros of their own.
 alone := %/main.cpp %/version.cpp %/image.cpp
-folders_of = $(patsubst %/,%,$(sort $(dir $(filter-out $(alone),$(1)))))
-together_of = $(patsubst %,$(objects)/%/together.o,$(call folders_of,$(1)))
+units := judge compile bench rewriter base
+compile := $(addprefix grader/judge/,compile run sandbox sanitizer)
+bench := $(addprefix grader/judge/,bench device predict)
+base := grader/common grader/io grader/model grader/judge/lab
+rewriter := grader/cpu/rewriter
+judge := $(filter-out $(compile) $(bench) $(base),$(patsubst %/,%,grader/judge $(wildcard grader/judge/*/)))
+object_of_unit = $(patsubst %,$(objects)/%.o,$(1))
 
 # The C++ types of the schemas. manifest.cpp reads lab.json and the datasets with types of its own, and only Python reads
 # the quizzes and the rubric.
@@ -37,9 +43,9 @@ schemas := $(patsubst grader/model/schema/%.schema.json,%,$(wildcard grader/mode
 generated := $(patsubst %,$(BUILD)/generated/%.cpp,$(filter-out datasets lab quiz quiz_answers rubric,$(schemas)))
 judge_sources := $(foreach part,common io judge model,$(call sources,grader/$(part)))
 rewriter_sources := $(call sources,grader/cpu/rewriter)
-judge := $(call objects_of,$(filter $(alone),$(judge_sources))) $(call together_of,$(judge_sources)) \
-    $(if $(generated),$(objects)/generated/together.o)
-rewriter := $(call objects_of,$(filter $(alone),$(rewriter_sources))) $(call together_of,$(rewriter_sources))
+judge_objects := $(call object_of_unit,$(filter-out rewriter,$(units))) \
+    $(call objects_of,$(filter $(alone),$(judge_sources)))
+rewriter_objects := $(call object_of_unit,rewriter) $(call objects_of,$(filter $(alone),$(rewriter_sources)))
 oracles := $(patsubst labs/%.cpp,$(BUILD)/labs/%.so,$(wildcard $(LABS:%=labs/%/oracle.cpp)))
 oracle_objects := $(call objects_of,$(wildcard labs/*/oracle.cpp labs/*/show.cpp))
 test_objects := $(call objects_of,$(filter %_test.cpp,$(call sources,tests)))
@@ -52,9 +58,9 @@ remember = $(shell mkdir -p $(dir $(1)); new="$(2)"; [ "$$new" = "$$(cat $(1) 2>
 $(call remember,$(BUILD)/revision,$$(cat grader/revision 2>/dev/null || git describe --always --dirty --abbrev=10 2>/dev/null || echo unknown))
 $(call remember,$(BUILD)/compiler,$(CXX) $$($(CXX) -dumpfullversion) $(CXXFLAGS))
 include_all = $$(printf '$(hash)include "%s"\n' $(1))
-together = $(call remember,$(BUILD)/together/$(1).cpp,$(call include_all,$(filter-out $(alone),$(wildcard $(1)/*.cpp))))
-$(foreach folder,$(call folders_of,$(judge_sources) $(rewriter_sources)),$(call together,$(folder)))
-$(call remember,$(BUILD)/together/generated.cpp,$(call include_all,$(patsubst $(BUILD)/%,%,$(generated))))
+sources_of_unit = $(filter-out $(alone),$(foreach folder,$($(1)),$(wildcard $(folder)/*.cpp))) \
+    $(if $(filter base,$(1)),$(patsubst $(BUILD)/%,%,$(generated)))
+$(foreach unit,$(units),$(call remember,$(BUILD)/units/$(unit).cpp,$(call include_all,$(call sources_of_unit,$(unit)))))
 $(call remember,$(BUILD)/oracle-objects,$(oracle_objects))
 $(call remember,$(BUILD)/test-objects,$(test_objects))
 $(call remember,$(BUILD)/machine,$$($(CXX) -dumpfullversion) $(ORACLE_FLAGS) $$(grep -m1 -e 'model name' /proc/cpuinfo))
@@ -66,11 +72,11 @@ program tests: ; @:
 
 # Programs are linked under another name and then renamed, so that one can be started while it is built again.
 # -rdynamic: oracles use functions of core and judge in the program that loads them.
-$(BUILD)/warplab: $(judge)
+$(BUILD)/warplab: $(judge_objects)
 	@echo "  link    $@"
 	$(Q)$(CXX) -rdynamic -o $@.new $^ $(LIBRARIES) && mv $@.new $@
 
-$(BUILD)/cpu/rewrite: $(rewriter)
+$(BUILD)/cpu/rewrite: $(rewriter_objects)
 	@echo "  link    $@"
 	@mkdir -p $(@D)
 	$(Q)$(CXX) -o $@.new $^ $(LIBRARIES) && mv $@.new $@
@@ -93,7 +99,7 @@ $(BUILD)/precompiled/labs.h.gch: labs/precompiled.h $(BUILD)/machine
 	@mkdir -p $(@D)
 	$(Q)$(CXX) $(ORACLE_FLAGS) -o $@ $<
 
-$(BUILD)/tests: $(test_objects) $(tested_runtime) $(filter-out %/main.o,$(judge) $(rewriter)) $(BUILD)/test-objects
+$(BUILD)/tests: $(test_objects) $(tested_runtime) $(filter-out %/main.o,$(judge_objects) $(rewriter_objects)) $(BUILD)/test-objects
 	@echo "  link    $@"
 	$(Q)$(CXX) -rdynamic -o $@ $(filter %.o,$^) -lgtest_main -lgmock -lgtest $(LIBRARIES)
 
@@ -102,11 +108,11 @@ $(objects)/%.o: %.cpp $(BUILD)/compiler
 	@mkdir -p $(@D)
 	$(Q)$(CXX) $(CXXFLAGS) $(PRECOMPILED) -c -o $@ $<
 
-$(objects)/%/together.o: $(BUILD)/together/%.cpp $(BUILD)/compiler
+$(call object_of_unit,$(units)): $(objects)/%.o: $(BUILD)/units/%.cpp $(BUILD)/compiler
 	@echo "  compile $*"
 	@mkdir -p $(@D)
 	$(Q)$(CXX) $(CXXFLAGS) $(PRECOMPILED) -c -o $@ $<
-$(objects)/generated/together.o: $(generated)
+$(objects)/base.o: $(generated)
 
 # A file whose text stays the same is not written, so that nothing is compiled again.
 $(BUILD)/generated/%.written: $(wildcard grader/model/schema/*.json grader/model/schema/*.py)
@@ -116,8 +122,8 @@ $(BUILD)/generated/%.written: $(wildcard grader/model/schema/*.json grader/model
 $(BUILD)/generated/%.h: $(BUILD)/generated/%.written ;
 $(BUILD)/generated/%.cpp: $(BUILD)/generated/%.written ;
 # Before the first compilation, which determines the files that include them.
-$(judge) $(test_objects): | $(generated)
-$(judge) $(test_objects): private CXXFLAGS += -I$(BUILD)
+$(judge_objects) $(test_objects): | $(generated)
+$(judge_objects) $(test_objects): private CXXFLAGS += -I$(BUILD)
 
 # Headers that take long to read are read once; g++ finds the .gch next to the file that it is told to include.
 $(BUILD)/precompiled/%.h.gch: %/precompiled.h $(BUILD)/compiler
@@ -125,13 +131,13 @@ $(BUILD)/precompiled/%.h.gch: %/precompiled.h $(BUILD)/compiler
 	@mkdir -p $(@D)
 	$(Q)$(CXX) $(CXXFLAGS) -o $@ $<
 
-$(judge) $(rewriter): private PRECOMPILED := -include $(BUILD)/precompiled/grader.h
-$(judge) $(rewriter): $(BUILD)/precompiled/grader.h.gch
+$(judge_objects) $(rewriter_objects): private PRECOMPILED := -include $(BUILD)/precompiled/grader.h
+$(judge_objects) $(rewriter_objects): $(BUILD)/precompiled/grader.h.gch
 $(test_objects): private PRECOMPILED := -include $(BUILD)/precompiled/tests.h
 $(test_objects): $(BUILD)/precompiled/tests.h.gch
 $(test_objects) $(BUILD)/precompiled/tests.h.gch: private CXXFLAGS += $(TEST_FLAGS)
 $(objects)/grader/model/version.o: private CXXFLAGS += -DWARPLAB_REVISION='"$(shell cat $(BUILD)/revision)"'
 $(objects)/grader/model/version.o: $(BUILD)/revision
 
--include $(judge:.o=.d) $(rewriter:.o=.d) $(test_objects:.o=.d) $(oracle_objects:.o=.d)
+-include $(judge_objects:.o=.d) $(rewriter_objects:.o=.d) $(test_objects:.o=.d) $(oracle_objects:.o=.d)
 -include $(wildcard $(BUILD)/precompiled/*.d)

@@ -56,12 +56,12 @@ def run_in(folder: Path, *command: str | Path) -> None:
 
 
 def judge_objects() -> list[Path]:
-    """What build/tests links of the judge: an object for each folder, and for each file that is compiled alone."""
-    parts = ("common", "io", "judge", "model")
-    sources = [file for file in committed_files() if file.suffix == ".cpp" and file.parts[:1] == ("grader",)]
-    judge = [file for file in sources if file.parts[1] in parts and file.name != "main.cpp"]
-    alone = [file.with_suffix(".o") for file in judge if file.name in ("version.cpp", "image.cpp")]
-    return [*alone, *(folder / "together.o" for folder in {file.parent for file in judge} | {Path("generated")})]
+    """Return what build/tests links of the judge: an object per unit, and per file that is compiled alone."""
+    alone = [file.with_suffix(".o") for file in committed_files() if file.name in ("version.cpp", "image.cpp")]
+    return [
+        *(file for file in alone if file.parts[0] == "grader"),
+        *map(Path, ("base.o", "bench.o", "compile.o", "judge.o")),
+    ]
 
 
 def judge(project: Path, *arguments: str) -> tuple[int, dict[str, Any]]:
