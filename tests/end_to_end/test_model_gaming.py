@@ -66,7 +66,7 @@ LAST_BLOCK_WORKS = ONE_BLOCK_WORKS.replace("blockIdx.x == 0", "blockIdx.x == gri
 LATER_CALLS = "static int calls = 0;\n    add<<<blocks, 256>>>(a, b, out, n, ++calls > 1 ? turns : 0);"
 
 CLOSED = {
-    "another program for a GPU": wasting("on_gpu", before=BY_MACRO),
+    "a different program on a GPU": wasting("on_gpu", before=BY_MACRO),
     "another program, by a digraph": wasting("on_gpu", before=BY_DIGRAPH),
     "another program, behind a macro": wasting("on_gpu", before=BEHIND_A_MACRO),
     "another program, by a macro's text": wasting("on_gpu", before=MACROS_TEXT),

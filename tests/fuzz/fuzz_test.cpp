@@ -39,10 +39,11 @@ TEST(FuzzTargets, SanitizersFindNothingInARunnersWords) {
         std::ofstream all(source);
         for (const char* file :
              {"grader/judge/run/inbox.cpp", "grader/judge/run/ending.cpp", "grader/judge/sanitizer/findings.cpp",
-              "grader/judge/sanitizer/finding_words.cpp", "grader/judge/sanitizer/counts.cpp",
-              "grader/judge/sanitizer/occupancy.cpp", "grader/judge/compile/resources.cpp",
-              "grader/judge/compile/diagnostics.cpp", "grader/common/text.cpp", "grader/common/utf8.cpp",
-              "grader/common/nearest.cpp", "tests/fuzz/no_judge.cpp", "tests/fuzz/replay.cpp"})
+              "grader/judge/sanitizer/array_names.cpp", "grader/judge/sanitizer/finding_words.cpp",
+              "grader/judge/sanitizer/counts.cpp", "grader/judge/sanitizer/occupancy.cpp",
+              "grader/judge/compile/resources.cpp", "grader/judge/compile/diagnostics.cpp", "grader/common/text.cpp",
+              "grader/common/utf8.cpp", "grader/common/nearest.cpp", "tests/fuzz/no_judge.cpp",
+              "tests/fuzz/replay.cpp"})
             all << "#include \"" << file << "\"\n";
     }
     const std::string build =

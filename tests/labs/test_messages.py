@@ -166,5 +166,5 @@ def test_nodes_without_a_dependency_are_not_called_streams(tmp_path):
     (finding,) = inspect("vector_add", STAGE, source, tmp_path)[1]["findings"]
     assert (finding["cause"], finding["line"]) == ("unfinished_work", 4)
     assert "cudaGraphAddMemsetNode at line 19" in finding["message"]
-    assert "no dependency leads from the one node" in finding["message"]
+    assert "no dependency orders the two nodes" in finding["message"]
     assert "stream" not in finding["message"] and "cudaGraphAddDependencies" in finding["hint"]

@@ -198,7 +198,7 @@ const std::vector<Mistake> lab_mistakes = {
     in_lab("OtherName", "/lab", "scales", "/lab", "its folder \"scale\""),
     in_lab("NameWithCapital", "/lab", "Scale", "/lab", "a-z"),
     in_lab("EmptyTitle", "/title", " ", "/title", "empty"),
-    in_lab("NullForNothing", "/benchmark", nullptr, "", "leave the key out"),
+    in_lab("NullForNothing", "/benchmark", nullptr, "", "omit the key"),
     in_lab("WrongType", "/about", 3, "/about", "expected text in double quotes, found 3"),
     in_lab("PointsDoNotAddUp", "/points", 21, "/points", "21 points, but its stages' points add up to 20"),
     in_lab("NegativePoints", "/stages/1/points/correctness", -1, "/stages/1/points/correctness", "0 or more"),
@@ -208,12 +208,12 @@ const std::vector<Mistake> lab_mistakes = {
     in_lab("StageIdWithPath", "/stages/1/id", "02_../x", "/stages/1/id", "two digits"),
     in_lab("StageGap", "/stages/1/id", "03_strided", "/stages/1/id", "begins with 02_, not 03_"),
     in_lab("StageTwice", "/stages/1/id", "01_plain", "/stages/1/id",
-           "the stage \"01_plain\" is there twice, first at "
+           "the stage \"01_plain\" occurs twice, first at "
            "/stages/0/id"),
-    in_lab("SlugTwice", "/stages/1/id", "02_plain", "/stages/1/id", "\"plain\" is there twice"),
+    in_lab("SlugTwice", "/stages/1/id", "02_plain", "/stages/1/id", "\"plain\" occurs twice"),
     in_lab("NoStages", "/stages", Json::array(), "/stages", "at least one"),
     in_lab("StagesNoList", "/stages", 3, "/stages", "expected a list"),
-    in_lab("BufferTwice", "/buffers/1/name", "in", "/buffers/1/name", "\"in\" is there twice"),
+    in_lab("BufferTwice", "/buffers/1/name", "in", "/buffers/1/name", "\"in\" occurs twice"),
     in_lab("BufferNamedAsSize", "/buffers/1/name", "n", "/buffers/1/name", "first at /sizes/0"),
     in_lab("BufferType", "/buffers/1/type", "float", "/buffers/1/type", "float32, float64, int32, uint32, uint8"),
     in_lab("BufferRole", "/buffers/1/role", "outptu", "/buffers/1/role", "Did you mean \"output\"?"),
@@ -237,13 +237,13 @@ const std::vector<Mistake> dataset_mistakes = {
     in_public("UnknownKey", "/datasets/0/use", 1, "/datasets/0", "Did you mean \"uses\"?"),
     in_public("UnknownUse", "/datasets/0/uses/0", "chek", "/datasets/0/uses/0", "Did you mean \"check\"?"),
     in_public("UseTwice", "/datasets/0/uses", Json({"check", "check"}), "/datasets/0/uses/1", "twice"),
-    in_public("NoUse", "/datasets/0/uses", Json({"cuda-only"}), "/datasets/0/uses", "used for nothing"),
+    in_public("NoUse", "/datasets/0/uses", Json({"cuda-only"}), "/datasets/0/uses", "has no use"),
     in_public("NothingToScore", "/datasets/0/uses", Json({"check", "unscored"}), "/datasets/0/uses", "remove it"),
     in_public("NoTimeCounts", "/datasets/1/uses", Json({"check", "bench", "unscored"}), "/datasets", "no time counts"),
-    in_public("NameTwice", "/datasets/1/name", "tiny", "/datasets/1/name", "\"tiny\" is there twice"),
+    in_public("NameTwice", "/datasets/1/name", "tiny", "/datasets/1/name", "\"tiny\" occurs twice"),
     in_public("UnknownStage", "/datasets/1/stages/0", "01_plane", "/datasets/1/stages/0", "Did you mean \"01_plain\"?"),
     in_public("StageTwice", "/datasets/1/stages", Json({"01_plain", "01_plain"}), "/datasets/1/stages/1", "twice"),
-    in_public("ForNoStage", "/datasets/1/stages", Json::array(), "/datasets/1/stages", "leave the key out"),
+    in_public("ForNoStage", "/datasets/1/stages", Json::array(), "/datasets/1/stages", "omit the key"),
     in_public("NoPoints", "/datasets/0/points", 0, "/datasets/0/points", "above 0"),
     in_public("PointsForTiming", "/datasets/1/uses", Json({"bench"}), "/datasets/1/points", "only timed"),
     in_public("NegativeSeed", "/datasets/0/seed", -1, "/datasets/0/seed", "0 or more"),
@@ -281,7 +281,7 @@ TEST(ManifestFiles, KeyThatStandsTwiceIsNamed) {
     Project project;
     project.write();
     test::write_file(project.root / public_file, R"({"schema": 1, "datasets": [], "schema": 1})");
-    EXPECT_THAT(complaint(project), HasSubstr("the key \"schema\" stands twice"));
+    EXPECT_THAT(complaint(project), HasSubstr("the key \"schema\" occurs twice"));
 }
 
 TEST(ManifestFiles, MissingFilesAreNamed) {

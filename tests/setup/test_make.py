@@ -377,7 +377,7 @@ def test_where_there_are_no_locks_it_is_built(checkout, make, machine):
 def test_build_folder_with_spaces_is_refused(checkout, make, tmp_path):
     said = make(checkout(), "check", "LAB=sample", f"BUILD={tmp_path}/my build")
     assert said.status == 2
-    assert said.has("a folder without spaces")
+    assert said.has("a folder with spaces")
 
 
 def test_without_python(checkout, make, machine):

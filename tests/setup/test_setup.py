@@ -55,7 +55,7 @@ def test_php_and_a_database_only_for_a_moodle(machine, setup):
     assert "php" not in setup("soak", VENV=str(machine.root / "venv")).out
     said = setup("soak", VENV=str(machine.root / "venv"), MOODLE="/srv/moodle")
     assert said.status == 0
-    assert said.has("php-cli: runs the Moodle in /srv/moodle", "mariadb-server: its database", "Going on without:")
+    assert said.has("php-cli: runs the Moodle in /srv/moodle", "mariadb-server: its database", "Continuing without:")
 
 
 def test_no_network(machine, setup):

@@ -57,7 +57,7 @@ TEST_F(Doubts, RejectAlteredFindings) {
     observed_.finding_count = 1;
     observed_.findings = add_to_findings(0, finding);
     finding.kind = 1000;
-    EXPECT_THAT(doubt({finding}), HasSubstr("altered findings"));
+    EXPECT_THAT(doubt({finding}), HasSubstr("altered the sanitizer's findings"));
 }
 
 TEST_F(Doubts, RejectReplacedSignalHandlers) {

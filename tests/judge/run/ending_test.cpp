@@ -83,7 +83,7 @@ TEST(Ending, ByAFaultHasTheHintThatFitsIt) {
         faulted(Fault::too_much_shared, "the kernel's __shared__ variables take 74304 bytes").hint.find("smaller"),
         std::string::npos);
     EXPECT_NE(faulted(Fault::segmentation, "").hint.find("Host code must not use a device pointer"), std::string::npos);
-    EXPECT_NE(faulted(Fault::segmentation, "", true).hint.find("the end of its __shared__"), std::string::npos);
+    EXPECT_NE(faulted(Fault::segmentation, "", true).hint.find("must not exceed its __shared__"), std::string::npos);
     EXPECT_NE(faulted(Fault::unset_pointer, "a pointer was never set").hint.find("Set it before"), std::string::npos);
 }
 

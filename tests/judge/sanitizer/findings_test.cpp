@@ -67,7 +67,7 @@ TEST(OutOfBounds, OfScratchAsksForItsSize) {
     const auto hint = [&] { return describe_findings(buffers, {}, "", {}, {finding}).front().hint; };
     EXPECT_EQ(hint().find("_scratch_bytes()"), std::string::npos);
     finding.buffer = 1;
-    EXPECT_NE(hint().find("the 16 bytes that the stage's _scratch_bytes() asks for"), std::string::npos);
+    EXPECT_NE(hint().find("the 16 bytes that the stage's _scratch_bytes() returns"), std::string::npos);
 }
 
 RawFinding finding_of(FindingKind kind, FindingSpace space = FindingSpace::buffer) {
@@ -175,7 +175,7 @@ TEST(Race, OfTwoAtomicsSaysHowTheyDiffer) {
     RawFinding finding = finding_of(FindingKind::atomic_race);
     finding.before.block[0] = 1;
     finding.before.writes = finding.before.atomic = finding.now.writes = finding.now.atomic = 1;
-    EXPECT_TRUE(has(describe_one(finding).hint, "one holds within its block only"));
+    EXPECT_TRUE(has(describe_one(finding).hint, "the scope of one is its block"));
     finding.other_width = 8;
     EXPECT_TRUE(has(describe_one(finding).hint, "one of 4 and one of 8 bytes"));
     finding.before.atomic = 0;
@@ -197,7 +197,7 @@ TEST(FailedLaunch, HintsAtTheLimitThatItExceeds) {
 
 TEST(Copies, OfAVariableByItsNameSayWhatTakesTheName) {
     const auto hint_for = [](FindingKind kind) { return describe_one(finding_of(kind)).hint; };
-    EXPECT_TRUE(has(hint_for(FindingKind::copy_direction), "The first pointer is where the bytes go"));
+    EXPECT_TRUE(has(hint_for(FindingKind::copy_direction), "The first pointer is the destination"));
     EXPECT_TRUE(has(hint_for(FindingKind::copy_by_name), "cudaMemcpyFromSymbol"));
     EXPECT_TRUE(has(hint_for(FindingKind::copy_of_host_variable), "declared outside all functions"));
     EXPECT_TRUE(has(hint_for(FindingKind::copy_of_freed), "Free memory after the last copy"));

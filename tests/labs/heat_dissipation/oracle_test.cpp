@@ -237,7 +237,7 @@ TEST(HeatPgm, ReadsAnyLargestValueCommentsAndLineEnds) {
 TEST(HeatPgm, SaysWhatIsWrongAndWhere) {
     EXPECT_THAT(complaint(""), HasSubstr(".pgm:1: this is not a PGM picture"));
     EXPECT_THAT(complaint("P5 2 2 255 abcd"), HasSubstr("this is a P5 file; P2, grey as text"));
-    EXPECT_THAT(complaint("\x89PNG\r\n"), HasSubstr("no PGM picture"));
+    EXPECT_THAT(complaint("\x89PNG\r\n"), HasSubstr("not a PGM picture"));
     EXPECT_THAT(complaint("P2\n2 2\n9\n1 2\n3\n"), HasSubstr(":6: the file ends where pixel 1 of row 1 should be"));
     EXPECT_THAT(complaint("P2\n2 2\n9\n1 2\n3 x4\n"),
                 HasSubstr(":5: pixel 1 of row 1 should be a whole number, and is \"x4\""));
@@ -245,7 +245,7 @@ TEST(HeatPgm, SaysWhatIsWrongAndWhere) {
     EXPECT_THAT(complaint("P2\n2 2\n9\n1 2.5\n3 4\n"), HasSubstr("is \"2.5\""));
     EXPECT_THAT(complaint("P2\n2 2\n9\n1 12\n3 4\n"),
                 HasSubstr(":4: pixel 1 of row 0 is 12, more than the largest value, 9"));
-    EXPECT_THAT(complaint("P2\n2 1\n9\n1 2 3\n"), HasSubstr(":4: there is more after the 2 pixels"));
+    EXPECT_THAT(complaint("P2\n2 1\n9\n1 2 3\n"), HasSubstr(":4: there is data after the 2 pixels"));
     EXPECT_THAT(complaint("P2\n0 1\n9\n"), HasSubstr("0 x 1: it has no pixels"));
     EXPECT_THAT(complaint("P2\n2 1\n0\n0 0"), HasSubstr("the largest value is 0"));
     EXPECT_THAT(complaint("P2\n99999999 99999999\n9\n"), HasSubstr("at most 268435456 pixels"));

@@ -61,7 +61,7 @@ def test_ends_when_nothing_changes_any_more(tmp_path: Path) -> None:
     [
         ("P2 3 2 9 1 2 3 4 5", [], ":1: the file ends where pixel 2 of row 1 should be"),
         ("P5 1 1 255 x", [], "this is a P5 file"),
-        ("P2 1 1 9 4", ["conductivity=datasets/heat_dissipation/letter_conductivity.pgm"], "have to be of one size"),
+        ("P2 1 1 9 4", ["conductivity=datasets/heat_dissipation/letter_conductivity.pgm"], "must have the same size"),
         ("P2 1 1 9 4", ["hot=3"], 'There is no setting "hot" here'),
         ("P2 1 1 9 4", ["low=cold"], "low=cold: give a number from -1000 to 1000"),
         ("P2 1 1 9 4", ["iterations=100000", "every=1"], "take at most 1000"),

@@ -853,7 +853,7 @@ def test_decisions_are_listed_and_can_be_taken_back(course: Course) -> None:
     assert "al1: 12 of 20 points" in course.verb("points", *student, "an error", "--undo").stdout
     course.verb("extend", *student, "an error", "--undo")
     assert "al1, override taken back (an error)" in course.verb("status").stdout
-    assert "--of: say how many" in course.verb("points", *student, "more", "--points", "3").stderr
+    assert "--of: give the maximum" in course.verb("points", *student, "more", "--points", "3").stderr
 
 
 def add_a_stage(course: Course, stage: str) -> None:

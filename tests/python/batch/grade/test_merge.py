@@ -72,7 +72,7 @@ def test_a_failure_on_the_gpu_alone_is_told():
     (stage,) = merged["stages"]
     assert (merged["verdict"], stage["verdict"]) == ("failed", "failed")
     assert (stage["score"]["correctness"], stage["score"]["speed"], stage["score"]["speed_pending"]) == (6, 0, False)
-    assert "failed where the rest was graded" in stage["notes"][-1]
+    assert "failed on the machine where the rest was graded" in stage["notes"][-1]
 
 
 def test_a_stage_without_a_score_is_taken_from_the_other():

@@ -400,7 +400,7 @@ def test_canvas_titles_that_are_dropped_are_refused(title):
 
 
 def test_who_a_student_is_is_no_column_for_points():
-    with pytest.raises(UserError, match="says who a student is"):
+    with pytest.raises(UserError, match="identifies a student"):
         canvas(entries("al1"), title="SIS Login ID")
 
 
@@ -543,7 +543,7 @@ def test_the_other_systems_gradebook_is_refused_by_its_name(tmp_path):
             worksheet,
             "Identifier, Full name, Email address, Maximum grade. It seems to be Moodle's: give --fo",
         ),
-        ("canvas", "Username\nal1\n", "It seems to be Moodle's: give --format moodle"),
+        ("canvas", "Username\nal1\n", "It seems to be Moodle's: use --format moodle"),
     ):
         (book := tmp_path / "book.csv").write_text(text)
         words = ("--format", wanted, "--gradebook", book, "--title", "Dot (7)", "--output", tmp_path / "out.csv")
@@ -556,9 +556,9 @@ def test_gradebooks_refuse_what_is_ambiguous():
         canvas(entries("al1", "al1"))
     with pytest.raises(UserError, match="about add, dot"):
         moodle([*entries("al1"), Entry("at2", make_report(samples.cpu_report()))])
-    with pytest.raises(UserError, match="No gradebook of Canvas's"):
+    with pytest.raises(UserError, match="Not a gradebook of Canvas"):
         canvas(entries("al1"), "Identifier,Full name,Email address,Grade\nParticipant 7,Ada,al1,\n")
-    with pytest.raises(UserError, match="No column of the gradebook says"):
+    with pytest.raises(UserError, match="No column of the gradebook identifies"):
         moodle(entries("al1"), "name of person,grade\n")
 
 

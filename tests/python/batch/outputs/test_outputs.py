@@ -78,7 +78,7 @@ def test_partners_do_not_read_what_was_decided_for_one_alone(course: Course) -> 
     course.verb("report")
     said = (course.out / "feedback/al1+at2/feedback.txt").read_text()
     assert "talk" not in said and "Together" not in said
-    assert "Something was decided for one of you alone" in said
+    assert "A decision concerns only one of you" in said
     course.verb("points", "--student", "at2", "--item", "talk", "--points", "2", "--of", "5", "--reason", "good")
     course.verb("report")
     said = (course.out / "feedback/al1+at2/feedback.txt").read_text()
@@ -610,7 +610,7 @@ def test_points_that_cannot_be_had_are_left_out_everywhere(course: Course) -> No
     course.grade("--roster", roster)
     course.verb("points", "--student", "al1", "--points", "3", "--of", "5", "--reason", "good")
     before = gradebook(course)["at2"]
-    assert "Nothing is left out" in course.verb("without", "--undo").stderr
+    assert "All kinds of points count already" in course.verb("without", "--undo").stderr
     said = course.verb("without", "--kind", "speed")
     assert "Not counted for any student: speed points. lab is of 16 points" in said.stdout, said.stderr
     course.verb("report")

@@ -84,7 +84,7 @@ def test_a_file_with_a_mistake_marks_nobody(graded: Course, text: str, words: st
 
 
 def test_a_file_and_what_does_not_go_with_it(graded: Course) -> None:
-    assert "leave --points and --undo out" in mark(graded, "id,points\nal1,7\n", "--points", "7")[1]
+    assert "omit --points and --undo" in mark(graded, "id,points\nal1,7\n", "--points", "7")[1]
     said = graded.verb("points", "--from", graded.root / "gone.csv", "--of", "10")
     assert said.returncode == 2 and "gone.csv" in said.stderr
     said = graded.verb("points", "--student", "al1", "--points", "7", "--of", "10")
@@ -111,7 +111,7 @@ def test_what_is_not_said_of_the_due_date_stays(graded: Course) -> None:
     assert f"Due 2020-01-02T00:00:00+00:00; {costs}." in graded.verb("status").stdout
     graded.verb("report")
     assert costs in (graded.out / "report.html").read_text()
-    assert "Say what to decide" in due() and "leave the other options out" in due("--undo", "--at", "2020-01-01T00:00Z")
+    assert "Nothing to decide" in due() and "omit the other options" in due("--undo", "--at", "2020-01-01T00:00Z")
     assert "No due date. 0 of 3 are late." in due("--undo")
     assert "Due" not in graded.verb("status").stdout and due("--at", "2020-01-01T00:00Z").count("costs nothing") == 1
 
