@@ -29,7 +29,7 @@ objects_of = $(patsubst %.cpp,$(objects)/%.o,$(1))
 # The largest unit is first, so that two cores end together. These files are compiled alone: a main, which tests leave
 # out, and files with flags or macros of their own.
 alone := %/main.cpp %/version.cpp %/image.cpp
-units := judge compile bench rewriter base
+units := judge compile bench rewriter base  # and each folder of tests
 compile := $(addprefix grader/judge/,compile run sandbox sanitizer)
 bench := $(addprefix grader/judge/,bench device predict)
 base := grader/common grader/io grader/model grader/judge/lab
@@ -48,7 +48,8 @@ judge_objects := $(call object_of_unit,$(filter-out rewriter,$(units))) \
 rewriter_objects := $(call object_of_unit,rewriter) $(call objects_of,$(filter $(alone),$(rewriter_sources)))
 oracles := $(patsubst labs/%.cpp,$(BUILD)/labs/%.so,$(wildcard $(LABS:%=labs/%/oracle.cpp)))
 oracle_objects := $(call objects_of,$(wildcard labs/*/oracle.cpp labs/*/show.cpp))
-test_objects := $(call objects_of,$(filter %_test.cpp,$(call sources,tests)))
+test_folders := $(patsubst %/,%,$(sort $(dir $(filter %_test.cpp,$(call sources,tests)))))
+test_objects := $(call object_of_unit,$(test_folders))
 tested_runtime := $(call objects_of,grader/cpu/runtime/clock.cpp)
 
 # grader/revision is in archives, which may be unpacked inside somebody else's checkout.
@@ -61,6 +62,8 @@ include_all = $$(printf '$(hash)include "%s"\n' $(1))
 sources_of_unit = $(filter-out $(alone),$(foreach folder,$($(1)),$(wildcard $(folder)/*.cpp))) \
     $(if $(filter base,$(1)),$(patsubst $(BUILD)/%,%,$(generated)))
 $(foreach unit,$(units),$(call remember,$(BUILD)/units/$(unit).cpp,$(call include_all,$(call sources_of_unit,$(unit)))))
+$(foreach folder,$(test_folders),\
+    $(call remember,$(BUILD)/units/$(folder).cpp,$(call include_all,$(wildcard $(folder)/*_test.cpp))))
 $(call remember,$(BUILD)/oracle-objects,$(oracle_objects))
 $(call remember,$(BUILD)/test-objects,$(test_objects))
 $(call remember,$(BUILD)/machine,$$($(CXX) -dumpfullversion) $(ORACLE_FLAGS) $$(grep -m1 -e 'model name' /proc/cpuinfo))
@@ -108,7 +111,7 @@ $(objects)/%.o: %.cpp $(BUILD)/compiler
 	@mkdir -p $(@D)
 	$(Q)$(CXX) $(CXXFLAGS) $(PRECOMPILED) -c -o $@ $<
 
-$(call object_of_unit,$(units)): $(objects)/%.o: $(BUILD)/units/%.cpp $(BUILD)/compiler
+$(call object_of_unit,$(units)) $(test_objects): $(objects)/%.o: $(BUILD)/units/%.cpp $(BUILD)/compiler
 	@echo "  compile $*"
 	@mkdir -p $(@D)
 	$(Q)$(CXX) $(CXXFLAGS) $(PRECOMPILED) -c -o $@ $<

@@ -10,118 +10,124 @@ namespace {
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-std::string problem_of(const std::string& source) { return show_problems(rewrite(source, "x.cu"), "x.cu"); }
+std::string problem_of_host_code(const std::string& source) { return show_problems(rewrite(source, "x.cu"), "x.cu"); }
 
-const std::string in_kernel = "__global__ void k(float* x, int m) { ", helper = "float mix(float a) { return a; }\n";
+const std::string kernel_head = "__global__ void k(float* x, int m) { ", helper = "float mix(float a) { return a; }\n";
 
 TEST(HostCode, ErrorShowsTheDeclarationThatAHostFunctionNeeds) {
-    const auto said = problem_of(helper + in_kernel + "x[0] = mix(x[1]); }");
+    const auto said = problem_of_host_code(helper + kernel_head + "x[0] = mix(x[1]); }");
     EXPECT_THAT(said, HasSubstr("x.cu:2:45: error: mix is a host function"));
     EXPECT_THAT(said, HasSubstr("declare it '__device__ float mix(float a)'"));
-    EXPECT_THAT(problem_of("template <class T> T mix(T a) { return a; }\n" + in_kernel + "x[0] = mix<float>(x[1]); }"),
+    EXPECT_THAT(problem_of_host_code("template <class T> T mix(T a) { return a; }\n" + kernel_head +
+                                     "x[0] = mix<float>(x[1]); }"),
                 HasSubstr("mix is a host function"));
-    EXPECT_THAT(problem_of(helper + "__device__ float twice(float a) { return 2 * mix(a); }"),
+    EXPECT_THAT(problem_of_host_code(helper + "__device__ float twice(float a) { return 2 * mix(a); }"),
                 HasSubstr("mix is a host function"));
-    EXPECT_THAT(problem_of("constexpr int two() { return 2; }\n" + in_kernel + "x[0] = two(); }"),
+    EXPECT_THAT(problem_of_host_code("constexpr int two() { return 2; }\n" + kernel_head + "x[0] = two(); }"),
                 HasSubstr("two is a host function"));
 }
 
 TEST(HostCode, ErrorShowsWhatAHostVariableNeeds) {
-    EXPECT_THAT(problem_of("float weights[25];\n" + in_kernel + "x[0] = weights[m]; }"),
+    EXPECT_THAT(problem_of_host_code("float weights[25];\n" + kernel_head + "x[0] = weights[m]; }"),
                 HasSubstr("weights is a variable of the host ('float weights[25]')"));
-    EXPECT_THAT(problem_of("static int n = 3;\n" + in_kernel + "x[0] = n; }"),
+    EXPECT_THAT(problem_of_host_code("static int n = 3;\n" + kernel_head + "x[0] = n; }"),
                 HasSubstr("n is a variable of the host"));
-    EXPECT_THAT(problem_of("const float table[2] = {1, 2};\n" + in_kernel + "x[0] = table[m]; }"),
+    EXPECT_THAT(problem_of_host_code("const float table[2] = {1, 2};\n" + kernel_head + "x[0] = table[m]; }"),
                 HasSubstr("table is a variable of the host"));
     for (const std::string use : {"if (m && n) x[0] = 1;", "while (x[0] && n) x[0] = 0;", "x[0] = m * n;",
                                   "for (int i = 0; i < n; ++i) x[i] = 1;", "int i = m, j = n;", "n, m;"})
-        EXPECT_THAT(problem_of("int n = 3;\n" + in_kernel + use + " }"), HasSubstr("n is a variable of the host"))
+        EXPECT_THAT(problem_of_host_code("int n = 3;\n" + kernel_head + use + " }"),
+                    HasSubstr("n is a variable of the host"))
             << use;
 }
 
 TEST(HostCode, ErrorShowsAReplacementForALibrarysHostCode) {
-    EXPECT_THAT(problem_of(in_kernel + "x[0] = std::max(x[0], x[1]); }"), HasSubstr("write max(a, b)"));
-    EXPECT_THAT(problem_of(in_kernel + "std::cout << x[0]; }"), HasSubstr("std::cout is host code"));
-    EXPECT_THAT(problem_of(in_kernel + "cudaDeviceSynchronize(); }"), HasSubstr("in host code, after the launch"));
-    EXPECT_THAT(problem_of(in_kernel + "x[0] = rand(); }"), HasSubstr("rand is host code"));
+    EXPECT_THAT(problem_of_host_code(kernel_head + "x[0] = std::max(x[0], x[1]); }"), HasSubstr("write max(a, b)"));
+    EXPECT_THAT(problem_of_host_code(kernel_head + "std::cout << x[0]; }"), HasSubstr("std::cout is host code"));
+    EXPECT_THAT(problem_of_host_code(kernel_head + "cudaDeviceSynchronize(); }"),
+                HasSubstr("in host code, after the launch"));
+    EXPECT_THAT(problem_of_host_code(kernel_head + "x[0] = rand(); }"), HasSubstr("rand is host code"));
 }
 
 TEST(HostCode, BuiltInVariablesCannotBeAssigned) {
     for (const std::string change : {"threadIdx.x = 3", "threadIdx.x+=3", "blockDim.x /= 2", "blockIdx.y++",
                                      "--gridDim.z", "x[++threadIdx.x] = 1", "threadIdx = uint3{}", "blockDim.x <<= 1"})
-        EXPECT_THAT(problem_of(in_kernel + change + "; }"), HasSubstr("cannot be changed: CUDA sets it")) << change;
+        EXPECT_THAT(problem_of_host_code(kernel_head + change + "; }"), HasSubstr("cannot be changed: CUDA sets it"))
+            << change;
     for (const std::string condition :
          {"if (threadIdx.x = 0)", "while (blockIdx.x = 1)", "if (x[0] > 1 && threadIdx.x = 0)"})
-        EXPECT_THAT(problem_of(in_kernel + condition + " x[0] = 1; }"), HasSubstr("to compare, write ==")) << condition;
+        EXPECT_THAT(problem_of_host_code(kernel_head + condition + " x[0] = 1; }"), HasSubstr("to compare, write =="))
+            << condition;
 }
 
 TEST(HostCode, BuiltInVariablesHaveNoAddress) {
     for (const std::string use :
          {"auto p = &threadIdx.x", "auto q = &blockIdx", "x[*&threadIdx.x] = 1", "f(m, & blockDim.y)"})
-        EXPECT_THAT(problem_of(in_kernel + use + "; }"), HasSubstr("cannot be taken")) << use;
+        EXPECT_THAT(problem_of_host_code(kernel_head + use + "; }"), HasSubstr("cannot be taken")) << use;
 }
 
 TEST(HostCode, BuiltInVariablesBelongToDeviceCode) {
-    EXPECT_THAT(problem_of("void launch(int n) { if (threadIdx.x < n) return; }"),
+    EXPECT_THAT(problem_of_host_code("void launch(int n) { if (threadIdx.x < n) return; }"),
                 HasSubstr("x.cu:1:26: error: threadIdx exists only in device code, and launch is a host function"));
-    EXPECT_THAT(problem_of("int* place(int* x) { return x + blockIdx.x * blockDim.x; }"), HasSubstr("blockIdx exists"));
+    EXPECT_THAT(problem_of_host_code("int* place(int* x) { return x + blockIdx.x * blockDim.x; }"),
+                HasSubstr("blockIdx exists"));
 }
 
 TEST(HostCode, DeviceVariablesCannotBeArgumentsOfALaunch) {
     const std::string weights = "__constant__ float weights[25];\n__global__ void k(float* x, const float* w);\n";
     for (const std::string argument : {"weights", "&weights"})
-        EXPECT_THAT(problem_of(weights + "void f(float* x) { k<<<1, 2>>>(x, " + argument + "); }"),
+        EXPECT_THAT(problem_of_host_code(weights + "void f(float* x) { k<<<1, 2>>>(x, " + argument + "); }"),
                     HasSubstr("weights is a device variable: in host code, its name is not its device address"))
             << argument;
     for (const std::string body : {"void f(float* x, float* weights) { k<<<1, 2>>>(x, weights); }",
                                    "void f(float* x) { float* weights = x; k<<<1, 2>>>(x, weights); }",
                                    "void f(float* x) { cudaMemcpyToSymbol(weights, x, 100); k<<<1, 2>>>(x, x + 1); }"})
-        EXPECT_THAT(problem_of(weights + body), IsEmpty()) << body;
+        EXPECT_THAT(problem_of_host_code(weights + body), IsEmpty()) << body;
 }
 
 TEST(HostCode, ParametersOfKernelsCannotBeReferences) {
     for (const std::string parameter : {"int& n", "const std::size_t& n", "const P &n", "T&& n"})
-        EXPECT_THAT(problem_of("__global__ void k(float* x, " + parameter + ") { x[0] = n; }"),
+        EXPECT_THAT(problem_of_host_code("__global__ void k(float* x, " + parameter + ") { x[0] = n; }"),
                     HasSubstr("a kernel's parameter cannot be a reference"))
             << parameter;
     for (const std::string kernel :
          {"__global__ void k(float* x, F<void(int&)> f) { f(x); }",
           "template <int n = 3 & 1> __global__ void k(float* x) { x[0] = n; }", "__device__ void f(int& n) { ++n; }"})
-        EXPECT_THAT(problem_of(kernel), IsEmpty()) << kernel;
+        EXPECT_THAT(problem_of_host_code(kernel), IsEmpty()) << kernel;
 }
 
 TEST(HostCode, CodeThatNvccAcceptsIsAccepted) {
     for (const auto& source : std::vector<std::string>{
              helper + "void launch(float* x) { x[0] = mix(std::max(x[0], x[1])); cudaDeviceSynchronize(); }",
-             "__device__ " + helper + in_kernel + "x[0] = mix(x[1]); }",
-             "__host__ __device__ " + helper + in_kernel + "x[0] = mix(x[1]); }",
-             "#define BOTH __host__ __device__\nBOTH " + helper + in_kernel + "x[0] = mix(x[1]); }",
-             "__device__ float mix(float);\n" + helper + in_kernel + "x[0] = mix(x[1]); }",
+             "__device__ " + helper + kernel_head + "x[0] = mix(x[1]); }",
+             "__host__ __device__ " + helper + kernel_head + "x[0] = mix(x[1]); }",
+             "#define BOTH __host__ __device__\nBOTH " + helper + kernel_head + "x[0] = mix(x[1]); }",
+             "__device__ float mix(float);\n" + helper + kernel_head + "x[0] = mix(x[1]); }",
              "int n = 3;\n__global__ void k(float* x, int n) { x[0] = n; }",
              "int n = 3;\ntemplate <int n> __global__ void k(float* x) { x[0] = n; }",
-             "int n = 3;\n" + in_kernel + "for (int n = 0; n < m; ++n) x[n] = n; }",
-             "float* n;\n" + in_kernel + "const float* n = x; x[0] = n[1]; }",
-             "int n, t;\n" + in_kernel + "int i = 0, t = m; for (int j = 0, n = 4; j < n; ++j) x[i] = t; }",
-             "int n;\n" + in_kernel + "const auto [i, n] = int2{1, 2}; x[i] = n; }",
+             "int n = 3;\n" + kernel_head + "for (int n = 0; n < m; ++n) x[n] = n; }",
+             "float* n;\n" + kernel_head + "const float* n = x; x[0] = n[1]; }",
+             "int n, t;\n" + kernel_head + "int i = 0, t = m; for (int j = 0, n = 4; j < n; ++j) x[i] = t; }",
+             "int n;\n" + kernel_head + "const auto [i, n] = int2{1, 2}; x[i] = n; }",
              "int f;\ntemplate <class F> __device__ float call(F&& f, float a) { return f(a); }",
              "float f(float a) { return a; }\n__device__ float call(float (*f)(float), float a) { return f(a); }",
              "int n;\ntemplate <class... T> __device__ int sum(T... n) { return (n + ...); }",
              "int n[2];\n__device__ float first(volatile float* n) { return n[0]; }",
              "int n[2];\n__device__ float first(std::size_t, float const* n) { return n[0]; }",
              "int n;\nstruct Add { template <class T> __device__ int operator()(T&& n) const { return n + 1; } };",
-             "int n;\n" + in_kernel + "auto f = [](auto&& n) { return n; }; x[0] = f(m); }",
-             "float min(float a, float b, float c) { return std::min(a, std::min(b, c)); }\n" + in_kernel +
+             "int n;\n" + kernel_head + "auto f = [](auto&& n) { return n; }; x[0] = f(m); }",
+             "float min(float a, float b, float c) { return std::min(a, std::min(b, c)); }\n" + kernel_head +
                  "x[0] = min(x[1], x[2]); }",
-             "int n = 3;\n" + in_kernel + "x[0] = sizeof(n); }",
-             "const float limit = 2;\nconstexpr int two = 2;\n" + in_kernel + "x[two] = limit; }",
-             "constexpr int table[2] = {1, 2};\n" + in_kernel + "constexpr int one = table[0]; x[one] = 1; }",
-             "__constant__ float weights[25];\n__device__ int seen;\n" + in_kernel + "x[0] = weights[m] + seen; }",
-             "#define BLOCK 256\nstatic_assert(BLOCK % 32 == 0);\n" + in_kernel + "x[BLOCK] = 1; }",
-             helper + in_kernel + "auto mix = [](float a) { return a; }; x[0] = mix(x[1]); }",
-             helper + "struct S { float mix; };\n" + in_kernel + "S s{x[0]}; x[0] = s.mix; }",
-             in_kernel + "if (threadIdx.x == 0 && m <= threadIdx.y) x[m++ + threadIdx.x - -1] = blockDim.x + +1; }",
-             in_kernel + "x[m+++threadIdx.x] = m---threadIdx.y; }",
-             in_kernel + "dim3 blockDim = gridDim; blockDim.x = 3; }",
+             "int n = 3;\n" + kernel_head + "x[0] = sizeof(n); }",
+             "const float limit = 2;\nconstexpr int two = 2;\n" + kernel_head + "x[two] = limit; }",
+             "constexpr int table[2] = {1, 2};\n" + kernel_head + "constexpr int one = table[0]; x[one] = 1; }",
+             "__constant__ float weights[25];\n__device__ int seen;\n" + kernel_head + "x[0] = weights[m] + seen; }",
+             "#define BLOCK 256\nstatic_assert(BLOCK % 32 == 0);\n" + kernel_head + "x[BLOCK] = 1; }",
+             helper + kernel_head + "auto mix = [](float a) { return a; }; x[0] = mix(x[1]); }",
+             helper + "struct S { float mix; };\n" + kernel_head + "S s{x[0]}; x[0] = s.mix; }",
+             kernel_head + "if (threadIdx.x == 0 && m <= threadIdx.y) x[m++ + threadIdx.x - -1] = blockDim.x + +1; }",
+             kernel_head + "x[m+++threadIdx.x] = m---threadIdx.y; }",
+             kernel_head + "dim3 blockDim = gridDim; blockDim.x = 3; }",
              "void launch() { dim3 gridDim(1); gridDim.x = 3; }",
              "const dim3 blockDim(32);\nunsigned threads() { return blockDim.x; }",
              "void launch() { cudaLaunchConfig_t config{}; config.gridDim = dim3(1); }",
@@ -130,14 +136,14 @@ TEST(HostCode, CodeThatNvccAcceptsIsAccepted) {
              "#define KERNEL(name) __global__ void name\nKERNEL(k)(float* x) { x[threadIdx.x] = 1; }",
              "#define HEAD __global__\nHEAD void k(float* x) { x[threadIdx.x] = 1; }",
              "unsigned bytes() { return sizeof(threadIdx) + sizeof(decltype(blockIdx.x)); }",
-             in_kernel +
+             kernel_head +
                  "if (m & threadIdx.x && x[0] & blockDim.x && f(m) & 3 & threadIdx.y) x[m & threadIdx.x] = 1; }",
              "__device__ void f() { static __device__ int n; static __constant__ int c = 3; }",
              "struct S { float* x; __device__ float operator()(int i) { return x[i]; } };",
              "template <class T> __global__ auto k(T* x) -> void { *x = 0; }",
-             in_kernel + "x[0] = std::fabs(x[1]) + std::sqrt(x[2]) + max(x[0], x[1]); printf(\"a\"); }",
+             kernel_head + "x[0] = std::fabs(x[1]) + std::sqrt(x[2]) + max(x[0], x[1]); printf(\"a\"); }",
          })
-        EXPECT_THAT(problem_of(source), IsEmpty()) << source;
+        EXPECT_THAT(problem_of_host_code(source), IsEmpty()) << source;
 }
 
 }  // namespace

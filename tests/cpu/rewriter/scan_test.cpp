@@ -80,7 +80,7 @@ TEST(Scan, AcceptsOrdinaryCode) {
 /// Submissions can include these headers. The scan skips those in warplab_cpu, because they come before the submission.
 TEST(Scan, AcceptsTheBackendsHeaders) {
     namespace fs = std::filesystem;
-    const fs::path include = test::root_folder() / "grader/cpu/include";
+    const fs::path include = warplab::test::root_folder() / "grader/cpu/include";
     int headers = 0;
     for (const auto& entry : fs::recursive_directory_iterator(include)) {
         if (!entry.is_regular_file() || entry.path().parent_path().filename() == "warplab_cpu") continue;

@@ -21,7 +21,7 @@ bool is_split(const std::string& source) {
 }
 
 /// Return a kernel whose body begins with a shared array of 64.
-std::string kernel(const std::string& body, const std::string& before = "") {
+std::string split_kernel(const std::string& body, const std::string& before = "") {
     return before + "\n__global__ void k(int* out, const int* in, int n) { __shared__ int s[64]; " + body + " }\n";
 }
 
@@ -37,27 +37,28 @@ std::string body_of(const std::string& text) {
 }
 
 TEST(Split, RunsEachPartForAllThreads) {
-    EXPECT_EQ(body_of(split(kernel("s[threadIdx.x] = 1; out[0] = 2; __syncthreads(); out[threadIdx.x] = s[0];"))),
+    EXPECT_EQ(body_of(split(split_kernel("s[threadIdx.x] = 1; out[0] = 2; __syncthreads(); out[threadIdx.x] = s[0];"))),
               std::string(threads) + "s[threadIdx.x] = 1; out[0] = 2;}; WARPLAB_CPU_SPLIT(); " + threads +
                   "out[threadIdx.x] = s[0];};");
 }
 
 TEST(Split, KeepsUniformControlFlowOutsideTheThreadLoops) {
     EXPECT_EQ(
-        body_of(split(kernel("int h = n; while (h > 0) { s[threadIdx.x] += h; __syncthreads(); h /= 2; }"))),
+        body_of(split(split_kernel("int h = n; while (h > 0) { s[threadIdx.x] += h; __syncthreads(); h /= 2; }"))),
         std::string("int h = n; while (h > 0) { ") + threads + "s[threadIdx.x] += h;}; WARPLAB_CPU_SPLIT(); h /= 2; }");
 }
 
 TEST(Split, RepeatsComputationsFromIndices) {
-    EXPECT_EQ(body_of(split(kernel("const int t = threadIdx.x, i = t + n; s[t] = i; __syncthreads(); out[i] = s[0];"))),
-              std::string(threads) +
-                  "const int t = threadIdx.x, i = t + n; s[t] = i;}; WARPLAB_CPU_SPLIT(); "
-                  "WARPLAB_CPU_THREADS(int, false){const int t = threadIdx.x; const int i = t + n; out[i] = s[0];};");
+    EXPECT_EQ(
+        body_of(split(split_kernel("const int t = threadIdx.x, i = t + n; s[t] = i; __syncthreads(); out[i] = s[0];"))),
+        std::string(threads) +
+            "const int t = threadIdx.x, i = t + n; s[t] = i;}; WARPLAB_CPU_SPLIT(); "
+            "WARPLAB_CPU_THREADS(int, false){const int t = threadIdx.x; const int i = t + n; out[i] = s[0];};");
 }
 
 TEST(Split, StoresVariablesThatEachThreadChanges) {
-    const std::string text =
-        body_of(split(kernel("int v = in[threadIdx.x]; __syncthreads(); v += s[0]; __syncthreads(); out[0] = v;")));
+    const std::string text = body_of(
+        split(split_kernel("int v = in[threadIdx.x]; __syncthreads(); v += s[0]; __syncthreads(); out[0] = v;")));
     EXPECT_EQ(text,
               std::string("typedef int  warplab_cpu_type_v; WARPLAB_CPU_KEPT(warplab_cpu_type_v, v); ") + threads +
                   "int v = in[threadIdx.x]; WARPLAB_CPU_KEEP(v);}; WARPLAB_CPU_SPLIT(); "
@@ -66,17 +67,17 @@ TEST(Split, StoresVariablesThatEachThreadChanges) {
 }
 
 TEST(Split, PublishesShuffledValuesBeforeReadingThem) {
-    EXPECT_EQ(
-        body_of(split(kernel("for (int h = 16; h > 0; h /= 2) out[threadIdx.x] += __shfl_down_sync(~0u, n + h, h);"))),
-        std::string("for (int h = 16; h > 0; h /= 2) {WARPLAB_CPU_GIVEN(48); WARPLAB_CPU_THREADS(int, false){ "
-                    "WARPLAB_CPU_GIVE(48, n + h);};") +
-            threads + "out[threadIdx.x] += WARPLAB_CPU_SHUFFLE(48, ShuffleDown)(~0u, n + h, h);};}");
+    EXPECT_EQ(body_of(split(split_kernel(
+                  "for (int h = 16; h > 0; h /= 2) out[threadIdx.x] += __shfl_down_sync(~0u, n + h, h);"))),
+              std::string("for (int h = 16; h > 0; h /= 2) {WARPLAB_CPU_GIVEN(48); WARPLAB_CPU_THREADS(int, false){ "
+                          "WARPLAB_CPU_GIVE(48, n + h);};") +
+                  threads + "out[threadIdx.x] += WARPLAB_CPU_SHUFFLE(48, ShuffleDown)(~0u, n + h, h);};}");
 }
 
 TEST(Split, LetsThreadsStrideInTurns) {
     const std::string text =
-        body_of(split(kernel("__syncthreads(); for (int i = threadIdx.x; i < n; i += 64 * gridDim.x) "
-                             "atomicAdd(&s[in[i]], 1); __syncthreads();")));
+        body_of(split(split_kernel("__syncthreads(); for (int i = threadIdx.x; i < n; i += 64 * gridDim.x) "
+                                   "atomicAdd(&s[in[i]], 1); __syncthreads();")));
     EXPECT_NE(
         text.find(
             "int i = WARPLAB_CPU_TAKE(i); for (int warplab_cpu_steps = 0; warplab_cpu_steps < WARPLAB_CPU_STEPS && "
@@ -93,7 +94,7 @@ TEST(Split, RunsOtherLoopsOneThreadAtATime) {
                              "for (int i = threadIdx.x; i < n; i += gridDim.x) atomicAdd(&s[1], 1); in[0] = s[1];",
                              "s[threadIdx.x] = 0; for (int i = threadIdx.x; i < n; i += gridDim.x) atomicAdd(s, 1);",
                              "int i = 1; for (int k = threadIdx.x; k-- > 0; i += gridDim.x) s[0] += in[i];"}) {
-        const std::string text = body_of(split(kernel(std::string("__syncthreads(); ") + loop)));
+        const std::string text = body_of(split(split_kernel(std::string("__syncthreads(); ") + loop)));
         EXPECT_NE(text.find("WARPLAB_CPU_SPLIT()"), std::string::npos) << text;
         EXPECT_EQ(text.find("warplab_cpu_steps"), std::string::npos) << text;
     }
@@ -101,25 +102,25 @@ TEST(Split, RunsOtherLoopsOneThreadAtATime) {
 
 TEST(Split, ShowsThreadIdxToFunctionsThatUseIt) {
     const std::string function = "__device__ int f() { return threadIdx.x; }";
-    EXPECT_NE(split(kernel("s[f()] = 1; __syncthreads(); out[0] = s[1];", function)).find(", true){"),
+    EXPECT_NE(split(split_kernel("s[f()] = 1; __syncthreads(); out[0] = s[1];", function)).find(", true){"),
               std::string::npos);
 }
 
 TEST(Split, IsAskedFor) {
-    const std::string source = kernel("s[threadIdx.x] = 1; __syncthreads(); out[0] = s[1];");
+    const std::string source = split_kernel("s[threadIdx.x] = 1; __syncthreads(); out[0] = s[1];");
     EXPECT_TRUE(is_split(source));
     EXPECT_EQ(rewrite(source, "a.cu").text.find("SPLIT"), std::string::npos);
 }
 
-struct Case {
+struct SplitCase {
     const char* name;
     std::string source;
 };
 
-void PrintTo(const Case& one, std::ostream* out) { *out << one.name; }
-std::string name_of(const testing::TestParamInfo<Case>& info) { return info.param.name; }
+void PrintTo(const SplitCase& one, std::ostream* out) { *out << one.name; }
+std::string name_of(const testing::TestParamInfo<SplitCase>& info) { return info.param.name; }
 
-class IsSplit : public testing::TestWithParam<Case> {};
+class IsSplit : public testing::TestWithParam<SplitCase> {};
 TEST_P(IsSplit, WithoutANewline) {
     const std::string& source = GetParam().source;
     const std::string text = split(source);
@@ -128,128 +129,135 @@ TEST_P(IsSplit, WithoutANewline) {
 }
 
 const std::string use = " out[threadIdx.x] = s[0];";
-const Case split_kernels[] = {
-    {"ReturnAfterTheLastBarrier", kernel("s[0] = 1; __syncthreads(); if (threadIdx.x > n) return;" + use)},
-    {"UniformReturn", kernel("if (blockIdx.x == n) return; s[0] = 1; __syncthreads();" + use)},
-    {"UniformBreak", kernel("for (int k = 0; k < n; ++k) { __syncthreads(); if (k == 3) break; s[0] = k; }" + use)},
+const SplitCase split_kernels[] = {
+    {"ReturnAfterTheLastBarrier", split_kernel("s[0] = 1; __syncthreads(); if (threadIdx.x > n) return;" + use)},
+    {"UniformReturn", split_kernel("if (blockIdx.x == n) return; s[0] = 1; __syncthreads();" + use)},
+    {"UniformBreak",
+     split_kernel("for (int k = 0; k < n; ++k) { __syncthreads(); if (k == 3) break; s[0] = k; }" + use)},
     {"UniformContinue",
-     kernel("for (int k = 0; k < n; ++k) { if (k % 2) continue; s[0] = k; __syncthreads(); }" + use)},
-    {"UniformBranch", kernel("if (n > 4) { s[0] = 1; __syncthreads(); } else s[0] = 2;" + use)},
-    {"LoopWithoutBraces", kernel("for (int k = 0; k < n; ++k) __syncthreads();" + use)},
-    {"ConditionFromMemory", kernel("while (in[blockIdx.x] > s[3]) { __syncthreads(); s[3] = n; }" + use)},
-    {"ConstantInArrayBounds", kernel("const int size = 4; int v[size]; v[0] = n; __syncthreads(); out[0] = v[0];")},
+     split_kernel("for (int k = 0; k < n; ++k) { if (k % 2) continue; s[0] = k; __syncthreads(); }" + use)},
+    {"UniformBranch", split_kernel("if (n > 4) { s[0] = 1; __syncthreads(); } else s[0] = 2;" + use)},
+    {"LoopWithoutBraces", split_kernel("for (int k = 0; k < n; ++k) __syncthreads();" + use)},
+    {"ConditionFromMemory", split_kernel("while (in[blockIdx.x] > s[3]) { __syncthreads(); s[3] = n; }" + use)},
+    {"ConstantInArrayBounds",
+     split_kernel("const int size = 4; int v[size]; v[0] = n; __syncthreads(); out[0] = v[0];")},
     {"UniformBesideOthers",
-     kernel("const int t = threadIdx.x; const int i = t + 1, m = n / 2; for (int k = 0; k < m; ++k) "
-            "__syncthreads(); out[i] = 1;")},
+     split_kernel("const int t = threadIdx.x; const int i = t + 1, m = n / 2; for (int k = 0; k < m; ++k) "
+                  "__syncthreads(); out[i] = 1;")},
     {"UniformBesideOthersInOneDeclaration",
-     kernel("const int t = threadIdx.x; const int i = t + 1, m = n / 2; const int k = m + 1, end = k * 2; "
-            "for (int j = 0; j < end; ++j) __syncthreads(); out[i] = 1;")},
-    {"MacroOfAnExpression", kernel("const int t = AT(threadIdx.x); __syncthreads(); out[t] = 1;",
-                                   "#define SIZE 4\n#define AT(i) ((i) * SIZE)\n")},
-    {"OwnFunctionByReference",
-     kernel("int v = 1; add(v, 2); __syncthreads(); out[0] = v;", "__device__ void add(int& a, int b) { a += b; }")},
-    {"ObjectWithinAPart", kernel("Walk walk(threadIdx.x, n); s[0] = walk.next(); __syncthreads();" + use,
-                                 "struct Walk { int at, by; __device__ Walk(int a, int b) : at(a), by(b) {} "
-                                 "__device__ int next() { return at += by; } };")},
-    {"Pragma", kernel("__syncthreads();\n#pragma unroll\nfor (int k = 0; k < 4; ++k) s[k] = k;\n" + use)},
-    {"SwappedPointers", kernel("int *a = s, *b = s + 32; for (int k = 0; k < n; ++k) { a[threadIdx.x] = b[0]; "
-                               "int* c = a; a = b; b = c; __syncthreads(); }" +
-                               use)},
-    {"ChangedParameter", kernel("n += threadIdx.x; __syncthreads(); out[0] = n;")},
-    {"Shuffle", kernel("int v = n; v += __shfl_down_sync(0xffffffffu, v, 1); out[0] = v;")},
+     split_kernel("const int t = threadIdx.x; const int i = t + 1, m = n / 2; const int k = m + 1, end = k * 2; "
+                  "for (int j = 0; j < end; ++j) __syncthreads(); out[i] = 1;")},
+    {"MacroOfAnExpression", split_kernel("const int t = AT(threadIdx.x); __syncthreads(); out[t] = 1;",
+                                         "#define SIZE 4\n#define AT(i) ((i) * SIZE)\n")},
+    {"OwnFunctionByReference", split_kernel("int v = 1; add(v, 2); __syncthreads(); out[0] = v;",
+                                            "__device__ void add(int& a, int b) { a += b; }")},
+    {"ObjectWithinAPart", split_kernel("Walk walk(threadIdx.x, n); s[0] = walk.next(); __syncthreads();" + use,
+                                       "struct Walk { int at, by; __device__ Walk(int a, int b) : at(a), by(b) {} "
+                                       "__device__ int next() { return at += by; } };")},
+    {"Pragma", split_kernel("__syncthreads();\n#pragma unroll\nfor (int k = 0; k < 4; ++k) s[k] = k;\n" + use)},
+    {"SwappedPointers", split_kernel("int *a = s, *b = s + 32; for (int k = 0; k < n; ++k) { a[threadIdx.x] = b[0]; "
+                                     "int* c = a; a = b; b = c; __syncthreads(); }" +
+                                     use)},
+    {"ChangedParameter", split_kernel("n += threadIdx.x; __syncthreads(); out[0] = n;")},
+    {"Shuffle", split_kernel("int v = n; v += __shfl_down_sync(0xffffffffu, v, 1); out[0] = v;")},
     {"ShuffleWithNamedMask",
-     kernel("int v = max(n, __shfl_xor_sync(ALL, n, 1)); v = __shfl_up_sync(all, v, 2, 16); out[0] = v;",
-            "#define ALL 0xFFFFFFFF\nconstexpr unsigned all = ~0u;\n")},
-    {"WarpBarrier", kernel("s[threadIdx.x] = 1; __syncwarp();" + use)},
-    {"SwitchWithinAPart", kernel("switch (n) { case 1: s[0] = 1; break; default: s[1] = 2; } __syncthreads();" + use)},
+     split_kernel("int v = max(n, __shfl_xor_sync(ALL, n, 1)); v = __shfl_up_sync(all, v, 2, 16); out[0] = v;",
+                  "#define ALL 0xFFFFFFFF\nconstexpr unsigned all = ~0u;\n")},
+    {"WarpBarrier", split_kernel("s[threadIdx.x] = 1; __syncwarp();" + use)},
+    {"SwitchWithinAPart",
+     split_kernel("switch (n) { case 1: s[0] = 1; break; default: s[1] = 2; } __syncthreads();" + use)},
     {"Template",
      "template <class T> __global__ void k(T* out) { __shared__ T s[4]; T v = T(1); s[0] = v; "
      "__syncthreads(); out[0] = s[0] + v; }"},
 };
 INSTANTIATE_TEST_SUITE_P(Kernels, IsSplit, testing::ValuesIn(split_kernels), name_of);
 
-class StaysWhole : public testing::TestWithParam<Case> {};
+class StaysWhole : public testing::TestWithParam<SplitCase> {};
 TEST_P(StaysWhole, AsWithoutTheOption) {
     const std::string& source = GetParam().source;
     EXPECT_EQ(split(source), rewrite(source, "a.cu").text);
 }
 
-const Case whole_kernels[] = {
-    {"NoBarrier", kernel(use)},
-    {"DivergentBranch", kernel("if (threadIdx.x < 3) __syncthreads();" + use)},
-    {"DivergentLoop", kernel("for (int i = threadIdx.x; i < n; i += 64) { s[0] = i; __syncthreads(); }" + use)},
+const SplitCase whole_kernels[] = {
+    {"NoBarrier", split_kernel(use)},
+    {"DivergentBranch", split_kernel("if (threadIdx.x < 3) __syncthreads();" + use)},
+    {"DivergentLoop", split_kernel("for (int i = threadIdx.x; i < n; i += 64) { s[0] = i; __syncthreads(); }" + use)},
     {"ConditionFromAThreadsVariable",
-     kernel("int v = in[threadIdx.x]; while (v > 0) { v /= 2; __syncthreads(); }" + use)},
+     split_kernel("int v = in[threadIdx.x]; while (v > 0) { v /= 2; __syncthreads(); }" + use)},
     {"ConditionChangedByOne",
-     kernel("int h = n; while (h > 0) { if (threadIdx.x == 0) h /= 2; __syncthreads(); }" + use)},
-    {"ConditionFromAnAtomic", kernel("while (atomicAdd(&s[0], 1) < n) __syncthreads();" + use)},
-    {"ConditionFromAFunction", kernel("while (f() < n) __syncthreads();" + use, "__device__ int f() { return 1; }")},
-    {"ConditionByAddress", kernel("int h = n; int* p = &h; while (h > 0) { *p = 0; __syncthreads(); }" + use)},
-    {"ReturnBeforeABarrier", kernel("if (threadIdx.x > n) return; s[0] = 1; __syncthreads();" + use)},
-    {"BreakOfOneThread", kernel("for (int k = 0; k < n; ++k) { if (in[threadIdx.x]) break; __syncthreads(); }" + use)},
+     split_kernel("int h = n; while (h > 0) { if (threadIdx.x == 0) h /= 2; __syncthreads(); }" + use)},
+    {"ConditionFromAnAtomic", split_kernel("while (atomicAdd(&s[0], 1) < n) __syncthreads();" + use)},
+    {"ConditionFromAFunction",
+     split_kernel("while (f() < n) __syncthreads();" + use, "__device__ int f() { return 1; }")},
+    {"ConditionByAddress", split_kernel("int h = n; int* p = &h; while (h > 0) { *p = 0; __syncthreads(); }" + use)},
+    {"ReturnBeforeABarrier", split_kernel("if (threadIdx.x > n) return; s[0] = 1; __syncthreads();" + use)},
+    {"BreakOfOneThread",
+     split_kernel("for (int k = 0; k < n; ++k) { if (in[threadIdx.x]) break; __syncthreads(); }" + use)},
     {"ContinueInASwitch",
-     kernel("for (int k = 0; k < n; ++k) { switch (in[threadIdx.x]) { case 1: continue; } __syncthreads(); }" + use)},
-    {"BarrierInASwitch", kernel("switch (n) { case 1: __syncthreads(); }" + use)},
-    {"BarrierInAMacro", kernel("s[0] = 1; SYNC; __syncthreads();" + use, "#define SYNC __syncthreads()\n")},
-    {"BarrierInAnExpression", kernel("s[0] = 1, __syncthreads(); __syncthreads();" + use)},
-    {"BarrierInAFunction", kernel("f(); __syncthreads();" + use, "__device__ void f() { __syncthreads(); }")},
-    {"BarrierInACalledFunction",
-     kernel("f(); __syncthreads();" + use, "__device__ void g() { __syncthreads(); } __device__ void f() { g(); }")},
+     split_kernel("for (int k = 0; k < n; ++k) { switch (in[threadIdx.x]) { case 1: continue; } __syncthreads(); }" +
+                  use)},
+    {"BarrierInASwitch", split_kernel("switch (n) { case 1: __syncthreads(); }" + use)},
+    {"BarrierInAMacro", split_kernel("s[0] = 1; SYNC; __syncthreads();" + use, "#define SYNC __syncthreads()\n")},
+    {"BarrierInAnExpression", split_kernel("s[0] = 1, __syncthreads(); __syncthreads();" + use)},
+    {"BarrierInAFunction", split_kernel("f(); __syncthreads();" + use, "__device__ void f() { __syncthreads(); }")},
+    {"BarrierInACalledFunction", split_kernel("f(); __syncthreads();" + use,
+                                              "__device__ void g() { __syncthreads(); } __device__ void f() { g(); }")},
     {"BarrierInFunctionsThatCallEachOther",
-     kernel("g(1); __syncthreads();" + use,
-            "__device__ void f(int); __device__ void g(int i) { if (i) f(i - 1); } "
-            "__device__ void f(int i) { g(i); __syncthreads(); }")},
+     split_kernel("g(1); __syncthreads();" + use,
+                  "__device__ void f(int); __device__ void g(int i) { if (i) f(i - 1); } "
+                  "__device__ void f(int i) { g(i); __syncthreads(); }")},
     {"BarrierInAMethod",
-     kernel("M m; m.f(); __syncthreads();" + use, "struct M { __device__ void f() { __syncthreads(); } };")},
-    {"BarrierInALambda", kernel("auto f = [] { __syncthreads(); }; f(); __syncthreads();" + use)},
-    {"UnknownFunction", kernel("f(); __syncthreads();" + use)},
-    {"ShuffleOfSomeLanes", kernel("s[0] = __shfl_down_sync(0xffff, n, 1);" + use)},
+     split_kernel("M m; m.f(); __syncthreads();" + use, "struct M { __device__ void f() { __syncthreads(); } };")},
+    {"BarrierInALambda", split_kernel("auto f = [] { __syncthreads(); }; f(); __syncthreads();" + use)},
+    {"UnknownFunction", split_kernel("f(); __syncthreads();" + use)},
+    {"ShuffleOfSomeLanes", split_kernel("s[0] = __shfl_down_sync(0xffff, n, 1);" + use)},
     {"ShuffleInADivergentBranch",
-     kernel("int v = n; if (threadIdx.x < 32) v += __shfl_down_sync(~0u, v, 1); out[0] = v;")},
-    {"ShuffleInACondition", kernel("int v = n; if (__shfl_sync(~0u, v, 0) > 1) out[0] = v;")},
-    {"ShuffleThatMayNotHappen", kernel("int v = n; v = v > 1 ? __shfl_sync(~0u, v, 0) : 2; out[0] = v;")},
-    {"TwoShufflesInAStatement", kernel("int v = __shfl_sync(~0u, n, 0) + __shfl_sync(~0u, n, 1); out[0] = v;")},
-    {"ShuffleOfACall", kernel("int v = __shfl_sync(~0u, f(), 0); out[0] = v;", "__device__ int f() { return 1; }")},
+     split_kernel("int v = n; if (threadIdx.x < 32) v += __shfl_down_sync(~0u, v, 1); out[0] = v;")},
+    {"ShuffleInACondition", split_kernel("int v = n; if (__shfl_sync(~0u, v, 0) > 1) out[0] = v;")},
+    {"ShuffleThatMayNotHappen", split_kernel("int v = n; v = v > 1 ? __shfl_sync(~0u, v, 0) : 2; out[0] = v;")},
+    {"TwoShufflesInAStatement", split_kernel("int v = __shfl_sync(~0u, n, 0) + __shfl_sync(~0u, n, 1); out[0] = v;")},
+    {"ShuffleOfACall",
+     split_kernel("int v = __shfl_sync(~0u, f(), 0); out[0] = v;", "__device__ int f() { return 1; }")},
     {"MaskThatAFunctionHides",
-     kernel("int all = 3; s[0] = __shfl_sync(all, n, 0);" + use, "constexpr unsigned all = ~0u;")},
-    {"WarpBarrierOfSomeLanes", kernel("s[0] = 1; __syncwarp(3);" + use)},
-    {"Vote", kernel("if (__syncthreads_or(n)) __syncthreads();" + use)},
-    {"Fence", kernel("s[0] = 1; __threadfence(); __syncthreads();" + use)},
-    {"CompareAndSwap", kernel("atomicCAS(&s[0], 1, 2); __syncthreads();" + use)},
-    {"WaitForAnAtomic", kernel("__syncthreads(); while (!atomicOr(&s[0], 0)) {}" + use)},
-    {"Volatile", kernel("volatile int* v = s; v[0] = 1; __syncthreads();" + use)},
-    {"Goto", kernel("again: __syncthreads(); if (n) goto again;" + use)},
-    {"Directive", kernel("s[0] = 1;\n#ifdef A\n__syncthreads();\n#endif\n__syncthreads();" + use)},
-    {"Definition", kernel("s[0] = 1;\n#define B 3\n__syncthreads();" + use)},
-    {"KeptObject", kernel("Two v{1, 2}; __syncthreads(); out[0] = v.a;", "struct Two { int a, b; };")},
-    {"KeptByAddress", kernel("int v = 1; int* p = &v; __syncthreads(); *p = 2; out[0] = v;")},
-    {"KeptAddressOfAPartsOwn", kernel("int v = 1; int* p = &v; *p = 2; __syncthreads(); out[0] = *p;")},
-    {"KeptReference", kernel("int v = 1; int& r = v; __syncthreads(); r = 2; out[0] = v;")},
-    {"KeptArrayAsPointer", kernel("int v[2] = {1, 2}; int* p = v; __syncthreads(); out[0] = p[1];")},
-    {"KeptAuto", kernel("auto v = in[threadIdx.x]; __syncthreads(); out[0] = v;")},
-    {"HiddenName", kernel("int v = in[0]; { int v = n; __syncthreads(); out[1] = v; } out[0] = v;")},
-    {"CooperativeGroups", "#include <cooperative_groups.h>\n" + kernel("s[0] = 1; __syncthreads();" + use)},
-    {"OtherHeader", "#include \"mine.h\"\n" + kernel("s[0] = 1; __syncthreads();" + use)},
+     split_kernel("int all = 3; s[0] = __shfl_sync(all, n, 0);" + use, "constexpr unsigned all = ~0u;")},
+    {"WarpBarrierOfSomeLanes", split_kernel("s[0] = 1; __syncwarp(3);" + use)},
+    {"Vote", split_kernel("if (__syncthreads_or(n)) __syncthreads();" + use)},
+    {"Fence", split_kernel("s[0] = 1; __threadfence(); __syncthreads();" + use)},
+    {"CompareAndSwap", split_kernel("atomicCAS(&s[0], 1, 2); __syncthreads();" + use)},
+    {"WaitForAnAtomic", split_kernel("__syncthreads(); while (!atomicOr(&s[0], 0)) {}" + use)},
+    {"Volatile", split_kernel("volatile int* v = s; v[0] = 1; __syncthreads();" + use)},
+    {"Goto", split_kernel("again: __syncthreads(); if (n) goto again;" + use)},
+    {"Directive", split_kernel("s[0] = 1;\n#ifdef A\n__syncthreads();\n#endif\n__syncthreads();" + use)},
+    {"Definition", split_kernel("s[0] = 1;\n#define B 3\n__syncthreads();" + use)},
+    {"KeptObject", split_kernel("Two v{1, 2}; __syncthreads(); out[0] = v.a;", "struct Two { int a, b; };")},
+    {"KeptByAddress", split_kernel("int v = 1; int* p = &v; __syncthreads(); *p = 2; out[0] = v;")},
+    {"KeptAddressOfAPartsOwn", split_kernel("int v = 1; int* p = &v; *p = 2; __syncthreads(); out[0] = *p;")},
+    {"KeptReference", split_kernel("int v = 1; int& r = v; __syncthreads(); r = 2; out[0] = v;")},
+    {"KeptArrayAsPointer", split_kernel("int v[2] = {1, 2}; int* p = v; __syncthreads(); out[0] = p[1];")},
+    {"KeptAuto", split_kernel("auto v = in[threadIdx.x]; __syncthreads(); out[0] = v;")},
+    {"HiddenName", split_kernel("int v = in[0]; { int v = n; __syncthreads(); out[1] = v; } out[0] = v;")},
+    {"CooperativeGroups", "#include <cooperative_groups.h>\n" + split_kernel("s[0] = 1; __syncthreads();" + use)},
+    {"OtherHeader", "#include \"mine.h\"\n" + split_kernel("s[0] = 1; __syncthreads();" + use)},
     {"InAMacro",
      "#define K __global__ void k(int* out) { __shared__ int s[4]; s[0] = 1; __syncthreads(); out[0] = s[0]; }\n"},
 };
 INSTANTIATE_TEST_SUITE_P(Kernels, StaysWhole, testing::ValuesIn(whole_kernels), name_of);
 
 TEST(Split, DoesNotRepeatLoads) {
-    const std::string text = split(kernel("const int v = in[threadIdx.x]; __syncthreads(); out[0] = v;"));
+    const std::string text = split(split_kernel("const int v = in[threadIdx.x]; __syncthreads(); out[0] = v;"));
     EXPECT_NE(text.find("WARPLAB_CPU_KEEP(v)"), std::string::npos) << text;
 }
 
 TEST(Split, DoesNotRepeatWhatDependsOnAChangedVariable) {
     const std::string text =
-        split(kernel("int h = n; while (h > 0) { const int j = threadIdx.x + h; h /= 2; "
-                     "__syncthreads(); s[j] = 1; }"));
+        split(split_kernel("int h = n; while (h > 0) { const int j = threadIdx.x + h; h /= 2; "
+                           "__syncthreads(); s[j] = 1; }"));
     EXPECT_NE(text.find("WARPLAB_CPU_KEEP(j)"), std::string::npos) << text;
 }
 
 TEST(Split, DoesNotRepeatDeviceVariables) {
     const std::string text =
-        split(kernel("const int v = total; __syncthreads(); out[0] = v;", "__device__ int total;"));
+        split(split_kernel("const int v = total; __syncthreads(); out[0] = v;", "__device__ int total;"));
     EXPECT_NE(text.find("WARPLAB_CPU_KEEP(v)"), std::string::npos) << text;
 }
 
