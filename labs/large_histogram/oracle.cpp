@@ -467,6 +467,14 @@ class Explanation {
             return Mistake{"vector_tail_lost",
                            "The values after each histogram's last whole vector of four are not counted.",
                            "Up to three values are left after the vectors: count them one by one."};
+        if (fits(count([&](std::size_t h, std::size_t i) {
+                const std::size_t vectors = (n - head(h)) / 4 * 4;
+                return i >= vectors && i < vectors + head(h) ? 2 : 1;
+            })))
+            return Mistake{"tail_twice",
+                           "Where a histogram begins with values before its first aligned vector, as many values are "
+                           "counted twice: the last ones of the last whole vector.",
+                           "The values after the last whole vector begin at head + vectors * 4, not at vectors * 4."};
         if (!fits(count([&](std::size_t h, std::size_t i) { return i >= head(h); }))) return {};
         return Mistake{
             "head_lost", "The values before each histogram's first aligned vector of four are not counted.",

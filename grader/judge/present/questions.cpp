@@ -14,6 +14,7 @@ const std::map<std::string_view, std::string_view>& questions() {
         {"failed_launch", "How many threads does a block of this launch have, and what is the limit?"},
         {"tail_lost", "What is blocks times threads per block, and how many elements are there?"},
         {"grid_too_small", "How many threads does the launch start, and how many elements are there?"},
+        {"rest_lost", "Which value decides where the threads stop, and which line computes it?"},
         {"one_block_only", "Which elements does a thread of the second block work on?"},
         {"block_size_forgotten", "Which element does the first thread of the second block work on?"},
         {"block_index_forgotten", "Do two threads of different blocks get the same index?"},
