@@ -314,11 +314,14 @@ class Explanation {
             if (n_ > 2 && added == actual_)
                 return Mistake{
                     "missing_barrier",
-                    sentence("Of every block of {} only the products 0, 1, 2, 4, 8 … {} are in the sum: thread 0 went "
-                             "through all steps of the tree before the other threads had added theirs.",
-                             block, block / 2),
+                    sentence(
+                        "Of every block of {} only the products 0, 1, 2, 4, 8 … {} are in the sum: at each step of "
+                        "the tree, thread 0 adds a sum to which no other thread has added anything.",
+                        block, block / 2),
                     "Between two steps of the tree every thread has to wait for all others: __syncthreads() inside the "
-                    "loop, after the if. A loop that only one warp runs needs __syncwarp() there instead."};
+                    "loop, after the if. A loop that only one warp runs needs __syncwarp() there instead. If the "
+                    "barrier is there, look at the condition: in each step, all threads below half must add, "
+                    "threadIdx.x < half, not thread 0 alone."};
         }
         return {};
     }

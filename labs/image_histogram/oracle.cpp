@@ -392,6 +392,11 @@ class Explanation {
     // --- the wrong bin ---
 
     Guess try_values() {
+        if (const std::uint32_t all = actual_[0];
+            all > 0 && std::ranges::all_of(actual_, [&](std::uint32_t one) { return one == all; }) && total_ != n_)
+            return Mistake{"value_added", sentence("Every bin holds {}, whatever the picture.", all),
+                           "Does each block add the same number, such as 1, to every bin? It adds its own count of "
+                           "the bin: atomicAdd(&bins[bin], block_bins[bin])."};
         if (actual_ == for_each_bin([&](std::size_t v) { return static_cast<std::uint32_t>(v) * right_[v]; }))
             return Mistake{"value_added", "Bin v holds v times its count: each pixel adds its value.",
                            "Each pixel adds 1: atomicAdd(&bins[value], 1u)."};

@@ -166,7 +166,7 @@ const std::map<std::string_view, std::string_view>& questions() {
         {"too_much_output", "Which line prints, and how many threads execute it?"},
         {"added_repeatedly", "How many threads add the same sum?"},
         {"missing_barrier",
-         "What ensures that all threads have finished a step of the tree before the next one begins?"},
+         "Which threads add in each step of the tree, and what ensures that they have finished before the next step?"},
         {"float_sum", "Which type holds the sum, and how many digits does it keep?"},
         {"halo_updated", "Which rows of the padded field may the kernel write?"},
         {"one_block_lost", "What happens to the last partial result if the number of partial results is odd?"},

@@ -218,6 +218,8 @@ INSTANTIATE_TEST_SUITE_P(
                     return counts;
                 },
                 "bytes_lost", "its value is taken from bit 23 of the word on, not from bit 24."},
+        Mistake{"BlocksAddOne", "random", 10007, changed([](auto, auto) { return 32u; }), "value_added",
+                "Every bin holds 32, whatever the picture."},
         Mistake{"ValueAtPosition", "random", 10007,
                 [](const Pixels& p) {
                     Counts counts(256);
