@@ -424,9 +424,9 @@ class Explanation {
         return {};
     }
 
-    /// A warp's tree of shuffles lacks its first or its last step.
+    /// A warp's tree of shuffles lacks its last steps.
     Guess try_shuffle_steps() {
-        static constexpr struct { std::size_t first, last, lost; } trees[] = {{16, 2, 1}, {8, 1, 16}, {16, 4, 2}};
+        static constexpr struct { std::size_t first, last, lost; } trees[] = {{16, 2, 1}, {16, 4, 2}};
         for (const std::size_t elements : {4, 1})
             for (const std::size_t threads : usual_blocks) {
                 if (n_ < 2 * threads * elements) continue;

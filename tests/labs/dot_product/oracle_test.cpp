@@ -159,8 +159,6 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"NoShuffleByOneLane", 100000,
                 sum_where([](std::size_t i) { return i / 4 % 2 == 0 && i / 128 % 2 == 0; }), "tree_step",
                 "The answer is that of shuffles without the one by 1 lane."},
-        Mistake{"NoShuffleBy16Lanes", 100000, sum_where([](std::size_t i) { return i / 4 % 32 < 16; }), "tree_step",
-                "The answer is that of shuffles without the one by 16 lanes."},
         Mistake{"OnlyThreadZero", 100000, sum_where([](std::size_t i) { return i % 256 == 0; }), "block_incomplete",
                 "Of every 256 products only the first is in the sum"},
         Mistake{"OnlyWarpZero", 100000, sum_where([](std::size_t i) { return i % 512 < 32; }), "block_incomplete",

@@ -204,7 +204,7 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"SomeStopAt254", turn_counts([](auto c) { return c < 255 ? c
                                                                  : c % 3 ? 254
                                                                          : 255; }), "wrong_cap",
-                "hold 254."},
+                "hold 254.", "edges", 673, 669},
         Mistake{"SumWraps", turn_counts([](auto c) { return c < 255 ? c : 200 + c % 50; }), "sum_not_saturated",
                 "Bins below 255 are right", "edges", 673, 669},
         Mistake{"OneBinEmpty",
