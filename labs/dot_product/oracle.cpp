@@ -92,12 +92,17 @@ class Explanation {
         prefix_.resize(n_ + 1);
         for (std::size_t i = 0; i < n_; ++i) prefix_[i + 1] = prefix_[i] + product(i);
         for (std::size_t i = 0; i < n_; ++i) residues_[i % residues_.size()] += product(i);
-        return first_fit(
-            situation_, *this,
-            {&E::try_kept, &E::try_past_end, &E::try_neutral, &E::try_copied_bytes, &E::try_old_partials, &E::try_tail,
-             &E::try_share, &E::try_warps, &E::try_parts, &E::try_missing_barrier, &E::try_run_lost, &E::try_whole,
-             &E::try_repeated, &E::try_shuffle_up, &E::try_stale_shared_memory, &E::try_odd_trees, &E::try_tree_steps,
-             &E::try_float_sums, &E::try_lost_updates});
+        return first_fit(situation_, *this, {&E::try_kept,          &E::try_past_end,
+                                             &E::try_neutral,       &E::try_copied_bytes,
+                                             &E::try_old_partials,  &E::try_tail,
+                                             &E::try_share,         &E::try_warps,
+                                             &E::try_parts,         &E::try_missing_barrier,
+                                             &E::try_run_lost,      &E::try_whole,
+                                             &E::try_repeated,      &E::try_other_block,
+                                             &E::try_index_in_tree, &E::try_shuffle_up,
+                                             &E::try_shuffle_steps, &E::try_stale_shared_memory,
+                                             &E::try_odd_trees,     &E::try_tree_steps,
+                                             &E::try_float_sums,    &E::try_lost_updates});
     }
 
   private:
@@ -243,10 +248,15 @@ class Explanation {
     Guess try_run_lost() {
         for (std::size_t k = 1; k < n_; ++k) {
             if (prefix_[k] == actual_) return name_run(k);
-            if (right_ - prefix_[k] == actual_)
-                return Mistake{
-                    "first_lost", sentence("The first {} products are not in the sum.", k),
-                    "Does something set out, or the block's sum, to 0 after the first blocks have added to it?"};
+            if (right_ - prefix_[k] != actual_) continue;
+            if (constexpr std::size_t step = 1024; k % step == 0 && n_ - k < 32 * step)
+                return Mistake{"first_lost",
+                               sentence("Only the last {} are in the sum; the first {}, in whole steps, are not.",
+                                        format_plural(n_ - k, "product"), k),
+                               "What the loop over whole steps or vectors adds is lost. Does its body declare a "
+                               "variable again that exists outside, or assign with = where += is meant?"};
+            return Mistake{"first_lost", sentence("The first {} products are not in the sum.", k),
+                           "Does something set out, or the block's sum, to 0 after the first blocks have added to it?"};
         }
         return {};
     }
@@ -304,11 +314,14 @@ class Explanation {
             if (n_ > 2 && added == actual_)
                 return Mistake{
                     "missing_barrier",
-                    sentence("Of every block of {} only the products 0, 1, 2, 4, 8 … {} are in the sum: thread 0 went "
-                             "through all steps of the tree before the other threads had added theirs.",
-                             block, block / 2),
+                    sentence(
+                        "Of every block of {} only the products 0, 1, 2, 4, 8 … {} are in the sum: at each step of "
+                        "the tree, thread 0 adds a sum to which no other thread has added anything.",
+                        block, block / 2),
                     "Between two steps of the tree every thread has to wait for all others: __syncthreads() inside the "
-                    "loop, after the if. A loop that only one warp runs needs __syncwarp() there instead."};
+                    "loop, after the if. A loop that only one warp runs needs __syncwarp() there instead. If the "
+                    "barrier is there, look at the condition: in each step, all threads below half must add, "
+                    "threadIdx.x < half, not thread 0 alone."};
         }
         return {};
     }
@@ -373,6 +386,86 @@ class Explanation {
                     "Let only one block add the elements after the last whole vector: if (blockIdx.x == 0 && "
                     "i < n)."};
         return {};
+    }
+
+    /// One of the two factors has the index in the block, not the one in the vector.
+    Guess try_other_block() {
+        for (const std::size_t block : usual_blocks) {
+            if (block >= n_) continue;
+            std::uint32_t of_a = 0, of_b = 0;
+            for (std::size_t i = 0; i < n_; ++i) of_a += x_[i % block] * y_[i], of_b += x_[i] * y_[i % block];
+            if (actual_ != of_a && actual_ != of_b) continue;
+            const bool is_a = actual_ == of_a;
+            return Mistake{
+                "block_index_forgotten",
+                sentence("The answer is the sum of a[{}] * b[{}]: every block of {} uses the first {} "
+                         "elements of {}.",
+                         is_a ? "i % " + std::to_string(block) : "i", is_a ? "i" : "i % " + std::to_string(block),
+                         std::to_string(block), block, std::string(is_a ? "a" : "b")),
+                "Is the index of both vectors blockIdx.x * blockDim.x + threadIdx.x? threadIdx.x alone "
+                "belongs to shared memory."};
+        }
+        return {};
+    }
+
+    /// The tree compares the index in the vector with its distance: only in block 0 is this the thread's number.
+    Guess try_index_in_tree() {
+        for (const std::size_t block : usual_blocks) {
+            if (block >= n_) continue;
+            const std::uint32_t firsts = sums_modulo(block)[0];
+            if (actual_ != prefix_[block] + firsts - product(0)) continue;
+            return Mistake{"block_incomplete",
+                           sentence("The sum of block 0 is right; of every other block of {} only the first product "
+                                    "is in the sum.",
+                                    block),
+                           "Which number does the tree compare with its distance? It must be the thread's number in "
+                           "the block, threadIdx.x; the index in the vector is the same only in block 0."};
+        }
+        return {};
+    }
+
+    /// A warp's tree of shuffles lacks its last steps.
+    Guess try_shuffle_steps() {
+        static constexpr struct { std::size_t first, last, lost; } trees[] = {{16, 2, 1}, {16, 4, 2}};
+        for (const std::size_t elements : {4, 1})
+            for (const std::size_t threads : usual_blocks) {
+                if (n_ < 2 * threads * elements) continue;
+                std::vector<std::uint32_t> lanes(threads);
+                const std::vector<std::uint32_t> sums = sums_modulo(threads * elements);
+                for (std::size_t k = 0; k < sums.size(); ++k) lanes[k / elements] += sums[k];
+                for (std::size_t i = n_ / elements * elements; i < n_; ++i) {  // thread 0 and those after it
+                    lanes[i % (threads * elements) / elements] -= product(i);
+                    lanes[i % elements] += product(i);
+                }
+                for (const auto& tree : trees)
+                    for (const bool twice : {true, false})
+                        if (sum_of_shuffles(lanes, tree.first, tree.last, twice) == actual_)
+                            return Mistake{
+                                "tree_step",
+                                sentence("The answer is that of shuffles without the one by {} {}.", tree.lost,
+                                         std::string(tree.lost == 1 ? "lane" : "lanes")),
+                                "In a warp of 32 lanes the distances are 16, 8, 4, 2 and 1: where does the loop begin, "
+                                "and when does it end?"};
+            }
+        return {};
+    }
+
+    /// Lane 0's sum of each warp, then of the warps' sums: by the same tree if `twice`, else by a right one.
+    static std::uint32_t sum_of_shuffles(const std::vector<std::uint32_t>& lanes, std::size_t first, std::size_t last,
+                                         bool twice) {
+        constexpr std::size_t warp = 32;
+        const auto lane_0 = [&](std::vector<std::uint32_t> values, std::size_t from, std::size_t to) {
+            values.resize(warp);
+            for (std::size_t distance = from; distance >= to; distance /= 2)
+                for (std::size_t lane = 0; lane + distance < warp; ++lane) values[lane] += values[lane + distance];
+            return values[0];
+        };
+        std::vector<std::uint32_t> sums;
+        for (std::size_t t = 0; t < lanes.size(); t += warp)
+            sums.push_back(lane_0(
+                {lanes.begin() + static_cast<std::ptrdiff_t>(t), lanes.begin() + static_cast<std::ptrdiff_t>(t + warp)},
+                first, last));
+        return twice ? lane_0(sums, first, last) : lane_0(sums, warp / 2, 1);
     }
 
     /// Lane 0 never gets a sum from another lane: at each of five distances it adds its own sum to itself.

@@ -440,6 +440,7 @@ class Suspicions {
         suspect_change();
         suspect_rules();
         suspect_coverage();
+        suspect_change_in_float();
         suspect_lost_maximum();
         suspect_ended_early();
         suspect_misplaced_mirror();
@@ -817,6 +818,26 @@ class Suspicions {
                             return true;
                         });
             }
+    }
+
+    /// What is reported is the largest change rounded to float, after the right count or after all iterations.
+    void suspect_change_in_float() {
+        const double found = actual_[largest_change];
+        const std::size_t last = claimed_iterations();
+        if (done_ == 0 || (last != done_ && last != sizes_.max_iterations)) return;
+        if (found == 0 || static_cast<double>(static_cast<float>(found)) != found) return;
+        const std::vector<double> changes = last_changes(last);
+        const auto [lowest, highest] = std::minmax_element(changes.begin(), changes.end());
+        const double largest = std::max(-*lowest, *highest);
+        const double distance = std::abs(found - largest);
+        if (distance <= change_bound() || distance > largest * std::numeric_limits<float>::epsilon()) return;
+        suspect_stopped_at(last,
+                           {"truncated",
+                            sentence("The largest change is {}, but {} is reported: that is the same value as a float.",
+                                     largest, found),
+                            "Changes are double. Does a float variable, parameter or array hold one on the way, or "
+                            "does a function of float, fabsf or fmaxf, compute it? Use fabs and fmax."},
+                           found);
     }
 
     /// What is reported exceeds all changes, so the iterations never end early.

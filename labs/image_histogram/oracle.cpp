@@ -165,9 +165,9 @@ class Explanation {
         if (wrong_ == 0) return {};
         return first_fit(situation_, *this,
                          {&E::try_kept, &E::try_bins_missing, &E::try_past_end, &E::try_one_value, &E::try_ends,
-                          &E::try_repeated, &E::try_values, &E::try_bytes, &E::try_small_counters, &E::try_shares,
-                          &E::try_halves, &E::try_same_surplus, &E::try_overflow, &E::try_carries, &E::try_lost_counts,
-                          &E::try_surplus, &E::try_transposed_partials});
+                          &E::try_repeated, &E::try_values, &E::try_bytes, &E::try_shifts, &E::try_small_counters,
+                          &E::try_shares, &E::try_halves, &E::try_same_surplus, &E::try_overflow, &E::try_carries,
+                          &E::try_lost_counts, &E::try_surplus, &E::try_transposed_partials});
     }
 
   private:
@@ -392,6 +392,11 @@ class Explanation {
     // --- the wrong bin ---
 
     Guess try_values() {
+        if (const std::uint32_t all = actual_[0];
+            all > 0 && std::ranges::all_of(actual_, [&](std::uint32_t one) { return one == all; }) && total_ != n_)
+            return Mistake{"value_added", sentence("Every bin holds {}, whatever the picture.", all),
+                           "Does each block add the same number, such as 1, to every bin? It adds its own count of "
+                           "the bin: atomicAdd(&bins[bin], block_bins[bin])."};
         if (actual_ == for_each_bin([&](std::size_t v) { return static_cast<std::uint32_t>(v) * right_[v]; }))
             return Mistake{"value_added", "Bin v holds v times its count: each pixel adds its value.",
                            "Each pixel adds 1: atomicAdd(&bins[value], 1u)."};
@@ -443,6 +448,42 @@ class Explanation {
             }
         }
         return {};
+    }
+
+    /// One of the four values in each word is taken from another bit on than its first one.
+    Guess try_shifts() {
+        if (n_ > most_searched) return {};
+        const std::size_t words = n_ / 4;
+        for (const std::size_t end : {words, n_ / 16 * 4}) {  // what is left may be counted one by one
+            if (end == 0) return {};
+            for (unsigned place = 0; place < 4; ++place) {
+                const Bins others = right_ - count_shifted(end, 8 * place);
+                for (int off : {-1, 1, -2, 2, -4, 4, -7, 7}) {
+                    const int bit = static_cast<int>(8 * place) + off;
+                    if (bit < 0 || bit > 31 || actual_ != others + count_shifted(end, static_cast<unsigned>(bit)))
+                        continue;
+                    return Mistake{
+                        "bytes_lost",
+                        sentence("Of every four pixels the one in byte {0} of a word is wrong: its value is taken from "
+                                 "bit {1} of the word on, not from bit {2}.",
+                                 place, static_cast<unsigned>(bit), 8 * place),
+                        "Byte k of a word begins at bit 8 * k. Compare the four shifts: each differs from the one "
+                        "before by 8 bits."};
+                }
+            }
+        }
+        return {};
+    }
+
+    /// The bins of the 8 bits from `shift` on, of so many words of four pixels.
+    Bins count_shifted(std::size_t words, unsigned shift) const {
+        Bins counted{};
+        for (std::size_t w = 0; w < words; ++w) {
+            std::uint32_t word = 0;
+            for (unsigned k = 0; k < 4; ++k) word |= std::uint32_t{pixels_[4 * w + k]} << 8 * k;
+            ++counted[word >> shift & 255];
+        }
+        return counted;
     }
 
     Guess try_parts(const std::vector<Bins>& parts, const Bins& rest, std::size_t period, std::size_t size) const {
@@ -551,6 +592,15 @@ class Explanation {
         if (!std::equal(right_.begin(), right_.end(), actual_.begin(), std::less_equal<>())) return {};
         for (std::size_t v = 0; v < actual_.size(); ++v)
             if (actual_[v] != right_[v] && actual_[v] == before_[v]) return {};  // never written
+        std::uint64_t of_values = 0;
+        for (std::size_t v = 0; v < right_.size(); ++v) of_values += std::uint64_t{v} * right_[v];
+        if (total_ == of_values && total_ != n_)
+            return Mistake{"value_added",
+                           sentence("Together the bins hold {} counts for {} pixels: that is the sum of all pixels' "
+                                    "values.",
+                                    total_, n_),
+                           "The value of a pixel is the index of its bin, and each pixel adds 1: "
+                           "atomicAdd(&bins[value], 1u)."};
         return Mistake{"counted_too_often",
                        sentence("{} too many, none too few: together they hold {} counts for {} pixels.",
                                 format_plural(wrong_, "bin") + (wrong_ == 1 ? " has" : " have"), total_, n_),

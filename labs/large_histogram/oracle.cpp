@@ -467,6 +467,14 @@ class Explanation {
             return Mistake{"vector_tail_lost",
                            "The values after each histogram's last whole vector of four are not counted.",
                            "Up to three values are left after the vectors: count them one by one."};
+        if (fits(count([&](std::size_t h, std::size_t i) {
+                const std::size_t vectors = (n - head(h)) / 4 * 4;
+                return i >= vectors && i < vectors + head(h) ? 2 : 1;
+            })))
+            return Mistake{"tail_twice",
+                           "Where a histogram begins with values before its first aligned vector, as many values are "
+                           "counted twice: the last ones of the last whole vector.",
+                           "The values after the last whole vector begin at head + vectors * 4, not at vectors * 4."};
         if (!fits(count([&](std::size_t h, std::size_t i) { return i >= head(h); }))) return {};
         return Mistake{
             "head_lost", "The values before each histogram's first aligned vector of four are not counted.",
@@ -567,14 +575,31 @@ class Explanation {
 
     /// Count that stand some columns or rows from where they belong.
     Guess try_shifted() {
+        const auto misplaced = [&](long dx, long dy) -> Guess {
+            const std::size_t moved = dx || dy ? moved_by(dx, dy) : 0;
+            if (moved == 0) return {};
+            return Mistake{
+                "window_misplaced",
+                sentence("{} bins hold the count of another bin, {} columns and {} rows away, the first in {}.", moved,
+                         std::abs(dx), std::abs(dy), describe(first_)),
+                "Counting and writing have to agree on where the window begins."};
+        };
         for (const long dy : {0L, 1L, -1L, 2L, -2L, 4L, -4L})
             for (const long dx : {16L, -16L, 4L, -4L, 1L, -1L, 2L, -2L, 8L, -8L, 12L, -12L, 0L})
-                if (const std::size_t moved = dx || dy ? moved_by(dx, dy) : 0)
-                    return Mistake{
-                        "window_misplaced",
-                        sentence("{} bins hold the count of another bin, {} columns and {} rows away, the first in {}.",
-                                 moved, std::abs(dx), std::abs(dy), describe(first_)),
-                        "Counting and writing have to agree on where the window begins."};
+                if (Guess guess = misplaced(dx, dy)) return guess;
+        // Further away, as when the window's first row is not subtracted: only where some filled bins agree.
+        std::vector<std::size_t> filled;
+        for (const std::size_t b : wrong_)
+            if (filled.size() < 64 && actual_[b] > 0) filled.push_back(b);
+        for (long dy = 1 - static_cast<long>(shape_.rows); dy < static_cast<long>(shape_.rows); ++dy) {
+            const auto agrees = [&](std::size_t b) {
+                const long from = static_cast<long>(b) - dy * static_cast<long>(shape_.columns);
+                return from >= 0 && from < static_cast<long>(counts_.size()) &&
+                       fits_count(counts_[static_cast<std::size_t>(from)], actual_[b]);
+            };
+            if (!std::all_of(filled.begin(), filled.end(), agrees) || filled.empty()) continue;
+            if (Guess guess = misplaced(0, dy)) return guess;
+        }
         return {};
     }
 

@@ -593,6 +593,10 @@ class Explanation : Output<std::uint8_t> {
     Guess try_full_only() {
         if (!all_wrong([this](std::size_t b) { return right[b] == bin_full; })) return {};
         const auto full = static_cast<std::size_t>(std::count(right.begin(), right.end(), bin_full));
+        if (wrong > 1 && all_wrong([this](std::size_t b) { return actual[b] == bin_full - 1; }))
+            return Mistake{"wrong_cap",
+                           sentence("Bins below 255 are right, but of {} that are full {} hold 254.", full, wrong),
+                           "A bin that holds 254 takes one more: the comparison is with bin_full, 255, and with <."};
         return Mistake{
             "sum_not_saturated",
             sentence("Bins below 255 are right, but of {} that are full {} not: bin {} occurs {} times and holds {}.",

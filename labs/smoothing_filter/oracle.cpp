@@ -383,13 +383,16 @@ class Explanation : Output<float> {
 
     Guess try_places() {
         const auto pitch = static_cast<std::int64_t>(shape_.pitch()), width = static_cast<std::int64_t>(shape_.width);
+        for (const std::int64_t wrong : {width, pitch + 1, pitch - 1, pitch - 2, pitch + 4}) {
+            if (!gives(with_places([=](auto x, auto y, auto r, auto c) { return (y + r) * wrong + x + c; }))) continue;
+            return Mistake{"wrong_pitch",
+                           fmt::format("The image is read as if its rows were {} pixels apart; they are {} apart, "
+                                       "width + 4.",
+                                       format_count(static_cast<std::size_t>(wrong)), format_count(shape_.pitch())),
+                           "image is wider than out by the filter's rim: row y begins at y * (width + 4)."};
+        }
         if (Guess guess = match(
-                {{{"wrong_pitch",
-                   sentence("The image is read as if its rows were {} pixels apart; they are {} apart, width + 4.",
-                            shape_.width, shape_.pitch()),
-                   "image is wider than out by the filter's rim: row y begins at y * (width + 4)."},
-                  with_places([=](auto x, auto y, auto r, auto c) { return (y + r) * width + x + c; })},
-                 {{"comma_index",
+                {{{"comma_index",
                    "Every row of the output is computed from the first rows of the image: the row does not count in "
                    "the index.",
                    "Is there an index such as image[y, x]? In C++ the comma throws y away; write image[y * pitch + "

@@ -132,11 +132,21 @@ std::string extent_words(const std::uint32_t (&extent)[3]) {
 }
 
 /// Name the call's largest launch if the mistake may be its size. Only the CPU backend knows its line.
-void name_launch(Failure& failure, const StatusPage& page) {
+void name_launch(Failure& failure, const StatusPage& page, const Problem& problem) {
     static const std::set<std::string_view> of_size = {"tail_lost", "blocks_rounded_down", "transposed",
                                                        cause::grid_too_small};
     const LaunchSize& launch = page.largest_launch;
     if (!of_size.contains(failure.cause) || launch.line <= 0 || launch.call != page.calls) return;
+    const auto volume = [](const std::uint32_t(&extent)[3]) { return double{1} * extent[0] * extent[1] * extent[2]; };
+    double elements = 1;
+    for (const std::int64_t size : problem.sizes) elements *= static_cast<double>(size);
+    if (failure.cause == cause::grid_too_small && volume(launch.grid) * volume(launch.block) >= elements) {
+        failure.cause = "rest_lost";
+        failure.hint =
+            "The launch starts enough threads. Which line computes a thread's index, and is its type wide enough "
+            "(std::size_t)? Or which value in the guard or the loop ends too early?";
+        return;
+    }
     const std::string grid = extent_words(launch.grid), block = extent_words(launch.block);
     failure.message += fmt::format(" Line {} launches {} {} of {} {}.", launch.line, grid,
                                    grid == "1" ? "block" : "blocks", block, block == "1" ? "thread" : "threads");
@@ -169,7 +179,7 @@ Failure tell_call(StageRun& run, const Trial& trial, const CallResult& result, c
 Failure explain_output(StageRun& run, const Trial& trial, const CallResult& result, const Poison& poison) {
     const Situation situation{trial.problem, trial.before, result.outputs, trial.previous, poison.beyond, run.stage.id};
     Failure plain = search_cause(run, situation, *result.difference, poison);
-    if (run.session) name_launch(plain, run.session->status());
+    if (run.session) name_launch(plain, run.session->status(), trial.problem);
     const bool unwritten = plain.cause == cause::never_written;
     const bool wholly = result.difference->wrong == situation.actual[result.difference->buffer].count();
     if (unwritten && wholly && result.launches > 0 && needs_kernel(run.lab, trial.problem))

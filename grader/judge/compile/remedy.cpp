@@ -317,6 +317,12 @@ std::string remedy_for(const Diagnostic& error, const std::vector<Diagnostic>& a
     if (says("expected initializer before ‘+=’", "expected initializer before ‘-=’",
              "expected initializer before ‘*=’"))
         return "With its type, this line declares a new variable. To change the existing one, omit the type.";
+    if (says("expected unqualified-id before ‘for’", "expected unqualified-id before ‘if’",
+             "expected unqualified-id before ‘while’", "expected unqualified-id before ‘do’",
+             "expected unqualified-id before ‘return’", "expected unqualified-id before ‘switch’",
+             "expected declaration before ‘}’"))
+        return "This line is outside every function: one of the lines above it has a } too many, or a { is missing "
+               "there, so that the function ends too early.";
     if (says("expected ‘(’ before"))
         return "Write a condition in parentheses: if (…), while (…), for (…; …; …). A call's arguments need them, too.";
     if (says("assignment of read-only", "increment of read-only", "decrement of read-only"))

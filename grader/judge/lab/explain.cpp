@@ -150,8 +150,13 @@ Mistake name_prefix(std::size_t n, std::size_t kept, const Nouns& nouns) {
     if (kept == n / 4)
         return {"bytes_not_elements", counts + ": exactly a quarter.",
                 "cudaMemcpy and cudaMemset count bytes, and a float or an int has four: n * sizeof(float)."};
+    // Threads come in whole warps, so a grid that is too small ends at a multiple of 32.
+    if (kept % 32)
+        return {"rest_lost", counts + ".",
+                "Which line computes where the threads stop: the number of elements, or of vectors or steps? And does "
+                "every path of the kernel handle its elements, the last ones too?"};
     return {
-        "grid_too_small", kept % 32 ? counts + "." : sentence("{}, as if {} threads took one each.", counts, kept),
+        "grid_too_small", sentence("{}, as if {} threads took one each.", counts, kept),
         "Either launch a thread for each of them, or let each thread continue in a loop: i += gridDim.x * blockDim.x."};
 }
 

@@ -72,6 +72,7 @@ TEST(NamePrefix, TellsTailsFromGridsThatAreTooSmall) {
     EXPECT_EQ(cause(100000, 255 * 256 + 391), "block_thread_swapped");
     EXPECT_EQ(cause(100000, 25000), "bytes_not_elements");
     EXPECT_EQ(cause(100000, 16384), "grid_too_small");
+    EXPECT_EQ(cause(100000, 25256), "rest_lost");
     EXPECT_EQ(cause(std::size_t{1} << 32, std::size_t{1} << 31), "int_overflow");
 }
 

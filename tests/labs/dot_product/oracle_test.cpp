@@ -151,6 +151,14 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"FixedGrid", 1000003, sum_where([](std::size_t i) { return i < 66048; }), "grid_too_small",
                 "first 66,048 of 1,000,003"},
         Mistake{"FirstLost", 10000, sum_where([](std::size_t i) { return i >= 5120; }), "first_lost", "first 5,120"},
+        Mistake{"WholeStepsLost", 100000, sum_where([](std::size_t i) { return i >= 98304; }), "first_lost",
+                "Only the last 1,696 products are in the sum; the first 98,304, in whole steps, are not."},
+        Mistake{"ThreadNumberInTheTree", 1000003,
+                sum_where([](std::size_t i) { return i < 256 || i % 256 == 0; }), "block_incomplete",
+                "The sum of block 0 is right; of every other block of 256 only the first product is in the sum."},
+        Mistake{"NoShuffleByOneLane", 100000,
+                sum_where([](std::size_t i) { return i / 4 % 2 == 0 && i / 128 % 2 == 0; }), "tree_step",
+                "The answer is that of shuffles without the one by 1 lane."},
         Mistake{"OnlyThreadZero", 100000, sum_where([](std::size_t i) { return i % 256 == 0; }), "block_incomplete",
                 "Of every 256 products only the first is in the sum"},
         Mistake{"OnlyWarpZero", 100000, sum_where([](std::size_t i) { return i % 512 < 32; }), "block_incomplete",
@@ -211,6 +219,16 @@ TEST(DotProductOracle, ExplainsOtherOperations) {
     for (std::size_t i = 0; i < 1000; ++i) sum += x[i], both += x[i] + y[i];
     EXPECT_THAT(explain_answer(problem, sum)->message, HasSubstr("the sum of a[i];"));
     EXPECT_THAT(explain_answer(problem, both)->message, HasSubstr("the sum of a[i] + b[i];"));
+}
+
+TEST(DotProductOracle, ExplainsAnIndexInTheBlock) {
+    const Problem problem = make("random", 1000);
+    std::uint32_t of_a = 0, of_b = 0;
+    const auto x = problem.arrays[a].as<std::uint32_t>(), y = problem.arrays[b].as<std::uint32_t>();
+    for (std::size_t i = 0; i < 1000; ++i) of_a += x[i % 128] * y[i], of_b += x[i] * y[i % 256];
+    EXPECT_THAT(explain_answer(problem, of_a)->message, HasSubstr("a[i % 128] * b[i]: every block of 128"));
+    EXPECT_THAT(explain_answer(problem, of_b)->message, HasSubstr("a[i] * b[i % 256]: every block of 256"));
+    EXPECT_EQ(explain_answer(problem, of_b)->cause, "block_index_forgotten");
 }
 
 TEST(DotProductOracle, ExplainsWhatIsKeptFromTheCallBefore) {

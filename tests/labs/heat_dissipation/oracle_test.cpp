@@ -344,6 +344,7 @@ TEST(HeatOracle, ExplainsWhatIsSaidAboutARightField) {
     Plain earlier(problem);
     for (int k = 0; k < 10; ++k) earlier.iterate();
     EXPECT_EQ(cause_of(problem, earlier.field, 10, problem.reals[0] / 2), "lost_maximum");
+    EXPECT_EQ(cause_of(problem, cells, done, static_cast<float>(change)), "truncated");
 }
 
 /// The largest change of the last iteration and, where it was the largest that warms, that one.

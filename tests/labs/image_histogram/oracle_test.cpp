@@ -210,6 +210,23 @@ INSTANTIATE_TEST_SUITE_P(
                     return count_by(p, [](std::size_t i) { return i >= 10004 ? 1 : i % 4 == 2 ? 2 : i % 4 == 3 ? 0 : 1; });
                 },
                 "bytes_lost", "number 2 is counted twice, and number 3 not at all"},
+        Mistake{"ByteFromAnotherBit", "random", 10007,
+                [](const Pixels& p) {
+                    Counts counts(256);
+                    for (std::size_t i = 0; i < p.size(); ++i)
+                        ++counts[i % 4 == 3 ? (p[i] << 1 | p[i - 1] >> 7) & 255 : p[i]];
+                    return counts;
+                },
+                "bytes_lost", "its value is taken from bit 23 of the word on, not from bit 24."},
+        Mistake{"BlocksAddOne", "random", 10007, changed([](auto, auto) { return 32u; }), "value_added",
+                "Every bin holds 32, whatever the picture."},
+        Mistake{"ValueAtPosition", "random", 10007,
+                [](const Pixels& p) {
+                    Counts counts(256);
+                    for (std::size_t i = 0; i < p.size(); ++i) counts[i % 256] += p[i];
+                    return counts;
+                },
+                "value_added", "counts for 10,007 pixels: that is the sum of all pixels' values."},
         Mistake{"Saturated", "walk", 100000, changed([](auto, auto c) { return std::min(c, 255u); }),
                 "counter_overflow", "Counts end at 255"},
         Mistake{"EightBitsEach", "walk", 100000,

@@ -229,6 +229,11 @@ INSTANTIATE_TEST_SUITE_P(
                 [](const Counts& c, std::size_t b, std::uint8_t) { return b < 16 ? 0 : cap(c[b - 16]); },
                 "window_misplaced",
                 "16 columns and 0 rows away"},
+        Mistake{"ShiftedByManyRows",
+                {},
+                [](const Counts& c, std::size_t b, std::uint8_t) { return b < 5120 ? 0 : cap(c[b - 5120]); },
+                "window_misplaced",
+                "0 columns and 20 rows away"},
         Mistake{"Nothing",
                 {},
                 [](const Counts&, std::size_t, std::uint8_t) { return 0; },
@@ -266,6 +271,22 @@ INSTANTIATE_TEST_SUITE_P(
                 "lost_updates",
                 "and none is too many"}),
     [](const auto& info) { return info.param.name; });
+
+TEST(LargeHistogramOracle, ExplainsATailThatBeginsTooEarly) {
+    const Problem problem = make({});
+    const std::size_t n = 20001;
+    Counts counts = count(problem);
+    const auto all = problem.arrays[values].as<std::uint32_t>();
+    for (std::size_t h = 0; h < 3; ++h) {
+        const std::size_t head = (4 - h * n % 4) % 4, vectors = (n - head) / 4 * 4;
+        for (std::size_t i = vectors; i < vectors + head; ++i) ++counts[h * 25600 + all[h * n + i]];
+    }
+    std::vector<std::uint8_t> actual;
+    for (const std::uint32_t one : counts) actual.push_back(static_cast<std::uint8_t>(cap(one)));
+    const auto found = explain(oracle(), problem, bins, nothing(counts.size()), bytes_of(actual));
+    ASSERT_TRUE(found);
+    EXPECT_EQ(found->cause, "tail_twice") << found->message;
+}
 
 TEST(LargeHistogramOracle, ExplainsLostTails) {
     const Recipe recipe{"uniform", 3, 1003, 256, 100};

@@ -201,6 +201,10 @@ INSTANTIATE_TEST_SUITE_P(
                 "256 in 8 bits is 0", "edges", 673, 669},
         Mistake{"CapOf127", turn_counts([](auto c) { return std::min<std::uint64_t>(c, 127); }), "wrong_cap",
                 "stop at 127"},
+        Mistake{"SomeStopAt254", turn_counts([](auto c) { return c < 255 ? c
+                                                                 : c % 3 ? 254
+                                                                         : 255; }), "wrong_cap",
+                "hold 254.", "edges", 673, 669},
         Mistake{"SumWraps", turn_counts([](auto c) { return c < 255 ? c : 200 + c % 50; }), "sum_not_saturated",
                 "Bins below 255 are right", "edges", 673, 669},
         Mistake{"OneBinEmpty",
