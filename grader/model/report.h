@@ -19,8 +19,7 @@ bool refused_by_nvcc(const Compilation& compilation);
 bool needs_gpu(const Compilation& compilation);
 /// Return whether the finding may explain a wrong answer, but is irrelevant if the answer is right.
 inline bool matters_if_wrong(const Finding& finding) {
-    return finding.cause == "absent_lane" || finding.cause == "unset_constant" ||
-           finding.cause == "kept_value";
+    return finding.cause == "absent_lane" || finding.cause == "unset_constant" || finding.cause == "kept_value";
 }
 /// Return the finding because of which the sanitizer fails the stage; null if there is none.
 const Finding* first_finding(const StageReport& stage);

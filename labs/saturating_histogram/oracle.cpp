@@ -572,7 +572,8 @@ class Explanation : Output<std::uint8_t> {
                          lost == 1 ? "is" : "two are");
             if (fits_steps(step - lost, 1, true)) return wrong_index(which + ".");
             if (fits_steps(step - lost, lost + 1, true))
-                return wrong_index(which + ", and the one before instead of them.");
+                return wrong_index(which + (lost == 1 ? ", and the one before is counted twice."
+                                                      : ", and the one before them is counted three times."));
         }
         if (fits_steps(1, step, true))
             return wrong_index(sentence("Each step counts its first element {} times.", step));

@@ -119,7 +119,7 @@ def test_the_sanitizer_runs_the_dataset_that_fails_without_a_cause(tmp_path):
 def test_a_vector_that_only_reserves_is_the_cause_of_an_answer_of_0(tmp_path):
     source = wrong.source_of("dot_product", "04_reserved_not_resized.patch", tmp_path)
     failure = check("dot_product", "04_dyadic_cpu_tail", source, tmp_path).failures()[0]
-    assert failure["message"].startswith("Line 68: cudaMemcpy: the destination is smaller")
+    assert failure["message"].startswith("Line 68: cudaMemcpy: the destination is too small")
 
 
 def test_a_grid_that_is_too_small_is_named_with_its_line(tmp_path):
