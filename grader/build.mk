@@ -29,12 +29,14 @@ objects_of = $(patsubst %.cpp,$(objects)/%.o,$(1))
 # The largest unit is first, so that two cores end together. These files are compiled alone: a main, which tests leave
 # out, and files with flags or macros of their own.
 alone := %/main.cpp %/version.cpp %/image.cpp
-units := judge compile bench rewriter base  # and each folder of tests
+units = $(foreach unit,judge compile bench rewriter base,$(if $(strip $(call sources_of_unit,$(unit))),$(unit)))
 compile := $(addprefix grader/judge/,compile run sandbox sanitizer)
 bench := $(addprefix grader/judge/,bench device predict)
 base := grader/common grader/io grader/model grader/judge/lab
 rewriter := grader/cpu/rewriter
 judge := $(filter-out $(compile) $(bench) $(base),$(patsubst %/,%,grader/judge $(wildcard grader/judge/*/)))
+sources_of_unit = $(filter-out $(alone),$(foreach folder,$($(1)),$(wildcard $(folder)/*.cpp))) \
+    $(if $(filter base,$(1)),$(patsubst $(BUILD)/%,%,$(generated)))
 object_of_unit = $(patsubst %,$(objects)/%.o,$(1))
 
 # The C++ types of the schemas. manifest.cpp reads lab.json and the datasets with types of its own, and only Python reads
@@ -45,7 +47,7 @@ judge_sources := $(foreach part,common io judge model,$(call sources,grader/$(pa
 rewriter_sources := $(call sources,grader/cpu/rewriter)
 judge_objects := $(call object_of_unit,$(filter-out rewriter,$(units))) \
     $(call objects_of,$(filter $(alone),$(judge_sources)))
-rewriter_objects := $(call object_of_unit,rewriter) $(call objects_of,$(filter $(alone),$(rewriter_sources)))
+rewriter_objects := $(call object_of_unit,$(filter rewriter,$(units))) $(call objects_of,$(filter $(alone),$(rewriter_sources)))
 oracles := $(patsubst labs/%.cpp,$(BUILD)/labs/%.so,$(wildcard $(LABS:%=labs/%/oracle.cpp)))
 oracle_objects := $(call objects_of,$(wildcard labs/*/oracle.cpp labs/*/show.cpp))
 test_folders := $(patsubst %/,%,$(sort $(dir $(filter %_test.cpp,$(call sources,tests)))))
@@ -59,8 +61,6 @@ remember = $(shell mkdir -p $(dir $(1)); new="$(2)"; [ "$$new" = "$$(cat $(1) 2>
 $(call remember,$(BUILD)/revision,$$(cat grader/revision 2>/dev/null || git describe --always --dirty --abbrev=10 2>/dev/null || echo unknown))
 $(call remember,$(BUILD)/compiler,$(CXX) $$($(CXX) -dumpfullversion) $(CXXFLAGS))
 include_all = $$(printf '$(hash)include "%s"\n' $(1))
-sources_of_unit = $(filter-out $(alone),$(foreach folder,$($(1)),$(wildcard $(folder)/*.cpp))) \
-    $(if $(filter base,$(1)),$(patsubst $(BUILD)/%,%,$(generated)))
 $(foreach unit,$(units),$(call remember,$(BUILD)/units/$(unit).cpp,$(call include_all,$(call sources_of_unit,$(unit)))))
 $(foreach folder,$(test_folders),\
     $(call remember,$(BUILD)/units/$(folder).cpp,$(call include_all,$(wildcard $(folder)/*_test.cpp))))

@@ -229,7 +229,7 @@ def test_a_race_fails_the_check_with_its_line(student: Student) -> None:
         ("CUDA_CHECK(cudaMemset(out, 0, 8 * n));", "cudaMemset: the destination is too small for what is set"),
         (
             "CUDA_CHECK(cudaMemcpy(out, a, 4 * n + 4, cudaMemcpyDeviceToDevice));",
-            "cudaMemcpy: the destination is smaller",
+            "cudaMemcpy: the destination is too small",
         ),
     ],
 )
@@ -357,7 +357,7 @@ def test_a_barrier_that_not_all_threads_reach_is_noted(student: Student, kernel:
     said = student.check()
     words = " ".join(said.stdout.split())
     assert said.returncode == 0, said.stdout + said.stderr
-    assert "Note: Line 5: 128 of 256 threads of block (0,0,0) never come to this barrier." in words, words
+    assert "Note: Line 5: 128 of 256 threads of block (0,0,0) never reach this barrier." in words, words
     assert "Move it out of the if" in words
 
 

@@ -22,6 +22,7 @@ from typing import Any
 
 from grader.python.common.markup import show_text
 
+OUT_OF_MEMORY = 3
 INTERRUPTED = 130
 KILLED_AFTER_S = 10
 MOST_DIGITS = 40  # of a whole number
@@ -63,7 +64,7 @@ def run_command(
         return 2
     except MemoryError:
         say_error("This machine has too little free memory for that. Look for a very large input file.")
-        return 2
+        return OUT_OF_MEMORY
 
 
 def make_parser(prog: str, about: str | None, root: bool = False) -> argparse.ArgumentParser:

@@ -59,7 +59,7 @@ def test_each_submission_gets_one_status(course: Course) -> None:
     assert next(iter(course.statuses())) == "cs4"  # failures on our side come first
     said = course.verb("status").stdout
     assert "cs4: judge error: The judge broke." in said
-    assert "fb7: archive refused: A name in it leads out of its folder (../01_first.cu).\n" in said
+    assert "fb7: archive refused: A name in it points outside its folder (../01_first.cu).\n" in said
     told = (course.out / "feedback/fb7/feedback.txt").read_text()
     for text in (said, done.stdout, told):  # no text shows the names used in the database
         assert not [name for name in (*STATUSES, *MEANINGS) if "_" in name and name in text]
@@ -90,7 +90,7 @@ def test_another_labs_hand_ins_are_refused_before_anything_is_graded(course: Cou
         course.handed_in.write_bytes(make_zip(*members))
         said = course.grade()
         assert said.returncode == 2 and f"other.zip: {says}" in said.stderr, said.stderr
-        assert "say LAB=other (--lab other) and another OUT" in said.stderr
+        assert "choose LAB=other (--lab other) and a different OUT" in said.stderr
         assert snapshot(course) == before
     crowd = [(f"x{number}/01_another.cu", b"") for number in range(4)]
     course.handed_in.write_bytes(make_zip(*((f"s{n}/{STAGES[0]}.cu", b"fine") for n in range(3)), *crowd))
@@ -111,7 +111,7 @@ def test_what_was_handed_in_in_the_place_of_a_stage_is_named(course: Course) -> 
     course.grade()
     no_stage = f"No file has the name of a stage of {LAB}, such as {STAGES[0]}.cu."
     assert {row.key: row.detail for row in course.database().rows()} == {
-        "al1": f"This is of the lab other, not {LAB}. It holds 01_another.cu.",
+        "al1": f"This is for the lab other, not {LAB}. It holds 01_another.cu.",
         "at2": f"{no_stage} It holds report.docx.",
         "gh3": f"{no_stage} It holds kernel.cu.",
     }
@@ -142,7 +142,7 @@ def test_of_two_archives_of_one_time_the_instructor_chooses(course: Course) -> N
     how = f"To have one of them graded, delete the others from {folder}, and repeat the command. Stages: {STAGES[0]}."
     (row,) = course.database().rows()
     assert row.notes[:2] == [
-        f"{STAGES[0]} from second.zip: the times do not say which is the newest. Not used: first.zip",
+        f"{STAGES[0]} from second.zip: the times do not show which is the newest. Not used: first.zip",
         how,
     ]
     assert row.status == "missing_stages"
@@ -214,7 +214,7 @@ def test_regrading_keeps_the_old_score_and_its_reason(course: Course) -> None:
     assert course.log("end").count("gh3") == 4
     said = course.verb("regrade", "--student", "nobody")
     assert said.returncode == 2
-    assert "Nobody here is called nobody" in said.stderr
+    assert "No student has the name nobody" in said.stderr
 
 
 def test_a_students_history_has_each_grade_and_decision(course: Course) -> None:
@@ -229,7 +229,7 @@ def test_a_students_history_has_each_grade_and_decision(course: Course) -> None:
     assert [line.partition("0.1 (one))")[2] for line in grades] == ["", ": asked for: a complaint", ": handed in again"]
     assert all(": 12 of 20 points, 8 pending (graded, cpu, " in line for line in grades)
     assert re.fullmatch(r"By hand, 20\S+, by \S+: al1, set to 7 points \(shown in person\)", decision)
-    assert "Nobody here is called bob" in course.verb("history", "--student", "bob").stderr
+    assert "No student has the name bob" in course.verb("history", "--student", "bob").stderr
 
 
 def test_regrading_tells_whose_points_changed(course: Course) -> None:
@@ -589,7 +589,7 @@ def test_a_full_disk_stops_it_and_loses_nothing(course: Course, tmp_path: Path) 
     if done.returncode == 99 or not (kept / "first").exists():
         pytest.skip(f"no file system can be mounted here: {done.stderr}")
     assert (kept / "first").read_text() == "2\n"
-    assert "make room" in done.stderr and "Traceback" not in done.stderr, done.stderr
+    assert "free some space" in done.stderr and "Traceback" not in done.stderr, done.stderr
     assert (kept / "second").read_text() == "0\n"
     assert [course.log("end").count(f"s{number}") for number in range(4)] == [1, 1, 1, 2]
     with (kept / "gradebook.csv").open(encoding="utf-8-sig") as file:
@@ -681,7 +681,7 @@ def test_misuse_is_one_clear_message(course: Course) -> None:
         (course.grade_command("--stage", "07"), "lab has no stage 07"),
         (
             course.grade_command("--stage", "01"),
-            "holds a batch of stage all. To go on with it: leaving STAGE (--stage)",
+            "contains a batch of stage all. To continue it: omit STAGE (--stage)",
         ),
         (course.grade_command("--out", course.build / "log"), "is a file. OUT is the batch's folder"),
         (course.command("status", course.root), "A batch begins with"),
@@ -700,7 +700,7 @@ def test_a_batch_of_some_stages_says_how_to_go_on(course: Course) -> None:
     course.grade("--upto", "1")
     said = course.grade()
     assert said.returncode == 2
-    assert "holds a batch of upto 01_first. To go on with it: UPTO=01_first (--upto 01_first)." in said.stderr
+    assert "contains a batch of upto 01_first. To continue it: UPTO=01_first (--upto 01_first)." in said.stderr
     assert course.grade("--upto", "01_first").returncode == 0
 
 
@@ -741,7 +741,7 @@ def test_the_batchs_folder_is_its_own(course: Course) -> None:
     course.out.mkdir()
     (course.out / "thesis.pdf").touch()
     said = course.grade()
-    assert said.returncode == 2 and "holds other things, such as thesis.pdf" in said.stderr
+    assert said.returncode == 2 and "contains other files, such as thesis.pdf" in said.stderr
     (course.out / "thesis.pdf").unlink()
     assert course.grade().returncode == 0
     for name in ("gradebook.csv", "new.csv"):
@@ -833,7 +833,9 @@ def test_what_is_decided_by_hand_has_to_make_sense(course: Course) -> None:
     assert "write it as 7.5" in refused("override", "--points", "7,5", "--reason", "shown")
     assert "write why" in refused("override", "--points", "7", "--reason", " ")
     course.verb("points", "--student", "at2", "--points", "4", "--of", "5", "--reason", "journal")
-    assert "journal is of 5 for others" in refused("points", "--points", "4", "--of", "6", "--reason", "journal")
+    assert "journal has the maximum 5 for others" in refused(
+        "points", "--points", "4", "--of", "6", "--reason", "journal"
+    )
     course.verb("report")
     lines = csv.DictReader((course.out / "gradebook.csv").read_text("utf-8-sig").splitlines())
     assert {line["id"]: (line["points"], line["of"]) for line in lines} == {"al1": ("12", "25"), "at2": ("16", "25")}
@@ -907,7 +909,7 @@ def test_another_batch_is_not_graded(course: Course) -> None:
     course.grade()
     other = course.out.with_name("other")
     said = course.run([*course.command("grade", course.out, "--lab", LAB, "--out", other, "--root", course.root)])
-    assert said.returncode == 2 and "is the folder of another batch (it holds batch.sqlite)" in said.stderr
+    assert said.returncode == 2 and "is the folder of another batch (it contains batch.sqlite)" in said.stderr
     course.out.rename(course.handed_in / "old")
     said = course.grade()
     assert said.returncode == 0 and "Left out: old is the folder of another batch" in said.stderr

@@ -83,7 +83,10 @@ def test_a_changed_name_in_one_roster_stops_nobody_but_other_names_throughout_do
     (first := tmp_path / "first.csv").write_text("id,name\n" + "".join(f"a{n},Ann Lee{n}\n" for n in range(4)))
     (other := tmp_path / "other.csv").write_text("id,name\na0,Xavier Zed\na1,Ann Lee1\n")
     assert next(student.name for student in read_rosters([first, other])) == "Ann Lee0"
-    assert "a0 is Xavier Zed here, and Ann Lee0 in the other roster. The id decides" in capsys.readouterr().err
+    assert (
+        "a0 is Xavier Zed here, and Ann Lee0 in the other roster. The id identifies the student."
+        in capsys.readouterr().err
+    )
     other.write_text("id,name\n" + "".join(f"a{n},Bob Hay{n}\n" for n in range(4)))
     with pytest.raises(UserError, match="Most names differ"):
         read_rosters([first, other])
@@ -116,11 +119,11 @@ def test_a_name_of_several_students_says_who_they_are(course: Course) -> None:
     said = course.verb("extend", "--student", "Ada Lovelace", "--student", "John Smith", "--student", "Nobody",
                        "--until", "2026-12-01T00:00Z", "--reason", "x").stderr  # fmt: skip
     assert "2 of 3 names do not identify a student: Two students are called John Smith: u013x, u014x. Give" in said
-    assert "Give an id. Nobody here" in said
+    assert "Give an id. No student has the name Nobody. Give an id of gradebook.csv" in said
     (marks := course.root / "marks.csv").write_text("name,points\nJohn Smith,3\nAda Lovelace,3\nNobody,2\n")
     said = course.verb("points", "--from", marks, "--item", "journal", "--of", "5").stderr
     assert "2 lines are invalid: " in said and "marks.csv:2: Two students are called John Smith: u013x, u014x." in said
-    assert "marks.csv:4: Nobody here is called Nobody." in said
+    assert "marks.csv:4: No student has the name Nobody." in said
 
 
 def pack_from_kit(text: str, number: int, *stages: str) -> bytes:
@@ -178,7 +181,7 @@ def test_another_labs_archive_is_its_students(course: Course) -> None:
     (course.handed_in / "lovelaceada_7469_500253_01_first.cu").write_text("1")
     course.grade("--roster", course.root / "roster.csv")
     rows = {row.key: (row.status, row.detail) for row in course.database().rows()}
-    assert rows["u036x"] == ("nothing_to_grade", f"This is of the lab other, not {LAB}. It holds other/01_another.cu.")
+    assert rows["u036x"] == ("nothing_to_grade", f"This is for the lab other, not {LAB}. It holds other/01_another.cu.")
     assert rows["u037x"][0] == "missing_stages"
 
 

@@ -235,7 +235,7 @@ def test_links_at_the_top_are_refused_and_not_followed(course: Course, monkeypat
     assert {key: one.status for key, one in graded.items()} == dict.fromkeys(
         ("mallory", "eve", "66", "nobody"), "archive_refused"
     )
-    assert all("It holds a link" in one.detail for one in graded.values())
+    assert all("It contains a link" in one.detail for one in graded.values())
     assert not any("solutions" in file.read_text() for file in (course.out / "feedback").rglob("*.txt"))
 
 

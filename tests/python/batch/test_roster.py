@@ -60,7 +60,7 @@ def test_a_name_with_accents_as_a_mac_writes_it_is_found(course: Course) -> None
 def test_a_stranger_is_named_with_what_to_do(course: Course) -> None:
     pack(course, "nobodynora_1009_77_work.tar.gz")
     said = course.grade("--roster", write_roster(course, ROSTER)).stderr
-    assert "Not on the roster: 1009 (nobodynora). If they are on it under another id, add a column" in said
+    assert "Not on the roster: 1009 (nobodynora). If they are on the roster under another id, add a column" in said
     assert "such as Canvas ID" in said
 
 
@@ -75,7 +75,7 @@ def test_a_partner_named_by_an_uploaded_archive_has_its_points_if_nothing_else(c
     book = gradebook(course)
     assert (book["al1"]["points"], book["at200"]["points"]) == ("6", "12")
     assert book["at200"]["name"] == "Alan Turing"
-    assert "Its name says al1, too, who has a hand-in of their own." not in book["al1"]["remarks"]
+    assert "Its name also contains al1, who has a separate hand-in." not in book["al1"]["remarks"]
 
 
 def test_partners_have_lines_of_their_own_names(course: Course) -> None:
@@ -120,7 +120,7 @@ def test_remarks_on_a_partner_follow_what_others_hand_in(course: Course) -> None
     name = f"turingalan_1002_77_{LAB}-at200-al1-2026-11-20-101010.tar.gz"
     (course.root / "packed.tar.gz").rename(course.handed_in / name)
     credited = "For at200 and al1, as its name says."
-    not_credited = "Its name says al1, too, who has a hand-in of their own."
+    not_credited = "Its name also contains al1, who has a separate hand-in."
     missing = f"Not handed in: {STAGES[1]}"
 
     def remarks() -> str:
@@ -248,7 +248,7 @@ def test_a_forgotten_roster_is_the_one_of_before(course: Course) -> None:
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("id,email\na1,x@y\na2,X@Y\n", "roster.csv:3: X@Y is in line 2 too, and can be one student only."),
+        ("id,email\na1,x@y\na2,X@Y\n", "roster.csv:3: X@Y is also in line 2, but must belong to one student."),
         ("PK\3\4 a zip", "is a spreadsheet. Save it as CSV"),
         ("i\0d\0\n\0a\0l\0001\0\n\0", "probably UTF-16. Save the file as CSV"),
         ("id,submitted\nal1,9999-12-31T23:59-23:00\n", "'9999-12-31T23:59-23:00' is not between the years 2000"),
@@ -281,7 +281,7 @@ def test_who_is_called_alike_is_asked_about(course: Course) -> None:
     course.hand_in("al123", "fine")
     course.grade()
     said = course.verb("override", "--student", "al132", "--points", "3", "--reason", "shown")
-    assert said.returncode == 2 and "Nobody here is called al132. Is it al123? Give an id" in said.stderr
+    assert said.returncode == 2 and "No student has the name al132. Is it al123? Give an id" in said.stderr
 
 
 def test_what_is_left_out_is_told_later_too(course: Course) -> None:

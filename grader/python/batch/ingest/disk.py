@@ -19,8 +19,7 @@ def raise_if_full(folder: Path, error: OSError | None = None) -> None:
     full = error is not None and error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
     if full or shutil.disk_usage(folder).free < LEAST_FREE_BYTES:
         raise DiskFullError(
-            f"{folder}: the disk is full. All grades so far are kept: free some space, then repeat the same command "
-            "again."
+            f"{folder}: the disk is full. All grades so far are kept: free some space, then repeat the same command."
         )
 
 

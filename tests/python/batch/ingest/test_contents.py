@@ -254,7 +254,7 @@ def test_without_a_newest_file_one_counts_and_the_instructor_is_told(tmp_path: P
     opened = hand_in(tmp_path, files)
     assert opened.picked == {"01_first": b"b"}
     assert opened.notes == [
-        "01_first from b.zip: the times do not say which is the newest. Not used: a.zip",
+        "01_first from b.zip: the times do not show which is the newest. Not used: a.zip",
         f"To have one of them graded, delete the others from {tmp_path / MOODLE}, and repeat the command. "
         "Stages: 01_first.",
     ]

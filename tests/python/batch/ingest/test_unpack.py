@@ -251,7 +251,7 @@ def test_a_plain_folder_with_too_many_files_is_truncated_and_costs_others_nothin
     many = [(f"eve/{number}.cu", b"") for number in range(20)]
     names, left_out = unpack_bytes(tmp_path, pack(*many, (f"al1/{FIRST}", b"fine"), (f"bob/{FIRST}", b"fine")))
     assert {f"al1/{FIRST}", f"bob/{FIRST}"} <= names and len(names) == 10 + 2
-    assert len(left_out) == 1 and "it holds more files than a lab has (at most 10, in eve)" in left_out[0]
+    assert len(left_out) == 1 and "it contains more files than a lab has (at most 10, in eve)" in left_out[0]
 
 
 def test_a_name_that_leads_elsewhere_does_not_turn_the_archive_into_one_hand_in(

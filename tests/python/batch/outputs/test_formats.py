@@ -431,13 +431,13 @@ def test_a_title_is_found_without_its_number_and_a_new_one_is_said():
     assert tell_new(entries("al1"), CANVAS, "dot") == []
     assert canvas(entries("al1"), CANVAS, "Next lab")[0].splitlines()[0].endswith(",Next lab")
     (said,) = tell_new(entries("al1"), CANVAS, "Next lab")
-    assert "no column 'Next lab' yet" in said and said.endswith("there: Dot (7), Twice (1), Twice (2)")
+    assert "no column 'Next lab' yet" in said and said.endswith("--title must be one of: Dot (7), Twice (1), Twice (2)")
 
 
 def test_another_maximum_stays_and_is_said():
     assert check_csv(canvas(entries("al1"), CANVAS, "Dot (7)")[0])[1][5] == "20.00"
     (said,) = compare_maxima(entries("al1"), "canvas", CANVAS, "Dot (7)")
-    assert "The column 'Dot (7)' is of 20 points in Canvas, and these are of 50." in said
+    assert "The column 'Dot (7)' has 20 points in Canvas, but the maximum here is 50." in said
     assert compare_maxima(entries("al1"), "canvas", CANVAS, "Twice (1)") == []
     assert compare_maxima(entries("al1"), "canvas", CANVAS, "Next lab") == []
 
@@ -446,8 +446,8 @@ def test_another_maximum_stays_and_is_said():
 def test_moodles_maximum_is_compared_in_any_spelling(maximum):
     worksheet = f"Identifier,Email address,Grade,{maximum}\nParticipant 7,al1,-,{{0}}\nParticipant 8,at2,-,{{0}}\n"
     other, above = compare_maxima(entries("al1", "at2"), "moodle", worksheet.format("20.00"))
-    assert f"'{maximum}' says 20, and these points are of 50. Set" in other
-    assert above == "Moodle leaves out grades above its maximum, 20, though not their feedback: al1, at2."
+    assert f"'{maximum}' has the maximum 20, but the maximum here is 50. Set" in other
+    assert above == "Moodle omits grades above its maximum, 20, but not their feedback: al1, at2."
     assert len(compare_maxima(entries("al1"), "moodle", worksheet.format('"100,00"'))) == 1
     assert compare_maxima(entries("al1"), "moodle", worksheet.format("50.00")) == []
     assert compare_maxima(entries("al1"), "moodle", "username\nal1\n") == []
@@ -537,11 +537,11 @@ def test_the_other_systems_gradebook_is_refused_by_its_name(tmp_path):
     (report := tmp_path / "al1.json").write_text(json.dumps(samples.report()))
     worksheet = "Identifier,Full name,Email address,Grade,Maximum grade\nParticipant 7,Ada,al1,-,50.00\n"
     for wanted, text, says in (
-        ("moodle", CANVAS, "seems to be Canvas's: it has columns Student and ID. Give --format canvas"),
+        ("moodle", CANVAS, "seems to be Canvas's: it has columns Student and ID. Use --format canvas"),
         (
             "canvas",
             worksheet,
-            "Identifier, Full name, Email address, Maximum grade. It seems to be Moodle's: give --fo",
+            "Identifier, Full name, Email address, Maximum grade. It seems to be Moodle's: use --fo",
         ),
         ("canvas", "Username\nal1\n", "It seems to be Moodle's: use --format moodle"),
     ):
@@ -786,7 +786,7 @@ def test_the_command_names_who_is_not_in_the_gradebook(tmp_path):
     words = (f"al1={report}", f"zoe={report}", "--format", "moodle", "--gradebook", book)
     said = run_module("grader.python.batch.outputs.export", *words)
     assert said.returncode == 1
-    assert "left out: zoe." in said.stderr and "33.32" in said.stdout
+    assert "or has a different name: zoe." in said.stderr and "33.32" in said.stdout
     assert run_module("grader.python.batch.outputs.export", report, report, "--format", "autolab").returncode == 2
     (tmp_path / "no.json").write_text("{}")
     assert (

@@ -121,7 +121,7 @@ def test_decisions_are_checked_and_say_what_came_of_them(course: Course) -> None
         (("points", "--student", "al1", "--points", "12", "--of", "10", *reason), "--points 12: give 0 to 10"),
         (("override", "--student", "al1", "--points", "-7", *reason), "--points -7: give 0 to 20"),
         (("override", "--student", "al1", "--points", "700", *reason), "--points 700: give 0 to 20"),
-        (("override", "--student", "bob", "--points", "7", *reason), "Nobody here is called bob"),
+        (("override", "--student", "bob", "--points", "7", *reason), "No student has the name bob"),
     ):
         said = course.verb(*words)
         assert said.returncode == 2 and says in said.stderr, (words, said.stderr)
@@ -583,10 +583,10 @@ def test_final_points_reach_canvas_and_moodle(course: Course) -> None:
     output = course.root / "new.csv"
     words = ("--format", "canvas", "--gradebook", exported, "--output", output, "--title")
     said = course.verb("export", *words, "Lab (78)")
-    assert said.returncode == 2 and "there: Lab (77)" in said.stderr and not output.exists()
+    assert said.returncode == 2 and "--title must be one of: Lab (77)" in said.stderr and not output.exists()
     exported.write_text(exported.read_text().replace("\n", "\n    Points Possible,,,,,15\n", 1))
     said = course.verb("export", *words, "Lab (77)")
-    assert said.returncode == 1 and "is of 15 points in Canvas, and these are of 20" in said.stderr
+    assert said.returncode == 1 and "has 15 points in Canvas, but the maximum here is 20." in said.stderr
     assert "Points Possible,,,,,15" in output.read_text()
     roster = course.root / "moodle.csv"
     roster.write_text("Username\nal1\n")
@@ -612,7 +612,7 @@ def test_points_that_cannot_be_had_are_left_out_everywhere(course: Course) -> No
     before = gradebook(course)["at2"]
     assert "All kinds of points count already" in course.verb("without", "--undo").stderr
     said = course.verb("without", "--kind", "speed")
-    assert "Not counted for any student: speed points. lab is of 16 points" in said.stdout, said.stderr
+    assert "Not counted for any student: speed points. lab has 16 points" in said.stdout, said.stderr
     course.verb("report")
     book = gradebook(course)
     values = {one: [book[one][column] for column in ("points", "of", "pending", STAGES[0])] for one in book}
@@ -631,7 +631,7 @@ def test_points_that_cannot_be_had_are_left_out_everywhere(course: Course) -> No
     said = course.verb("export", "--format", "moodle").stdout
     assert "lab: 12 of 21 points" in said and "speed pending" not in said
     assert "give 0 to 21" in course.verb("override", "--student", "at2", "--points", "22", "--reason", "x").stderr
-    assert "All kinds of points count. lab is of 20 points" in course.verb("without", "--undo").stdout
+    assert "All kinds of points count. lab has 20 points" in course.verb("without", "--undo").stdout
     course.verb("report")
     assert gradebook(course)["at2"] == before | {"points": "15", "of": "25", "journal": ""}
 
@@ -647,7 +647,7 @@ def test_who_is_in_a_team_and_alone_counts_once(course: Course) -> None:
     course.grade("--roster", roster)
     book = list(csv.DictReader((course.out / "gradebook.csv").read_text("utf-8-sig").splitlines()))
     assert [(line["id"], line["name"]) for line in book] == [("al1", "Ada"), ("at2", "Alan")]
-    assert "Not used, because a later one is there: al1" in book[0]["remarks"]
+    assert "Not used, because there is a later one: al1" in book[0]["remarks"]
     assert "For al1, a later submission counts instead." in (course.out / "feedback/al1/feedback.txt").read_text()
     assert course.verb("export", "--format", "canvas").returncode == 0
     assert course.verb("extend", "--student", "Ada", "--until", "2026-12-01T10:00Z", "--reason", "ill").returncode == 0

@@ -64,4 +64,4 @@ def test_the_page_shows_students_code_as_text() -> None:
 def test_submissions_beyond_the_views_are_counted() -> None:
     keys = tuple(f"s{number:02}" for number in range(MOST_VIEWS + 3))
     page = make_similar("lab: similar files", [Cluster(STAGE, keys)], lambda *_: "code\n", lambda _: "", {})
-    assert page.count("<details>") == MOST_VIEWS and "And 2 submissions more that are like s00." in page
+    assert page.count("<details>") == MOST_VIEWS and "And 2 submissions more that are similar to s00." in page

@@ -65,7 +65,7 @@ def test_a_further_file_says_how_many_have_points_now(graded: Course) -> None:
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("id,points\nal1,7\nxx9,8\n", "marks.csv:3: Nobody here is called xx9"),
+        ("id,points\nal1,7\nxx9,8\n", "marks.csv:3: No student has the name xx9"),
         ("id,points\nal1,7\nat2,12\n", "marks.csv:3: 12 points: give 0 to 10"),
         ("id,points\nal1,7\nat2,-1\n", "marks.csv:3: -1 points: give 0 to 10"),
         ("id,points\nal1,7\nat2,good\n", "marks.csv:3: 'good' is not a number"),
@@ -289,10 +289,10 @@ def two(course: Course) -> Course:
         ("Surname,First name,id,points\n,,2,9\n", "there is no name to compare with the number 2."),
         ("Surname,First name,points\nZimmer,Zed,9\n", "1 student marked"),
         ("Identifier,Full name,points\nParticipant 7,Zed Zimmer,9\n", "The id is of Ada Lovelace, and the name is Zed"),
-        ("Canvas ID,points\n1,9\n", "marks.csv:2: Nobody here is called 1."),
-        ("id,points\n7,9\n", "marks.csv:2: Nobody here is called 7."),
+        ("Canvas ID,points\n1,9\n", "marks.csv:2: No student has the name 1."),
+        ("id,points\n7,9\n", "marks.csv:2: No student has the name 7."),
         ("id,Moodle ID,points\n1,8,9\n", "marks.csv:2: The ids in this line are of different students: 2, 1."),
-        ("name,points\n1,9\n", "marks.csv:2: Nobody here is called 1."),
+        ("name,points\n1,9\n", "marks.csv:2: No student has the name 1."),
         ("Identifier,points\nParticipant 8,9\n", "1 student marked"),
         ("Identifier,Full name,points\nParticipant 8,Z. Zimmer,9\n", "1 student marked"),
     ],

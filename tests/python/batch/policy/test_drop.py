@@ -52,7 +52,7 @@ def test_a_dropped_hand_in_is_in_no_output_but_the_list_of_dropped_ones(graded: 
     assert "the same file as others" in read_page(graded) and "3 submissions" in read_page(graded)
     assert drop(graded, "ghost") == (
         0,
-        f"ghost: dropped; it counts for nobody\nTo update gradebook, feedback and page: warplab-course report "
+        f"ghost: dropped; it gives no points\nTo update gradebook, feedback and page: warplab-course report "
         f"{graded.out}\n",
     )
     assert read_ids(graded) == {"al1": "graded", "at2": "graded"}
@@ -94,7 +94,7 @@ def test_a_dropped_hand_in_that_changes_is_not_graded_and_is_named(graded: Cours
     graded.hand_in("ghost", "other", "other")
     before = graded.log("end")
     said = graded.grade()
-    assert graded.log("end") == before and "ghost handed in something else after" in said.stderr
+    assert graded.log("end") == before and "ghost was handed in again after it was dropped" in said.stderr
     assert "changed after it was dropped" in read_page(graded)
     assert "counts again, and waits: repeat the grade command" in drop(graded, "ghost", "--undo")[1]
     graded.grade()
@@ -108,5 +108,5 @@ def test_only_the_own_hand_in_is_dropped(course: Course) -> None:
     course.grade("--roster", roster)
     assert "al1+at2 (Ada Lovelace, Alan Turing): dropped" in drop(course, "at2")[1]
     assert read_ids(course) == {"al1": "not_submitted", "at2": "not_submitted"}
-    assert "Nobody here is called nobody" in drop(course, "nobody")[1]
+    assert "No student has the name nobody" in drop(course, "nobody")[1]
     assert "al1+at2 (Ada Lovelace, Alan Turing): counts again" in drop(course, "al1+at2", "--undo")[1]

@@ -151,7 +151,7 @@ def test_a_hand_in_that_changes_under_an_override_is_named(course: Course) -> No
     course.hand_in("al1", "fine", "better")
     course.grade()
     page = (course.out / "report.html").read_text()
-    assert "al1 handed in something else after the points were set by hand (shown in person)." in page
+    assert "al1 handed in new files after the points were set by hand (shown in person)." in page
     course.verb("override", "--student", "al1", "--points", "8", "--reason", "shown again")
     course.verb("report")
     assert "changed under an override" not in (course.out / "report.html").read_text()

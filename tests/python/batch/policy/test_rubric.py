@@ -87,7 +87,7 @@ def test_the_last_grader_counts_and_the_history_names_all(marked: Course, monkey
 def test_a_file_marks_all_students_or_none(marked: Course) -> None:
     file = marked.root / "marks.csv"
     file.write_text('id,Prediction,clear words,reason\nal1,complete,,good\nat2,"1,5",complete,\nzz9,complete,,\n')
-    assert "marks.csv:4: Nobody here is called zz9." in marked.verb("mark", "--from", file).stderr
+    assert "marks.csv:4: No student has the name zz9." in marked.verb("mark", "--from", file).stderr
     file.write_text("id,prediction\nal1,complete\nat2,excellent\n")
     said = marked.verb("mark", "--from", file).stderr
     assert said.endswith(
@@ -113,7 +113,7 @@ def test_a_file_marks_all_students_or_none(marked: Course) -> None:
     [
         (["--criterion", "style", "--level", "half"], "no criterion 'style'. Criteria: prediction, clear words."),
         (["--criterion", "prediction", "--level", "2"], "'2' is no level of prediction."),
-        (["--criterion", "prediction"], "--level: say which one; or --undo"),
+        (["--criterion", "prediction"], "--level: the level is missing; or --undo"),
         (["--level", "half"], "--criterion: choose one of: prediction, clear words."),
     ],
 )
@@ -138,7 +138,7 @@ def test_another_rubric_does_not_mix_with_earlier_marks(marked: Course) -> None:
     changed["criteria"][0]["levels"][2]["points"] = 4
     write_rubric(marked.root, changed)
     said = mark(marked, "prediction", "half", "--student", "at2")
-    assert "journal: prediction is of 3 for others, not of 4." in said
+    assert "journal: prediction has the maximum 3 for others, not 4." in said
     (marked.root / "handouts/rubric.json").unlink()
     assert "rubric.json" in mark(marked, "prediction", "half")
     assert marked.verb("report").returncode == 0  # feedback then shows the points alone

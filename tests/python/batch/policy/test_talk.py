@@ -65,7 +65,9 @@ def test_a_comment_needs_a_line_that_is_there(graded: Course) -> None:
 
 def test_a_request_is_listed_until_it_is_answered(graded: Course) -> None:
     assert "al1 has no open request" in say(graded, "request", "--answer", "no")
-    assert "al1: asks for a regrade" in say(graded, "request", "--text", "Stage 2 is right.")
+    assert "al1: a request to grade again; answer it with --answer" in say(
+        graded, "request", "--text", "Stage 2 is right."
+    )
     assert "al1 has an open request: Stage 2 is right." in say(graded, "request", "--text", "again")
     graded.verb("report")
     assert "<td>asks for a regrade</td><td>al1: Stage 2 is right.</td>" in (graded.out / "report.html").read_text()
