@@ -128,7 +128,7 @@ $(BUILD)/generated/%.cpp: $(BUILD)/generated/%.written ;
 $(judge_objects) $(test_objects): | $(generated)
 $(judge_objects) $(test_objects): private CXXFLAGS += -I$(BUILD)
 
-# Headers that take long to read are read once; g++ finds the .gch next to the file that it is told to include.
+# Headers that take long to read are read once; g++ finds the .gch next to the header.
 $(BUILD)/precompiled/%.h.gch: %/precompiled.h $(BUILD)/compiler
 	@echo "  compile $<"
 	@mkdir -p $(@D)

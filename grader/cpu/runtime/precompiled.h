@@ -1,4 +1,4 @@
-// What most of the runtime includes, compiled once for all of it. A source still includes what it uses.
+// Headers that most of the runtime includes, compiled once for all of it. A source still includes what it uses.
 #include <algorithm>
 #include <array>
 #include <atomic>
