@@ -10,7 +10,7 @@ namespace warplab {
 
 void copy_bytes(void* to, const void* from, std::size_t bytes);
 
-/// Repeat a 32-bit pattern; the last one is cut where `bytes` is no multiple of 4. `to` is aligned to 4 bytes.
+/// Repeat a 32-bit pattern; the last one is cut where `bytes` is not a multiple of 4. `to` is aligned to 4 bytes.
 void fill_pattern(void* to, std::uint32_t pattern, std::size_t bytes);
 
 /// Return the offset of the first byte in which they differ.
