@@ -17,7 +17,6 @@ import json
 import os
 import re
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
@@ -173,16 +172,12 @@ def dataset_that_shows(entry: dict, folder: Path) -> str:
 
 
 def run_bounded(command: list, seconds: float) -> str:
-    """Return what a command printed until it ended or its time was over. All processes that it started end with it."""
+    """Return what a command printed until it ended or its time was over. All processes that it started end with it,
+    also if this one is killed: a kernel that waits for ever would slow down every later program on the GPU.
+    """
+    limited = ["timeout", "--signal=KILL", f"{max(seconds, 1):.0f}", *map(str, command)]
     with tempfile.TemporaryFile("w+") as said:
-        process = subprocess.Popen(
-            list(map(str, command)), cwd=ROOT, stdout=said, stderr=subprocess.STDOUT, start_new_session=True
-        )
-        try:
-            process.wait(seconds)
-        except subprocess.TimeoutExpired:
-            os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
+        subprocess.run(limited, cwd=ROOT, stdout=said, stderr=subprocess.STDOUT, check=False)
         said.seek(0)
         return said.read()
 
