@@ -106,24 +106,6 @@ std::vector<const Dataset*> timed_datasets(const StageRun& run, const Task& task
     return chosen;
 }
 
-/// Return the effort for one of `count` datasets.
-Effort effort_for(const Task& task, bool on_cpu, std::size_t count) {
-    if (on_cpu) return forced_effort;
-    Effort effort{.of_short_calls = {.fewest = 4, .most = 16}, .sample_s = 0.05, .verify_s = 0.25};
-    if (task.options.precise) effort = {};
-    if (task.options.sample_s > 0) effort.sample_s = task.options.sample_s;
-    effort.total_s /= static_cast<double>(std::max<std::size_t>(count, 1));
-    return effort;
-}
-
-/// Return the stage's points if all of its datasets have the same ratio.
-PointsFor points_for(const Stage& stage, double sequential_s, std::optional<double> previous_ratio) {
-    return [=, most = stage.points.speed](double ratio, double reference_s) {
-        if (std::isnan(ratio) || !(reference_s > 0)) return std::numeric_limits<double>::quiet_NaN();
-        return most * speed_share(ratio * reference_s, speed_marks(reference_s, sequential_s, previous_ratio));
-    };
-}
-
 /// Return the check without its points: the dataset's own check has them.
 Check without_points(Check check) {
     check.points = 0;
@@ -227,6 +209,22 @@ std::unique_ptr<StageRun> solution_of(Judge& judge, const StageRun& run, Task ta
 }
 
 }  // namespace
+
+Effort effort_for(const Task& task, bool on_cpu, std::size_t count) {
+    if (on_cpu) return forced_effort;
+    Effort effort{.of_short_calls = {.fewest = 4, .most = 16}, .sample_s = 0.05, .verify_s = 0.25};
+    if (task.options.precise) effort = {};
+    if (task.options.sample_s > 0) effort.sample_s = task.options.sample_s;
+    effort.total_s /= static_cast<double>(std::max<std::size_t>(count, 1));
+    return effort;
+}
+
+PointsFor points_for(const Stage& stage, double sequential_s, std::optional<double> previous_ratio) {
+    return [=, most = stage.points.speed](double ratio, double reference_s) {
+        if (std::isnan(ratio) || !(reference_s > 0)) return std::numeric_limits<double>::quiet_NaN();
+        return most * speed_share(ratio * reference_s, speed_marks(reference_s, sequential_s, previous_ratio));
+    };
+}
 
 void time_stage(Timed& timed, Judge& judge, StageRun& run, const std::filesystem::path& source, const Task& task,
                 const Progress& progress) {

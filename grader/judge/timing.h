@@ -1,11 +1,20 @@
 #pragma once
 // Times the datasets of a stage whose outputs are correct.
 
+#include "grader/judge/bench/measure.h"
 #include "grader/judge/judge.h"
 #include "grader/judge/run/phases.h"
 #include "grader/judge/settle.h"
 
 namespace warplab {
+
+/// Return the effort for one of `count` datasets. It measures the ratio precisely if the task asks for that, and no
+/// longer than the points require once `points` is set.
+Effort effort_for(const Task& task, bool on_cpu, std::size_t count);
+
+/// Return the stage's speed points if all of its datasets have the same ratio. `sequential_s`: the CPU's seconds for
+/// all iterations; `previous_ratio`: the previous stage's solution's time over the reference's, if it was timed.
+PointsFor points_for(const Stage& stage, double sequential_s, std::optional<double> previous_ratio);
 
 /// Time `run`, in alternation with the stage's solution if there is one; on the CPU backend, time the same file without
 /// the sanitizer's hooks. The results are added to `timed` one by one. Throws std::runtime_error.

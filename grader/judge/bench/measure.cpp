@@ -18,8 +18,6 @@ using namespace timing;
 
 namespace {
 
-constexpr double most_half_width = 0.01;  // of the ratio's interval; a wider one is ambiguous
-
 std::uint32_t choose_slots(const StageRun& run, const Pool& pool, int calls, int subjects) {
     const double per_slot = static_cast<double>(Buffers::bytes_per_slot(pool.shape(run.lab), 0, timed_guard_bytes));
     const double share = static_cast<double>(run.device.free_bytes()) / 4 / subjects;
@@ -80,41 +78,30 @@ std::string limit_phrase(const Measurement& m) {
     return fmt::format("not memory: {:.0f}% of its bandwidth used", 100 * fraction);
 }
 
+/// Return the median seconds of copying a call's inputs to the device and its outputs back, in ordinary host memory.
+/// The first copies of a process may take several times as long.
 double measure_transfer(const StageRun& run, const Pool& pool) {
+    constexpr std::size_t most_copies = 9;
+    constexpr double enough_s = 0.2;
     const Problem shape = pool.shape(run.lab);
     Buffers buffers(run.device, run.lab, shape, 0, 1, 0, Poison::draw(1));
     const PlainCopies plain;
-    const auto begin = Clock::now();
-    for (std::size_t i = 0; i < run.lab.buffers.size(); ++i)
-        if (run.lab.buffers[i].role != Role::output) buffers.write(i, 0, shape.arrays[i]);
-    for (std::size_t i = 0; i < run.lab.buffers.size(); ++i)
-        if (run.lab.buffers[i].role != Role::input) buffers.read(i, 0);
-    return seconds_since(begin);
+    std::vector<double> times;
+    const auto first = Clock::now();
+    while (times.size() < most_copies && (times.empty() || seconds_since(first) < enough_s)) {
+        const auto begin = Clock::now();
+        for (std::size_t i = 0; i < run.lab.buffers.size(); ++i)
+            if (run.lab.buffers[i].role != Role::output) buffers.write(i, 0, shape.arrays[i]);
+        for (std::size_t i = 0; i < run.lab.buffers.size(); ++i)
+            if (run.lab.buffers[i].role != Role::input) buffers.read(i, 0);
+        times.push_back(seconds_since(begin));
+    }
+    return median(times);
 }
 
 /// Return the number of calls in a sample. A solver's dataset defines the iterations of one call.
 int count_calls(const StageRun& run, const Problem& shape) {
     return std::max(1, static_cast<int>(run.lab.benchmark.iterations / run.oracle.cost(shape).iterations));
-}
-
-void fill_in(Measurement& m, const PairedBenchmark& paired, int calls, int calls_wanted) {
-    const double scale = static_cast<double>(calls_wanted) / calls;
-    m.calls_per_sample = calls;
-    m.cut = calls < calls_wanted;
-    if (m.cut) m.caveats.push_back(fmt::format("samples were cut to {} of {} calls and scaled", calls, calls_wanted));
-    for (const Sample& sample : paired.samples()) {
-        m.samples_s.push_back(sample.student_s * scale);
-        if (paired.reference) m.reference_samples_s.push_back(sample.reference_s * scale);
-        m.conditions.push_back(sample.conditions);
-    }
-    for (const auto& round : paired.rounds) m.samples_of_rounds.push_back(static_cast<int>(round.size()));
-    m.median_s = median(m.samples_s);
-    if (!paired.reference) return;
-    m.reference_s = paired.median_reference_s() * scale;
-    m.reference_ratio = paired.ratio();
-    m.ended_by = paired.ended_by().value_or(Measurement::EndedBy::most_rounds);
-    m.ambiguous = m.ended_by != Measurement::EndedBy::points_known && half_width(*m.reference_ratio) > most_half_width;
-    if (m.ambiguous) m.caveats.push_back("ambiguous: the ratio to the reference is known only within its interval");
 }
 
 constexpr double suspicious_slowdown = 1.1;
@@ -157,14 +144,14 @@ Failure implausible_calls(const std::string& which, double few_s, double samples
 /// calls, or is only fast in many calls.
 void try_few_calls(Measured& measured, PairedBenchmark& paired, const StageRun& run, const Dataset& dataset,
                    const Pool& pool, const Substitute& substitute, const Effort& effort) {
-    const int calls = paired.calls_of_a_sample();
+    const int calls = paired.taken.calls;
     const bool on_new_inputs = can_keep_results(pool) && substitute.cpu_s <= effort.verify_s;
     if (!paired.reference || (!on_new_inputs && (calls == 1 || paired.student.slots() == 1))) return;
     std::random_device entropy;
     FewCalls inputs(run, dataset, pool, (std::uint64_t{entropy()} << 32) | entropy());
     const auto time = on_new_inputs ? &FewCalls::time : &FewCalls::time_few;
-    measured.failure = (inputs.*time)(paired.student, *paired.reference, paired.median_student_s() / calls,
-                                      paired.median_reference_s() / calls);
+    measured.failure = (inputs.*time)(paired.student, *paired.reference, paired.taken.median_student_s() / calls,
+                                      paired.taken.median_reference_s() / calls);
     if (!measured.failure && !on_new_inputs && effort.verify_s > 0)
         measured.failure = verify(run, pool, paired.student.output_samples(), effort.verify_s, substitute, entropy());
     if (measured.failure) return;
@@ -188,7 +175,7 @@ double time_reference_beside_itself(StageRun& reference, const Pool& pool, std::
     paired.begin_round(quietly);
     paired.warm_up(calls, quietly);
     take_samples(paired, quietly);
-    return paired.broken() ? 0 : paired.slowest_reference_event_s() / paired.calls_of_a_sample();
+    return paired.broken() ? 0 : paired.taken.slowest_reference_event_s() / paired.taken.calls;
 }
 
 }  // namespace
@@ -213,8 +200,8 @@ Measured measure(StageRun& student, StageRun* reference, const Dataset& dataset,
     paired.begin_round(progress);
     paired.warm_up(calls_wanted, progress);
     take_samples(paired, progress);
-    const int calls = paired.calls_of_a_sample();
-    set_bounds(m, student, shape, bandwidth, bandwidth_during(paired.samples(), bandwidth),
+    const int calls = paired.taken.calls;
+    set_bounds(m, student, shape, bandwidth, bandwidth_during(paired.taken.all(), bandwidth),
                slots * static_cast<double>(Buffers::bytes_per_slot(shape, 0, 0)));
     if (paired.reference && paired.reference->failure) {
         const Failure& failure = *paired.reference->failure;
@@ -234,10 +221,10 @@ Measured measure(StageRun& student, StageRun* reference, const Dataset& dataset,
     progress(GradingPhase::verify_outputs, "timing commands of few calls");
     try_few_calls(measured, paired, student, dataset, pool, substitute, effort);
     if (measured.failure) return measured;
-    fill_in(m, paired, calls, calls_wanted);
+    paired.taken.fill_in(m);
     m.limit = limit_phrase(m);
     if (measured.error) return measured;
-    const double alongside_s = reference ? paired.median_reference_event_s() / calls : 0;
+    const double alongside_s = reference ? paired.taken.median_reference_event_s() / calls : 0;
     double usual_s = alone_s;
     if (alongside_s >
         suspicious_slowdown * usual_s) {  // or is the reference slowed down by two processes, or by the machine?

@@ -6,21 +6,13 @@
 #include <vector>
 
 #include "grader/judge/bench/clock.h"
-#include "grader/judge/bench/measure.h"
+#include "grader/judge/bench/samples.h"
 #include "grader/judge/bench/subject.h"
 #include "grader/judge/device/cuda_device.h"
-#include "grader/model/statistics.h"
 
 namespace warplab::timing {
 
-inline constexpr double wanted_half_width = 0.005;  // half the width of the ratio's interval
-
-struct Sample {
-    double student_s = 0, reference_s = 0, reference_event_s = 0;
-    SampleConditions conditions;
-};
-
-/// The samples of student and reference, taken in alternation and, on a GPU, a calibration copy after each round.
+/// Takes samples of student and reference in alternation and, on a GPU, times a calibration copy after each round.
 class PairedBenchmark {
   public:
     PairedBenchmark(StageRun& student_run, StageRun* reference_run, const Pool& pool, std::uint32_t slots,
@@ -38,39 +30,12 @@ class PairedBenchmark {
 
     /// Run until clocks settle, measure how long a call takes, with all overhead, and set the calls of a sample.
     void warm_up(int calls_wanted, const Progress& progress);
-    int calls_of_a_sample() const { return calls_; }
-
-    /// Return the number of rounds: more if calls are short. On an H200, all calls of one process may take up to 0.3 us
-    /// more than those of another, and a few processes may agree by chance.
-    Rounds rounds_wanted() const;
 
     /// Take all of a round's samples. Those taken at a clock more than 5% below the median of all are repeated. If
     /// samples are short and differ, more are taken.
     void take_round(const Progress& progress);
 
-    /// Return why no further round is needed; nothing if one is.
-    std::optional<Measurement::EndedBy> ended_by() const;
-
-    /// Return the student's time over the reference's.
-    Interval ratio() const;
-    std::vector<Sample> samples() const;
-    double median_student_s() const { return median_of(samples(), &Sample::student_s); }
-    double median_reference_s() const { return median_of(samples(), &Sample::reference_s); }
-
-    /// Measured by events, because every accusation is based on it: a busy CPU must not cause one.
-    double median_reference_event_s() const { return median_of(samples(), &Sample::reference_event_s); }
-
-    /// Return the median of the round in which the reference was slowest.
-    double slowest_reference_event_s() const;
-
   private:
-    std::vector<Round> paired_since(std::size_t first) const;
-    /// Return the interval that is valid even if it is evaluated after each round.
-    Interval sequential() const;
-    bool points_are_known() const;
-    /// Return whether the rounds since the given one determine the ratio with the required precision.
-    bool is_known(std::size_t since = 0) const;
-    static double median_of(const std::vector<Sample>& samples, double Sample::*what);
     void raise_clocks();
     int affordable_calls(int wanted) const;
 
@@ -90,10 +55,6 @@ class PairedBenchmark {
     void settle();
 
     void take_samples_of_round(const Progress& progress);
-    /// Return whether the program is much faster than in the first round, which has warmed up for more calls: it may be
-    /// fast only in the first calls of a process.
-    bool is_faster_than_first_round() const;
-
     /// Alternate the order, because the GPU has rested before a round's first sample.
     void take_sample(int calls);
 
@@ -106,16 +67,15 @@ class PairedBenchmark {
     StageRun& run_;
     const Effort& effort_;
     std::optional<CalibrationCopy> calibration_;
-    int taken_ = 0;
-    int calls_ = 1, calls_wanted_ = 1;  // of a sample, and for all iterations
-    int warm_calls_ = 0;                // of the program before the first round's samples
-    int core_ = sched_getcpu();         // of this round's processes
+    int sample_number_ = 0;
+    int warm_calls_ = 0;         // of the program before the first round's samples
+    int core_ = sched_getcpu();  // of this round's processes
+    double around_s_ = 0;        // of a call of both programs, with all overhead
 
   public:
     Subject student;
     std::optional<Subject> reference;
-    std::vector<std::vector<Sample>> rounds;
-    double around_s = 0, slowest_s = 0;
+    PairedSamples taken;
 };
 
 /// Return the reference's seconds by the judge's clock, but not many more than between its events. A program can leave

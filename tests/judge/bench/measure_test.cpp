@@ -248,8 +248,8 @@ TEST_F(TimedOutputs, ShortCallsBesideAReferenceTakeMoreRounds) {
     const timing::Pool pool = timing::make_pool(*ready.run, timing::make_inputs(*ready.run, lab.dataset("warp")));
     const auto fewest = [&](StageRun* reference, double call_s) {
         timing::PairedBenchmark paired(*ready.run, reference, pool, 1, 7, effort);
-        paired.slowest_s = call_s;
-        return paired.rounds_wanted().fewest;
+        paired.taken.slowest_s = call_s;
+        return paired.taken.rounds_wanted().fewest;
     };
     EXPECT_EQ(fewest(ready.run.get(), 30e-6), 12);
     EXPECT_EQ(fewest(ready.run.get(), 300e-6), 4);

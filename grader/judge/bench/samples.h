@@ -1,0 +1,72 @@
+#pragma once
+// The samples of a paired benchmark, and the rule that decides when there are enough.
+
+#include <optional>
+#include <vector>
+
+#include "grader/judge/bench/measure.h"
+#include "grader/model/statistics.h"
+
+namespace warplab::timing {
+
+inline constexpr double wanted_half_width = 0.005;  // half the width of the ratio's interval
+
+struct Sample {
+    double student_s = 0, reference_s = 0, reference_event_s = 0;
+    SampleConditions conditions;
+};
+
+/// The samples of student and reference, by round, and what they show so far.
+class PairedSamples {
+  public:
+    PairedSamples(const Effort& effort, bool has_reference) : effort_(effort), has_reference_(has_reference) {}
+
+    std::vector<std::vector<Sample>> rounds;
+    int calls = 1;         // of each sample
+    int calls_wanted = 1;  // for all iterations
+    double slowest_s = 0;  // of a call of the slower program
+
+    std::vector<Sample> all() const;
+    double median_student_s() const { return median_of(all(), &Sample::student_s); }
+    double median_reference_s() const { return median_of(all(), &Sample::reference_s); }
+
+    /// Measured by events, because every accusation is based on it: a busy CPU must not cause one.
+    double median_reference_event_s() const { return median_of(all(), &Sample::reference_event_s); }
+
+    /// Return the median of the round in which the reference was slowest.
+    double slowest_reference_event_s() const;
+
+    /// Return whether the program is much faster in the last round than in the first one, which has warmed up for more
+    /// calls: it may be fast only in the first calls of a process.
+    bool is_faster_than_first_round() const;
+
+    /// Return the number of rounds: more if calls are short. On an H200, all calls of one process may take up to 0.3 us
+    /// more than those of another, and a few processes may agree by chance.
+    Rounds rounds_wanted() const;
+
+    /// Return whether the last round, which began `round_s` seconds ago, needs no more samples.
+    bool round_is_complete(double round_s) const;
+
+    /// Return why no further round is needed; nothing if one is.
+    std::optional<Measurement::EndedBy> ended_by() const;
+
+    /// Return the student's time over the reference's.
+    Interval ratio() const;
+
+    /// Set the times for all iterations, the ratio, and why the samples ended.
+    void fill_in(Measurement& m) const;
+
+  private:
+    std::vector<Round> paired_since(std::size_t first) const;
+    /// Return the interval that is valid even if it is evaluated after each round.
+    Interval sequential() const;
+    bool points_are_known() const;
+    /// Return whether the rounds since the given one determine the ratio with the required precision.
+    bool is_known(std::size_t since = 0) const;
+    static double median_of(const std::vector<Sample>& samples, double Sample::*what);
+
+    const Effort& effort_;
+    bool has_reference_;
+};
+
+}  // namespace warplab::timing

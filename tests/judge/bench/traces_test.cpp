@@ -1,0 +1,224 @@
+// Records the samples of timed programs on a GPU (traces.json), and grades again and again with the recorded rounds in
+// random order, to compare the rule that ends when the points are known with the points of all samples.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "grader/common/text.h"
+#include "grader/judge/bench/clock.h"
+#include "grader/judge/bench/paired.h"
+#include "grader/judge/judge.h"
+#include "grader/judge/timing.h"
+#include "grader/model/score.h"
+#include "grader/model/statistics.h"
+
+namespace warplab {
+namespace {
+namespace fs = std::filesystem;
+
+constexpr int rounds_of_a_trace = 5;
+
+std::string from_environment(const char* name) {
+    const char* value = std::getenv(name);
+    return value ? value : "";
+}
+
+const Dataset& first_scored(const Lab& lab, const Stage& stage) {
+    for (const Dataset& dataset : lab.datasets)
+        if (dataset.uses.bench && !dataset.uses.unscored && dataset.applies_to(stage)) return dataset;
+    throw std::runtime_error("no dataset of " + stage.id + " is scored");
+}
+
+nlohmann::json record(Judge& judge, const Lab& lab, const Stage& stage, const fs::path& file, bool only_compile) {
+    const auto student = judge.make_ready(lab, stage, file, Task{.fast = true});
+    const auto reference = judge.make_ready(lab, stage, judge.source_of(lab, stage, "solutions"), Task{.fast = true});
+    if (!student.run || !reference.run) throw std::runtime_error(file.string() + " does not compile");
+    if (only_compile) return nullptr;
+    const Dataset& dataset = first_scored(lab, stage);
+    const timing::Pool pool = timing::make_pool(*student.run, timing::make_inputs(*student.run, dataset));
+    const int calls_wanted =
+        std::max(1, static_cast<int>(lab.benchmark.iterations / student.run->oracle.cost(pool.shape(lab)).iterations));
+    const double slot_bytes =
+        static_cast<double>(Buffers::bytes_per_slot(pool.shape(lab), 0, timing::timed_guard_bytes));
+    const double fit = std::clamp(static_cast<double>(student.run->device.free_bytes()) / 8 / slot_bytes, 1.0, 64.0);
+    const auto slots = static_cast<std::uint32_t>(std::min<double>(fit, calls_wanted));
+    const Effort effort{.samples = 5, .sample_s = 0.05, .round_s = 0};
+    const Progress quietly = [](GradingPhase, const std::string&) {};
+    timing::PairedBenchmark paired(*student.run, reference.run.get(), pool, slots, 1, effort);
+    paired.time_reference_alone(static_cast<int>(slots), quietly);
+    nlohmann::json rounds = nlohmann::json::array();
+    for (int i = 0; i < rounds_of_a_trace && !paired.broken(); ++i) {
+        paired.begin_round(quietly);
+        if (i == 0) paired.warm_up(calls_wanted, quietly);
+        paired.take_round(quietly);
+    }
+    if (paired.broken()) throw std::runtime_error(file.string() + " failed");
+    for (const std::vector<timing::Sample>& samples : paired.taken.rounds) {
+        nlohmann::json round{{"student_s", nlohmann::json::array()}, {"reference_s", nlohmann::json::array()}};
+        for (const timing::Sample& sample : samples) {
+            round["student_s"].push_back(sample.student_s / paired.taken.calls);
+            round["reference_s"].push_back(sample.reference_s / paired.taken.calls);
+        }
+        rounds.push_back(round);
+    }
+    return {{"lab", lab.name},
+            {"stage", stage.id},
+            {"variant", file.stem().extension().string()},
+            {"dataset", dataset.name},
+            {"calls_wanted", calls_wanted},
+            {"rounds", rounds}};
+}
+
+// The files are <lab>.<stage>.<variant>.cu, as slow_variants.py writes them; each is timed in alternation with its
+// stage's solution, on the stage's first dataset that is scored. TRACES: the folder of the files; TRACES_JSON: what to
+// write; TRACES_PART: "k/n" for every n-th file from k on; TRACES_SECONDS: no trace begins later; 0 only compiles.
+TEST(Traces, DISABLED_Record) {
+    const fs::path folder = from_environment("TRACES");
+    const std::string part = from_environment("TRACES_PART");
+    const std::size_t at = std::stoul(part), step = std::stoul(part.substr(part.find('/') + 1));
+    const double most_s = std::stod(from_environment("TRACES_SECONDS"));
+    std::vector<fs::path> files;
+    for (const auto& entry : fs::directory_iterator(folder)) files.push_back(entry.path());
+    std::ranges::sort(files, {}, [](const fs::path& file) { return std::hash<std::string>{}(file.filename()); });
+    Judge judge{{fs::current_path(), fs::absolute("build"), fs::temp_directory_path()}, Backend::cuda};
+    nlohmann::json traces = nlohmann::json::array();
+    const auto begin = timing::Clock::now();
+    for (std::size_t i = at; i < files.size() && (most_s == 0 || timing::seconds_since(begin) < most_s); i += step) {
+        const std::string name = files[i].filename();
+        const Lab& lab = judge.lab(name.substr(0, name.find('.')));
+        const std::string stage = name.substr(lab.name.size() + 1);
+        try {
+            const auto trace = record(judge, lab, lab.stage(stage.substr(0, stage.find('.'))), files[i], most_s == 0);
+            if (!trace.is_null()) traces.push_back(trace);
+        } catch (const std::exception& error) {
+            ADD_FAILURE() << name << ": " << error.what();
+        }
+        if (most_s > 0) std::ofstream(from_environment("TRACES_JSON")) << traces.dump() << '\n';
+    }
+}
+
+struct Trace {
+    std::string name;
+    Stage stage;
+    int iterations;
+    double sequential_s;
+    std::optional<double> previous_ratio;
+    std::vector<std::vector<timing::Sample>> rounds;  // seconds of a call
+    bool is_solution() const { return name.ends_with(" solution"); }
+};
+
+std::vector<Trace> read_traces() {
+    const auto all = nlohmann::json::parse(std::ifstream("tests/judge/bench/traces.json"));
+    std::vector<Trace> traces;
+    for (const auto& one : all["traces"]) {
+        const std::string where = one["stage"], lab = where.substr(0, where.find('/'));
+        Trace trace{where + " " + one["variant"].get<std::string>(),
+                    load_lab(fs::current_path(), lab).stage(where.substr(lab.size() + 1)),
+                    one["iterations"],
+                    one["sequential_s"],
+                    {},
+                    {}};
+        if (!one["previous_ratio"].is_null()) trace.previous_ratio = one["previous_ratio"].get<double>();
+        for (const auto& round : one["rounds"]) {
+            trace.rounds.emplace_back();
+            for (std::size_t i = 0; i < round["student_s"].size(); ++i)
+                trace.rounds.back().push_back({round["student_s"][i], round["reference_s"][i], 0, {}});
+        }
+        traces.push_back(trace);
+    }
+    return traces;
+}
+
+double speed_points(const Trace& trace, const timing::PairedSamples& taken) {
+    StageReport report;
+    report.compilation.verdict = report.verdict = Verdict::passed;
+    report.checks.emplace_back();
+    report.checks.back().points = 1;
+    report.checks.back().verdict = Verdict::passed;
+    Measurement& m = report.measurements.emplace_back();
+    m.sequential_s = trace.sequential_s;
+    m.previous_ratio = trace.previous_ratio;
+    taken.fill_in(m);
+    return score_stage(trace.stage, report)->speed;
+}
+
+timing::PairedSamples begin(const Trace& trace, const Effort& effort) {
+    timing::PairedSamples taken(effort, true);
+    taken.calls_wanted = trace.iterations;
+    const std::vector<timing::Sample>& first = trace.rounds.front();
+    for (const timing::Sample& sample : first)
+        taken.slowest_s = std::max({taken.slowest_s, sample.student_s, sample.reference_s});
+    return taken;
+}
+
+struct Points {
+    double points, open;  // open: between the ends of the ratio's interval
+};
+
+Points points_of_all_samples(const Trace& trace) {
+    const Effort precise;
+    timing::PairedSamples taken = begin(trace, precise);
+    taken.rounds = trace.rounds;
+    const PointsFor points = points_for(trace.stage, trace.sequential_s, trace.previous_ratio);
+    const double reference_s = taken.median_reference_s() * trace.iterations;
+    const Interval ratio = taken.ratio();
+    return {speed_points(trace, taken), points(ratio.low, reference_s) - points(ratio.high, reference_s)};
+}
+
+/// Grade as on a GPU, except that each round is one of the recorded ones, drawn at random.
+double grade_by_rule(const Trace& trace, std::mt19937& random) {
+    Effort effort = effort_for(Task{}, false, 1);
+    effort.points = points_for(trace.stage, trace.sequential_s, trace.previous_ratio);
+    timing::PairedSamples taken = begin(trace, effort);
+    do {
+        taken.rounds.emplace_back();
+        for (const timing::Sample& sample : trace.rounds[random() % trace.rounds.size()]) {
+            taken.rounds.back().push_back(sample);
+            if (taken.round_is_complete(2 * effort.sample_s * static_cast<double>(taken.rounds.back().size()))) break;
+        }
+    } while (!taken.ended_by());
+    return speed_points(trace, taken);
+}
+
+// A few traces leave more than a tenth of a point open even with all samples, at steep places of the formula.
+TEST(StoppingRule, GivesThePointsOfAllSamples) {
+    constexpr double tolerance = 0.1;
+    const int gradings = std::getenv("WARPLAB_THOROUGH") ? 1000 : 40;
+    const std::vector<Trace> traces = read_traces();
+    std::mt19937 random(1);
+    int solutions = 0, slow = 0, all_different = 0;
+    for (const Trace& trace : traces) {
+        const auto [expected, open] = points_of_all_samples(trace);
+        int different = 0;
+        double least = expected;
+        for (int i = 0; i < gradings; ++i) {
+            const double points = grade_by_rule(trace, random);
+            different += std::abs(points - expected) > tolerance;
+            least = std::min(least, points);
+        }
+        all_different += different;
+        if (trace.is_solution()) {
+            ++solutions;
+            EXPECT_DOUBLE_EQ(least, trace.stage.points.speed) << trace.name;
+        } else if (open <= tolerance) {
+            ++slow;
+            EXPECT_LE(different, std::max(2, gradings / 100)) << trace.name << ", " << expected << " by all samples";
+        }
+    }
+    EXPECT_EQ(solutions, 41);
+    EXPECT_GE(slow, 60);
+    EXPECT_LE(all_different, gradings * static_cast<int>(traces.size()) / 100);
+    std::printf("%zu traces, %d gradings of each: the points of %.2f%% differ by more than %.1f\n", traces.size(),
+                gradings, 100.0 * all_different / gradings / static_cast<double>(traces.size()), tolerance);
+}
+
+}  // namespace
+}  // namespace warplab
