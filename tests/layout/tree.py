@@ -21,7 +21,7 @@ BUILT = (
     "oracle-objects",
     "precompiled",
     "revision",
-    "together",
+    "units",
     "warplab",
 )
 

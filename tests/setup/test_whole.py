@@ -53,6 +53,7 @@ def test_a_path_with_spaces(everyone, real_machine):
     said = run("make", "start", "check", f"LAB={LAB}", "STAGE=1", "BACKEND=cpu", cwd=folder)
     assert said.status == 1  # the starter fails
     assert said.has("work", "failed", "Cause:")
+    assert "  compile judge" not in said.out  # all was copied
     said = run("make", "check", f"LAB={LAB}", "STAGE=1", "BACKEND=cpu", "TREE=solutions", cwd=folder)
     assert said.status == 0, said.out
     assert said.has("passed", "backend: cpu")
