@@ -32,20 +32,20 @@ def printed(*arguments: str | Path) -> str:
     ).stdout
 
 
-def test_failing_check_is_shown_as_it_is():
+def test_the_failing_check_in_the_readme_equals_the_output():
     command, output = shown("check")
     variables = dict(word.split("=", 1) for word in command.split() if "=" in word)
     got = printed("check", variables["LAB"], variables["STAGE"], "--source", variables["SOURCE"])
     assert got.partition("\n01_")[2] == output.removeprefix("01_")  # above it: this machine's CPU
 
 
-def test_finding_is_shown_as_it_is():
+def test_the_finding_in_the_readme_equals_the_output():
     command, output = shown("inspect")
     variables = dict(word.split("=", 1) for word in command.split() if "=" in word)
     assert output in printed("inspect", variables["LAB"], variables["STAGE"], "--source", variables["SOURCE"])
 
 
-def test_demo_tables_are_shown_as_they_are(tmp_path):
+def test_the_demo_tables_in_the_readme_equal_the_output(tmp_path):
     """The labs that the README shows; there may be more, and the longest name sets the columns' width."""
 
     def squeeze(text: str) -> str:

@@ -67,7 +67,7 @@ def resolve(node: dict, root: dict) -> dict:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_is_a_schema(name):
+def test_each_schema_is_valid(name):
     jsonschema.Draft202012Validator.check_schema(schema(name))
 
 

@@ -112,7 +112,7 @@ def fill(folder: Path, count: int) -> dict[str, Any]:
 
 def kill(kills: int) -> dict[str, Any]:
     """Run the test that kills a batch at random moments."""
-    test = "tests/python/batch/test_batch.py::test_killed_at_any_moment_it_goes_on_and_loses_nothing"
+    test = "tests/python/batch/test_batch.py::test_a_batch_killed_at_any_moment_continues_without_losing_results"
     environment = {**os.environ, "WARPLAB_KILLS": str(kills)}
     command = [sys.executable, "-m", "pytest", "-q", test]
     done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)

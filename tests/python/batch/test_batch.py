@@ -72,7 +72,7 @@ def add_other_lab(course: Course) -> None:
     (other / "lab.json").write_text(json.dumps({"stages": [{"id": "01_another"}]}))
 
 
-def test_another_labs_hand_ins_are_refused_before_anything_is_graded(course: Course) -> None:
+def test_hand_ins_for_another_lab_are_refused_before_grading(course: Course) -> None:
     add_other_lab(course)
     for student in ("al1", "at2", "gh3"):
         course.hand_in(student, "fine", "fine")
@@ -104,7 +104,7 @@ def test_another_labs_hand_ins_are_refused_before_anything_is_graded(course: Cou
     assert course.grade().returncode == 0
 
 
-def test_what_was_handed_in_in_the_place_of_a_stage_is_named(course: Course) -> None:
+def test_files_handed_in_instead_of_a_stage_are_listed(course: Course) -> None:
     add_other_lab(course)
     for student, name in (("al1", "01_another.cu"), ("at2", "report.docx"), ("gh3", "kernel.cu")):
         (course.hand_in(student) / name).write_text("")
@@ -117,7 +117,7 @@ def test_what_was_handed_in_in_the_place_of_a_stage_is_named(course: Course) -> 
     }
 
 
-def test_what_is_empty_is_said_to_be(course: Course) -> None:
+def test_an_empty_archive_or_folder_is_reported_as_empty(course: Course) -> None:
     course.hand_in("al1")
     (course.hand_in("at2") / "empty.zip").write_bytes(make_zip())
     (course.handed_in / "gh3.zip").write_bytes(make_zip(("folder/", b"")))
@@ -130,7 +130,7 @@ def test_what_is_empty_is_said_to_be(course: Course) -> None:
     assert '<td class="nothing_to_grade">nothing to grade</td>' in (course.out / "report.html").read_text()
 
 
-def test_of_two_archives_of_one_time_the_instructor_chooses(course: Course) -> None:
+def test_the_instructor_chooses_between_two_archives_with_the_same_time(course: Course) -> None:
     member = zipfile.ZipInfo(f"{STAGES[0]}.cu", (2026, 11, 20, 10, 0, 0))
     files = {name: make_zip((member, name.encode())) for name in ("first.zip", "second.zip")}
     name = "Ada_5_assignsubmission_file_"
@@ -166,7 +166,7 @@ def test_the_later_of_two_archives_is_graded_and_both_are_named(course: Course) 
     assert note in (course.out / "gradebook.csv").read_text("utf-8-sig")
 
 
-def test_again_grades_only_what_is_new_or_changed(course: Course) -> None:
+def test_a_second_run_grades_only_new_and_changed_hand_ins(course: Course) -> None:
     course.hand_in("al1", "fine", "fine")
     course.hand_in("at2", "fine", "fine")
     assert course.grade().returncode == 0
@@ -232,7 +232,7 @@ def test_a_students_history_has_each_grade_and_decision(course: Course) -> None:
     assert "No student has the name bob" in course.verb("history", "--student", "bob").stderr
 
 
-def test_regrading_tells_whose_points_changed(course: Course) -> None:
+def test_regrading_lists_students_whose_points_changed(course: Course) -> None:
     for number in range(22):
         course.hand_in(f"s{number:02}", "fine", "fine")
     course.hand_in("al1", "compile_error", "compile_error")
@@ -250,7 +250,7 @@ def test_regrading_tells_whose_points_changed(course: Course) -> None:
     assert said.endswith("and 3 more\nThe points are the same for 1 student.\n")
 
 
-def test_a_batch_of_before_knows_the_graders_version_alone(course: Course) -> None:
+def test_a_batch_of_an_earlier_version_stores_only_the_graders_version(course: Course) -> None:
     course.hand_in("al1", "fine", "fine")
     course.grade()
     ((kept,),) = course.database().query("SELECT lab_hash FROM grades")
@@ -261,7 +261,7 @@ def test_a_batch_of_before_knows_the_graders_version_alone(course: Course) -> No
     assert not is_stale(kept, "0.1", kept, "0.2") and is_stale(kept, "0.1", f"{lab}+other", "0.1")
 
 
-def test_pending_points_are_added_to_what_was_graded_before(course: Course) -> None:
+def test_pending_points_are_added_to_an_earlier_grade(course: Course) -> None:
     course.hand_in("al1", "fine", "fine")
     course.grade()
     report = json.loads((course.build / "report.json").read_text())
@@ -276,7 +276,7 @@ def test_pending_points_are_added_to_what_was_graded_before(course: Course) -> N
 
 
 @pytest.mark.parametrize("is_gone", ["moved", "empty", "changed"])
-def test_what_was_graded_is_regraded_without_the_hand_in(course: Course, is_gone: str) -> None:
+def test_a_graded_submission_is_regraded_without_the_original_hand_in(course: Course, is_gone: str) -> None:
     course.hand_in("al1", "fine", "fine")
     course.hand_in("at2", "fine")
     (journal := course.handed_in / "al1" / "journal").mkdir()
@@ -450,7 +450,7 @@ def hand_in_many(course: Course, count: int) -> None:
 KILLS = int(os.environ.get("WARPLAB_KILLS") or 6)
 
 
-def test_killed_at_any_moment_it_goes_on_and_loses_nothing(
+def test_a_batch_killed_at_any_moment_continues_without_losing_results(
     course: Course, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     undisturbed = Course(tmp_path_factory.mktemp("undisturbed"))
@@ -495,7 +495,7 @@ def read(file: Path) -> str:
         return ""
 
 
-def test_an_interruption_ends_it_cleanly(course: Course) -> None:
+def test_an_interruption_ends_the_batch_cleanly(course: Course) -> None:
     course.hand_in("al1", "fine", "fine")
     course.hand_in("at2", "sleep 300", "fine")
     process = course.start()
@@ -515,7 +515,7 @@ def test_a_judge_that_does_not_end_is_stopped(course: Course) -> None:
 
 
 @pytest.mark.parametrize("is_deleted", [False, True])
-def test_a_batch_whose_folder_goes_away_says_so(course: Course, is_deleted: bool) -> None:
+def test_a_batch_whose_folder_vanishes_stops_with_a_message(course: Course, is_deleted: bool) -> None:
     for number in range(4):
         course.hand_in(f"al{number}", f"sleep 1 {number}", "fine")
     command = [*course.grade_command(), "--jobs", "1"]
@@ -537,7 +537,7 @@ def test_a_batch_whose_folder_goes_away_says_so(course: Course, is_deleted: bool
         assert course.log("begin").count("al0") == 1
 
 
-def test_a_hand_in_that_goes_away_before_it_is_graded_is_named(course: Course) -> None:
+def test_a_hand_in_that_vanishes_before_grading_is_listed(course: Course) -> None:
     course.hand_in("al1", "sleep 1", "fine")
     course.hand_in("gh3", "fine", "fine")
     command = [*course.grade_command(), "--jobs", "1"]
@@ -577,7 +577,7 @@ cp "$OUT"/batch.sqlite* "$OUT/gradebook.csv" "$KEPT"
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="mounting a small disk takes root")
-def test_a_full_disk_stops_it_and_loses_nothing(course: Course, tmp_path: Path) -> None:
+def test_a_full_disk_stops_the_batch_without_losing_results(course: Course, tmp_path: Path) -> None:
     for number in range(6):
         course.hand_in(f"s{number}", "sleep 1 fill the disk" if number == 3 else "fine", "fine")
     kept = tmp_path / "kept"
@@ -596,7 +596,7 @@ def test_a_full_disk_stops_it_and_loses_nothing(course: Course, tmp_path: Path) 
         assert [line.split(",")[2] for line in file][1:] == ["graded"] * 6
 
 
-def test_a_full_database_says_so_and_keeps_what_it_had(course: Course) -> None:
+def test_a_full_database_gives_a_message_and_keeps_its_contents(course: Course) -> None:
     from grader.python.batch.ingest.disk import DiskFullError
     from grader.python.batch.store.database import Database
     from grader.python.batch.store.rows import Graded
@@ -616,7 +616,7 @@ def test_a_full_database_says_so_and_keeps_what_it_had(course: Course) -> None:
     assert snapshot(course) == before
 
 
-def test_a_judge_that_is_not_there_is_said_before_anything_is_graded(course: Course) -> None:
+def test_a_missing_judge_is_reported_before_grading(course: Course) -> None:
     course.hand_in("al1", "fine", "fine")
     (course.build / "warplab").unlink()
     said = course.grade()
@@ -625,7 +625,7 @@ def test_a_judge_that_is_not_there_is_said_before_anything_is_graded(course: Cou
     assert course.statuses() == {"al1": ""}
 
 
-def test_on_a_terminal_one_line_tells_how_far_it_is(course: Course) -> None:
+def test_on_a_terminal_one_line_shows_the_progress(course: Course) -> None:
     hand_in_many(course, 4)
     controller, terminal = pty.openpty()
     process = subprocess.Popen(course.grade_command(), cwd=ROOT, env=environment(), stdout=terminal, stderr=terminal)
@@ -641,7 +641,7 @@ def test_on_a_terminal_one_line_tells_how_far_it_is(course: Course) -> None:
     assert b"\x1b[" in said
 
 
-def test_names_that_are_no_text_and_reports_with_half_characters(course: Course) -> None:
+def test_names_that_are_not_utf_8_and_reports_with_lone_surrogates_are_accepted(course: Course) -> None:
     folder = os.fsencode(course.handed_in)
     for name in (b"gr\xf6\xdfe", b"\xf6_1_2_a.zip", b"\xf6_1_3_a.zip", b"a\nb\x1b[2J", "\u202eabc".encode(), b"=1+1"):
         if name.endswith(b".zip"):
@@ -673,7 +673,7 @@ def test_the_command_works_from_any_folder_and_by_a_link(course: Course, tmp_pat
     )  # the project's labs, not this folder's
 
 
-def test_misuse_is_one_clear_message(course: Course) -> None:
+def test_misuse_gives_one_clear_message(course: Course) -> None:
     course.hand_in("al1", "fine", "fine")
     course.grade()
     for command, says in (
@@ -695,7 +695,7 @@ def test_misuse_is_one_clear_message(course: Course) -> None:
         assert says in said.stderr
 
 
-def test_a_batch_of_some_stages_says_how_to_go_on(course: Course) -> None:
+def test_a_batch_of_some_stages_prints_how_to_continue(course: Course) -> None:
     course.hand_in("al1", "fine", "fine")
     course.grade("--upto", "1")
     said = course.grade()
@@ -704,7 +704,7 @@ def test_a_batch_of_some_stages_says_how_to_go_on(course: Course) -> None:
     assert course.grade("--upto", "01_first").returncode == 0
 
 
-def test_a_batch_that_was_moved_is_its_own(course: Course) -> None:
+def test_a_moved_batch_works_in_its_new_folder(course: Course) -> None:
     """`report` and other verbs work in the batch's current folder, not in the one where it was graded."""
     course.hand_in("al1", "fine", "fine")
     course.grade()
@@ -715,7 +715,7 @@ def test_a_batch_that_was_moved_is_its_own(course: Course) -> None:
     assert not course.out.exists()
 
 
-def test_a_regrade_that_cannot_begin_leaves_everything(course: Course) -> None:
+def test_a_regrade_that_cannot_begin_changes_nothing(course: Course) -> None:
     course.hand_in("al1", "fine", "fine")
     course.grade()
     (course.build / "warplab").write_text("#!/bin/sh\necho no GPU >&2\nexit 2\n")
@@ -724,7 +724,7 @@ def test_a_regrade_that_cannot_begin_leaves_everything(course: Course) -> None:
     assert course.statuses() == {"al1": "graded"}
 
 
-def test_points_of_before_count_until_it_is_graded_again(course: Course) -> None:
+def test_earlier_points_count_until_the_hand_in_is_graded_again(course: Course) -> None:
     course.hand_in("al1", "fine", "fine")
     course.hand_in("at2", "fine", "fine")
     course.grade()
@@ -736,7 +736,7 @@ def test_points_of_before_count_until_it_is_graded_again(course: Course) -> None
     assert "To be graded again, with the earlier points: al1, at2." in said.stderr
 
 
-def test_the_batchs_folder_is_its_own(course: Course) -> None:
+def test_a_batch_refuses_a_folder_with_other_files(course: Course) -> None:
     course.hand_in("al1", "fine", "fine")
     course.out.mkdir()
     (course.out / "thesis.pdf").touch()
@@ -750,7 +750,7 @@ def test_the_batchs_folder_is_its_own(course: Course) -> None:
 
 
 @pytest.mark.parametrize("part", ["feedback", "submissions", "submissions/ada/lab/01_first.cu"])
-def test_the_batchs_own_files_are_no_submissions(course: Course, part: str) -> None:
+def test_the_batchs_own_files_are_not_submissions(course: Course, part: str) -> None:
     course.hand_in("ada", "fine", "fine")
     course.grade()
     own = course.out / part
@@ -818,7 +818,7 @@ def test_undecodable_words_are_refused(course: Course) -> None:
     assert said.returncode == 2 and "is not valid text in UTF-8" in said.stderr
 
 
-def test_what_is_decided_by_hand_has_to_make_sense(course: Course) -> None:
+def test_invalid_decisions_are_refused(course: Course) -> None:
     for student in ("al1", "at2"):
         course.hand_in(student, "fine", "fine")
     course.grade()
@@ -841,7 +841,7 @@ def test_what_is_decided_by_hand_has_to_make_sense(course: Course) -> None:
     assert {line["id"]: (line["points"], line["of"]) for line in lines} == {"al1": ("12", "25"), "at2": ("16", "25")}
 
 
-def test_decisions_are_listed_and_can_be_taken_back(course: Course) -> None:
+def test_decisions_are_listed_and_can_be_undone(course: Course) -> None:
     course.hand_in("al1", "fine", "fine")
     course.grade()
     course.verb("due", "--at", "2026-11-21T12:00Z")
@@ -904,7 +904,7 @@ def test_grades_of_a_lab_before_and_after_a_change_are_not_mixed_silently(course
     assert course.verb(*export).returncode == 0
 
 
-def test_another_batch_is_not_graded(course: Course) -> None:
+def test_the_folder_of_another_batch_is_not_graded(course: Course) -> None:
     course.hand_in("al1", "fine", "fine")
     course.grade()
     other = course.out.with_name("other")

@@ -87,7 +87,7 @@ def make_old(course: Course) -> None:
     database.set_facts(schema=3)
 
 
-def test_an_earlier_batch_knows_who_handed_in(course: Course) -> None:
+def test_a_batch_of_an_earlier_version_keeps_the_owners_of_hand_ins(course: Course) -> None:
     download(course, submit(ADA, "al1", 20), submit("Bob Byte_13_assignsubmission_file_", "bo2", 20), roster=ROSTER)
     make_old(course)
     said = download(course, submit(ADA.replace("12", "66"), "bo2", 22), text="compile_error")

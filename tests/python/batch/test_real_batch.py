@@ -18,7 +18,7 @@ LAB, STAGE = "vector_add", "02_grid_stride"
 PRINTS = 'printf("n is %zu, a is at %p\\n", n, (const void*)a);'
 
 
-def test_honest_wrong_and_hostile_ones_beside_each_other(tmp_path: Path) -> None:
+def test_honest_wrong_and_hostile_submissions_do_not_affect_each_other(tmp_path: Path) -> None:
     right = (ROOT / f"solutions/{LAB}/{STAGE}.cu").read_text()
     wrong = (ROOT / f"tests/labs/{LAB}/02_steps_too_far.cu").read_text()
     talks = right.replace('#include "labs/', '#include <cstdio>\n#include "labs/', 1)
@@ -64,7 +64,7 @@ def test_honest_wrong_and_hostile_ones_beside_each_other(tmp_path: Path) -> None
     assert '"sandbox": "none"' not in told
 
 
-def test_two_judges_at_a_time_find_nothing_in_right_stages_up_to_one(tmp_path: Path) -> None:
+def test_two_parallel_judges_report_no_finding_in_correct_stages(tmp_path: Path) -> None:
     """The sanitizer runs blocks one after the other, for any number of threads that a batch gives its judges."""
     lab, handed_in = "dot_product", tmp_path / "handed in"
     for student in ("al1", "al2"):
@@ -86,7 +86,7 @@ def test_two_judges_at_a_time_find_nothing_in_right_stages_up_to_one(tmp_path: P
     assert book == [("al1", "graded", "16", "20"), ("al2", "graded", "16", "20")]
 
 
-def test_a_hand_in_that_arrives_is_graded_and_its_feedback_is_there(tmp_path: Path) -> None:
+def test_a_hand_in_that_arrives_is_graded_and_gets_feedback(tmp_path: Path) -> None:
     inbox, out = tmp_path / "inbox", tmp_path / "out"
     inbox.mkdir()
     command = [sys.executable, "-m", "grader.python.batch", "serve", inbox, "--lab", LAB, "--stage", "02"]

@@ -23,7 +23,7 @@ def test_no_honest_solution_was_accused(backend: str) -> None:
     assert not faults(read_stages(backend))
 
 
-def test_readme_says_how_much_the_ratio_varies() -> None:
+def test_readme_states_the_recorded_variation_of_the_ratio() -> None:
     stages = read_stages("cuda")
     deviations = [row["deviation"] for row in stages]
     spread = max(row["spread"] for row in stages)

@@ -47,7 +47,7 @@ def count(course: Path) -> dict[str, Any]:
     return content
 
 
-def test_counts_are_of_the_dataset_that_the_limits_name(course: Path) -> None:
+def test_counts_come_from_the_dataset_that_the_limits_name(course: Path) -> None:
     stages = count(course)["stages"]
     assert stages["lab/01_first"] == {
         "code_hash": hash_code(SOURCE),

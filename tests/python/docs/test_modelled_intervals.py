@@ -86,7 +86,7 @@ PAGE = """# Title
 """
 
 
-def test_the_comparison_is_read_by_gpu_and_its_worst_stages_come_first(tmp_path: Path) -> None:
+def test_the_comparison_is_read_for_each_gpu_and_sorted_from_the_worst_stage(tmp_path: Path) -> None:
     file = tmp_path / FILE
     file.parent.mkdir(parents=True)
     file.write_text(PAGE)
@@ -106,7 +106,7 @@ def test_the_chapter_shows_the_picture_of_each_gpu() -> None:
 
 
 @pytest.mark.parametrize("gpu", GPUS)
-def test_the_models_page_has_these_figures(gpu: str) -> None:
+def test_the_models_page_contains_the_computed_figures(gpu: str) -> None:
     assert row_of(gpu) in (PREDICT / "README.md").read_text()
 
 

@@ -115,7 +115,7 @@ def measure(course: Path, content: Any, *arguments: str | Path) -> Any:
     return run_module(RESULTS, write(course / "report.json", content), *arguments, cwd=course)
 
 
-def test_tables_are_written_and_then_fresh(course: Path) -> None:
+def test_written_tables_are_up_to_date(course: Path) -> None:
     assert run_module(TABLES, "--check", cwd=course).returncode == 1
     assert (course / "handouts/lab.md").read_text() == HANDOUT
     result = run_module(TABLES, cwd=course)
@@ -130,7 +130,7 @@ def test_tables_are_written_and_then_fresh(course: Path) -> None:
     assert (result.returncode, result.stdout) == (0, "")
 
 
-def test_results_are_made_and_shown(course: Path) -> None:
+def test_results_are_written_and_shown(course: Path) -> None:
     peers = {"lab": [{"name": "cublasSdot", "dataset": "bench_2_24", "median_s": 0.0031, "iterations": 100}]}
     result = measure(course, report(), "--peers", write(course / "peers.json", peers))
     assert (result.returncode, result.stderr) == (0, "")
@@ -163,7 +163,7 @@ def test_several_gpus_are_compared(course: Path) -> None:
     assert "NVIDIA H200: kernels" in beside_source and "A100" not in beside_source
 
 
-def test_the_sources_figures_stand_beside_ours(course: Path) -> None:
+def test_the_sources_figures_are_next_to_ours(course: Path) -> None:
     handout = "# A lab\n\n<!-- table: source lab -->\n<!-- end -->\n"
     write(course / "handouts/lab.md", handout)
     rows = [
@@ -191,7 +191,7 @@ def test_the_sources_figures_stand_beside_ours(course: Path) -> None:
     assert lines[7].startswith("| CPU, 1 core | bench_2_28 | 2 s | 1× | – |")
 
 
-def test_a_solver_brings_its_data_once_however_few_iterations_the_source_has(course: Path) -> None:
+def test_the_transfer_of_a_solver_counts_once_for_any_number_of_iterations(course: Path) -> None:
     manifest = json.loads((course / "labs/lab/lab.json").read_text())
     manifest["benchmark"] = {"iterations": 1000, "iterations_per_call": 1000}
     write(course / "labs/lab/lab.json", manifest)
@@ -207,7 +207,7 @@ def test_a_solver_brings_its_data_once_however_few_iterations_the_source_has(cou
     assert [cell.strip() for cell in row.strip("|").split("|")][3:] == ["0.2000 s", "0.5000 s", "0.7000 s"]
 
 
-def test_rates_are_amounts_per_second_beside_the_sources(course: Path) -> None:
+def test_rates_are_amounts_per_second_next_to_the_sources(course: Path) -> None:
     rates: dict[str, Any] = {"schema": 1, "dataset": "bench_2_24", "multiprocessors": {"NVIDIA H200": 100}}
     rates["amounts"] = [
         {"name": "input", "unit": "GB/s", "each": 4_000_000},
@@ -235,7 +235,7 @@ def test_rates_are_amounts_per_second_beside_the_sources(course: Path) -> None:
     assert cells[4] == ["NVIDIA H200", "`01_first`", "2.00 us", "–", "2000 GB/s", "8000 GB/s", "0.500 MB"]
 
 
-def test_the_sources_rungs_show_their_steps(course: Path) -> None:
+def test_the_sources_ladder_shows_the_speedup_of_each_step(course: Path) -> None:
     write(course / "handouts/lab.md", "# A lab\n\n<!-- table: source lab -->\n<!-- end -->\n")
     rows = [
         {"stage": "01_first", "dataset": "bench_2_24", "scale": 6},
@@ -354,7 +354,7 @@ def test_a_sweep_of_one_tunable_at_a_time_is_a_list(course: Path) -> None:
     ]
 
 
-def test_sweeps_stand_beside_results_and_replace_older_ones(course: Path) -> None:
+def test_a_newer_sweep_replaces_an_older_one(course: Path) -> None:
     measure(course, report(), "--sweeps", write(course / "sweep.json", sweep({(256, 1): 0.05, (64, 1): 0.06})))
     assert keep_sweep(course, sweep({(256, 1): 0.03, (64, 1): 0.06})).returncode == 0
     file = course / "handouts/results/nvidia-h200.json"
@@ -374,7 +374,7 @@ def test_sweeps_stand_beside_results_and_replace_older_ones(course: Path) -> Non
         ({"points": [{"defines": {"BLOCK": 1}, "failure": "no"}]}, "no choice was timed"),
     ],
 )
-def test_what_sweep_cannot_be_a_result(course: Path, changes: dict[str, Any], message: str) -> None:
+def test_an_unsuitable_sweep_is_refused(course: Path, changes: dict[str, Any], message: str) -> None:
     measure(course, report())
     before = (course / "handouts/results/nvidia-h200.json").read_text()
     result = keep_sweep(course, sweep({(256, 1): 0.05}, **changes))
@@ -426,14 +426,14 @@ def test_a_changed_solution_makes_its_result_stale(course: Path) -> None:
         ({"schema": 3}, "schema 3"),
     ],
 )
-def test_what_cannot_be_a_result(course: Path, changes: dict[str, Any], message: str) -> None:
+def test_an_unsuitable_report_is_refused(course: Path, changes: dict[str, Any], message: str) -> None:
     result = measure(course, report(**changes))
     assert result.returncode == 2
     assert message in result.stderr
     assert not (course / "handouts/results").exists()
 
 
-def test_two_machines_do_not_mix(course: Path) -> None:
+def test_results_of_two_machines_are_not_mixed(course: Path) -> None:
     measure(course, report())
     other = report()
     other["machine"] = {**other["machine"], "driver": "999.1"}
@@ -443,7 +443,7 @@ def test_two_machines_do_not_mix(course: Path) -> None:
 
 
 @pytest.mark.parametrize("peers", ['{"lab": [{"name": "x"}]}', '{"lab": 3}', "[]", "{"])
-def test_odd_peers(course: Path, peers: str) -> None:
+def test_invalid_peers_are_refused(course: Path, peers: str) -> None:
     result = measure(course, report(), "--peers", write(course / "peers.json", peers))
     assert result.returncode == 2
     assert "peers.json" in result.stderr
@@ -482,7 +482,7 @@ def test_a_manifest_that_lacks_something_is_one_message(course: Path) -> None:
     assert "README.md:1: the lab's lab.json lacks what this table shows: 'points'" in result.stderr
 
 
-def test_help_is_what_the_program_says(course: Path) -> None:
+def test_the_help_table_equals_the_programs_help(course: Path) -> None:
     program = write(
         course / "build/warplab", '#!/bin/sh\n[ "$1" = bad ] && { echo no >&2; exit 2; }\necho "args: $*  "\n'
     )

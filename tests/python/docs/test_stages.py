@@ -34,7 +34,7 @@ def test_a_stage_has_theory_a_picture_a_measurement_questions_and_a_key(lab: str
     assert len(re.findall(r"^\d+\. ", key, re.MULTILINE)) >= len(questions), "a key"
 
 
-def test_swept_tunables_are_those_of_the_stage() -> None:
+def test_measurements_name_tunables_of_the_stage() -> None:
     """A measurement that names tunables names those that make sweep tries."""
     for lab, stage in STAGES:
         section = find_section((ROOT / f"handouts/{lab}.md").read_text(), stage)
@@ -64,7 +64,7 @@ def test_no_comment_of_a_stage_quotes_a_measurement() -> None:
     assert {file: lines for file, lines in found.items() if lines} == {}
 
 
-def test_a_measurement_in_a_comment_is_seen() -> None:
+def test_a_measurement_in_a_comment_is_found() -> None:
     assert find_measured("// On an H100, the memory's bandwidth limits it: 86% of it is used.\nint a;  // 30 GB/s")
     assert find_measured("// bank w % 32, 512 bytes, stage 12, 16x16, t % 100") == []
 

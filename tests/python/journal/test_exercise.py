@@ -80,7 +80,7 @@ def line_of(exercises: Path, code: str) -> str:
 
 
 @needs_build
-def test_an_exercise_from_the_first_look_to_the_right_answer(tmp_path, exercises):
+def test_an_exercise_can_be_solved_step_by_step(tmp_path, exercises):
     begun = bug(tmp_path, LAB, NAME)
     copy = tmp_path / "work" / LAB / f"exercises/{NAME}.cu"
     assert begun.returncode == 0 and str(copy) in begun.stdout and "LINE=… KIND=…" in begun.stdout
@@ -142,7 +142,7 @@ def test_the_students_own_inspections_stay(tmp_path, exercises):
         (["heat_dissipation", "--list"], "There are no exercises for heat_dissipation."),
     ],
 )
-def test_bad_input_is_refused_and_nothing_is_kept(tmp_path, exercises, words, told):
+def test_invalid_input_is_refused_and_not_recorded(tmp_path, exercises, words, told):
     said = bug(tmp_path, *words)
     assert said.returncode == 2 and told in said.stderr
     assert not (tmp_path / "work").exists()

@@ -84,7 +84,7 @@ def probe(page: str, folder: Path, width: int, *, opened: bool = False, printed:
     ("width", "opened", "printed"),
     [(PHONE, False, False), (PHONE, True, False), (LAPTOP, True, False), (PRINT, True, True)],
 )
-def test_nothing_overflows_and_every_picture_has_words(tmp_path: Path, width: int, opened: bool, printed: bool) -> None:
+def test_nothing_overflows_and_every_picture_has_a_text_alternative(tmp_path: Path, width: int, opened: bool, printed: bool) -> None:
     seen = probe(course(tmp_path), tmp_path, width, opened=opened, printed=printed)
     assert seen["inner"] == width
     assert seen["wide"] == []
@@ -95,7 +95,7 @@ def test_nothing_overflows_and_every_picture_has_words(tmp_path: Path, width: in
 
 
 @needs_browser
-def test_the_probe_sees_what_is_wrong(tmp_path: Path) -> None:
+def test_the_probe_finds_planted_mistakes(tmp_path: Path) -> None:
     spoilt = course(tmp_path).replace("<main>", '<main><p style="width:3000px">x</p><svg width="9" height="9"></svg>')
     seen = probe(spoilt, tmp_path, PHONE)
     assert seen["wide"] != []

@@ -39,7 +39,7 @@ def test_a_new_note_has_the_prompts_and_says_when_it_was_begun(tmp_path: Path) -
     assert made.missing == [prompt for prompt in PROMPTS if prompt not in OPTIONAL]
 
 
-def test_a_full_disk_leaves_no_half_note(tmp_path: Path) -> None:
+def test_a_full_disk_leaves_no_partial_note(tmp_path: Path) -> None:
     """It would stay without the time at which it was begun, because a note that exists is never written over."""
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (100, limits[1]))
@@ -51,7 +51,7 @@ def test_a_full_disk_leaves_no_half_note(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
-def test_a_note_is_never_written_over(tmp_path: Path) -> None:
+def test_a_note_is_never_overwritten(tmp_path: Path) -> None:
     write_course(tmp_path, [])
     first = note(tmp_path, "02")
     file = tmp_path / "work" / LAB / "journal" / "02_tree.md"
@@ -91,13 +91,13 @@ def test_an_empty_optimisation_is_neither_counted_nor_shown(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("stage", ["2", "02", "002", "tree", "02_tree"])
-def test_a_stage_is_called_as_the_judge_takes_it(tmp_path: Path, stage: str) -> None:
+def test_a_stage_can_be_named_as_for_the_judge(tmp_path: Path, stage: str) -> None:
     write_course(tmp_path, [])
     assert "02_tree.md" in note(tmp_path, stage).stdout
 
 
 @pytest.mark.parametrize("stage", ["", "0", "9", "02_", "2_tree", "02_tre\u00e9", "../x"])
-def test_a_stage_that_is_not_clear_is_asked_for(tmp_path: Path, stage: str) -> None:
+def test_an_ambiguous_stage_is_refused(tmp_path: Path, stage: str) -> None:
     write_course(tmp_path, [])
     result = note(tmp_path, stage)
     assert result.returncode == 2
@@ -116,7 +116,7 @@ def run_on_terminal(root: Path, editor: str) -> str:
     return done.stdout + done.stderr
 
 
-def test_the_editor_opens_on_a_terminal_alone(tmp_path: Path) -> None:
+def test_the_editor_opens_only_on_a_terminal(tmp_path: Path) -> None:
     write_course(tmp_path, [])
     editor = tmp_path / "my editor"
     editor.write_text('#!/bin/sh\necho "edited $1 $2"\n')
@@ -129,7 +129,7 @@ def test_the_editor_opens_on_a_terminal_alone(tmp_path: Path) -> None:
     assert "02_tree.md" in said
 
 
-def test_half_a_note_is_shown_as_far_as_it_goes() -> None:
+def test_a_partial_note_is_shown() -> None:
     made = parse_note("02_tree.md", "02_tree", 1, "Before.\n## Goal\n```\n# not a heading\n```\n### Mine\n\n## Hours\n")
     assert made.begun is None
     assert made.sections == [("", "Before."), ("Goal", "```\n# not a heading\n```"), ("Mine", ""), ("Hours", "")]
@@ -170,18 +170,18 @@ def test_a_predicted_time_counts_if_it_is_just_a_time(text: str, seconds: float 
         ("3 on Monday, 4 on Friday", None),
     ],
 )
-def test_hours_are_added_only_where_they_are_a_number(text: str, hours: float | None) -> None:
+def test_hours_are_added_only_if_they_are_a_number(text: str, hours: float | None) -> None:
     assert parse_note("x.md", "x", 1, f"## Hours\n{text}\n").hours == hours
 
 
 @pytest.mark.parametrize("begun", ["2026-11-21T04:05:06Z", "2026-11-21T05:05:06+01:00", "2026-11-21T04:05:06"])
-def test_when_it_was_begun_may_be_edited(begun: str) -> None:
+def test_the_time_at_which_a_note_was_begun_can_be_edited(begun: str) -> None:
     assert parse_note("x.md", "x", 1, f"\ufeff<!-- begun {begun} -->\r\n## Goal\r\n").begun == NOW
     assert parse_note("x.md", "x", 1, f"<!--begun {begun}-->").begun == NOW
     assert parse_note("x.md", "x", 1, "<!-- begun yesterday -->").begun is None
 
 
-def test_only_notes_of_stages_are_read_in_their_order(tmp_path: Path) -> None:
+def test_notes_are_read_only_for_stages_and_in_their_order(tmp_path: Path) -> None:
     for name in ("02_tree-10.md", "02_tree-2.md", "02_tree.md", "journal.md", "02_tree-x.md", "02_tree_old.md"):
         (tmp_path / name).write_bytes(b"\xff words")
     notes = read_notes(tmp_path, list(STAGES))
@@ -242,7 +242,7 @@ runpy.run_module(module, run_name="__main__")
 
 
 @pytest.mark.parametrize("verb", ["journal", "submit"])
-def test_processor_time_is_limited_where_notes_are_read(tmp_path: Path, verb: str) -> None:
+def test_commands_that_read_notes_limit_their_processor_time(tmp_path: Path, verb: str) -> None:
     write_course(tmp_path, [report(1, "02_tree", "old")])
     words = [f"grader.python.journal.{verb}", verb, LAB, "--root", tmp_path, "--work", tmp_path / "work"]
     said = subprocess.run([sys.executable, "-c", LIMITED, *words], cwd=ROOT, capture_output=True, text=True)

@@ -52,12 +52,12 @@ def cells_of(root: Path, records: list[dict[str, Any]], begun: int = 1) -> list[
     return cells
 
 
-def test_the_model_stands_beside_the_students_prediction_until_a_gpu_measures(tmp_path: Path) -> None:
+def test_the_modelled_time_is_next_to_the_students_prediction(tmp_path: Path) -> None:
     cells = cells_of(tmp_path, [modelled(2, 0.08)])
     assert cells[1:] == ["0.05000 s", "0.08000 s (0.04000 s to 0.1600 s)", "–", "–", "–"]
 
 
-def test_an_imported_measurement_says_how_far_off_both_were(tmp_path: Path) -> None:
+def test_an_imported_measurement_shows_the_error_of_both_predictions(tmp_path: Path) -> None:
     measured = elsewhere(report(9, "02_tree", TEXT, 0.1), gpu=GPU, host="node") | {"imported_from": "report.json"}
     cells = cells_of(tmp_path, [modelled(2, 0.25), measured])
     assert cells[3:] == ["0.1000 s", "2.00×, too fast", "2.50×, too slow"]

@@ -134,7 +134,7 @@ def test_an_invalid_answer_is_asked_for_again(course: Path) -> None:
 
 
 @pytest.mark.parametrize("program", ["make", "./warplab"])
-def test_the_verb_asks_on_the_callers_terminal(tmp_path: Path, program: str) -> None:
+def test_the_quiz_verb_asks_on_the_callers_terminal(tmp_path: Path, program: str) -> None:
     quiz = read_quiz(ROOT, "vector_add")
     said = run_on_terminal(CTRL_D, program, "quiz", "LAB=vector_add", f"WORK={tmp_path}")
     assert said.startswith(f"{len(quiz.questions)} to answer.")
@@ -168,7 +168,7 @@ def test_a_lab_without_a_quiz_says_so(tmp_path: Path) -> None:
     assert read_score(tmp_path, LAB, tmp_path / "work" / LAB / "journal") is None
 
 
-def test_the_labs_file_decides_what_is_right(course: Path) -> None:
+def test_the_labs_file_decides_which_answers_are_right(course: Path) -> None:
     """A student's file has no scores; a claim in it is ignored, and so is an answer that the quiz does not have."""
     write_answers(course, ("colour", "red"), ("colour", "green"), ("count", "391"), ("other", "x"))
     content = json.loads(kept(course).read_text())

@@ -104,7 +104,7 @@ def test_archives_packed_earlier_are_named_and_left(course: Path) -> None:
     assert old.read_bytes() == b"old"
 
 
-def test_the_time_in_the_name_is_told_as_the_student_knows_it(course: Path) -> None:
+def test_the_local_time_is_printed_next_to_the_utc_time_of_the_name(course: Path) -> None:
     last = submit(course, "--author", ADA, TZ="HERE-5:30").stdout.splitlines()[-1]
     (archive,) = archives(course)
     packed = datetime.strptime(archive.name, "lab-al123-%Y-%m-%d-%H%M%S.tar.gz") + timedelta(hours=5, minutes=30)
@@ -125,7 +125,7 @@ def test_the_same_contents_and_time_give_the_same_bytes(course: Path) -> None:
         assert tar.getnames() == sorted(tar.getnames())
 
 
-def test_the_version_is_what_the_program_says(course: Path) -> None:
+def test_the_manifest_has_the_programs_version(course: Path) -> None:
     write(course / "build/warplab", "#!/bin/sh\necho warplab 9.8 abc\nsleep 0\n").chmod(0o755)
     submit(course, "--author", ADA)
     assert json.loads(unpack(archives(course)[0])["lab/manifest.json"])["warplab"] == "warplab 9.8 abc"
@@ -173,7 +173,7 @@ BAD_FILES: list[tuple[Callable[[Path], object], str]] = [
 
 
 @pytest.mark.parametrize(("spoil", "message"), BAD_FILES)
-def test_what_would_not_grade_is_refused_unless_forced(
+def test_files_that_cannot_be_graded_are_refused_unless_forced(
     course: Path, spoil: Callable[[Path], object], message: str
 ) -> None:
     spoil(course / "work/lab/02_second.cu")
@@ -193,7 +193,7 @@ def test_what_would_not_grade_is_refused_unless_forced(
     assert "lab/01_first.cu" in files
 
 
-def test_every_problem_is_told_at_once(course: Path) -> None:
+def test_all_problems_are_reported_at_once(course: Path) -> None:
     (course / "work/lab/01_first.cu").unlink()
     (course / "work/lab/02_second.cu").write_text("")
     result = submit(course, "--author", ADA)
@@ -289,7 +289,7 @@ def test_a_record_that_cannot_be_shown_is_only_a_warning(course: Path) -> None:
     assert "lab/journal/records.jsonl" in unpack(archives(course)[0])
 
 
-def test_a_stale_report_and_a_failing_stage_are_told(course: Path) -> None:
+def test_a_stale_report_and_a_failing_stage_cause_warnings(course: Path) -> None:
     write(course / "work/lab/01_first.cu", "// changed\n")
     failed = samples.check("ragged", verdict="failed", failure={"cause": "tail_lost", "message": "…"})
     write_report(course, "02_second", b"// done 02_second\n", verdict="failed", checks=[failed])
@@ -320,14 +320,14 @@ def test_wrong_authors(text: str, message: str) -> None:
     assert message in str(error.value)
 
 
-def test_weird_names_are_fine_and_ids_make_safe_file_names(course: Path) -> None:
+def test_unusual_names_are_accepted_and_ids_give_safe_file_names(course: Path) -> None:
     authors = parse_authors(["Søren Ødegård, jr. <../../etc>; 李 <-rf>; O'Neil <a/b\\c>"])
     assert name_archive("lab", authors, NOW) == "lab-etc-rf-a_b_c-2026-11-21-040506.tar.gz"
     assert submit(course, "--author", "Søren Ødegård <../../x>").returncode == 0
     assert [file.name.rsplit("-", 4)[0] for file in archives(course)] == ["lab-x"]
 
 
-def test_a_name_has_whole_ids_or_is_refused() -> None:
+def test_an_archives_name_contains_whole_ids_or_is_refused() -> None:
     ids = [f"{'i' * 50}{number}@uni.example" for number in range(4)]
     assert f"lab-{ids[0]}-{ids[1]}-2026-".replace("@", "_") in name_archive(
         "lab", [Author("x", i) for i in ids[:2]], NOW
@@ -382,7 +382,7 @@ def on_terminal(course: Path, *answers: str) -> tuple[int, str]:
     return os.waitstatus_to_exitcode(status), said.decode()
 
 
-def test_asks_on_a_terminal_once(course: Path) -> None:
+def test_the_authors_are_asked_for_once_on_a_terminal(course: Path) -> None:
     answers = ("Ada Lövelace\n", "al 123\n", "Ada Lövelace\n", "al123\n", "Alan\n", "at456\n", "\n")
     status, said = on_terminal(course, *answers)
     assert status == 0, said

@@ -53,7 +53,7 @@ int e;
     assert strip_comments(code) == stripped
 
 
-def test_an_entry_is_all_that_an_exercise_needs(course):
+def test_an_exercise_needs_only_its_entry(course):
     entries = [entry("01a", 1, "no_guard.patch"), entry("02a", 3, "race.cu")]
     (course / "labs/lab/exercises.json").write_text(json.dumps(entries))
     files = make_exercises(course, "lab", ["01_first", "02_second"])
@@ -75,13 +75,13 @@ def test_an_entry_is_all_that_an_exercise_needs(course):
         ("01a", 4, "01a has the difficulty 4. Choose 1, 2 or 3."),
     ],
 )
-def test_a_wrong_entry_is_named(course, name, difficulty, told):
+def test_an_invalid_entry_is_reported(course, name, difficulty, told):
     listed(name, difficulty, "no_guard.patch", course)
     with pytest.raises(UserError, match=told):
         read_list(course, "lab")
 
 
-def test_a_key_too_many_and_names_out_of_order_are_refused(course):
+def test_unknown_keys_and_names_out_of_order_are_refused(course):
     (course / "labs/lab/exercises.json").write_text(json.dumps([entry("01a", 1, "race.cu") | {"line": 4}]))
     with pytest.raises(UserError, match=r"is not an exercise\. Its keys: difficulty, from, name"):
         read_list(course, "lab")
@@ -92,7 +92,7 @@ def test_a_key_too_many_and_names_out_of_order_are_refused(course):
 
 
 @pytest.mark.skipif(not shutil.which("git"), reason="git is not installed")
-def test_a_patch_that_no_longer_applies_is_named(course):
+def test_a_patch_that_no_longer_applies_is_reported(course):
     (course / "solutions/lab/01_first.cu").write_text(SOLUTION.replace("guard", "check"))
     with pytest.raises(UserError, match=r"no_guard\.patch no longer applies to solutions/lab/01_first\.cu"):
         read_source(course, Path("no_guard.patch"))

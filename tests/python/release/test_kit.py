@@ -70,7 +70,7 @@ def answers_written_by_students() -> dict[str, str]:
     return found
 
 
-def test_no_answer_is_in_it(kit):
+def test_the_kit_contains_no_answer(kit):
     """Lines of starters are excluded, because one stage's answer may be the beginning of another stage."""
     answers = answers_written_by_students()
     assert len(answers) > 200
@@ -82,7 +82,7 @@ def test_no_answer_is_in_it(kit):
     ] == []
 
 
-def test_nothing_of_the_instructors_is_in_it(kit):
+def test_the_kit_contains_no_instructors_file(kit):
     assert not [
         name for name in kit if re.search(r"hidden|solution|wrong|^tests|course|\.secret|/peers/|cpu/bench", name)
     ]
@@ -100,12 +100,12 @@ def test_nothing_of_the_instructors_is_in_it(kit):
             ]
 
 
-def test_no_program_that_deceives_the_sanitizer_is_named_in_it(kit):
+def test_the_kit_names_no_program_that_deceives_the_sanitizer(kit):
     assert b"## Deceiving the sanitizer" in kit["grader/judge/sandbox/SANDBOX.md"]
     assert not [name for name, content in kit.items() if re.search(rb"\bopen_\w+\.cu", content)]
 
 
-def test_no_seed_of_a_hidden_dataset_is_in_it(kit):
+def test_the_kit_contains_no_seed_of_a_hidden_dataset(kit):
     """Seeds are HMACs of the course's secret, which exists after a checkout has graded."""
     file = ROOT / "datasets/.secret"
     if not file.exists():
@@ -137,7 +137,7 @@ def test_an_answer_in_any_file_is_found(kit, place):
     assert place in leak and str(solution.relative_to(ROOT)) in leak
 
 
-def test_a_hidden_name_and_the_secret_are_found(kit, tmp_path):
+def test_a_hidden_datasets_name_and_the_secret_are_leaks(kit, tmp_path):
     for folder in ("solutions", "datasets/sample"):
         (tmp_path / folder).mkdir(parents=True)
     (tmp_path / "datasets/sample/hidden.json").write_text('{"datasets": [{"name": "planted_name"}]}')
@@ -171,7 +171,7 @@ def clone(folder: Path) -> None:
         subprocess.run(["git", "-C", folder, *words], check=True, capture_output=True)
 
 
-def test_what_git_does_not_track_stays_out(tmp_path):
+def test_untracked_files_are_not_packed(tmp_path):
     folder = tmp_path / "project"
     clone(folder)
     (folder / "labs/vector_add/planted.h").write_text("// how to solve it\n")
@@ -239,7 +239,7 @@ ALL = 99
     ],
     ids=str,
 )
-def test_up_to_a_stage_nothing_of_a_later_one_is_left(tmp_path, options, lasts):
+def test_a_kit_up_to_a_stage_contains_nothing_of_later_stages(tmp_path, options, lasts):
     kit = make_kit(tmp_path / "kit.tar.gz", *options)
     assert find_broken_links(kit) == []
     assert {Path(name).parent.name for name in kit if name.endswith("/lab.json")} == set(lasts)
@@ -278,7 +278,7 @@ def find_later_answers(kit: dict[str, bytes], lasts: dict[str, int]) -> list[tup
 
 @needs_build
 @pytest.mark.parametrize("options", [["--upto", "1"], ["--labs", f"{LABS[-1]},{LABS[1]}", "--upto", "02"]], ids=str)
-def test_the_judge_takes_what_is_left(tmp_path, options):
+def test_the_judge_accepts_the_shortened_labs(tmp_path, options):
     kit = make_kit(tmp_path / "kit.tar.gz", *options)
     folder = unpack(tmp_path)
     listed = ""
@@ -320,7 +320,7 @@ def test_labs_left_out_leave_no_trace(tmp_path):
     assert commands and len({line.index(" # ") for line in commands[0].splitlines()}) == 1
 
 
-def test_what_no_lab_of_a_kit_has_is_not_advertised(tmp_path):
+def test_the_kits_readme_does_not_mention_missing_features(tmp_path):
     kit = make_kit(tmp_path / "kit.tar.gz", "--labs", "vector_add,dot_product:2")
     assert [name for name in kit if "pictures/dot" in name] == [
         "handouts/pictures/dot_product_neighbours.svg",
@@ -367,7 +367,7 @@ def test_a_kit_has_the_exercises_that_were_released(tmp_path):
     assert told.returncode == 2 and "There are no exercises for vector_add." in told.stderr
 
 
-def test_the_chapter_on_the_model_names_only_stages_of_the_kit(tmp_path):
+def test_the_handout_on_modelled_time_names_only_stages_of_the_kit(tmp_path):
     kit = make_kit(tmp_path / "kit.tar.gz", "--labs", "dot_product:3,vector_add")
     name = re.compile(r"`(\w+/\d\d_\w+)`")
     whole = set(name.findall((ROOT / "handouts/modelled_time.md").read_text()))
@@ -435,7 +435,7 @@ def test_dangling_links_become_text():
         (["--labs", "vector_add:1,vector_add:2"], "names vector_add twice"),
     ],
 )
-def test_misuse_is_told(tmp_path, options, told):
+def test_wrong_options_give_a_message(tmp_path, options, told):
     said = run_module("grader.python.release.kit", "--output", tmp_path / "kit.tar.gz", *options)
     assert said.returncode == 2
     assert told in said.stderr
@@ -519,7 +519,7 @@ def grade_what_was_handed_in(kit: Path, lab: str, points: float, folder: Path) -
     assert f"Lovelace,1,,al1,A,{points:g}" in filled, filled
 
 
-def test_a_kit_has_its_own_handouts_as_pages(tmp_path):
+def test_handouts_of_a_kit_become_pages(tmp_path):
     pytest.importorskip("material", reason="the packages of grader/requirements.txt are not installed")
     kit = make_kit(tmp_path / "kit.tar.gz", "--labs", "vector_add", "--handouts-with", sys.executable)
     pages = {name.removeprefix("handouts/html/") for name in kit if name.startswith("handouts/html/")}

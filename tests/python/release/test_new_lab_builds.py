@@ -74,7 +74,7 @@ def judge(project: Path, *arguments: str) -> tuple[int, dict[str, Any]]:
     return done.returncode, json.loads(report.read_text())["stages"][0]
 
 
-def test_the_skeleton_is_a_lab(project: Path) -> None:
+def test_the_skeleton_is_a_complete_lab(project: Path) -> None:
     """One test, as building takes longest."""
     status, stage = judge(project, "check", "scratch", "--tree", "solutions")
     assert (status, stage["verdict"], stage["compilation"]["log"]) == (0, "passed", "")
@@ -111,7 +111,7 @@ def replace_in(file: Path, *pairs: tuple[str, str]) -> None:
     file.write_text(text)
 
 
-def test_a_buffer_may_hold_data_before_and_the_answer_after(project: Path) -> None:
+def test_a_buffer_can_hold_both_the_input_and_the_output(project: Path) -> None:
     """The skeleton's lab with one buffer: values[i] *= factor."""
     lab = project / "labs/scratch"
     out = '{"name": "out", "type": "float32", "role": "output", "about": "n elements: factor * in[i]"}'

@@ -104,7 +104,7 @@ def read_result(folder: Path) -> dict[str, Any]:
     return check_gradescope(text)
 
 
-def test_gradescopes_zip(tmp_path):
+def test_the_gradescope_zip_contains_the_autograder(tmp_path):
     archives = [pack(tmp_path / f"{number}.zip", "gradescope", LAB) for number in range(2)]
     assert archives[0].read_bytes() == archives[1].read_bytes()
     assert archives[0].stat().st_mode & 0o777 == 0o600  # the course's secret is in it
@@ -131,7 +131,7 @@ def test_gradescopes_zip(tmp_path):
 
 
 @pytest.mark.parametrize("system", ["gradescope", "autolab"])
-def test_what_code_without_a_sandbox_could_read_stays_at_home(tmp_path, system):
+def test_an_unsafe_archive_contains_no_secrets(tmp_path, system):
     if system == "autolab" and not (BUILD / "warplab").exists():
         pytest.skip("build/warplab is not built")
     archive = pack(tmp_path / "archive", system, LAB, "--unsafe")
@@ -161,7 +161,7 @@ def test_stages_that_are_not_handed_out_yet_are_left_out(tmp_path):
     assert said.returncode == 2 and "dot_product has no stage 9" in said.stderr
 
 
-def test_modelled_speed_takes_the_solutions_along(tmp_path):
+def test_with_modelled_speed_the_archive_contains_the_solutions(tmp_path):
     packed = pack(tmp_path / "lab.zip", "gradescope", LAB, "--speed", "modelled", "--upto", "1")
     with zipfile.ZipFile(packed) as archive:
         solutions = [name for name in archive.namelist() if name.startswith("solutions/")]
@@ -169,7 +169,7 @@ def test_modelled_speed_takes_the_solutions_along(tmp_path):
         assert b" --speed modelled" in archive.read("run_autograder")
 
 
-def test_solutions_never_lie_where_there_is_no_sandbox(tmp_path):
+def test_an_unsafe_archive_never_contains_solutions(tmp_path):
     output = tmp_path / "lab.zip"
     said = run_module(
         "grader.python.release.services", "gradescope", LAB, "--speed", "modelled", "--unsafe", "--output", output
@@ -195,7 +195,7 @@ def test_gradescope_gives_modelled_speed_points(everyones):
     assert "modelled for an NVIDIA H200, not measured" in " ".join(shown.split())
 
 
-def test_what_can_be_had_without_a_gpu_is_told(tmp_path):
+def test_the_points_that_need_no_gpu_are_printed(tmp_path):
     pack_it = ("grader.python.release.services", "gradescope", LAB, "--upto", "1", "--output", tmp_path / "lab.zip")
     points = json.loads((ROOT / f"labs/{LAB}/lab.json").read_text())["stages"][0]["points"]
     without_speed = points["correctness"] + points["hygiene"]
@@ -203,7 +203,7 @@ def test_what_can_be_had_without_a_gpu_is_told(tmp_path):
     assert f"Without a GPU {without_speed} of {sum(points.values())} points are available" in said
 
 
-def test_the_secret_is_made_once_and_told(tmp_path, capsys):
+def test_the_secret_is_created_once_with_a_message(tmp_path, capsys):
     (tmp_path / "datasets").mkdir()
     first = read_secret(tmp_path)
     assert "keep it, and use the same file wherever you grade" in capsys.readouterr().out
@@ -230,7 +230,7 @@ def test_gradescope_grades_bare_files(autograder):
 
 @needs_build
 @needs_root
-def test_gradescope_where_namespaces_are_refused(autograder):
+def test_gradescope_grades_without_namespaces(autograder):
     """The hand-in is an archive of make submit, graded in a container without CAP_SYS_ADMIN, at the uid level."""
     work = autograder / "work" / LAB
     work.mkdir(parents=True)
@@ -271,7 +271,7 @@ def test_without_any_sandbox_nothing_is_graded(autograder):
 
 @needs_build
 @pytest.mark.parametrize("what", ["nothing", "another name", "a damaged archive"])
-def test_what_cannot_be_graded_is_told_and_earns_nothing(autograder, what):
+def test_a_hand_in_that_cannot_be_graded_gets_zero_points_and_the_reason(autograder, what):
     if what == "another name":
         (autograder / "submission/solution.cu").write_text("int main() {}\n")
     if what == "a damaged archive":
@@ -290,7 +290,7 @@ def test_what_cannot_be_graded_is_told_and_earns_nothing(autograder, what):
 
 
 @needs_build
-def test_autolab(everyones):
+def test_autolab_grades_a_hand_in(everyones):
     """Autolab runs make in a folder with its two files and the hand-in, under the name that Autolab gives it."""
     with tarfile.open(pack(everyones / "autolab.tar", "autolab", LAB)) as archive:
         assert archive.getnames() == ["autograde-Makefile", "autograde.tar"]

@@ -60,13 +60,13 @@ def test_either_order_gives_the_same_points():
     assert merge_reports(cpu(), gpu())["total"] == merge_reports(gpu(), cpu())["total"]
 
 
-def test_what_is_decided_stays():
+def test_decided_points_stay():
     failed = samples.score(correctness=1, speed=0, speed_why="no points until every dataset passes", **CLEAN)
     first = make("cpu", samples.stage(NAME, TITLE, verdict="failed", score=failed))
     assert merge_reports(first, gpu())["stages"] == first["stages"]
 
 
-def test_a_failure_on_the_gpu_alone_is_told():
+def test_a_failure_on_the_gpu_alone_is_noted():
     second = gpu(verdict="failed", score=samples.score(correctness=4, speed=0, speed_why="no points until all pass"))
     merged = merge_reports(cpu(), second)
     (stage,) = merged["stages"]
@@ -82,7 +82,7 @@ def test_a_stage_without_a_score_is_taken_from_the_other():
 
 
 @pytest.mark.parametrize("verdict", ["passed", "failed"])
-def test_the_gpu_decides_about_a_stage_that_the_cpu_backend_refused(verdict: str):
+def test_the_gpu_decides_a_stage_that_the_cpu_backend_refused(verdict: str):
     second = gpu(verdict=verdict, score=samples.score(correctness=6 if verdict == "passed" else 0, **CLEAN))
     refused = make("cpu", samples.refused_stage(NAME, TITLE))
     assert refused["total"] == {"points": 0, "max": 10, "pending": 10, "without_score": 0}
@@ -113,7 +113,7 @@ def test_other_labs_are_refused():
         merge_reports(cpu(), samples.report())
 
 
-def test_sums_are_the_judges():
+def test_totals_equal_those_of_the_judge():
     for made in (samples.report(), samples.cpu_report()):
         assert sum_points(made["stages"]) == made["total"]
 
@@ -129,7 +129,7 @@ def test_the_command(tmp_path):
     assert (said.returncode, said.stdout) == (2, "") and "different sources" in said.stderr
 
 
-def test_the_command_completes_what_a_report_lacks(tmp_path):
+def test_the_command_adds_missing_keys_to_a_report(tmp_path):
     (first := tmp_path / "cpu.json").write_text(json.dumps(cpu()))
     score = {"correctness": 1, "correctness_max": 2, "speed": "nan"}
     bare = {"schema": 1, "verb": "grade", "lab": cpu()["lab"], "backend": "cpu", "stages": []}
@@ -144,7 +144,7 @@ def test_the_command_completes_what_a_report_lacks(tmp_path):
     assert json.loads(said.stdout)["stages"][0]["score"]["speed"] == 0
 
 
-def test_no_raw_characters_are_printed_not_even_from_unknown_keys(tmp_path):
+def test_no_raw_control_characters_are_printed_even_from_unknown_keys(tmp_path):
     report = samples.report() | {"\u202ekey\x1b[31m": ["\u009b31m", float("inf")]}
     report["stages"][0]["title"] = "\u202etitle\x1b]0;x\x07"
     (file := tmp_path / "report.json").write_text(json.dumps(report))

@@ -119,7 +119,7 @@ def test_tasks_of_a_killed_batch_exclude_other_judges(slurm: Slurm, course: Cour
     assert course.verb("regrade", "--all").returncode == 0
 
 
-def test_a_killed_batch_gathers_what_its_tasks_did_meanwhile(slurm: Slurm, course: Course) -> None:
+def test_a_restarted_batch_gathers_the_results_of_its_tasks(slurm: Slurm, course: Course) -> None:
     for number in range(3):
         course.hand_in(f"s{number}", "sleep 2", "fine")
     process = start(course)
@@ -171,7 +171,7 @@ def test_a_cancelled_task_is_submitted_again(slurm: Slurm, course: Course) -> No
 
 
 @pytest.mark.skipif(not os.environ.get("WARPLAB_THOROUGH"), reason="takes minutes: WARPLAB_THOROUGH=1")
-def test_a_task_whose_time_is_over_is_ours_to_blame_in_the_end(slurm: Slurm, course: Course) -> None:
+def test_a_task_that_repeatedly_exceeds_slurms_time_becomes_a_judge_error(slurm: Slurm, course: Course) -> None:
     course.hand_in("s0", "sleep 600", "fine")
     course.hand_in("s1", "fine", "fine")
     said = course.grade(*BY_SLURM, "--slurm", "time=1")
@@ -192,7 +192,7 @@ def test_a_wrong_parameter_is_one_clear_message(slurm: Slurm, course: Course) ->
     assert "write NAME=VALUE" in said.stderr
 
 
-def test_the_cluster_leaves_nothing_behind(tmp_path: Path) -> None:
+def test_the_stopped_cluster_leaves_no_processes(tmp_path: Path) -> None:
     with Slurm(tmp_path / "slurm") as cluster:
         pids = [process.pid for process in cluster.processes.values()]
     assert not any(Path(f"/proc/{pid}").exists() for pid in pids)

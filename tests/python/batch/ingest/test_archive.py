@@ -169,7 +169,7 @@ HOSTILE: dict[str, tuple[str, Callable[[], bytes]]] = {
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-def test_a_hostile_archive_is_refused_by_name(name: str) -> None:
+def test_a_hostile_archive_is_refused_with_its_reason(name: str) -> None:
     reason, make = HOSTILE[name]
     with pytest.raises(RefusedError) as refused:
         read_archive(make())
@@ -202,7 +202,7 @@ IGNORED: dict[str, tuple[str | tarfile.TarInfo, bytes]] = {
 
 
 @pytest.mark.parametrize("name", IGNORED)
-def test_a_file_that_no_grade_needs_refuses_nothing(name: str) -> None:
+def test_a_file_that_no_grade_needs_causes_no_refusal(name: str) -> None:
     member, content = IGNORED[name]
     ignored = (member, content) if isinstance(member, str) else member
     assert contents_of(gzip.compress(make_tar(ignored, *GOOD.items()))) == GOOD
@@ -223,7 +223,7 @@ ALONE = (
 
 
 @pytest.mark.parametrize("name", ALONE)
-def test_a_file_that_cannot_be_read_is_refused_alone(name: str) -> None:
+def test_only_the_file_that_cannot_be_read_is_refused(name: str) -> None:
     reason, make = HOSTILE[name]
     data = make()
     reader = Reader(several=False)
@@ -241,7 +241,7 @@ def test_a_file_that_cannot_be_read_is_refused_alone(name: str) -> None:
     assert [refused.reason for _, refused in reader.contents.refused] == [reason]
 
 
-def test_files_of_one_name_are_all_read() -> None:
+def test_all_files_with_the_same_name_are_read() -> None:
     """Names that differ only in case are two files, as in a folder."""
     members = [("a.cu", b"1"), ("A.cu", b"2"), ("./a.cu", b"3")]
     for data in (make_tar(*members), make_zip(*members)):
@@ -285,7 +285,7 @@ def test_zips_are_read() -> None:
     assert contents_of(make_zip(("lab\\01.cu", b"1"))) == {"lab/01.cu": b"1"}
 
 
-def test_what_the_operating_system_adds_is_left_out() -> None:
+def test_files_that_the_operating_system_adds_are_left_out() -> None:
     added = [(name, b"") for name in ("__MACOSX/lab/._01_first.cu", "lab/._01_first.cu", ".DS_Store", "lab/.git/x.cu")]
     assert contents_of(make_zip(*GOOD.items(), *added)) == contents_of(make_tar(*added, *GOOD.items())) == GOOD
 
@@ -309,7 +309,7 @@ def old_file(name: str, content: bytes) -> bytes:
     return info.tobuf(tarfile.GNU_FORMAT) + content + bytes(-len(content) % 512)
 
 
-def test_a_date_before_1970_is_no_damage() -> None:
+def test_a_date_before_1970_is_accepted() -> None:
     (member,) = read_archive(old_file("a.cu", b"one") + bytes(1024))
     assert (member.name, member.content, member.time_s) == ("a.cu", b"one", 0)
 
@@ -323,7 +323,7 @@ def test_every_prefix_of_an_archive_is_refused_or_read() -> None:
                 continue
 
 
-def test_no_change_of_a_byte_breaks_the_reader() -> None:
+def test_an_archive_with_a_changed_byte_does_not_crash_the_reader() -> None:
     for whole in (GOOD_ZIP, GOOD_TAR[:2048]):
         for place in range(len(whole)):
             changed = bytearray(whole)

@@ -8,7 +8,7 @@ from pathlib import Path
 from grader.python.batch.ingest.settling import Settling
 
 
-def test_an_entry_is_as_old_as_its_last_change_that_was_seen(tmp_path: Path) -> None:
+def test_the_age_of_an_entry_begins_at_its_last_observed_change(tmp_path: Path) -> None:
     clock_s = 0.0
     settling = Settling(tmp_path, lambda: clock_s)
     folder, archive = tmp_path / "al1", tmp_path / "bo2.zip"

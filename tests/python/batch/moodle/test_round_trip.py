@@ -157,7 +157,7 @@ def begin(monkeypatch: pytest.MonkeyPatch, course: Course, loses: bool = False) 
         moodle.server.shutdown()
 
 
-def test_nothing_differs_if_nothing_is_lost(monkeypatch: pytest.MonkeyPatch, course: Course) -> None:
+def test_a_correct_round_trip_reports_no_differences(monkeypatch: pytest.MonkeyPatch, course: Course) -> None:
     with begin(monkeypatch, course) as trip:
         trip.by_files("by hand")
         trip.by_files("teams")
@@ -165,7 +165,7 @@ def test_nothing_differs_if_nothing_is_lost(monkeypatch: pytest.MonkeyPatch, cou
     assert trip.found == [] and trip.compared == 7 * (3 + 3 + 2) + 3
 
 
-def test_what_the_importers_lose_is_found(monkeypatch: pytest.MonkeyPatch, course: Course) -> None:
+def test_data_that_the_importers_lose_is_reported(monkeypatch: pytest.MonkeyPatch, course: Course) -> None:
     with begin(monkeypatch, course, loses=True) as trip:
         trip.by_files("by hand")
     assert [one.partition(":")[0] for one in trip.found] == [
@@ -177,7 +177,7 @@ def test_what_the_importers_lose_is_found(monkeypatch: pytest.MonkeyPatch, cours
     ("given", "says"),
     [("", "No Moodle: MOODLE=DIR names its source tree."), ("{tmp}", "is not a Moodle, 4.1 to 5.0: there is no")],
 )
-def test_why_it_does_not_run_is_said(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, given: str, says: str) -> None:
+def test_the_reason_why_the_round_trip_cannot_run_is_printed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, given: str, says: str) -> None:
     monkeypatch.setenv("MOODLE", given.format(tmp=tmp_path))
     result = round_trip.soak()
     assert says in result["not_run"] and bool(result["found"]) == bool(given)

@@ -47,7 +47,7 @@ def export(course: Course, system: str, status: int = 0) -> dict[str, bytes]:
         return {name: archive.read(name) for name in archive.namelist()}
 
 
-def test_moodle_gives_each_student_and_group_its_own(course: Course) -> None:
+def test_moodle_gives_each_student_and_group_the_right_feedback(course: Course) -> None:
     (course.root / "roster.csv").write_text(TEAMS)
     hand_in(course.handed_in, "Team 5_5_assignsubmission_file", "Zoe_7_Alone_341_assignsubmission_file")
     course.grade("--roster", course.root / "roster.csv")
@@ -71,7 +71,7 @@ def test_moodle_gives_no_group_the_feedback_of_a_student_with_its_number(course:
     }  # fmt: skip
 
 
-def test_moodle_gives_a_credited_partner_the_same(course: Course) -> None:
+def test_moodle_gives_a_credited_partner_the_same_feedback(course: Course) -> None:
     roster = course.root / "roster.csv"
     roster.write_text("id,name,moodle id\nal1,Ada Lovelace,34\nat2,Alan Turing,35\ngh3,Grace Hopper,\n")
     name = f"Ada Lovelace_34_assignsubmission_file_{LAB}-al1-at2-gh3-2026-11-20-101010.tar.gz"
@@ -101,7 +101,7 @@ def test_canvas_shows_feedback_under_the_attachments_name(course: Course) -> Non
     assert len(files) == 2, "the other name can be read in several ways"
 
 
-def test_canvas_knows_anonymous_students(course: Course) -> None:
+def test_canvas_accepts_feedback_for_anonymous_students(course: Course) -> None:
     (course.handed_in / "LATE_anon_12345_600002_lab1.tar.gz").write_bytes(make_tar(("01_first.cu", b"1")))
     (course.handed_in / "anon_aB3xY_600003_01_first.cu").write_bytes(b"1")
     course.grade()
@@ -126,7 +126,7 @@ def test_misuse_is_said(course: Course, words: tuple[str, ...], says: str) -> No
     assert said.returncode == 2 and says in said.stderr
 
 
-def test_feedback_without_the_last_decisions_is_not_exported(course: Course) -> None:
+def test_feedback_that_lacks_the_latest_decisions_is_not_exported(course: Course) -> None:
     course.hand_in("al1", "fine")
     course.grade()
     course.verb("override", "--student", "al1", "--points", "3", "--reason", "x")

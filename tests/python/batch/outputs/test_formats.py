@@ -218,7 +218,7 @@ def check_csv(text: str) -> list[list[str]]:
 
 @pytest.mark.parametrize("wanted", ONE_REPORT)
 @pytest.mark.parametrize("text", NASTY, ids=[f"nasty{number}" for number in range(len(NASTY))])
-def test_nasty_names_break_no_format(wanted, text):
+def test_hostile_names_do_not_break_any_format(wanted, text):
     VALIDATORS[wanted](ONE_REPORT[wanted](nasty_report(text)))
 
 
@@ -231,7 +231,7 @@ def test_no_format_has_raw_characters(wanted):
 
 
 @pytest.mark.parametrize("wanted", ONE_REPORT)
-def test_a_lab_of_many_stages_fits(wanted):
+def test_a_lab_with_many_stages_can_be_exported(wanted):
     made = nasty_report("😀" * 20_000)
     made.stages *= 12
     made.total.points, made.total.max = made.total.points * 12, made.total.max * 12
@@ -255,7 +255,7 @@ def test_hidden_datasets_are_in_no_format(wanted):
         assert "only a hidden dataset passed" in text
 
 
-def test_the_graders_folders_are_not_told():
+def test_exports_do_not_contain_the_graders_folders():
     made = make_report(samples.cpu_report())
     made.stages[1].source = "/tmp/graded/work/add/02_grid_stride.cu"
     assert made.stages[1].compilation.failure
@@ -263,7 +263,7 @@ def test_the_graders_folders_are_not_told():
     assert "\n02_grid_stride.cu:17: expected" in tell_report(made) and "/tmp" not in tell_report(made)
 
 
-def test_a_note_is_told_where_it_may_explain_wrong_answers():
+def test_a_note_that_may_explain_wrong_outputs_is_exported():
     def told(cause: str) -> bool:
         note = samples.finding(cause=cause, message="It is 0.", note=True)
         watched = {"verdict": "passed", "remark": "", "datasets": 1, "wall_s": 0.4, "findings": [note]}
@@ -273,7 +273,7 @@ def test_a_note_is_told_where_it_may_explain_wrong_answers():
     assert told("unset_constant") and told("absent_lane") and not told("beside_atomic")
 
 
-def test_further_failures_are_told_with_their_causes():
+def test_further_failures_are_exported_with_their_causes():
     def failed(name: str, cause: str, message: str) -> dict[str, Any]:
         return samples.check(
             name, verdict="failed", failure={"cause": cause, "message": message, "hint": f"Try {cause}.", "place": None}
@@ -289,13 +289,13 @@ def test_further_failures_are_told_with_their_causes():
     assert "Not passed either: huge (overflow)" in told
 
 
-def test_times_are_told():
+def test_times_are_exported():
     assert "bench_2_24: 0.08830\u00a0s for 1000 iterations, 1.03× the reference's time" in tell_report(
         make_report(samples.report())
     )
 
 
-def test_points_are_the_reports():
+def test_exported_points_equal_the_reports():
     made = make_report(samples.report())
     content = check_gradescope(gradescope(made))
     assert content["score"] == pytest.approx(made.total.points, abs=0.01)
@@ -313,7 +313,7 @@ def test_points_are_the_reports():
     assert sum(test["score"] for test in content["tests"]) == 8 + 8 + 2 + 8 + 8
 
 
-def test_pending_points_are_said():
+def test_pending_points_are_mentioned():
     made = make_report(samples.cpu_report())
     assert made.total.pending == 6
     assert "6 are pending" in json.loads(gradescope(made))["output"]
@@ -337,7 +337,7 @@ def test_a_stage_that_needs_a_gpu_is_pending_in_every_format():
     assert check_github(github(make_report(samples.report(stages=stages[1:]))))["status"] == "error"
 
 
-def test_our_fault_is_no_zero():
+def test_a_judge_error_does_not_become_zero_points():
     """A stage that could not be judged has no score in any format; if nothing was judged, there is no result."""
     made = make_report(samples.cpu_report())
     lost = check_gradescope(gradescope(made))["tests"][2]
@@ -356,7 +356,7 @@ def test_our_fault_is_no_zero():
     assert check_github(github(nothing_judged()))["status"] == "error"
 
 
-def test_commands_in_a_students_text_reach_no_runner():
+def test_commands_in_a_students_text_do_not_reach_githubs_runner():
     token = uuid.uuid4().hex
     made = nasty_report(f"::set-output name=result::pwned\n::{token}::\n::set-env name=PATH::x")
     first, *inside, last = github_log(made, token).splitlines()
@@ -368,7 +368,7 @@ def entries(*students: str) -> list[Entry]:
     return [Entry(student, make_report(samples.report())) for student in students]
 
 
-def test_canvas_gradebook_from_nothing():
+def test_a_canvas_gradebook_is_written_without_an_exported_one():
     text, unknown = canvas(entries(*NASTY[:-1]), title="Dot product (1234)")
     header, possible, *rows = check_csv(text)
     assert header == ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", "Dot product (1234)"]
@@ -376,7 +376,7 @@ def test_canvas_gradebook_from_nothing():
     assert [row[5] for row in rows] == ["33.32"] * (len(NASTY) - 1) and unknown == []
 
 
-def test_canvas_gradebook_filled_in():
+def test_an_exported_canvas_gradebook_is_filled_in():
     exported = (
         "\ufeffStudent,ID,SIS User ID,SIS Login ID,Section,Other (1),Dot (7)\r\n"
         "    Points Possible,,,,,10,\r\n"
@@ -399,7 +399,7 @@ def test_canvas_titles_that_are_dropped_are_refused(title):
         canvas(entries("al1"), title=title)
 
 
-def test_who_a_student_is_is_no_column_for_points():
+def test_a_column_that_identifies_students_cannot_hold_points():
     with pytest.raises(UserError, match="identifies a student"):
         canvas(entries("al1"), title="SIS Login ID")
 
@@ -421,12 +421,12 @@ CANVAS = (
         ("Twice", "--title must be one of: Twice \\(1\\), Twice \\(2\\)$"),
     ],
 )
-def test_a_title_of_no_assignment_is_refused(title, says):
+def test_a_title_that_is_not_an_assignment_is_refused(title, says):
     with pytest.raises(UserError, match=says):
         canvas(entries("al1"), CANVAS, title)
 
 
-def test_a_title_is_found_without_its_number_and_a_new_one_is_said():
+def test_a_title_is_found_without_its_number_and_a_new_one_causes_a_warning():
     assert check_csv(canvas(entries("al1"), CANVAS, "dot")[0])[2][5] == "33.32"
     assert tell_new(entries("al1"), CANVAS, "dot") == []
     assert canvas(entries("al1"), CANVAS, "Next lab")[0].splitlines()[0].endswith(",Next lab")
@@ -434,7 +434,7 @@ def test_a_title_is_found_without_its_number_and_a_new_one_is_said():
     assert "no column 'Next lab' yet" in said and said.endswith("--title must be one of: Dot (7), Twice (1), Twice (2)")
 
 
-def test_another_maximum_stays_and_is_said():
+def test_a_different_maximum_is_kept_with_a_warning():
     assert check_csv(canvas(entries("al1"), CANVAS, "Dot (7)")[0])[1][5] == "20.00"
     (said,) = compare_maxima(entries("al1"), "canvas", CANVAS, "Dot (7)")
     assert "The column 'Dot (7)' has 20 points in Canvas, but the maximum here is 50." in said
@@ -443,7 +443,7 @@ def test_another_maximum_stays_and_is_said():
 
 
 @pytest.mark.parametrize("maximum", ["Maximum grade", "Maximum Grade"])
-def test_moodles_maximum_is_compared_in_any_spelling(maximum):
+def test_moodles_maximum_is_recognised_in_any_spelling(maximum):
     worksheet = f"Identifier,Email address,Grade,{maximum}\nParticipant 7,al1,-,{{0}}\nParticipant 8,at2,-,{{0}}\n"
     other, above = compare_maxima(entries("al1", "at2"), "moodle", worksheet.format("20.00"))
     assert f"'{maximum}' has the maximum 20, but the maximum here is 50. Set" in other
@@ -463,14 +463,14 @@ def test_gradebooks_with_semicolons_are_read_and_written_with_commas():
     assert len(compare_maxima(entries("7"), "moodle", worksheet)) == 2
 
 
-def test_lines_longer_than_the_header_are_refused_unless_the_rest_is_empty():
+def test_lines_with_more_cells_than_the_header_are_refused_unless_those_are_empty():
     text, _ = canvas(entries("al1"), "Student,ID\nAda,al1,,\nAlan\n", "Lab 1")
     assert check_csv(text) == [["Student", "ID", "Lab 1"], ["Ada", "al1", "33.32"], ["Alan", "", ""]]
     with pytest.raises(UserError, match="Line 3 of the gradebook has more cells"):
         canvas(entries("al1"), "Student,ID\nAda,al1\nAlan,at2,7\n", "Lab 1")
 
 
-def test_a_term_in_one_table():
+def test_one_table_collects_the_labs_of_a_term():
     """One lab's export serves as the gradebook for the next lab, as described in BATCH.md."""
     one, _ = canvas(entries("al1", "at2"), 'Student,ID\n"Lovelace, Ada",al1\nAlan,at2\n=Eve,eve\n', "Lab 1")
     two, unknown = canvas(entries("at2"), one, "Lab 2")
@@ -483,7 +483,7 @@ def test_a_term_in_one_table():
     assert unknown == []
 
 
-def test_no_grade_in_moodle_is_deleted():
+def test_the_export_deletes_no_grade_in_moodle():
     """An import into the gradebook reads an empty grade as none: update_grade_item in
     grade/import/csv/classes/load_data.php (github.com/moodle/moodle, commit 0289d8c76654). A worksheet's is skipped:
     process_import_grades in mod/assign/feedback/offline/locallib.php (commit 04975560d10b)."""
@@ -500,7 +500,7 @@ def test_no_grade_in_moodle_is_deleted():
         assert len(check_csv(text)) == 1 + count and not unknown, book
 
 
-def test_moodle_grades_and_feedback():
+def test_grades_and_feedback_for_moodle_are_written():
     header, *rows = check_csv(moodle(entries(*NASTY[:-1]))[0])
     assert header == ["username", "Grade", "Feedback comments"]
     assert all(row[1] == "33.32" and "tail_lost" in row[2] for row in rows)
@@ -533,7 +533,7 @@ def test_moodles_comments_are_html_with_the_students_markup_as_text():
         assert [html.unescape(line) for line in shown] == ["Two <b>days</b> late.", *lines] and markup in lines
 
 
-def test_the_other_systems_gradebook_is_refused_by_its_name(tmp_path):
+def test_the_gradebook_of_the_other_system_is_refused(tmp_path):
     (report := tmp_path / "al1.json").write_text(json.dumps(samples.report()))
     worksheet = "Identifier,Full name,Email address,Grade,Maximum grade\nParticipant 7,Ada,al1,-,50.00\n"
     for wanted, text, says in (
@@ -551,7 +551,7 @@ def test_the_other_systems_gradebook_is_refused_by_its_name(tmp_path):
         assert said.returncode == 2 and says in said.stderr and not (tmp_path / "out.csv").exists()
 
 
-def test_gradebooks_refuse_what_is_ambiguous():
+def test_ambiguous_gradebooks_are_refused():
     with pytest.raises(UserError, match="More than one report: al1"):
         canvas(entries("al1", "al1"))
     with pytest.raises(UserError, match="about add, dot"):
@@ -579,7 +579,7 @@ def export_points(wanted: str, people: list[Entry], book: str) -> tuple[list[str
 
 
 @pytest.mark.parametrize("wanted", BOOKS)
-def test_a_cell_that_a_student_typed_may_be_as_long_as_the_file(wanted, monkeypatch):
+def test_a_cell_that_a_student_typed_can_be_as_long_as_the_file(wanted, monkeypatch):
     """Moodle's worksheet has a column for text that students type into its page."""
     lengths = []
     monkeypatch.setattr(called, "fold", lambda text: lengths.append(len(text)) or text)
@@ -591,7 +591,7 @@ def test_a_cell_that_a_student_typed_may_be_as_long_as_the_file(wanted, monkeypa
     assert max(lengths) <= 300
 
 
-def test_a_table_that_is_no_csv_is_refused_with_its_line(tmp_path, monkeypatch):
+def test_a_table_that_is_not_csv_is_refused_with_its_line(tmp_path, monkeypatch):
     csv_limit = csv.field_size_limit
     monkeypatch.setattr(csv, "field_size_limit", lambda *_: csv_limit(10))
     (file := tmp_path / "roster.csv").write_text(f"id,name\nal1,{'x' * 11}\n")
@@ -607,7 +607,7 @@ def test_a_table_that_is_no_csv_is_refused_with_its_line(tmp_path, monkeypatch):
 @pytest.mark.parametrize("wanted", BOOKS)
 @pytest.mark.parametrize("stranger", ["Lovelace, Ada", "Ada Lovelace", "AL1", "77", "Participant 77", "Ada  lovelace"])
 @pytest.mark.parametrize("on_roster", [True, False])
-def test_no_name_of_a_stranger_ends_an_export(wanted, stranger, on_roster):
+def test_a_strangers_name_does_not_stop_an_export(wanted, stranger, on_roster):
     (report,) = {entry.report.lab: entry.report for entry in entries("al1")}.values()
     names = {"al1": "Ada Lovelace", "be4": "Ed Bell"}
     people = [Entry(stranger, report, is_stranger=on_roster), *(
@@ -620,13 +620,13 @@ def test_no_name_of_a_stranger_ends_an_export(wanted, stranger, on_roster):
         assert points == ["33.32", "33.32"] and unknown == [stranger]
 
 
-def test_a_strangers_name_takes_no_row_of_who_is_on_the_roster():
+def test_a_strangers_name_does_not_take_the_row_of_a_student_on_the_roster():
     (report,) = {entry.report.lab: entry.report for entry in entries("al1")}.values()
     people = [Entry("Ed Bell", report, is_stranger=True), Entry("x9", report, [], "Ed Bell")]
     assert export_points("canvas", people, BOOKS["canvas"]) == (["", "33.32"], ["Ed Bell"])
 
 
-def test_who_has_two_rows_is_left_out_and_named():
+def test_a_student_with_two_rows_is_left_out_and_listed():
     text, unknown = moodle(entries("al1", "at2"), "username,Grade\nal1,\nal1,\nat2,\n")
     assert [row[:2] for row in check_csv(text)[1:]] == [["at2", "33.32"]] and unknown == ["al1"]
     text, unknown = moodle(entries("sam lee", "at2"), "username,Full name,Grade\ns1,Sam Lee,\ns2,Sam Lee,\nat2,,\n")
@@ -665,7 +665,7 @@ def test_no_reader_of_any_separator_finds_a_formula(separator: str, skips_blanks
                 assert not start.startswith(("=", "+", "-", "@")) or cell == "-" or NUMBER.fullmatch(cell), (rows, row)
 
 
-def test_cells_without_a_formula_stay_as_they_are() -> None:
+def test_cells_without_a_formula_are_unchanged() -> None:
     rows = [["al1", 'She said "no"; really', "a, b\nc", "-", "-1.5", "x=1"]]
     assert list(csv.reader(io.StringIO(write_csv(rows), newline=""))) == rows
 
@@ -780,7 +780,7 @@ def test_the_command_writes_each_format(tmp_path, wanted):
     assert ("::stop-commands::" in said.stdout) == (wanted == "github")
 
 
-def test_the_command_names_who_is_not_in_the_gradebook(tmp_path):
+def test_the_command_lists_students_who_are_not_in_the_gradebook(tmp_path):
     (report := tmp_path / "r.json").write_text(json.dumps(samples.report()))
     (book := tmp_path / "book.csv").write_text("username,Grade\nal1,\n")
     words = (f"al1={report}", f"zoe={report}", "--format", "moodle", "--gradebook", book)
@@ -808,7 +808,7 @@ def test_the_judges_own_sample_can_be_exported():
     'Student,ID,SIS Login ID,Section,Dot (7)\n"Lovelace, Ada",77,ada7,s,\n"Bell, Ed",78,be4,s,\n',
     'Student,ID,SIS Login ID,Section,Dot (7)\n"Bell, Ed",78,be4,s,\n"Lovelace, Ada",ada7,x,s,\n',
 ])  # fmt: skip
-def test_a_strangers_key_takes_no_row_of_who_is_on_the_roster_by_name(book):
+def test_a_strangers_key_does_not_take_the_row_of_a_student_found_by_name(book):
     (report,) = {entry.report.lab: entry.report for entry in entries("al1")}.values()
     on_roster = [Entry("al1", report, [], "Ada Lovelace"), Entry("be4", report, [], "Ed Bell")]
     points, unknown = export_points("canvas", [Entry("ada7", report, is_stranger=True), *on_roster], book)
@@ -816,7 +816,7 @@ def test_a_strangers_key_takes_no_row_of_who_is_on_the_roster_by_name(book):
     assert export_points("canvas", on_roster, book) == (["33.32", "33.32"], [])
 
 
-def test_a_student_called_as_the_line_of_points_gets_no_maximum():
+def test_a_student_whose_name_is_points_possible_does_not_get_the_maximum():
     book = "Student,ID,SIS Login ID,Section,Dot (7)\n Points Possible,,,,20\nPoints Possible,79,pp1,s,\nAda,77,al1,s,\n"
     assert [row[4] for row in check_csv(canvas(entries("al1"), book, "Dot (7)")[0])[1:]] == ["20", "", "33.32"]
     without = book.replace(" Points Possible,,,,20\n", "")

@@ -70,7 +70,7 @@ def test_dates_points_and_overrides_reach_the_gradebook(course: Course) -> None:
     assert '<p class="lead">Together 15 of 25 points for at2</p><p>The code: 2 of 2 stages passed' in page
 
 
-def test_partners_do_not_read_what_was_decided_for_one_alone(course: Course) -> None:
+def test_a_partner_does_not_see_decisions_for_one_student_alone(course: Course) -> None:
     course.hand_in("al1-at2", "fine", "fine")
     (course.root / "roster.csv").write_text("id\nal1\nat2\n")
     course.grade("--roster", course.root / "roster.csv")
@@ -86,7 +86,7 @@ def test_partners_do_not_read_what_was_decided_for_one_alone(course: Course) -> 
     assert "talk: 2 of 5 points." in said and "Together 14 of 25 points for al1 and at2" in said
 
 
-def test_who_was_given_nothing_reads_of_it_too(course: Course) -> None:
+def test_a_student_who_was_given_zero_points_sees_it_too(course: Course) -> None:
     for student in ("al1", "at2"):
         course.hand_in(student, "fine", "fine")
     course.grade()
@@ -105,7 +105,7 @@ def test_the_page_counts_submissions_and_students() -> None:
     assert count_all([alone, team, absent]) == "2 submissions by 3 of 4 students"
 
 
-def test_decisions_are_checked_and_say_what_came_of_them(course: Course) -> None:
+def test_decisions_are_checked_and_their_effect_is_printed(course: Course) -> None:
     course.hand_in("al1", "fine", "fine")
     roster = course.root / "roster.csv"
     roster.write_text("id,login,name\nal1,Ada.L@uni.example,Ada\n")
@@ -139,17 +139,17 @@ def late(hours: float, policy: Policy) -> float:
     return final.points
 
 
-def test_lateness_is_counted_in_days_begun() -> None:
+def test_each_day_that_has_begun_counts_as_late() -> None:
     policy = Policy(datetime(2026, 1, 1, tzinfo=UTC), percent_per_day=10, most_days=2)
     assert [late(hours, policy) for hours in (-1, 0, 0.1, 24, 24.1, 48, 48.1)] == [10, 10, 9, 9, 8, 8, 0]
 
 
-def test_nobody_is_late_within_the_grace_and_then_from_the_date_on() -> None:
+def test_after_the_grace_time_lateness_counts_from_the_due_date() -> None:
     policy = Policy(datetime(2026, 1, 1, tzinfo=UTC), grace_minutes=15, percent_per_day=10)
     assert [late(hours, policy) for hours in (0.25, 0.26, 24, 24.1)] == [10, 9, 9, 8]
 
 
-def test_who_is_late_reads_when_it_was_due_and_handed_in() -> None:
+def test_feedback_of_a_late_hand_in_shows_both_times() -> None:
     row = Row("k", "", ["s"], "2026-11-22T23:30:00Z", "the archive's name", [], "graded", "", 0, 1, 10, 20)
     policy = Policy(datetime.fromisoformat("2026-11-21T23:59+01:00"), percent_per_day=10)
     assert describe_submission(row, finals(row, policy, 20)) == [
@@ -161,26 +161,26 @@ def test_who_is_late_reads_when_it_was_due_and_handed_in() -> None:
     assert "1 day late" in said and "at 2026-11-22 23:30:00, as" in said and "due at 2026-11-22 12:00:00 (UTC)" in said
 
 
-def test_what_had_nothing_to_grade_is_looked_at_first() -> None:
+def test_hand_ins_with_nothing_to_grade_are_listed_first() -> None:
     slip = Row("k", "", ["s"], "", "", [], "nothing_to_grade", "It holds 01.cu.", 0)
     (remark,) = find_remarks([slip], [])
     assert (remark.key, remark.what, remark.detail) == ("k", "nothing to grade", "It holds 01.cu.")
 
 
-def test_our_fault_has_no_points_rather_than_none() -> None:
+def test_a_judge_error_has_empty_points_instead_of_zero() -> None:
     row = Row("k", "", ["s"], "", "", [], "judge_error", "", 0)
     assert finals(row, Policy(), 20)[0].points is None
     assert finals(row, Policy(overrides={"s": (3, "seen", None)}), 20)[0].points == 3
 
 
-def test_no_cell_is_a_formula(course: Course) -> None:
+def test_no_cell_of_the_gradebook_is_a_formula(course: Course) -> None:
     course.hand_in("=cmd|' /C calc'!A0", "fine", "fine")
     course.hand_in("@SUM(A1)", "fine", "fine")
     course.grade()
     assert not [cell for line in gradebook(course).values() for cell in line.values() if cell.startswith(("=", "@"))]
 
 
-def test_nothing_of_a_hidden_dataset_is_in_the_feedback() -> None:
+def test_feedback_contains_no_data_of_hidden_datasets() -> None:
     place = {"buffer": "out", "index": 77, "expected": SECRET, "actual": SECRET}
     failure = {"cause": "tail_lost", "message": f"{SECRET} of 77", "hint": f"{SECRET} times 77", "place": place}
     public = {"cause": "tail_lost", "message": "Not run, because of hidden_secret.", "hint": "", "place": None}
@@ -229,7 +229,7 @@ def make_rows(count: int) -> list[Row]:
     return rows
 
 
-def test_the_distribution_is_of_those_who_handed_something_in() -> None:
+def test_the_distribution_counts_only_students_who_handed_in() -> None:
     rows = make_rows(3)
     for row, points in zip(rows, (30, 30, 60), strict=True):
         row.points = points
@@ -246,13 +246,13 @@ def page_of(rows: list[Row]) -> str:
     return make_dashboard("lab: batch", ["Warplab 0.1"], rows, everyone, find_remarks(rows, []), stages, "secret")
 
 
-def test_a_crowd_of_one_kind_hides_no_other_remark() -> None:
+def test_many_remarks_of_one_kind_do_not_hide_others() -> None:
     crowd = [Remark(1, f"s{number}", "", "nothing to grade") for number in range(500)]
     page = str(make_remarks([*crowd, Remark(6, "al1", "", "similar")], [], {}))
     assert "similar" in page and "450 that are not listed" in page
 
 
-def test_the_page_runs_its_own_script_alone_and_escapes_names() -> None:
+def test_the_page_runs_only_its_own_script_and_escapes_names() -> None:
     page = page_of(make_rows(20))
     assert "<script>alert" not in page
     scripts = re.findall(r"<script>(.*?)</script>", page, re.DOTALL)
@@ -329,7 +329,7 @@ def test_the_mistakes_of_a_class_are_counted(course: Course) -> None:
     assert over_time[:2] == ["from,days,stage,mistake,students,of", f"{today},1,01_first,compile_error,2,4"]
 
 
-def test_tables_for_spreadsheets_begin_with_a_mark_and_those_for_canvas_do_not(course: Course) -> None:
+def test_tables_for_spreadsheets_begin_with_a_byte_order_mark_and_those_for_canvas_do_not(course: Course) -> None:
     course.hand_in("zoë", "fine", "fine")
     course.grade()
     assert (course.out / "gradebook.csv").read_bytes().startswith(b"\xef\xbb\xbfid,name")
@@ -337,7 +337,7 @@ def test_tables_for_spreadsheets_begin_with_a_mark_and_those_for_canvas_do_not(c
     assert (course.root / "canvas.csv").read_bytes().startswith(b"Student,ID")
 
 
-def test_the_first_click_on_words_sorts_from_a_to_z() -> None:
+def test_the_first_click_on_a_text_column_sorts_from_a_to_z() -> None:
     """The script asks the header's class, which only columns of numbers have."""
     heads = re.findall(r"<th([^>]*)><button[^>]*>([^<]*)</button>", page_of(make_rows(1)))
     numbers = {name for attributes, name in heads if 'class="number"' in attributes}
@@ -345,7 +345,7 @@ def test_the_first_click_on_words_sorts_from_a_to_z() -> None:
     assert 'before ? before === "ascending" : header.classList.contains("number")' in page_of(make_rows(1))
 
 
-def test_the_suspicious_come_first_with_their_reason() -> None:
+def test_suspicious_results_come_first_with_their_reason() -> None:
     def stage(name: str, **changes: object) -> Stage:
         values = {"stage": name, "verdict": "passed", "cause": "", "source_hash": name, "points": 1.0, "most": 2.0,
                   "pending": 0.0, "time_s": 1.0, "bound_s": 1.0, "ratio": 1.0, "ratio_low": 0.999, "ratio_high": 1.001,
@@ -398,7 +398,7 @@ def test_an_untouched_starter_is_not_the_same_file_as_others(course: Course) -> 
     assert "01_first is still the starter." in (course.out / "feedback/gh3/feedback.txt").read_text()
 
 
-def test_much_alike_is_found_and_the_starter_does_not_count(tmp_path: Path) -> None:
+def test_similar_files_are_found_and_the_starter_does_not_count(tmp_path: Path) -> None:
     pytest.importorskip("copydetect")
     solution = (ROOT / "solutions/saturating_histogram/12_bandwidth_bound.cu").read_text()
     starter = ROOT / "starter/saturating_histogram/12_bandwidth_bound.cu"
@@ -413,7 +413,7 @@ def test_much_alike_is_found_and_the_starter_does_not_count(tmp_path: Path) -> N
     assert {(pair.one, pair.other) for pair in pairs} == {("one", "renamed")} and stopped == []
 
 
-def test_no_directive_hides_a_copy_and_many_copies_are_a_ring(tmp_path: Path) -> None:
+def test_directives_do_not_hide_a_copy_and_many_copies_form_a_ring(tmp_path: Path) -> None:
     pytest.importorskip("copydetect")
     solution = (ROOT / "solutions/dot_product/03_dyadic_sequential.cu").read_text()
     include, code = solution.split('lab.h"\n')
@@ -443,7 +443,7 @@ SLOW_LEXERS = (
 )
 
 
-def test_code_is_made_simple_before_the_lexer_reads_it() -> None:
+def test_code_is_simplified_before_the_lexer_reads_it() -> None:
     for text in SLOW_LEXERS:
         assert simplify(text) in ("int f\n", "int\n")
     assert simplify('a = R"x("/*)" )x"; b /* c */') == 'a = R"x("/*)" )x"; b\n'  # begins no comment
@@ -495,7 +495,7 @@ def test_long_comments_hide_no_code_and_a_file_of_too_much_code_is_named(
     assert pairs == [SimilarPair("12", "a", "hidden", 1.0)] and left_out == ["long"]
 
 
-def test_outputs_are_written_where_too_many_files_take_too_much(
+def test_outputs_are_written_even_if_too_many_files_take_too_long_to_compare(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     looked = []
@@ -541,7 +541,7 @@ def test_files_are_compared_again_only_when_they_change(tmp_path: Path, monkeypa
     assert looked[1:] == [["ann", "bob"], ["ann"]]
 
 
-def test_pseudonyms_stay_and_tell_nothing() -> None:
+def test_pseudonyms_are_stable_and_reveal_nothing() -> None:
     names = {pseudonym("secret", f"s{number}") for number in range(100)}
     assert len(names) > 90
     assert pseudonym("secret", "s1") == pseudonym("secret", "s1") != pseudonym("other", "s1")
@@ -596,7 +596,7 @@ def test_final_points_reach_canvas_and_moodle(course: Course) -> None:
     assert "at2" in said.stderr
 
 
-def test_points_that_cannot_be_had_are_left_out_everywhere(course: Course) -> None:
+def test_points_of_an_excluded_kind_are_omitted_everywhere(course: Course) -> None:
     course.hand_in("al1", "fine", "fine")
     course.grade()
     report = json.loads((course.build / "report.json").read_text())
@@ -636,7 +636,7 @@ def test_points_that_cannot_be_had_are_left_out_everywhere(course: Course) -> No
     assert gradebook(course)["at2"] == before | {"points": "15", "of": "25", "journal": ""}
 
 
-def test_who_is_in_a_team_and_alone_counts_once(course: Course) -> None:
+def test_a_student_who_hands_in_alone_and_in_a_team_counts_once(course: Course) -> None:
     """The latest submission counts; the time of a plain folder is that of its files."""
     for hours_ago, student in enumerate(("al1-at2", "al1")):
         for file in course.hand_in(student, "fine", *["fine"] * hours_ago).iterdir():
@@ -653,7 +653,7 @@ def test_who_is_in_a_team_and_alone_counts_once(course: Course) -> None:
     assert course.verb("extend", "--student", "Ada", "--until", "2026-12-01T10:00Z", "--reason", "ill").returncode == 0
 
 
-def test_the_batchs_own_folder_is_no_hand_in(course: Course) -> None:
+def test_the_batchs_own_folder_is_not_a_hand_in(course: Course) -> None:
     course.hand_in("al1", "fine", "fine")
     command = course.grade_command()
     command[command.index("--out") + 1] = str(course.handed_in / "batch")
@@ -663,7 +663,7 @@ def test_the_batchs_own_folder_is_no_hand_in(course: Course) -> None:
     assert [row.key for row in Database(course.handed_in / "batch/batch.sqlite").rows()] == ["al1"]
 
 
-def test_what_is_no_longer_there_is_kept_and_said(course: Course) -> None:
+def test_a_hand_in_that_was_deleted_is_kept_and_reported(course: Course) -> None:
     course.hand_in("al1", "fine", "fine")
     course.grade()
     shutil.move(course.handed_in / "al1", course.root / "elsewhere")
@@ -673,7 +673,7 @@ def test_what_is_no_longer_there_is_kept_and_said(course: Course) -> None:
     assert set(course.statuses()) == {"al1", "at2"}
 
 
-def test_points_given_by_hand_are_exported_for_whom_nothing_was_graded_too(course: Course) -> None:
+def test_points_given_by_hand_are_exported_even_if_nothing_was_graded(course: Course) -> None:
     course.hand_in("al1", "break the judge", "fine")
     for student in ("at2", "gh3"):
         course.hand_in(student)

@@ -36,7 +36,7 @@ def test_samples_are_reports() -> None:
         jsonschema.validate(report, schema)
 
 
-def test_everything_a_student_needs_is_on_the_page() -> None:
+def test_the_page_contains_everything_that_a_student_needs() -> None:
     text = Reader(page_of(samples.report(), samples.cpu_report())).text
     for words in (
         "5 of 8 stages passed",
@@ -111,13 +111,13 @@ def test_links_lead_to_details() -> None:
     assert all((link or "").removeprefix("#") in targets for link in links)
 
 
-def test_our_fault_does_not_look_like_the_students() -> None:
+def test_a_judge_error_does_not_look_like_the_students_mistake() -> None:
     page = page_of(samples.cpu_report())
     assert page.count('class="failure ours"') == 1
     assert page.count('class="failure"') == 1
 
 
-def test_one_cause_is_told_once() -> None:
+def test_each_cause_is_shown_once() -> None:
     report = samples.report()
     report["stages"][2]["check_mode"] = None
     failed = report["stages"][2]["checks"][1]
@@ -148,14 +148,14 @@ def test_long_text_is_shortened() -> None:
 
 
 @pytest.mark.parametrize("samples_s", [[], [0.5], [0.5, 0.0], [1e-9] * 10, [1e9, 1], ["inf", "nan"]])
-def test_odd_samples_make_a_page(samples_s: list[Any]) -> None:
+def test_unusual_samples_give_a_page(samples_s: list[Any]) -> None:
     report = samples.report()
     report["stages"][0]["measurements"][0] |= {"samples_s": samples_s, "conditions": []}
     report["stages"][1]["measurements"][0] |= {"median_s": 0, "reference_ratio": None, "sequential_s": "nan"}
     assert "nan" not in page_of(report).lower().replace("nanum", "")
 
 
-def test_a_report_without_stages_makes_a_page() -> None:
+def test_a_report_without_stages_gives_a_page() -> None:
     assert "0 of 0 stages passed" in page_of(samples.report(stages=[]))
 
 
@@ -191,7 +191,7 @@ def test_an_unreadable_report_is_named_and_the_others_are_shown(tmp_path: Path, 
     assert "05_warp_shuffle" in page
 
 
-def test_no_report_at_all(tmp_path: Path) -> None:
+def test_a_page_without_any_report_is_refused(tmp_path: Path) -> None:
     result = run_module(MODULE, tmp_path)
     assert result.returncode == 2
     assert "make grade" in result.stderr

@@ -53,7 +53,7 @@ def test_marks_of_a_file(graded: Course) -> None:
     assert "journal 7.5 of 10 (good plots)" in listed and "journal 10 of 10 (marks.csv)" in listed
 
 
-def test_a_further_file_says_how_many_have_points_now(graded: Course) -> None:
+def test_a_second_file_prints_how_many_students_have_points(graded: Course) -> None:
     mark(graded, "id,points\nal1,7\nat2,0\n")
     assert "journal: 1 student marked by marks.csv; 3 of 3 have points" in mark(graded, "id,points\nkj3,8\n")[1]
     assert "journal: 1 student marked by marks.csv; 3 of 3 have points" in mark(graded, "id,points\nkj3,9\n")[1]
@@ -77,13 +77,13 @@ def test_a_further_file_says_how_many_have_points_now(graded: Course) -> None:
         ("", "no column id"),
     ],
 )
-def test_a_file_with_a_mistake_marks_nobody(graded: Course, text: str, words: str) -> None:
+def test_a_file_with_a_mistake_marks_no_student(graded: Course, text: str, words: str) -> None:
     code, said = mark(graded, text)
     assert code == 2 and words in said and "Traceback" not in said
     assert "journal" not in graded.verb("status").stdout
 
 
-def test_a_file_and_what_does_not_go_with_it(graded: Course) -> None:
+def test_a_file_cannot_be_combined_with_points_for_one_student(graded: Course) -> None:
     assert "omit --points and --undo" in mark(graded, "id,points\nal1,7\n", "--points", "7")[1]
     said = graded.verb("points", "--from", graded.root / "gone.csv", "--of", "10")
     assert said.returncode == 2 and "gone.csv" in said.stderr
@@ -93,7 +93,7 @@ def test_a_file_and_what_does_not_go_with_it(graded: Course) -> None:
     assert said.returncode == 2 and "--points" in said.stderr
 
 
-def test_what_is_not_said_of_the_due_date_stays(graded: Course) -> None:
+def test_options_of_the_due_date_that_are_not_given_stay(graded: Course) -> None:
     def due(*words: str) -> str:
         done = graded.verb("due", *words)
         return done.stdout if done.returncode == 0 else done.stderr
@@ -116,7 +116,7 @@ def test_what_is_not_said_of_the_due_date_stays(graded: Course) -> None:
     assert "Due" not in graded.verb("status").stdout and due("--at", "2020-01-01T00:00Z").count("costs nothing") == 1
 
 
-def test_what_was_not_decided_cannot_be_taken_back(graded: Course) -> None:
+def test_a_decision_that_does_not_exist_cannot_be_undone(graded: Course) -> None:
     graded.verb("points", "--student", "al1", "--points", "7", "--of", "10", "--reason", "good")
     who = ("--student", "al1", "--student", "at2", "--undo", "--reason", "an error")
     for words, says in (
@@ -150,7 +150,7 @@ def test_partners_without_points_are_named(course: Course) -> None:
     assert "Partners" not in said("al1", "--student", "kj3", *given)
 
 
-def test_status_marks_what_is_no_longer_in_force(graded: Course) -> None:
+def test_status_marks_decisions_that_are_no_longer_in_force(graded: Course) -> None:
     al1, at2 = ("--student", "al1", "--reason", "x"), ("--student", "at2", "--reason", "x")
     for words in (
         ("override", *al1, "--points", "5"),
@@ -181,14 +181,14 @@ def test_status_marks_what_is_no_longer_in_force(graded: Course) -> None:
     assert {what for _, what in said[: len(held)]} == held
 
 
-def test_an_item_has_a_column_of_its_own(graded: Course) -> None:
+def test_each_item_has_its_own_column(graded: Course) -> None:
     for item, says in (("status", "--item status: gradebook.csv has"), ("ID", "--item ID: "), (" ", "--item is empty")):
         said = graded.verb("points", "--student", "al1", "--points", "1", "--of", "1", "--reason", "x", "--item", item)
         assert said.returncode == 2 and says in said.stderr
     assert "--item 01_first: " in mark(graded, "id,points\nal1,7\n", "--item", "01_first")[1]
 
 
-def test_an_item_has_one_name(graded: Course) -> None:
+def test_an_item_keeps_one_spelling(graded: Course) -> None:
     mark(graded, "id,points\nal1,7\n")
     for item in ("Journal", " journal", "journal\n"):
         said = graded.verb("points", "--student", "al1", "--points", "1", "--of", "1", "--reason", "x", "--item", item)
@@ -214,7 +214,7 @@ def test_an_extension_never_shortens_the_time(course: Course) -> None:
     assert "0 of 2 are late" in course.verb("due", "--undo").stdout
 
 
-def test_what_the_outputs_do_not_have_yet_is_said(graded: Course) -> None:
+def test_status_lists_decisions_that_the_outputs_lack(graded: Course) -> None:
     who = ("--student", "al1", "--reason", "x")
     (marks := graded.root / "marks.csv").write_text("id,points\nal1,7\n")
     decisions = (
@@ -242,7 +242,7 @@ IDS = {"al1": "al1", "ada lovelace": "al1", "adalovelace": "al1", "lovelaceada":
 
 
 @pytest.mark.parametrize("word", ["Ada Lovelace", "ada lovelace", "\u00c5l1"])
-def test_a_word_for_a_student_and_a_stranger_is_refused(word: str) -> None:
+def test_a_word_that_names_a_student_and_a_stranger_is_refused(word: str) -> None:
     with pytest.raises(UserError) as refused:
         pick_student(word, MEMBERS, IDS)
     student, stranger = ("\u00e5l1", "\u00c5l1") if word == "\u00c5l1" else ("al1", "Ada Lovelace")
@@ -257,7 +257,7 @@ def test_the_roster_decides_first(word: str, student: str) -> None:
     assert pick_student(word, MEMBERS, IDS) == student
 
 
-def test_a_strangers_folder_takes_no_decision(graded: Course) -> None:
+def test_a_strangers_folder_does_not_receive_a_students_decision(graded: Course) -> None:
     graded.hand_in("Ada Lovelace", "fine")
     graded.grade()
     for command in (("override", "--student", "Ada Lovelace", "--points", "9", "--reason", "shown"),
@@ -297,7 +297,7 @@ def two(course: Course) -> Course:
         ("Identifier,Full name,points\nParticipant 8,Z. Zimmer,9\n", "1 student marked"),
     ],
 )
-def test_ids_of_a_file_of_points_count_in_their_namespace(two: Course, text: str, says: str) -> None:
+def test_ids_in_a_file_of_points_count_only_in_their_namespace(two: Course, text: str, says: str) -> None:
     code, said = mark(two, text)
     assert says in said and (code == 0) == ("marked" in says), said
     if code == 0:
@@ -305,7 +305,7 @@ def test_ids_of_a_file_of_points_count_in_their_namespace(two: Course, text: str
 
 
 @pytest.mark.parametrize("points", ["inf", "1e999", "1e308"])
-def test_points_are_finite(graded: Course, points: str) -> None:
+def test_points_that_are_not_finite_are_refused(graded: Course, points: str) -> None:
     (marks := graded.root / "marks.csv").write_text(f"id,points\nal1,{points}\n")
     for words in (
         ("--from", marks, "--of", "0"),

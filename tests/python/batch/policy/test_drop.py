@@ -48,7 +48,7 @@ def export(course: Course, tmp_path: Path) -> str:
     return (tmp_path / "new.csv").read_text()
 
 
-def test_a_dropped_hand_in_is_in_no_output_but_the_list_of_dropped_ones(graded: Course, tmp_path: Path) -> None:
+def test_a_dropped_hand_in_is_only_in_the_list_of_dropped_ones(graded: Course, tmp_path: Path) -> None:
     assert "the same file as others" in read_page(graded) and "3 submissions" in read_page(graded)
     assert drop(graded, "ghost") == (
         0,
@@ -79,7 +79,7 @@ def test_a_student_of_the_roster_keeps_a_line(graded: Course) -> None:
     assert graded.verb("override", "--student", "at2", "--points", "5", "--reason", "shown").returncode == 0
 
 
-def test_decisions_for_a_dropped_stranger_say_why_not(graded: Course) -> None:
+def test_decisions_for_a_dropped_stranger_are_refused_with_the_reason(graded: Course) -> None:
     drop(graded, "ghost")
     for words in (("override", "--points", "5"), ("extend", "--until", "2100-01-01T00:00Z")):
         said = graded.verb(words[0], "--student", "ghost", "--reason", "x", *words[1:])
@@ -101,7 +101,7 @@ def test_a_dropped_hand_in_that_changes_is_not_graded_and_is_named(graded: Cours
     assert graded.log("end") == [*before, "ghost"] and read_ids(graded)["ghost"] == "graded"
 
 
-def test_only_the_own_hand_in_is_dropped(course: Course) -> None:
+def test_drop_does_not_affect_a_partners_hand_in(course: Course) -> None:
     roster = course.root / "roster.csv"
     roster.write_text("id,name\nal1,Ada Lovelace\nat2,Alan Turing\n")
     course.hand_in("al1-at2", "fine", "fine")

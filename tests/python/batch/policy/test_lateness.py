@@ -55,14 +55,14 @@ SOURCES: dict[str, tuple[Row, int, str, str]] = {
 
 
 @pytest.mark.parametrize("kind", SOURCES)
-def test_the_course_system_says_who_is_late(kind: str) -> None:
+def test_the_course_systems_time_decides_lateness(kind: str) -> None:
     row, days, by, doubt = SOURCES[kind]
     found = measure(row)
     assert found.days == days and found.by.startswith(by), found
     assert bool(found.doubt) == bool(doubt) and doubt in found.doubt, found
 
 
-def test_a_mark_does_not_know_an_extension_made_here() -> None:
+def test_a_late_mark_does_not_count_for_a_student_with_an_extension() -> None:
     row = make_row(ON_TIME, NAMED_TIME, "Canvas late")
     assert (measure(row).days, measure(row, extended=True).days) == (1, 0)
 
@@ -82,7 +82,7 @@ def read_gradebook(course: Course) -> dict[str, dict[str, str]]:
         return {line["id"]: line for line in csv.DictReader(file)}
 
 
-def test_a_back_dated_archive_is_late_by_canvas(course: Course) -> None:
+def test_a_back_dated_archive_is_late_if_canvas_says_so(course: Course) -> None:
     submit(course, f"ada_LATE_17_500_{LAB}-al1-2026-11-01-101010.tar.gz")
     submit(course, f"bob_18_501_{LAB}-bo2-2026-11-25-101010.tar.gz")
     submit(course, "anon_aB3xY_502_a.zip")
@@ -131,7 +131,7 @@ def test_the_worksheets_times_count_before_the_names(course: Course, tmp_path: P
     ]  # fmt: skip
 
 
-def test_a_files_date_is_named_as_not_counted(course: Course) -> None:
+def test_feedback_says_that_a_files_date_does_not_count(course: Course) -> None:
     course.hand_in("al1", "fine", "fine")
     course.grade()
     course.verb("due", "--at", "2020-01-01T00:00+00:00")
@@ -171,7 +171,7 @@ def test_an_extension_does_not_hide_a_late_mark_without_a_time(course: Course) -
     assert "<td>late or not? Decide</td>" in page and "column `submitted`" in page
 
 
-def test_a_known_time_decides_under_an_extension() -> None:
+def test_a_known_time_decides_if_there_is_an_extension() -> None:
     assert measure(make_row(ON_TIME, NAMED_TIME, "Canvas late"), extended=True).doubt == ""
     assert measure(make_row(LATE, FILE_DATE, "Canvas not"), extended=True).doubt == ""
     assert measure(make_row(LATE, FILE_DATE, "Canvas late"), extended=True, trust_dates=True).days == 1

@@ -70,7 +70,7 @@ def test_a_level_gives_points_and_the_student_reads_its_sentence(marked: Course)
     assert "journal: prediction: no points yet, of 3." in (marked.out / "feedback/at2/feedback.txt").read_text()
 
 
-def test_the_last_grader_counts_and_the_history_names_all(marked: Course, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_last_graders_level_counts_and_the_history_names_all_graders(marked: Course, monkeypatch: pytest.MonkeyPatch) -> None:
     for grader, given in (("ada", "missing"), ("alan", "complete")):
         monkeypatch.setenv("LOGNAME", grader)
         mark(marked, "prediction", given)
@@ -117,7 +117,7 @@ def test_a_file_marks_all_students_or_none(marked: Course) -> None:
         (["--level", "half"], "--criterion: choose one of: prediction, clear words."),
     ],
 )
-def test_what_the_rubric_does_not_have_is_refused(marked: Course, typed: list[str], message: str) -> None:
+def test_a_criterion_or_level_that_the_rubric_lacks_is_refused(marked: Course, typed: list[str], message: str) -> None:
     said = marked.verb("mark", "--student", "al1", "--reason", "why", *typed)
     assert (said.returncode, message in said.stderr) == (2, True), said.stderr
 

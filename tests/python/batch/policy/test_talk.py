@@ -29,7 +29,7 @@ def read_feedback(course: Course, name: str = "al1/feedback.txt") -> str:
     return (course.out / "feedback" / name).read_text()
 
 
-def test_a_comment_is_in_the_feedback_of_its_student(graded: Course) -> None:
+def test_a_comment_is_in_the_students_feedback(graded: Course) -> None:
     on_line = ("--stage", "01", "--line", "2")
     said = say(graded, "comment", *on_line, "--text", "Name this.")
     assert said.startswith("al1, 01_first, line 2: fine <b>\n")
@@ -58,7 +58,7 @@ def test_a_comment_on_an_empty_line_quotes_nothing() -> None:
     assert tell_comment(Comment("01_first", 3, "", "Why?", False)) == "Comment on 01_first.cu, line 3: Why?"
 
 
-def test_a_comment_needs_a_line_that_is_there(graded: Course) -> None:
+def test_a_comment_on_a_missing_line_is_refused(graded: Course) -> None:
     assert "01_first.cu of al1 has 2 lines" in say(graded, "comment", "--stage", "1", "--line", "3", "--text", "x")
     assert "no comment on 01_first, line 1" in say(graded, "comment", "--stage", "1", "--line", "1", "--undo")
 

@@ -42,7 +42,7 @@ def list_suspects(rows: list[Row]) -> list[tuple[str, str]]:
     return [(one.key, one.what) for one in find_remarks(rows, pairs) if one.what in what]
 
 
-def test_both_upload_the_teams_archive(tmp_path: Path) -> None:
+def test_members_who_both_upload_the_teams_archive_are_not_suspected(tmp_path: Path) -> None:
     team = "lab-al1-at2-2026-11-21-101010.tar.gz"
     rows = read_rows(tmp_path / "in", CANVAS, f"lovelaceada_12_500_{team}", f"turingalan_13_501_{team}")
     assert [row.key for row in rows] == ["al1", "at2"] and list_suspects(rows) == []
@@ -85,7 +85,7 @@ def test_a_team_shares_its_journal(tmp_path: Path) -> None:
     assert copied([], []) == [("b", "a")] and copied(["b"], []) == [("b", "a")] and copied(["b"], ["a"]) == []
 
 
-def test_the_group_survives_the_database(tmp_path: Path) -> None:
+def test_the_database_keeps_the_group(tmp_path: Path) -> None:
     database = Database(tmp_path / "batch.sqlite")
     database.enter([Submission("al1", group=["al1", "at2"])])
     assert database.rows()[0].team == ["al1", "at2"]
