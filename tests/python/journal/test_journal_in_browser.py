@@ -84,7 +84,9 @@ def probe(page: str, folder: Path, width: int, *, opened: bool = False, printed:
     ("width", "opened", "printed"),
     [(PHONE, False, False), (PHONE, True, False), (LAPTOP, True, False), (PRINT, True, True)],
 )
-def test_nothing_overflows_and_every_picture_has_a_text_alternative(tmp_path: Path, width: int, opened: bool, printed: bool) -> None:
+def test_nothing_overflows_and_every_picture_has_a_text_alternative(
+    tmp_path: Path, width: int, opened: bool, printed: bool
+) -> None:
     seen = probe(course(tmp_path), tmp_path, width, opened=opened, printed=printed)
     assert seen["inner"] == width
     assert seen["wide"] == []

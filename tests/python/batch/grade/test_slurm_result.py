@@ -43,7 +43,9 @@ def test_a_controller_that_does_not_answer_is_named_once(
 
 
 @pytest.mark.parametrize(("says", "why"), [("echo bad partition >&2", "bad partition"), ("", "exit status 3")])
-def test_the_message_contains_sbatchs_reason(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, says: str, why: str) -> None:
+def test_the_message_contains_sbatchs_reason(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, says: str, why: str
+) -> None:
     pytest.importorskip("submitit")
     program = tmp_path / "sbatch"
     program.write_text(f"#!/bin/sh\n{says}\nexit 3\n")

@@ -242,7 +242,9 @@ def test_a_file_next_to_an_archive_takes_precedence_and_feedback_says_so(tmp_pat
     ]
 
 
-def test_feedback_mentions_an_unchanged_starter_and_a_changed_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_feedback_mentions_an_unchanged_starter_and_a_changed_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(opening, "read_starters", lambda _: STARTERS)
     opened = hand_in(tmp_path, {f"al1/{FIRST}": b"starter ", "al1/02_second.txt": b"2"})
     assert opened.notes == ["02_second.txt was used as 02_second.cu.", "01_first is still the starter."]

@@ -268,7 +268,9 @@ def test_a_time_in_the_roster_needs_a_time_zone(tmp_path: Path) -> None:
     assert [one.handed_in for one in read_roster(file)] == ["2026-11-21T22:30:00Z"]
 
 
-def test_a_students_long_text_does_not_delay_reading_the_roster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_students_long_text_does_not_delay_reading_the_roster(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Composition takes quadratic time in the length of a run of accents, so only short texts are composed."""
     lengths: list[int] = []
     compose = columns.compose
@@ -372,7 +374,9 @@ def test_a_partners_name_that_fits_two_students_credits_neither(folder: Path) ->
     assert found["bo1"].members == ["bo1"]
 
 
-def test_a_fingerprint_reads_at_most_the_size_limit_of_a_hand_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_fingerprint_reads_at_most_the_size_limit_of_a_hand_in(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     sizes: list[int] = []
     hash_content = submissions.hash_content
     monkeypatch.setattr(submissions, "hash_content", lambda part: sizes.append(part.size) or hash_content(part))

@@ -280,7 +280,9 @@ STRAYS = ("eve.txt", "eve.xz", "eve.cu", "notes/x.txt", f"{LAB}/x.txt", f"{LAB}/
 
 @pytest.mark.parametrize("stray", STRAYS)
 @pytest.mark.parametrize("names", [["al1.tar.gz", "at2/01.cu"], ["al1.zip", "at2.zip"], ["al1_12_900_a.cu"]])
-def test_a_stray_file_does_not_hide_the_hand_ins_of_a_packed_folder(tmp_path: Path, stray: str, names: list[str]) -> None:
+def test_a_stray_file_does_not_hide_the_hand_ins_of_a_packed_folder(
+    tmp_path: Path, stray: str, names: list[str]
+) -> None:
     packed = make_zip(*((f"submissions/{name}", b"PK") for name in names), (f"submissions/{stray}", b"x"))
     (tmp_path / "all.zip").write_bytes(packed)
     folder, left_out = unpack(tmp_path / "all.zip", tmp_path / "out", LAB)
@@ -357,7 +359,9 @@ def test_an_archive_that_is_not_a_courses_is_refused_with_the_reason(tmp_path: P
 
 
 @pytest.mark.parametrize("start", [b"Rar!\x1a\x07\x01\0", b"id,name\n", b""])
-def test_a_file_that_is_not_an_archive_is_not_unpacked(tmp_path: Path, start: bytes, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_file_that_is_not_an_archive_is_not_unpacked(
+    tmp_path: Path, start: bytes, capsys: pytest.CaptureFixture[str]
+) -> None:
     with pytest.raises(UserError):
         unpack_bytes(tmp_path, start)
     assert "Unpacking" not in capsys.readouterr().out

@@ -177,7 +177,9 @@ def test_data_that_the_importers_lose_is_reported(monkeypatch: pytest.MonkeyPatc
     ("given", "says"),
     [("", "No Moodle: MOODLE=DIR names its source tree."), ("{tmp}", "is not a Moodle, 4.1 to 5.0: there is no")],
 )
-def test_the_reason_why_the_round_trip_cannot_run_is_printed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, given: str, says: str) -> None:
+def test_the_reason_why_the_round_trip_cannot_run_is_printed(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, given: str, says: str
+) -> None:
     monkeypatch.setenv("MOODLE", given.format(tmp=tmp_path))
     result = round_trip.soak()
     assert says in result["not_run"] and bool(result["found"]) == bool(given)

@@ -70,7 +70,9 @@ def test_a_level_gives_points_and_the_student_reads_its_sentence(marked: Course)
     assert "journal: prediction: no points yet, of 3." in (marked.out / "feedback/at2/feedback.txt").read_text()
 
 
-def test_the_last_graders_level_counts_and_the_history_names_all_graders(marked: Course, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_last_graders_level_counts_and_the_history_names_all_graders(
+    marked: Course, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for grader, given in (("ada", "missing"), ("alan", "complete")):
         monkeypatch.setenv("LOGNAME", grader)
         mark(marked, "prediction", given)

@@ -118,7 +118,9 @@ def test_files_that_canvas_never_returns_are_listed(canvas: Canvas, tmp_path: Pa
     assert "Not fetched (1): lee0ann_LATE_7000_500000_lab 1.zip." in capsys.readouterr().err
 
 
-def test_push_prints_the_changes_and_skips_excused_students(canvas: Canvas, course: Course, tmp_path: Path, capsys) -> None:
+def test_push_prints_the_changes_and_skips_excused_students(
+    canvas: Canvas, course: Course, tmp_path: Path, capsys
+) -> None:
     fill(canvas, 3)
     run("pull", tmp_path / "pulled", "--canvas", canvas.url, *WHERE)
     grade(course, tmp_path / "pulled")

@@ -172,7 +172,9 @@ def test_an_answer_without_the_documented_parts_is_one_message(
         run("pull", tmp_path, "--moodle", moodle.url, *WHERE)
 
 
-def test_a_name_equal_to_another_students_address_blocks_no_student(moodle: Moodle, course: Course, tmp_path: Path) -> None:
+def test_a_name_equal_to_another_students_address_blocks_no_student(
+    moodle: Moodle, course: Course, tmp_path: Path
+) -> None:
     for number, name in enumerate(("al1", "al1@x", "bo2", "cy3")):
         moodle.add(100 + number, name, f"Ann Lee{number}", ("01_first.cu", b"fine"), ("02_second.cu", b"fine"))
     moodle.users[3]["email"] = "BO2@X"
@@ -240,7 +242,9 @@ def test_a_draft_submission_is_not_a_hand_in(moodle: Moodle, tmp_path: Path) -> 
     assert row["submitted"] == ""
 
 
-def test_moodles_reason_for_refusing_files_or_a_course_is_reported_at_once(moodle: Moodle, course: Course, tmp_path: Path) -> None:
+def test_moodles_reason_for_refusing_files_or_a_course_is_reported_at_once(
+    moodle: Moodle, course: Course, tmp_path: Path
+) -> None:
     hand_in_twice(moodle)
     run("pull", tmp_path, "--moodle", moodle.url, *WHERE)
     course.handed_in = tmp_path / "hand-ins"

@@ -131,7 +131,9 @@ def test_reading_of_an_endless_answer_stops(act: Callable[..., None], monkeypatc
         server.shutdown()
 
 
-def test_pauses_do_not_repeat_for_each_student_if_the_course_system_stops_answering(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pauses_do_not_repeat_for_each_student_if_the_course_system_stops_answering(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     pauses: list[float] = []
     monkeypatch.setattr(connection.time, "sleep", pauses.append)
     monkeypatch.setattr(connection.PATIENCE, "in_a_row", 0)
