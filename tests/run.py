@@ -70,31 +70,31 @@ class Shard:
         self.reader.start()
 
     def read(self) -> None:
-        said: list[str] = []
+        output: list[str] = []
         for line in self.process.stdout:
             self.last_heard = time.monotonic()
             outcome = re.match(r"\[ +(RUN|OK|FAILED|SKIPPED) +\] ([\w/]+\.[\w/]+)", line)
             if not outcome:
-                said.append(line)
+                output.append(line)
             elif outcome[1] == "RUN":
-                self.running, said = outcome[2], []
+                self.running, output = outcome[2], []
             elif outcome[2] == self.running:  # not the list at the end
-                self.finish(outcome[1], "".join(said))
+                self.finish(outcome[1], "".join(output))
         status = self.process.wait()
         if self.running:
-            print(f"{''.join(said[-40:])}  The test program ended ({status}) in {self.running}.", flush=True)
+            print(f"{''.join(output[-40:])}  The test program ended ({status}) in {self.running}.", flush=True)
             self.tally.failed.append(f"{self.running} (and the rest of its share was not run)")
         elif status not in (0, 1):
             self.tally.failed.append(f"build/tests ended with status {status} after {self.last or 'no test'}")
 
-    def finish(self, outcome: str, said: str) -> None:
+    def finish(self, outcome: str, output: str) -> None:
         if outcome == "OK":
             self.tally.passed += 1
         elif outcome == "FAILED":
             self.tally.failed.append(self.running)
-            print(f"  FAILED {self.running}\n{said}", flush=True)
+            print(f"  FAILED {self.running}\n{output}", flush=True)
         else:
-            reason = " ".join(line.strip() for line in said.splitlines() if ": Skipped" not in line).strip()
+            reason = " ".join(line.strip() for line in output.splitlines() if ": Skipped" not in line).strip()
             self.tally.skipped.append(f"{self.running}: {reason or 'no reason given'}")
         self.running, self.last = "", self.running
 

@@ -58,10 +58,10 @@ def check_solutions(seconds: float) -> dict:
             for threads in THREADS:
                 command = [BUILD / "warplab", "check", lab, "--tree", "solutions", "--backend", "cpu", "--build", BUILD]
                 command += ["--no-check-mode"]
-                status, said = run(command, WARPLAB_THREADS=str(threads))
+                status, output = run(command, WARPLAB_THREADS=str(threads))
                 checks += 1
                 if status != 0:
-                    found.append({"lab": lab, "threads": threads, "status": status, "said": said})
+                    found.append({"lab": lab, "threads": threads, "status": status, "said": output})
     what = "every stage of a lab's solutions, CPU backend"
     return {"what": what, "threads": THREADS, "labs": labs, "checks": checks, "found": found}
 
@@ -80,10 +80,12 @@ def test_thoroughly() -> dict:
         "tests/cuda12",
         "tests/layout",
     ]
-    status, said = run([sys.executable, "-m", "pytest", "-q", "-n", str(os.cpu_count()), *tests], WARPLAB_THOROUGH="1")
-    passed = re.search(r"(\d+) passed", said)
+    status, output = run(
+        [sys.executable, "-m", "pytest", "-q", "-n", str(os.cpu_count()), *tests], WARPLAB_THOROUGH="1"
+    )
+    passed = re.search(r"(\d+) passed", output)
     arm = run([BUILD / "tests", "--gtest_filter=CpuRuntimeOnArm.*"], WARPLAB_THOROUGH="1")
-    found = [{"status": status, "said": said} for status, said in ((status, said), arm) if status != 0]
+    found = [{"status": status, "said": output} for status, output in ((status, output), arm) if status != 0]
     what = "wrong submissions, check mode on every program and every limited stage, hostile hand-ins, Slurm, CUDA 12"
     return {"what": what, "tests": int(passed[1]) if passed else 0, "found": found}
 

@@ -75,8 +75,8 @@ def show(answers: list[dict]) -> None:
         counts["clean"] += verdicts == {"clean"}
         counts["at a line"] += points_at(row, tools)
         if row["expect"] == "accept" and "findings" in verdicts:
-            said = {tool: answer["lines"] for tool, answer in tools.items() if answer["verdict"] == "findings"}
-            print(f"correct, but: {one['file']}: {said}")
+            findings = {tool: answer["lines"] for tool, answer in tools.items() if answer["verdict"] == "findings"}
+            print(f"correct, but: {one['file']}: {findings}")
     for kind, counts in sorted(kinds.items()):
         print(f"{kind:<22}" + "".join(f"{name} {counts[name]:<6}" for name in ("rows", "ran", "clean", "at a line")))
 

@@ -79,12 +79,12 @@ class Outcome:
     failures: list[dict] = field(default_factory=list)  # of datasets
 
     def __str__(self) -> str:
-        said = [f"{one['cause']} in line {one['line']}" for one in self.findings]
-        said += [f"note: {one['cause']} in line {one['line']}" for one in self.notes]
+        sentences = [f"{one['cause']} in line {one['line']}" for one in self.findings]
+        sentences += [f"note: {one['cause']} in line {one['line']}" for one in self.notes]
         if self.cause:
             return f"{self.cause}: {self.message}"
-        said += [f"{one['cause']}: {one['message']}" for one in self.failures[:1]]
-        return f"{'passed' if self.passed else 'failed'}; {', '.join(said) or 'no finding'}"
+        sentences += [f"{one['cause']}: {one['message']}" for one in self.failures[:1]]
+        return f"{'passed' if self.passed else 'failed'}; {', '.join(sentences) or 'no finding'}"
 
 
 def run_row(row: dict, folder: Path) -> Outcome:

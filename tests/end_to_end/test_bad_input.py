@@ -96,8 +96,8 @@ def test_points_are_pending_if_only_the_cpu_backend_refuses_a_file(nvcc: str, la
     pending = nvcc != "refuses it"
     assert [stage["score"][f"{kind}_pending"] for kind in ("correctness", "hygiene", "speed")] == [pending] * 3
     assert stage["score"]["total"] == 0
-    said = "grading on a GPU decides, because the CPU backend refuses the file"
-    assert (said in " ".join(run.stdout.split())) == pending
+    output = "grading on a GPU decides, because the CPU backend refuses the file"
+    assert (output in " ".join(run.stdout.split())) == pending
 
 
 @pytest.mark.parametrize("nvcc", ["left out", "compiles it", "refuses it"])
@@ -159,7 +159,7 @@ def test_forged_submission_is_caught(name: str, cause: str, tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize(
-    ("arguments", "says"),
+    ("arguments", "message"),
     [
         (["check", "vector_ad", "01"], 'Did you mean "vector_add"'),
         (["check", "vector_add", "9"], "01_one_thread_per_element"),
@@ -176,8 +176,8 @@ def test_forged_submission_is_caught(name: str, cause: str, tmp_path: Path) -> N
     ],
     ids=lambda value: "-".join(value) if isinstance(value, list) else "",
 )
-def test_misuse_shows_the_right_command(arguments: list[str], says: str) -> None:
+def test_misuse_shows_the_right_command(arguments: list[str], message: str) -> None:
     run = subprocess.run([BUILD / "warplab", *arguments], cwd=ROOT, capture_output=True, text=True, check=False)
     assert run.returncode == 2, run.stdout + run.stderr
-    assert says in run.stdout + run.stderr
+    assert message in run.stdout + run.stderr
     assert len(run.stderr.splitlines()) <= 6

@@ -91,16 +91,16 @@ def model(folder: Path, text: str) -> str:
     return " ".join(done.stdout.split())
 
 
-def ratio_in(said: str) -> float | None:
-    found = re.search(r"yours is ([\d.]+) times as long", said)
+def ratio_in(output: str) -> float | None:
+    found = re.search(r"yours is ([\d.]+) times as long", output)
     return float(found[1]) if found else None
 
 
 @pytest.mark.parametrize("way", CLOSED)
 def test_a_closed_way_looks_slow_or_is_not_modelled(tmp_path: Path, way: str) -> None:
-    said = model(tmp_path, CLOSED[way])
-    ratio = ratio_in(said)
-    assert "No modelled time" in said if ratio is None else ratio > 3, said
+    output = model(tmp_path, CLOSED[way])
+    ratio = ratio_in(output)
+    assert "No modelled time" in output if ratio is None else ratio > 3, output
 
 
 def test_a_later_call_is_traced_more_often_than_not(tmp_path: Path) -> None:

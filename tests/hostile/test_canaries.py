@@ -90,8 +90,8 @@ def test_nothing_planted_is_found(course: Path, tmp_path: Path, gone: str) -> No
     redacted = tmp_path / "redacted.json"
     redacted.write_text(json.dumps(redact(json.loads(report.read_text()))))
     page = make_page([read_report(redacted)])
-    for told in (redacted.read_text(), tell_report(read_report(report)), str(page)):
-        assert "canary" not in told
-        assert SECRET not in told
+    for output in (redacted.read_text(), tell_report(read_report(report)), str(page)):
+        assert "canary" not in output
+        assert SECRET not in output
     assert SECRET not in report.read_text() + printed
     assert "canary_dataset" in report.read_text()  # the instructor's own, so the words were planted where they count

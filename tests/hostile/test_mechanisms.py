@@ -167,17 +167,17 @@ def assert_then(case: Case, folder: Path, course: Path, *more: str) -> None:
         text=True,
         check=False,
     )
-    said = done.stdout + done.stderr
+    output = done.stdout + done.stderr
     report = folder / "reports" / f"{LAB}.json"
     if isinstance(case.then, str):
-        assert report.exists(), said
+        assert report.exists(), output
         graded = json.loads(report.read_text())
         assert graded["sandbox"] == case.then
         assert not [words for words in case.remark if words not in graded["sandbox_remark"]], graded["sandbox_remark"]
         return
-    assert done.returncode == 2 and not report.exists(), said
-    assert said.startswith("Grading other people's code needs a sandbox, and none is available here: "), said
-    assert not [words for words in case.then if words not in said], said
+    assert done.returncode == 2 and not report.exists(), output
+    assert output.startswith("Grading other people's code needs a sandbox, and none is available here: "), output
+    assert not [words for words in case.then if words not in output], output
 
 
 @pytest.mark.parametrize("case", AS_ROOT + HOSTS_AS_ROOT, ids=str)

@@ -238,13 +238,13 @@ def test_the_first_wrong_dataset_comes_with_its_hint(tmp_path: Path) -> None:
     source.write_text(ROUNDED_DOWN)
     command = [BUILD / "warplab", "inspect", "vector_add", "01_one_thread_per_element", "--dataset", "above_block"]
     command += ["--source", source, "--no-nvcc"]
-    said = subprocess.run(list(map(str, command)), cwd=ROOT, capture_output=True, text=True).stdout
-    assert "Hint: Round the number of blocks up" in said, said
+    output = subprocess.run(list(map(str, command)), cwd=ROOT, capture_output=True, text=True).stdout
+    assert "Hint: Round the number of blocks up" in output, output
 
 
 def test_after_a_deadlock_no_other_dataset_runs() -> None:
     source = ROOT / "tests/corpus/dot_product/01_flag_nobody_sets.cu"
     command = [BUILD / "warplab", "inspect", "dot_product", "01", "--source", source, "--no-nvcc"]
-    said = " ".join(subprocess.run(list(map(str, command)), cwd=ROOT, capture_output=True, text=True).stdout.split())
-    assert "in check mode on 1 dataset " in said and "It fails on course: Deadlock" in said, said
-    assert "Not run after that: below_block, whole_block," in said, said
+    output = " ".join(subprocess.run(list(map(str, command)), cwd=ROOT, capture_output=True, text=True).stdout.split())
+    assert "in check mode on 1 dataset " in output and "It fails on course: Deadlock" in output, output
+    assert "Not run after that: below_block, whole_block," in output, output

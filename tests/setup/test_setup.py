@@ -22,16 +22,16 @@ def sudo_that_works(machine):
 
 @pytest.mark.parametrize("target", ["build", "demo", "test"])
 def test_silent_when_nothing_is_missing(setup, target):
-    said = setup(target)
-    assert (said.status, said.out) == (0, "")
+    output = setup(target)
+    assert (output.status, output.out) == (0, "")
 
 
 def test_installs_what_is_missing_and_says_why(machine, setup):
     machine.without_header("fmt/format.h")
     machine.program("apt-get", INSTALLER.format('mkdir -p "$HOME/usr/include/fmt"; >"$HOME/usr/include/fmt/format.h"'))
-    said = setup("build")
-    assert said.status == 0
-    assert said.has("libfmt-dev: the judge's messages", "Installing:", "libfmt-dev")
+    output = setup("build")
+    assert output.status == 0
+    assert output.has("libfmt-dev: the judge's messages", "Installing:", "libfmt-dev")
     asked = (machine.root / "asked").read_text()
     assert "install -y" in asked and "libfmt-dev" in asked and "nlohmann" not in asked
     assert setup("build").out == ""
@@ -53,62 +53,62 @@ def test_php_and_a_database_only_for_a_moodle(machine, setup):
     (machine.root / "venv").mkdir()
     (machine.root / "venv/soak").touch()
     assert "php" not in setup("soak", VENV=str(machine.root / "venv")).out
-    said = setup("soak", VENV=str(machine.root / "venv"), MOODLE="/srv/moodle")
-    assert said.status == 0
-    assert said.has("php-cli: runs the Moodle in /srv/moodle", "mariadb-server: its database", "Continuing without:")
+    output = setup("soak", VENV=str(machine.root / "venv"), MOODLE="/srv/moodle")
+    assert output.status == 0
+    assert output.has("php-cli: runs the Moodle in /srv/moodle", "mariadb-server: its database", "Continuing without:")
 
 
 def test_no_network(machine, setup):
     machine.without_header("fmt/format.h")
     machine.program("apt-get", 'echo "E: Unable to fetch some archives" >&2; exit 100')
-    said = setup("build")
-    assert said.status == 2
-    assert said.has("Unable to fetch", "Still missing: libfmt-dev", "Without a network", "apt-get update")
+    output = setup("build")
+    assert output.status == 2
+    assert output.has("Unable to fetch", "Still missing: libfmt-dev", "Without a network", "apt-get update")
 
 
 def test_no_network_but_only_the_sandbox_is_missing_goes_on(machine, setup):
     machine.without("bwrap")
-    said = setup("demo")
-    assert said.status == 0
-    assert said.has("Continuing without: bubblewrap")
+    output = setup("demo")
+    assert output.status == 0
+    assert output.has("Continuing without: bubblewrap")
 
 
 def test_no_root_and_no_sudo(machine, setup):
     machine.without_header("CLI/CLI.hpp")
     machine.without("sudo")
     machine.program("id", "echo 1000")
-    said = setup("build")
-    assert said.status == 2
-    assert said.has("libcli11-dev: the judge's command line", "needs root", "apt-get install")
+    output = setup("build")
+    assert output.status == 2
+    assert output.has("libcli11-dev: the judge's command line", "needs root", "apt-get install")
 
 
 def test_another_system(machine, setup):
     machine.without_header("CLI/CLI.hpp")
     (machine.root / "etc/os-release").write_text("ID=fedora\n")
-    said = setup("build")
-    assert said.status == 2
-    assert said.has("not Debian or Ubuntu", "libcli11-dev")
+    output = setup("build")
+    assert output.status == 2
+    assert output.has("not Debian or Ubuntu", "libcli11-dev")
 
 
 def test_no_compiler(machine, setup):
     machine.without("g++*")
-    said = setup("build")
-    assert said.status == 2
-    assert said.has("g++: compiles the judge", "Still missing: g++")
+    output = setup("build")
+    assert output.status == 2
+    assert output.has("g++: compiles the judge", "Still missing: g++")
 
 
 def test_old_compiler(machine, setup):
     machine.program("g++", "echo 11.4.0")
-    said = setup("build")
-    assert said.status == 2
-    assert said.has("g++ is version 11.4.0", "12 or newer", "make CXX=g++-12")
+    output = setup("build")
+    assert output.status == 2
+    assert output.has("g++ is version 11.4.0", "12 or newer", "make CXX=g++-12")
 
 
 def test_broken_compiler(machine, setup):
     machine.program("g++", "exit 127")
-    said = setup("build")
-    assert said.status == 2
-    assert said.has("g++ does not run")
+    output = setup("build")
+    assert output.status == 2
+    assert output.has("g++ does not run")
 
 
 def test_another_compiler_may_be_named(machine, setup):
@@ -119,30 +119,30 @@ def test_another_compiler_may_be_named(machine, setup):
 
 def test_no_python(machine, setup):
     machine.without("python*")
-    said = setup("python", "make submit")
-    assert said.status == 2
-    assert said.has("python3 is missing", "make submit")
+    output = setup("python", "make submit")
+    assert output.status == 2
+    assert output.has("python3 is missing", "make submit")
     machine.program("apt-get", "exit 100")
-    said = setup("build")
-    assert said.status == 2
-    assert said.has("python3: writes the C++ types", "Still missing: python3")
+    output = setup("build")
+    assert output.status == 2
+    assert output.has("python3: writes the C++ types", "Still missing: python3")
 
 
 def test_old_python(machine, setup):
     machine.program("python3", 'case "$1" in -V) echo Python 3.9.2;; *) exit 1;; esac')
-    said = setup("python", "make submit")
-    assert said.status == 2
-    assert said.has("Python 3.9.2", "3.11 or newer")
-    said = setup("build")
-    assert said.status == 2
-    assert said.has("building needs 3.9 or newer")
+    output = setup("python", "make submit")
+    assert output.status == 2
+    assert output.has("Python 3.9.2", "3.11 or newer")
+    output = setup("build")
+    assert output.status == 2
+    assert output.has("building needs 3.9 or newer")
 
 
 def test_python_packages_without_a_network(setup):
     nowhere = {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": "", "PIP_CONFIG_FILE": os.devnull}
-    said = setup("venv", **nowhere)
-    assert said.status == 2
-    assert said.has("could not be installed", "Is there a network?", "work without them")
+    output = setup("venv", **nowhere)
+    assert output.status == 2
+    assert output.has("could not be installed", "Is there a network?", "work without them")
 
 
 def test_ubuntus_apparmor_is_told_to_allow_bwrap_once(machine, setup):
@@ -150,9 +150,9 @@ def test_ubuntus_apparmor_is_told_to_allow_bwrap_once(machine, setup):
     restriction.parent.mkdir(parents=True)
     restriction.write_text("1\n")
     machine.program("apparmor_parser", 'echo "$@" >>"$HOME/parsed"')
-    said = setup("demo")
-    assert said.status == 0
-    assert said.has("forbids bwrap", "/etc/apparmor.d/bwrap")
+    output = setup("demo")
+    assert output.status == 0
+    assert output.has("forbids bwrap", "/etc/apparmor.d/bwrap")
     assert "userns," in (machine.root / "etc/apparmor.d/bwrap").read_text()
     assert setup("demo").out == ""
     assert len((machine.root / "parsed").read_text().splitlines()) == 1

@@ -324,11 +324,13 @@ def count_submissions(submissions: dict[str, dict]) -> str:
     run = [one for one in submissions.values() if any(one["tools"][t]["verdict"] not in NO_ANSWER for t in TOOLS)]
     if not run:
         return "That has not been measured yet."
-    said = [[one["tools"][t] for t in TOOLS if one["tools"][t]["verdict"] == "findings"] for one in run]
-    same = sum(any(one["planted"][1] in tool["lines"] for tool in tools) for one, tools in zip(run, said, strict=True))
+    findings = [[one["tools"][t] for t in TOOLS if one["tools"][t]["verdict"] == "findings"] for one in run]
+    same = sum(
+        any(one["planted"][1] in tool["lines"] for tool in tools) for one, tools in zip(run, findings, strict=True)
+    )
     complete = [all(one["tools"][t]["verdict"] not in NO_ANSWER for t in TOOLS) for one in run]
-    silent = sum(not tools and all_ran for tools, all_ran in zip(said, complete, strict=True))
-    unknown = sum(not tools and not all_ran for tools, all_ran in zip(said, complete, strict=True))
+    silent = sum(not tools and all_ran for tools, all_ran in zip(findings, complete, strict=True))
+    unknown = sum(not tools and not all_ran for tools, all_ran in zip(findings, complete, strict=True))
     ours = sum(bool(one["dataset"]) for one in run)
     unfinished = f" In {unknown}, the tools that ran report nothing, but not all ran." if unknown else ""
     return (

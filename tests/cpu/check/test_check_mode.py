@@ -142,7 +142,7 @@ def follows(kind: str, line: int, findings: set[tuple[str, int]]) -> bool:
     )
 
 
-def told(program: Path, ended: subprocess.CompletedProcess) -> set[tuple[str, int]]:
+def found_places(program: Path, ended: subprocess.CompletedProcess) -> set[tuple[str, int]]:
     """Return the findings that the judge would show. If outputs are right, it shows no missing lanes and no unset
     constants."""
     findings = found(program, ended.stderr)
@@ -179,7 +179,7 @@ def test_the_planted_mistakes_are_found_and_nothing_else(kernel, runtime, precom
         if order and kernel.stem in ONLY_FORWARD:
             continue
         ended = start(program, **order)
-        assert told(program, ended) == planted(kernel), ended.stderr
+        assert found_places(program, ended) == planted(kernel), ended.stderr
         if not planted(kernel):
             assert (ended.returncode, ended.stdout) == (0, "ok\n"), ended.stderr
 
@@ -191,7 +191,7 @@ def test_the_planted_mistakes_are_found_and_nothing_else(kernel, runtime, precom
 def test_findings_are_the_same_on_aarch64(kernel, cross_runtime, tmp_path):
     program = build_program(kernel, cross_runtime, tmp_path, *CHECK_FLAGS, compiler=CROSS_COMPILER)
     ended = start(*EMULATOR, program)
-    assert told(program, ended) == planted(kernel), ended.stderr
+    assert found_places(program, ended) == planted(kernel), ended.stderr
 
 
 @pytest.mark.parametrize(

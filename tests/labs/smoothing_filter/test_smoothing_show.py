@@ -69,7 +69,7 @@ def test_a_wrong_submission_is_shown_and_told_why(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "says"),
+    ("content", "message"),
     [
         (b"no picture at all", "not a picture"),
         (b"P5\n90000 90000\n255\n", "90,000 x 90,000 pixels"),
@@ -78,12 +78,12 @@ def test_a_wrong_submission_is_shown_and_told_why(tmp_path: Path) -> None:
     ],
     ids=["text", "huge", "empty", "missing"],
 )
-def test_bad_pictures_get_a_clear_word(content: bytes | None, says: str, tmp_path: Path) -> None:
+def test_bad_pictures_get_a_clear_word(content: bytes | None, message: str, tmp_path: Path) -> None:
     if content is not None:
         (tmp_path / "bad.png").write_bytes(content)
     run = show(tmp_path, "--image", tmp_path / "bad.png")
     assert run.returncode == 2
-    assert says in run.stderr
+    assert message in run.stderr
     assert "bad.png" in run.stderr
 
 
@@ -100,7 +100,7 @@ def test_pictures_cut_short_get_a_clear_word(name: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "says"),
+    ("options", "message"),
     [
         (["--set", "time=3"], "This lab knows: times"),
         (["--set", "times=0"], "from 1 to 100"),
@@ -108,10 +108,10 @@ def test_pictures_cut_short_get_a_clear_word(name: str, tmp_path: Path) -> None:
     ],
     ids=["unknown", "range", "form"],
 )
-def test_bad_settings_get_a_clear_word(options: list[str], says: str, tmp_path: Path) -> None:
+def test_bad_settings_get_a_clear_word(options: list[str], message: str, tmp_path: Path) -> None:
     run = show(tmp_path, *options)
     assert run.returncode == 2
-    assert says in run.stderr
+    assert message in run.stderr
 
 
 def test_a_lab_without_pictures_says_so() -> None:

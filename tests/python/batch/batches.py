@@ -184,8 +184,8 @@ class Course:
     def kill(self, process: subprocess.Popen[bytes], number: int = signal.SIGKILL) -> int:
         """Send a signal to a process, and return its exit status."""
         process.send_signal(number)
-        _, said = process.communicate(timeout=60)
-        assert b"Traceback" not in said, said.decode()
+        _, output = process.communicate(timeout=60)
+        assert b"Traceback" not in output, output.decode()
         return process.returncode
 
 

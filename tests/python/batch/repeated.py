@@ -62,8 +62,8 @@ def grade(lab: str, times: int, since: str, folder: Path, options: list[str], en
         sys.exit(f"{lab}: the batch did not begin.")
     database = Database(out / "batch.sqlite")
     counts = database.counts()
-    wanted = {"graded", "needs_review"} | ({"missing_stages"} if since else set()) | ({""} if stopped else set())
-    if set(counts) - wanted or sum(counts.values()) != times:
+    expected = {"graded", "needs_review"} | ({"missing_stages"} if since else set()) | ({""} if stopped else set())
+    if set(counts) - expected or sum(counts.values()) != times:
         sys.exit(f"{lab}: {counts}")
     reports = [json.loads(database.report(row.grade)) for row in database.rows() if row.grade]
     database.close()

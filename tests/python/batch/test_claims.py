@@ -58,9 +58,9 @@ def test_a_partner_named_by_several_hand_ins_gets_the_most_points(course: Course
     course.handed_in.mkdir(exist_ok=True)
     bad = download(course, mallory, text="compile_error", roster=roster)
     assert points(course)["al1"][1] == ("12" if later else "0")
-    said = bad if later else download(course, bob, roster=roster)
+    output = bad if later else download(course, bob, roster=roster)
     assert {one: points(course)[one][1] for one in ("al1", "bo2", "ma6")} == {"al1": "12", "bo2": "12", "ma6": "0"}
-    assert "Several hand-ins may be of one student: bo2 and ma6 may be of al1" in said
+    assert "Several hand-ins may be of one student: bo2 and ma6 may be of al1" in output
     first, _, _ = (course.out / "report.html").read_text().partition("<h2>Submissions</h2>")
     assert "bo2 and ma6 may be of al1" in first
     feedback = (course.out / "feedback/al1/feedback.txt").read_text()
@@ -72,9 +72,9 @@ def test_a_partner_named_by_several_hand_ins_gets_the_most_points(course: Course
 def test_a_display_name_takes_no_partners_points(course: Course, name: str, good: bool) -> None:
     roster = NAMES if name == AS_ADA else "id,name,Moodle ID\nal1,Ada Lovelace,12\nbo2,Bob Byte,13\n"
     download(course, submit(BOB, "bo2-al1", 20), text="fine" if good else "compile_error", roster=roster)
-    said = download(course, name, text="compile_error" if good else "fine")
+    output = download(course, name, text="compile_error" if good else "fine")
     assert points(course)["al1"] == ("graded", "12")
-    assert "Several hand-ins may be of one student: " in said and " may be of al1" in said
+    assert "Several hand-ins may be of one student: " in output and " may be of al1" in output
 
 
 def test_naming_a_partner_takes_no_points_of_a_hand_in_found_by_name(course: Course) -> None:
@@ -102,9 +102,9 @@ SHEET = "Identifier,Full name\nParticipant 7,Yara Santos\nParticipant 8,Zed Zimm
 
 @pytest.mark.parametrize("name", ["Team 5", "Yara Zimmer", "Mei Santos", "\u738b \u4f1f"])
 def test_a_number_with_a_different_name_counts_for_no_student(course: Course, name: str) -> None:
-    said = download(course, f"{name}_7_assignsubmission_file_", roster=SHEET)
+    output = download(course, f"{name}_7_assignsubmission_file_", roster=SHEET)
     assert points(course) == {"7": ("not_submitted", "0"), "7 (another)": ("graded", "12"), "8": ("not_submitted", "0")}
-    assert "The number belongs to a student with a different name: 7 is Yara Santos on the roster" in said
+    assert "The number belongs to a student with a different name: 7 is Yara Santos on the roster" in output
     (book := course.root / "book.csv").write_text(f"{SHEET.splitlines()[0]},Grade\nParticipant 7,Yara Santos,\n")
     exported = course.verb("export", "--format", "moodle", "--gradebook", book)
     assert "Participant 7" not in exported.stdout
@@ -128,8 +128,8 @@ def test_a_stranger_with_a_students_number_does_not_displace_the_student(course:
 
 def test_an_earlier_stranger_loses_an_id_that_the_roster_assigns(course: Course) -> None:
     download(course, "Team 5_7_assignsubmission_file_", roster=NAMES)
-    said = course.verb("override", "--student", "7", "--points", "3", "--reason", "shown")
-    assert said.returncode == 0
+    result = course.verb("override", "--student", "7", "--points", "3", "--reason", "shown")
+    assert result.returncode == 0
     make_old(course)
     (course.root / "roster.csv").write_text(SHEET)
     (course.handed_in / "Team 5_7_assignsubmission_file_").rename(
@@ -305,9 +305,9 @@ def test_a_missing_roster_stops_the_batch(course: Course) -> None:
     download(course, submit(ADA, "al1-bo2", 20), roster=NUMBERS)
     before = points(course)
     (course.root / "roster.csv").rename(course.root / "moved.csv")
-    for said in (course.grade(), course.verb("override", "--student", "al1", "--points", "1", "--reason", "x"),
+    for result in (course.grade(), course.verb("override", "--student", "al1", "--points", "1", "--reason", "x"),
                  course.verb("export", "--format", "moodle")):  # fmt: skip
-        assert said.returncode == 2 and "The batch's roster is no longer there: " in said.stderr
+        assert result.returncode == 2 and "The batch's roster is no longer there: " in result.stderr
     course.verb("report")
     assert points(course) == before
     assert course.grade("--no-roster").returncode == 0

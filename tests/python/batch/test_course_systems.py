@@ -112,23 +112,25 @@ JOHNS = "id,name\nu013x,John Smith\nu014x,John Smith\nu015x,Ada Lovelace\n"
 def test_a_message_on_a_shared_name_lists_its_students(course: Course) -> None:
     (roster := course.root / "roster.csv").write_text(JOHNS)
     hand_in(course.handed_in, "John Smith_7_assignsubmission_file")
-    said = course.grade("--roster", roster).stderr
-    assert "7 is not assigned. Two students are called John Smith: u013x, u014x." in said
-    said = course.verb("override", "--student", "john smith", "--points", "3", "--reason", "x").stderr
-    assert "Two students are called john smith: u013x, u014x. Give an id." in said
-    said = course.verb("extend", "--student", "Ada Lovelace", "--student", "John Smith", "--student", "Nobody",
+    output = course.grade("--roster", roster).stderr
+    assert "7 is not assigned. Two students are called John Smith: u013x, u014x." in output
+    output = course.verb("override", "--student", "john smith", "--points", "3", "--reason", "x").stderr
+    assert "Two students are called john smith: u013x, u014x. Give an id." in output
+    output = course.verb("extend", "--student", "Ada Lovelace", "--student", "John Smith", "--student", "Nobody",
                        "--until", "2026-12-01T00:00Z", "--reason", "x").stderr  # fmt: skip
-    assert "2 of 3 names do not identify a student: Two students are called John Smith: u013x, u014x. Give" in said
-    assert "Give an id. No student has the name Nobody. Give an id of gradebook.csv" in said
+    assert "2 of 3 names do not identify a student: Two students are called John Smith: u013x, u014x. Give" in output
+    assert "Give an id. No student has the name Nobody. Give an id of gradebook.csv" in output
     (marks := course.root / "marks.csv").write_text("name,points\nJohn Smith,3\nAda Lovelace,3\nNobody,2\n")
-    said = course.verb("points", "--from", marks, "--item", "journal", "--of", "5").stderr
-    assert "2 lines are invalid: " in said and "marks.csv:2: Two students are called John Smith: u013x, u014x." in said
-    assert "marks.csv:4: No student has the name Nobody." in said
+    output = course.verb("points", "--from", marks, "--item", "journal", "--of", "5").stderr
+    assert (
+        "2 lines are invalid: " in output and "marks.csv:2: Two students are called John Smith: u013x, u014x." in output
+    )
+    assert "marks.csv:4: No student has the name Nobody." in output
 
 
 def pack_from_kit(text: str, number: int, *stages: str) -> bytes:
-    said = {"lab": LAB, "kit": number, "stages": stages}
-    return make_zip((f"{LAB}/{STAGES[0]}.cu", text.encode()), (f"{LAB}/manifest.json", json.dumps(said).encode()))
+    output = {"lab": LAB, "kit": number, "stages": stages}
+    return make_zip((f"{LAB}/{STAGES[0]}.cu", text.encode()), (f"{LAB}/manifest.json", json.dumps(output).encode()))
 
 
 def test_stages_that_the_students_kit_does_not_have_are_not_graded(course: Course) -> None:
@@ -137,12 +139,12 @@ def test_stages_that_the_students_kit_does_not_have_are_not_graded(course: Cours
     (course.handed_in / "gh3.zip").write_bytes(pack_from_kit("gh3", 5, *STAGES))
     course.hand_in("jb4", "fine")
     (course.handed_in / "odd.zip").write_bytes(make_zip((f"{LAB}/manifest.json", b'{"lab": "lab", "kit": []}')))
-    said = course.grade()
-    assert said.returncode == 2 and not course.out.joinpath("batch.sqlite").exists()
+    result = course.grade()
+    assert result.returncode == 2 and not course.out.joinpath("batch.sqlite").exists()
     assert (
         "3 of 5 hand-ins come from kit 4, which has 1 stage of lab, but 2 stages would be graded. Nothing was graded. "
         "To grade the stages that students have: UPTO=01 (--upto 01). To grade all of them: UPTO=02."
-    ) in said.stderr
+    ) in result.stderr
     assert course.grade("--upto", "01").returncode == 0
     assert course.statuses()["al1"] == "graded"
 
@@ -162,11 +164,13 @@ def test_a_forged_manifest_neither_stops_a_batch_nor_causes_a_judge_error(course
     course.hand_in("al1", "fine", "fine")
     kits = ("1e999", "-1e999", "NaN", "true", "[1]", "-1", "1" * 5000, '"4"', "null")
     for number, kit in enumerate(kits):
-        said = f'{{"lab": "{LAB}", "kit": {kit}, "stages": ["{STAGES[0]}"]}}'.encode()
-        archive = make_zip((f"{LAB}/{STAGES[0]}.cu", b"fine"), (f"{LAB}/manifest.json", said))
+        output = f'{{"lab": "{LAB}", "kit": {kit}, "stages": ["{STAGES[0]}"]}}'.encode()
+        archive = make_zip((f"{LAB}/{STAGES[0]}.cu", b"fine"), (f"{LAB}/manifest.json", output))
         (course.handed_in / f"odd{number}.zip").write_bytes(archive)
-    for number, said in enumerate((b"[" * 100_000, b"[]", b"7", b'{"lab": "lab", "kit": 1, "stages": [[]]}', b"\xff")):
-        archive = make_zip((f"{LAB}/{STAGES[0]}.cu", b"fine"), (f"{LAB}/manifest.json", said))
+    for number, output in enumerate(
+        (b"[" * 100_000, b"[]", b"7", b'{"lab": "lab", "kit": 1, "stages": [[]]}', b"\xff")
+    ):
+        archive = make_zip((f"{LAB}/{STAGES[0]}.cu", b"fine"), (f"{LAB}/manifest.json", output))
         (course.handed_in / f"worse{number}.zip").write_bytes(archive)
     assert course.grade().returncode == 0
     assert set(course.statuses().values()) == {"graded", "missing_stages"}
@@ -228,8 +232,8 @@ def test_every_recorded_group_hand_in_belongs_to_all_its_students(course: Course
     archive = make_zip(*((STAGES[0] + ".cu", b"fine"), (STAGES[1] + ".cu", b"fine")))
     (download := course.root / "download.zip").write_bytes(make_zip(*((name, archive) for name in names)))
     course.handed_in = download
-    said = course.grade("--roster", RECORDED / "moodle_groups.csv")
-    assert said.returncode == 0 and not said.stderr, said.stderr
+    result = course.grade("--roster", RECORDED / "moodle_groups.csv")
+    assert result.returncode == 0 and not result.stderr, result.stderr
     with (RECORDED / "moodle_groups.csv").open(encoding="utf-8-sig", newline="") as file:
         teams: dict[str, list[str]] = {}
         for row in csv.DictReader(file):

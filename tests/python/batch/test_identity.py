@@ -213,11 +213,11 @@ def test_points_stay_with_their_student(course: Course) -> None:
     course.grade("--roster", roster)
     assert course.statuses() == {"al1": "graded", "at2": "not_submitted"}
     course.hand_in("Ada Lovelace_66_assignsubmission_file_", "fine")
-    said = course.grade()
+    result = course.grade()
     assert course.statuses() == {"al1": "graded", "12": "graded", "66": "missing_stages", "at2": "not_submitted"}
-    assert "is 12 now" not in said.stdout
-    assert "Not on the roster (2): 12 (Ada Lovelace), 66 (Ada Lovelace)" in said.stderr
-    assert said.stderr.count(SAME_NAME) == 2
+    assert "is 12 now" not in result.stdout
+    assert "Not on the roster (2): 12 (Ada Lovelace), 66 (Ada Lovelace)" in result.stderr
+    assert result.stderr.count(SAME_NAME) == 2
     first, _, _ = (course.out / "report.html").read_text().partition("<h2>Submissions</h2>")
     assert first.count(SAME_NAME) == 2
     assert SAME_NAME not in (course.out / "feedback/12/feedback.txt").read_text()

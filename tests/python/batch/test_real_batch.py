@@ -58,10 +58,10 @@ def test_honest_wrong_and_hostile_submissions_do_not_affect_each_other(tmp_path:
     assert book["2"][0] == "graded" and float(book["2"][1]) < 6
     assert book["3"] == ("graded", "6")
     assert book["mallory"] == book["eve"] == ("archive_refused", "0")
-    told = "".join(file.read_text() for file in (out / "feedback").rglob("*") if file.is_file())
+    output = "".join(file.read_text() for file in (out / "feedback").rglob("*") if file.is_file())
     assert "steps" in (out / "feedback/2/feedback.txt").read_text()
-    assert "hidden_" not in told and "n is " not in told and str(tmp_path) not in told
-    assert '"sandbox": "none"' not in told
+    assert "hidden_" not in output and "n is " not in output and str(tmp_path) not in output
+    assert '"sandbox": "none"' not in output
 
 
 def test_two_parallel_judges_report_no_finding_in_correct_stages(tmp_path: Path) -> None:
@@ -98,9 +98,9 @@ def test_a_hand_in_that_arrives_is_graded_and_gets_feedback(tmp_path: Path) -> N
     while not feedback.is_file() and process.poll() is None and time.monotonic() < end_s:
         time.sleep(0.1)
     process.terminate()
-    said = process.communicate(timeout=60)[0].decode()
-    if "needs a sandbox" in said:
+    output = process.communicate(timeout=60)[0].decode()
+    if "needs a sandbox" in output:
         pytest.skip("no sandbox is available")
-    assert process.returncode == 0 and "al1: graded" in said, said
+    assert process.returncode == 0 and "al1: graded" in output, output
     with (out / "gradebook.csv").open(newline="", encoding="utf-8-sig") as file:
         assert [(line["id"], line["points"]) for line in csv.DictReader(file)] == [("al1", "6")]

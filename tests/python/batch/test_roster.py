@@ -42,8 +42,8 @@ def pack(course: Course, name: str) -> None:
 
 def test_a_canvas_name_is_found_in_a_roster_with_ordinary_names(course: Course) -> None:
     pack(course, "turingalan_1002_77_work.tar.gz")
-    said = course.grade("--roster", write_roster(course, WITHOUT_NUMBERS))
-    assert "Not on the roster" not in said.stderr
+    result = course.grade("--roster", write_roster(course, WITHOUT_NUMBERS))
+    assert "Not on the roster" not in result.stderr
     assert course.statuses()["at200"] == "graded"
 
 
@@ -53,15 +53,15 @@ def test_a_name_with_accents_as_a_mac_writes_it_is_found(course: Course) -> None
     assert "Not on the roster" not in course.grade("--roster", write_roster(course, WITHOUT_NUMBERS)).stderr
     assert course.statuses()["zo8"] == "graded"
     by_name = unicodedata.normalize("NFD", "Zoë Ångström")
-    said = course.verb("override", "--student", by_name, "--points", "3", "--reason", "shown")
-    assert "zo8 (Zoë Ångström): 3 of 20" in said.stdout, said.stderr
+    result = course.verb("override", "--student", by_name, "--points", "3", "--reason", "shown")
+    assert "zo8 (Zoë Ångström): 3 of 20" in result.stdout, result.stderr
 
 
 def test_a_stranger_is_listed_with_instructions(course: Course) -> None:
     pack(course, "nobodynora_1009_77_work.tar.gz")
-    said = course.grade("--roster", write_roster(course, ROSTER)).stderr
-    assert "Not on the roster: 1009 (nobodynora). If they are on the roster under another id, add a column" in said
-    assert "such as Canvas ID" in said
+    output = course.grade("--roster", write_roster(course, ROSTER)).stderr
+    assert "Not on the roster: 1009 (nobodynora). If they are on the roster under another id, add a column" in output
+    assert "such as Canvas ID" in output
 
 
 def test_a_partner_without_a_hand_in_gets_the_points_of_the_uploaded_archive(course: Course) -> None:
@@ -192,8 +192,8 @@ def test_a_partner_who_is_not_on_the_roster_is_named(course: Course) -> None:
 
 def test_a_surname_of_several_words_is_found(course: Course) -> None:
     pack(course, "vonneumannjohn_1009_77_work.tar.gz")
-    said = course.grade("--roster", write_roster(course, ROSTER + "jn133,John von Neumann,,\n"))
-    assert "Not on the roster" not in said.stderr and course.statuses()["jn133"] == "graded"
+    result = course.grade("--roster", write_roster(course, ROSTER + "jn133,John von Neumann,,\n"))
+    assert "Not on the roster" not in result.stderr and course.statuses()["jn133"] == "graded"
 
 
 def test_only_members_of_the_team_can_credit_partners(course: Course) -> None:
@@ -214,8 +214,8 @@ def test_a_corrected_roster_assigns_ids_to_earlier_grades(course: Course) -> Non
     assert course.statuses() == {"1002": "graded", "1003": "graded", "at200": "not_submitted", "zo8": "not_submitted"}
     course.verb("points", "--student", "1002", "--points", "3", "--of", "5", "--reason", "journal")
     graded = len(course.log("end"))
-    said = course.grade("--roster", write_roster(course, ROSTER))
-    assert "1002 is at200 now, according to the roster." in said.stdout and "No longer among" not in said.stderr
+    result = course.grade("--roster", write_roster(course, ROSTER))
+    assert "1002 is at200 now, according to the roster." in result.stdout and "No longer among" not in result.stderr
     assert course.statuses() == {"at200": "graded", "zo8": "graded", "al1": "not_submitted"}
     assert len(course.log("end")) == graded  # no submission is graded twice
     assert gradebook(course)["at200"]["points"] == "15"
@@ -230,8 +230,8 @@ def test_a_corrected_roster_also_matches_students_who_hand_in_again(course: Cour
     course.hand_in("packed", "fine")
     shutil.make_archive(str(course.handed_in / "turingalan_1002_78_work-1"), "gztar", course.handed_in / "packed")
     shutil.rmtree(course.handed_in / "packed")
-    said = course.grade("--roster", write_roster(course, ROSTER))
-    assert "1002 is at200 now, according to the roster." in said.stdout and "No longer among" not in said.stderr
+    result = course.grade("--roster", write_roster(course, ROSTER))
+    assert "1002 is at200 now, according to the roster." in result.stdout and "No longer among" not in result.stderr
     assert course.statuses() == {"at200": "missing_stages", "zo8": "not_submitted", "al1": "not_submitted"}
     assert gradebook(course)["at200"]["journal"] == "3"
 
@@ -240,13 +240,13 @@ def test_without_the_option_the_last_roster_is_used(course: Course) -> None:
     pack(course, "turingalan_1002_77_work.tar.gz")
     roster = write_roster(course, ROSTER)
     course.grade("--roster", roster)
-    said = course.grade()
-    assert f"Roster: {roster}, as before." in said.stdout and not said.stderr
+    result = course.grade()
+    assert f"Roster: {roster}, as before." in result.stdout and not result.stderr
     assert set(course.statuses()) == {"at200", "zo8", "al1"}
 
 
 @pytest.mark.parametrize(
-    ("text", "says"),
+    ("text", "message"),
     [
         ("id,email\na1,x@y\na2,X@Y\n", "roster.csv:3: X@Y is also in line 2, but must belong to one student."),
         ("PK\3\4 a zip", "is a spreadsheet. Save it as CSV"),
@@ -255,10 +255,10 @@ def test_without_the_option_the_last_roster_is_used(course: Course) -> None:
         ("id,submitted\nal1,0026-11-21T10:00Z\n", "roster.csv:2: '0026-11-21T10:00Z' is not between the years 2000"),
     ],
 )
-def test_unusable_rosters_are_refused(course: Course, text: str, says: str) -> None:
+def test_unusable_rosters_are_refused(course: Course, text: str, message: str) -> None:
     course.hand_in("al1", "fine")
-    said = course.grade("--roster", write_roster(course, text))
-    assert said.returncode == 2 and says in said.stderr
+    result = course.grade("--roster", write_roster(course, text))
+    assert result.returncode == 2 and message in result.stderr
 
 
 def test_a_gradebooks_own_ids_identify_students(course: Course) -> None:
@@ -271,17 +271,17 @@ def test_a_gradebooks_own_ids_identify_students(course: Course) -> None:
         "Identifier,Full name,Email address\n"
         'Participant 2001,"Turing, Alan",other@x\nParticipant 2002,A. Lovelace,al@x\nParticipant 7,Alan Turing,at@x\n'
     )
-    said = course.verb("export", "--format", "moodle", "--gradebook", book)
-    lines = {line["Identifier"]: line["Grade"] for line in csv.DictReader(said.stdout.splitlines())}
+    result = course.verb("export", "--format", "moodle", "--gradebook", book)
+    lines = {line["Identifier"]: line["Grade"] for line in csv.DictReader(result.stdout.splitlines())}
     # An address takes precedence over a name, so a student with the same name gets no points.
-    assert lines == {"Participant 2002": "12", "Participant 7": "12"}, said.stderr
+    assert lines == {"Participant 2002": "12", "Participant 7": "12"}, result.stderr
 
 
 def test_students_with_the_same_name_are_listed_for_a_decision(course: Course) -> None:
     course.hand_in("al123", "fine")
     course.grade()
-    said = course.verb("override", "--student", "al132", "--points", "3", "--reason", "shown")
-    assert said.returncode == 2 and "No student has the name al132. Is it al123? Give an id" in said.stderr
+    result = course.verb("override", "--student", "al132", "--points", "3", "--reason", "shown")
+    assert result.returncode == 2 and "No student has the name al132. Is it al123? Give an id" in result.stderr
 
 
 def test_later_commands_repeat_what_was_left_out(course: Course) -> None:

@@ -44,9 +44,9 @@ def serving(course: Course, *more: str | Path) -> Iterator[subprocess.Popen[str]
         yield process
         if process.poll() is None:
             process.send_signal(signal.SIGTERM)
-        said, _ = process.communicate(timeout=300)
-        assert process.returncode in (0, -signal.SIGKILL), said
-        assert "Traceback" not in said, said
+        output, _ = process.communicate(timeout=300)
+        assert process.returncode in (0, -signal.SIGKILL), output
+        assert "Traceback" not in output, output
     finally:
         process.kill()
         process.wait()
@@ -147,8 +147,8 @@ def test_a_hand_in_beyond_the_limit_is_held_until_more_attempts_are_granted(cour
         wait_until(lambda: feedback.is_file() and note in feedback.read_text(), process)
         wait_until(lambda: "kept, not graded" in read_queue(course), process)
         assert course.statuses() == {"al1": "graded"} and "12 of 20 points" in feedback.read_text()
-        said = course.verb("attempts", "--student", "al1", "--more", "1", "--reason", "a power cut")
-        assert said.returncode == 0, said.stderr
+        result = course.verb("attempts", "--student", "al1", "--more", "1", "--reason", "a power cut")
+        assert result.returncode == 0, result.stderr
         (course.handed_in / "al1" / "readme.md").write_text("the folder changes, and is read again")
         wait_until(lambda: len(list_grades(course)) == 2, process)
         wait_until(lambda: note not in feedback.read_text(), process)
@@ -242,16 +242,16 @@ def test_serve_fetches_from_moodle_and_returns_grades_once(course: Course, monke
 
 
 @pytest.mark.parametrize(
-    ("more", "says"),
+    ("more", "message"),
     [
         (("--send",), "--send needs a course system"),
         (("--canvas", "https://canvas.example.edu"), "needs --course and --assignment"),
         (("--attempts", "0"), "--attempts: '0': give a whole number"),
     ],
 )
-def test_misuse_gives_one_clear_message(course: Course, more: tuple[str, ...], says: str) -> None:
-    said = course.run(serve_command(course, *more))
-    assert said.returncode == 2 and says in said.stderr
+def test_misuse_gives_one_clear_message(course: Course, more: tuple[str, ...], message: str) -> None:
+    result = course.run(serve_command(course, *more))
+    assert result.returncode == 2 and message in result.stderr
 
 
 def test_one_lane_grades_the_next_hand_in_before_outputs_are_written(

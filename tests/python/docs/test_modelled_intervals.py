@@ -94,9 +94,11 @@ def test_the_comparison_is_read_for_each_gpu_and_sorted_from_the_worst_stage(tmp
     assert [len(rows) for rows in compared.values()] == [4, 1] and list(compared) == ["NVIDIA A", "NVIDIA B"]
     rows = compared["NVIDIA A"]
     assert [(row.stage, row.dataset) for row in choose_worst(rows)] == [("02_two", "timed_1"), ("01_one", "timed_2")]
-    said = tell_compared("NVIDIA A", rows)
-    assert "of 4 timings" in said and "factor of 1.5 of the measured one for 25%" in said
-    assert "within a factor of 2 for 50%" in said and "the worst 9.00. Of the 3" in said and "1 are modelled" in said
+    output = tell_compared("NVIDIA A", rows)
+    assert "of 4 timings" in output and "factor of 1.5 of the measured one for 25%" in output
+    assert (
+        "within a factor of 2 for 50%" in output and "the worst 9.00. Of the 3" in output and "1 are modelled" in output
+    )
 
 
 def test_the_chapter_shows_the_picture_of_each_gpu() -> None:

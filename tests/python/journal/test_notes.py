@@ -121,12 +121,12 @@ def test_the_editor_opens_only_on_a_terminal(tmp_path: Path) -> None:
     editor = tmp_path / "my editor"
     editor.write_text('#!/bin/sh\necho "edited $1 $2"\n')
     editor.chmod(0o755)
-    said = run_on_terminal(tmp_path, f"'{editor}' -w")
-    assert f"edited -w {tmp_path}/work/{LAB}/journal/02_tree.md" in said
+    output = run_on_terminal(tmp_path, f"'{editor}' -w")
+    assert f"edited -w {tmp_path}/work/{LAB}/journal/02_tree.md" in output
     assert "edited" not in note(tmp_path, "02", EDITOR=str(editor)).stdout
-    said = run_on_terminal(tmp_path, "no-such-editor")
-    assert "The editor 'no-such-editor' cannot be started" in said
-    assert "02_tree.md" in said
+    output = run_on_terminal(tmp_path, "no-such-editor")
+    assert "The editor 'no-such-editor' cannot be started" in output
+    assert "02_tree.md" in output
 
 
 def test_a_partial_note_is_shown() -> None:
@@ -245,13 +245,13 @@ runpy.run_module(module, run_name="__main__")
 def test_commands_that_read_notes_limit_their_processor_time(tmp_path: Path, verb: str) -> None:
     write_course(tmp_path, [report(1, "02_tree", "old")])
     words = [f"grader.python.journal.{verb}", verb, LAB, "--root", tmp_path, "--work", tmp_path / "work"]
-    said = subprocess.run([sys.executable, "-c", LIMITED, *words], cwd=ROOT, capture_output=True, text=True)
-    assert 0 < int(said.stderr.partition("limit: ")[2].split()[0]) <= RENDERING_S + 30, said.stderr
+    result = subprocess.run([sys.executable, "-c", LIMITED, *words], cwd=ROOT, capture_output=True, text=True)
+    assert 0 < int(result.stderr.partition("limit: ")[2].split()[0]) <= RENDERING_S + 30, result.stderr
 
 
 def test_a_command_that_takes_too_long_says_so_and_ends() -> None:
     code = "from grader.python.common.console import run_command as run\n"
     code += "run_command = lambda _: [1 for _ in iter(int, 1)]\n"
     code += "raise SystemExit(run(run_command, [], most_s=1))"
-    said = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
-    assert said.returncode == 2 and said.stderr.startswith("Stopped after 1 s of processor time.")
+    result = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
+    assert result.returncode == 2 and result.stderr.startswith("Stopped after 1 s of processor time.")

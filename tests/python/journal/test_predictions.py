@@ -78,12 +78,12 @@ def test_a_note_that_was_begun_after_the_measurement_is_named(tmp_path: Path) ->
     measured = elsewhere(report(9, "02_tree", TEXT, 0.1), gpu=GPU)
     cells_of(tmp_path / "late", [modelled(2, 0.25), measured], begun=10)
     cells_of(tmp_path / "early", [modelled(2, 0.25), measured], begun=1)
-    said = {
+    output = {
         when: render(tmp_path / when, LAB, tmp_path / when / "work" / LAB / "journal").markdown
         for when in ("late", "early")
     }
-    assert "These notes were begun after it: 02_tree." in said["late"]
-    assert "These notes" not in said["early"]
+    assert "These notes were begun after it: 02_tree." in output["late"]
+    assert "These notes" not in output["early"]
 
 
 def test_without_predictions_there_is_no_table(tmp_path: Path) -> None:

@@ -361,7 +361,7 @@ def on_terminal(course: Path, *answers: str) -> tuple[int, str]:
         os.chdir(course)
         environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONDONTWRITEBYTECODE": "1", "AUTHORS": ""}
         os.execve(sys.executable, [sys.executable, "-m", MODULE, "lab"], environment)
-    said = b""
+    output = b""
     left = list(answers)
     deadline = time.monotonic() + 30
     try:
@@ -370,23 +370,23 @@ def on_terminal(course: Path, *answers: str) -> tuple[int, str]:
                 if answers == ("\x03",):  # input() may miss a signal that comes while it sets up the terminal
                     os.write(terminal, b"\x03")
                 continue
-            said += os.read(terminal, 1000)
-            if said.endswith(b": ") and left:
+            output += os.read(terminal, 1000)
+            if output.endswith(b": ") and left:
                 os.write(terminal, left.pop(0).encode())
         os.kill(pid, signal.SIGKILL)
     except OSError:  # the other end is closed
         pass
     _, status = os.waitpid(pid, 0)
     os.close(terminal)
-    assert b"Traceback" not in said
-    return os.waitstatus_to_exitcode(status), said.decode()
+    assert b"Traceback" not in output
+    return os.waitstatus_to_exitcode(status), output.decode()
 
 
 def test_the_authors_are_asked_for_once_on_a_terminal(course: Path) -> None:
     answers = ("Ada Lövelace\n", "al 123\n", "Ada Lövelace\n", "al123\n", "Alan\n", "at456\n", "\n")
-    status, said = on_terminal(course, *answers)
-    assert status == 0, said
-    assert "has a space" in said
+    status, output = on_terminal(course, *answers)
+    assert status == 0, output
+    assert "has a space" in output
     kept = json.loads((course / "work/authors.json").read_text())
     assert kept["authors"] == [{"name": "Ada Lövelace", "id": "al123"}, {"name": "Alan", "id": "at456"}]
     assert submit(course).returncode == 0
@@ -394,8 +394,8 @@ def test_the_authors_are_asked_for_once_on_a_terminal(course: Path) -> None:
 
 @pytest.mark.parametrize(("typed", "status", "message"), [("\x03", 130, "Interrupted"), ("\x04", 2, "No answer")])
 def test_interrupted_or_closed_while_asking(course: Path, typed: str, status: int, message: str) -> None:
-    found, said = on_terminal(course, typed)
-    assert (found, message in said) == (status, True), said
+    found, output = on_terminal(course, typed)
+    assert (found, message in output) == (status, True), output
     assert archives(course) == []
     assert not (course / "work/authors.json").exists()
 

@@ -61,23 +61,23 @@ def test_an_exercise_needs_only_its_entry(course):
         "// Exercise 01a of lab, for 01_first: which line is wrong, and how?\n__global__ void k() {\n    work();\n}\n"
     )
     assert files["lab/02a.cu"].decode().splitlines()[1:] == ["int a;"]
-    told = json.loads(files["lab/exercises.json"])
-    assert told[1] == {"name": "02a", "stage": "02_second", "difficulty": 3}  # and not where it is from
+    output = json.loads(files["lab/exercises.json"])
+    assert output[1] == {"name": "02a", "stage": "02_second", "difficulty": 3}  # and not where it is from
     assert set(make_exercises(course, "lab", ["01_first"])) == {"lab/01a.cu", "lab/exercises.json"}
     assert make_exercises(course, "lab", []) == {}
 
 
 @pytest.mark.parametrize(
-    ("name", "difficulty", "told"),
+    ("name", "difficulty", "message"),
     [
         ("03a", 1, "the name 03a is not a stage's number and a letter. Stages: 01_first, 02_second."),
         ("no_guard", 1, "the name no_guard is not"),
         ("01a", 4, "01a has the difficulty 4. Choose 1, 2 or 3."),
     ],
 )
-def test_an_invalid_entry_is_reported(course, name, difficulty, told):
+def test_an_invalid_entry_is_reported(course, name, difficulty, message):
     listed(name, difficulty, "no_guard.patch", course)
-    with pytest.raises(UserError, match=told):
+    with pytest.raises(UserError, match=message):
         read_list(course, "lab")
 
 

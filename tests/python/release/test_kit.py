@@ -153,9 +153,9 @@ def test_a_leak_is_refused_and_nothing_is_written(tmp_path):
     solution = next(file for file in sorted((folder / "solutions/vector_add").glob("*.cu")))
     line = next(line for line in solution.read_text().splitlines() if "out[i] = " in line)
     (folder / "handouts/vector_add.md").write_text(f"# Vectors\n\nWrite:\n\n    {line}\n")
-    said = run_module("grader.python.release.kit", "--root", folder)
-    assert said.returncode == 2
-    assert "handouts/vector_add.md has a line of solutions/vector_add/01_" in said.stderr
+    result = run_module("grader.python.release.kit", "--root", folder)
+    assert result.returncode == 2
+    assert "handouts/vector_add.md has a line of solutions/vector_add/01_" in result.stderr
     assert not (folder / "dist").exists()
 
 
@@ -180,17 +180,17 @@ def test_untracked_files_are_not_packed(tmp_path):
     (archive,) = (folder / "dist").glob("warplab-*.tar.gz")
     assert not [name for name in read_kit(archive.read_bytes()) if "planted" in name or "secret" in name]
     shutil.copytree(folder / "labs/vector_add", folder / "labs/untracked")
-    said = run_module("grader.python.release.kit", "--root", folder, "--labs", "untracked")
-    assert said.returncode == 2
-    assert "labs/untracked/lab.json is not in git" in said.stderr
+    result = run_module("grader.python.release.kit", "--root", folder, "--labs", "untracked")
+    assert result.returncode == 2
+    assert "labs/untracked/lab.json is not in git" in result.stderr
 
 
 def test_kits_are_numbered_and_name_their_stages(tmp_path):
     one = ("--labs", "vector_add:1")
     kits = [make_kit(tmp_path / "kit.tar.gz", *options) for options in (one, ("--labs", "vector_add:2"), one)]
-    said = [json.loads(kit["grader/kit.json"]) for kit in kits]
-    assert [kit["number"] for kit in said] == [1, 2, 1]
-    assert said[1]["labs"] == {"vector_add": ["01_one_thread_per_element", "02_grid_stride"]}
+    output = [json.loads(kit["grader/kit.json"]) for kit in kits]
+    assert [kit["number"] for kit in output] == [1, 2, 1]
+    assert output[1]["labs"] == {"vector_add": ["01_one_thread_per_element", "02_grid_stride"]}
     assert len(json.loads((tmp_path / "kits.json").read_text())) == 2
 
 
@@ -329,8 +329,8 @@ def test_the_kits_readme_does_not_mention_missing_features(tmp_path):
     readme = kit["README.md"].decode()
     assert "make show" not in readme and "build/show" not in readme and "IMAGE" not in readme
     assert "limits `make inspect` uses.\n`make device`" in readme and "last tables" in readme
-    told = run_in(tmp_path, "./warplab", "help", "BUILD=nowhere").stdout
-    assert "make inspect LAB=" in told and "make show" not in told
+    output = run_in(tmp_path, "./warplab", "help", "BUILD=nowhere").stdout
+    assert "make inspect LAB=" in output and "make show" not in output
     kit = make_kit(tmp_path / "kit.tar.gz", "--labs", "heat_dissipation:2")
     readme = kit["README.md"].decode()
     assert "make show" in readme and "last tables" not in readme
@@ -361,10 +361,10 @@ def test_a_kit_has_the_exercises_that_were_released(tmp_path):
     assert find_broken_links(kit) == []
     assert "make bugs" in kit["README.md"].decode() and "handouts/find_the_bug.md" in kit
     assert "make bugs" in run_in(tmp_path, "./warplab", "help", "BUILD=nowhere").stdout
-    told = run_in(tmp_path, "./warplab", "bugs").stdout
-    assert told.startswith("dot_product: 0 of 3 exercises found\n  01a  01_serial_block_sum    *\n")
-    told = run_in(tmp_path, "./warplab", "bugs", "vector_add")
-    assert told.returncode == 2 and "There are no exercises for vector_add." in told.stderr
+    result = run_in(tmp_path, "./warplab", "bugs").stdout
+    assert result.startswith("dot_product: 0 of 3 exercises found\n  01a  01_serial_block_sum    *\n")
+    result = run_in(tmp_path, "./warplab", "bugs", "vector_add")
+    assert result.returncode == 2 and "There are no exercises for vector_add." in result.stderr
 
 
 def test_the_handout_on_modelled_time_names_only_stages_of_the_kit(tmp_path):
@@ -415,7 +415,7 @@ def test_dangling_links_become_text():
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "message"),
     [
         (["--labs", "no_such_lab"], "No lab is called 'no_such_lab'"),
         (["--upto", "99"], "UPTO=99: no lab has such a stage"),
@@ -435,10 +435,10 @@ def test_dangling_links_become_text():
         (["--labs", "vector_add:1,vector_add:2"], "names vector_add twice"),
     ],
 )
-def test_wrong_options_give_a_message(tmp_path, options, told):
-    said = run_module("grader.python.release.kit", "--output", tmp_path / "kit.tar.gz", *options)
-    assert said.returncode == 2
-    assert told in said.stderr
+def test_wrong_options_give_a_message(tmp_path, options, message):
+    result = run_module("grader.python.release.kit", "--output", tmp_path / "kit.tar.gz", *options)
+    assert result.returncode == 2
+    assert message in result.stderr
     assert not list(tmp_path.iterdir())
 
 
@@ -460,37 +460,37 @@ def test_a_kit_works_by_itself(tmp_path):
         assert "Traceback" not in done.stderr
         return done.returncode, done.stdout + done.stderr
 
-    status, said = make("start", f"LAB={lab}")
-    assert status == 0, said
-    status, said = make("check", f"LAB={lab}", "STAGE=1")
-    assert status != 0 and "01_one_thread_per_element: failed" in said
-    status, said = make("submit", f"LAB={lab}", "AUTHORS=Ada Lovelace <al1>")
-    assert status != 0 and "still the starter" in said
+    status, output = make("start", f"LAB={lab}")
+    assert status == 0, output
+    status, output = make("check", f"LAB={lab}", "STAGE=1")
+    assert status != 0 and "01_one_thread_per_element: failed" in output
+    status, output = make("submit", f"LAB={lab}", "AUTHORS=Ada Lovelace <al1>")
+    assert status != 0 and "still the starter" in output
     for solution in (ROOT / "solutions" / lab).glob("*.cu"):
         shutil.copy(solution, folder / "work" / lab)
-    status, said = make("check", f"LAB={lab}", "STAGE=1")
-    assert status == 0, said
+    status, output = make("check", f"LAB={lab}", "STAGE=1")
+    assert status == 0, output
     there = subprocess.run(
         ["../../warplab", "check", "1", "BACKEND=cpu"], cwd=folder / "work" / lab, capture_output=True, check=False
     )
     assert there.returncode == 0, there.stdout
-    assert re.search(r"Points: 8 of 10 \(correctness 6 of 6, hygiene 2 of 2, speed pending\)", said), said
-    status, said = make("grade", f"LAB={lab}")
-    assert status == 0, said
-    assert "hidden" not in said and not (folder / "datasets/.secret").exists()
+    assert re.search(r"Points: 8 of 10 \(correctness 6 of 6, hygiene 2 of 2, speed pending\)", output), output
+    status, output = make("grade", f"LAB={lab}")
+    assert status == 0, output
+    assert "hidden" not in output and not (folder / "datasets/.secret").exists()
     assert json.loads((folder / "build/report" / f"{lab}.json").read_text())["total"]["pending"] > 0
-    status, said = make("inspect", f"LAB={lab}", "STAGE=1")
-    assert status == 0, said
-    status, said = make("note", f"LAB={lab}", "STAGE=01")
-    assert status == 0 and "Your note: " in said, said
-    status, said = make("journal", f"LAB={lab}", "AUTHORS=Ada Lovelace <al1>")
-    assert status == 0, said
-    status, said = make("submit", f"LAB={lab}", "AUTHORS=Ada Lovelace <al1>")
-    assert status == 0 and "Hand in this file" in said
-    status, said = make("demo")
-    assert status != 0 and "There is no verb demo in this students' kit." in said
-    told = json.loads((folder / "build/report" / f"{lab}.json").read_text())["total"]
-    grade_what_was_handed_in(folder, lab, told["points"], tmp_path)
+    status, output = make("inspect", f"LAB={lab}", "STAGE=1")
+    assert status == 0, output
+    status, output = make("note", f"LAB={lab}", "STAGE=01")
+    assert status == 0 and "Your note: " in output, output
+    status, output = make("journal", f"LAB={lab}", "AUTHORS=Ada Lovelace <al1>")
+    assert status == 0, output
+    status, output = make("submit", f"LAB={lab}", "AUTHORS=Ada Lovelace <al1>")
+    assert status == 0 and "Hand in this file" in output
+    status, output = make("demo")
+    assert status != 0 and "There is no verb demo in this students' kit." in output
+    text = json.loads((folder / "build/report" / f"{lab}.json").read_text())["total"]
+    grade_what_was_handed_in(folder, lab, text["points"], tmp_path)
 
 
 def grade_what_was_handed_in(kit: Path, lab: str, points: float, folder: Path) -> None:

@@ -36,8 +36,8 @@ needs_root = pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("setpriv")
 
 
 def pack(archive: Path, *words: str) -> Path:
-    said = run_module("grader.python.release.services", *words, "--output", archive, "--build", BUILD)
-    assert said.returncode == 0, said.stderr
+    result = run_module("grader.python.release.services", *words, "--output", archive, "--build", BUILD)
+    assert result.returncode == 0, result.stderr
     return archive
 
 
@@ -157,8 +157,8 @@ def test_stages_that_are_not_handed_out_yet_are_left_out(tmp_path):
         assert manifest["points"] == 20
         for recipes in ("public", "hidden"):  # one of the hidden datasets is only for stage 04
             assert "04_" not in archive.read(f"datasets/dot_product/{recipes}.json").decode()
-    said = run_module("grader.python.release.services", "gradescope", "dot_product", "--upto", "9")
-    assert said.returncode == 2 and "dot_product has no stage 9" in said.stderr
+    result = run_module("grader.python.release.services", "gradescope", "dot_product", "--upto", "9")
+    assert result.returncode == 2 and "dot_product has no stage 9" in result.stderr
 
 
 def test_with_modelled_speed_the_archive_contains_the_solutions(tmp_path):
@@ -171,10 +171,10 @@ def test_with_modelled_speed_the_archive_contains_the_solutions(tmp_path):
 
 def test_an_unsafe_archive_never_contains_solutions(tmp_path):
     output = tmp_path / "lab.zip"
-    said = run_module(
+    result = run_module(
         "grader.python.release.services", "gradescope", LAB, "--speed", "modelled", "--unsafe", "--output", output
     )
-    assert said.returncode == 2 and "submissions could read them" in said.stderr and not output.exists()
+    assert result.returncode == 2 and "submissions could read them" in result.stderr and not output.exists()
 
 
 @pytest.mark.parametrize("speed", ["modelled", "off"])
@@ -199,8 +199,8 @@ def test_the_points_that_need_no_gpu_are_printed(tmp_path):
     pack_it = ("grader.python.release.services", "gradescope", LAB, "--upto", "1", "--output", tmp_path / "lab.zip")
     points = json.loads((ROOT / f"labs/{LAB}/lab.json").read_text())["stages"][0]["points"]
     without_speed = points["correctness"] + points["hygiene"]
-    said = run_module(*pack_it).stdout
-    assert f"Without a GPU {without_speed} of {sum(points.values())} points are available" in said
+    output = run_module(*pack_it).stdout
+    assert f"Without a GPU {without_speed} of {sum(points.values())} points are available" in output
 
 
 def test_the_secret_is_created_once_with_a_message(tmp_path, capsys):
@@ -212,8 +212,8 @@ def test_the_secret_is_created_once_with_a_message(tmp_path, capsys):
 
 
 def test_a_lab_that_git_does_not_track_is_refused(tmp_path):
-    said = run_module("grader.python.release.services", "gradescope", "no_such_lab")
-    assert said.returncode == 2 and "No lab is called 'no_such_lab'" in said.stderr
+    result = run_module("grader.python.release.services", "gradescope", "no_such_lab")
+    assert result.returncode == 2 and "No lab is called 'no_such_lab'" in result.stderr
 
 
 @needs_build
@@ -237,8 +237,8 @@ def test_gradescope_grades_without_namespaces(autograder):
     for stage in STAGES[:2]:
         shutil.copy(ROOT / "solutions" / LAB / f"{stage}.cu", work)
     words = ("--work", autograder / "work", "--build", BUILD, "--force", "--author", "Ada Lovelace <al1>")
-    said = run_module("grader.python.journal.submit", LAB, *words)
-    assert said.returncode == 0, said.stderr
+    process = run_module("grader.python.journal.submit", LAB, *words)
+    assert process.returncode == 0, process.stderr
     (archive,) = (autograder / "work").glob("*.tar.gz")
     shutil.move(archive, autograder / "submission")
     no_admin = ("setpriv", "--bounding-set=-sys_admin", "--inh-caps=-sys_admin")
@@ -281,12 +281,12 @@ def test_a_hand_in_that_cannot_be_graded_gets_zero_points_and_the_reason(autogra
     result = json.loads((autograder / "results/results.json").read_text())
     assert result["score"] == 0
     no_stage = f"No file has the name of a stage of {LAB}, such as {STAGES[0]}.cu."
-    told = {
+    output = {
         "nothing": "It is empty: there is no file in it.",
         "another name": f"{no_stage} It holds solution.cu.",
         "a damaged archive": "was not opened. It is damaged.",
     }
-    assert told[what] in result["output"]
+    assert output[what] in result["output"]
 
 
 @needs_build

@@ -167,8 +167,8 @@ def test_only_one_journal_of_a_size_that_make_submit_packs_is_picked() -> None:
 
 def test_the_reason_why_a_journal_cannot_be_rendered_names_no_instructors_folder(tmp_path: Path) -> None:
     keep_journal({"journal/records.jsonl": b"x"}, LAB, STAGES, tmp_path / "kept")
-    said = f"Warning\n{tmp_path}/kept/records.jsonl: cannot be read"
-    remarks = render_journal(tmp_path / "kept", tmp_path / "page.html", tmp_path, LAB, lambda *_: (2, said))
+    output = f"Warning\n{tmp_path}/kept/records.jsonl: cannot be read"
+    remarks = render_journal(tmp_path / "kept", tmp_path / "page.html", tmp_path, LAB, lambda *_: (2, output))
     assert remarks == ["The journal could not be rendered: records.jsonl: cannot be read"]
 
 

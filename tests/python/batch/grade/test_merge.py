@@ -121,12 +121,12 @@ def test_totals_equal_those_of_the_judge():
 def test_the_command(tmp_path):
     (first := tmp_path / "cpu.json").write_text(json.dumps(cpu()))
     (second := tmp_path / "gpu.json").write_text(json.dumps(gpu()))
-    said = run_module("grader.python.batch.grade.merge", first, second, "--output", tmp_path / "merged.json")
-    assert said.returncode == 0, said.stderr
+    result = run_module("grader.python.batch.grade.merge", first, second, "--output", tmp_path / "merged.json")
+    assert result.returncode == 0, result.stderr
     assert json.loads((tmp_path / "merged.json").read_text()) == merge_reports(cpu(), gpu())
     second.write_text(json.dumps(gpu(source_hash="77ab" * 16)))
-    said = run_module("grader.python.batch.grade.merge", first, second)
-    assert (said.returncode, said.stdout) == (2, "") and "different sources" in said.stderr
+    result = run_module("grader.python.batch.grade.merge", first, second)
+    assert (result.returncode, result.stdout) == (2, "") and "different sources" in result.stderr
 
 
 def test_the_command_adds_missing_keys_to_a_report(tmp_path):
@@ -138,19 +138,19 @@ def test_the_command_adds_missing_keys_to_a_report(tmp_path):
     )
     (second := tmp_path / "bare.json").write_text(json.dumps(bare))
     for files in ((first, second), (second, first), (second, second)):
-        said = run_module("grader.python.batch.grade.merge", *files)
-        assert said.returncode == 0, said.stderr
-        assert json.loads(said.stdout)["lab"] == bare["lab"]
-    assert json.loads(said.stdout)["stages"][0]["score"]["speed"] == 0
+        result = run_module("grader.python.batch.grade.merge", *files)
+        assert result.returncode == 0, result.stderr
+        assert json.loads(result.stdout)["lab"] == bare["lab"]
+    assert json.loads(result.stdout)["stages"][0]["score"]["speed"] == 0
 
 
 def test_no_raw_control_characters_are_printed_even_from_unknown_keys(tmp_path):
     report = samples.report() | {"\u202ekey\x1b[31m": ["\u009b31m", float("inf")]}
     report["stages"][0]["title"] = "\u202etitle\x1b]0;x\x07"
     (file := tmp_path / "report.json").write_text(json.dumps(report))
-    said = run_module("grader.python.batch.grade.merge", file, file)
-    assert said.returncode == 0 and json.loads(said.stdout)["lab"] == report["lab"]
-    assert not set(said.stdout) & set("\u202e\x1b\x07\u009b") and "Infinity" not in said.stdout
+    result = run_module("grader.python.batch.grade.merge", file, file)
+    assert result.returncode == 0 and json.loads(result.stdout)["lab"] == report["lab"]
+    assert not set(result.stdout) & set("\u202e\x1b\x07\u009b") and "Infinity" not in result.stdout
 
 
 def test_a_byte_order_mark_is_skipped(tmp_path):
@@ -161,8 +161,9 @@ def test_a_byte_order_mark_is_skipped(tmp_path):
 def test_a_number_with_too_many_digits_is_reported(tmp_path):
     text = json.dumps(samples.report() | {"unknown": 1234567}).replace("1234567", "9" * 5000)
     (file := tmp_path / "report.json").write_text(text)
-    said = run_module("grader.python.batch.grade.merge", file, file)
-    assert said.returncode == 2
+    result = run_module("grader.python.batch.grade.merge", file, file)
+    assert result.returncode == 2
     assert (
-        said.stderr == f"{file}: cannot be read as JSON: a number in it has 5,000 digits, more than the limit of 40.\n"
+        result.stderr
+        == f"{file}: cannot be read as JSON: a number in it has 5,000 digits, more than the limit of 40.\n"
     )

@@ -50,13 +50,13 @@ def test_a_failure_that_the_reference_does_not_cause_costs_points(course: Course
     assert {line.split(",")[0]: line.rsplit(",", 1)[1] for line in exported.read_text().splitlines()[2:]} == {
         **dict.fromkeys(cheats, "0"), "al1": "12",
     }  # fmt: skip
-    said = course.verb("status").stdout
+    output = course.verb("status").stdout
     for how in ("crashed (signal 8: Floating", "wrote no valid report (exit status 1)", "did not end within 4 s"):
-        assert f"judge crashed: The judge {how}" in said
+        assert f"judge crashed: The judge {how}" in output
     first_remark = (course.out / "report.html").read_text().partition("Review these first")[2].partition("<td>")[2]
     assert "mal2" in first_remark[:60] and "crashes the judge" in first_remark[:400]
-    told = (course.out / "feedback/mal2/feedback.txt").read_text()
-    assert "grades the reference" in told and "ask the instructor" in told and str(course.root) not in told
+    text = (course.out / "feedback/mal2/feedback.txt").read_text()
+    assert "grades the reference" in text and "ask the instructor" in text and str(course.root) not in text
 
 
 @pytest.mark.parametrize("broken", ["crash", "garbage", "implausible", "sleep 300"])
@@ -175,20 +175,20 @@ class Autograder:
 def test_an_autograder_keeps_the_points_of_stages_that_were_judged_in_time(course: Course, tmp_path: Path) -> None:
     autograder = Autograder(course, tmp_path)
     course.add_reference("fine", "fine")
-    (first, _), (second, told) = autograder.grade("fine", "sleep 300")
-    assert (first, second) == (6, 0) and "it grades the reference" in told and "timeout" in told
+    (first, _), (second, output) = autograder.grade("fine", "sleep 300")
+    assert (first, second) == (6, 0) and "it grades the reference" in output and "timeout" in output
 
 
 def test_an_autograder_continues_after_a_stage_that_hangs(course: Course, tmp_path: Path) -> None:
     course.add_reference("fine", "fine")
-    (first, told), (second, _) = Autograder(course, tmp_path).grade("sleep 300", "fine")
-    assert (first, second) == (0, 6) and "it grades the reference" in told
+    (first, output), (second, _) = Autograder(course, tmp_path).grade("sleep 300", "fine")
+    assert (first, second) == (0, 6) and "it grades the reference" in output
 
 
 def test_an_autograder_says_which_stages_it_did_not_reach(course: Course, tmp_path: Path) -> None:
     course.add_reference("fine", "sleep 300")
-    (first, _), (second, told) = Autograder(course, tmp_path).grade("fine", "sleep 300")
-    assert (first, second) == (6, None) and "ended before this stage was judged" in told
+    (first, _), (second, output) = Autograder(course, tmp_path).grade("fine", "sleep 300")
+    assert (first, second) == (6, None) and "ended before this stage was judged" in output
 
 
 def test_an_autograder_judges_a_slow_stage_that_the_limit_stopped(course: Course, tmp_path: Path) -> None:

@@ -37,9 +37,9 @@ def test_a_controller_that_does_not_answer_is_named_once(
 
     job = SimpleNamespace(job_id="7_0", paths=SimpleNamespace(result_pickle=tmp_path / "none"))
     assert list(slurm.wait_for(SimpleNamespace(alive=alive), {"al1": job})) == [("al1", None)]
-    said = capsys.readouterr().err
-    assert said.count("Slurm has not answered") == 1
-    assert "Unable to contact slurm controller" in said and "Ctrl-C" in said
+    output = capsys.readouterr().err
+    assert output.count("Slurm has not answered") == 1
+    assert "Unable to contact slurm controller" in output and "Ctrl-C" in output
 
 
 @pytest.mark.parametrize(("says", "why"), [("echo bad partition >&2", "bad partition"), ("", "exit status 3")])

@@ -235,11 +235,11 @@ def test_moodles_worksheet_is_a_roster(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "says"), [("name\nAda\n", "no column id"), ("id\n1\n1\n", ":3: the id 1"), ("", "id")]
+    ("text", "message"), [("name\nAda\n", "no column id"), ("id\n1\n1\n", ":3: the id 1"), ("", "id")]
 )
-def test_an_invalid_roster_is_refused_with_a_reason(tmp_path: Path, text: str, says: str) -> None:
+def test_an_invalid_roster_is_refused_with_a_reason(tmp_path: Path, text: str, message: str) -> None:
     (tmp_path / "roster.csv").write_text(text)
-    with pytest.raises(UserError, match=says):
+    with pytest.raises(UserError, match=message):
         read_roster(tmp_path / "roster.csv")
 
 

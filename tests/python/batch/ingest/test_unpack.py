@@ -90,8 +90,8 @@ def test_a_second_run_continues_without_unpacking_again(course: Course) -> None:
     course.kill(process)
     give(course, ADA, ("turingalan_34_901_01_first.cu", b"fine"))
     assert "Unpacking" in course.grade().stdout
-    said = course.grade()
-    assert "Unpacking" not in said.stdout and not said.stderr
+    result = course.grade()
+    assert "Unpacking" not in result.stdout and not result.stderr
     assert course.log("end").count("12") == course.log("end").count("34") == 1
 
 
@@ -102,8 +102,8 @@ def test_a_partly_unpacked_download_is_not_used(course: Course) -> None:
     half = place.with_suffix(".part")
     place.rename(half)
     (half / "files" / ADA[0]).unlink()
-    said = course.grade()
-    assert "Unpacking" in said.stdout and not said.stderr
+    result = course.grade()
+    assert "Unpacking" in result.stdout and not result.stderr
     assert list((course.out / "handed-in").iterdir()) == [place]
 
 
@@ -111,8 +111,8 @@ def test_a_newer_zip_is_treated_like_a_changed_folder(course: Course) -> None:
     give(course, ADA, ALAN, GRACE)
     course.grade()
     give(course, ADA, ("turingalan_34_955_01_first.cu", b"better"), name="submissions (1).zip")
-    said = course.grade()
-    assert "No longer among the submissions, and kept as graded: 56" in said.stderr
+    result = course.grade()
+    assert "No longer among the submissions, and kept as graded: 56" in result.stderr
     assert {key: course.log("end").count(key) for key in ("12", "34", "56")} == {"12": 1, "34": 2, "56": 1}
     assert course.verb("regrade", "--all").returncode == 0  # includes a student whose hand-in is no longer there
     assert set(course.statuses().values()) == {"graded", "missing_stages"}
@@ -205,8 +205,8 @@ def test_a_student_whose_files_cannot_be_unpacked_counts_as_having_handed_in(tmp
 def test_a_nested_hostile_archive_affects_only_its_student(course: Course) -> None:
     hostile = [(f"eve_{number}_1_a.tar", make()) for number, (_, make) in enumerate(HOSTILE.values(), 100)]
     give(course, *hostile, ADA)
-    said = course.grade()
-    assert said.returncode == 0 and "Left out" not in said.stderr
+    result = course.grade()
+    assert result.returncode == 0 and "Left out" not in result.stderr
     statuses = course.statuses()
     assert statuses.pop("12") == "graded"
     assert set(statuses.values()) <= {"archive_refused", "nothing_to_grade"} and len(statuses) == len(HOSTILE)
@@ -351,10 +351,10 @@ WRONG: dict[str, tuple[str, Callable[[], bytes]]] = {
 
 @pytest.mark.parametrize("name", WRONG)
 def test_an_archive_that_is_not_a_courses_is_refused_with_the_reason(tmp_path: Path, name: str) -> None:
-    says, make = WRONG[name]
+    message, make = WRONG[name]
     with pytest.raises(UserError) as refused:
         unpack_bytes(tmp_path, make())
-    assert f"{tmp_path / 'submissions.zip'}: " in str(refused.value) and says in str(refused.value)
+    assert f"{tmp_path / 'submissions.zip'}: " in str(refused.value) and message in str(refused.value)
     assert not list((tmp_path / "out").glob("handed-in/*"))
 
 
@@ -374,8 +374,8 @@ def test_the_depth_of_folders_is_limited(tmp_path: Path) -> None:
 
 def test_a_missing_download_causes_a_message_and_no_folder(course: Course) -> None:
     course.handed_in = course.handed_in.with_name("nothing.zip")
-    said = course.grade()
-    assert said.returncode == 2 and "nothing.zip. SUBMISSIONS is a folder of hand-ins, or an archive" in said.stderr
+    result = course.grade()
+    assert result.returncode == 2 and "nothing.zip. SUBMISSIONS is a folder of hand-ins, or an archive" in result.stderr
     assert not course.out.exists()
 
 

@@ -87,8 +87,8 @@ def run(command: list[Any], worst: int = 0, **options: Any) -> bytes:
     """Return what a program writes. Raises StopError if its exit status is above `worst`."""
     done = subprocess.run(list(map(str, command)), cwd=ROOT, capture_output=True, check=False, **options)
     if not 0 <= done.returncode <= worst:
-        said = (done.stdout[-1500:] + done.stderr[-1500:]).decode(errors="replace")
-        raise StopError(f"{' '.join(map(str, command))[:200]} ended with {done.returncode}:\n{said}")
+        output = (done.stdout[-1500:] + done.stderr[-1500:]).decode(errors="replace")
+        raise StopError(f"{' '.join(map(str, command))[:200]} ended with {done.returncode}:\n{output}")
     return done.stdout
 
 
@@ -215,8 +215,8 @@ class Trip:
     def __init__(self, root: Path, url: str, folder: Path):
         self.root, self.url, self.folder, self.found = root, url, folder, list[str]()
         self.compared = 0
-        (wanted := folder / "course.json").write_text(json.dumps(describe(write_hand_ins(folder / "made"))))
-        self.inside("make", wanted, folder / "made.json")
+        (description := folder / "course.json").write_text(json.dumps(describe(write_hand_ins(folder / "made"))))
+        self.inside("make", description, folder / "made.json")
         self.made = json.loads((folder / "made.json").read_text())
 
     def inside(self, *words: Any) -> bytes:

@@ -41,8 +41,8 @@ def as_canvas(name: str) -> tuple[str, str] | None:
 
 def export(course: Course, system: str, status: int = 0) -> dict[str, bytes]:
     file = course.root / "feedback.zip"
-    said = course.verb("export", "--feedback", system, "--output", file)
-    assert said.returncode == status, said.stderr
+    result = course.verb("export", "--feedback", system, "--output", file)
+    assert result.returncode == status, result.stderr
     with zipfile.ZipFile(file) as archive:
         return {name: archive.read(name) for name in archive.namelist()}
 
@@ -77,8 +77,8 @@ def test_moodle_gives_a_credited_partner_the_same_feedback(course: Course) -> No
     name = f"Ada Lovelace_34_assignsubmission_file_{LAB}-al1-at2-gh3-2026-11-20-101010.tar.gz"
     (course.handed_in / name).write_bytes(make_tar(("01_first.cu", b"x")))
     course.grade("--roster", roster)
-    said = course.verb("export", "--feedback", "moodle", "--output", course.root / "feedback.zip")
-    assert "1 student with no known number in Moodle, left out: gh3." in said.stderr
+    result = course.verb("export", "--feedback", "moodle", "--output", course.root / "feedback.zip")
+    assert "1 student with no known number in Moodle, left out: gh3." in result.stderr
     people = {as_moodle(name, {34: "al1", 35: "at2"}) for name in export(course, "moodle", 1)}
     assert {whom for whom, _ in filter(None, people)} == {"al1", "at2"}
 
@@ -112,24 +112,24 @@ def test_canvas_accepts_feedback_for_anonymous_students(course: Course) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "says"),
+    ("words", "message"),
     [
         (("--feedback", "moodle"), "add --output FILE.zip"),
         (("--feedback", "moodle", "--gradebook", "x", "--output", "y.zip"), "needs no gradebook"),
         (("--feedback", "moodle", "--format", "moodle"), "not allowed with"),
     ],
 )
-def test_misuse_is_said(course: Course, words: tuple[str, ...], says: str) -> None:
+def test_misuse_is_said(course: Course, words: tuple[str, ...], message: str) -> None:
     course.hand_in("al1", "fine")
     course.grade()
-    said = course.verb("export", *words)
-    assert said.returncode == 2 and says in said.stderr
+    result = course.verb("export", *words)
+    assert result.returncode == 2 and message in result.stderr
 
 
 def test_feedback_that_lacks_the_latest_decisions_is_not_exported(course: Course) -> None:
     course.hand_in("al1", "fine")
     course.grade()
     course.verb("override", "--student", "al1", "--points", "3", "--reason", "x")
-    said = course.verb("export", "--feedback", "canvas", "--output", course.root / "y.zip")
-    assert "does not have all decisions yet. Type: warplab-course report" in said.stderr and said.returncode == 2
+    result = course.verb("export", "--feedback", "canvas", "--output", course.root / "y.zip")
+    assert "does not have all decisions yet. Type: warplab-course report" in result.stderr and result.returncode == 2
     assert not Path(course.root / "y.zip").exists()

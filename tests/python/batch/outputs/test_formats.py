@@ -216,41 +216,41 @@ def check_csv(text: str) -> list[list[str]]:
     return rows
 
 
-@pytest.mark.parametrize("wanted", ONE_REPORT)
+@pytest.mark.parametrize("system", ONE_REPORT)
 @pytest.mark.parametrize("text", NASTY, ids=[f"nasty{number}" for number in range(len(NASTY))])
-def test_hostile_names_do_not_break_any_format(wanted, text):
-    VALIDATORS[wanted](ONE_REPORT[wanted](nasty_report(text)))
+def test_hostile_names_do_not_break_any_format(system, text):
+    VALIDATORS[system](ONE_REPORT[system](nasty_report(text)))
 
 
-@pytest.mark.parametrize("wanted", ONE_REPORT)
-def test_no_format_has_raw_characters(wanted):
+@pytest.mark.parametrize("system", ONE_REPORT)
+def test_no_format_has_raw_characters(system):
     report = nasty_report("\u202e\x1b[2J")
     report.warplab = report.sandbox = "\u202e"
-    text = base64.b64decode(ONE_REPORT[wanted](report)).decode() if wanted == "github" else ONE_REPORT[wanted](report)
+    text = base64.b64decode(ONE_REPORT[system](report)).decode() if system == "github" else ONE_REPORT[system](report)
     assert not re.search(r"\\u202e|\\u001b|[\u202e\x1b]", text)
 
 
-@pytest.mark.parametrize("wanted", ONE_REPORT)
-def test_a_lab_with_many_stages_can_be_exported(wanted):
+@pytest.mark.parametrize("system", ONE_REPORT)
+def test_a_lab_with_many_stages_can_be_exported(system):
     made = nasty_report("😀" * 20_000)
     made.stages *= 12
     made.total.points, made.total.max = made.total.points * 12, made.total.max * 12
-    written = ONE_REPORT[wanted](made)
-    if wanted != "gradescope":
-        VALIDATORS[wanted](written)
+    written = ONE_REPORT[system](made)
+    if system != "gradescope":
+        VALIDATORS[system](written)
 
 
-@pytest.mark.parametrize("wanted", [*ONE_REPORT, "canvas", "moodle"])
-def test_hidden_datasets_are_in_no_format(wanted):
+@pytest.mark.parametrize("system", [*ONE_REPORT, "canvas", "moodle"])
+def test_hidden_datasets_are_in_no_format(system):
     made = hidden_report()
-    if wanted in ONE_REPORT:
-        text = ONE_REPORT[wanted](made)
+    if system in ONE_REPORT:
+        text = ONE_REPORT[system](made)
     else:
-        text = {"canvas": canvas, "moodle": moodle}[wanted]([Entry("al1", made)])[0]
-    text = base64.b64decode(text).decode() if wanted == "github" else text
+        text = {"canvas": canvas, "moodle": moodle}[system]([Entry("al1", made)])[0]
+    text = base64.b64decode(text).decode() if system == "github" else text
     for word in (HIDDEN, "987654321", "987,654,321", "4711"):
         assert word not in text, word
-    if wanted != "canvas":
+    if system != "canvas":
         assert "0 of 1 hidden dataset passed (tail_lost)" in text
         assert "only a hidden dataset passed" in text
 
@@ -264,13 +264,13 @@ def test_exports_do_not_contain_the_graders_folders():
 
 
 def test_a_note_that_may_explain_wrong_outputs_is_exported():
-    def told(cause: str) -> bool:
+    def is_exported(cause: str) -> bool:
         note = samples.finding(cause=cause, message="It is 0.", note=True)
         watched = {"verdict": "passed", "remark": "", "datasets": 1, "wall_s": 0.4, "findings": [note]}
         report = samples.report(stages=[samples.stage("01_first", "First", check_mode=watched)])
         return "In check mode, line 17: It is 0." in tell_report(make_report(report))
 
-    assert told("unset_constant") and told("absent_lane") and not told("beside_atomic")
+    assert is_exported("unset_constant") and is_exported("absent_lane") and not is_exported("beside_atomic")
 
 
 def test_further_failures_are_exported_with_their_causes():
@@ -282,11 +282,11 @@ def test_further_failures_are_exported_with_their_causes():
     checks = [failed("one", "tail_lost", "It is 1."), failed("two", "tail_lost", "It is 2.")]
     checks += [failed("huge", "overflow", "x" * 100_000), failed("vast", "overflow", "It is 4.")]
     stage = samples.stage("01_first", "First", verdict="failed", checks=checks)
-    told = tell_report(make_report(samples.report(stages=[stage])))
-    assert "\nNot passed either: two (tail_lost); huge, vast (overflow)\nhuge: xxx" in told
-    assert told.count("Try tail_lost.") == told.count("\nHint: Try overflow.") == 1 and len(told) < 1000
-    told = tell_report(make_report(samples.report(stages=[stage | {"checks": [checks[0], checks[2]]}])))
-    assert "Not passed either: huge (overflow)" in told
+    output = tell_report(make_report(samples.report(stages=[stage])))
+    assert "\nNot passed either: two (tail_lost); huge, vast (overflow)\nhuge: xxx" in output
+    assert output.count("Try tail_lost.") == output.count("\nHint: Try overflow.") == 1 and len(output) < 1000
+    output = tell_report(make_report(samples.report(stages=[stage | {"checks": [checks[0], checks[2]]}])))
+    assert "Not passed either: huge (overflow)" in output
 
 
 def test_times_are_exported():
@@ -411,7 +411,7 @@ CANVAS = (
 
 
 @pytest.mark.parametrize(
-    ("title", "says"),
+    ("title", "message"),
     [
         (
             "Dot (1234)",
@@ -421,8 +421,8 @@ CANVAS = (
         ("Twice", "--title must be one of: Twice \\(1\\), Twice \\(2\\)$"),
     ],
 )
-def test_a_title_that_is_not_an_assignment_is_refused(title, says):
-    with pytest.raises(UserError, match=says):
+def test_a_title_that_is_not_an_assignment_is_refused(title, message):
+    with pytest.raises(UserError, match=message):
         canvas(entries("al1"), CANVAS, title)
 
 
@@ -430,14 +430,16 @@ def test_a_title_is_found_without_its_number_and_a_new_one_causes_a_warning():
     assert check_csv(canvas(entries("al1"), CANVAS, "dot")[0])[2][5] == "33.32"
     assert tell_new(entries("al1"), CANVAS, "dot") == []
     assert canvas(entries("al1"), CANVAS, "Next lab")[0].splitlines()[0].endswith(",Next lab")
-    (said,) = tell_new(entries("al1"), CANVAS, "Next lab")
-    assert "no column 'Next lab' yet" in said and said.endswith("--title must be one of: Dot (7), Twice (1), Twice (2)")
+    (output,) = tell_new(entries("al1"), CANVAS, "Next lab")
+    assert "no column 'Next lab' yet" in output and output.endswith(
+        "--title must be one of: Dot (7), Twice (1), Twice (2)"
+    )
 
 
 def test_a_different_maximum_is_kept_with_a_warning():
     assert check_csv(canvas(entries("al1"), CANVAS, "Dot (7)")[0])[1][5] == "20.00"
-    (said,) = compare_maxima(entries("al1"), "canvas", CANVAS, "Dot (7)")
-    assert "The column 'Dot (7)' has 20 points in Canvas, but the maximum here is 50." in said
+    (output,) = compare_maxima(entries("al1"), "canvas", CANVAS, "Dot (7)")
+    assert "The column 'Dot (7)' has 20 points in Canvas, but the maximum here is 50." in output
     assert compare_maxima(entries("al1"), "canvas", CANVAS, "Twice (1)") == []
     assert compare_maxima(entries("al1"), "canvas", CANVAS, "Next lab") == []
 
@@ -536,7 +538,7 @@ def test_moodles_comments_are_html_with_the_students_markup_as_text():
 def test_the_gradebook_of_the_other_system_is_refused(tmp_path):
     (report := tmp_path / "al1.json").write_text(json.dumps(samples.report()))
     worksheet = "Identifier,Full name,Email address,Grade,Maximum grade\nParticipant 7,Ada,al1,-,50.00\n"
-    for wanted, text, says in (
+    for system, text, message in (
         ("moodle", CANVAS, "seems to be Canvas's: it has columns Student and ID. Use --format canvas"),
         (
             "canvas",
@@ -546,9 +548,9 @@ def test_the_gradebook_of_the_other_system_is_refused(tmp_path):
         ("canvas", "Username\nal1\n", "It seems to be Moodle's: use --format moodle"),
     ):
         (book := tmp_path / "book.csv").write_text(text)
-        words = ("--format", wanted, "--gradebook", book, "--title", "Dot (7)", "--output", tmp_path / "out.csv")
-        said = run_module("grader.python.batch.outputs.export", report, *words)
-        assert said.returncode == 2 and says in said.stderr and not (tmp_path / "out.csv").exists()
+        words = ("--format", system, "--gradebook", book, "--title", "Dot (7)", "--output", tmp_path / "out.csv")
+        result = run_module("grader.python.batch.outputs.export", report, *words)
+        assert result.returncode == 2 and message in result.stderr and not (tmp_path / "out.csv").exists()
 
 
 def test_ambiguous_gradebooks_are_refused():
@@ -568,26 +570,26 @@ BOOKS = {
 }
 
 
-def export_points(wanted: str, people: list[Entry], book: str) -> tuple[list[str], list[str]]:
+def export_points(system: str, people: list[Entry], book: str) -> tuple[list[str], list[str]]:
     """Return the points of Ada and of Ed, and the students without a row."""
-    text, unknown = canvas(people, book, "Dot (7)") if wanted == "canvas" else moodle(people, book)
+    text, unknown = canvas(people, book, "Dot (7)") if system == "canvas" else moodle(people, book)
     header, *rows = check_csv(text)
-    at = header.index("Dot (7)" if wanted == "canvas" else "Grade")
+    at = header.index("Dot (7)" if system == "canvas" else "Grade")
     points = {row[0]: row[at] for row in rows}
-    both = ("Lovelace, Ada", "Bell, Ed") if wanted == "canvas" else ("Participant 77", "Participant 78")
+    both = ("Lovelace, Ada", "Bell, Ed") if system == "canvas" else ("Participant 77", "Participant 78")
     return [points.get(one, "") for one in both], unknown
 
 
-@pytest.mark.parametrize("wanted", BOOKS)
-def test_a_cell_that_a_student_typed_can_be_as_long_as_the_file(wanted, monkeypatch):
+@pytest.mark.parametrize("system", BOOKS)
+def test_a_cell_that_a_student_typed_can_be_as_long_as_the_file(system, monkeypatch):
     """Moodle's worksheet has a column for text that students type into its page."""
     lengths = []
     monkeypatch.setattr(called, "fold", lambda text: lengths.append(len(text)) or text)
     csv.field_size_limit(131_072)
     typed = "\u0315\u0300" * 200_000
-    title, ada, ed = BOOKS[wanted].splitlines()
+    title, ada, ed = BOOKS[system].splitlines()
     book = f"{title},Online text,Name,Full name\n{ada},{typed},{typed},{typed}\n{ed},,,\n"
-    assert export_points(wanted, entries("al1"), book) == (["33.32", ""], [])
+    assert export_points(system, entries("al1"), book) == (["33.32", ""], [])
     assert max(lengths) <= 300
 
 
@@ -604,16 +606,16 @@ def test_a_table_that_is_not_csv_is_refused_with_its_line(tmp_path, monkeypatch)
         csv_limit(131_072)
 
 
-@pytest.mark.parametrize("wanted", BOOKS)
+@pytest.mark.parametrize("system", BOOKS)
 @pytest.mark.parametrize("stranger", ["Lovelace, Ada", "Ada Lovelace", "AL1", "77", "Participant 77", "Ada  lovelace"])
 @pytest.mark.parametrize("on_roster", [True, False])
-def test_a_strangers_name_does_not_stop_an_export(wanted, stranger, on_roster):
+def test_a_strangers_name_does_not_stop_an_export(system, stranger, on_roster):
     (report,) = {entry.report.lab: entry.report for entry in entries("al1")}.values()
     names = {"al1": "Ada Lovelace", "be4": "Ed Bell"}
     people = [Entry(stranger, report, is_stranger=on_roster), *(
         Entry(student, report, [], names[student] if on_roster else "") for student in names)]  # fmt: skip
-    contested = not on_roster and stranger in {"AL1", "77", "Participant 77" if wanted == "moodle" else ""}
-    points, unknown = export_points(wanted, people, BOOKS[wanted])
+    contested = not on_roster and stranger in {"AL1", "77", "Participant 77" if system == "moodle" else ""}
+    points, unknown = export_points(system, people, BOOKS[system])
     if contested:  # the row's student cannot be determined
         assert points == ["", "33.32"] and unknown == sorted([stranger, "al1"])
     else:
@@ -680,8 +682,8 @@ def test_impossible_points_are_refused_with_their_place(tmp_path, field, value):
     report = samples.report()
     report["stages"][0]["score"] = samples.score() | {field: value}
     (tmp_path / "al1.json").write_text(json.dumps(report))
-    said = run_module("grader.python.batch.outputs.export", tmp_path / "al1.json", "--format", "github")
-    assert said.returncode == 2 and f"/stages/0/score/{field}: expected" in said.stderr
+    result = run_module("grader.python.batch.outputs.export", tmp_path / "al1.json", "--format", "github")
+    assert result.returncode == 2 and f"/stages/0/score/{field}: expected" in result.stderr
 
 
 def many_stages(report: dict[str, Any], count: int) -> None:
@@ -707,7 +709,7 @@ def many_points(report: dict[str, Any], count: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "most", "says"),
+    ("change", "most", "message"),
     [
         (many_stages, 120, "/stages: 121 items exceed the limit of 120."),
         (many_checks, 400, "/stages/0/checks: 401 items exceed the limit of 400."),
@@ -716,7 +718,7 @@ def many_points(report: dict[str, Any], count: int) -> None:
         (many_points, 1000, "the stages have 10,001 points together, more than the limit of 10,000."),
     ],
 )
-def test_reports_beyond_a_maximum_are_refused(tmp_path, change, most, says):
+def test_reports_beyond_a_maximum_are_refused(tmp_path, change, most, message):
     report = samples.report()
     change(report, most)
     (file := tmp_path / "al1.json").write_text(json.dumps(report))
@@ -726,7 +728,7 @@ def test_reports_beyond_a_maximum_are_refused(tmp_path, change, most, says):
     file.write_text(json.dumps(report))
     with pytest.raises(UserError) as refused:
         read_report(file)
-    assert f"{says} {TOO_MUCH}" in str(refused.value)
+    assert f"{message} {TOO_MUCH}" in str(refused.value)
 
 
 def test_large_documents_are_refused(tmp_path, monkeypatch):
@@ -747,8 +749,8 @@ def test_an_unclosed_sequence_in_a_quoted_line_hides_no_other_line(start):
     assert made.stages[1].compilation.failure
     made.stages[1].compilation.failure.message += f"\n#error {start}"
     made.stages[1].compilation.log += f"\n#error {start}"
-    told = tell_report(made)
-    assert set(whole.splitlines()) <= set(told.splitlines()) and "\x1b" not in told
+    output = tell_report(made)
+    assert set(whole.splitlines()) <= set(output.splitlines()) and "\x1b" not in output
 
 
 def test_hidden_names_are_collected_once(monkeypatch):
@@ -762,31 +764,31 @@ def test_hidden_names_are_collected_once(monkeypatch):
         assert len(calls) == 1
 
 
-@pytest.mark.parametrize("wanted", [*ONE_REPORT, "canvas", "moodle"])
-def test_the_command_writes_each_format(tmp_path, wanted):
+@pytest.mark.parametrize("system", [*ONE_REPORT, "canvas", "moodle"])
+def test_the_command_writes_each_format(tmp_path, system):
     report = tmp_path / "al1.json"
     report.write_text(json.dumps(samples.report()))
-    said = run_module(
-        "grader.python.batch.outputs.export", report, "--format", wanted, "--output", tmp_path / "out/file"
+    result = run_module(
+        "grader.python.batch.outputs.export", report, "--format", system, "--output", tmp_path / "out/file"
     )
-    assert said.returncode == 0, said.stderr
+    assert result.returncode == 0, result.stderr
     text = (tmp_path / "out/file").read_bytes().decode()
-    if wanted in VALIDATORS:
-        VALIDATORS[wanted](text)
-        assert run_module("grader.python.batch.outputs.export", report, "--format", wanted).stdout == text
+    if system in VALIDATORS:
+        VALIDATORS[system](text)
+        assert run_module("grader.python.batch.outputs.export", report, "--format", system).stdout == text
     else:
         assert "al1" in {cell for row in check_csv(text) for cell in row}
-        assert "Points are pending" in said.stderr
-    assert ("::stop-commands::" in said.stdout) == (wanted == "github")
+        assert "Points are pending" in result.stderr
+    assert ("::stop-commands::" in result.stdout) == (system == "github")
 
 
 def test_the_command_lists_students_who_are_not_in_the_gradebook(tmp_path):
     (report := tmp_path / "r.json").write_text(json.dumps(samples.report()))
     (book := tmp_path / "book.csv").write_text("username,Grade\nal1,\n")
     words = (f"al1={report}", f"zoe={report}", "--format", "moodle", "--gradebook", book)
-    said = run_module("grader.python.batch.outputs.export", *words)
-    assert said.returncode == 1
-    assert "or has a different name: zoe." in said.stderr and "33.32" in said.stdout
+    result = run_module("grader.python.batch.outputs.export", *words)
+    assert result.returncode == 1
+    assert "or has a different name: zoe." in result.stderr and "33.32" in result.stdout
     assert run_module("grader.python.batch.outputs.export", report, report, "--format", "autolab").returncode == 2
     (tmp_path / "no.json").write_text("{}")
     assert (
@@ -799,8 +801,8 @@ def test_the_judges_own_sample_can_be_exported():
     """tests/model/expected/report.json is a report by the judge that contains every kind of part."""
     file = Path(__file__).resolve().parents[3] / "model/expected/report.json"
     made = make_report(json.loads(file.read_text()))
-    for wanted, convert in ONE_REPORT.items():
-        VALIDATORS[wanted](convert(made))
+    for system, convert in ONE_REPORT.items():
+        VALIDATORS[system](convert(made))
     assert "secret_1" not in tell_report(made)
 
 

@@ -76,14 +76,14 @@ def test_a_partner_does_not_see_decisions_for_one_student_alone(course: Course) 
     course.grade("--roster", course.root / "roster.csv")
     course.verb("points", "--student", "al1", "--item", "talk", "--points", "2", "--of", "5", "--reason", "good")
     course.verb("report")
-    said = (course.out / "feedback/al1+at2/feedback.txt").read_text()
-    assert "talk" not in said and "Together" not in said
-    assert "A decision concerns only one of you" in said
+    output = (course.out / "feedback/al1+at2/feedback.txt").read_text()
+    assert "talk" not in output and "Together" not in output
+    assert "A decision concerns only one of you" in output
     course.verb("points", "--student", "at2", "--item", "talk", "--points", "2", "--of", "5", "--reason", "good")
     course.verb("report")
-    said = (course.out / "feedback/al1+at2/feedback.txt").read_text()
-    assert said == (course.out / "feedback/al1/feedback.txt").read_text()
-    assert "talk: 2 of 5 points." in said and "Together 14 of 25 points for al1 and at2" in said
+    output = (course.out / "feedback/al1+at2/feedback.txt").read_text()
+    assert output == (course.out / "feedback/al1/feedback.txt").read_text()
+    assert "talk: 2 of 5 points." in output and "Together 14 of 25 points for al1 and at2" in output
 
 
 def test_a_student_who_was_given_zero_points_sees_it_too(course: Course) -> None:
@@ -92,8 +92,8 @@ def test_a_student_who_was_given_zero_points_sees_it_too(course: Course) -> None
     course.grade()
     course.verb("points", "--student", "al1", "--item", "talk", "--points", "2", "--of", "5", "--reason", "good")
     course.verb("report")
-    said = (course.out / "feedback/at2/feedback.txt").read_text()
-    assert "talk: no points yet, of 5." in said and "Together 12 of 25 points" in said
+    output = (course.out / "feedback/at2/feedback.txt").read_text()
+    assert "talk: no points yet, of 5." in output and "Together 12 of 25 points" in output
 
 
 def test_the_page_counts_submissions_and_students() -> None:
@@ -111,7 +111,7 @@ def test_decisions_are_checked_and_their_effect_is_printed(course: Course) -> No
     roster.write_text("id,login,name\nal1,Ada.L@uni.example,Ada\n")
     course.grade("--roster", roster)
     reason = ("--reason", "x")
-    for words, says in (
+    for words, message in (
         (("due", "--at", "2020-01-01T00:00"), "no time zone"),
         (("due", "--at", "2020-01-01T00:00Z", "--percent-per-day", "-5"), "--percent-per-day -5: give 0 to 100"),
         (("due", "--at", "2020-01-01T00:00Z", "--percent-per-day", "nan"), "give 0 to 100"),
@@ -123,12 +123,12 @@ def test_decisions_are_checked_and_their_effect_is_printed(course: Course) -> No
         (("override", "--student", "al1", "--points", "700", *reason), "--points 700: give 0 to 20"),
         (("override", "--student", "bob", "--points", "7", *reason), "No student has the name bob"),
     ):
-        said = course.verb(*words)
-        assert said.returncode == 2 and says in said.stderr, (words, said.stderr)
-    said = course.verb("due", "--at", "2020-01-01T00:00Z", "--percent-per-day", "10")
-    assert "0 of 1 are late" in said.stdout and "--trust-file-dates" in said.stdout
-    said = course.verb("points", "--student", "ada.l@uni.example", "--points", "3", "--of", "0", *reason)
-    assert "al1 (Ada): 15 of 20 points" in said.stdout and "report" in said.stdout, said.stderr
+        result = course.verb(*words)
+        assert result.returncode == 2 and message in result.stderr, (words, result.stderr)
+    result = course.verb("due", "--at", "2020-01-01T00:00Z", "--percent-per-day", "10")
+    assert "0 of 1 are late" in result.stdout and "--trust-file-dates" in result.stdout
+    result = course.verb("points", "--student", "ada.l@uni.example", "--points", "3", "--of", "0", *reason)
+    assert "al1 (Ada): 15 of 20 points" in result.stdout and "report" in result.stdout, result.stderr
 
 
 def late(hours: float, policy: Policy) -> float:
@@ -157,8 +157,12 @@ def test_feedback_of_a_late_hand_in_shows_both_times() -> None:
         "due at 2026-11-21 23:59:00 (UTC+01:00). 2 points less."
     ]
     policy.extensions["s"] = datetime(2026, 11, 22, 12, tzinfo=UTC)
-    (said,) = describe_submission(row, finals(row, policy, 20))
-    assert "1 day late" in said and "at 2026-11-22 23:30:00, as" in said and "due at 2026-11-22 12:00:00 (UTC)" in said
+    (output,) = describe_submission(row, finals(row, policy, 20))
+    assert (
+        "1 day late" in output
+        and "at 2026-11-22 23:30:00, as" in output
+        and "due at 2026-11-22 12:00:00 (UTC)" in output
+    )
 
 
 def test_hand_ins_with_nothing_to_grade_are_listed_first() -> None:
@@ -552,13 +556,13 @@ def test_every_submission_gets_feedback(course: Course) -> None:
     course.hand_in("at2", "compile_error")
     (course.handed_in / "gh3.zip").write_bytes(b"PK")
     course.grade()
-    for student, says in (
+    for student, message in (
         ("al1", "12 of 20 points so far; 8 are pending"),
         ("at2", "compile_error"),
         ("gh3", "Its end is missing."),
     ):
         folder = course.out / "feedback" / student
-        assert says in (folder / "feedback.txt").read_text()
+        assert message in (folder / "feedback.txt").read_text()
         assert (folder / "index.html").read_text().startswith("<!doctype html>")
         assert (folder / "report.json").exists() == (student != "gh3")
     assert str(course.out) not in (course.out / "feedback/at2/report.json").read_text()
@@ -570,30 +574,30 @@ def test_final_points_reach_canvas_and_moodle(course: Course) -> None:
         course.hand_in(student, "fine", "fine")
     course.grade()
     course.verb("override", "--student", "at2", "--points", "7.5", "--reason", "shown")
-    said = course.verb("export", "--format", "canvas", "--title", "Lab (77)")
-    assert said.returncode == 0, said.stderr
-    lines = [line for line in csv.reader(said.stdout.splitlines()) if line]
+    result = course.verb("export", "--format", "canvas", "--title", "Lab (77)")
+    assert result.returncode == 0, result.stderr
+    lines = [line for line in csv.reader(result.stdout.splitlines()) if line]
     assert [(line[3], line[5]) for line in lines[2:]] == [("al1", "12"), ("at2", "7.5")]
     exported = course.root / "canvas.csv"
     exported.write_text("Student,ID,SIS User ID,SIS Login ID,Section,Lab (77)\nAda,1,,al1,A,\nAlan,2,,at2,A,\n")
     for title, unknown in (("Lab", False), ("Another", True)):
-        said = course.verb("export", "--format", "canvas", "--title", title, "--gradebook", exported)
-        assert said.returncode == 0 and "Points are pending, so these are not final: al1." in said.stderr
-        assert ("Canvas has no column 'Another' yet" in said.stderr) == unknown
+        result = course.verb("export", "--format", "canvas", "--title", title, "--gradebook", exported)
+        assert result.returncode == 0 and "Points are pending, so these are not final: al1." in result.stderr
+        assert ("Canvas has no column 'Another' yet" in result.stderr) == unknown
     output = course.root / "new.csv"
     words = ("--format", "canvas", "--gradebook", exported, "--output", output, "--title")
-    said = course.verb("export", *words, "Lab (78)")
-    assert said.returncode == 2 and "--title must be one of: Lab (77)" in said.stderr and not output.exists()
+    result = course.verb("export", *words, "Lab (78)")
+    assert result.returncode == 2 and "--title must be one of: Lab (77)" in result.stderr and not output.exists()
     exported.write_text(exported.read_text().replace("\n", "\n    Points Possible,,,,,15\n", 1))
-    said = course.verb("export", *words, "Lab (77)")
-    assert said.returncode == 1 and "has 15 points in Canvas, but the maximum here is 20." in said.stderr
+    result = course.verb("export", *words, "Lab (77)")
+    assert result.returncode == 1 and "has 15 points in Canvas, but the maximum here is 20." in result.stderr
     assert "Points Possible,,,,,15" in output.read_text()
     roster = course.root / "moodle.csv"
     roster.write_text("Username\nal1\n")
-    said = course.verb("export", "--format", "moodle", "--gradebook", roster)
-    assert said.returncode == 1
-    assert "al1,12," in said.stdout
-    assert "at2" in said.stderr
+    result = course.verb("export", "--format", "moodle", "--gradebook", roster)
+    assert result.returncode == 1
+    assert "al1,12," in result.stdout
+    assert "at2" in result.stderr
 
 
 def test_points_of_an_excluded_kind_are_omitted_everywhere(course: Course) -> None:
@@ -611,8 +615,8 @@ def test_points_of_an_excluded_kind_are_omitted_everywhere(course: Course) -> No
     course.verb("points", "--student", "al1", "--points", "3", "--of", "5", "--reason", "good")
     before = gradebook(course)["at2"]
     assert "All kinds of points count already" in course.verb("without", "--undo").stderr
-    said = course.verb("without", "--kind", "speed")
-    assert "Not counted for any student: speed points. lab has 16 points" in said.stdout, said.stderr
+    result = course.verb("without", "--kind", "speed")
+    assert "Not counted for any student: speed points. lab has 16 points" in result.stdout, result.stderr
     course.verb("report")
     book = gradebook(course)
     values = {one: [book[one][column] for column in ("points", "of", "pending", STAGES[0])] for one in book}
@@ -628,8 +632,8 @@ def test_points_of_an_excluded_kind_are_omitted_everywhere(course: Course) -> No
     assert "Not counted for any student: speed points." in course.verb("status").stdout
     lines = list(csv.reader(course.verb("export", "--format", "canvas").stdout.splitlines()))
     assert [line[5] for line in lines[1:]] == ["21", "15", "12"]
-    said = course.verb("export", "--format", "moodle").stdout
-    assert "lab: 12 of 21 points" in said and "speed pending" not in said
+    result = course.verb("export", "--format", "moodle").stdout
+    assert "lab: 12 of 21 points" in result and "speed pending" not in result
     assert "give 0 to 21" in course.verb("override", "--student", "at2", "--points", "22", "--reason", "x").stderr
     assert "All kinds of points count. lab has 20 points" in course.verb("without", "--undo").stdout
     course.verb("report")
@@ -668,8 +672,8 @@ def test_a_hand_in_that_was_deleted_is_kept_and_reported(course: Course) -> None
     course.grade()
     shutil.move(course.handed_in / "al1", course.root / "elsewhere")
     course.hand_in("at2", "fine", "fine")
-    said = course.grade()
-    assert "No longer among the submissions, and kept as graded: al1" in said.stderr
+    result = course.grade()
+    assert "No longer among the submissions, and kept as graded: al1" in result.stderr
     assert set(course.statuses()) == {"al1", "at2"}
 
 
@@ -688,9 +692,11 @@ def test_points_given_by_hand_are_exported_even_if_nothing_was_graded(course: Co
     assert not cells.keys() & {"al1", "jb4", "kt5"}  # the judge failed, or nothing handed in: no row, not 0 points
     for student in ("al1", "at2", "jb4"):
         course.verb("override", "--student", student, "--points", "7.5", "--reason", "shown in person")
-    said = course.verb("export", "--format", "moodle").stdout
-    assert 'at2,7.5,"No file of this lab is in it.' in said and "Points were set by hand." in said
+    output = course.verb("export", "--format", "moodle").stdout
+    assert 'at2,7.5,"No file of this lab is in it.' in output and "Points were set by hand." in output
     course.verb("report")
-    assert "shown in person" not in said and "shown in person" in (course.out / "gradebook.csv").read_text("utf-8-sig")
+    assert "shown in person" not in output and "shown in person" in (course.out / "gradebook.csv").read_text(
+        "utf-8-sig"
+    )
     cells = {line[3]: line[5] for line in csv.reader(course.verb("export", "--format", "canvas").stdout.splitlines())}
     assert [cells.get(student) for student in ("al1", "at2", "gh3", "jb4", "kt5")] == ["7.5", "7.5", "0", "7.5", None]

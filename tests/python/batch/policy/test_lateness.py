@@ -88,8 +88,8 @@ def test_a_back_dated_archive_is_late_if_canvas_says_so(course: Course) -> None:
     submit(course, "anon_aB3xY_502_a.zip")
     submit(course, "LATE_anon_Zz9Zz_503_a.zip")
     course.grade()
-    said = course.verb("due", "--at", "2026-11-21T23:59+01:00", "--percent-per-day", "10")
-    assert "2 of 4 are late.\nSources of the time disagree (2): 17 (ada): Canvas marks it late" in said.stdout
+    result = course.verb("due", "--at", "2026-11-21T23:59+01:00", "--percent-per-day", "10")
+    assert "2 of 4 are late.\nSources of the time disagree (2): 17 (ada): Canvas marks it late" in result.stdout
     course.verb("report")
     book = read_gradebook(course)
     assert {key: line["late_days"] for key, line in book.items()} == {
@@ -119,10 +119,10 @@ def test_the_worksheets_times_count_before_the_names(course: Course, tmp_path: P
                  f"Alan Turing_6_assignsubmission_file_{LAB}-at-2026-11-01-101010.tar.gz"):  # fmt: skip
         submit(course, name)
     course.grade("--roster", roster)
-    said = course.verb("due", "--at", "2026-11-21T23:59+01:00", "--percent-per-day", "10").stdout
+    output = course.verb("due", "--at", "2026-11-21T23:59+01:00", "--percent-per-day", "10").stdout
     assert (
-        "1 of 3 are late." in said
-        and "6 (Alan Turing): Moodle's worksheet says 2026-11-22 10:00:00, but the archive's name" in said
+        "1 of 3 are late." in output
+        and "6 (Alan Turing): Moodle's worksheet says 2026-11-22 10:00:00, but the archive's name" in output
     )
     course.verb("report")
     book = read_gradebook(course)

@@ -64,8 +64,8 @@ def test_pull_grade_and_push_of_a_course_work_despite_faults(canvas: Canvas, cou
     assert "leeann_LATE_7000_500000_lab 1.zip" not in files and any(
         name.startswith("lee0ann_LATE_7000_") for name in files
     )
-    said = grade(course, pulled)
-    assert said.returncode == 0 and "roster" not in said.stderr.lower(), said.stderr
+    result = grade(course, pulled)
+    assert result.returncode == 0 and "roster" not in result.stderr.lower(), result.stderr
     assert run("push", course.out, "--canvas", canvas.url, *WHERE) == 0
     assert not canvas.writes, "without --send, nothing is written"
     for _ in range(2):  # the second time changes nothing
@@ -129,11 +129,11 @@ def test_push_prints_the_changes_and_skips_excused_students(
     del canvas.submissions[7000]
     capsys.readouterr()
     assert run("push", course.out, "--canvas", canvas.url, *WHERE) == 1
-    said = capsys.readouterr()
-    assert "u001x: 5 -> 12, feedback (feedback.html, feedback.txt)" in said.out
-    assert "u002x: feedback (feedback.html, feedback.txt)" in said.out
-    assert "2 students would change (add --send to write)" in said.out
-    assert "Canvas has no submission of u000x" in said.err
+    output = capsys.readouterr()
+    assert "u001x: 5 -> 12, feedback (feedback.html, feedback.txt)" in output.out
+    assert "u002x: feedback (feedback.html, feedback.txt)" in output.out
+    assert "2 students would change (add --send to write)" in output.out
+    assert "Canvas has no submission of u000x" in output.err
 
 
 def test_two_pushes_at_once_write_each_comment_once(
@@ -211,13 +211,13 @@ def test_other_users_cannot_read_the_token(canvas: Canvas, tmp_path: Path, capsy
 
     monkeypatch.delenv("CANVAS_TOKEN")
     (file := tmp_path / "token").write_text(TOKEN + "\n")
-    for words, mode, says in (
+    for words, mode, message in (
         (pulled, 0o600, "No access token"),
         ((*pulled, "--token-file", file), 0o644, "Other users can read"),
         ((*pulled[:3], "http://canvas.example.edu", *WHERE, "--token-file", file), 0o600, "with https://"),
     ):
         file.chmod(mode)
-        with pytest.raises(UserError, match=says):
+        with pytest.raises(UserError, match=message):
             run(*words)
     assert run(*pulled, "--token-file", file) == 0
     file.write_text("wrong")

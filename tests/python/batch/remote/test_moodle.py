@@ -42,8 +42,8 @@ def test_pull_grade_and_push_work_despite_faults(moodle: Moodle, course: Course,
     contents = sorted(file.read_bytes() for file in (pulled / "hand-ins").rglob("*") if file.is_file())
     assert contents == sorted(moodle.files.values())
     course.handed_in = pulled / "hand-ins"
-    said = course.grade("--roster", pulled / "roster.csv")
-    assert said.returncode == 0 and not said.stderr, said.stderr
+    result = course.grade("--roster", pulled / "roster.csv")
+    assert result.returncode == 0 and not result.stderr, result.stderr
     assert course.statuses() == {
         f"u{number:03}x": "not_submitted" if number == 19 else "graded" for number in range(20)
     }
