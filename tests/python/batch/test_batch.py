@@ -250,7 +250,7 @@ def test_regrading_lists_students_whose_points_changed(course: Course) -> None:
     assert output.endswith("and 3 more\nThe points are the same for 1 student.\n")
 
 
-def test_a_batch_of_an_earlier_version_stores_only_the_graders_version(course: Course) -> None:
+def test_grades_are_stale_if_the_lab_or_the_grader_changed(course: Course) -> None:
     course.hand_in("al1", "fine", "fine")
     course.grade()
     ((kept,),) = course.database().query("SELECT lab_hash FROM grades")

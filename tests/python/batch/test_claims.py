@@ -1,4 +1,4 @@
-"""File names, display names and partners' ids are chosen by students; they take no points from any other student."""
+"""Students choose file names, display names and partners' ids; these never take points from another student."""
 
 from __future__ import annotations
 
@@ -298,7 +298,7 @@ def test_partners_in_a_name_that_a_browser_changed_are_credited(folder: Path, en
     assert one.members == ["al1", "bo2"] and one.handed_in == "2026-11-20T10:00:00Z"
 
 
-# --- a roster that has moved ---
+# --- a roster that was moved ---
 
 
 def test_a_missing_roster_stops_the_batch(course: Course) -> None:

@@ -1,4 +1,4 @@
-"""What Moodle and Canvas write: groups, numbers without logins, names of several students."""
+"""Hand-ins and rosters as Moodle and Canvas write them: groups, numbers without logins, shared names."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def hand_in(folder: Path, *names: str) -> None:
 
 
 def test_a_groups_hand_in_belongs_to_all_its_students(folder: Path) -> None:
-    """The number before the mark is the group's: 5 is Grace Hopper's number in the worksheet."""
+    """The number in the folder's name is the group's; in the worksheet, 5 is Grace Hopper's number."""
     hand_in(folder, "Team 5_5_assignsubmission_file", "Team 3_3_assignsubmission_file")
     found = find(folder, TEAMS)
     assert {key: (one.members, one.known_by) for key, one in found.items()} == {

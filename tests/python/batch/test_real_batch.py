@@ -65,7 +65,7 @@ def test_honest_wrong_and_hostile_submissions_do_not_affect_each_other(tmp_path:
 
 
 def test_two_parallel_judges_report_no_finding_in_correct_stages(tmp_path: Path) -> None:
-    """The sanitizer runs blocks one after the other, for any number of threads that a batch gives its judges."""
+    """The sanitizer runs blocks one after the other, whatever the number of threads that a batch gives its judges."""
     lab, handed_in = "dot_product", tmp_path / "handed in"
     for student in ("al1", "al2"):
         (handed_in / student).mkdir(parents=True)

@@ -1,5 +1,4 @@
-"""The records of reference solutions that were graded repeatedly: no solution was accused, and README's figures
-match."""
+"""Tests of the recorded results of repeated grading: no solution was accused, and README's figures match."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The identification of students: names of files, the roster, and course systems' gradebooks."""
+"""The identification of students by file names, the roster, and course systems' gradebooks."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ def serve_command(course: Course, *more: str | Path) -> list[str]:
 
 @contextmanager
 def serving(course: Course, *more: str | Path) -> Iterator[subprocess.Popen[str]]:
-    """Serve until the end of the block, which has to stop cleanly unless it was killed."""
+    """Run `serve` until the end of the block. It must stop cleanly unless it was killed."""
     process = subprocess.Popen(
         serve_command(course, *more), cwd=ROOT, env=environment(), stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
@@ -53,7 +53,7 @@ def serving(course: Course, *more: str | Path) -> Iterator[subprocess.Popen[str]
 
 
 def wait_until(holds: Callable[[], bool], process: subprocess.Popen[str]) -> None:
-    """Wait until something holds. Fails if the process ends first, or after minutes, which only a hang takes."""
+    """Wait until the condition is true. Fail if the process ends first, or after minutes, because it then hangs."""
     end_s = time.monotonic() + 300
     while not holds():
         assert process.poll() is None and time.monotonic() < end_s

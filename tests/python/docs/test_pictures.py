@@ -1,4 +1,4 @@
-"""The drawings that scripts make are those that are committed."""
+"""The committed drawings equal those that the scripts generate, and have descriptions."""
 
 from __future__ import annotations
 

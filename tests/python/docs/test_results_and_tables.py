@@ -1,4 +1,4 @@
-"""grader/python/docs/results.py and tables.py: figures and tables come from files, and what is stale is named."""
+"""Tests of results.py and tables.py: figures and tables come from files, and stale ones are reported."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def write(file: Path, content: Any) -> Path:
 
 @pytest.fixture
 def course(tmp_path: Path) -> Path:
-    """A project with one lab, its handout, and no results."""
+    """Make a project with one lab, its handout, and no results."""
     write(tmp_path / "labs/lab/lab.json", LAB)
     write(tmp_path / "handouts/lab.md", HANDOUT)
     write(tmp_path / "README.md", "<!-- table: labs -->\n<!-- end -->\n")
@@ -274,7 +274,7 @@ def test_results_file_reads_back_and_keeps_what_was_not_measured_again(course: P
 
 
 def sweep(choices: dict[tuple[int, ...], float], **changes: Any) -> dict[str, Any]:
-    """A sweep of lab/01_first by BLOCK, RUN and what else the choices have; a time of 0 is a choice that failed."""
+    """Return a sweep of lab/01_first over the macros of `choices`; a time of 0 marks a choice that failed."""
     points = []
     for values, time in choices.items():
         defines = dict(zip(("BLOCK", "RUN", "AHEAD"), values, strict=False))
@@ -286,14 +286,14 @@ def sweep(choices: dict[tuple[int, ...], float], **changes: Any) -> dict[str, An
     return about | {"gpu": machine["gpu"], "driver": machine["driver"], "points": points} | changes
 
 
-def keep_sweep(course: Path, content: Any) -> Any:
+def store_sweep(course: Path, content: Any) -> Any:
     return run_module(RESULTS, "--sweeps", write(course / "sweep.json", content), cwd=course)
 
 
-def show_sweep(course: Path, usual: dict[str, int]) -> list[str]:
-    """The table of the sweep kept last, for a stage whose tunables have these usual values."""
+def show_sweep(course: Path, defaults: dict[str, int]) -> list[str]:
+    """Return the table of the latest sweep, for a stage whose tunables have these default values."""
     manifest = json.loads((course / "labs/lab/lab.json").read_text())
-    manifest["stages"][0]["tunables"] = [{"macro": macro, "usual": value} for macro, value in usual.items()]
+    manifest["stages"][0]["tunables"] = [{"macro": macro, "usual": value} for macro, value in defaults.items()]
     write(course / "labs/lab/lab.json", manifest)
     write(course / "handouts/lab.md", "<!-- table: sweep lab 01_first -->\n<!-- end -->\n")
     assert run_module(TABLES, cwd=course).returncode == 0
@@ -322,7 +322,7 @@ def test_the_profilers_counts_are_next_to_the_times(course: Path) -> None:
 def test_a_sweep_of_all_combinations_is_a_grid(course: Path) -> None:
     assert show_sweep(course, {"BLOCK": 64, "RUN": 4}) == ["Not measured yet."]
     times = {(256, 4): 0.05, (256, 1): 0.04, (64, 1): 0.1, (64, 4): 0}
-    result = keep_sweep(course, sweep(times))
+    result = store_sweep(course, sweep(times))
     assert result.stdout == "handouts/results/nvidia-h200.json: sweep of lab/01_first\n"
     assert show_sweep(course, {"BLOCK": 64, "RUN": 4}) == [
         "NVIDIA H200, timed, revision 0.1 (af92a6f): the best time is in seconds for 1000 iterations; the other "
@@ -334,7 +334,7 @@ def test_a_sweep_of_all_combinations_is_a_grid(course: Path) -> None:
         "| 256 | **0.04000 s** | 1.25× |",
     ]
     threes = {(block, run, ahead): 0.01 * block + ahead for block in (1, 2) for run in (1, 4) for ahead in (1, 2)}
-    keep_sweep(course, sweep(threes))
+    store_sweep(course, sweep(threes))
     assert show_sweep(course, {"BLOCK": 1, "RUN": 1, "AHEAD": 1})[2:5] == [
         "| `BLOCK` | `RUN` | `AHEAD` 1 | `AHEAD` 2 |",
         "| --: | --: | --: | --: |",
@@ -343,7 +343,7 @@ def test_a_sweep_of_all_combinations_is_a_grid(course: Path) -> None:
 
 
 def test_a_sweep_of_one_tunable_at_a_time_is_a_list(course: Path) -> None:
-    keep_sweep(course, sweep({(256, 1): 0.05, (64, 1): 0, (512, 1): 0.1, (256, 4): 0.04}))
+    store_sweep(course, sweep({(256, 1): 0.05, (64, 1): 0, (512, 1): 0.1, (256, 4): 0.04}))
     assert show_sweep(course, {"BLOCK": 256, "RUN": 1})[2:] == [
         "| `BLOCK` | `RUN` | Time |",
         "| --: | --: | --: |",
@@ -356,7 +356,7 @@ def test_a_sweep_of_one_tunable_at_a_time_is_a_list(course: Path) -> None:
 
 def test_a_newer_sweep_replaces_an_older_one(course: Path) -> None:
     measure(course, report(), "--sweeps", write(course / "sweep.json", sweep({(256, 1): 0.05, (64, 1): 0.06})))
-    assert keep_sweep(course, sweep({(256, 1): 0.03, (64, 1): 0.06})).returncode == 0
+    assert store_sweep(course, sweep({(256, 1): 0.03, (64, 1): 0.06})).returncode == 0
     file = course / "handouts/results/nvidia-h200.json"
     results = read_results(file)
     assert sorted(results.stages) == ["lab/01_first", "lab/02_second"]
@@ -377,14 +377,14 @@ def test_a_newer_sweep_replaces_an_older_one(course: Path) -> None:
 def test_an_unsuitable_sweep_is_refused(course: Path, changes: dict[str, Any], message: str) -> None:
     measure(course, report())
     before = (course / "handouts/results/nvidia-h200.json").read_text()
-    result = keep_sweep(course, sweep({(256, 1): 0.05}, **changes))
+    result = store_sweep(course, sweep({(256, 1): 0.05}, **changes))
     assert result.returncode == 2
     assert message in result.stderr
     assert (course / "handouts/results/nvidia-h200.json").read_text() == before
 
 
 def test_a_changed_solution_makes_its_sweep_stale(course: Path) -> None:
-    keep_sweep(course, sweep({(256, 1): 0.05}))
+    store_sweep(course, sweep({(256, 1): 0.05}))
     write(course / "solutions/lab/01_first.cu", "int changed;\n")
     result = run_module(TABLES, cwd=course)
     assert result.returncode == 1

@@ -1,4 +1,4 @@
-"""The slides hold every stage of a lab, with its idea, pictures and questions, and need no other file."""
+"""The slides contain every stage of a lab with its idea, pictures and questions, and need no other file."""
 
 from __future__ import annotations
 

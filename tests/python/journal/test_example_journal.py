@@ -1,4 +1,4 @@
-"""handouts/example-journal: its records can be read, and the journal beside them is the one that they make."""
+"""Tests of handouts/example-journal: its records can be read, and the committed journal is rendered from them."""
 
 from __future__ import annotations
 

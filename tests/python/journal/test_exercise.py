@@ -1,4 +1,4 @@
-"""make bug and make bugs: what an answer gets, what is kept, and how bad input is refused."""
+"""Tests of make bug and make bugs: outcomes of answers, stored records, and refusals of invalid input."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_an_answer_is_compared_with_the_findings(line, kind, outcome):
 
 
 def test_every_cause_of_a_defect_is_a_kind():
-    """The causes are those in the sanitizer's words, without the notes that explain no wrong output."""
+    """The causes are those of the sanitizer, except for notes that explain no wrong output."""
     text = (ROOT / "grader/judge/sanitizer/finding_words.cpp").read_text()
     notes = {"same_value", "beside_atomic", "unset_constant"}
     causes = set(re.findall(r"cause::(\w+)", text)) - notes
@@ -85,7 +85,7 @@ def test_an_exercise_can_be_solved_step_by_step(tmp_path, exercises):
     copy = tmp_path / "work" / LAB / f"exercises/{NAME}.cu"
     assert begun.returncode == 0 and str(copy) in begun.stdout and "LINE=… KIND=…" in begun.stdout
     assert copy.read_bytes() == (exercises / LAB / f"{NAME}.cu").read_bytes()
-    copy.write_text(copy.read_text() + "// my own words\n")  # it stays, and the answer is about the exercise
+    copy.write_text(copy.read_text() + "// my own words\n")  # this is kept, and answers refer to the exercise
     load, add = line_of(exercises, "= i < len"), line_of(exercises, "+= input_s")
     question = "Question: What ensures that one of the two threads is first?"
     result = bug(tmp_path, LAB, "--line", add, "--kind", "race")  # without EXERCISE: the last one

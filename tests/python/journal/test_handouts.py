@@ -1,4 +1,4 @@
-"""The handouts as HTML: complete, with links that work without a network, and a search."""
+"""The handouts' HTML pages are complete, have links that work without a network, and have a search."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""inspection.py: the page shows findings and counts at their lines, as text, and fetches nothing."""
+"""Tests of inspection.py: the page shows findings and counts at their lines, as text, and fetches nothing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The lab journal: which records belong to which optimisation, what is compared with what, what is never claimed."""
+"""The lab journal assigns records to optimisations, and compares only times that are comparable."""
 
 from __future__ import annotations
 
@@ -49,17 +49,17 @@ def test_the_journal_contains_everything_that_a_course_asks_for(tmp_path: Path) 
         "= 0.02960 s",
         "9.810 s",  # the CPU
         "16 threads",
-        "Halve the steps.",  # the student's words
+        "Halve the steps.",  # the student's note
         "Hours noted2.5",
         "Not written yet: What speedup do I expect, and why, Difficulties, What I learnt.",
         "What changed against 01_serial: 1 line added, 1 removed",
         "2.14× as fast as 01_serial",
         "faster by more than the noise",
-        "48%",  # of the bound
+        "48%",  # share of the bound
         "In seconds: ",
-        "Bytes requested, over the minimum 15.4× 1.25×".replace(" 1", "1"),  # the counter that moved
+        "Bytes requested, over the minimum 15.4× 1.25×".replace(" 1", "1"),  # the counter that changed
         "Sweep: best is BLOCK=256, of 3 choices",
-        "1 version tried and discarded",  # what was abandoned, with its time
+        "1 version tried and discarded",  # with its time
         "0.08830 s",
         "1 version did not pass: tail_lost.",
         "Also measured: NVIDIA T4 (batch-1), from report.json",  # apart
@@ -68,7 +68,7 @@ def test_the_journal_contains_everything_that_a_course_asks_for(tmp_path: Path) 
         "Begun, not passed yet03_shuffle failed (tail_lost)",
     ):
         assert words in text, words
-    assert text.count("Sectors, over the minimum") == 1  # in the first; then it does not move
+    assert text.count("Sectors, over the minimum") == 1  # in the first optimisation; later it does not change
     assert Reader(page_of(tmp_path)).text.count("Lab journal") == 0
 
 
@@ -194,8 +194,8 @@ def test_a_version_that_passed_and_was_never_timed_is_mentioned_once(tmp_path: P
         report(2, "01_serial", "b", 0.07),
         report(3, "01_serial", "a"),
         report(4, "01_serial", "c", verdict="failed"),
-        report(5, "01_serial", "b"),  # the text that stands
-        report(6, "01_serial", "d"),  # may be timed yet
+        report(5, "01_serial", "b"),  # the current text
+        report(6, "01_serial", "d"),  # can still be timed
     ]
     folder = write_course(tmp_path / "timed", records)
     a = journals.sha("a")[:8]
@@ -266,7 +266,7 @@ def test_another_machine_is_never_compared(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("change", [{"gpu": "NVIDIA T4"}, {"cpu": "Another"}, {"host": "x"}])
-def test_another_gpu_clock_or_driver_is_another_machine(tmp_path: Path, change: dict[str, str]) -> None:
+def test_another_gpu_cpu_or_host_is_another_machine(tmp_path: Path, change: dict[str, str]) -> None:
     first = report(1, "01_serial", "a", 0.2)
     write_course(tmp_path, [first, elsewhere(first, **change)])
     assert len(read(tmp_path).places) == 2

@@ -1,4 +1,4 @@
-"""notes.py and prose.py: the student's words are kept, split at their headings and shown as written."""
+"""Tests of notes.py and prose.py: the student's text is kept, split at its headings and shown as written."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_a_new_note_has_the_prompts_and_says_when_it_was_begun(tmp_path: Path) -
 
 
 def test_a_full_disk_leaves_no_partial_note(tmp_path: Path) -> None:
-    """It would stay without the time at which it was begun, because a note that exists is never written over."""
+    """A partial note would never get the time at which it was begun, because existing notes are not overwritten."""
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (100, limits[1]))
     try:
@@ -59,9 +59,9 @@ def test_a_note_is_never_overwritten(tmp_path: Path) -> None:
     file.write_text("mine")
     assert note(tmp_path, "02_tree").stdout == first.stdout
     assert file.read_text() == "mine"
-    second = note(tmp_path, "02", "--new")  # the first one has words in it
+    second = note(tmp_path, "02", "--new")  # the first one contains text
     assert f"Your note: {file.with_name('02_tree-2.md')}" in second.stdout
-    assert note(tmp_path, "02").stdout == second.stdout  # the one that is being worked on
+    assert note(tmp_path, "02").stdout == second.stdout  # the current note
     assert file.read_text() == "mine"
 
 
@@ -106,7 +106,7 @@ def test_an_ambiguous_stage_is_refused(tmp_path: Path, stage: str) -> None:
 
 
 def run_on_terminal(root: Path, editor: str) -> str:
-    """What the command says on a terminal with an editor."""
+    """Return the command's output on a terminal with an editor."""
     mother, child = pty.openpty()
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "VISUAL": "", "EDITOR": editor}
     command = [sys.executable, "-m", MODULE, LAB, "02", "--root", root, "--work", root / "work"]

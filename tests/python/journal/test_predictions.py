@@ -1,4 +1,4 @@
-"""The journal's predictions: the student's, the model's and the measured time have columns of their own."""
+"""The journal's predictions: separate columns show the student's, the modelled and the measured time."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ NOTE = "<!-- begun {} -->\n## Seconds I predict\n50 ms\n"
 
 
 def modelled(minute: int, seconds: float, gpu: str = GPU, dataset: str = "bench_2_24") -> dict[str, Any]:
-    """The record of a bench without a GPU."""
+    """Return the record of a bench without a GPU."""
     made = elsewhere(report(minute, "02_tree", TEXT), backend="cpu", gpu="", host="laptop")
     time = {"median": seconds, "low": seconds / 2, "high": 2 * seconds}
     made["report"]["stages"][0]["modelled_time"] = {
@@ -39,7 +39,7 @@ def modelled(minute: int, seconds: float, gpu: str = GPU, dataset: str = "bench_
 
 
 def cells_of(root: Path, records: list[dict[str, Any]], begun: int = 1) -> list[str]:
-    """Return the cells of the only row, which the page and the Markdown have in common."""
+    """Return the cells of the only row, which must be the same in the page and in the Markdown."""
     folder = write_course(
         root, [source(1, "02_tree", TEXT), *records], **{"02_tree": NOTE.format(journals.time(begun))}
     )

@@ -1,4 +1,4 @@
-"""quiz.py: questions are asked on a terminal, and each answer is kept and judged by the lab's file."""
+"""Tests of quiz.py: it asks questions on a terminal, and stores each answer; the lab's file decides the score."""
 
 from __future__ import annotations
 
@@ -174,7 +174,7 @@ def test_a_lab_without_a_quiz_says_so(tmp_path: Path) -> None:
 
 
 def test_the_labs_file_decides_which_answers_are_right(course: Path) -> None:
-    """A student's file has no scores; a claim in it is ignored, and so is an answer that the quiz does not have."""
+    """A score in the student's file is ignored, and so is an answer that the quiz does not offer."""
     write_answers(course, ("colour", "red"), ("colour", "green"), ("count", "391"), ("other", "x"))
     content = json.loads(kept(course).read_text())
     content |= {"score": 99}

@@ -1,4 +1,4 @@
-"""grader/python/journal/submit.py: what is packed, what is refused, and that every refusal is one clear message."""
+"""Tests of submit.py: which files it packs and which it refuses, and that each refusal is one clear message."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def write_report(root: Path, stage: str, source: bytes, **changes: object) -> No
 
 @pytest.fixture
 def course(tmp_path: Path) -> Path:
-    """A course with one lab of two stages, both done, checked and fresh."""
+    """Make a course with one lab of two stages, whose reports are current."""
     write(tmp_path / "labs/lab/lab.json", json.dumps({"stages": [{"id": stage} for stage in STAGES]}))
     for stage in STAGES:
         write(tmp_path / f"starter/lab/{stage}.cu", f"// TODO {stage}\n")
@@ -231,7 +231,7 @@ def test_a_missing_or_broken_report_is_only_a_warning(
 
 
 def write_journal(course: Path) -> Path:
-    """Records of another lab's samples, as far as this lab has them, and a note."""
+    """Write the sample records, reduced to this lab's stages, and a note."""
     found = samples.report(lab="lab", stages=[samples.stage("01_first", "First", measurements=[samples.measurement()])])
     record = {"schema": 1, "kind": "report", "time": "2026-11-21T04:05:06Z", "lab": "lab", "stage": "01_first"}
     folder = course / "work/lab/journal"
@@ -355,7 +355,7 @@ def test_broken_authors_file_is_named(course: Path, kept: str) -> None:
 
 
 def on_terminal(course: Path, *answers: str) -> tuple[int, str]:
-    """Runs the command on a terminal where each answer is typed when a question (that ends with ': ') is shown."""
+    """Run the command on a terminal, and type the next answer whenever a question that ends with ': ' appears."""
     pid, terminal = pty.fork()
     if pid == 0:
         os.chdir(course)

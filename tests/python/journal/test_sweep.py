@@ -1,4 +1,4 @@
-"""grader/python/journal/sweep.py: the best choice is found, drawn and told; odd files are one message."""
+"""Tests of sweep.py: it prints and draws all choices and the best one; an invalid file gives one message."""
 
 from __future__ import annotations
 

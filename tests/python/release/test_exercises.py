@@ -17,7 +17,7 @@ PATCH = "--- a/solutions/lab/01_first.cu\n+++ b/solutions/lab/01_first.cu\n@@ -3
 
 @pytest.fixture
 def course(tmp_path: Path) -> Path:
-    """A lab with two stages, a submission and a patch."""
+    """Make a lab with two stages, a submission and a patch."""
     (tmp_path / "labs/lab").mkdir(parents=True)
     (tmp_path / "solutions/lab").mkdir(parents=True)
     stages = [{"id": "01_first"}, {"id": "02_second"}]

@@ -1,4 +1,4 @@
-"""The students' archive contains no answer, and works without the rest of the project."""
+"""The students' archive contains no answers, and works without the rest of the project."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def answers_written_by_students() -> dict[str, str]:
 
 
 def test_the_kit_contains_no_answer(kit):
-    """Lines of starters are excluded, because one stage's answer may be the beginning of another stage."""
+    """Lines of starters are allowed, because one stage's answer can be the beginning of another stage."""
     answers = answers_written_by_students()
     assert len(answers) > 200
     texts = {name: squeeze(content.decode(errors="replace")) for name, content in kit.items()}
@@ -444,7 +444,7 @@ def test_wrong_options_give_a_message(tmp_path, options, message):
 
 @needs_build
 def test_a_kit_works_by_itself(tmp_path):
-    """The programs were built before, because only the revision differs; building them takes some minutes."""
+    """The test uses programs that were built before, because only the revision differs and building takes minutes."""
     lab = "vector_add"
     make_kit(tmp_path / "kit.tar.gz")
     folder = unpack(tmp_path)

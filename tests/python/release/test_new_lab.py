@@ -1,4 +1,4 @@
-"""grader/python/release/new_lab.py: a complete skeleton, good names only, nothing overwritten."""
+"""Tests of new_lab.py: it writes a complete skeleton, refuses invalid names, and overwrites nothing."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def test_json_fits_the_schemas_and_points_add_up() -> None:
 
 
 def test_an_oracle_that_explains_three_mistakes_is_short() -> None:
-    """That it names them, the skeleton's own oracle_test.cpp sees (test_new_lab_builds.py runs it)."""
+    """The skeleton's oracle_test.cpp, which test_new_lab_builds.py runs, tests that it names the mistakes."""
     files = make_files("scratch")
     tested = re.findall(r'"(\w+)"\);$', files[Path("tests/labs/scratch/oracle_test.cpp")], re.MULTILINE)
     assert {"factor_forgotten", "added_to_garbage", "tail_lost"} <= set(tested)

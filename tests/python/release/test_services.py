@@ -1,5 +1,5 @@
-"""The grader on a course system's machine, with the folders of Gradescope and Autolab, without a GPU, with and without
-namespaces. It was not tested on the services themselves."""
+"""Run the autograders in folders with the layout of Gradescope and Autolab, without a GPU, with and without namespaces.
+The services themselves were not tried."""
 
 from __future__ import annotations
 
@@ -42,20 +42,20 @@ def pack(archive: Path, *words: str) -> Path:
 
 
 @pytest.fixture
-def everyones() -> Iterator[Path]:
+def readable_folder() -> Iterator[Path]:
     """Yield a folder that other users, such as sandboxed ones, can read."""
     with tempfile.TemporaryDirectory() as name:
         Path(name).chmod(0o755)
         yield Path(name)
 
 
-def unpack(everyones: Path, *words: str) -> Path:
+def unpack(readable_folder: Path, *words: str) -> Path:
     """Return Gradescope's folder as after setup.sh, but with programs that were built before, because setup.sh takes
     minutes."""
-    folder = everyones / "autograder"
+    folder = readable_folder / "autograder"
     for name in ("submission", "results"):
         (folder / name).mkdir(parents=True)
-    with zipfile.ZipFile(pack(everyones / "autograder.zip", "gradescope", LAB, *words)) as archive:
+    with zipfile.ZipFile(pack(readable_folder / "autograder.zip", "gradescope", LAB, *words)) as archive:
         for entry in archive.infolist():
             archive.extract(entry, folder / "source")
             (folder / "source" / entry.filename).chmod(entry.external_attr >> 16)
@@ -67,12 +67,12 @@ def unpack(everyones: Path, *words: str) -> Path:
 
 
 @pytest.fixture
-def autograder(everyones) -> Path:
-    return unpack(everyones)
+def autograder(readable_folder) -> Path:
+    return unpack(readable_folder)
 
 
 def run_autograder(folder: Path, without: str = "", prefix: tuple[str, ...] = ()) -> subprocess.CompletedProcess[str]:
-    """Run the script as Gradescope does. `without`: a missing feature; without "namespaces", bwrap exists and fails."""
+    """Run the script as Gradescope does. `without` removes a feature; without "namespaces", bwrap exists but fails."""
     programs = folder / "programs"
     programs.mkdir(exist_ok=True)
     if without == "namespaces":
@@ -186,8 +186,8 @@ def test_the_points_to_set_follow_from_the_choice_of_speed(tmp_path, speed):
 
 
 @needs_build
-def test_gradescope_gives_modelled_speed_points(everyones):
-    folder = unpack(everyones, "--speed", "modelled")
+def test_gradescope_gives_modelled_speed_points(readable_folder):
+    folder = unpack(readable_folder, "--speed", "modelled")
     hand_in(folder, STAGES[-1])
     assert run_autograder(folder).returncode == 0
     result = read_result(folder)
@@ -290,19 +290,21 @@ def test_a_hand_in_that_cannot_be_graded_gets_zero_points_and_the_reason(autogra
 
 
 @needs_build
-def test_autolab_grades_a_hand_in(everyones):
+def test_autolab_grades_a_hand_in(readable_folder):
     """Autolab runs make in a folder with its two files and the hand-in, under the name that Autolab gives it."""
-    with tarfile.open(pack(everyones / "autolab.tar", "autolab", LAB)) as archive:
+    with tarfile.open(pack(readable_folder / "autolab.tar", "autolab", LAB)) as archive:
         assert archive.getnames() == ["autograde-Makefile", "autograde.tar"]
-        archive.extractall(everyones / "vm", filter="data")
-    (everyones / "vm/autograde-Makefile").rename(everyones / "vm/Makefile")
-    copy_harness(everyones / "vm/warplab/build/cache")
-    handed_in = everyones / "vm/handin file.tar"
+        archive.extractall(readable_folder / "vm", filter="data")
+    (readable_folder / "vm/autograde-Makefile").rename(readable_folder / "vm/Makefile")
+    copy_harness(readable_folder / "vm/warplab/build/cache")
+    handed_in = readable_folder / "vm/handin file.tar"
     with tarfile.open(handed_in, "w") as archive:
         for stage in STAGES[:2]:
             archive.add(ROOT / "solutions" / LAB / f"{stage}.cu", f"{stage}.cu")
     environment = {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
-    done = subprocess.run(["make"], cwd=everyones / "vm", env=environment, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        ["make"], cwd=readable_folder / "vm", env=environment, capture_output=True, text=True, check=False
+    )
     assert done.returncode == 0, done.stderr
     assert not [name for name in HIDDEN if name in done.stdout]
     scores = check_autolab(done.stdout)

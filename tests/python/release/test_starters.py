@@ -1,4 +1,4 @@
-"""grader/python/release/starters.py: markers in, starters out; what is wrong is named with file and line."""
+"""Tests of starters.py: it makes starters from marked solutions, and reports errors with file and line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The use of GPUs by a batch, with a fake judge; and the use of programs that were compiled ahead."""
+"""Batches on GPUs, with a fake judge, and programs that were compiled in advance."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A judge that fails on a submission and grades the reference: the submission is the cause and has no points."""
+"""If the judge fails on a submission and can grade the reference, the submission is the cause and gets no points."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tests.python.batch.batches import LAB, STAGES, Course
 
 
 def points(course: Course) -> dict[str, str]:
-    """What gradebook.csv says of each student."""
+    """Return each student's points in gradebook.csv."""
     lines = csv.DictReader((course.out / "gradebook.csv").read_text("utf-8-sig").splitlines())
     return {line["id"]: line["points"] for line in lines}
 
@@ -157,14 +157,14 @@ def test_an_autograder_gives_no_points_for_a_failure_that_the_reference_does_not
 
 
 class Autograder:
-    """Grades one hand-in with two stages, as on a course system, within some seconds."""
+    """Grades one hand-in with two stages, as on a course system, within a few seconds."""
 
     def __init__(self, course: Course, folder: Path, seconds: float = 8):
         self.course, self.settings = course, Settings(LAB, STAGES, course.root, course.build, folder, "cpu")
         self.settings = replace(self.settings, timeout_s=seconds)
 
     def grade(self, *texts: str) -> list[tuple[float | None, str]]:
-        """Return each stage's points (None if it has none to show) and its text."""
+        """Return each stage's points (None if it shows none) and its text."""
         handed_in = [self.course.hand_in("al1", *texts)]
         result = json.loads(autograde.grade(self.settings, handed_in, "gradescope"))
         tests = result["tests"]

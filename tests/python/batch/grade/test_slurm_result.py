@@ -1,4 +1,4 @@
-"""Tasks on a cluster, without a cluster."""
+"""The handling of a cluster's tasks, tested without a cluster."""
 
 from __future__ import annotations
 

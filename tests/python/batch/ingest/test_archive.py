@@ -1,4 +1,4 @@
-"""archive.py: hostile and broken archives are refused with a reason, and valid ones are read."""
+"""Tests of archive.py: hostile and broken archives are refused with a reason, and valid ones are read."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ GOOD = {"lab/01_first.cu": b"int main;\n", "lab/manifest.json": b"hello\n"}
 
 
 def read_archive(data: bytes) -> list[File]:
-    """Read an archive and return its files. Raises the first RefusedError of it or of a file in it."""
+    """Read an archive and return its files. Raise the first RefusedError of the archive or of a file in it."""
     reader = Reader(several=False)
     reader.read_archive(data, ("a.zip",), 0)
     for _, refused in reader.contents.refused:
@@ -84,7 +84,7 @@ def sparse() -> bytes:
 
 
 def negative_size() -> bytes:
-    """Return a tar with a member whose size leads the reader back to that member."""
+    """Return a tar with a member whose negative size makes the reader return to that member."""
     data = bytearray(make_tar(("a.cu", b"")))
     data[124:136] = (2**96 - 512).to_bytes(12, "big")
     data[148:156] = b" " * 8
@@ -97,7 +97,7 @@ def many_members() -> bytes:
 
 
 def pax_headers(count: int, records: int) -> bytes:
-    """Return headers without effect, each with this number of records."""
+    """Return headers that have no effect, each with this number of records."""
     content = b"8 a=bcd\n" * records
     header = tarfile.TarInfo("pax")
     header.type, header.size = tarfile.XHDTYPE, len(content)
@@ -105,8 +105,8 @@ def pax_headers(count: int, records: int) -> bytes:
 
 
 def overlapping(count: int) -> bytes:
-    """Return a zip whose members all point to one deflate stream of half the archive that has no output. Local headers
-    lie in each other's extra field, so that every name is correct."""
+    """Return a zip whose members all share one deflate stream, which fills half of the archive and inflates to nothing.
+    Each local header is in the extra field of another one, so that every name is correct."""
     stream = b"\0\0\0\xff\xff" * 20_000 + b"\3\0"  # empty blocks
     names = [f"{number:03}_1_1_a.cu".encode() for number in range(count)]
     body = directory = b""

@@ -1,4 +1,4 @@
-"""reader.py and contents.py: everything in a hand-in is read, and the newest file of each stage counts."""
+"""Tests of reader.py and contents.py: all files of a hand-in are read, and the newest file of each stage counts."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def pack_tar(files: Mapping[str, bytes], time: Time = OLD) -> bytes:
 
 
 def hand_in(folder: Path, files: Mapping[str, bytes], time: Time = OLD) -> Opened:
-    """Hand in files as a course system or a person names them, by one student, and open them."""
+    """Hand in one student's files, under the names that a course system or a person gives them, and open them."""
     for name, content in files.items():
         file = folder / name
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -182,7 +182,7 @@ def test_feedback_lists_unused_files(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("form", [f"{CANVAS}500_", f"{MOODLE}/", MOODLE])
 def test_feedback_states_the_origin_of_each_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, form: str) -> None:
-    """The archive's first stage is the starter; the student attached the right file beside it."""
+    """The archive's first stage is the starter; the student attached the right file separately."""
     monkeypatch.setattr(opening, "read_starters", lambda _: STARTERS)
     opened = hand_in(tmp_path, {f"{form}lab1.zip": pack({FIRST: b"starter", SECOND: b"2"}), f"{form}{FIRST}": b"1"})
     assert opened.picked == {"01_first": b"1", "02_second": b"2"}
@@ -289,7 +289,7 @@ def test_only_the_hand_in_that_takes_too_long_to_read_is_refused(
 
 
 def long_extras(count: int) -> bytes:
-    """Return a zip of files with 16,000 empty extra fields each, which zipfile reads in quadratic time."""
+    """Return a zip of files with 16,000 empty extra fields each, for which zipfile takes quadratic time."""
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w") as archive:
         for number in range(count):
@@ -397,7 +397,7 @@ def test_the_name_of_an_archive_is_read_once(tmp_path: Path, monkeypatch: pytest
     assert len(asked) == 40  # the outer and the inner archive of each file's place
 
 
-def test_a_missing_folder_is_a_judge_error(tmp_path: Path) -> None:
+def test_a_missing_file_is_an_error_of_the_judge(tmp_path: Path) -> None:
     with pytest.raises(OSError, match="gone"):
         read_in_child([tmp_path / "gone.zip"], 5)
 

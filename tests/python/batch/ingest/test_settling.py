@@ -1,4 +1,4 @@
-"""A folder in which others are still writing."""
+"""Entries of a folder to which other programs still write."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def test_the_age_of_an_entry_begins_at_its_last_observed_change(tmp_path: Path) 
     folder, archive = tmp_path / "al1", tmp_path / "bo2.zip"
     folder.mkdir()
     archive.write_bytes(b"half")
-    os.utime(archive, (1, 1))  # an old date says nothing about the upload
+    os.utime(archive, (1, 1))  # an old date does not mean that the upload has ended
     assert settling.look() and settling.unchanged_s([folder, archive]) == 0
     clock_s = 5
     assert not settling.look() and settling.unchanged_s([folder, archive]) == 5

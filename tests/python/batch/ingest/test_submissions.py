@@ -1,4 +1,4 @@
-"""grader/python/batch/ingest/submissions.py: the owner of each submission, and which of several submissions counts."""
+"""Tests of submissions.py: the owner of each submission, and the choice between several submissions."""
 
 from __future__ import annotations
 
@@ -301,7 +301,7 @@ def test_different_keys_get_different_folder_names() -> None:
 
 
 def test_different_files_have_different_fingerprints(tmp_path: Path) -> None:
-    """The cases: contents that include a name, the same files under other names, and files moved to another folder."""
+    """The cases are contents that include a name, files under other names, and files moved to another folder."""
     trees: tuple[dict[str, bytes], ...] = (
         {"a.cu": b"1", "b.cu": b"2"},
         {"a.cu": b"1b.cu\0" + b"2"},

@@ -1,4 +1,4 @@
-"""grader/python/batch/ingest/unpack.py: an archive with all hand-ins, as Canvas and Moodle provide it."""
+"""Tests of grader/python/batch/ingest/unpack.py: archives with all hand-ins, as Canvas and Moodle provide them."""
 
 from __future__ import annotations
 

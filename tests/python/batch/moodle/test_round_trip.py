@@ -1,4 +1,4 @@
-"""The outside of the round trip, with a stub in place of Moodle's inside, and the private MariaDB if there is one."""
+"""Tests of round_trip.py with a stub in place of inside.php, and of the private MariaDB if MariaDB is installed."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ HEADER += ["Last modified (submission)", "Last modified (grade)", "Feedback comm
 
 
 class Inside:
-    """What inside.php does, in as few words as possible. `loses`: whether its importers lose the grade, the comment and
-    the files of one student each."""
+    """A minimal stub of inside.php. With `loses`, its importers lose one student's grade, another one's comment and the
+    files of a third one."""
 
     def __init__(self, moodle: Moodle, loses: bool):
         self.moodle, self.loses = moodle, loses

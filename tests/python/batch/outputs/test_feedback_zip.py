@@ -1,4 +1,4 @@
-"""feedback_zip.py: one upload gives all students their feedback, as the two systems' own importers read its names."""
+"""Tests of feedback_zip.py: from the names in the zip, the importers of both systems find the right students."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.python.batch.test_course_systems import TEAMS, hand_in
 
 
 def as_moodle(name: str, participants: Mapping[int, str]) -> tuple[str, str] | None:
-    """Return whom a file is for, and its name, as mod/assign/feedback/file/importziplib.php of Moodle 4.5 finds out."""
+    """Return a file's participant and name, as mod/assign/feedback/file/importziplib.php of Moodle 4.5 finds them."""
     parts = name.split("/")
     if parts[-1].startswith((".", "~")):
         return None
@@ -31,7 +31,7 @@ def as_moodle(name: str, participants: Mapping[int, str]) -> tuple[str, str] | N
 
 
 def as_canvas(name: str) -> tuple[str, str] | None:
-    """Return the user and the attachment that a file answers, as infer_comment_context_from_filename finds out."""
+    """Return the user and the attachment of a file, as Canvas's infer_comment_context_from_filename finds them."""
     parts = name.split("_")
     numbers = [part for part in parts if part.isdecimal()]
     if parts[0] == "anon":
@@ -119,7 +119,7 @@ def test_canvas_accepts_feedback_for_anonymous_students(course: Course) -> None:
         (("--feedback", "moodle", "--format", "moodle"), "not allowed with"),
     ],
 )
-def test_misuse_is_said(course: Course, words: tuple[str, ...], message: str) -> None:
+def test_misuse_gives_a_message(course: Course, words: tuple[str, ...], message: str) -> None:
     course.hand_in("al1", "fine")
     course.grade()
     result = course.verb("export", *words)

@@ -1,4 +1,4 @@
-"""Exports of reports with nasty names and texts keep the rules of each system that reads them."""
+"""Exports of reports with hostile names and texts follow the rules of each system that reads them."""
 
 from __future__ import annotations
 
@@ -58,8 +58,8 @@ def make_report(json_report: dict[str, Any]) -> Report:
     return made
 
 
-def nasty_report(text: str) -> Report:
-    """Return a report in which every text that a student or a lab can choose is this one, surrogates included."""
+def hostile_report(text: str) -> Report:
+    """Return a report in which this text replaces every text that a student or a lab can choose."""
     made = make_report(samples.report())
     for stage in made.stages:
         stage.title = stage.output = stage.compilation.log = text
@@ -219,12 +219,12 @@ def check_csv(text: str) -> list[list[str]]:
 @pytest.mark.parametrize("system", ONE_REPORT)
 @pytest.mark.parametrize("text", NASTY, ids=[f"nasty{number}" for number in range(len(NASTY))])
 def test_hostile_names_do_not_break_any_format(system, text):
-    VALIDATORS[system](ONE_REPORT[system](nasty_report(text)))
+    VALIDATORS[system](ONE_REPORT[system](hostile_report(text)))
 
 
 @pytest.mark.parametrize("system", ONE_REPORT)
 def test_no_format_has_raw_characters(system):
-    report = nasty_report("\u202e\x1b[2J")
+    report = hostile_report("\u202e\x1b[2J")
     report.warplab = report.sandbox = "\u202e"
     text = base64.b64decode(ONE_REPORT[system](report)).decode() if system == "github" else ONE_REPORT[system](report)
     assert not re.search(r"\\u202e|\\u001b|[\u202e\x1b]", text)
@@ -232,7 +232,7 @@ def test_no_format_has_raw_characters(system):
 
 @pytest.mark.parametrize("system", ONE_REPORT)
 def test_a_lab_with_many_stages_can_be_exported(system):
-    made = nasty_report("😀" * 20_000)
+    made = hostile_report("😀" * 20_000)
     made.stages *= 12
     made.total.points, made.total.max = made.total.points * 12, made.total.max * 12
     written = ONE_REPORT[system](made)
@@ -358,7 +358,7 @@ def test_a_judge_error_does_not_become_zero_points():
 
 def test_commands_in_a_students_text_do_not_reach_githubs_runner():
     token = uuid.uuid4().hex
-    made = nasty_report(f"::set-output name=result::pwned\n::{token}::\n::set-env name=PATH::x")
+    made = hostile_report(f"::set-output name=result::pwned\n::{token}::\n::set-env name=PATH::x")
     first, *inside, last = github_log(made, token).splitlines()
     assert (first, last) == (f"::stop-commands::{token}", f"::{token}::")
     assert inside and not [line for line in inside if token in line]
@@ -754,7 +754,7 @@ def test_an_unclosed_sequence_in_a_quoted_line_hides_no_other_line(start):
 
 
 def test_hidden_names_are_collected_once(monkeypatch):
-    """Collect the names once per export, for any number of checks."""
+    """The export collects the names once, for any number of checks."""
     report = make_report(samples.report())
     calls = []
     monkeypatch.setattr(formats, "hidden_names", lambda one: calls.append(one) or {})
@@ -798,7 +798,7 @@ def test_the_command_lists_students_who_are_not_in_the_gradebook(tmp_path):
 
 
 def test_the_judges_own_sample_can_be_exported():
-    """tests/model/expected/report.json is a report by the judge that contains every kind of part."""
+    """tests/model/expected/report.json is a report of the judge that contains parts of every kind."""
     file = Path(__file__).resolve().parents[3] / "model/expected/report.json"
     made = make_report(json.loads(file.read_text()))
     for system, convert in ONE_REPORT.items():

@@ -1,4 +1,4 @@
-"""The mistakes of a class over time, and the handouts' paragraphs that answer them."""
+"""The mistakes of a class over time, and the handouts' paragraphs that explain them."""
 
 from __future__ import annotations
 

@@ -86,7 +86,7 @@ def test_a_partner_does_not_see_decisions_for_one_student_alone(course: Course) 
     assert "talk: 2 of 5 points." in output and "Together 14 of 25 points for al1 and at2" in output
 
 
-def test_a_student_who_was_given_zero_points_sees_it_too(course: Course) -> None:
+def test_feedback_mentions_an_item_without_points(course: Course) -> None:
     for student in ("al1", "at2"):
         course.hand_in(student, "fine", "fine")
     course.grade()
@@ -342,7 +342,7 @@ def test_tables_for_spreadsheets_begin_with_a_byte_order_mark_and_those_for_canv
 
 
 def test_the_first_click_on_a_text_column_sorts_from_a_to_z() -> None:
-    """The script asks the header's class, which only columns of numbers have."""
+    """The script tests the header's class, which only columns of numbers have."""
     heads = re.findall(r"<th([^>]*)><button[^>]*>([^<]*)</button>", page_of(make_rows(1)))
     numbers = {name for attributes, name in heads if 'class="number"' in attributes}
     assert {"Points", "Pending", "Late", "01"} <= numbers and not {"Student", "Name", "Status", "Remarks"} & numbers

@@ -1,4 +1,4 @@
-"""report_page.py: all that a report holds is shown, nothing of it is markup, nothing is fetched."""
+"""Tests of report_page.py: the page shows the whole report as text, and fetches nothing."""
 
 from __future__ import annotations
 
@@ -191,7 +191,7 @@ def test_an_unreadable_report_is_named_and_the_others_are_shown(tmp_path: Path, 
     assert "05_warp_shuffle" in page
 
 
-def test_a_page_without_any_report_is_refused(tmp_path: Path) -> None:
+def test_without_any_report_no_page_is_written(tmp_path: Path) -> None:
     result = run_module(MODULE, tmp_path)
     assert result.returncode == 2
     assert "make grade" in result.stderr

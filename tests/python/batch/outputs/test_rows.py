@@ -1,4 +1,4 @@
-"""rows.py: rows of gradebooks. Ids count in their own namespace, and only with a name that agrees."""
+"""Tests of rows.py: an id in a gradebook counts only in its own namespace, and only with a name that agrees."""
 
 from __future__ import annotations
 

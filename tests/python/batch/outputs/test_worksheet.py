@@ -1,4 +1,4 @@
-"""grader/python/batch/ingest/columns.py and formats.py: Moodle's grading worksheet, which PHP writes and reads."""
+"""Tests of columns.py and formats.py with Moodle's grading worksheet, which PHP writes and reads."""
 
 from __future__ import annotations
 

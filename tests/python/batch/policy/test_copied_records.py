@@ -1,4 +1,4 @@
-"""Which journals have the records of another one."""
+"""Tests that find journals with the records of another journal."""
 
 from __future__ import annotations
 

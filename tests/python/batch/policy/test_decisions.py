@@ -194,7 +194,7 @@ def test_each_item_has_its_own_column(graded: Course) -> None:
     assert "--item 01_first: " in mark(graded, "id,points\nal1,7\n", "--item", "01_first")[1]
 
 
-def test_an_item_keeps_one_spelling(graded: Course) -> None:
+def test_another_spelling_of_an_items_name_is_refused(graded: Course) -> None:
     mark(graded, "id,points\nal1,7\n")
     for item in ("Journal", " journal", "journal\n"):
         result = graded.verb(

@@ -1,4 +1,4 @@
-"""The verb drop: a hand-in that counts for nobody."""
+"""The verb drop: a hand-in that counts for no student."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def test_a_dropped_hand_in_that_changes_is_not_graded_and_is_named(graded: Cours
     assert graded.log("end") == [*before, "ghost"] and read_ids(graded)["ghost"] == "graded"
 
 
-def test_drop_does_not_affect_a_partners_hand_in(course: Course) -> None:
+def test_dropping_a_teams_hand_in_drops_it_for_all_members(course: Course) -> None:
     roster = course.root / "roster.csv"
     roster.write_text("id,name\nal1,Ada Lovelace\nat2,Alan Turing\n")
     course.hand_in("al1-at2", "fine", "fine")

@@ -1,4 +1,4 @@
-"""lateness.py: a course system's own word on lateness counts before times that students choose."""
+"""Tests of lateness.py: a course system's times and marks take precedence over times that students choose."""
 
 from __future__ import annotations
 
@@ -131,7 +131,7 @@ def test_the_worksheets_times_count_before_the_names(course: Course, tmp_path: P
     ]  # fmt: skip
 
 
-def test_feedback_says_that_a_files_date_does_not_count(course: Course) -> None:
+def test_the_gradebook_says_that_a_files_date_does_not_count(course: Course) -> None:
     course.hand_in("al1", "fine", "fine")
     course.grade()
     course.verb("due", "--at", "2020-01-01T00:00+00:00")

@@ -1,4 +1,4 @@
-"""Journals are marked by the rubric: levels become points by hand, which feedback, gradebook and history show."""
+"""Marks by the rubric: levels give points, which feedback, gradebook and history show."""
 
 from __future__ import annotations
 

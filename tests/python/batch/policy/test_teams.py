@@ -1,4 +1,4 @@
-"""Members of one team are no suspicion of one another; others are."""
+"""Equal files raise suspicion, except between members of one team."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from grader.python.common.console import UserError
 
 
 def test_a_second_pull_into_the_same_folder_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Otherwise each would remove the files that only the other one knows."""
+    """Otherwise, each pull would remove the files that only the other one has fetched."""
     options = Namespace(moodle="", folder=tmp_path / "new")
 
     def pull_twice(*_: object) -> Pulled:
@@ -25,7 +25,7 @@ def test_a_second_pull_into_the_same_folder_is_refused(tmp_path: Path, monkeypat
     monkeypatch.setattr(remote, "connect_canvas", lambda _: None)
     monkeypatch.setattr(remote.canvas_pull, "pull", pull_twice)
     assert remote.fetch(options).students == 7
-    with remote.only_one_pull(options.folder):  # it is free again
+    with remote.only_one_pull(options.folder):  # the folder is free again
         pass
 
 

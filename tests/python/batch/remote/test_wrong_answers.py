@@ -1,5 +1,5 @@
-"""Answers of a course system that are wrong for one student, incomplete or endless harm no other student, and a grade
-that the system did not store is reported."""
+"""A course system's wrong, incomplete or endless answer for one student does not affect others, and a grade that the
+system did not store is reported."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ RETURNED = {"7": Returned("ada", 12, {}), "8": Returned("bob", 9, {})}
 
 
 class Assignment:
-    """An assignment of Canvas; `change` changes the answer for user 7, `keeps`: the grade that Canvas stores."""
+    """An assignment of Canvas; `change` changes the answer for user 7; `keeps` is the grade that Canvas stores."""
 
     def __init__(self, change: Callable[[Any], None] = lambda _: None, keeps: Callable[[float], Any] = lambda it: it):
         self.grades: dict[int, Any] = {7: None, 8: None}
