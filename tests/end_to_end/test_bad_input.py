@@ -101,7 +101,7 @@ def test_points_are_pending_if_only_the_cpu_backend_refuses_a_file(nvcc: str, la
 
 
 @pytest.mark.parametrize("nvcc", ["left out", "compiles it", "refuses it"])
-def test_a_gpu_decides_about_a_file_that_only_nvcc_compiles(nvcc: str, tmp_path: Path) -> None:
+def test_a_gpu_decides_a_file_that_only_nvcc_compiles(nvcc: str, tmp_path: Path) -> None:
     mistake = "threadIdx.w;" if nvcc == "refuses it" else ""
     needs_nvcc = "#ifndef __CUDACC_VER_BUILD__\n#error not nvcc\n#endif"
     (source := tmp_path / "needs_nvcc.cu").write_text(program(before=needs_nvcc, kernel=f"{mistake} out[i] = 0;"))
@@ -120,7 +120,7 @@ def test_a_file_that_does_not_link_fails_although_nvcc_compiles_it(tmp_path: Pat
     assert not stage["score"]["correctness_pending"]
 
 
-def test_a_gpu_does_not_decide_about_a_file_without_the_labs_function(tmp_path: Path) -> None:
+def test_a_gpu_does_not_decide_a_file_without_the_labs_function(tmp_path: Path) -> None:
     (source := tmp_path / "nameless.cu").write_text("#ifndef __CUDACC_VER_BUILD__\n#error not nvcc\n#endif\n")
     stage = grade_without_gpu(source, tmp_path)
     assert stage["compilation"]["failure"]["cause"] == "compile_error"

@@ -1,7 +1,7 @@
 """Ways to make slow code look fast to the model. Each file solves vector_add's second stage, slowly on a GPU.
 
-A closed way gets no modelled time, or a slow one. An open way gets a fast one, and the model's README names it. If a
-change closes an open way, its test fails; then correct the README.
+A file in CLOSED must get no modelled time, or a slow one. A file in OPEN still gets a fast one, and the model's README
+lists it. If a change of the model detects a file in OPEN, its test fails: then correct the README.
 """
 
 from __future__ import annotations

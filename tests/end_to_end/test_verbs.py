@@ -179,7 +179,7 @@ def test_names_are_checked_before_anything_is_copied(student: Student) -> None:
     ("kind", "message"),
     [("folder", "is a folder, not a file"), ("dangling", "is a link to /nowhere, which does not exist")],
 )
-def test_the_error_says_what_is_there_instead_of_a_file(student: Student, kind: str, message: str) -> None:
+def test_the_error_names_what_exists_in_place_of_a_file(student: Student, kind: str, message: str) -> None:
     student.file.parent.mkdir(parents=True)
     if kind == "folder":
         student.file.mkdir()
@@ -321,7 +321,7 @@ def test_a_printf_with_a_wrong_type_is_named_but_is_not_the_reason(student: Stud
     assert "start there" not in result.stdout and "Cause: wrong_value" in result.stdout
 
 
-def test_a_lock_between_blocks_is_no_race_in_either_order(student: Student) -> None:
+def test_a_lock_between_blocks_is_not_a_race_in_either_order(student: Student) -> None:
     lock = "__device__ int lock, sum;"
     locked = "while (atomicCAS(&lock, 0, 1) != 0) {} __threadfence(); sum += 3; __threadfence(); atomicExch(&lock, 0);"
     student.write(program(kernel=f"if (threadIdx.x == 0) {{ {locked} }} if (i < n) out[i] = a[i] + b[i];", before=lock))
@@ -494,10 +494,12 @@ UNCOALESCED = "for (std::size_t k = 0; k < 4; ++k) if (i * 4 + k < n) out[i * 4 
         ("02", program(kernel=RACE), 1),
         ("02", program(kernel="if (i + 1 < n) out[i] = a[i] + b[i];"), 1),
         ("02", "nonsense", 1),
-        ("03", program(kernel=UNCOALESCED), 0),  # without the stage's technique, which is a note
+        ("03", program(kernel=UNCOALESCED), 0),  # lacks the stage's technique, which only causes a note
     ],
 )
-def test_inspect_and_check_end_alike(student: Student, tmp_path: Path, stage: str, text: str, status: int) -> None:
+def test_inspect_and_check_return_the_same_status(
+    student: Student, tmp_path: Path, stage: str, text: str, status: int
+) -> None:
     source = tmp_path / "mine.cu"
     source.write_text(text)
     for verb in "check", "inspect":

@@ -14,7 +14,7 @@ from tests.end_to_end.cases import program
 from tests.labs.conftest import BUILD, ROOT
 
 LAB, STAGE = "vector_add", "02_grid_stride"
-PATIENCE_S = 120  # on a busy machine; a test that hangs ends then
+PATIENCE_S = 120  # enough on a busy machine; ends a test that hangs
 HANGS = program(kernel="for (volatile bool on = n > 0; on;) {}")
 
 
@@ -123,7 +123,7 @@ def test_the_same_text_is_not_checked_again(watch: Watch) -> None:
     assert sum('"kind":"report"' in record for record in records) == 3  # the starter, and two versions
 
 
-def test_it_sleeps_between_saves(watch: Watch) -> None:
+def test_watch_sleeps_between_saves(watch: Watch) -> None:
     stat = Path(f"/proc/{watch.process.pid}/stat")
     before = stat.read_text().rpartition(")")[2].split()
     threading.Event().wait(1)
@@ -131,7 +131,7 @@ def test_it_sleeps_between_saves(watch: Watch) -> None:
     assert after[0] == "S" and after[11:13] == before[11:13]  # the processor's time
 
 
-def test_ctrl_c_ends_it_without_an_error(watch: Watch) -> None:
+def test_ctrl_c_ends_watch_without_an_error(watch: Watch) -> None:
     assert watch.end() == 0
 
 

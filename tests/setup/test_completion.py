@@ -73,5 +73,5 @@ def test_make_gets_no_words_without_a_name(complete) -> None:
     assert "sample" not in complete("make check sam")  # fish offers LAB=sample
 
 
-def test_another_folders_make_is_left_alone(complete) -> None:
+def test_make_in_another_folder_is_not_completed(complete) -> None:
     assert complete("make che", "labs") == []

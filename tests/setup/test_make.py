@@ -1,4 +1,4 @@
-"""make and ./warplab on awkward machines and with awkward words."""
+"""make and ./warplab on unusual machines and with unusual arguments."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def warplab(machine):
 
 @pytest.fixture(params=["make", "warplab"])
 def either(request):
-    """Both, for what must be the same."""
+    """Run the test with make and with ./warplab, which must behave in the same way."""
     return request.getfixturevalue(request.param)
 
 
@@ -70,12 +70,12 @@ def test_words_reach_the_judge_as_typed(checkout, either):
     assert not (folder / "made").exists()
 
 
-def test_a_clusters_own_variables_mean_nothing(checkout, either):
+def test_a_clusters_own_variables_are_ignored(checkout, either):
     own = {"WORK": "/scratch/me", "TREE": "oak", "FORCE": "yes", "BUILD": "77", "OUT": "/out", "CXXFLAGS": "-nonsense"}
     assert either(checkout(), "check", "LAB=sample", **own).has("judge: [check] [sample]\n")
 
 
-def test_an_outer_makes_words_mean_nothing_to_the_program(checkout, warplab):
+def test_the_program_ignores_an_outer_makes_words(checkout, warplab):
     outer = {
         "MAKEFLAGS": " -j3 -- LAB=other CXX=nonsense",
         "MAKELEVEL": "1",
@@ -84,7 +84,7 @@ def test_an_outer_makes_words_mean_nothing_to_the_program(checkout, warplab):
     assert warplab(checkout(), "check", "sample", **outer).has("judge: [check] [sample]\n")
 
 
-def test_settings_of_the_build_count_when_they_are_typed(checkout, either, machine):
+def test_typed_settings_of_the_build_are_used(checkout, either, machine):
     machine.program("g++-9", "echo 9.1.0")
     folder = checkout()
     output = either(folder, "check", "LAB=sample", "CXXFLAGS=-DTWO WORDS")
@@ -92,7 +92,7 @@ def test_settings_of_the_build_count_when_they_are_typed(checkout, either, machi
     assert either(folder, "check", "LAB=sample", "CXX=g++-9").has("g++-9 is version 9.1.0")
 
 
-def test_the_judges_status_is_that_of_the_program_and_of_make(checkout, make, warplab):
+def test_the_program_and_make_return_the_judges_status(checkout, make, warplab):
     folder = checkout()
     (folder / "grader/judge/cli/main.cpp").write_text("int main(int words, char**) { return words - 2; }\n")
     make(folder, "program")
@@ -118,7 +118,7 @@ def test_a_dry_run_runs_nothing(checkout, make):
     assert not (folder / "build").exists()
 
 
-def test_the_program_takes_fewer_words(checkout, warplab):
+def test_the_program_accepts_arguments_without_names(checkout, warplab):
     folder = checkout()
     expected = "judge: [check] [sample] [02] [--backend] [cpu] [--tree] [a b]\n"
     assert warplab(folder, "check", "sample", "02", "BACKEND=cpu", "TREE=a b").has(expected)
@@ -152,7 +152,7 @@ def test_make_works_in_a_labs_work_folder(checkout, make):
     folder = checkout()
     mine = folder / "work/sample"
     mine.mkdir(parents=True)
-    (mine / "Makefile").write_text("include ../../Makefile\n")  # as start writes it
+    (mine / "Makefile").write_text("include ../../Makefile\n")  # as `start` writes it
     assert make(mine, "check", "STAGE=02", "SOURCE=a.cu").has(f"[check] [sample] [02] [--source] [{mine}/a.cu]\n")
     assert make(mine).has("make check LAB=")
 
@@ -169,7 +169,7 @@ def test_the_last_lab_and_stage_are_used_again(checkout, either):
     assert either(folder, "profile").out == f"{last}judge: [profile] [sample] [2]\n"
     assert either(folder, "show").out == "As in your last command: LAB=sample\njudge: [show] [sample]\n"
     assert either(folder, "check", "STAGE=3").has("LAB=sample\njudge: [check] [sample] [3]\n")
-    assert either(folder, "check", "LAB=sample").out == "judge: [check] [sample]\n"  # all that were started
+    assert either(folder, "check", "LAB=sample").out == "judge: [check] [sample]\n"  # all stages that were started
     assert either(folder, "profile", "LAB=sample").has("STAGE=3\njudge: [profile] [sample] [3]\n")
     assert either(folder, "check", "LAB=other").out == "judge: [check] [other]\n"
     assert either(folder, "check").out == "As in your last command: LAB=other\njudge: [check] [other]\n"
@@ -184,7 +184,7 @@ def test_a_stage_that_does_not_exist_is_not_remembered(checkout, either, typed):
     assert either(folder, "check").has("As in your last command: LAB=sample STAGE=1\n")
 
 
-def test_files_of_others_are_not_remembered(checkout, either):
+def test_files_outside_the_work_folder_are_not_remembered(checkout, either):
     folder = checkout()
     either(folder, "check", "LAB=sample", "STAGE=2", "TREE=solutions")
     assert either(folder, "check").has("Which lab?")
@@ -229,7 +229,7 @@ def test_a_lower_case_variable_is_refused(checkout, either):
     assert not (folder / "build").exists()
 
 
-def test_a_misspelt_variable_is_refused_with_those_there_are(checkout, either):
+def test_a_misspelt_variable_is_refused_with_a_list_of_the_known_ones(checkout, either):
     folder = checkout()
     output = either(folder, "check", "LAB=sample", "STAG=2")
     assert output.status == 2
@@ -244,13 +244,13 @@ def test_verbs_run_in_the_order_typed(checkout, make):
 
 
 @pytest.mark.parametrize("words", [("LABS=sample,", "other:2"), ("LAB=sample", "UPTO=", "2"), ("other", "LABS=a,")])
-def test_a_value_with_a_blank_is_told_before_a_verb_begins(checkout, make, words):
+def test_a_value_with_a_blank_is_refused_before_a_verb_begins(checkout, make, words):
     folder = checkout()
     output = make(folder, "kit", *words)
     assert output.status == 2
     stray = next(word for word in words if "=" not in word)
     assert output.has(f"There is no verb {stray}. If it is part of a value, write the value without blanks, as in ")
-    assert len(output.out.splitlines()) == 2  # the other is make's own
+    assert len(output.out.splitlines()) == 2  # the second line is make's own
     assert make(folder, "check", "LAB=sample", "2").has("There is no verb 2. ") and not (folder / "build").exists()
 
 
@@ -261,14 +261,14 @@ def test_the_program_refuses_a_value_with_a_blank_too(checkout, warplab):
 
 
 @pytest.mark.parametrize("word", ["it's", "a:b", "c%d", "chekc"])
-def test_a_verb_that_does_not_exist_is_named(checkout, either, word):
+def test_an_unknown_verb_is_refused_with_its_name(checkout, either, word):
     output = either(checkout(), word)
     assert output.status == 2
     assert output.has(f"There is no verb {word}.", "Verbs: help start quiz check")
     assert (" Did you mean check?" in output.out) == (word == "chekc")
 
 
-def test_a_new_lab_needs_a_name_that_is_not_there_yet(checkout, either):
+def test_a_new_lab_needs_an_unused_name(checkout, either):
     output = either(checkout(), "new-lab")
     assert output.status == 2
     assert output.has("Type  make new-lab LAB=NAME,  as in LAB=my_lab")
@@ -283,7 +283,7 @@ def test_a_verb_without_its_lab_names_the_labs_and_builds_nothing(checkout, eith
     assert not (folder / "build").exists()
 
 
-def test_what_changed_is_built_anew_and_nothing_else(checkout, make):
+def test_only_changed_files_are_built_again(checkout, make):
     folder = checkout()
     make(folder, "check", "LAB=sample")
     version = folder / "grader/model/version.h"
@@ -324,7 +324,7 @@ def test_the_first_build_shows_its_progress_on_a_terminal(checkout, machine):
     assert output.status == 2 and output.has("main.cpp:1", "nothing")
 
 
-def test_clean_says_what_it_costs(checkout, either):
+def test_clean_prints_what_must_be_built_again(checkout, either):
     folder = checkout()
     either(folder, "check", "LAB=sample")
     output = either(folder, "clean")
@@ -332,7 +332,7 @@ def test_clean_says_what_it_costs(checkout, either):
     assert not (folder / "build").exists() and (folder / "work").exists()
 
 
-def test_a_compile_error_of_ours_ends_with_status_2(checkout, make):
+def test_a_compile_error_in_the_project_ends_with_status_2(checkout, make):
     folder = checkout()
     (folder / "grader/judge/cli/main.cpp").write_text("int main() { return nothing; }\n")
     output = make(folder, "check", "LAB=sample")
@@ -341,7 +341,7 @@ def test_a_compile_error_of_ours_ends_with_status_2(checkout, make):
 
 
 @pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("setpriv"), reason="needs root and setpriv")
-def test_read_only_checkout(checkout):
+def test_a_read_only_checkout_gives_a_message(checkout):
     nobody = ("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups")
     with tempfile.TemporaryDirectory() as name:
         everyones = Path(name)
@@ -368,7 +368,7 @@ def test_two_commands_at_once_build_once(checkout, make):
     assert sum(one.out.count("link    build/warplab") for one in output) == 1, output
 
 
-def test_where_there_are_no_locks_it_is_built(checkout, make, machine):
+def test_without_file_locks_the_project_is_built(checkout, make, machine):
     machine.without("flock")
     output = make(checkout(), "check", "LAB=sample")
     assert output.status == 0 and output.has("judge: [check] [sample]\n")
@@ -380,7 +380,7 @@ def test_build_folder_with_spaces_is_refused(checkout, make, tmp_path):
     assert output.has("a folder with spaces")
 
 
-def test_without_python(checkout, make, machine):
+def test_without_python_a_message_says_so(checkout, make, machine):
     machine.without("python*")
     machine.program("apt-get", "exit 100")
     folder = checkout()
@@ -392,12 +392,12 @@ def test_without_python(checkout, make, machine):
     assert output.has("python3 is missing", "make submit")
 
 
-def test_without_a_network(checkout, make, machine):
+def test_without_a_network_a_message_says_so(checkout, make, machine):
     machine.program("apt-get", "exit 100")
     assert make(checkout(), "check", "LAB=sample").has("judge: [check] [sample]\n")
 
 
-def test_old_compiler_is_said_before_anything_is_compiled(checkout, make, machine):
+def test_an_old_compiler_is_reported_before_compiling(checkout, make, machine):
     machine.program("g++", "echo 11.4.0")
     output = make(checkout(), "check", "LAB=sample")
     assert output.status == 2
@@ -405,7 +405,7 @@ def test_old_compiler_is_said_before_anything_is_compiled(checkout, make, machin
     assert "  compile" not in output.out
 
 
-def test_the_closing_line_counts_what_the_test_programs_did(root_runner):
+def test_the_closing_line_counts_all_tests(root_runner):
     result = root_runner(
         "[ RUN      ] A.b\n[       OK ] A.b (0 ms)\n[ RUN      ] A.c\nwhy\n[  FAILED  ] A.c (0 ms)\n", 1
     )
@@ -413,7 +413,7 @@ def test_the_closing_line_counts_what_the_test_programs_did(root_runner):
     assert result.stdout.splitlines()[-1] == "1 passed, 1 failed"
 
 
-def test_a_test_program_that_dies_is_a_failure(root_runner):
+def test_a_test_program_that_crashes_is_a_failure(root_runner):
     result = root_runner("[ RUN      ] A.b\n", 139)
     assert result.returncode == 1
     assert "ended (139) in A.b" in result.stdout
@@ -427,7 +427,7 @@ def test_a_labs_name_finds_the_tests_that_are_named_as_types(root_runner, tmp_pa
 
 @pytest.fixture
 def root_runner(tmp_path):
-    """tests/run.py with a test program whose first shard prints the given text, and a pytest that finds nothing."""
+    """Run tests/run.py with a fake test program, whose first shard prints the given text, and without Python tests."""
     root = tmp_path / "runner"
     (root / "tests").mkdir(parents=True)
     shutil.copy("tests/run.py", root / "tests")
@@ -446,7 +446,7 @@ def root_runner(tmp_path):
     return run
 
 
-def test_show_runs_a_labs_script_on_what_the_judge_wrote(checkout, either):
+def test_show_runs_the_labs_script_on_the_judges_data(checkout, either):
     folder = checkout()
     output = either(folder, "show", "LAB=sample", "IMAGE=my photo.png", "SET=a=1 b=2")
     assert output.status == 0
@@ -461,7 +461,7 @@ def test_show_runs_a_labs_script_on_what_the_judge_wrote(checkout, either):
     assert either(folder, "show", "LAB=sample").has("draws build/show/sample\n")
 
 
-def test_show_says_when_its_packages_cannot_be_had(checkout, make, machine):
+def test_show_reports_packages_that_cannot_be_installed(checkout, make, machine):
     machine.program("python3", 'case "$*" in -V) echo Python 3.9.2;; *"(3, 11)"*) exit 1;; esac')
     folder = checkout()
     (folder / "labs/sample/show.py").write_text("print('draws')\n")

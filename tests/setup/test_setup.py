@@ -1,4 +1,4 @@
-"""grader/setup.sh on machines that lack something: one clear message, the right status, nothing installed twice."""
+"""grader/setup.sh on incomplete machines: one clear message, the right status, and nothing is installed twice."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ def sudo_that_works(machine):
 
 
 @pytest.mark.parametrize("target", ["build", "demo", "test"])
-def test_silent_when_nothing_is_missing(setup, target):
+def test_the_set_up_prints_nothing_if_nothing_is_missing(setup, target):
     output = setup(target)
     assert (output.status, output.out) == (0, "")
 
 
-def test_installs_what_is_missing_and_says_why(machine, setup):
+def test_missing_packages_are_installed_with_a_reason(machine, setup):
     machine.without_header("fmt/format.h")
     machine.program("apt-get", INSTALLER.format('mkdir -p "$HOME/usr/include/fmt"; >"$HOME/usr/include/fmt/format.h"'))
     output = setup("build")
@@ -37,7 +37,7 @@ def test_installs_what_is_missing_and_says_why(machine, setup):
     assert setup("build").out == ""
 
 
-def test_refreshes_the_package_lists_only_when_the_first_try_fails(machine, setup):
+def test_package_lists_are_refreshed_only_if_the_first_try_fails(machine, setup):
     machine.without_header("fmt/format.h")
     machine.program(
         "apt-get",
@@ -48,7 +48,7 @@ def test_refreshes_the_package_lists_only_when_the_first_try_fails(machine, setu
     assert verbs == ["install", "update", "install"]
 
 
-def test_php_and_a_database_only_for_a_moodle(machine, setup):
+def test_php_and_a_database_are_installed_only_for_moodle(machine, setup):
     machine.without("php", "mariadb-install-db")
     (machine.root / "venv").mkdir()
     (machine.root / "venv/soak").touch()
@@ -66,7 +66,7 @@ def test_no_network(machine, setup):
     assert output.has("Unable to fetch", "Still missing: libfmt-dev", "Without a network", "apt-get update")
 
 
-def test_no_network_but_only_the_sandbox_is_missing_goes_on(machine, setup):
+def test_without_a_network_and_a_sandbox_the_set_up_continues(machine, setup):
     machine.without("bwrap")
     output = setup("demo")
     assert output.status == 0
@@ -145,7 +145,7 @@ def test_python_packages_without_a_network(setup):
     assert output.has("could not be installed", "Is there a network?", "work without them")
 
 
-def test_ubuntus_apparmor_is_told_to_allow_bwrap_once(machine, setup):
+def test_ubuntus_apparmor_gets_a_profile_for_bwrap_once(machine, setup):
     restriction = machine.root / "proc/sys/kernel/apparmor_restrict_unprivileged_userns"
     restriction.parent.mkdir(parents=True)
     restriction.write_text("1\n")
@@ -158,7 +158,7 @@ def test_ubuntus_apparmor_is_told_to_allow_bwrap_once(machine, setup):
     assert len((machine.root / "parsed").read_text().splitlines()) == 1
 
 
-def test_apparmor_is_left_alone_where_it_restricts_nothing(machine, setup):
+def test_apparmor_gets_no_profile_if_it_restricts_nothing(machine, setup):
     restriction = machine.root / "proc/sys/kernel/apparmor_restrict_unprivileged_userns"
     restriction.parent.mkdir(parents=True)
     restriction.write_text("0\n")

@@ -1,4 +1,4 @@
-"""The real judge, as built, on awkward machines: a copy of this checkout and of what was built in it."""
+"""The real judge on unusual machines, in a copy of this checkout with its built programs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.skipif(not (BUILD / "warplab").exists(), reason="build/
 
 
 def copy_project(folder: Path) -> None:
-    """With the times of all files kept, so that nothing is built anew."""
+    """Copy the project and keep the times of all files, so that nothing is built again."""
     for file in committed_files():
         if file.parts[0] not in ("tests", "handouts"):
             (folder / file).parent.mkdir(parents=True, exist_ok=True)
@@ -28,7 +28,7 @@ def copy_project(folder: Path) -> None:
 
 @pytest.fixture
 def everyone():
-    """A folder that other users may look into."""
+    """Make a folder that other users can read."""
     with tempfile.TemporaryDirectory() as name:
         Path(name).chmod(0o755)
         yield Path(name)
@@ -36,7 +36,7 @@ def everyone():
 
 @pytest.fixture
 def real_machine(everyone):
-    """Where compilers and headers are the system's own."""
+    """Make a machine with the system's own compilers and headers."""
     machine = Machine(everyone / "machine")
     for program in ("bwrap", "aarch64-linux-gnu-g++", "qemu-aarch64", "sinfo", "munge"):
         machine.without(program)
@@ -131,7 +131,7 @@ def test_misuse_gives_one_message(everyone, real_machine, words, message):
 
 
 @pytest.mark.parametrize("words", [["--source", "nowhere.cu"], ["--tree", "nowhere"]], ids=lambda words: words[0])
-def test_a_file_that_is_not_there_is_named(everyone, real_machine, words):
+def test_a_missing_file_is_reported_with_its_name(everyone, real_machine, words):
     run, _ = real_machine
     output = judge(run, "check", LAB, "1", *words, work=everyone / "work")
     assert output.status == 2
