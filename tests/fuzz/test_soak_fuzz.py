@@ -1,5 +1,5 @@
-"""Test that libFuzzer's targets link, also without clang (WARPLAB_THOROUGH=1). Only `make soak` builds them, because that
-needs clang and takes a minute."""
+"""Test that libFuzzer's targets link, also without clang (WARPLAB_THOROUGH=1). Only `make soak` builds them, because
+building needs clang and takes a minute."""
 
 from __future__ import annotations
 
