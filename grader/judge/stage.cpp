@@ -200,7 +200,7 @@ class StageJudge {
             checks = check();
             if (!lock) break;
             run.end_session();  // the program may still use the GPU
-            if (!lock->had_company() || std::ranges::all_of(checks, is_settled)) break;
+            if (!lock->another_judge_ran() || std::ranges::all_of(checks, is_settled)) break;
         }
         return checks;
     }
@@ -239,7 +239,7 @@ class StageJudge {
         if (run.backend != Backend::cpu || verdict_of(found_.checks) != Verdict::passed) return;
         std::map<std::size_t, const Dataset*> by_bytes;
         for (const Dataset* dataset : datasets_)
-            if (why_not_here(run, *dataset).empty())
+            if (why_not_on_this_backend(run, *dataset).empty())
                 by_bytes[Buffers::bytes_per_slot(run.generate(*dataset, dataset->seed), 0, 0)] = dataset;
         if (by_bytes.empty()) return;
         const Dataset& largest = *by_bytes.rbegin()->second;
@@ -276,7 +276,7 @@ class StageJudge {
         run.doing = [&](const std::string& what) {
             progress_(GradingPhase::check, fmt::format("{} failed: {}", dataset.name, what));
         };
-        if (slow_ && why_not_here(run, dataset).empty()) return not_run(dataset, *slow_);
+        if (slow_ && why_not_on_this_backend(run, dataset).empty()) return not_run(dataset, *slow_);
         Check check = check_dataset(run, dataset);
         if (check.verdict != Verdict::passed && !check.skipped && !is_slow(check) && run.by_fibers) {
             run.change_to_fibers();

@@ -40,7 +40,7 @@ inline void try_compiler(std::string_view bytes) {
     require_places(all);
     std::vector<compilation::Diagnostic> errors = compilation::select(all, "student.cu", "error", true);
     compilation::move_columns(errors, source, rewritten);
-    compilation::leave_out_our_names(errors, source);
+    compilation::omit_internal_names(errors, source);
     compilation::lead_with_open_macro(errors);
     compilation::lead_with_open_brace(errors);
     compilation::lead_with_count_of_arguments(errors);

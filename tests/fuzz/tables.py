@@ -21,7 +21,7 @@ from grader.python.batch.ingest.identify import identify
 from grader.python.batch.ingest.roster import read_roster, split_team, students_by_alias
 from grader.python.batch.ingest.submission import Submission
 from grader.python.batch.outputs import write as outputs
-from grader.python.batch.outputs.gradebooks import canvas, compare_maxima, moodle, tell_new
+from grader.python.batch.outputs.gradebooks import canvas, compare_maxima, moodle, warn_of_new_column
 from grader.python.batch.outputs.rows import Entry
 from grader.python.batch.outputs.write import write_outputs
 from grader.python.batch.policy.finals import all_finals
@@ -91,7 +91,7 @@ def try_gradebook(data: bytes, folder: Path) -> None:
             require_csv(typed_cells(filled[0]) if fill is canvas else filled[0], "the gradebook")
             require(set(filled[1]) <= {entry.student for entry in entries}, "only our students are missing")
     for output in (
-        attempt(tell_new, entries, text, column),
+        attempt(warn_of_new_column, entries, text, column),
         attempt(compare_maxima, entries, "canvas", text, column),
         attempt(compare_maxima, entries, "moodle", text),
     ):

@@ -49,7 +49,7 @@ class Timeline {
     }
 
     /// Return whether some work may still run at the same time as the host or the running work.
-    bool host_is_ahead() const { return !works_.empty(); }
+    bool has_unfinished_work() const { return !works_.empty(); }
     bool runs_beside() const { return beside_; }
     const Work& running() const { return works_.back(); }
     /// Return the work that made an access if nothing made the host wait for that work; otherwise, null.

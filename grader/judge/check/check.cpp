@@ -95,9 +95,9 @@ Check check_once(StageRun& run, const Dataset& dataset) {
         Problem problem = run.generate(dataset, dataset.seed);
         check.empty = is_empty(run.lab, problem);
         check.failure = judge_dataset(run, dataset, problem);
-        check.verdict = !check.failure                ? Verdict::passed
-                        : can_be_ours(*check.failure) ? Verdict::error
-                                                      : Verdict::failed;
+        check.verdict = !check.failure                        ? Verdict::passed
+                        : may_be_judges_fault(*check.failure) ? Verdict::error
+                                                              : Verdict::failed;
     } catch (const OutOfMemory& error) {
         check.skipped_why = fmt::format("does not fit on this machine: {}", error.what());
     } catch (const std::bad_alloc&) {
@@ -142,7 +142,8 @@ Check confirm(StageRun& run, const Dataset& dataset, const Check& check) {
         decided.failure = tell_reference_fails(*other.failure);
         decided.verdict = Verdict::error;
     } else {
-        decided.failure = check.skipped ? tell_too_much_memory(check.skipped_why) : blame_program(*check.failure);
+        decided.failure =
+            check.skipped ? tell_too_much_memory(check.skipped_why) : attribute_to_program(*check.failure);
         decided.verdict = Verdict::failed;
     }
     return decided;
@@ -150,13 +151,13 @@ Check confirm(StageRun& run, const Dataset& dataset, const Check& check) {
 
 }  // namespace
 
-std::string why_not_here(const StageRun& run, const Dataset& dataset) {
+std::string why_not_on_this_backend(const StageRun& run, const Dataset& dataset) {
     if (dataset.uses.cuda_only && run.backend == Backend::cpu) return "needs a GPU: too large for the CPU backend";
     return "";
 }
 
 Check check_dataset(StageRun& run, const Dataset& dataset) {
-    if (const std::string why = why_not_here(run, dataset); !why.empty()) return skipped_check(dataset, why);
+    if (const std::string why = why_not_on_this_backend(run, dataset); !why.empty()) return skipped_check(dataset, why);
     const Check check = check_once(run, dataset);
     return is_undecided(check) ? confirm(run, dataset, check) : check;
 }

@@ -273,7 +273,7 @@ def make_source(sources: Sources, lab: str) -> list[str]:
     names = ["Stage", "Dataset", *(f"{source['machine']}: {name}>" for name in source["columns"])]
     names += [f"{results.gpu}: {OURS[key][0]}>" for results in gpus for key in source["ours"]]
     iterations, per_call = int(source["iterations"]), int(benchmark.get("iterations_per_call", 1))
-    ours = [find_ours(results, lab, source["rows"], iterations, per_call) for results in gpus]
+    ours = [find_our_measurements(results, lab, source["rows"], iterations, per_call) for results in gpus]
     rows = []
     for number, row in enumerate(source["rows"]):
         figures = row.get("figures") or [NONE] * len(source["columns"])
@@ -285,7 +285,7 @@ def make_source(sources: Sources, lab: str) -> list[str]:
     return make_table(names, rows)
 
 
-def find_ours(
+def find_our_measurements(
     results: Results, lab: str, rows: Sequence[dict[str, Any]], iterations: int, per_call: int
 ) -> list[Ours | None]:
     """Return our measurement of each row's stage and dataset; None if there is none."""

@@ -18,8 +18,10 @@ from grader.python.journal.words import (
     compared_names,
     compared_values,
     counter_columns,
+    describe_failed_versions,
+    explain_time_below_bound,
+    list_discarded_versions,
     name_place,
-    tell_beyond,
     tell_bound,
     tell_change,
     tell_columns,
@@ -34,8 +36,6 @@ from grader.python.journal.words import (
     tell_result,
     tell_samples,
     tell_state,
-    tell_tries,
-    tell_way,
     without_bound,
 )
 
@@ -77,7 +77,7 @@ def speeds(journal: Journal, timeline: Timeline | None, source: Source | None) -
         return
     bound = tell_bound(journal, timeline)
     yield "\n".join(f"- **{value}** {words}" for value, words in bound) if bound else without_bound(timeline)
-    if beyond := tell_beyond(timeline):
+    if beyond := explain_time_below_bound(timeline):
         yield beyond
     if timeline.place.is_gpu:
         yield "## CPU reference"
@@ -127,10 +127,10 @@ def one_optimisation(
     if counts and (rows := tell_counters(*counts)):
         yield f"### Counters on {counts[1].dataset}"
         yield make_table(*counter_columns(counts[0], before.id if before else "", rows))
-    if tries := tell_tries(optimisation, chosen, timeline):
+    if tries := list_discarded_versions(optimisation, chosen, timeline):
         yield f"### {plural(len(tries), 'version')} tried and discarded"
         yield make_table(["When (UTC)", "Version", "Time", "vs the kept one"], tries[-MOST_TRIES:])
-    if way := tell_way(optimisation):
+    if way := describe_failed_versions(optimisation):
         yield way
     yield from changed(journal, optimisation, before)
 

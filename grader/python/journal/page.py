@@ -28,8 +28,10 @@ from grader.python.journal.words import (
     compared_names,
     compared_values,
     counter_columns,
+    describe_failed_versions,
+    explain_time_below_bound,
+    list_discarded_versions,
     name_place,
-    tell_beyond,
     tell_bound,
     tell_change,
     tell_columns,
@@ -45,8 +47,6 @@ from grader.python.journal.words import (
     tell_result,
     tell_samples,
     tell_state,
-    tell_tries,
-    tell_way,
     without_bound,
 )
 
@@ -118,7 +118,7 @@ def make_measured(journal: Journal, timeline: Timeline | None, source: Source | 
 
 def make_bound(journal: Journal, timeline: Timeline) -> Html:
     """Make the bound's formula, one line per step, or the reason why there is no bound."""
-    formula, beyond = make_sum(tell_bound(journal, timeline), ends=True), tell_beyond(timeline)
+    formula, beyond = make_sum(tell_bound(journal, timeline), ends=True), explain_time_below_bound(timeline)
     return tag(
         "section",
         tag("h2", "Maximum possible speed"),
@@ -217,7 +217,7 @@ def make_article(journal: Journal, number: int, optimisation: Optimisation, befo
         make_changed(journal, optimisation, before),
         make_counters(last, optimisation.inspection(place), before),
         make_sweep(optimisation.sweep(place)) if place else None,
-        make_tries(optimisation, timeline),
+        make_discarded_versions(optimisation, timeline),
         make_code(journal, chosen),
         id=optimisation.id,
         class_="optimisation",
@@ -317,10 +317,10 @@ def make_sweep(sweep: Sweep | None) -> Html | None:
     return tag("details", summary, make_small_table(["Choice", "Time", "\N{MULTIPLICATION SIGN}"], rows, caption))
 
 
-def make_tries(optimisation: Optimisation, timeline: Timeline | None) -> Html | None:
+def make_discarded_versions(optimisation: Optimisation, timeline: Timeline | None) -> Html | None:
     """Show the versions that passed and were discarded, and those that did not pass."""
     chosen = optimisation.chosen(timeline.place if timeline else None)
-    tries, way = tell_tries(optimisation, chosen, timeline), tell_way(optimisation)
+    tries, way = list_discarded_versions(optimisation, chosen, timeline), describe_failed_versions(optimisation)
     table = None
     if tries:
         shown, left_out = tries[-MOST_TRIES:], len(tries) - MOST_TRIES

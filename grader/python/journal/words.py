@@ -144,7 +144,7 @@ def tell_bound(journal: Journal, timeline: Timeline) -> list[tuple[str, str]]:
     ]
 
 
-def tell_beyond(timeline: Timeline) -> str:
+def explain_time_below_bound(timeline: Timeline) -> str:
     """Explain how a time can be below the bound; return '' if no time is."""
     if not timeline.place.is_gpu or all(row.measurement.bound_fraction <= 1 for row in timeline.rows):
         return ""
@@ -323,7 +323,7 @@ def tell_cause(version: Version) -> str:
     return f" ({version.cause})" if version.cause and version.verdict != "passed" else ""
 
 
-def tell_way(optimisation: Optimisation) -> str:
+def describe_failed_versions(optimisation: Optimisation) -> str:
     """Count the versions that did not pass, with their causes; return '' if all passed."""
     failed = [version for version in optimisation.versions if version.verdict == "failed"]
     if not failed:
@@ -335,7 +335,9 @@ def tell_way(optimisation: Optimisation) -> str:
     return f"{plural(len(failed), 'version')} did not pass{f': {named}' if named else ''}."
 
 
-def tell_tries(optimisation: Optimisation, chosen: Version | None, timeline: Timeline | None) -> list[list[str]]:
+def list_discarded_versions(
+    optimisation: Optimisation, chosen: Version | None, timeline: Timeline | None
+) -> list[list[str]]:
     """Return the versions that passed and were discarded: time of recording, hash, time, and speedup of the kept
     one."""
 

@@ -267,7 +267,7 @@ const Case shared[] = {
 };
 INSTANTIATE_TEST_SUITE_P(Shared, Rewrites, testing::ValuesIn(shared), [](const auto& info) { return info.param.name; });
 
-std::string checked(std::string call) { return "(::warplab_cpu::let_others_come_here(), " + call + ")"; }
+std::string checked(std::string call) { return "(::warplab_cpu::yield_before_checked_atomic(), " + call + ")"; }
 
 const Case guards[] = {
     {"Element", "__device__ void f(int* a, int i) { if (a[i] < 9) atomicAdd(&a[i], 1); }",

@@ -542,11 +542,11 @@ TEST_F(CompileTest, ErrorsHaveHintsThatSuggestTheFix) {
 }
 
 TEST_F(CompileTest, MessagesContainNoInternalNames) {
-    using compilation::without_our_names;
-    EXPECT_EQ(without_our_names("warplab_cpu::IfShuffled<T> f(unsigned int, T, warplab_cpu::Line)"),
+    using compilation::without_internal_names;
+    EXPECT_EQ(without_internal_names("warplab_cpu::IfShuffled<T> f(unsigned int, T, warplab_cpu::Line)"),
               "T f(unsigned int, T)");
-    EXPECT_EQ(without_our_names("no match for ‘warplab_cpu::Anything’"), "the types do not match here");
-    EXPECT_EQ(without_our_names("in expansion of macro ‘WARPLAB_CPU_KERNEL’"), "the types do not match here");
+    EXPECT_EQ(without_internal_names("no match for ‘warplab_cpu::Anything’"), "the types do not match here");
+    EXPECT_EQ(without_internal_names("in expansion of macro ‘WARPLAB_CPU_KERNEL’"), "the types do not match here");
 }
 
 TEST_F(CompileTest, RefusedFeatureIsNamed) {
@@ -839,17 +839,17 @@ TEST(Diagnostics, ThousandsOfErrorsInALongFileTakeLittleTime) {
     std::vector<Diagnostic> many(10'000, {"student.cu", 899'000, 1, "warning", "no return"});
     const auto begin = std::chrono::steady_clock::now();
     compilation::move_columns(many, source, "#line 1\n" + source);
-    compilation::leave_out_our_names(many, source);
+    compilation::omit_internal_names(many, source);
     EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(5));
     EXPECT_EQ(many.size(), 10'000u);
 }
 
 TEST(Diagnostics, InternalNamesOfTheBackendAreOmitted) {
-    using compilation::without_our_names;
-    EXPECT_EQ(without_our_names("‘warplab_cpu::Given<int>’ and ‘warplab_cpu::Taker<float>’"), "‘int’ and ‘float’");
-    EXPECT_EQ(without_our_names("‘WARPLAB_CPU_LINE’"), "the types do not match here");
-    EXPECT_EQ(without_our_names("warplab_cpu::A<"), "the types do not match here");
-    EXPECT_EQ(without_our_names("warplab_cpu::"), "the types do not match here");
+    using compilation::without_internal_names;
+    EXPECT_EQ(without_internal_names("‘warplab_cpu::Given<int>’ and ‘warplab_cpu::Taker<float>’"), "‘int’ and ‘float’");
+    EXPECT_EQ(without_internal_names("‘WARPLAB_CPU_LINE’"), "the types do not match here");
+    EXPECT_EQ(without_internal_names("warplab_cpu::A<"), "the types do not match here");
+    EXPECT_EQ(without_internal_names("warplab_cpu::"), "the types do not match here");
 }
 
 TEST(HandIn, CommentsAreBlankedOut) {

@@ -66,24 +66,24 @@ TEST_F(GpuLocks, GiveATimingJudgePriorityOverLaterJudges) {
 
 TEST_F(GpuLocks, DetectWhetherAnotherJudgeUsedTheGpu) {
     std::optional<GpuLock> first = take(with_others);
-    EXPECT_FALSE(first->had_company());
+    EXPECT_FALSE(first->another_judge_ran());
     const GpuLock on_another_gpu = take(with_others, "b");
-    EXPECT_FALSE(first->had_company());
+    EXPECT_FALSE(first->another_judge_ran());
     std::optional<GpuLock> second = take(with_others);
-    EXPECT_TRUE(second->had_company());
+    EXPECT_TRUE(second->another_judge_ran());
     second.reset();
-    EXPECT_TRUE(first->had_company());
+    EXPECT_TRUE(first->another_judge_ran());
     auto waits = take_later(alone);
     first.reset();
     waits.get();
     const GpuLock timing = take(alone);
-    EXPECT_FALSE(timing.had_company());
+    EXPECT_FALSE(timing.another_judge_ran());
 }
 
 TEST_F(GpuLocks, WaitingJudgesDoNotCountAsUsingTheGpu) {
     std::optional<GpuLock> first = take(with_others);
     auto waits = take_later(alone);
-    EXPECT_FALSE(first->had_company());
+    EXPECT_FALSE(first->another_judge_ran());
     first.reset();
     waits.get();
 }

@@ -33,7 +33,7 @@ UNFINISHED = (
 )  # reasons that also occur if a part is still being written
 
 
-def why_nothing(files: Sequence[str], others: Sequence[str], settings: Settings, empty: bool) -> str:
+def explain_nothing_to_grade(files: Sequence[str], others: Sequence[str], settings: Settings, empty: bool) -> str:
     """Return the reason why none of these files is graded. `others`: names of files that were not read."""
     sources = list_sources(files)
     stage = f"{settings.wanted()[0]}.cu"
@@ -186,7 +186,7 @@ def judge_nothing(opened: Opened, contents: Contents, settings: Settings) -> tup
     """Return the status of a hand-in without a stage's file, and the reason."""
     if contents.refused and not list_sources(opened.files):
         return "archive_refused", describe_refusal(contents.refused.pop(0)[1])
-    return "nothing_to_grade", why_nothing(
+    return "nothing_to_grade", explain_nothing_to_grade(
         opened.files, contents.ignored, settings, contents.is_empty and not contents.files
     )
 

@@ -84,18 +84,18 @@ def pick_stages(
         notes.append(f"{name_some(of_stages)} from {place}: {why}. Not used: {name_some(places)}")
     notes += tell_places(best)
     notes += tell_names(best, stages)
-    notes += tell_untouched(best, starters or {})
+    notes += note_unchanged_starters(best, starters or {})
     return {stage: file.content for stage, file in best.items()}, notes, ties
 
 
 def find_named(files: Sequence[File], called: Sequence[PurePosixPath], stage: str, stages: Sequence[str]) -> list[File]:
     """Return the files with the stage's name in the clearest form that occurs. `called`: the files' own names."""
-    forms = [how_called(name, stage, stages) for name in called]
+    forms = [rank_name_match(name, stage, stages) for name in called]
     clearest = min((form for form in forms if form is not None), default=None)
     return [file for file, form in zip(files, forms, strict=True) if form is not None and form == clearest]
 
 
-def how_called(called: PurePosixPath, stage: str, stages: Sequence[str]) -> int | None:
+def rank_name_match(called: PurePosixPath, stage: str, stages: Sequence[str]) -> int | None:
     """Return how clearly a file's own name is a stage's; None if it is not. 0: exactly, or with _1; 1: with another
     ending; 2: with other signs between the words, or words before or after it; 3: the stage's number alone."""
     stem, ending, stage = called.stem.casefold(), called.suffix.casefold(), stage.casefold()
@@ -171,11 +171,11 @@ def tell_names(best: Mapping[str, File], stages: Sequence[str]) -> list[str]:
     return [
         f"{show_path(name.name)} was used as {stage}.cu."
         for stage, name in called.items()
-        if how_called(name, stage, stages)
+        if rank_name_match(name, stage, stages)
     ]
 
 
-def tell_untouched(best: Mapping[str, File], starters: Mapping[str, bytes]) -> list[str]:
+def note_unchanged_starters(best: Mapping[str, File], starters: Mapping[str, bytes]) -> list[str]:
     """Return a remark for each stage whose file is the starter."""
     return [f"{stage} is still the starter." for stage, file in best.items() if is_starter(file, starters.get(stage))]
 

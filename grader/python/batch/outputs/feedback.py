@@ -118,7 +118,7 @@ def describe_submission(row: Row, finals: list[Final]) -> list[str]:
         remarks.append(row.detail)
     remarks += [note for note in row.notes if not is_for_instructor(note)]
     remarks += map(tell_comment, row.comments)
-    remarks += [words for final in finals for words in tell_use(final)]
+    remarks += [words for final in finals for words in describe_counting_submission(final)]
     decided = [decisions(final) for final in finals if final.counts]
     remarks += [words for words in decided[0] if all(words in others for others in decided)] if decided else []
     if any(words != decided[0] for words in decided):
@@ -146,7 +146,7 @@ def make_remarks_page(sums: list[str], below: Html) -> str:
     return make_document("Not graded", join(tag("header", tag("h1", "Lab report"), *leads), below))
 
 
-def tell_use(final: Final) -> list[str]:
+def describe_counting_submission(final: Final) -> list[str]:
     """Return a sentence on which of a student's several submissions counts."""
     if not final.counts:
         return [f"For {final.student}, {'another' if final.by_points else 'a later'} submission counts instead."]

@@ -56,10 +56,10 @@ def canvas(entries: Sequence[Entry], gradebook: str = "", title: str = "") -> tu
     for row in rows[1:]:
         for at in columns_of(rows[0], IDENTITIES):  # students type their names; other cells stay unchanged
             row[at] = defuse(row[at], at == 0)
-    return mark_of(gradebook) + encode_csv(rows), unknown_of(entries, found)
+    return mark_of(gradebook) + encode_csv(rows), list_students_without_row(entries, found)
 
 
-def unknown_of(entries: Sequence[Entry], found: Collection[str]) -> list[str]:
+def list_students_without_row(entries: Sequence[Entry], found: Collection[str]) -> list[str]:
     """Return the students without a row of their own."""
     return sorted({entry.student for entry in entries} - set(found))
 
@@ -75,7 +75,7 @@ def most_of(entries: Sequence[Entry]) -> float:
     return max((entry.report.total.max for entry in entries), default=0.0)
 
 
-def tell_new(entries: Sequence[Entry], gradebook: str, title: str) -> list[str]:
+def warn_of_new_column(entries: Sequence[Entry], gradebook: str, title: str) -> list[str]:
     """Warn if Canvas will create a new assignment because it does not know the column. Raises UserError."""
     if not gradebook:
         return []
@@ -137,7 +137,7 @@ def moodle(entries: Sequence[Entry], gradebook: str = "") -> tuple[str, list[str
     for row, theirs in zip(rows, own, strict=True):
         if any(row is one for one in found.values()) and (row[grade] or IDENTIFIER in rows[0]):
             filled.append([theirs[at] if rows[0][at] == IDENTIFIER else row[at] for at in kept])
-    return mark_of(gradebook) + write_csv(filled), unknown_of(entries, found)
+    return mark_of(gradebook) + write_csv(filled), list_students_without_row(entries, found)
 
 
 def to_html(text: str) -> str:

@@ -117,7 +117,7 @@ def pair_by_id(lines: Sequence[Line], entries: Sequence[Entry]) -> list[tuple[Li
             [
                 (one, entry)
                 for one in line.ids
-                for key in look_ups(one)
+                for key in list_lookup_forms(one)
                 for entry in known.get(key, ())
                 if counts(key, line, entry)
             ],
@@ -134,7 +134,7 @@ def counts(one: Identifier, line: Line, entry: Entry) -> bool:
     return not is_running_number(one) or agree(entry.name, line.name) is not None
 
 
-def look_ups(one: Identifier) -> list[Identifier]:
+def list_lookup_forms(one: Identifier) -> list[Identifier]:
     """Return an id, and the forms of it that a student without a known namespace may have."""
     kind, value = one
     return [one, (ANY_ID, value), *([(ANY_ID, f"{PARTICIPANT.casefold()}{value}")] if kind == MOODLE_NUMBER else [])]

@@ -66,7 +66,7 @@ def write_outputs(database: Database, settings: Settings) -> Path:
     file = settings.folder / "report.html"
     example = settings.root / "handouts/example-journal/records.jsonl"
     copied = find_copied_records(rows, settings.folder, example)
-    untouched = find_untouched(rows, settings)
+    untouched = find_unchanged_starters(rows, settings)
     write_similar(settings, rows, find_clusters(rows, pairs, untouched))
     dropped = [row for row in database.rows() if row.key in policy.drops]
     remarks = find_remarks(rows, pairs, untouched, everyone, copied)
@@ -181,7 +181,7 @@ def write_similar(settings: Settings, rows: Sequence[Row], clusters: Sequence[Cl
     write_atomically(settings.folder / SIMILAR, page)
 
 
-def find_untouched(rows: list[Row], settings: Settings) -> set[tuple[str, str]]:
+def find_unchanged_starters(rows: list[Row], settings: Settings) -> set[tuple[str, str]]:
     """Return the key and the stage of each graded file that is still the starter."""
     starters = read_starters(settings)
     return {

@@ -58,7 +58,7 @@ def find_remarks(
     remarks += same_files(rows, untouched)
     remarks += [Remark(5, key, "", "records of another journal", whose) for key, whose in copied_records]
     remarks += [Remark(9, key, stage, "still the starter") for key, stage in sorted(untouched)]
-    remarks += [Remark(4, row.key, "", "took long", show_duration(row.wall_s)) for row in took_long(rows)]
+    remarks += [Remark(4, row.key, "", "took long", show_duration(row.wall_s)) for row in find_slowest_hand_ins(rows)]
     by_key = {row.key: row for row in rows}
     hashes = {(row.key, stage.stage): stage.source_hash for row in rows for stage in row.stages}
     for pair in pairs:
@@ -71,7 +71,7 @@ def find_remarks(
     return sorted(remarks, key=lambda remark: (remark.rank, remark.key, remark.stage))
 
 
-def took_long(rows: Sequence[Row]) -> list[Row]:
+def find_slowest_hand_ins(rows: Sequence[Row]) -> list[Row]:
     """Return the hand-ins that took far longer to grade than the others, the longest first."""
     times = [row.wall_s for row in rows if row.wall_s]
     limit_s = max(LONG_S, LONG_TIMES * median(times)) if times else LONG_S

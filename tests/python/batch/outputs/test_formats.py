@@ -20,7 +20,7 @@ from grader.python.batch.ingest import called, roster
 from grader.python.batch.outputs import formats
 from grader.python.batch.outputs.cells import NUMBER, defuse, write_csv
 from grader.python.batch.outputs.formats import ONE_REPORT, autolab, github, github_log, gradescope, prairielearn
-from grader.python.batch.outputs.gradebooks import canvas, compare_maxima, moodle, tell_new
+from grader.python.batch.outputs.gradebooks import canvas, compare_maxima, moodle, warn_of_new_column
 from grader.python.batch.outputs.report_text import hide_names, tell_report
 from grader.python.batch.outputs.rows import Entry
 from grader.python.common import documents
@@ -428,9 +428,9 @@ def test_a_title_that_is_not_an_assignment_is_refused(title, message):
 
 def test_a_title_is_found_without_its_number_and_a_new_one_causes_a_warning():
     assert check_csv(canvas(entries("al1"), CANVAS, "dot")[0])[2][5] == "33.32"
-    assert tell_new(entries("al1"), CANVAS, "dot") == []
+    assert warn_of_new_column(entries("al1"), CANVAS, "dot") == []
     assert canvas(entries("al1"), CANVAS, "Next lab")[0].splitlines()[0].endswith(",Next lab")
-    (output,) = tell_new(entries("al1"), CANVAS, "Next lab")
+    (output,) = warn_of_new_column(entries("al1"), CANVAS, "Next lab")
     assert "no column 'Next lab' yet" in output and output.endswith(
         "--title must be one of: Dot (7), Twice (1), Twice (2)"
     )
