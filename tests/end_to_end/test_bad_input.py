@@ -176,7 +176,7 @@ def test_forged_submission_is_caught(name: str, cause: str, tmp_path: Path) -> N
     ],
     ids=lambda value: "-".join(value) if isinstance(value, list) else "",
 )
-def test_misuse_shows_the_right_command(arguments: list[str], message: str) -> None:
+def test_wrong_arguments_show_the_right_command(arguments: list[str], message: str) -> None:
     run = subprocess.run([BUILD / "warplab", *arguments], cwd=ROOT, capture_output=True, text=True, check=False)
     assert run.returncode == 2, run.stdout + run.stderr
     assert message in run.stdout + run.stderr

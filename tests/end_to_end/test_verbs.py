@@ -126,7 +126,7 @@ def test_the_labs_are_listed_with_points_and_the_current_ones_stages(student: St
     assert f"{LAB:<22} [..........]     0 of 30 points  0 min ago" in student.make("help").stdout
 
 
-def test_after_a_check_the_next_step_is_named(student: Student) -> None:
+def test_after_a_check_the_next_step_is_reported(student: Student) -> None:
     student.write(SOLUTION.read_text())
     result = student.check()
     assert "speed, up to 2 more: " in result.stdout
@@ -179,7 +179,7 @@ def test_names_are_checked_before_anything_is_copied(student: Student) -> None:
     ("kind", "message"),
     [("folder", "is a folder, not a file"), ("dangling", "is a link to /nowhere, which does not exist")],
 )
-def test_the_error_names_what_exists_in_place_of_a_file(student: Student, kind: str, message: str) -> None:
+def test_the_error_states_that_a_folder_or_pipe_is_not_a_file(student: Student, kind: str, message: str) -> None:
     student.file.parent.mkdir(parents=True)
     if kind == "folder":
         student.file.mkdir()
@@ -191,7 +191,7 @@ def test_the_error_names_what_exists_in_place_of_a_file(student: Student, kind: 
     assert "missing_file" in result.stdout
 
 
-def test_a_verdict_holds_if_its_report_cannot_be_stored(student: Student) -> None:
+def test_the_verdict_is_printed_if_its_report_cannot_be_stored(student: Student) -> None:
     student.write(SOLUTION.read_text())
     (student.file.parent / "reports").write_text("in the way")
     result = student.check()

@@ -60,7 +60,7 @@ TEST(Settle, AFindingIsTheCauseIfTheOutputsHaveNone) {
     EXPECT_EQ(stories(checks, {})[0].failure->hint, "of the outputs alone");
 }
 
-TEST(Settle, ATileThatIsTooSmallExplainsWhatIsNotLoaded) {
+TEST(Settle, ATileThatIsTooSmallExplainsElementsThatAreNotLoaded) {
     const std::vector<Check> checks = {failed_with("halo_missing"), failed_with("transposed")};
     const auto small = stories(checks, {{.cause = "out_of_bounds", .line = 9, .message = "Index 32 of tile."}});
     EXPECT_EQ(small[0].failure->cause, "out_of_bounds");

@@ -84,7 +84,7 @@ def sources(files: list[Path]) -> list[Path]:
     return [file for file in files if file.suffix in (".h", ".cpp", ".cu", ".inc")]
 
 
-def test_every_file_includes_only_what_its_part_may(root, files):
+def test_every_file_includes_only_allowed_parts(root, files):
     assert [line for file in sources(files) for line in forbidden_includes(root, file)] == []
 
 
@@ -100,7 +100,7 @@ def hop_of(path: Path) -> int:
     return HOPS.index(path.parts[2] if len(path.parts) > 3 else "")
 
 
-def test_no_hop_of_the_judge_includes_a_later_one(root, files):
+def test_no_folder_of_the_judge_includes_a_later_one(root, files):
     for file in sources(files):
         if file.as_posix().startswith("grader/judge/"):
             included = [Path(one) for one in INCLUDE.findall((root / file).read_text())]
@@ -121,7 +121,7 @@ def test_a_forbidden_include_is_seen(root, tmp_path):
     assert found == ["grader/runner/runner.cpp includes grader/judge/lab/oracle.h"]
 
 
-def test_headers_that_the_runner_includes_include_io_alone(root, files):
+def test_headers_of_the_runner_include_only_io(root, files):
     runner = [file for file in sources(files) if file.as_posix().startswith(("grader/runner/", "grader/cpu/"))]
     io = {one for file in runner for one in INCLUDE.findall((root / file).read_text()) if one.startswith("grader/io/")}
     assert io <= set(RUNNER_SEES)
@@ -169,18 +169,18 @@ def forbidden_imports(root: Path, file: Path) -> list[str]:
     return [f"{file} imports {name}" for name in project_imports(root, file) if package_of(name) not in allowed]
 
 
-def test_every_python_package_imports_only_what_it_may(root, files):
+def test_every_python_package_imports_only_allowed_packages(root, files):
     assert [line for file in python_modules(files) for line in forbidden_imports(root, file)] == []
 
 
-def test_no_package_of_python_imports_the_others_in_a_circle():
+def test_python_packages_do_not_import_each_other_in_a_circle():
     before: set[str] = set()
     for package, imported in PYTHON_MAY_IMPORT.items():
         assert set(imported) <= before, f"{package} may import a later package"
         before.add(package)
 
 
-def test_no_module_of_python_imports_itself_through_others(root, files):
+def test_no_python_module_imports_itself_indirectly(root, files):
     imports = {module_name(file): project_imports(root, file) for file in python_modules(files)}
     while free := [module for module, imported in imports.items() if not imported & imports.keys()]:
         for module in free:
@@ -193,7 +193,7 @@ def test_contributing_lists_the_packages_in_order(root):
     assert re.findall(r"^    ([a-z.]+) +\S", section, re.MULTILINE) == list(PYTHON_MAY_IMPORT)
 
 
-def test_a_forbidden_import_is_seen(tmp_path):
+def test_a_forbidden_import_is_found(tmp_path):
     for package in ("common", "journal", "batch/ingest", "batch/grade"):
         (tmp_path / "grader/python" / package).mkdir(parents=True)
         (tmp_path / "grader/python" / package / "module.py").write_text("import json\n")

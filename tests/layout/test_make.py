@@ -8,7 +8,7 @@ import subprocess
 BUILD = os.environ.get("BUILD") or "build"
 
 
-def test_oracles_are_made_anew_when_a_header_of_theirs_changes(root):
+def test_oracles_are_rebuilt_if_one_of_their_headers_changes(root):
     """One compiled with the old header is one that the program cannot load."""
     command = ["make", "-pn", "-f", "grader/build.mk", f"BUILD={BUILD}", "program"]
     printed = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False).stdout
@@ -16,7 +16,7 @@ def test_oracles_are_made_anew_when_a_header_of_theirs_changes(root):
     assert "grader/model/manifest.h" in rule
 
 
-def test_the_tests_are_linked_anew_when_one_is_deleted(root):
+def test_the_test_program_is_relinked_if_a_test_is_deleted(root):
     """A file that is gone is newer than nothing: make compares the names with those of the last time."""
     command = ["make", "-pn", "-f", "grader/build.mk", f"BUILD={BUILD}", "tests"]
     printed = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False).stdout

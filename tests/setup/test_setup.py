@@ -58,7 +58,7 @@ def test_php_and_a_database_are_installed_only_for_moodle(machine, setup):
     assert output.has("php-cli: runs the Moodle in /srv/moodle", "mariadb-server: its database", "Continuing without:")
 
 
-def test_no_network(machine, setup):
+def test_without_a_network_the_set_up_stops_with_a_message(machine, setup):
     machine.without_header("fmt/format.h")
     machine.program("apt-get", 'echo "E: Unable to fetch some archives" >&2; exit 100')
     output = setup("build")
@@ -73,7 +73,7 @@ def test_without_a_network_and_a_sandbox_the_set_up_continues(machine, setup):
     assert output.has("Continuing without: bubblewrap")
 
 
-def test_no_root_and_no_sudo(machine, setup):
+def test_without_root_and_sudo_the_set_up_says_what_to_install(machine, setup):
     machine.without_header("CLI/CLI.hpp")
     machine.without("sudo")
     machine.program("id", "echo 1000")
@@ -82,7 +82,7 @@ def test_no_root_and_no_sudo(machine, setup):
     assert output.has("libcli11-dev: the judge's command line", "needs root", "apt-get install")
 
 
-def test_another_system(machine, setup):
+def test_on_another_system_the_set_up_says_what_to_install(machine, setup):
     machine.without_header("CLI/CLI.hpp")
     (machine.root / "etc/os-release").write_text("ID=fedora\n")
     output = setup("build")
@@ -90,34 +90,34 @@ def test_another_system(machine, setup):
     assert output.has("not Debian or Ubuntu", "libcli11-dev")
 
 
-def test_no_compiler(machine, setup):
+def test_without_a_compiler_the_set_up_says_so(machine, setup):
     machine.without("g++*")
     output = setup("build")
     assert output.status == 2
     assert output.has("g++: compiles the judge", "Still missing: g++")
 
 
-def test_old_compiler(machine, setup):
+def test_an_old_compiler_is_refused(machine, setup):
     machine.program("g++", "echo 11.4.0")
     output = setup("build")
     assert output.status == 2
     assert output.has("g++ is version 11.4.0", "12 or newer", "make CXX=g++-12")
 
 
-def test_broken_compiler(machine, setup):
+def test_a_broken_compiler_is_refused(machine, setup):
     machine.program("g++", "exit 127")
     output = setup("build")
     assert output.status == 2
     assert output.has("g++ does not run")
 
 
-def test_another_compiler_may_be_named(machine, setup):
+def test_another_compiler_can_be_chosen(machine, setup):
     machine.program("g++", "echo 11.4.0")
     machine.program("g++-13", "echo 13.2.0")
     assert setup("build", CXX="g++-13").status == 0
 
 
-def test_no_python(machine, setup):
+def test_without_python_the_set_up_says_so(machine, setup):
     machine.without("python*")
     output = setup("python", "make submit")
     assert output.status == 2
@@ -128,7 +128,7 @@ def test_no_python(machine, setup):
     assert output.has("python3: writes the C++ types", "Still missing: python3")
 
 
-def test_old_python(machine, setup):
+def test_an_old_python_is_refused(machine, setup):
     machine.program("python3", 'case "$1" in -V) echo Python 3.9.2;; *) exit 1;; esac')
     output = setup("python", "make submit")
     assert output.status == 2
@@ -138,7 +138,7 @@ def test_old_python(machine, setup):
     assert output.has("building needs 3.9 or newer")
 
 
-def test_python_packages_without_a_network(setup):
+def test_python_packages_need_a_network(setup):
     nowhere = {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": "", "PIP_CONFIG_FILE": os.devnull}
     output = setup("venv", **nowhere)
     assert output.status == 2

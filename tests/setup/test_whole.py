@@ -45,7 +45,7 @@ def real_machine(everyone):
     return lambda *words, **more: machine.run(*words, WARPLAB_TEST_ROOT="", **more), machine
 
 
-def test_a_path_with_spaces(everyone, real_machine):
+def test_a_path_can_contain_spaces(everyone, real_machine):
     run, _ = real_machine
     folder = everyone / "my own 'labs' (copy)"
     copy_project(folder)
@@ -60,7 +60,7 @@ def test_a_path_with_spaces(everyone, real_machine):
 
 
 @pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("setpriv"), reason="needs root and setpriv")
-def test_a_read_only_checkout(everyone, real_machine):
+def test_a_read_only_checkout_can_be_used(everyone, real_machine):
     run, _ = real_machine
     folder = everyone / "checkout"
     copy_project(folder)
@@ -122,7 +122,7 @@ def test_without_a_compiler_the_judge_says_so(everyone, real_machine):
     ],
     ids=lambda value: "_".join(value) if isinstance(value, list) else "",
 )
-def test_misuse_gives_one_message(everyone, real_machine, words, message):
+def test_wrong_arguments_give_one_message(everyone, real_machine, words, message):
     run, _ = real_machine
     output = judge(run, *words, work=everyone / "work")
     assert output.status == 2, output.out

@@ -43,7 +43,7 @@ std::string dynamic(std::string name, bool in_file = false) {
 
 class Rewrites : public testing::TestWithParam<Case> {};
 
-TEST_P(Rewrites, ToWhatTheRuntimeExpects) { EXPECT_EQ(rewritten(GetParam().input), GetParam().output); }
+TEST_P(Rewrites, ToTheCodeThatTheRuntimeExpects) { EXPECT_EQ(rewritten(GetParam().input), GetParam().output); }
 
 const Case launches[] = {
     {"Plain", "void f() { k<<<g, b>>>(p, n); }", "void f() { " + launch("k", "g, b", "k", "(p, n)") + "; }"},

@@ -173,7 +173,7 @@ TEST(Precision, OfFloatIsSuspectedIfAllDoublesAreNearlyRight) {
     EXPECT_EQ(hint_for_doubles(1000, few).find("float"), std::string::npos);
 }
 
-TEST(TheEndOfAFewElements, SaysNothingAboutTheGrid) {
+TEST(TheEndOfAFewElements, DoesNotSuggestThatTheGridIsTooSmall) {
     const auto unwritten_end = [](std::size_t count) {
         const Array never = poisoned(ElementType::float64, count, poison);
         return hint_for_doubles(
@@ -183,7 +183,7 @@ TEST(TheEndOfAFewElements, SaysNothingAboutTheGrid) {
     EXPECT_NE(unwritten_end(1000 * 7).find("grid seems too small"), std::string::npos);
 }
 
-TEST_F(Wrong, PlaceHoldsExpectedAndActual) {
+TEST_F(Wrong, PlaceContainsExpectedAndActual) {
     actual.as<float>()[41] = 0.5f;
     const Failure failure = explain();
     ASSERT_TRUE(failure.place);

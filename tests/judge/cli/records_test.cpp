@@ -124,7 +124,7 @@ TEST_F(Records, ParallelWritersDoNotMixLines) {
     EXPECT_EQ(lines().size(), 1u + 8 * 20);
 }
 
-TEST_F(Records, BeingKilledLeavesWholeLines) {
+TEST_F(Records, AreCompleteLinesAfterAKill) {
     const Record source = write_source(std::string(300'000, 'x'));
     for (int round = 0; round < 5; ++round) {
         const pid_t child = fork();

@@ -169,7 +169,7 @@ TEST_F(OutputTest, FindsUnwrittenElements) {
     EXPECT_FALSE(unwritten_where([](std::size_t i) { return i % 97 < i % 5; }));
 }
 
-TEST_F(OutputTest, AcceptsWhatTheOracleAccepts) {
+TEST_F(OutputTest, AcceptsTheSameValuesAsTheOracle) {
     EXPECT_EQ(unwritten_where([](std::size_t i) { return i < 768; }, 1.0005f)->cause, "tail_lost");
     EXPECT_FALSE(unwritten_where([](std::size_t i) { return i < 768; }, 1.002f));
 }

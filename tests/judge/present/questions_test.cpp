@@ -27,7 +27,7 @@ TEST(Questions, QuestionComesBeforeTheHint) {
     EXPECT_EQ(ask_first(failed("tail_lost", "Round up.")).checks[0].failure->message, "What happened.");
 }
 
-TEST(Questions, HintWithoutAQuestionStays) {
+TEST(Questions, AHintWithoutAQuestionIsShown) {
     EXPECT_EQ(hint_of(failed("own_cause_of_a_lab", "Do this.")), "Do this.");
     EXPECT_EQ(hint_of(failed(cause::compile_error, "Do this.")), "Do this.");
 }

@@ -42,7 +42,7 @@ struct Fixture : testing::Test {
     std::size_t out_stride = 256 + guard;
 };
 
-TEST_F(Fixture, ReadsBackWhatWasWrittenPerSlot) {
+TEST_F(Fixture, ReadsBackEachSlot) {
     Array contents(ElementType::float32, 10);
     contents.as<float>()[9] = 2.5f;
     buffers.write(0, 2, contents);

@@ -109,7 +109,7 @@ TEST(HeatOracle, HaloRowsAreTheFirstAndLastRow) {
     }
 }
 
-TEST(HeatOracle, WithoutIterationsTheFieldStays) {
+TEST(HeatOracle, WithoutIterationsTheFieldIsUnchanged) {
     const Problem problem = solve(oracle(), recipe("random", 4, 5, 0, {{"threshold", 1.0}}), 1);
     EXPECT_TRUE(std::ranges::equal(values(problem, field), values(problem, initial)));
     EXPECT_EQ(values(problem, result)[0], 0);

@@ -154,7 +154,7 @@ def test_the_instructor_chooses_between_two_archives_with_the_same_time(course: 
     assert row.status == "missing_stages" and how not in row.notes
 
 
-def test_the_later_of_two_archives_is_graded_and_both_are_named(course: Course) -> None:
+def test_the_later_of_two_archives_is_graded_and_both_are_reported(course: Course) -> None:
     folder = course.hand_in("al1")
     for name, hour in (("first.zip", 10), ("second.zip", 9)):
         with zipfile.ZipFile(folder / name, "w") as archive:
@@ -673,7 +673,7 @@ def test_the_command_works_from_any_folder_and_by_a_link(course: Course, tmp_pat
     )  # the project's labs, not this folder's
 
 
-def test_misuse_gives_one_clear_message(course: Course) -> None:
+def test_wrong_arguments_give_one_clear_message(course: Course) -> None:
     course.hand_in("al1", "fine", "fine")
     course.grade()
     for command, message in (

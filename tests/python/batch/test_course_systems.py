@@ -149,7 +149,7 @@ def test_stages_that_the_students_kit_does_not_have_are_not_graded(course: Cours
     assert course.statuses()["al1"] == "graded"
 
 
-def test_stages_that_only_some_kits_lack_are_named(course: Course) -> None:
+def test_stages_that_only_some_kits_lack_are_reported(course: Course) -> None:
     (course.handed_in / "al1.zip").write_bytes(pack_from_kit("fine", 4, STAGES[0]))
     for student in ("at2", "gh3"):
         (course.handed_in / f"{student}.zip").write_bytes(pack_from_kit("fine", 5, *STAGES))

@@ -165,7 +165,7 @@ def test_a_teams_number_matches_no_student(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["Zo\u00eb", "Zo\u00eb.zip", "lab-Zo\u00eb-2026-11-20-101010.tar.gz"])
-def test_names_that_look_the_same_stay_two_hand_ins(folder: Path, name: str) -> None:
+def test_names_that_look_the_same_are_different_hand_ins(folder: Path, name: str) -> None:
     make(folder, name, unicodedata.normalize("NFD", name))
     found, _ = find(folder)
     assert len(found) == 2 and all(len(one.entries) == 1 for one in found.values())

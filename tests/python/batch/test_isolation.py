@@ -138,7 +138,7 @@ def test_any_bytes_get_a_status_and_cost_others_nothing(course: Course, monkeypa
 
 
 @pytest.mark.parametrize("name", SEEDS)
-def test_no_mutation_of_the_download_escapes(tmp_path: Path, name: str) -> None:
+def test_no_mutation_of_the_download_writes_outside_its_folder(tmp_path: Path, name: str) -> None:
     chance = random.Random(name)
     for number in range(15):
         file = tmp_path / f"{number}-{name}"

@@ -113,7 +113,7 @@ def test_a_partner_has_the_same_feedback_until_the_partnership_ends(course: Cour
     assert read("at200") and not read("al1")
 
 
-def test_remarks_on_a_partner_follow_what_others_hand_in(course: Course) -> None:
+def test_remarks_on_a_partner_follow_later_hand_ins(course: Course) -> None:
     course.hand_in("packed", "fine")  # only one stage
     shutil.make_archive(str(course.root / "packed"), "gztar", course.handed_in / "packed")
     shutil.rmtree(course.handed_in / "packed")
@@ -179,7 +179,7 @@ def test_partners_are_credited_by_their_names(course: Course) -> None:
     assert [row.members for row in course.database().rows() if row.status == "graded"] == [["at200", "al1"]]
 
 
-def test_a_partner_who_is_not_on_the_roster_is_named(course: Course) -> None:
+def test_a_partner_who_is_not_on_the_roster_is_reported(course: Course) -> None:
     pack(course, f"turingalan_1002_77_{LAB}-at200-somebody-2026-11-20-101010.tar.gz")
     course.grade("--roster", write_roster(course, ROSTER))
     (row,) = [row for row in course.database().rows() if row.status == "graded"]
@@ -294,7 +294,7 @@ def test_later_commands_repeat_what_was_left_out(course: Course) -> None:
 
 
 @pytest.mark.parametrize("hidden", ["\u200b", "\u2060", "\u202e", "\xad"])
-def test_an_id_with_invisible_characters_is_named(course: Course, hidden: str) -> None:
+def test_an_id_with_invisible_characters_is_reported(course: Course, hidden: str) -> None:
     course.hand_in("al1", "fine", "fine")
     done = course.grade("--roster", write_roster(course, f"id,name\nzo8,Zoë\nal{hidden}1,Ada\n"))
     assert f"roster.csv:3: the id {f'al{hidden}1'!a} has invisible characters" in done.stderr

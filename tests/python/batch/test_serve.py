@@ -249,7 +249,7 @@ def test_serve_fetches_from_moodle_and_returns_grades_once(course: Course, monke
         (("--attempts", "0"), "--attempts: '0': give a whole number"),
     ],
 )
-def test_misuse_gives_one_clear_message(course: Course, more: tuple[str, ...], message: str) -> None:
+def test_wrong_arguments_give_one_clear_message(course: Course, more: tuple[str, ...], message: str) -> None:
     result = course.run(serve_command(course, *more))
     assert result.returncode == 2 and message in result.stderr
 

@@ -252,7 +252,7 @@ def test_the_sources_ladder_shows_the_speedup_of_each_step(course: Path) -> None
     assert all(row[4].endswith("%") for row in cells)
 
 
-def test_results_file_reads_back_and_keeps_what_was_not_measured_again(course: Path) -> None:
+def test_the_results_file_keeps_results_that_were_not_measured_again(course: Path) -> None:
     measure(course, report())
     file = course / "handouts/results/nvidia-h200.json"
     text = file.read_text()

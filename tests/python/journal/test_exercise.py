@@ -121,7 +121,7 @@ def test_giving_up_shows_the_finding(tmp_path, exercises):
 
 
 @needs_build
-def test_the_students_own_inspections_stay(tmp_path, exercises):
+def test_the_students_own_inspections_are_kept(tmp_path, exercises):
     page = BUILD / "inspect" / f"{LAB}-{STAGE}.json"
     before = page.stat().st_mtime_ns if page.exists() else None
     bug(tmp_path, LAB, NAME, "--give-up")

@@ -115,7 +115,7 @@ def test_an_empty_journal_says_what_to_do_and_shows_no_figure(tmp_path: Path) ->
     assert not re.search(r"\d s\b|×", text)
 
 
-def test_checks_alone_give_no_figure(tmp_path: Path) -> None:
+def test_a_journal_with_only_checks_shows_no_figure(tmp_path: Path) -> None:
     write_course(tmp_path, [source(1, "01_serial", "x"), report(1, "01_serial", "x")])
     text = text_of(tmp_path)
     assert "1 optimisation, none measured yet" in text
@@ -474,7 +474,7 @@ def test_pictures_are_embedded_unless_they_are_stale_or_large(tmp_path: Path) ->
     )
 
 
-def test_hostile_text_stays_text(tmp_path: Path) -> None:
+def test_hostile_text_is_shown_as_text(tmp_path: Path) -> None:
     harmless = tmp_path / "harmless"
     write_course(harmless, whole())
     fixed = ("kind", "time", "stage", "hash", "source_hash", "dataset", "lab")

@@ -65,7 +65,7 @@ def test_a_note_is_never_overwritten(tmp_path: Path) -> None:
     assert file.read_text() == "mine"
 
 
-def test_no_further_note_while_the_last_one_is_unused(tmp_path: Path) -> None:
+def test_no_second_note_is_begun_while_the_last_one_is_unused(tmp_path: Path) -> None:
     folder = write_course(tmp_path, [report(1, "02_tree", "old"), report(1, "01_serial", "other")])
     old = "<!-- begun 2026-11-02T00:00:00Z -->\n## Goal\n"
     (folder / "02_tree.md").write_text(old)

@@ -74,7 +74,7 @@ def test_a_measurement_of_another_text_is_not_compared(tmp_path: Path) -> None:
     assert cells_of(tmp_path, [modelled(2, 0.25), *other])[2] == "–"  # the measured text was never modelled
 
 
-def test_a_note_that_was_begun_after_the_measurement_is_named(tmp_path: Path) -> None:
+def test_a_note_that_was_begun_after_the_measurement_is_reported(tmp_path: Path) -> None:
     measured = elsewhere(report(9, "02_tree", TEXT, 0.1), gpu=GPU)
     cells_of(tmp_path / "late", [modelled(2, 0.25), measured], begun=10)
     cells_of(tmp_path / "early", [modelled(2, 0.25), measured], begun=1)
@@ -92,7 +92,7 @@ def test_without_predictions_there_is_no_table(tmp_path: Path) -> None:
     assert "Predicted before measured" not in made.page + made.markdown
 
 
-def test_a_close_prediction_has_no_direction() -> None:
+def test_a_close_prediction_is_not_called_too_fast_or_too_slow() -> None:
     assert [show_miss(1.04, 1), show_miss(1, 1.04), show_miss(3, 1), show_miss(None, 1)] == [
         "less than 5%",
         "less than 5%",

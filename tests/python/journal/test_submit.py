@@ -69,7 +69,7 @@ def unpack(archive: Path) -> dict[str, bytes]:
         return {member.name: tar.extractfile(member).read() for member in members}  # type: ignore[union-attr]
 
 
-def test_packs_files_reports_authors_and_hashes(course: Path) -> None:
+def test_the_archive_contains_files_reports_authors_and_hashes(course: Path) -> None:
     result = submit(course, "--author", ADA, "--author", "Alan Turing <at456>")
     assert (result.returncode, result.stderr) == (0, "")
     (archive,) = archives(course)
@@ -92,7 +92,7 @@ def test_packs_files_reports_authors_and_hashes(course: Path) -> None:
     assert sorted(packed) in ([0, 3], [3])  # in the same second, the second archive replaces the first
 
 
-def test_archives_packed_earlier_are_named_and_left(course: Path) -> None:
+def test_earlier_archives_are_listed_and_kept(course: Path) -> None:
     old = course / "work/lab-al123-2026-01-31-120000.tar.gz"
     for other in (old, course / "work/lab_two-al123-2026-01-31-120000.tar.gz", course / "work/lab-notes.tar.gz"):
         other.write_bytes(b"old")
@@ -120,7 +120,7 @@ def test_the_same_contents_and_time_give_the_same_bytes(course: Path) -> None:
     first = pack()
     os.utime(course / "work/lab/01_first.cu", (1, 1))
     assert pack() == first
-    assert first[4:8] == bytes(4)  # gzip's own time
+    assert first[4:8] == bytes(4)  # the time in gzip's header
     with tarfile.open(fileobj=io.BytesIO(first)) as tar:
         assert tar.getnames() == sorted(tar.getnames())
 
@@ -201,7 +201,7 @@ def test_all_problems_are_reported_at_once(course: Path) -> None:
     assert "02_second.cu is empty" in result.stdout
 
 
-def test_force_with_nothing_to_pack(course: Path) -> None:
+def test_force_without_any_file_is_refused(course: Path) -> None:
     for stage in STAGES:
         (course / f"work/lab/{stage}.cu").unlink()
     result = submit(course, "--force", "--author", ADA)
@@ -314,7 +314,7 @@ def test_a_stale_report_and_a_failing_stage_cause_warnings(course: Path) -> None
         ("A" * 101 + " <a>", "longer than 100"),
     ],
 )
-def test_wrong_authors(text: str, message: str) -> None:
+def test_invalid_authors_are_refused(text: str, message: str) -> None:
     with pytest.raises(UserError) as error:
         parse_authors([text])
     assert message in str(error.value)
@@ -347,7 +347,7 @@ def test_without_a_terminal_the_authors_must_be_given(course: Path) -> None:
 
 
 @pytest.mark.parametrize("kept", ["{", "[]", '{"authors": []}', '{"authors": [{"name": "Ada"}]}'])
-def test_broken_authors_file_is_named(course: Path, kept: str) -> None:
+def test_broken_authors_file_is_reported(course: Path, kept: str) -> None:
     write(course / "work/authors.json", kept)
     result = submit(course)
     assert result.returncode == 2
@@ -393,14 +393,14 @@ def test_the_authors_are_asked_for_once_on_a_terminal(course: Path) -> None:
 
 
 @pytest.mark.parametrize(("typed", "status", "message"), [("\x03", 130, "Interrupted"), ("\x04", 2, "No answer")])
-def test_interrupted_or_closed_while_asking(course: Path, typed: str, status: int, message: str) -> None:
+def test_an_interruption_of_a_question_ends_with_a_message(course: Path, typed: str, status: int, message: str) -> None:
     found, output = on_terminal(course, typed)
     assert (found, message in output) == (status, True), output
     assert archives(course) == []
     assert not (course / "work/authors.json").exists()
 
 
-def test_unknown_lab_and_lab_not_begun(course: Path) -> None:
+def test_an_unknown_lab_or_a_lab_not_started_is_refused(course: Path) -> None:
     result = run_module(MODULE, "../x", cwd=course)
     assert (result.returncode, "Labs: lab." in result.stderr) == (2, True)
     write(course / "labs/other/lab.json", '{"stages": []}')

@@ -60,7 +60,7 @@ def test_a_choice_that_was_not_timed_shows_the_reason(tmp_path: Path) -> None:
     assert text.endswith("Best: BLOCK=64.")
 
 
-def test_the_cpu_backend_is_named(tmp_path: Path) -> None:
+def test_the_cpu_backend_is_reported(tmp_path: Path) -> None:
     assert "cpu backend" in print_bars(read_sweep(write(tmp_path, sweep(backend="cpu", gpu=""))), 80, "#")
 
 
@@ -78,7 +78,7 @@ def test_the_plot_has_one_panel_per_tunable_and_one_dot_per_choice(tmp_path: Pat
         assert "nan" not in attribute
 
 
-def test_hostile_names_stay_text(tmp_path: Path) -> None:
+def test_hostile_names_are_shown_as_text(tmp_path: Path) -> None:
     hostile = sweep(lab="</title><script>alert(1)</script>", dataset="\x1b[2J\u202e", points=[point(1, **{"<x>": 1})])
     file = write(tmp_path, hostile)
     svg = draw_plot(read_sweep(file))
@@ -96,7 +96,7 @@ def test_ticks_are_few_and_round_and_enclose_all_times(times: list[float]) -> No
     assert ticks == sorted(set(ticks))
 
 
-def test_command_writes_the_plot_beside_the_json(tmp_path: Path) -> None:
+def test_the_command_writes_the_plot_next_to_the_json(tmp_path: Path) -> None:
     result = run_module(MODULE, write(tmp_path, sweep()))
     assert result.returncode == 0
     assert f"Plot: {tmp_path / 'sweep.svg'}" in result.stdout
@@ -118,7 +118,7 @@ def test_a_terminal_without_unicode_gets_plain_bars(tmp_path: Path) -> None:
     assert "####" in result.stdout
 
 
-def test_nothing_timed(tmp_path: Path) -> None:
+def test_a_sweep_without_times_says_so(tmp_path: Path) -> None:
     result = run_module(MODULE, write(tmp_path, sweep(points=[point(0, "does not compile", BLOCK=1)])))
     assert result.returncode == 1
     assert "No choice could be timed" in result.stdout

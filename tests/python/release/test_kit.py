@@ -55,8 +55,8 @@ def squeeze(text: str) -> str:
     return re.sub(r"\s", "", text)
 
 
-def answers_written_by_students() -> dict[str, str]:
-    """Return the long lines between //@ begin and its end, found without the packer's functions."""
+def find_answers() -> dict[str, str]:
+    """Return the long lines that students have to write, found without the packer's functions."""
     found = {}
     for solution in ROOT.glob("solutions/*/*.cu"):
         shown = solution.with_name("shown.txt")
@@ -72,7 +72,7 @@ def answers_written_by_students() -> dict[str, str]:
 
 def test_the_kit_contains_no_answer(kit):
     """Lines of starters are allowed, because one stage's answer can be the beginning of another stage."""
-    answers = answers_written_by_students()
+    answers = find_answers()
     assert len(answers) > 200
     texts = {name: squeeze(content.decode(errors="replace")) for name, content in kit.items()}
     starters = "".join(text for name, text in texts.items() if name.startswith("starter/"))
@@ -220,7 +220,7 @@ ALL = 99
 
 
 @pytest.mark.parametrize(
-    ("options", "lasts"),
+    ("options", "last_stages"),
     [
         ([], dict.fromkeys(LABS, ALL)),
         (["--upto", "1"], dict.fromkeys(LABS, 1)),
@@ -239,11 +239,11 @@ ALL = 99
     ],
     ids=str,
 )
-def test_a_kit_up_to_a_stage_contains_nothing_of_later_stages(tmp_path, options, lasts):
+def test_a_kit_up_to_a_stage_contains_nothing_of_later_stages(tmp_path, options, last_stages):
     kit = make_kit(tmp_path / "kit.tar.gz", *options)
     assert find_broken_links(kit) == []
-    assert {Path(name).parent.name for name in kit if name.endswith("/lab.json")} == set(lasts)
-    for lab, last in lasts.items():
+    assert {Path(name).parent.name for name in kit if name.endswith("/lab.json")} == set(last_stages)
+    for lab, last in last_stages.items():
         whole = json.loads((ROOT / "labs" / lab / "lab.json").read_text())
         manifest = json.loads(kit[f"labs/{lab}/lab.json"])
         kept = [stage["id"] for stage in whole["stages"] if int(stage["id"][:2]) <= last]
@@ -260,18 +260,18 @@ def test_a_kit_up_to_a_stage_contains_nothing_of_later_stages(tmp_path, options,
     others = {name: content.decode() for name, content in kit.items() if name.endswith((".h", ".cu", ".json", ".md"))}
     assert [(stage, name) for stage in missing for name, text in others.items() if stage in text] == []
     assert list(find_leaks(ROOT, kit)) == []
-    assert find_later_answers(kit, lasts) == []
+    assert find_later_answers(kit, last_stages) == []
 
 
-def find_later_answers(kit: dict[str, bytes], lasts: dict[str, int]) -> list[tuple[str, str]]:
+def find_later_answers(kit: dict[str, bytes], last_stages: dict[str, int]) -> list[tuple[str, str]]:
     """Return the lines that solve stages which are not in the kit but occur in one of its files; lines of its starters
     are excluded."""
     texts = {name: squeeze(content.decode(errors="replace")) for name, content in kit.items()}
     given = "".join(text for name, text in texts.items() if name.startswith("starter/"))
     later = {
         line: solution
-        for line, solution in answers_written_by_students().items()
-        if int(Path(solution).name[:2]) > lasts.get(Path(solution).parent.name, 0) and line not in given
+        for line, solution in find_answers().items()
+        if int(Path(solution).name[:2]) > last_stages.get(Path(solution).parent.name, 0) and line not in given
     }
     return [(name, line) for line in later for name, text in texts.items() if line in text]
 
@@ -307,7 +307,7 @@ def unpack(folder: Path) -> Path:
     return unpacked
 
 
-def test_labs_left_out_leave_no_trace(tmp_path):
+def test_omitted_labs_are_not_mentioned(tmp_path):
     lab = "heat_dissipation"  # its handout links to another lab's handout
     kit = make_kit(tmp_path / "kit.tar.gz", "--labs", lab)
     assert find_broken_links(kit) == []
@@ -490,10 +490,10 @@ def test_a_kit_works_by_itself(tmp_path):
     status, output = make("demo")
     assert status != 0 and "There is no verb demo in this students' kit." in output
     text = json.loads((folder / "build/report" / f"{lab}.json").read_text())["total"]
-    grade_what_was_handed_in(folder, lab, text["points"], tmp_path)
+    grade_hand_in(folder, lab, text["points"], tmp_path)
 
 
-def grade_what_was_handed_in(kit: Path, lab: str, points: float, folder: Path) -> None:
+def grade_hand_in(kit: Path, lab: str, points: float, folder: Path) -> None:
     """Grade the hand-in with the instructor's batch, sanitizer included, and export the course system's gradebook."""
     handed_in, out = folder / "handed in", folder / "batch"
     handed_in.mkdir()

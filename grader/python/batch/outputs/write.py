@@ -115,9 +115,9 @@ def share_feedback(
     everyone: Sequence[Final],
     by_key: Mapping[str, list[Final]],
 ) -> list[str]:
-    """Write the feedback of a submission also for each partner without a folder of their own, as long as they are
-    partners; the journal stays with the submission. A student whose own submission is replaced by another one also gets
-    that one's feedback. Return the sentences of try_feedback()."""
+    """Write a submission's feedback, without the journal, also for each partner who has no folder. Remove the folders
+    of former partners. A student whose own submission is replaced by another one also gets that one's feedback. Return
+    the sentences of try_feedback()."""
     own = {
         folder_name(row.key)
         for row in rows
@@ -160,7 +160,7 @@ def compare(database: Database, rows: list[Row], settings: Settings) -> tuple[li
             except TooMuchError:
                 found, left_out = [], None
             kept[stage] = {"of": compared, "pairs": [astuple(pair) for pair in found], "left_out": left_out}
-            database.set_facts(alike=kept)  # now: after an interruption, the same comparison would start again
+            database.set_facts(alike=kept)  # now, so that an interruption does not repeat this comparison
         pairs += [SimilarPair(*pair) for pair in kept[stage]["pairs"]]
         notes += tell_left_out(stage, kept[stage].get("left_out", []))
     return pairs, notes

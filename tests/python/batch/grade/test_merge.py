@@ -32,7 +32,7 @@ def gpu(**changes: Any) -> Json:
     return make("cuda", samples.stage(NAME, TITLE, measurements=[samples.measurement()]) | changes)
 
 
-def test_pending_speed_comes_from_the_gpu_and_hygiene_stays():
+def test_pending_speed_comes_from_the_gpu_and_hygiene_is_kept():
     first, second = cpu(), gpu()
     before = copy.deepcopy((first, second))
     merged = merge_reports(first, second)
@@ -60,7 +60,7 @@ def test_either_order_gives_the_same_points():
     assert merge_reports(cpu(), gpu())["total"] == merge_reports(gpu(), cpu())["total"]
 
 
-def test_decided_points_stay():
+def test_decided_points_are_kept():
     failed = samples.score(correctness=1, speed=0, speed_why="no points until every dataset passes", **CLEAN)
     first = make("cpu", samples.stage(NAME, TITLE, verdict="failed", score=failed))
     assert merge_reports(first, gpu())["stages"] == first["stages"]
@@ -118,7 +118,7 @@ def test_totals_equal_those_of_the_judge():
         assert sum_points(made["stages"]) == made["total"]
 
 
-def test_the_command(tmp_path):
+def test_the_command_merges_two_reports(tmp_path):
     (first := tmp_path / "cpu.json").write_text(json.dumps(cpu()))
     (second := tmp_path / "gpu.json").write_text(json.dumps(gpu()))
     result = run_module("grader.python.batch.grade.merge", first, second, "--output", tmp_path / "merged.json")

@@ -163,7 +163,7 @@ HONEST: dict[str, tuple[dict[str, bytes], str]] = {
 
 
 @pytest.mark.parametrize("kind", HONEST)
-def test_no_second_file_costs_points(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str) -> None:
+def test_a_second_file_never_costs_points(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str) -> None:
     monkeypatch.setattr(opening, "read_starters", lambda _: STARTERS)
     files, counts = HONEST[kind]
     opened = hand_in(tmp_path, files, NEW)

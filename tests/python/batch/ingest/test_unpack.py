@@ -296,7 +296,7 @@ def test_the_folder_of_one_student_is_a_hand_in(tmp_path: Path) -> None:
     assert names == {f"al1/{LAB}/{FIRST}", "al1/journal/01_first.md"}
 
 
-def test_files_keep_their_dates(tmp_path: Path) -> None:
+def test_unpacked_files_keep_their_dates(tmp_path: Path) -> None:
     packed = tmp_path / "packed"
     (packed / "al1").mkdir(parents=True)
     (packed / "al1" / FIRST).touch()

@@ -119,7 +119,7 @@ def test_canvas_accepts_feedback_for_anonymous_students(course: Course) -> None:
         (("--feedback", "moodle", "--format", "moodle"), "not allowed with"),
     ],
 )
-def test_misuse_gives_a_message(course: Course, words: tuple[str, ...], message: str) -> None:
+def test_wrong_arguments_give_a_message(course: Course, words: tuple[str, ...], message: str) -> None:
     course.hand_in("al1", "fine")
     course.grade()
     result = course.verb("export", *words)

@@ -96,7 +96,7 @@ def test_feedback_mentions_an_item_without_points(course: Course) -> None:
     assert "talk: no points yet, of 5." in output and "Together 12 of 25 points" in output
 
 
-def test_the_page_counts_submissions_and_students() -> None:
+def test_the_page_counts_both_submissions_and_students() -> None:
     alone = Row("al1", "", ["al1"], "", "", [], "graded", "", 0)
     team = Row("at2+gh3", "", ["at2", "gh3"], "", "", [], "graded", "", 0)
     absent = Row("zz9", "", ["zz9"], "", "", [], "not_submitted", "", 0)
@@ -485,7 +485,7 @@ def test_a_file_that_takes_too_much_to_compare_is_left_out(tmp_path: Path, monke
         find_similar("12", tmp_path / "no starter", [("d", tmp_path / "d")] * MOST_STOPPED)
 
 
-def test_long_comments_hide_no_code_and_a_file_of_too_much_code_is_named(
+def test_long_comments_hide_no_code_and_a_file_of_too_much_code_is_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "copydetect.py").write_text(LEXER)

@@ -89,7 +89,7 @@ def test_nothing_is_fetched_and_no_script_runs() -> None:
     assert not re.search(r"url\(|@import|https?://|//[a-z]+\.", page)
 
 
-def test_hostile_text_stays_text() -> None:
+def test_hostile_text_is_shown_as_text() -> None:
     hostile = make_hostile(samples.report())
     page = page_of(hostile)
     page.encode("utf-8")
@@ -127,7 +127,7 @@ def test_each_cause_is_shown_once() -> None:
     assert "The same cause: later, last" in page
 
 
-def test_report_without_times_has_no_timing_columns() -> None:
+def test_a_report_without_times_has_no_timing_columns() -> None:
     text = Reader(page_of(samples.cpu_report())).text
     assert "Nothing was timed" in text
     assert "vs reference" not in text
@@ -159,7 +159,7 @@ def test_a_report_without_stages_gives_a_page() -> None:
     assert "0 of 0 stages passed" in page_of(samples.report(stages=[]))
 
 
-def test_command_writes_the_page(tmp_path: Path) -> None:
+def test_the_command_writes_the_page(tmp_path: Path) -> None:
     result = run_module(MODULE, folder(tmp_path, a=samples.report(), b=samples.cpu_report()))
     assert (result.returncode, result.stdout.strip()) == (0, str(tmp_path / "index.html"))
     page = (tmp_path / "index.html").read_text()
@@ -198,7 +198,7 @@ def test_without_any_report_no_page_is_written(tmp_path: Path) -> None:
     assert not (tmp_path / "index.html").exists()
 
 
-def test_missing_file_and_unwritable_page(tmp_path: Path) -> None:
+def test_a_missing_file_or_an_unwritable_page_gives_a_message(tmp_path: Path) -> None:
     assert "No such file" in run_module(MODULE, tmp_path / "none.json").stderr
     (tmp_path / "file").write_text("")
     result = run_module(MODULE, folder(tmp_path, a=samples.report()), "--output", tmp_path / "file" / "x.html")

@@ -21,7 +21,7 @@ def make_row(folder: Path, key: str, lines: str, members: list[str] | None = Non
     return Row(key, key, members or [key], "", "", [], "graded", "", 0)
 
 
-def test_copied_records_are_named(tmp_path: Path) -> None:
+def test_copied_records_are_reported(tmp_path: Path) -> None:
     example = tmp_path / "example.jsonl"
     example.write_text(records(1, 2, 3))
     rows = [

@@ -38,7 +38,7 @@ def mark(course: Course, text: str, *more: str) -> tuple[int, str]:
     return result.returncode, result.stdout + result.stderr
 
 
-def test_marks_of_a_file(graded: Course) -> None:
+def test_marks_are_read_from_a_file(graded: Course) -> None:
     code, output = mark(
         graded, "\ufeffE-mail;Points;Comment\nada@example.org;7,5;good plots\nAlan@example.org;10;\nk@x.y;;\n"
     )
@@ -93,7 +93,7 @@ def test_a_file_cannot_be_combined_with_points_for_one_student(graded: Course) -
     assert result.returncode == 2 and "--points" in result.stderr
 
 
-def test_options_of_the_due_date_that_are_not_given_stay(graded: Course) -> None:
+def test_options_of_the_due_date_that_are_not_given_are_kept(graded: Course) -> None:
     def due(*words: str) -> str:
         done = graded.verb("due", *words)
         return done.stdout if done.returncode == 0 else done.stderr
@@ -132,7 +132,7 @@ def test_a_decision_that_does_not_exist_cannot_be_undone(graded: Course) -> None
     assert graded.verb("points", "--student", "al1", "--undo", "--reason", "again").returncode == 2
 
 
-def test_partners_without_points_are_named(course: Course) -> None:
+def test_partners_without_points_are_reported(course: Course) -> None:
     for team in ("al1-at2-kj3", "gh4"):
         course.hand_in(team, "fine", "fine")
     (course.root / "roster.csv").write_text("id\nal1\nat2\nkj3\ngh4\n")

@@ -89,7 +89,7 @@ def test_decisions_for_a_dropped_stranger_are_refused_with_the_reason(graded: Co
     assert "2 to regrade" in graded.verb("regrade", "--all").stdout
 
 
-def test_a_dropped_hand_in_that_changes_is_not_graded_and_is_named(graded: Course) -> None:
+def test_a_dropped_hand_in_that_changes_is_not_graded_and_is_reported(graded: Course) -> None:
     drop(graded, "ghost")
     graded.hand_in("ghost", "other", "other")
     before = graded.log("end")

@@ -67,7 +67,7 @@ def test_a_late_mark_does_not_count_for_a_student_with_an_extension() -> None:
     assert (measure(row).days, measure(row, extended=True).days) == (1, 0)
 
 
-def test_the_grace_holds_if_mark_and_time_agree() -> None:
+def test_the_grace_time_applies_if_mark_and_time_agree() -> None:
     row = make_row("2026-11-21T23:04:00Z", NAMED_TIME, "Canvas late")
     assert (measure(row, grace_minutes=15).days, measure(row).days) == (0, 1)
     assert measure(make_row("2026-11-21T20:00:00Z", NAMED_TIME, "Canvas late"), grace_minutes=15).days == 1
@@ -142,7 +142,7 @@ def test_the_gradebook_says_that_a_files_date_does_not_count(course: Course) -> 
     assert read_gradebook(course)["al1"]["time_from"] == FILE_DATE
 
 
-def test_a_hand_in_that_changes_under_an_override_is_named(course: Course) -> None:
+def test_a_hand_in_that_changes_under_an_override_is_reported(course: Course) -> None:
     course.hand_in("al1", "fine", "fine")
     course.grade()
     course.verb("override", "--student", "al1", "--points", "7", "--reason", "shown in person")

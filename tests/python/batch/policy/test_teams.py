@@ -56,7 +56,7 @@ def test_naming_the_author_of_a_copied_file_hides_nothing(tmp_path: Path) -> Non
     assert list_suspects(rows) == [("al1", "the same file as others"), ("al1", "similar")]
 
 
-def test_a_third_student_with_the_teams_file_is_named(tmp_path: Path) -> None:
+def test_a_third_student_with_the_teams_file_is_reported(tmp_path: Path) -> None:
     team = "lab-al1-at2-2026-11-21-101010.tar.gz"
     names = [f"{who}_{team}" for who in ("lovelaceada_12_500", "turingalan_13_501", "johnsonkatherine_14_502")]
     assert ("al1", "the same file as others") in list_suspects(read_rows(tmp_path / "in", CANVAS, *names))
