@@ -194,7 +194,7 @@ def chosen_rows() -> list[dict]:
 
 
 @pytest.mark.parametrize("row", chosen_rows(), ids=lambda row: row["file"])
-def test_row_holds(row: dict, tmp_path: Path) -> None:
+def test_a_row_gets_the_expected_outcome(row: dict, tmp_path: Path) -> None:
     outcome = run_row(row, tmp_path)
     if row["file"] in KNOWN:
         assert not holds(row, outcome), "This row holds now: remove it from KNOWN."

@@ -24,7 +24,7 @@ def write(case: Bad, folder: Path) -> Path:
 
 
 @pytest.mark.parametrize("case", FILES + COMPILING + RUNNING, ids=str)
-def test_message(case: Bad, tmp_path: Path) -> None:
+def test_a_bad_hand_in_gets_one_clear_message(case: Bad, tmp_path: Path) -> None:
     judged = check("vector_add", STAGE, write(case, tmp_path), tmp_path, "--dataset", case.dataset)
     for ours in ("build/cache", "student.c", "Traceback"):
         assert ours not in judged.printed

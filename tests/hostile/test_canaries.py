@@ -70,7 +70,7 @@ def grade(course: Path, source: Path, folder: Path, *gone: str) -> tuple[Path, s
 
 
 @pytest.mark.parametrize("gone", ["", *(["bwrap"] if THOROUGH and os.geteuid() == 0 else [])])
-def test_nothing_planted_is_found(course: Path, tmp_path: Path, gone: str) -> None:
+def test_a_program_finds_no_planted_secret(course: Path, tmp_path: Path, gone: str) -> None:
     other = tmp_path / "other"
     other.mkdir()
     grade(course, course / "work" / LAB / f"{STAGE}.cu", other)  # so that what was made of it lies in the cache

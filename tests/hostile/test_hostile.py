@@ -162,7 +162,7 @@ def kind_of(entry: dict) -> object:
 
 
 @pytest.mark.parametrize("entry", share_of(ENTRIES, kind_of, name_of, 3), ids=name_of)
-def test_technique(entry: dict, tmp_path: Path) -> None:
+def test_a_technique_gets_its_stated_outcome(entry: dict, tmp_path: Path) -> None:
     if BACKEND not in entry["backends"]:
         pytest.skip(f"works on {', '.join(entry['backends'])} only")
     if entry.get("slow") and not THOROUGH:
@@ -172,7 +172,7 @@ def test_technique(entry: dict, tmp_path: Path) -> None:
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="the level is root's")
 @pytest.mark.parametrize("entry", AT_LEVEL_UID, ids=name_of)
-def test_technique_at_level_uid(entry: dict, tmp_path: Path) -> None:
+def test_a_technique_gets_its_stated_outcome_at_level_uid(entry: dict, tmp_path: Path) -> None:
     try_technique(entry | entry.get("uid", {}), tmp_path, "uid", ["bwrap"])
 
 

@@ -195,7 +195,7 @@ def processes_that_name(text: str) -> list[str]:
     return found
 
 
-def test_no_copy_of_the_judge_stays_where_run_is_read_only(tmp_path: Path) -> None:
+def test_no_copy_of_the_judge_stays_if_run_is_read_only(tmp_path: Path) -> None:
     """The process that ends what a killed judge left cannot lock a user id there, and must not go on as a judge."""
     with subprocess.Popen(["sleep", "60"], user=FIRST_USER, group=FIRST_USER, extra_groups=[]) as left_behind:
         try:
@@ -230,6 +230,6 @@ def test_as_an_ordinary_user(case: Case, tmp_path: Path, others_course: Path) ->
 
 @pytest.mark.parametrize("name", HOLDS if THOROUGH else HOLDS[:1])
 @pytest.mark.parametrize("case", WEAKER if THOROUGH else WEAKER[:1], ids=str)
-def test_what_is_reported_holds(case: Case, name: str, tmp_path: Path) -> None:
+def test_hand_ins_get_the_same_outcome_if_a_mechanism_is_missing(case: Case, name: str, tmp_path: Path) -> None:
     (entry,) = [entry for entry in ENTRIES if name_of(entry) == name]
     assert_outcome(entry, tmp_path, case.then, case.gone.split())

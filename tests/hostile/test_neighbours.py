@@ -97,7 +97,7 @@ def test_neighbour_of_spinning_threads_loses_nothing(gone: list[str], tmp_path: 
 
 
 @pytest.mark.skipif(BACKEND != "cuda", reason="needs a GPU")
-def test_neighbours_of_those_who_hoard_gpu_memory_lose_nothing(tmp_path: Path) -> None:
+def test_hoarding_gpu_memory_costs_other_hand_ins_nothing(tmp_path: Path) -> None:
     done = threading.Event()
 
     def hoard(folder: Path) -> int:

@@ -20,6 +20,6 @@ def test_each_kind_keeps_its_share_and_at_least_one_row(monkeypatch) -> None:
     assert choose(ROWS, 1) == ROWS
 
 
-def test_all_rows_can_be_asked_for(monkeypatch) -> None:
+def test_all_rows_can_be_requested(monkeypatch) -> None:
     monkeypatch.setattr(share, "ALL_ROWS", True)
     assert choose(ROWS) == ROWS

@@ -83,14 +83,14 @@ def test_every_key_is_described(name):
 
 
 @pytest.mark.parametrize("file", sorted(ROOT.glob("labs/*/lab.json")), ids=lambda file: file.parent.name)
-def test_labs_fit(file):
+def test_manifests_fit_the_schema(file):
     assert complaints("lab", read_json(file)) == []
 
 
 @pytest.mark.parametrize(
     "file", sorted(ROOT.glob("datasets/*/*.json")), ids=lambda file: f"{file.parent.name}-{file.stem}"
 )
-def test_datasets_fit(file):
+def test_datasets_fit_the_schema(file):
     assert complaints("datasets", read_json(file)) == []
 
 
@@ -99,7 +99,7 @@ def test_there_are_reports():
 
 
 @pytest.mark.parametrize("file", REPORTS, ids=lambda file: file.stem)
-def test_reports_fit(file):
+def test_reports_fit_the_schema(file):
     assert complaints("report", read_json(file)) == []
 
 

@@ -94,7 +94,7 @@ def test_a_failed_program_alone_is_not_a_finding():
     assert verdicts(data, RACE) == ["clean", "findings", "findings", "clean"]
 
 
-def test_the_table_of_submissions_says_who_names_the_line():
+def test_the_table_of_submissions_lists_the_tools_that_name_the_line():
     data = take(
         {},
         row(RACE, ["race", 12], CLEAN, findings(10, 12), NOT_RUN, findings(7, 9)),

@@ -213,7 +213,7 @@ def test_notes_are_read_only_for_stages_and_in_their_order(tmp_path: Path) -> No
         ("", ""),
     ],
 )
-def test_prose(text: str, shown: str) -> None:
+def test_a_note_is_rendered_as_safe_html(text: str, shown: str) -> None:
     assert make_prose(text) == shown
 
 
