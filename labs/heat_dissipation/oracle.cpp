@@ -495,7 +495,7 @@ class Suspicions {
     bool one_call() const { return sizes_.report_every >= sizes_.max_iterations; }
     bool ends_early() const { return done_ < sizes_.max_iterations; }
 
-    /// The explanation applies to any other contents of these outputs.
+    /// Predict the submission's own contents of these outputs, so that these do not matter.
     Predict take_actual(std::initializer_list<Buffer> outputs_taken) const {
         return [actuals = actuals_, taken = std::vector<Buffer>(outputs_taken)](std::vector<Array>& outputs) {
             for (const Buffer one : taken) outputs[one] = actuals[one];

@@ -266,7 +266,8 @@ class Explanation : Output<float> {
                 "the guard x < width && y < height?"};
     }
 
-    /// The right number of blocks covers too few rows, because the blocks begin too close together.
+    /// Return the number of rows that the right number of blocks covers if they are `height` high and begin `apart`
+    /// apart.
     std::size_t rows_of_overlapping(std::size_t apart, std::size_t height) const {
         return ((shape_.height + height - 1) / height - 1) * apart + height;
     }

@@ -1,4 +1,4 @@
-"""Who may include and import whom. What students' code is linked with must know no answers."""
+"""Which parts may include and import which others. Code that is linked with students' code must contain no answers."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
 
 FOR_LABS = ["grader/common/*", "grader/model/*", "grader/judge/lab/oracle.h", "grader/judge/lab/explain.h"]
-# What each kind of file may include with quotes; the first pattern that fits counts.
+# The files that each kind of file may include with quotes; the first pattern that matches counts.
 MAY_INCLUDE = {
     "grader/common/*": ["grader/common/*"],
     "grader/model/*": ["generated/*", "grader/common/*", "grader/model/*"],
@@ -26,7 +26,7 @@ MAY_INCLUDE = {
     "solutions/*": ["labs/*/lab.h"],
     "starter/*": ["labs/*/lab.h"],
 }
-# The judge's folders, as work passes through them: each includes itself and those before it. "" is the judge's own.
+# The judge's folders in the order of its work: each may include itself and those before it. "" is grader/judge itself.
 HOPS = ["lab", "sandbox", "device", "compile", "run", "check", "sanitizer", "bench", "", "predict", "present", "cli"]
 # The packages of grader/python, from the lowest: each imports itself and those that it names.
 BATCH = [
@@ -58,12 +58,12 @@ RUNNER_SEES = [
 
 
 def project_path(root: Path, file: Path, included: str) -> str:
-    """The included file's path from the root: a name alone is beside the file, the lab's, or in cpu/include."""
+    """Return the included file's path from the root. A bare name is next to the file, in the lab, or in cpu/include."""
     if (root / included).exists():
         return included
-    beside = (root / file).parent / included
-    if beside.exists():
-        return beside.resolve().relative_to(root).as_posix()
+    neighbour = (root / file).parent / included
+    if neighbour.exists():
+        return neighbour.resolve().relative_to(root).as_posix()
     if included == "lab.h":
         return f"labs/{file.parts[1]}/lab.h"
     if (root / "grader/cpu/include" / included).exists():
@@ -96,7 +96,7 @@ def test_nothing_matches_untrusted_text_with_std_regex(root, files):
     assert users == [reads_the_labs_own_header]
 
 
-def hop_of(path: Path) -> int:
+def position_of(path: Path) -> int:
     return HOPS.index(path.parts[2] if len(path.parts) > 3 else "")
 
 
@@ -105,7 +105,7 @@ def test_no_folder_of_the_judge_includes_a_later_one(root, files):
         if file.as_posix().startswith("grader/judge/"):
             included = [Path(one) for one in INCLUDE.findall((root / file).read_text())]
             judge = [one for one in included if one.as_posix().startswith("grader/judge/")]
-            assert [str(one) for one in judge if hop_of(one) > hop_of(file)] == [], file
+            assert [str(one) for one in judge if position_of(one) > position_of(file)] == [], file
 
 
 def test_contributing_lists_the_hops_in_order(root):
@@ -141,13 +141,13 @@ def imported_modules(file: Path) -> set[str]:
 
 
 def package_of(module: str) -> str:
-    """The key in PYTHON or BATCH that a module belongs to."""
+    """Return the key in PYTHON or BATCH to which a module belongs."""
     parts = module.split(".")
     return ".".join(parts[2:4]) if parts[2] == "batch" and len(parts) > 4 else parts[2]
 
 
 def project_imports(root: Path, file: Path) -> set[str]:
-    """The modules of grader/python that a file imports."""
+    """Return the modules of grader/python that a file imports."""
     return {
         name
         for name in imported_modules(root / file)

@@ -1,4 +1,4 @@
-"""Prose is no interface: no C++ code decides something by a sentence that the project's own code writes.
+"""No C++ code makes a decision by a sentence that the project's own code writes.
 
 tests/labs/test_words.py proves the same by running the judge without its sentences.
 """

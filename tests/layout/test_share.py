@@ -1,4 +1,4 @@
-"""The share of rows that `make test` runs has each kind, and does not depend on the order of rows."""
+"""The share of rows that `make test` runs contains each kind, and does not depend on the order of the rows."""
 
 from __future__ import annotations
 

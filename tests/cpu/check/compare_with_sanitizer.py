@@ -35,7 +35,7 @@ TOOLS = {
     "initcheck": [],
     "synccheck": [],
 }
-# Runs first, in case the time is up before all have run.
+# These run first, in case the time is over before all have run.
 LIKELY = {"race": "racecheck", "uninitialised": "initcheck", "divergent": "synccheck", "returned": "synccheck"}
 
 HANGS = "divergent_barrier_trip_count"  # holds the GPU until its time is over, so it comes last
@@ -173,7 +173,7 @@ def dataset_that_shows(entry: dict, folder: Path) -> str:
 
 
 def run_bounded(command: list, seconds: float) -> str:
-    """Return what a command printed until it ended or its time was over. All processes that it started end with it."""
+    """Return a command's output until its end or its time limit. All processes that it started end with it."""
     with tempfile.TemporaryFile("w+") as output:
         process = subprocess.Popen(
             list(map(str, command)), cwd=ROOT, stdout=output, stderr=subprocess.STDOUT, start_new_session=True
@@ -221,7 +221,7 @@ def sanitize_submissions(entries: list[dict], folder: Path, workers: int, limit_
 
 
 def has_all(row: dict) -> bool:
-    """Whether every tool gave an answer."""
+    """Return whether every tool gave an answer."""
     return all(answer["verdict"] not in ("not run", "error") for answer in row["tools"].values())
 
 

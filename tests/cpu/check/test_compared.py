@@ -32,7 +32,7 @@ def test_check_mode_finds_everything_that_compute_sanitizer_finds(name):
         pytest.skip("the program was changed since")
     later = 1 if name in compared.NEXT_LINE else 0
     theirs = {line - later for tool in compared.TOOLS for line in compared.lines_of(entry["tools"][tool])}
-    assert theirs <= set(compared.planted_lines(name))  # which test_check_mode.py shows to be found
+    assert theirs <= set(compared.planted_lines(name))  # test_check_mode.py tests that these are found
 
 
 def test_every_difference_of_a_count_is_explained():

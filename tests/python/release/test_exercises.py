@@ -1,4 +1,4 @@
-"""The list of exercises, and how they are made of wrong submissions."""
+"""Tests of the list of exercises, and of making exercises from wrong submissions."""
 
 from __future__ import annotations
 

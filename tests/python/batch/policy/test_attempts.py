@@ -25,7 +25,7 @@ def test_a_limit_counts_judged_hand_ins_and_granted_ones(tmp_path: Path) -> None
     database.enter([Submission("al1", fingerprint="first")])
     keep(database, "first", days_ago=2)
     keep(database, "second")
-    keep(database, "first")  # a regrade is no attempt
+    keep(database, "first")  # a regrade does not count as an attempt
     keep(database, "third", status="judge_error")
 
     def tell(total: int | None, a_day: int | None, *members: str) -> str:
