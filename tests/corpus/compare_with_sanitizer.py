@@ -62,7 +62,7 @@ def points_at(row: dict, tools: dict) -> bool:
 
 
 def show(answers: list[dict]) -> None:
-    """Print for each kind how many rows ran, were clean, or were found at their line; then correct rows with findings."""
+    """Print for each kind how many rows ran, were clean, or were found at their line; then accused correct rows."""
     rows = {row["file"]: row for row in ROWS}
     kinds: dict[str, Counter] = defaultdict(Counter)
     for one in answers:
