@@ -146,7 +146,7 @@ class Explanation {
         // out, the first call would have failed already.
         if (actual_ == right_ + previous)
             return not_cleared(
-                previous, "was the answer of the call before",
+                previous, "was the answer of the previous call",
                 "Set the sum to which the blocks add to 0 at the beginning of every call, not only of the first.");
         if (actual_ == right_ + before)
             return not_cleared(

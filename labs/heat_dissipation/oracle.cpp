@@ -527,9 +527,10 @@ class Suspicions {
 
     Guess name_end(std::size_t actual, const std::string& should) const {
         if (actual == done_ + 1)
-            return Mistake{"stops_one_late", should + " The code does one more.",
-                           "Test the change that this very iteration made, right after it: not that of the one before, "
-                           "and not only when the next one begins."};
+            return Mistake{
+                "stops_one_late", should + " The code does one more.",
+                "Test the change that this very iteration made, right after it: not that of the previous one, "
+                "and not only when the next one begins."};
         if (actual + 1 == done_)
             return Mistake{"one_iteration_missing", should + " The code does one fewer.",
                            "Begin counting at 0 and go on while fewer than max_iterations are done; the iteration in "
@@ -583,11 +584,12 @@ class Suspicions {
     void suspect_other_state(const std::string& should) {
         if (actual_[iterations_done] != answer_[iterations_done]) return;
         if (fits_state(done_ - 1))
-            suspect({"buffers_not_swapped",
-                     should + " The field that is returned is that of the iteration before: the other one of the two.",
-                     "What was written last is the answer. If the two are exchanged after each iteration, it is called "
-                     "current then."},
-                    take_actual({field}));
+            suspect(
+                {"buffers_not_swapped",
+                 should + " The field that is returned is that of the previous iteration: the other one of the two.",
+                 "What was written last is the answer. If the two are exchanged after each iteration, it is called "
+                 "current then."},
+                take_actual({field}));
         for (std::size_t later = 1; later <= most_later && ends_early(); ++later) {
             if (!fits_state(done_ + later)) continue;
             suspect({"field_too_late",

@@ -203,7 +203,7 @@ class Explanation {
             actual_,
             {{right_ + previous,
               {"not_cleared",
-               "Every bin holds its count plus that of the call before: counting went on where it had ended.",
+               "Every bin holds its count plus that of the previous call: counting went on where it had ended.",
                "Set the bins in which you count to 0 at the beginning of every call, not only of the first."}},
              {right_ + before_,
               {"not_cleared", "Every bin holds its count plus what it held before the call.",

@@ -302,7 +302,7 @@ class Explanation : Output<std::uint8_t> {
             "bins holds garbage before the call: set it to 0, in every call, before the first thread counts."};
         return match(
             {{{"not_cleared",
-               sentence("The counts of the call before are still in the bins: bin {} holds {} of this call and {} of "
+               sentence("The counts of the previous call are still in the bins: bin {} holds {} of this call and {} of "
                         "the one before.",
                         first, counts_[first], previous[first]),
                "Bins must be 0 at the beginning of every call, not only of the first: those in shared memory, in "

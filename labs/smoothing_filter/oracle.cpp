@@ -262,7 +262,7 @@ class Explanation : Output<float> {
                         "x counts columns and y rows: blockIdx.x and threadIdx.x belong to x, and the grid has as many "
                         "blocks in x as width needs."};
         return {"grid_too_small", counts + ".",
-                "Do the blocks cover the picture, across and down, and does each begin where the one before ends? Is "
+                "Do the blocks cover the picture, across and down, and does each begin where the previous one ends? Is "
                 "the guard x < width && y < height?"};
     }
 

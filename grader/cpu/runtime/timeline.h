@@ -37,7 +37,7 @@ class Timeline {
     void synchronise(const void* event);
     void record(const void* event, cudaStream_t stream);
     void wait(cudaStream_t stream, const void* event);
-    /// Set the executable graph to which the next work belongs, or null. Return the one before.
+    /// Set the executable graph to which the next work belongs, or null. Return the previous one.
     const void* enter_graph(const void* graph) { return std::exchange(graph_, graph); }
     /// Call a host function in a stream's order.
     template <class Function>

@@ -236,7 +236,7 @@ bool begins_with_launch(const std::string& line) {
     return std::ranges::all_of(before.substr(std::min(before.find_first_not_of(" \t"), before.size())), is_name);
 }
 
-/// Return the remedy for a missing semicolon. It belongs at the end of the line before only if the token begins its
+/// Return the remedy for a missing semicolon. It belongs at the end of the previous line only if the token begins its
 /// line.
 std::string remedy_for_semicolon(const Diagnostic& error, const std::string& source) {
     const std::string line = source_line(source, error.line);
