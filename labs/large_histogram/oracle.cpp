@@ -367,7 +367,7 @@ class Explanation {
         if (carried)
             return Mistake{"carry",
                            sentence("A full byte has carried into its neighbour: {} is {}, and {} values fall into it; "
-                                    "{} fall into the bin before, in the same word.",
+                                    "{} fall into the previous bin, in the same word.",
                                     describe(*carried), actual_[*carried], counts_[*carried], counts_[*carried - 1]),
                            "A byte may never be added to when it holds 255. Between the read and the atomicAdd, "
                            "other threads add, too: up to one each of all that are under way."};

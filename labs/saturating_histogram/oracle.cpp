@@ -303,7 +303,7 @@ class Explanation : Output<std::uint8_t> {
         return match(
             {{{"not_cleared",
                sentence("The counts of the previous call are still in the bins: bin {} holds {} of this call and {} of "
-                        "the one before.",
+                        "the previous one.",
                         first, counts_[first], previous[first]),
                "Bins must be 0 at the beginning of every call, not only of the first: those in shared memory, in "
                "scratch, and totals kept on the device."},

@@ -1,4 +1,4 @@
-"""Which parts may include and import which others. Code that is linked with students' code must contain no answers."""
+"""Each part includes and imports only the parts that it may use. Code that is linked with students' code has no answers."""
 
 from __future__ import annotations
 

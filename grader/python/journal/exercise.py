@@ -82,7 +82,7 @@ KINDS = {
 
 
 class Outcome(StrEnum):
-    """How an answer compares with the findings."""
+    """The result of comparing an answer with the findings."""
 
     BEGUN = "begun"  # no answer yet
     FOUND = "found"

@@ -14,7 +14,7 @@ from grader.python.common.units import plural
 
 @dataclass(frozen=True)
 class Limits:
-    """How many hand-ins are graded, in total and on one day of this machine's time zone; None: any number."""
+    """The most hand-ins that are graded, in total and on one day of this machine's time zone; None: any number."""
 
     total: int | None = None
     a_day: int | None = None
