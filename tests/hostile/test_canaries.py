@@ -13,7 +13,7 @@ import pytest
 
 from grader.python.batch.outputs.feedback import redact
 from grader.python.batch.outputs.report_page import make_page
-from grader.python.batch.outputs.report_text import tell_report
+from grader.python.batch.outputs.report_text import describe_report
 from grader.python.common.report import read_report
 from tests.hostile.test_hostile import HONEST, LAB, STAGE
 from tests.hostile.without import without
@@ -90,7 +90,7 @@ def test_a_program_finds_no_planted_secret(course: Path, tmp_path: Path, gone: s
     redacted = tmp_path / "redacted.json"
     redacted.write_text(json.dumps(redact(json.loads(report.read_text()))))
     page = make_page([read_report(redacted)])
-    for output in (redacted.read_text(), tell_report(read_report(report)), str(page)):
+    for output in (redacted.read_text(), describe_report(read_report(report)), str(page)):
         assert "canary" not in output
         assert SECRET not in output
     assert SECRET not in report.read_text() + printed

@@ -1,4 +1,5 @@
-"""Each part includes and imports only the parts that it may use. Code that is linked with students' code has no answers."""
+"""Each part includes and imports only the parts that it may use. Code that is linked with students' code contains no
+answers."""
 
 from __future__ import annotations
 

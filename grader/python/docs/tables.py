@@ -73,7 +73,7 @@ from grader.python.common.units import (
 from grader.python.docs.code_hash import hash_code
 from grader.python.docs.counters import FILE as COUNTERS_FILE
 from grader.python.docs.counters import Counters, read_counters
-from grader.python.docs.modelled import choose_worst, read_compared, tell_compared
+from grader.python.docs.modelled import choose_worst, describe_comparison, read_compared
 from grader.python.docs.rates import make_rates
 from grader.python.docs.results import Peer, Results, SweepResult, read_results
 from grader.python.journal.exercise import KINDS
@@ -397,7 +397,7 @@ def make_modelled(sources: Sources) -> list[str]:
             if f"{one.lab}/{one.stage}" in stages
         ]
         names = ["Stage", "Worst dataset", "Measured, us>", "Modelled, us>", "The model is>"]
-        lines += [tell_compared(gpu, compared), "", *make_table(names, rows), ""]
+        lines += [describe_comparison(gpu, compared), "", *make_table(names, rows), ""]
     return lines[:-1]
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.python.docs.modelled import FILE, choose_worst, read_compared, tell_compared
+from grader.python.docs.modelled import FILE, choose_worst, describe_comparison, read_compared
 from tests.python.support import ROOT
 
 PREDICT = ROOT / "grader/judge/predict"
@@ -94,7 +94,7 @@ def test_the_comparison_is_read_for_each_gpu_and_sorted_from_the_worst_stage(tmp
     assert [len(rows) for rows in compared.values()] == [4, 1] and list(compared) == ["NVIDIA A", "NVIDIA B"]
     rows = compared["NVIDIA A"]
     assert [(row.stage, row.dataset) for row in choose_worst(rows)] == [("02_two", "timed_1"), ("01_one", "timed_2")]
-    output = tell_compared("NVIDIA A", rows)
+    output = describe_comparison("NVIDIA A", rows)
     assert "of 4 timings" in output and "factor of 1.5 of the measured one for 25%" in output
     assert (
         "within a factor of 2 for 50%" in output and "the worst 9.00. Of the 3" in output and "1 are modelled" in output

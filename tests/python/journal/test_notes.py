@@ -231,11 +231,11 @@ import resource, runpy, sys
 from grader.python.journal import journal, optimisations
 from grader.python.common.console import UserError
 
-def tell_limit(*_):
+def fail_at_limit(*_):
     print(f"limit: {resource.getrlimit(resource.RLIMIT_CPU)[0]}", file=sys.stderr)
     raise UserError("No journal.")
 
-journal.read_journal = optimisations.read_journal = tell_limit
+journal.read_journal = optimisations.read_journal = fail_at_limit
 module, *sys.argv = sys.argv[1:]
 runpy.run_module(module, run_name="__main__")
 """

@@ -38,7 +38,7 @@ class StoppedError(Exception):
     """The batch is being interrupted; unfinished grades are not kept."""
 
 
-def tell_failure(status: int, timeout_s: float) -> str:
+def describe_failure(status: int, timeout_s: float) -> str:
     """Return a sentence on how a judge ended without a report. It contains none of the judge's output, because students
     may read it."""
     if status == TIMED_OUT:
@@ -79,7 +79,7 @@ def run_judge(
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
         process.communicate()
-        status, said = TIMED_OUT, tell_failure(TIMED_OUT, settings.timeout_s).encode()
+        status, said = TIMED_OUT, describe_failure(TIMED_OUT, settings.timeout_s).encode()
     except BaseException:  # an interruption of this thread
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)

@@ -51,7 +51,7 @@ def list_sources(files: Sequence[str]) -> list[str]:
     return sorted(name for name in files if name.endswith((".cu", ".cpp")))
 
 
-def tell_how_to_choose(stages: Sequence[str], entries: Sequence[Path]) -> list[str]:
+def explain_how_to_choose(stages: Sequence[str], entries: Sequence[Path]) -> list[str]:
     """Return a note on stages with several files, if no time shows which file is the newest."""
     if not stages:
         return []
@@ -117,8 +117,8 @@ def open_submission(submission: Submission, settings: Settings) -> Opened:
         opened.picked, opened.notes, ties = pick_stages(
             contents.files, settings.lab, settings.wanted(), read_starters(settings)
         )
-        opened.notes += tell_how_to_choose(ties, submission.entries)
-        opened.notes += tell_kit(opened.released, settings.wanted())
+        opened.notes += explain_how_to_choose(ties, submission.entries)
+        opened.notes += describe_kit(opened.released, settings.wanted())
         if not opened.picked:
             opened.status, opened.detail = judge_nothing(opened, contents, settings)
         opened.notes += [f"{show_path(name)} was not read: {why}" for name, why in contents.refused[:MOST_REFUSED]]
@@ -142,7 +142,7 @@ def find_released(files: Sequence[File], lab: str) -> Released | None:
     return None
 
 
-def tell_kit(released: Released | None, wanted: Sequence[str]) -> list[str]:
+def describe_kit(released: Released | None, wanted: Sequence[str]) -> list[str]:
     """Return a note on stages that are graded although the student's kit does not have them, by its manifest."""
     missing = [stage for stage in wanted if released and stage not in released.stages]
     if not released or not missing:

@@ -76,14 +76,14 @@ def pick_stages(
         if beside := sorted(show_path(file.name) for file in others if file.places == one.places):
             notes.append(f"{show_path(one.name)} was graded, and not {name_some(beside)}")
         elsewhere = [file for file in others if file.places != one.places]
-        why = tell_choice(one, elsewhere, lab)
+        why = explain_choice(one, elsewhere, lab)
         ties += [stage] if why == TIE else []
         if places := tuple(sorted({show_place(file) for file in elsewhere})):
             unused.setdefault((show_place(one), why, places), []).append(stage)
     for (place, why, places), of_stages in unused.items():
         notes.append(f"{name_some(of_stages)} from {place}: {why}. Not used: {name_some(places)}")
-    notes += tell_places(best)
-    notes += tell_names(best, stages)
+    notes += describe_sources(best)
+    notes += describe_names(best, stages)
     notes += note_unchanged_starters(best, starters or {})
     return {stage: file.content for stage, file in best.items()}, notes, ties
 
@@ -142,7 +142,7 @@ def around(file: File) -> tuple[str, ...]:
     return () if file.places == (file.name,) else file.places
 
 
-def tell_choice(best: File, elsewhere: Sequence[File], lab: str) -> str:
+def explain_choice(best: File, elsewhere: Sequence[File], lab: str) -> str:
     """Return why a file counts before the others."""
     rivals = [file for file in elsewhere if not lies_beside(best, file)]
     if any(order_of(file, lab) == order_of(best, lab) for file in rivals):
@@ -155,7 +155,7 @@ def lies_beside(one: File, other: File) -> bool:
     return len(around(one)) < len(around(other)) and around(other)[: len(around(one))] == around(one)
 
 
-def tell_places(best: Mapping[str, File]) -> list[str]:
+def describe_sources(best: Mapping[str, File]) -> list[str]:
     """Return a remark on which stages come from where, if not all of them come from one place."""
     places: dict[str, list[str]] = {}
     for stage, file in best.items():
@@ -165,7 +165,7 @@ def tell_places(best: Mapping[str, File]) -> list[str]:
     )
 
 
-def tell_names(best: Mapping[str, File], stages: Sequence[str]) -> list[str]:
+def describe_names(best: Mapping[str, File], stages: Sequence[str]) -> list[str]:
     """Return a remark for each file whose name is not its stage's."""
     called = {stage: PurePosixPath(file_name(file.name)) for stage, file in best.items()}
     return [

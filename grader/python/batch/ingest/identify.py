@@ -97,12 +97,12 @@ def identify_by_number(found: Sequence[Submission], roster: Sequence[Student]) -
         if misfit:
             submission.claim = student.id if has_name(student, name) else ""
         elif fits is False:
-            submission.notes.append(make_note("other_name", f" {tell_names(submission, student)} {HOW_TO_AGREE}"))
+            submission.notes.append(make_note("other_name", f" {describe_names(submission, student)} {HOW_TO_AGREE}"))
         else:
             assign(submission, [student], certain=True)
             use_worksheet(submission, [student])
     if misfit:
-        rest = f" for {len(differing)} of {len(pairs)} the names differ, such as: {tell_names(*differing[0][:2])}"
+        rest = f" for {len(differing)} of {len(pairs)} the names differ, such as: {describe_names(*differing[0][:2])}"
         differing[0][0].notes.append(make_note("other_numbers", f"{rest} {HOW_TO_NUMBER}"))
     known = students_by_alias(roster)
     for submission in found:
@@ -110,7 +110,7 @@ def identify_by_number(found: Sequence[Submission], roster: Sequence[Student]) -
             submission.claim = submission.key
 
 
-def tell_names(submission: Submission, student: Student) -> str:
+def describe_names(submission: Submission, student: Student) -> str:
     """Return a sentence with both names of a number: the roster's and the hand-in's."""
     return f"{submission.called} is {student.name} on the roster, and {submission.name} here."
 

@@ -16,7 +16,7 @@ from grader.python.batch.grade.journals import JOURNAL
 from grader.python.batch.grade.judge import hide_folders
 from grader.python.batch.ingest.notes import is_for_instructor
 from grader.python.batch.outputs.report_page import make_page
-from grader.python.batch.outputs.report_text import hide_names, tell_report
+from grader.python.batch.outputs.report_text import describe_report, hide_names
 from grader.python.batch.policy.lateness import LATE_MARK, read_near
 from grader.python.batch.policy.points import Final, leave_out
 from grader.python.batch.store.database import Database
@@ -105,7 +105,7 @@ def write_feedback(target: Path, database: Database, row: Row, finals: list[Fina
     report = leave_out(from_json(Report, redacted, ""), finals[0].without)
     write_atomically(target / "report.json", json.dumps(redacted, indent=1) + "\n")
     opening = [*said, "", *(["The code:", ""] if sums else [])] if said else []
-    write_atomically(target / "feedback.txt", "\n".join([*opening, tell_report(report)]))
+    write_atomically(target / "feedback.txt", "\n".join([*opening, describe_report(report)]))
     write_atomically(target / "index.html", make_page([report], more=below, sums=sums))
 
 
@@ -117,7 +117,7 @@ def describe_submission(row: Row, finals: list[Final]) -> list[str]:
     if row.status not in ("", "graded", "missing_stages", "judge_error") and row.detail:
         remarks.append(row.detail)
     remarks += [note for note in row.notes if not is_for_instructor(note)]
-    remarks += map(tell_comment, row.comments)
+    remarks += map(describe_comment, row.comments)
     remarks += [words for final in finals for words in describe_counting_submission(final)]
     decided = [decisions(final) for final in finals if final.counts]
     remarks += [words for words in decided[0] if all(words in others for others in decided)] if decided else []
@@ -126,7 +126,7 @@ def describe_submission(row: Row, finals: list[Final]) -> list[str]:
     return remarks
 
 
-def tell_comment(comment: Comment) -> str:
+def describe_comment(comment: Comment) -> str:
     """Return a comment with its line of code."""
     old = " of an earlier hand-in" if comment.is_old else ""
     code = f" `{comment.code}`:" if comment.code else ""  # the line may be empty
@@ -157,9 +157,9 @@ def describe_counting_submission(final: Final) -> list[str]:
 def decisions(final: Final) -> list[str]:
     """Return sentences on lateness, points given by hand and overrides for one student."""
     words = [f"Not counted for any student: {' and '.join(final.without)} points."] if final.without else []
-    words += tell_late(final)
+    words += describe_late_hand_in(final)
     words += [
-        " ".join(filter(None, [tell_item(item, most, final.given.get(item)), final.levels.get(item)]))
+        " ".join(filter(None, [describe_item(item, most, final.given.get(item)), final.levels.get(item)]))
         for item, most in sorted(final.items.items())
     ]
     if final.override:
@@ -167,7 +167,7 @@ def decisions(final: Final) -> list[str]:
     return [said for said in words if said]
 
 
-def tell_late(final: Final) -> list[str]:
+def describe_late_hand_in(final: Final) -> list[str]:
     """Return a sentence with the time of a late hand-in, its source, the due date, and the cost of lateness. Both times
     are in the due date's own time zone."""
     if not final.lateness.days or not final.due:
@@ -182,7 +182,7 @@ def tell_late(final: Final) -> list[str]:
     ]
 
 
-def tell_item(item: str, most: float, given: float | None) -> str:
+def describe_item(item: str, most: float, given: float | None) -> str:
     """Return a sentence on points given by hand; empty for a bonus that was not given."""
     if given is None:
         return f"{item}: no points yet, of {show_points(most)}." if most else ""

@@ -25,7 +25,7 @@ from grader.python.batch.outputs.columns import (
     require_not_canvas,
 )
 from grader.python.batch.outputs.formats import Rows, clip, grade_of, points
-from grader.python.batch.outputs.report_text import tell_report
+from grader.python.batch.outputs.report_text import describe_report
 from grader.python.batch.outputs.rows import Entry, find_rows
 from grader.python.common.console import UserError
 from grader.python.common.markup import show_text
@@ -117,7 +117,7 @@ def moodle(entries: Sequence[Entry], gradebook: str = "") -> tuple[str, list[str
     check_same_lab(entries)
     grades = {entry.student: grade_of(entry.report) for entry in check_students(entries)}
     feedback = {
-        entry.student: to_html(clip("\n".join([*entry.remarks, tell_report(entry.report)]))) for entry in entries
+        entry.student: to_html(clip("\n".join([*entry.remarks, describe_report(entry.report)]))) for entry in entries
     }
     if not gradebook:
         rows = [[student, grades[student], feedback[student]] for student in grades if grades[student]]

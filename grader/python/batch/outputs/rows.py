@@ -155,7 +155,7 @@ def leave_out_contradictions(lines: Sequence[Line], entries: Sequence[Entry]) ->
             is_exact = bool(entry.called() & line.called())
             is_another = bool(entry.called() & in_book or line.called() & in_batch)
             if agreed is False or (is_number and agreed and not is_exact and is_another):
-                different.append(tell_contradiction(*one, entry, line))
+                different.append(describe_contradiction(*one, entry, line))
                 students.add(entry.student)
         if different:
             contradictions.append(different[0])
@@ -171,7 +171,7 @@ def leave_out_contradictions(lines: Sequence[Line], entries: Sequence[Entry]) ->
     return kept, students
 
 
-def tell_contradiction(kind: str, value: str, entry: Entry, line: Line) -> str:
+def describe_contradiction(kind: str, value: str, entry: Entry, line: Line) -> str:
     """Return both names of an id."""
     prefix = PARTICIPANT if kind == MOODLE_NUMBER else ""
     return show_text(f"{prefix}{value} is {line.name} in the gradebook, and {entry.name} in the batch")

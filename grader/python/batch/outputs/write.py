@@ -26,7 +26,7 @@ from grader.python.batch.outputs.similar import make_similar
 from grader.python.batch.policy.clusters import Cluster, find_clusters
 from grader.python.batch.policy.copied_records import find_copied_records
 from grader.python.batch.policy.finals import name_all, points_of, rows_that_count
-from grader.python.batch.policy.points import Final, Policy, choose_latest, finals, read_policy, tell_policy
+from grader.python.batch.policy.points import Final, Policy, choose_latest, describe_policy, finals, read_policy
 from grader.python.batch.policy.similarity import SimilarPair, TooMuchError, find_similar
 from grader.python.batch.policy.suspicious import find_changed_drops, find_remarks, find_requests
 from grader.python.batch.store.database import Database
@@ -140,7 +140,7 @@ def describe(database: Database, policy: Policy) -> list[str]:
     """Return how the batch was graded, and the decisions that concern all students."""
     facts = [("Warplab", "warplab"), ("backend", "backend"), ("sandbox", "sandbox")]
     known = [f"{name} {value}" for name, fact in facts if (value := database.fact(fact))]
-    return known + tell_policy(policy)
+    return known + describe_policy(policy)
 
 
 def compare(database: Database, rows: list[Row], settings: Settings) -> tuple[list[SimilarPair], list[str]]:
@@ -162,7 +162,7 @@ def compare(database: Database, rows: list[Row], settings: Settings) -> tuple[li
             kept[stage] = {"of": compared, "pairs": [astuple(pair) for pair in found], "left_out": left_out}
             database.set_facts(alike=kept)  # now, so that an interruption does not repeat this comparison
         pairs += [SimilarPair(*pair) for pair in kept[stage]["pairs"]]
-        notes += tell_left_out(stage, kept[stage].get("left_out", []))
+        notes += describe_partial_comparison(stage, kept[stage].get("left_out", []))
     return pairs, notes
 
 
@@ -192,7 +192,7 @@ def find_unchanged_starters(rows: list[Row], settings: Settings) -> set[tuple[st
     }
 
 
-def tell_left_out(stage: str, keys: Sequence[str] | None) -> list[str]:
+def describe_partial_comparison(stage: str, keys: Sequence[str] | None) -> list[str]:
     """Return a sentence about the files of a stage that were not compared completely: those of `keys`, or all if it is
     None."""
     if keys is None:

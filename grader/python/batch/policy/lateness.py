@@ -41,7 +41,7 @@ def measure_lateness(
     doubt = doubt_name(row, due, grace_minutes, days) if known and row.known_by != NAMED_TIME else ""
     marked = row.marked_by and not extended
     if extended and row.marked_by == CANVAS and row.marked_late and not known:
-        return Lateness(doubt=tell_undecided(due))
+        return Lateness(doubt=describe_undecided_lateness(due))
     if marked and row.marked_by == CANVAS and (row.known_by == NAMED_TIME or row.known_by in FILE_DATES):
         return follow_canvas(row, due, known, days)
     if marked and row.marked_by == MOODLE and row.marked_late != bool(days):
@@ -53,7 +53,7 @@ def measure_lateness(
     return Lateness(days, by, doubt)
 
 
-def tell_undecided(due: datetime) -> str:
+def describe_undecided_lateness(due: datetime) -> str:
     """Return a sentence on a hand-in with an extension that Canvas marks late, and whose time is not known."""
     return (
         f"Canvas marks it late, but does not know the extension to {show(due.isoformat())}, and no time of the hand-in "

@@ -18,9 +18,9 @@ from grader.python.batch.policy.points import (
     UNDONE,
     UNDONE_TIME,
     Final,
+    describe_lateness,
+    describe_policy,
     read_policy,
-    tell_lateness,
-    tell_policy,
 )
 from grader.python.batch.store.database import Database
 from grader.python.batch.store.opened import kept_settings, open_batch
@@ -50,7 +50,7 @@ def due(options: argparse.Namespace) -> int:
         database.set_facts(**said)
     policy, everyone = read_policy(database), all_finals(database, kept_settings(database))
     late = sum(final.lateness.days > 0 for final in everyone)
-    say(f"{tell_lateness(policy)} {late} of {len(everyone)} are late.")
+    say(f"{describe_lateness(policy)} {late} of {len(everyone)} are late.")
     if unknown := sum(final.row.known_by in FILE_DATES and not final.lateness.by for final in everyone if policy.due):
         say(
             f"Of {plural(unknown, 'hand-in')} only a file's date is known, which may be the download's. To count it, "
@@ -100,7 +100,7 @@ def without(options: argparse.Namespace) -> int:
         raise UserError("All kinds of points count already.")
     database.set_facts(without=sorted({*(database.fact("without") or []), *options.kind}) if options.kind else [])
     policy, settings = read_policy(database), kept_settings(database)
-    say(*(tell_policy(replace(policy, due=None)) or ["All kinds of points count."]), end=" ")
+    say(*(describe_policy(replace(policy, due=None)) or ["All kinds of points count."]), end=" ")
     say(f"{settings.lab} has {show_points(points_of(settings, policy))} points, without those given by hand.")
     above = [final.student for final in all_finals(database, settings) if final.override and exceeds(final)]
     if above:

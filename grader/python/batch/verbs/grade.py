@@ -25,7 +25,7 @@ from grader.python.batch.ingest.unpack import find_extracted, remove_unused, unp
 from grader.python.batch.outputs.write import write_outputs
 from grader.python.batch.policy.finals import rows_that_count
 from grader.python.batch.policy.points import read_policy
-from grader.python.batch.policy.suspicious import find_slowest_hand_ins, tell_changed_drop
+from grader.python.batch.policy.suspicious import describe_changed_drop, find_slowest_hand_ins
 from grader.python.batch.store.database import Database
 from grader.python.batch.store.people import roster_files
 from grader.python.batch.store.places import KEPT, place_of
@@ -229,7 +229,7 @@ def say_dropped(database: Database) -> None:
         say(f"Dropped, and not graded: {', '.join(sorted(drops))}")
     for row in database.rows():
         if row.key in drops and row.fingerprint != drops[row.key][1]:
-            say_error(tell_changed_drop(row))
+            say_error(describe_changed_drop(row))
 
 
 def say_stale(database: Database, settings: Settings) -> None:

@@ -21,7 +21,7 @@ from grader.python.batch.outputs import formats
 from grader.python.batch.outputs.cells import NUMBER, defuse, write_csv
 from grader.python.batch.outputs.formats import ONE_REPORT, autolab, github, github_log, gradescope, prairielearn
 from grader.python.batch.outputs.gradebooks import canvas, compare_maxima, moodle, warn_of_new_column
-from grader.python.batch.outputs.report_text import hide_names, tell_report
+from grader.python.batch.outputs.report_text import describe_report, hide_names
 from grader.python.batch.outputs.rows import Entry
 from grader.python.common import documents
 from grader.python.common.console import UserError
@@ -260,7 +260,7 @@ def test_exports_do_not_contain_the_graders_folders():
     made.stages[1].source = "/tmp/graded/work/add/02_grid_stride.cu"
     assert made.stages[1].compilation.failure
     made.stages[1].compilation.failure.message = f"{made.stages[1].source}:17: expected ';'"
-    assert "\n02_grid_stride.cu:17: expected" in tell_report(made) and "/tmp" not in tell_report(made)
+    assert "\n02_grid_stride.cu:17: expected" in describe_report(made) and "/tmp" not in describe_report(made)
 
 
 def test_a_note_that_may_explain_wrong_outputs_is_exported():
@@ -268,7 +268,7 @@ def test_a_note_that_may_explain_wrong_outputs_is_exported():
         note = samples.finding(cause=cause, message="It is 0.", note=True)
         watched = {"verdict": "passed", "remark": "", "datasets": 1, "wall_s": 0.4, "findings": [note]}
         report = samples.report(stages=[samples.stage("01_first", "First", check_mode=watched)])
-        return "In check mode, line 17: It is 0." in tell_report(make_report(report))
+        return "In check mode, line 17: It is 0." in describe_report(make_report(report))
 
     assert is_exported("unset_constant") and is_exported("absent_lane") and not is_exported("beside_atomic")
 
@@ -282,15 +282,15 @@ def test_further_failures_are_exported_with_their_causes():
     checks = [failed("one", "tail_lost", "It is 1."), failed("two", "tail_lost", "It is 2.")]
     checks += [failed("huge", "overflow", "x" * 100_000), failed("vast", "overflow", "It is 4.")]
     stage = samples.stage("01_first", "First", verdict="failed", checks=checks)
-    output = tell_report(make_report(samples.report(stages=[stage])))
+    output = describe_report(make_report(samples.report(stages=[stage])))
     assert "\nNot passed either: two (tail_lost); huge, vast (overflow)\nhuge: xxx" in output
     assert output.count("Try tail_lost.") == output.count("\nHint: Try overflow.") == 1 and len(output) < 1000
-    output = tell_report(make_report(samples.report(stages=[stage | {"checks": [checks[0], checks[2]]}])))
+    output = describe_report(make_report(samples.report(stages=[stage | {"checks": [checks[0], checks[2]]}])))
     assert "Not passed either: huge (overflow)" in output
 
 
 def test_times_are_exported():
-    assert "bench_2_24: 0.08830\u00a0s for 1000 iterations, 1.03× the reference's time" in tell_report(
+    assert "bench_2_24: 0.08830\u00a0s for 1000 iterations, 1.03× the reference's time" in describe_report(
         make_report(samples.report())
     )
 
@@ -328,8 +328,8 @@ def test_a_stage_that_needs_a_gpu_is_pending_in_every_format():
     stages = [samples.stage("01_a", "A"), samples.refused_stage("02_b", "B")]
     made = make_report(samples.report(stages=stages))
     assert made.total.pending == 2 + 10
-    assert "correctness pending, hygiene pending, speed pending" in tell_report(made)
-    assert "grading on a GPU decides, because the CPU backend refuses the file" in tell_report(made)
+    assert "correctness pending, hygiene pending, speed pending" in describe_report(made)
+    assert "grading on a GPU decides, because the CPU backend refuses the file" in describe_report(made)
     assert "12 are pending" in check_gradescope(gradescope(made))["output"]
     assert "10 points are pending" in prairielearn(made)
     content = check_github(github(made))
@@ -531,7 +531,7 @@ def test_moodles_comments_are_html_with_the_students_markup_as_text():
         (_, (*_, comment)) = check_csv(moodle([Entry("al1", made, ["Two <b>days</b> late."])], worksheet)[0])
         shown = re.split("<br>", comment)
         assert not re.search("[<>\n]", "".join(shown))
-        lines = tell_report(made).rstrip("\n").split("\n")
+        lines = describe_report(made).rstrip("\n").split("\n")
         assert [html.unescape(line) for line in shown] == ["Two <b>days</b> late.", *lines] and markup in lines
 
 
@@ -745,11 +745,11 @@ def test_invisible_characters_do_not_split_hidden_names():
 @pytest.mark.parametrize("start", ["\x1b]", "\x1b]0;x", "\x1b[", "\x1bP", "\x1b"])
 def test_an_unclosed_sequence_in_a_quoted_line_hides_no_other_line(start):
     made = make_report(samples.cpu_report())
-    whole = tell_report(made)
+    whole = describe_report(made)
     assert made.stages[1].compilation.failure
     made.stages[1].compilation.failure.message += f"\n#error {start}"
     made.stages[1].compilation.log += f"\n#error {start}"
-    output = tell_report(made)
+    output = describe_report(made)
     assert set(whole.splitlines()) <= set(output.splitlines()) and "\x1b" not in output
 
 
@@ -803,7 +803,7 @@ def test_the_judges_own_sample_can_be_exported():
     made = make_report(json.loads(file.read_text()))
     for system, convert in ONE_REPORT.items():
         VALIDATORS[system](convert(made))
-    assert "secret_1" not in tell_report(made)
+    assert "secret_1" not in describe_report(made)
 
 
 @pytest.mark.parametrize("book", [

@@ -6,7 +6,7 @@ import csv
 
 import pytest
 
-from grader.python.batch.outputs.feedback import tell_comment
+from grader.python.batch.outputs.feedback import describe_comment
 from grader.python.batch.store.rows import Comment
 from tests.python.batch.batches import Course
 
@@ -55,7 +55,7 @@ def test_a_second_comment_on_a_line_replaces_the_first_and_says_so(graded: Cours
 
 
 def test_a_comment_on_an_empty_line_quotes_nothing() -> None:
-    assert tell_comment(Comment("01_first", 3, "", "Why?", False)) == "Comment on 01_first.cu, line 3: Why?"
+    assert describe_comment(Comment("01_first", 3, "", "Why?", False)) == "Comment on 01_first.cu, line 3: Why?"
 
 
 def test_a_comment_on_a_missing_line_is_refused(graded: Course) -> None:
