@@ -246,7 +246,7 @@ class StageJudge {
         const Dataset& largest = *by_bytes.rbegin()->second;
         constexpr unsigned of_h100 = 132;
         const unsigned usual = std::exchange(run.multiprocessors, of_h100);
-        run.end_session();  // the program may keep what it asked about the GPU
+        run.end_session();  // the program may have stored the GPU's properties
         Check check = check_one(run, largest);
         run.multiprocessors = usual;
         run.end_session();

@@ -20,7 +20,7 @@ namespace {
 using warplab::Options;
 using Verb = std::function<int(const Options&)>;
 
-/// Which of LAB and STAGE a verb takes.
+/// The positional arguments of a verb.
 enum class Takes { nothing, optional_lab, lab, lab_and_stage };
 
 struct Entry {

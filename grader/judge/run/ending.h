@@ -50,7 +50,7 @@ Failure attribute_to_program(Failure failure);
 Failure explain_refusal(const protocol::Answer& answer, const StatusPage& page,
                         const std::optional<Circumstances>& circumstances = {});
 
-/// How a runner breaks the protocol.
+/// The ways in which a runner can break the protocol.
 enum class Violation { answered_before_asked, reads_no_requests, wrote_to_channel, closed_channel };
 Failure explain_violation(Violation violation);
 
