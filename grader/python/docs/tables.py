@@ -29,10 +29,9 @@ labs/LAB/source.json, schema 1:
      "rows": [{"stage": …, "dataset": …, "figures": ["0.016 s", …], "scale": 64, "part_of": another dataset}]}
 
 A stage or dataset that the source does not have gets a row without figures. A row of the source's CPU has words as its
-stage, such as "CPU, 1 core". Where a stage is timed on a part of the
-source's dataset, "scale" (usual: 1) says how many times as long the whole takes, and "part_of" which dataset of ours
-is the whole. Where all its times are for one of several parts of an iteration, "part" names it and "parts" says how
-many there are.
+stage, such as "CPU, 1 core". If a stage is timed on a part of the source's dataset, "scale" (default: 1) is the factor
+from its time to the whole dataset's, and "part_of" is our dataset that is the whole. If all times of the source are for
+one of several parts of an iteration, "part" is the name of this part, and "parts" is the number of parts.
 
 A measured or swept stage is stale if its solution has changed since.
 """
@@ -342,8 +341,8 @@ def make_mistakes(sources: Sources, lab: str) -> list[str]:
         number, _, name = Path(entry["file"]).stem.partition("_")
         causes = [entry["cause"]] if isinstance(entry["cause"], str) else entry["cause"]
         finding = f"`{entry['inspect'][0]}`" if "inspect" in entry else NONE
-        said = entry["message_contains"] or NONE
-        rows.append([number, name.replace("_", " "), " or ".join(f"`{cause}`" for cause in causes), finding, said])
+        message = entry["message_contains"] or NONE
+        rows.append([number, name.replace("_", " "), " or ".join(f"`{cause}`" for cause in causes), finding, message])
     return make_table(["Stage", "Mistake", "Cause", "Sanitizer's finding", "Part of the message"], rows)
 
 

@@ -126,8 +126,8 @@ def print_page(page: Path, output: Path) -> None:
         except subprocess.TimeoutExpired:
             raise UserError(f"No PDF: {browser} did not finish within {PRINTING_S} s.") from None
     if not output.exists():
-        said = done.stderr.strip().splitlines()[-1:] or [f"exit status {done.returncode}"]
-        raise UserError(f"No PDF: {browser} could not print {page}: {said[0]}")
+        error_lines = done.stderr.strip().splitlines()[-1:] or [f"exit status {done.returncode}"]
+        raise UserError(f"No PDF: {browser} could not print {page}: {error_lines[0]}")
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -203,9 +203,10 @@ def make_article(journal: Journal, number: int, optimisation: Optimisation, befo
     chosen = optimisation.chosen(place)
     verdict = badge(chosen.verdict) if chosen and chosen.verdict else None
     heading = tag("h2", tag("span", str(number), class_="ordinal"), tag("span", optimisation.name), verdict)
-    said = describe_later_failure(optimisation, chosen) if measured else describe_state(journal, optimisation, chosen)
+    note = describe_later_failure(optimisation, chosen) if measured else describe_state(journal, optimisation, chosen)
     figures = join(
-        make_figures(journal, *measured) if measured else None, tag("p", said, class_="note") if said else None
+        make_figures(journal, *measured) if measured else None,
+        tag("p", note, class_="note") if note else None,
     )
     last = before.inspection(place) if before else None
     columns = "two words" if optimisation.note else "figures"

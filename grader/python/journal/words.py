@@ -348,7 +348,7 @@ def list_discarded_versions(
         return version.measured(timeline.place).get(timeline.dataset) if timeline else None
 
     final = measured(chosen) if chosen else None
-    told = {version.source_hash for version in optimisation.versions if version is chosen or measured(version)}
+    listed = {version.source_hash for version in optimisation.versions if version is chosen or measured(version)}
     rows = []
     for version in optimisation.versions:
         record, time, ratio = version.records[-1], "passed, not timed", NONE
@@ -356,9 +356,9 @@ def list_discarded_versions(
             record, timed = found
             time = show_seconds(timed.median_s)
             ratio = show_factor(final[1].median_s / timed.median_s) if final else NONE
-        elif version.verdict != "passed" or version.source_hash in told or version is optimisation.versions[-1]:
+        elif version.verdict != "passed" or version.source_hash in listed or version is optimisation.versions[-1]:
             continue  # the last version is not discarded: it may still be timed
-        told.add(version.source_hash)
+        listed.add(version.source_hash)
         rows.append([record.time[:16].replace("T", " "), version.source_hash[:8], time, ratio])
     return rows
 

@@ -136,9 +136,9 @@ def find_released(files: Sequence[File], lab: str) -> Released | None:
         if PurePosixPath(file.name).name != MANIFEST:
             continue
         with contextlib.suppress(ValueError, RecursionError):
-            said = json.loads(file.content)
-            if is_manifest(said) and said["lab"] == lab:
-                return Released(said["kit"], tuple(said["stages"]))
+            manifest = json.loads(file.content)
+            if is_manifest(manifest) and manifest["lab"] == lab:
+                return Released(manifest["kit"], tuple(manifest["stages"]))
     return None
 
 
@@ -152,15 +152,15 @@ def describe_kit(released: Released | None, wanted: Sequence[str]) -> list[str]:
     return [f"It comes from {kit}, which has only {have} that are graded. The kit lacks {name_some(missing)}."]
 
 
-def is_manifest(said: object) -> bool:
+def is_manifest(manifest: object) -> bool:
     """Return whether this is what `make submit` writes; a student can hand in anything."""
     return (
-        isinstance(said, dict)
-        and isinstance(kit := said.get("kit"), int)
+        isinstance(manifest, dict)
+        and isinstance(kit := manifest.get("kit"), int)
         and 0 <= kit < MOST_KIT
-        and isinstance(stages := said.get("stages"), list)
+        and isinstance(stages := manifest.get("stages"), list)
         and all(isinstance(stage, str) for stage in stages)
-        and isinstance(said.get("lab"), str)
+        and isinstance(manifest.get("lab"), str)
     )
 
 

@@ -116,7 +116,7 @@ def is_mark(character: str) -> bool:
 
 
 def to_ascii(word: str) -> str:
-    """Return a word without accents on Latin letters; other scripts' marks tell words apart."""
+    """Return a word without accents on Latin letters; other scripts' marks distinguish words."""
     plain = ""
     for c in unicodedata.normalize("NFD", word.translate(SPELT)):
         plain += "" if unicodedata.category(c) == "Mn" and plain[-1:].isascii() else c

@@ -69,8 +69,8 @@ def identify_by_group(found: Sequence[Submission], roster: Sequence[Student]) ->
         if (team := groups.get(name)) and name not in names:
             assign(submission, team, certain=True)
             use_worksheet(submission, team)
-            said = f"For the group {submission.called}" if len(team) > MOST_LISTED else f"For {join_ids(team)}"
-            submission.notes.append(Note(f"{said}, as Moodle's worksheet says.", OF_GROUP))
+            beginning = f"For the group {submission.called}" if len(team) > MOST_LISTED else f"For {join_ids(team)}"
+            submission.notes.append(Note(f"{beginning}, as Moodle's worksheet says.", OF_GROUP))
             submission.team = ""  # the worksheet says who is in the group
             assigned.append(submission)
     return assigned
@@ -205,8 +205,8 @@ def credit_partners(found: Sequence[Submission], roster: Sequence[Student], earl
                 "logins, give a second roster that has logins."
             )
         if team and not {student.id for student in team} & set(submission.own):
-            said = " and ".join(student.id for student in team)
-            rest = f" {said}, and not {submission.key}, who handed it in."
+            students_ids = " and ".join(student.id for student in team)
+            rest = f" {students_ids}, and not {submission.key}, who handed it in."
             submission.notes.append(make_note("names_others", rest))
             continue
         submission.group = [student.id for student in team]

@@ -94,17 +94,17 @@ def write_feedback(target: Path, database: Database, row: Row, finals: list[Fina
     """Write index.html, feedback.txt and report.json of a submission to the folder `target`. Without a grade, there is
     no report.json."""
     remarks, sums = describe_submission(row, finals), sum_up(finals)
-    said = list(map(show_text, [*remarks, *sums]))
+    sentences = list(map(show_text, [*remarks, *sums]))
     below = join(*(tag("p", remark, class_="note") for remark in remarks), link_journal(target))
     if row.grade is None:
         (target / "report.json").unlink(missing_ok=True)  # of an earlier hand-in
-        write_atomically(target / "feedback.txt", "\n".join([*said, ""]))
+        write_atomically(target / "feedback.txt", "\n".join([*sentences, ""]))
         write_atomically(target / "index.html", make_remarks_page(sums, below))
         return
     redacted = redact(json.loads(database.report(row.grade)), kept_settings(database).folders())
     report = leave_out(from_json(Report, redacted, ""), finals[0].without)
     write_atomically(target / "report.json", json.dumps(redacted, indent=1) + "\n")
-    opening = [*said, "", *(["The code:", ""] if sums else [])] if said else []
+    opening = [*sentences, "", *(["The code:", ""] if sums else [])] if sentences else []
     write_atomically(target / "feedback.txt", "\n".join([*opening, describe_report(report)]))
     write_atomically(target / "index.html", make_page([report], more=below, sums=sums))
 
@@ -164,7 +164,7 @@ def decisions(final: Final) -> list[str]:
     ]
     if final.override:
         words.append("Points were set by hand.")  # gradebook.csv has the reason
-    return [said for said in words if said]
+    return [sentence for sentence in words if sentence]
 
 
 def describe_late_hand_in(final: Final) -> list[str]:
@@ -175,10 +175,10 @@ def describe_late_hand_in(final: Final) -> list[str]:
     handed_in = read_near(final.row.handed_in, final.due).astimezone(final.due.tzinfo)
     at, due = (f"{time:%Y-%m-%d %H:%M:%S}" for time in (handed_in, final.due))
     when = "by" if final.lateness.by == LATE_MARK else f"at {at}, as"  # the mark alone has no time
-    says = "" if final.lateness.by == LATE_MARK else " says"
+    verb = "" if final.lateness.by == LATE_MARK else " says"
     return [
         f"Handed in {plural(final.lateness.days, 'day')} late, where each day begun counts: {when} {final.lateness.by}"
-        f"{says}, and due at {due} ({final.due:%Z}). {show_points(final.penalty)} points less."
+        f"{verb}, and due at {due} ({final.due:%Z}). {show_points(final.penalty)} points less."
     ]
 
 
