@@ -82,7 +82,7 @@ has_fuzzer() {
         clang++ -fsanitize=fuzzer,address -x c++ - -o /dev/null >/dev/null 2>&1
 }
 
-# Without these the rest still works; whoever needs them says so.
+# The rest works without these packages. A part that needs a missing one says so.
 optional=" bubblewrap python3-venv g++-aarch64-linux-gnu qemu-user slurm-wlm munge clang libclang-rt-dev php-cli mariadb-server \
 php-mysql php-xml php-curl php-zip php-gd php-intl php-mbstring php-soap "
 

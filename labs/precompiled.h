@@ -1,4 +1,4 @@
-// What all oracles include, compiled once for all of them. A source still includes what it uses.
+// Headers that all oracles include, compiled once for all of them. Each source still includes its headers.
 #include <fmt/format.h>
 
 #include <algorithm>

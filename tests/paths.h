@@ -1,5 +1,5 @@
 #pragma once
-// Where a test finds the project and what was built. `make test` sets both variables; by hand, start build/tests in
+// The folders of the project and of the built programs. `make test` sets both variables; by hand, start build/tests in
 // the project's root.
 
 #include <cstdlib>
@@ -15,7 +15,7 @@ inline std::filesystem::path folder_from(const char* variable, const char* other
 /// Return the project's root.
 inline std::filesystem::path root_folder() { return folder_from("WARPLAB_ROOT", "."); }
 
-/// Where programs were built: warplab, cpu/rewrite, labs/<lab>/oracle.so.
+/// Return the folder of the built programs: warplab, cpu/rewrite, labs/<lab>/oracle.so.
 inline std::filesystem::path build_folder() { return folder_from("WARPLAB_BUILD", "build"); }
 
 }  // namespace warplab::test

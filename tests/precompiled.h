@@ -1,4 +1,4 @@
-// What most tests include, compiled once for all of them. A test still includes what it uses.
+// Headers that most tests include, compiled once for all of them. Each test still includes its headers.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
-"""Runs the C++ tests (build/tests) and, beside them, the Python tests, and ends with one line that adds both.
+"""Run the C++ tests (build/tests) and the Python tests in parallel, and end with one line that adds up both.
 
-`make test` calls it; arguments are passed on as a filter: `make test ONLY=Manifest` runs the tests whose name has it.
+`make test` calls this program. `make test ONLY=Manifest` runs the tests whose name contains Manifest.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ BUILD = Path(os.environ.get("BUILD") or "build")
 VENV = Path(os.environ.get("VENV") or ".venv")
 CORES = max(1, min(4, os.cpu_count() or 1))
 SHARDS = max(1, CORES // 2)  # of the C++ tests
-WORKERS = CORES + 1  # of the Python tests beside them: some wait a lot, for a cluster or a time-out
+WORKERS = CORES + 1  # of the Python tests, some of which wait long for a cluster or a time-out
 SILENCE_LIMIT_S = 900  # programs are built before some tests, which takes minutes if the machine is busy
 
 
@@ -44,13 +44,13 @@ class Tally:
 
 
 def filter_by_name(only: str) -> str:
-    """C++ tests whose name has the word, also as a type's: DotProductOracle has dot_product."""
+    """Return a filter for C++ tests whose name contains the word, also in CamelCase: DotProduct for dot_product."""
     as_type = "".join(part[:1].upper() + part[1:] for part in only.split("_"))
     return f"*{only}*:*{as_type}*"
 
 
 class Shard:
-    """One process of build/tests that runs its share, watched by a thread: prints only what failed."""
+    """One process of build/tests that runs its share of the tests. A thread reads its output and prints failures."""
 
     def __init__(self, index: int, only: str, environment: dict[str, str]):
         self.tally = Tally()
@@ -70,31 +70,31 @@ class Shard:
         self.reader.start()
 
     def read(self) -> None:
-        said: list[str] = []
+        output: list[str] = []
         for line in self.process.stdout:
             self.last_heard = time.monotonic()
             outcome = re.match(r"\[ +(RUN|OK|FAILED|SKIPPED) +\] ([\w/]+\.[\w/]+)", line)
             if not outcome:
-                said.append(line)
+                output.append(line)
             elif outcome[1] == "RUN":
-                self.running, said = outcome[2], []
-            elif outcome[2] == self.running:  # not the list at the end
-                self.finish(outcome[1], "".join(said))
+                self.running, output = outcome[2], []
+            elif outcome[2] == self.running:  # excludes the list at the end
+                self.finish(outcome[1], "".join(output))
         status = self.process.wait()
         if self.running:
-            print(f"{''.join(said[-40:])}  The test program ended ({status}) in {self.running}.", flush=True)
+            print(f"{''.join(output[-40:])}  The test program ended ({status}) in {self.running}.", flush=True)
             self.tally.failed.append(f"{self.running} (and the rest of its share was not run)")
         elif status not in (0, 1):
             self.tally.failed.append(f"build/tests ended with status {status} after {self.last or 'no test'}")
 
-    def finish(self, outcome: str, said: str) -> None:
+    def finish(self, outcome: str, output: str) -> None:
         if outcome == "OK":
             self.tally.passed += 1
         elif outcome == "FAILED":
             self.tally.failed.append(self.running)
-            print(f"  FAILED {self.running}\n{said}", flush=True)
+            print(f"  FAILED {self.running}\n{output}", flush=True)
         else:
-            reason = " ".join(line.strip() for line in said.splitlines() if ": Skipped" not in line).strip()
+            reason = " ".join(line.strip() for line in output.splitlines() if ": Skipped" not in line).strip()
             self.tally.skipped.append(f"{self.running}: {reason or 'no reason given'}")
         self.running, self.last = "", self.running
 
@@ -103,7 +103,7 @@ class Shard:
 
 
 class CppTests:
-    """All shards; they run while whoever started them does something else."""
+    """All shards, which run in the background."""
 
     def __init__(self, only: str, environment: dict[str, str]):
         self.start = time.monotonic()
@@ -174,7 +174,7 @@ def test_environment() -> dict[str, str]:
     dropped = ("MAKEFLAGS", "MAKEOVERRIDES", "MFLAGS", "MAKELEVEL", "LAB", "STAGE", "DATASET", "BACKEND")
     dropped += ("PYTHONDONTWRITEBYTECODE",)
     environment = {name: value for name, value in os.environ.items() if name not in dropped}
-    environment["GOMP_SPINCOUNT"] = "10000"  # as build/warplab sets it for itself: tests run side by side
+    environment["GOMP_SPINCOUNT"] = "10000"  # like build/warplab, because tests run in parallel
     return environment | {"WARPLAB_ROOT": str(ROOT), "WARPLAB_BUILD": str((ROOT / BUILD).resolve())}
 
 

@@ -1,17 +1,17 @@
-"""What takes too long for every run of the tests: `make soak` runs it and writes tests/soak.json.
+"""Tests that take too long for `make test`: `make soak` runs them and writes tests/soak.json.
 
-    .venv/bin/python tests/soak.py [PART…]      runs these parts alone, and keeps the results of the others
+    .venv/bin/python tests/soak.py [PART…]      runs only these parts, and keeps the results of the others
 
-- fuzz: more than ten million inputs for all that reads untrusted data, times FUZZ_SCALE (tests/fuzz/soak_fuzz.py, with
-  clang and atheris).
-- solutions: for SECONDS_EACH (60), checks every solution again and again, with 1, 2 and 7 threads on the CPU backend.
-- thorough: tests of which `make test` takes some, in full (WARPLAB_THOROUGH=1): every wrong submission and exercise,
-  check mode on every program and every earlier stage, on aarch64 too where its tools are, modelled lines of every
-  solution, all hostile hand-ins, also at the sandbox's weaker level, some without each of its mechanisms, Slurm's time
-  limit, CUDA 12 on every stage, what the fuzz targets link.
+- fuzz: more than ten million inputs, times FUZZ_SCALE, for all code that reads untrusted data
+  (tests/fuzz/soak_fuzz.py, with clang and atheris).
+- solutions: checks every solution repeatedly for SECONDS_EACH (60), with 1, 2 and 7 threads on the CPU backend.
+- thorough: all rows of tests of which `make test` runs a share (WARPLAB_THOROUGH=1): every wrong submission and
+  exercise; the sanitizer on every program and every earlier stage, and on aarch64 if its tools are installed; modelled
+  lines of every solution; all hostile hand-ins, also at the sandbox's weaker level, and some without each of its
+  mechanisms; Slurm's time limit; CUDA 12 on every stage; the linking of the fuzz targets.
 - corpus: all rows of tests/corpus, with the three rates.
 - generated: GENERATED (300) random programs on the CPU backend in each of its modes, compared with an oracle and with
-  what a GPU gave, and bugs planted in some of them (tests/differential).
+  a GPU's recorded results, and bugs planted in some of them (tests/differential).
 - batches: batches of submissions (tests/python/batch/soak_batch.py).
 - moodle: with MOODLE=DIR, a round trip through a real Moodle (tests/python/batch/moodle/round_trip.py).
 """
@@ -37,7 +37,7 @@ REPORT = ROOT / "tests/soak.json"
 
 
 def run(command: list, **environment: str) -> tuple[int, str]:
-    """Exit status and the last lines of what was said."""
+    """Run a command, and return its exit status and the end of its output."""
     done = subprocess.run(
         list(map(str, command)),
         env={**os.environ, **environment},
@@ -58,15 +58,15 @@ def check_solutions(seconds: float) -> dict:
             for threads in THREADS:
                 command = [BUILD / "warplab", "check", lab, "--tree", "solutions", "--backend", "cpu", "--build", BUILD]
                 command += ["--no-check-mode"]
-                status, said = run(command, WARPLAB_THREADS=str(threads))
+                status, output = run(command, WARPLAB_THREADS=str(threads))
                 checks += 1
                 if status != 0:
-                    found.append({"lab": lab, "threads": threads, "status": status, "said": said})
+                    found.append({"lab": lab, "threads": threads, "status": status, "said": output})
     what = "every stage of a lab's solutions, CPU backend"
     return {"what": what, "threads": THREADS, "labs": labs, "checks": checks, "found": found}
 
 
-def test_thoroughly() -> dict:
+def run_thorough_tests() -> dict:
     tests = [
         "tests/cpu/check/test_check_mode.py",
         "tests/labs/test_inspect.py",
@@ -80,16 +80,18 @@ def test_thoroughly() -> dict:
         "tests/cuda12",
         "tests/layout",
     ]
-    status, said = run([sys.executable, "-m", "pytest", "-q", "-n", str(os.cpu_count()), *tests], WARPLAB_THOROUGH="1")
-    passed = re.search(r"(\d+) passed", said)
+    status, output = run(
+        [sys.executable, "-m", "pytest", "-q", "-n", str(os.cpu_count()), *tests], WARPLAB_THOROUGH="1"
+    )
+    passed = re.search(r"(\d+) passed", output)
     in_cpp = run([BUILD / "tests", "--gtest_filter=CpuRuntimeOnArm.*:StoppingRule.*"], WARPLAB_THOROUGH="1")
-    found = [{"status": status, "said": said} for status, said in ((status, said), in_cpp) if status != 0]
+    found = [{"status": status, "said": output} for status, output in ((status, output), in_cpp) if status != 0]
     what = "wrong submissions, check mode on every program and every limited stage, hostile hand-ins, Slurm, CUDA 12"
     return {"what": what, "tests": int(passed[1]) if passed else 0, "found": found}
 
 
 def check_corpus() -> dict:
-    """The rates of the corpus, and the rows that differ from what tests/corpus/test_corpus.py knows."""
+    """Return the rates of the corpus, and the rows whose outcome differs from KNOWN in tests/corpus/test_corpus.py."""
     from tests.corpus.test_corpus import ROWS, disagreements, measure, run_all
 
     outcomes = run_all(ROWS)
@@ -105,7 +107,7 @@ def compare_generated(programs: int) -> dict:
 
 
 def find_planted(programs: int) -> dict:
-    """The planted bugs that the sanitizer finds; those it misses are listed, and no failure."""
+    """Return the planted bugs that the sanitizer finds. Bugs that it misses are listed, but are not failures."""
     from tests.differential.plants import inspect, planted
 
     with tempfile.TemporaryDirectory() as folder:
@@ -134,7 +136,7 @@ def go_through_moodle() -> list[dict]:
 PARTS: dict[str, Callable[[], list[dict]]] = {
     "fuzz": fuzz,
     "solutions": lambda: [check_solutions(float(os.environ.get("SECONDS_EACH") or 60))],
-    "thorough": lambda: [test_thoroughly()],
+    "thorough": lambda: [run_thorough_tests()],
     "corpus": lambda: [check_corpus()],
     "generated": lambda: [compare_generated(PROGRAMS), find_planted(PROGRAMS // 3)],
     "batches": grade_batches,
@@ -143,7 +145,7 @@ PARTS: dict[str, Callable[[], list[dict]]] = {
 
 
 def describe_source() -> dict:
-    """The commit, and whether files differ from it."""
+    """Return the commit, and whether files differ from it."""
     _, commit = run(["git", "rev-parse", "--short", "HEAD"])
     status, _ = run(["git", "diff", "--quiet", "HEAD"])
     return {"commit": commit.strip(), "changed": status != 0, "cores": os.cpu_count()}

@@ -36,7 +36,7 @@ struct AtMost {
 
 // Some values come from a submission's process, so a writer keeps the bounds that every reader requires.
 
-/// Return the bytes that are not UTF-8 (a compiler that quotes a Latin-1 file) become U+FFFD.
+/// Bytes that are not UTF-8 become U+FFFD: a compiler may quote a Latin-1 file. A long text is cut.
 inline Json to_json(const std::string& text) {
     std::string valid = to_valid_utf8(text);
     if (valid.size() <= most_text_bytes) return valid;

@@ -29,7 +29,7 @@ void begin_trace(const trace::Order& order, int file);
 
 /// With the sanitizer, pass each new finding to `to` immediately. The status page contains the findings too, but can be
 /// overwritten later. Only the first call has an effect, so a student's code cannot replace `to`.
-void tell_findings(void (*to)(const RawFinding&));
+void send_findings_to(void (*to)(const RawFinding&));
 
 /// Declare a buffer to the sanitizer: the part of the memory that a call gets, whether it holds data, and its number
 /// among the judge's buffers. No effect without the sanitizer.

@@ -33,7 +33,7 @@ struct Launch {
     std::uint32_t repeats;  // 1: as an earlier launch with the same kernel and sizes, so no block was recorded
 };
 
-/// The sampled block that follows. Threads record up to a limit: events that they had, and that were recorded.
+/// The sampled block that follows, with the number of its threads' events. Only events up to a limit are recorded.
 struct Block {
     std::uint64_t events, recorded;
 };

@@ -13,11 +13,11 @@ struct Folders {
     std::filesystem::path work = "work";  // the student's
 };
 
-/// How the command line describes an option.
+/// The command line's description of an option.
 struct OptionWords {
     const char* name;
     const char* about;
-    const char* verbs = "";  // that take it, separated by blanks; empty: all
+    const char* verbs = "";  // the verbs that take it, separated by blanks; empty: all
     const char* except = "";
     bool required = false, shows_default = false;
     double lowest = 0, highest = 0;  // of a number

@@ -70,8 +70,8 @@ Verdict settle_verdict(const StageReport& report) {
     return of_outputs == Verdict::passed && first_finding(report) ? Verdict::failed : of_outputs;
 }
 
-/// Return whether `check` shows a note of the sanitizer although the outputs are correct: the work is done again, or
-/// the CUDA rules do not allow it.
+/// Return whether `check` shows a note of the sanitizer although the outputs are correct: threads repeat work, or break
+/// a rule of CUDA.
 bool is_noted(const Finding& found) {
     return found.note && !found.hint.empty() &&
            is_one_of(found.cause, {cause::same_value, cause::return_before_barrier});

@@ -1,4 +1,4 @@
-// Takes the steps of judging one stage: compile, check, run the sanitizer, time. settle.h makes a report of the
+// Judges one stage: compiles, checks, runs the sanitizer and times. settle.h makes a report of the
 // results.
 
 #include <fmt/format.h>
@@ -71,8 +71,8 @@ CompileRequest check_request(const Judge& judge, const Lab& lab, const Stage& st
     return judge.compile_request(lab, stage, source, task);
 }
 
-/// Return whether the sanitizer inspects another program than the one that checks the datasets.
-bool inspects_another_program(const CompileRequest& request) { return request.fast; }
+/// Return whether the sanitizer needs a separate program, because the one that checks the datasets has no hooks.
+bool needs_separate_program(const CompileRequest& request) { return request.fast; }
 
 /// Return the same request for the sanitizer, which only the CPU backend has.
 CompileRequest sanitizer_request(CompileRequest request) {
@@ -84,13 +84,13 @@ CompileRequest sanitizer_request(CompileRequest request) {
 /// Compilations that are needed later than the first.
 struct Later {
     std::future<NvccAnswer> nvcc;
-    std::shared_future<Compiled> with_hooks;  // if that is another program
+    std::shared_future<Compiled> with_hooks;  // only if the sanitizer needs a separate program
 };
 
 Later compile_later(const Judge& judge, const CompileRequest& request, const Task& task) {
     Later later;
     if (task.all_compilers && judge.backend() == Backend::cpu) later.nvcc = ask_nvcc(request);
-    if (task.check_mode && inspects_another_program(request))
+    if (task.check_mode && needs_separate_program(request))
         later.with_hooks = std::async(std::launch::async, compile, sanitizer_request(request)).share();
     return later;
 }
@@ -117,7 +117,8 @@ class StageJudge {
         found_.nvcc = later.nvcc.get();
     }
 
-    /// Handle a judge that cannot finish. If it can with the reference, the file is the cause, and every dataset fails.
+    /// Handle an exception of the judge. If the judge can grade the reference, the file is the cause: all datasets
+    /// fail.
     void stop(const std::string& what) {
         if (!finishes_reference()) {
             found_.error = internal_error(what);
@@ -137,8 +138,8 @@ class StageJudge {
     const Evidence& found() const { return found_; }
 
   private:
-    /// The datasets of the sanitizer, and their launches without it.
-    struct Unwatched {
+    /// Results of the sanitizer's datasets without the sanitizer: the datasets, and the digests of their launches.
+    struct BeforeSanitizer {
         Parts small;
         LaunchDigests launches;
     };
@@ -148,7 +149,7 @@ class StageJudge {
         std::atomic<bool> cancelled = false;
         std::future<Sanitized> result = {};
 
-        ~Ahead() { cancelled = true; }  // then the future waits
+        ~Ahead() { cancelled = true; }  // the future's destructor then waits for the thread
     };
 
     bool is_wanted(const Dataset& dataset) const {
@@ -167,12 +168,12 @@ class StageJudge {
 
     void run_all(StageRun& run, const Later& later) {
         if (later.with_hooks.valid()) sanitize_ahead(later.with_hooks);
-        const Unwatched unwatched = check_all(run);
+        const BeforeSanitizer before = check_all(run);
         if (!later.with_hooks.valid()) run.end_session();
         if (task_.check_mode) {
             progress_(GradingPhase::check_mode, "check mode");
             const Compiled same{found_.compilation, run.runner};
-            inspect_all(later.with_hooks.valid() ? later.with_hooks.get() : same, unwatched);
+            inspect_all(later.with_hooks.valid() ? later.with_hooks.get() : same, before);
             // A kernel that is split at its barriers runs in one order of threads only.
             if (run.by_fibers && found_.sanitizer && found_.sanitizer->verdict != CheckMode::Verdict::passed) {
                 run.change_to_fibers();
@@ -200,30 +201,30 @@ class StageJudge {
             checks = check();
             if (!lock) break;
             run.end_session();  // the program may still use the GPU
-            if (!lock->had_company() || std::ranges::all_of(checks, is_settled)) break;
+            if (!lock->another_judge_ran() || std::ranges::all_of(checks, is_settled)) break;
         }
         return checks;
     }
 
-    /// Check all datasets; those of the sanitizer first, in a separate process, as the sanitizer does, so that the
-    /// sequence of calls does not reveal it.
-    Unwatched check_all(StageRun& run) {
-        Unwatched unwatched;
+    /// Check all datasets. Check the sanitizer's datasets first, and in separate processes, as the sanitizer does:
+    /// otherwise, a program could detect the sanitizer by the sequence of its calls.
+    BeforeSanitizer check_all(StageRun& run) {
+        BeforeSanitizer before;
         found_.checks = check_on_gpu(run, [&] {
-            unwatched = {};
-            return check_once(run, unwatched);
+            before = {};
+            return check_once(run, before);
         });
-        return unwatched;
+        return before;
     }
 
-    std::vector<Check> check_once(StageRun& run, Unwatched& unwatched) {
+    std::vector<Check> check_once(StageRun& run, BeforeSanitizer& before) {
         slow_.reset();
-        if (task_.check_mode && !inspects_another_program(request_)) unwatched.small = split_small(run, datasets_);
+        if (task_.check_mode && !needs_separate_program(request_)) before.small = split_small(run, datasets_);
         std::map<const Dataset*, Check> known;
-        for (const auto& part : unwatched.small) {
+        for (const auto& part : before.small) {
             for (const Dataset* dataset : part) {
                 known[dataset] = check_one(run, *dataset);
-                unwatched.launches[dataset->name] = run.launch_digests;
+                before.launches[dataset->name] = run.launch_digests;
             }
             run.end_session();
         }
@@ -239,13 +240,13 @@ class StageJudge {
         if (run.backend != Backend::cpu || verdict_of(found_.checks) != Verdict::passed) return;
         std::map<std::size_t, const Dataset*> by_bytes;
         for (const Dataset* dataset : datasets_)
-            if (why_not_here(run, *dataset).empty())
+            if (why_not_on_this_backend(run, *dataset).empty())
                 by_bytes[Buffers::bytes_per_slot(run.generate(*dataset, dataset->seed), 0, 0)] = dataset;
         if (by_bytes.empty()) return;
         const Dataset& largest = *by_bytes.rbegin()->second;
         constexpr unsigned of_h100 = 132;
         const unsigned usual = std::exchange(run.multiprocessors, of_h100);
-        run.end_session();  // the program may keep what it asked about the GPU
+        run.end_session();  // the program may have stored the GPU's properties
         Check check = check_one(run, largest);
         run.multiprocessors = usual;
         run.end_session();
@@ -276,7 +277,7 @@ class StageJudge {
         run.doing = [&](const std::string& what) {
             progress_(GradingPhase::check, fmt::format("{} failed: {}", dataset.name, what));
         };
-        if (slow_ && why_not_here(run, dataset).empty()) return not_run(dataset, *slow_);
+        if (slow_ && why_not_on_this_backend(run, dataset).empty()) return not_run(dataset, *slow_);
         Check check = check_dataset(run, dataset);
         if (check.verdict != Verdict::passed && !check.skipped && !is_slow(check) && run.by_fibers) {
             run.change_to_fibers();
@@ -288,13 +289,13 @@ class StageJudge {
     }
 
     /// Evaluate the sanitizer's results. If outputs are wrong, its first finding is the likely reason.
-    void inspect_all(const Compiled& compiled, const Unwatched& unwatched) {
+    void inspect_all(const Compiled& compiled, const BeforeSanitizer& before) {
         if (std::ranges::any_of(found_.checks, is_slow)) return;
         CheckMode result;
         try {
             if (compiled.result.verdict == Verdict::passed) {
                 std::optional<Sanitized> known = take_ahead();
-                const Sanitized sanitized = known ? std::move(*known) : sanitize(compiled, unwatched);
+                const Sanitized sanitized = known ? std::move(*known) : sanitize(compiled, before);
                 result = settle_sanitizer(sanitized);
                 may_be_swapped_ = may_be_swapped(sanitized.counted);
                 if (result.verdict == CheckMode::Verdict::passed)
@@ -328,17 +329,17 @@ class StageJudge {
         return sanitized;
     }
 
-    Sanitized sanitize(const Compiled& compiled, const Unwatched& unwatched) {
+    Sanitized sanitize(const Compiled& compiled, const BeforeSanitizer& before) {
         const auto run = judge_.make_run(sanitizer_request(request_), compiled);
-        SanitizerTask task{unwatched.small, request_.source};
-        if (inspects_another_program(request_)) task.parts = split_small(*run, datasets_);
+        SanitizerTask task{before.small, request_.source};
+        if (needs_separate_program(request_)) task.parts = split_small(*run, datasets_);
         for (auto& part : task.parts)
             std::erase_if(part, [&](const Dataset* dataset) { return was_blocked(*dataset); });
         task.outputs_failed = std::ranges::any_of(
             found_.checks, [](const Check& check) { return !check.skipped && check.verdict == Verdict::failed; });
         if (const Dataset* one = find_unexplained(task.parts); one && is_quick(*run, *one)) task.parts.push_back({one});
         task.stop = task.outputs_failed ? SanitizerTask::Stop::when_found : SanitizerTask::Stop::when_slow;
-        task.expected = unwatched.launches;
+        task.expected = before.launches;
         task.doing = [this](const std::string& what) { progress_(GradingPhase::check_mode, what); };
         return run_sanitizer(*run, task);
     }
@@ -379,9 +380,9 @@ class StageJudge {
     const CompileRequest& request_;
     const Task& task_;
     const Progress& progress_;
-    std::vector<const Dataset*> datasets_, hidden_;  // hidden_: read last
+    std::vector<const Dataset*> datasets_, hidden_;  // the hidden ones are read last
     std::optional<Check> slow_;
-    bool may_be_swapped_ = false;  // grids and blocks
+    bool may_be_swapped_ = false;  // the grid and the block of a launch
     Evidence found_;
     Ahead ahead_;
 };

@@ -45,7 +45,8 @@ Measured measure_or_error(StageRun& run, StageRun* reference, const Dataset& dat
     }
     run.end_session();
     if (reference) reference->end_session();
-    if (measured.failure && can_be_ours(*measured.failure)) measured.error = std::exchange(measured.failure, {});
+    if (measured.failure && may_be_judges_fault(*measured.failure))
+        measured.error = std::exchange(measured.failure, {});
     return measured;
 }
 

@@ -12,7 +12,7 @@ namespace warplab::runner {
 
 void start(StatusPage* page) {
     cpu::use_status_page(page);
-    cpu::tell_findings([](const RawFinding& finding) {
+    cpu::send_findings_to([](const RawFinding& finding) {
         if (!protocol::send_packet(protocol::answer_fd, protocol::PacketKind::finding, finding)) _exit(channel_closed);
     });
     cpu::hide_device_memory(true);  // host code that uses a device pointer fails here, as on a GPU

@@ -21,7 +21,7 @@ struct Operands {
     std::uint32_t a, b;  // bits of the ints
 };
 
-/// Any value.
+/// Random values.
 Operands random_operands(std::uint64_t seed, std::size_t i) {
     const std::uint64_t bits = random_bits(seed, 0, i);
     return {static_cast<std::uint32_t>(bits), static_cast<std::uint32_t>(bits >> 32)};
@@ -45,7 +45,7 @@ Operands extreme_operands(std::uint64_t seed, std::size_t i) {
     return {special[bits % 8], special[bits / 8 % 8]};
 }
 
-/// Products are single bits.
+/// Each product is a power of two.
 Operands power_operands(std::uint64_t seed, std::size_t i) {
     const std::uint64_t bits = random_bits(seed, 2, i);
     return {1u << bits % 16, 1u << bits / 16 % 16};
@@ -69,7 +69,7 @@ std::uint32_t dot(const std::uint32_t* x, const std::uint32_t* y, std::size_t n,
 
 // --- explanations of wrong answers ---
 
-constexpr std::size_t most_explained = 1 << 28;  // elements: beyond that, sums of all prefixes take too much memory
+constexpr std::size_t most_explained = 1 << 28;  // elements; for more, the sums of all prefixes take too much memory
 const Nouns nouns{.elements = "products", .done = "in the sum", .idle = "add 0"};
 
 std::int32_t as_int(std::uint32_t bits) { return static_cast<std::int32_t>(bits); }
@@ -142,11 +142,11 @@ class Explanation {
                 hint};
         };
         if (n_ == 0 && actual_ == before) return empty_not_written("out", "the sum of nothing is 0");
-        // This test comes first. In a second call, out holds the result of the first call; if the code did not clear
+        // This test comes first. In a second call, out contains the result of the first call; if the code did not clear
         // out, the first call would have failed already.
         if (actual_ == right_ + previous)
             return not_cleared(
-                previous, "was the answer of the call before",
+                previous, "was the answer of the previous call",
                 "Set the sum to which the blocks add to 0 at the beginning of every call, not only of the first.");
         if (actual_ == right_ + before)
             return not_cleared(
@@ -194,7 +194,7 @@ class Explanation {
         return {};
     }
 
-    /// The code copies as many bytes to the host as there are partial sums; the rest of the host's array is 0.
+    /// The code copies one byte per partial sum to the host, so the rest of the host's array is 0.
     Guess try_copied_bytes() {
         if (!situation_.stage.starts_with("04") || actual_ == 0) return {};
         for (const std::size_t block : usual_blocks)
@@ -305,7 +305,7 @@ class Explanation {
                                              "loop begins, how it steps and when it ends."};
     }
 
-    /// Thread 0 goes through all steps of the tree before any other thread has added anything.
+    /// Thread 0 does all steps of the tree before any other thread has added anything.
     Guess try_missing_barrier() {
         for (const std::size_t block : usual_blocks) {
             const std::vector<std::uint32_t> threads = sums_modulo(block);
@@ -326,7 +326,7 @@ class Explanation {
         return {};
     }
 
-    /// The whole sum is there, but several times, with other terms, or without wrapping around.
+    /// The sum is complete, but it is counted several times, has other terms, or does not wrap around.
     Guess try_whole() {
         for (std::uint32_t times = 2; times <= 1024; times *= 2)
             if (right_ * times == actual_)
@@ -388,7 +388,7 @@ class Explanation {
         return {};
     }
 
-    /// One of the two factors has the index in the block, not the one in the vector.
+    /// One of the two factors has the thread's index in its block in place of the element's index.
     Guess try_other_block() {
         for (const std::size_t block : usual_blocks) {
             if (block >= n_) continue;
@@ -408,7 +408,7 @@ class Explanation {
         return {};
     }
 
-    /// The tree compares the index in the vector with its distance: only in block 0 is this the thread's number.
+    /// The tree compares its distance with the element's index, which is the thread's number only in block 0.
     Guess try_index_in_tree() {
         for (const std::size_t block : usual_blocks) {
             if (block >= n_) continue;
@@ -450,7 +450,7 @@ class Explanation {
         return {};
     }
 
-    /// Lane 0's sum of each warp, then of the warps' sums: by the same tree if `twice`, else by a right one.
+    /// Sum each warp by the wrong tree, then the warps' sums: by the same tree if `twice`, otherwise by a right one.
     static std::uint32_t sum_of_shuffles(const std::vector<std::uint32_t>& lanes, std::size_t first, std::size_t last,
                                          bool twice) {
         constexpr std::size_t warp = 32;
@@ -488,7 +488,7 @@ class Explanation {
         return {};
     }
 
-    /// Slots of threads past the end still hold what another block left in shared memory.
+    /// Slots of threads past the end still contain the values of another block that used the same shared memory.
     Guess try_stale_shared_memory() {
         for (const std::size_t block : usual_blocks) {
             const std::size_t rest = n_ % block;
@@ -504,7 +504,7 @@ class Explanation {
         return {};
     }
 
-    /// A tree that halves a block whose size is no power of two drops a sum at each odd step.
+    /// A tree that halves a block whose size is not a power of two drops a sum at each odd step.
     Guess try_odd_trees() {
         if (n_ > 1 << 22) return {};
         for (const std::size_t block : {192, 200, 320, 224, 300, 480, 500, 576, 700, 832, 900})
@@ -615,8 +615,8 @@ class Explanation {
         return total;
     }
 
-    /// Blocks that read, add and write back without an atomic lose the sums of blocks between: a run of them is
-    /// missing.
+    /// Blocks that add without an atomic lose the sums that other blocks add between their read and their write, so a
+    /// run of consecutive blocks is missing.
     Guess try_lost_updates() {
         constexpr std::size_t most_blocks = 2048;  // with more blocks, some run fits by chance
         for (const std::size_t block : {256, 128, 512, 1024}) {

@@ -1,5 +1,5 @@
 // Puts the plain fields of the judge into the padded buffers of the contract, makes the calls (one for every
-// report_every iterations), and takes the answer out.
+// report_every iterations), and copies the answer out.
 
 #include <algorithm>
 
@@ -28,7 +28,7 @@ std::size_t students_scratch_bytes(const Sizes& sizes) {
 
 constexpr std::size_t real_bytes = sizeof(double);
 
-/// Columns of the field, `across` of them from column `first` on, to column `to` of the padded field.
+/// Copy `across` columns of the field, from column `first` on, to column `to` of the padded field.
 void copy_columns(const double* field, double* padded, const Sizes& sizes, std::size_t first, std::size_t to,
                   std::size_t across) {
     const std::size_t pitch = sizes.columns + 2;
@@ -45,13 +45,13 @@ void copy_halo_row(const double* halo, double* row, std::size_t columns) {
     copy(row + 1 + columns, halo, 1);
 }
 
-/// As the contract calls them.
+/// The buffers by the names of the contract.
 void name_fields(const Sizes& sizes, double* current, double* next) {
     warplab::name_part(current, sizes.padded_bytes(), "current");
     warplab::name_part(next, sizes.padded_bytes(), "next");
 }
 
-/// Copies alone, no kernels: those that are counted are the student's.
+/// Use only copies and no kernels, because all kernels are counted as the student's.
 void fill_padded(const warplab::Call& call, const Sizes& sizes, double* current, double* next) {
     const auto *field = call.buffer<const double>(0), *halo = call.buffer<const double>(2);
     copy_columns(field, current, sizes, 0, 1, sizes.columns);
@@ -72,8 +72,8 @@ void write_answer(const warplab::Call& call, const Sizes& sizes, const HeatState
                                  pitch * real_bytes, sizes.columns * real_bytes, sizes.rows, cudaMemcpyDeviceToDevice));
 }
 
-/// Calls the contract function until all iterations are done or it ends early. Where it returns another pointer than
-/// the two it has, field is null.
+/// Call the contract's function until all iterations are done or it ends early. If it returns a pointer other than its
+/// two buffers, `field` is null.
 HeatState iterate(const warplab::Call& call, const Sizes& sizes, double* current, double* next, void* scratch) {
     HeatState total{current, 0, 0};
     do {
@@ -93,7 +93,7 @@ HeatState iterate(const warplab::Call& call, const Sizes& sizes, double* current
 
 void driver_call(const warplab::Call& call) {
     const Sizes sizes = sizes_of(call);
-    // The student's part comes first: what is written past the end of the last field hits the grader's guard.
+    // The fields are at the end of scratch, so that a write past the end of the last one hits the grader's guard.
     const std::size_t own = round_up(students_scratch_bytes(sizes));
     auto* current = reinterpret_cast<double*>(static_cast<char*>(call.scratch) + own);
     double* next = current + round_up(sizes.padded_bytes()) / sizeof(double);

@@ -23,7 +23,7 @@ enum Result { iterations_done, largest_change };
 
 constexpr double direct_weight = std::numbers::sqrt2 / (std::numbers::sqrt2 + 1) / 4;
 constexpr double diagonal_weight = 1 / (std::numbers::sqrt2 + 1) / 4;
-constexpr double hottest = 1000;  // of all temperatures' magnitudes
+constexpr double hottest = 1000;  // the largest magnitude of a temperature
 
 struct Sizes {
     std::size_t rows, columns, max_iterations, report_every;
@@ -37,14 +37,15 @@ Sizes sizes_of(const Problem& problem) {
 
 double threshold_of(const Problem& problem) { return problem.reals[0]; }
 
-// --- how exact an answer is ---
+// --- bounds of the rounding errors ---
 
-/// How far a cell may be from the reference after some iterations. Its new value is a mean of old ones with weights
-/// that add up to 1, so errors that are there do not grow. An iteration adds the roundings of one evaluation: 3 and 3
-/// for the sums, a product each, their sum, 1 - c, two products and a sum, 9 on any path, each at most 2^-53 of a term
-/// that is no larger than the hottest cell. Written as old + (1 - c) * (mean - old), the difference may be twice as
-/// large: 11. The weights themselves may be rounded differently, by 2. Fused multiply-adds only round less. Both sides
-/// round: 24.
+/// Return the largest allowed difference of a cell from the reference after some iterations. A new value is a weighted
+/// mean of old values with weights that add up to 1, so existing errors do not grow. Each iteration adds the rounding
+/// errors of one evaluation: 3 each for the two sums, one for each product, one for their sum, for 1 - c, for two
+/// products and for a sum. On any path these are at most 9, each at most 2^-53 of a term that is not larger than the
+/// hottest cell. In the form old + (1 - c) * (mean - old), the difference can be twice as large, which gives 11. The
+/// weights may be rounded differently, which adds 2. Fused multiply-adds round less often. Both the submission and the
+/// reference round, so the factor is 24.
 double rounding_bound(double iterations) { return 24 * iterations * 0x1p-53 * hottest; }
 
 // --- references ---
@@ -71,7 +72,7 @@ class Fields {
 
     void exchange() { std::swap(current, next); }
 
-    /// The cells of a padded field.
+    /// Return the cells of a padded field.
     void copy_cells(const double* padded, double* to) const {
         for (std::size_t i = 0; i < sizes.rows; ++i)
             std::copy_n(padded + (i + 1) * pitch + 1, sizes.columns, to + i * sizes.columns);
@@ -93,7 +94,7 @@ class Fields {
     double *current = first_.as<double>().data(), *next = second_.as<double>().data();
 };
 
-/// New values for a row of cells, its mirrors too; returns the largest change. All pointers but c are to mirror
+/// Compute a row of cells and its mirrors, and return the largest change. All pointers except `c` point to mirror
 /// columns.
 double update_row(const double* above, const double* here, const double* below, const double* c, double* next,
                   std::size_t columns) {
@@ -131,7 +132,7 @@ struct Outcome {
     double change = 0;
 };
 
-/// Iterates until the end; the answer is the current field.
+/// Iterate until the end; the answer is the current field.
 Outcome solve(Fields& fields, const Problem& problem, Execution how) {
     const double* c = problem.arrays[conductivity].as<double>().data();
     Outcome outcome;
@@ -153,7 +154,7 @@ struct Place {
     std::size_t row, column, rows, columns, index;
 };
 
-/// Any temperature from 0 to 100, any conductivity.
+/// Random temperatures from 0 to 100, and random conductivities.
 double random_temperature(const Place& at) { return 100 * unit(random_bits(at.seed, 0, at.index)); }
 double random_conductivity(const Place& at) { return unit(random_bits(at.seed, 1, at.index)); }
 
@@ -169,7 +170,7 @@ double disc_temperature(const Place& at) {
 }
 double stripe_conductivity(const Place& at) { return at.column / 4 % 3 == 0 ? 0.9 : 0.1; }
 
-/// Extremes: cells that never change next to cells that take over their neighbours' temperature; below zero, too.
+/// Extremes: cells that never change next to cells that adopt their neighbours' temperature, also below zero.
 double extreme_temperature(const Place& at) {
     static constexpr double special[] = {-1000, 1000, 0, -0.001};
     return special[random_bits(at.seed, 0, at.index) % 4];
@@ -188,7 +189,7 @@ void fill(Array& array, At value, std::uint64_t seed, std::size_t rows, std::siz
         values[k] = value({seed, k / columns, k % columns, rows, columns, k});
 }
 
-/// A problem of these sizes with inputs longer by `extra`, all zero.
+/// Return a problem of these sizes, all zero, with inputs that are longer by `extra`.
 Problem empty_problem(const Dataset& dataset, std::size_t rows, std::size_t columns, std::size_t extra) {
     const std::int64_t iterations = read_size(dataset, "iterations");
     const std::int64_t every = read_size(dataset, "report_every", std::max<std::int64_t>(iterations, 1));
@@ -203,7 +204,7 @@ Problem empty_problem(const Dataset& dataset, std::size_t rows, std::size_t colu
             {real(cells + extra), real(cells + extra), real(2 * columns + extra), real(cells), real(2)}};
 }
 
-/// The rows above and below are the first and the last one; what a pool has more goes on with those after them.
+/// The halo rows repeat the first and the last row; the additional elements of a pool continue with the next rows.
 void fill_halo(Problem& problem) {
     const Sizes sizes = sizes_of(problem);
     const double* cells = problem.arrays[initial].as<double>().data();
@@ -213,7 +214,7 @@ void fill_halo(Problem& problem) {
         edge[k] = k < sizes.columns ? cells[k] : cells[(sizes.cells() - 2 * sizes.columns + k) % known];
 }
 
-/// A picture of the dataset's folder.
+/// Read a picture from the dataset's folder.
 heat::Picture read_picture(const Dataset& dataset, const std::string& name) {
     return heat::PgmReader(dataset.folder / read_word(dataset, name)).read();
 }
@@ -234,8 +235,8 @@ Problem from_pictures(const Dataset& dataset) {
     return problem;
 }
 
-/// A threshold that ends the iterations after `wanted` of them or, where changes grow there, soon after, and from which
-/// every iteration's largest change is so far away that rounding cannot matter.
+/// Return a threshold that ends the iterations after `wanted` of them or, if changes grow there, soon afterwards. Every
+/// iteration's largest change is so far from the threshold that rounding cannot matter.
 double find_threshold(const Dataset& dataset, const Problem& problem, std::size_t wanted) {
     Fields fields(problem);
     const double* c = problem.arrays[conductivity].as<double>().data();
@@ -250,9 +251,9 @@ double find_threshold(const Dataset& dataset, const Problem& problem, std::size_
     throw recipe_error(dataset, fmt::format("it does not end within the {} iterations", fields.sizes.max_iterations));
 }
 
-// --- what students' mistakes would give ---
+// --- outputs of students' mistakes ---
 
-/// How a mistaken program iterates.
+/// The rules by which a wrong program iterates.
 struct Rules {
     enum class Conductivity { right, inverted, ignored, first_row, transposed, padded };
     enum class Mirror {
@@ -281,17 +282,17 @@ struct Rules {
     double direct = direct_weight, diagonal = diagonal_weight;
     bool in_place = false, exchanges = true;
     bool without_border = false;   // the rows of a field are read and written `columns` apart
-    bool sizes_exchanged = false;  // rows is taken for columns, and columns for rows
+    bool sizes_exchanged = false;  // uses `rows` in place of `columns`, and `columns` in place of `rows`
     std::size_t rows_covered = SIZE_MAX, columns_covered = SIZE_MAX, rows_mirrored = SIZE_MAX;
     std::size_t first_mirrored = 1;  // row of the padded field
 };
 
-/// What an iteration changed.
+/// The changes that an iteration made.
 struct Changes {
     double largest = 0, with_sign = -std::numeric_limits<double>::infinity(), mean = 0, first_cell = 0;
 };
 
-/// Iterates by such rules, on one thread.
+/// Iterates by these rules, on one thread.
 class Mistaken {
   public:
     Mistaken(const Problem& problem, const Rules& rules)
@@ -324,13 +325,13 @@ class Mistaken {
         return changes;
     }
 
-    /// Where the answer is after an iteration.
+    /// Return the buffer that contains the answer after an iteration.
     const double* answer() const { return rules_.exchanges ? fields.current : fields.next; }
 
     Fields fields;
 
   private:
-    /// The distance from a row to the next in the kernel that computes new temperatures.
+    /// Return the distance between rows in the kernel that computes new temperatures.
     std::size_t pitch() const {
         if (rules_.without_border) return fields.sizes.columns;
         return rules_.sizes_exchanged ? fields.sizes.rows + 2 : fields.pitch;
@@ -412,10 +413,10 @@ class Mistaken {
 };
 
 constexpr auto first_tiled_stage = "05";
-constexpr std::size_t most_later = 300;             // iterations beyond the last one that a field may have seen
-constexpr std::size_t most_explained = 30'000'000;  // cells times iterations: a few seconds for all mistakes
+constexpr std::size_t most_later = 300;             // iterations beyond the last one that are tried
+constexpr std::size_t most_explained = 30'000'000;  // cells times iterations; all mistakes then take a few seconds
 
-/// The mistakes that could have been made; the judge tries each on every element.
+/// Lists possible mistakes; the judge compares the output of each with every element.
 class Suspicions {
   public:
     explicit Suspicions(const Situation& situation)
@@ -455,7 +456,7 @@ class Suspicions {
             {std::move(mistake.cause), std::move(mistake.message), std::move(mistake.hint), std::move(predict)});
     }
 
-    /// Iterates by the rules until they end, and takes that for the answer.
+    /// Iterate by the rules until they end, and use the result as the answer.
     void suspect(Mistake mistake, const Rules& rules) {
         suspect(std::move(mistake), [problem = problem_, rules](std::vector<Array>& outputs) {
             return run_to_end(problem, rules, outputs);
@@ -494,7 +495,7 @@ class Suspicions {
     bool one_call() const { return sizes_.report_every >= sizes_.max_iterations; }
     bool ends_early() const { return done_ < sizes_.max_iterations; }
 
-    /// What is left is whatever the code left in these outputs.
+    /// Predict the submission's own contents of these outputs, so that these do not matter.
     Predict take_actual(std::initializer_list<Buffer> outputs_taken) const {
         return [actuals = actuals_, taken = std::vector<Buffer>(outputs_taken)](std::vector<Array>& outputs) {
             for (const Buffer one : taken) outputs[one] = actuals[one];
@@ -509,7 +510,7 @@ class Suspicions {
                 take_actual({field, result}));
     }
 
-    /// Right iterations, but another one is the last.
+    /// The iterations are right, but the code ends after a different one.
     void suspect_end() {
         if (!one_call() || done_ == 0) return;
         const std::size_t actual = claimed_iterations();
@@ -526,9 +527,10 @@ class Suspicions {
 
     Guess name_end(std::size_t actual, const std::string& should) const {
         if (actual == done_ + 1)
-            return Mistake{"stops_one_late", should + " The code does one more.",
-                           "Test the change that this very iteration made, right after it: not that of the one before, "
-                           "and not only when the next one begins."};
+            return Mistake{
+                "stops_one_late", should + " The code does one more.",
+                "Test the change that this very iteration made, right after it: not that of the previous one, "
+                "and not only when the next one begins."};
         if (actual + 1 == done_)
             return Mistake{"one_iteration_missing", should + " The code does one fewer.",
                            "Begin counting at 0 and go on while fewer than max_iterations are done; the iteration in "
@@ -536,7 +538,7 @@ class Suspicions {
         if (ends_early() && actual == sizes_.max_iterations)
             return Mistake{"never_converged", should + " The code went on to the last, although it had converged.",
                            "Compare the largest change of every iteration with the threshold, and leave the loop."};
-        for (std::size_t k = 2; k <= 128 && actual > done_; ++k)  // looks at the change after every k-th one only
+        for (std::size_t k = 2; k <= 128 && actual > done_; ++k)  // tests the change only after every k-th one
             if (ends_early() && (done_ + k - 1) / k * k == actual)
                 return Mistake{"tested_every_k_iterations",
                                sentence("{} The code ends after {}: it looks only after every {} iterations, or one of "
@@ -547,7 +549,7 @@ class Suspicions {
         return {};
     }
 
-    /// Field and change are right for the iteration after which the code ends, so it compares the change wrongly.
+    /// Field and change are right for the iteration after which the code ends, so its comparison is wrong.
     void suspect_wrong_comparison(std::size_t last, const std::string& should) {
         if (sizes_.cells() * last > most_explained) return;
         const std::vector<double> changes = last_changes(last);
@@ -566,7 +568,7 @@ class Suspicions {
                                                 "if (largest_change < threshold) break;"});
     }
 
-    /// The code ends after so many iterations, with the change that it should find then or `change`.
+    /// The code ends after this number of iterations, with the right change for it or with `change`.
     void suspect_stopped_at(std::size_t last, Mistake mistake, std::optional<double> change = {}) {
         suspect(std::move(mistake), [problem = problem_, last, change](std::vector<Array>& outputs) {
             if (sizes_of(problem).cells() * last > most_explained) return false;
@@ -582,11 +584,12 @@ class Suspicions {
     void suspect_other_state(const std::string& should) {
         if (actual_[iterations_done] != answer_[iterations_done]) return;
         if (fits_state(done_ - 1))
-            suspect({"buffers_not_swapped",
-                     should + " The field that is returned is that of the iteration before: the other one of the two.",
-                     "What was written last is the answer. If the two are exchanged after each iteration, it is called "
-                     "current then."},
-                    take_actual({field}));
+            suspect(
+                {"buffers_not_swapped",
+                 should + " The field that is returned is that of the previous iteration: the other one of the two.",
+                 "What was written last is the answer. If the two are exchanged after each iteration, it is called "
+                 "current then."},
+                take_actual({field}));
         for (std::size_t later = 1; later <= most_later && ends_early(); ++later) {
             if (!fits_state(done_ + later)) continue;
             suspect({"field_too_late",
@@ -599,7 +602,7 @@ class Suspicions {
         }
     }
 
-    /// Return whether the field that was found is that after so many iterations. Asked for in ascending order.
+    /// Return whether the submission's field is that after some iterations. Call it with ascending numbers.
     bool fits_state(std::size_t iterations) {
         if (sizes_.cells() * iterations > most_explained) return false;
         if (!states_) states_.emplace(problem_, Rules{});
@@ -612,7 +615,7 @@ class Suspicions {
                           [&](double a, double b) { return std::abs(a - b) <= bound; });
     }
 
-    /// Something else than the largest change decides, or is reported.
+    /// The code compares or reports a value other than the largest change.
     void suspect_change() {
         if (!one_call() || done_ == 0) return;
         const bool has_sign = cools_too_much_to_be_chance();
@@ -640,8 +643,8 @@ class Suspicions {
                 });
     }
 
-    /// Return whether so many cells change by more than was reported that one that warms were among them if they were
-    /// lost by chance. Of few, those that a reduction lost may all happen to cool.
+    /// Return whether so many cells change by more than the reported change that, if a reduction had lost them by
+    /// chance, some of them would become warmer. If they are few, all of them may become colder by chance.
     bool cools_too_much_to_be_chance() const {
         constexpr long enough = 6;
         const std::size_t ended = claimed_iterations();
@@ -792,7 +795,7 @@ class Suspicions {
             {.rows_covered = rows, .columns_covered = columns});
     }
 
-    /// The kernel takes rows for columns. The changes of cells that it leaves out may be anything.
+    /// The kernel uses `rows` in place of `columns`. The changes of cells that it does not compute are unknown.
     void suspect_exchanged_sizes() {
         const std::size_t iterations = claimed_iterations();
         if (!one_call() || sizes_.rows == sizes_.columns || iterations == 0) return;
@@ -820,7 +823,7 @@ class Suspicions {
             }
     }
 
-    /// What is reported is the largest change rounded to float, after the right count or after all iterations.
+    /// The code reports the largest change rounded to float, after the right number of iterations or after all.
     void suspect_change_in_float() {
         const double found = actual_[largest_change];
         const std::size_t last = claimed_iterations();
@@ -840,7 +843,7 @@ class Suspicions {
                            found);
     }
 
-    /// What is reported exceeds all changes, so the iterations never end early.
+    /// The reported change exceeds all changes, so the iterations never end early.
     void suspect_too_large_maximum() {
         const double found = actual_[largest_change];
         if (!one_call() || done_ == 0 || claimed_iterations() != sizes_.max_iterations) return;
@@ -857,7 +860,7 @@ class Suspicions {
             found);
     }
 
-    /// Field and count are right, and what is given for the largest change is that of some other cell.
+    /// Field and count are right, but the reported change is that of another cell.
     void suspect_lost_maximum() {
         if (done_ == 0 || actual_[iterations_done] != answer_[iterations_done]) return;
         if (!(actual_[largest_change] < answer_[largest_change])) return;
@@ -868,7 +871,7 @@ class Suspicions {
                 take_actual({result}));
     }
 
-    /// Where what was found is the largest new - old, that fabs is missing is as likely as that cells are lost.
+    /// If the reported change is the largest new - old, a missing fabs is as likely as lost cells.
     std::string lost_maximum_hint(const std::vector<double>& changes) const {
         const double found = actual_[largest_change], warmest = *std::max_element(changes.begin(), changes.end());
         const auto magnitude = [](double one, double other) { return std::abs(one) < std::abs(other); };
@@ -892,10 +895,10 @@ class Suspicions {
                "at a __syncthreads(), and what several blocks or warps write to needs atomicMax.";
     }
 
-    /// How far a change may be from the reference.
+    /// Return the largest allowed difference of a change from the reference.
     double change_bound() const { return 2 * rounding_bound(static_cast<double>(sizes_.max_iterations)); }
 
-    /// Each cell's new - old in the last of so many iterations.
+    /// Return each cell's new - old in the last of some iterations.
     std::vector<double> last_changes(std::size_t iterations) const {
         Mistaken right(problem_, {});
         for (std::size_t k = 0; k < iterations; ++k) right.iterate();
@@ -925,7 +928,7 @@ class Suspicions {
                         changes[largest]);
     }
 
-    /// The change that was found is too small, or is the threshold, so the iterations end before they should.
+    /// The computed change is too small, or equals the threshold, so the iterations end too early.
     void suspect_ended_early() {
         const double count = actual_[iterations_done], found = actual_[largest_change];
         if (!one_call() || !(count >= 1) || !(count < answer_[iterations_done])) return;
@@ -952,7 +955,7 @@ class Suspicions {
                 found);
     }
 
-    /// The field is right, and what is said about it is not: says it by its name. The judge still looks for a race.
+    /// The field is right, but the reported values are not: name the wrong value. The judge still looks for a race.
     void suspect_result() {
         const auto words = [&](std::size_t which, const char* name) {
             return sentence("HeatState::{} is {}, expected {}", name, actual_[which], answer_[which]);
@@ -978,7 +981,7 @@ class Suspicions {
             take_actual({result}));
     }
 
-    /// All wrong cells lie so near to columns or rows at which tiles meet that only what comes across can be wrong.
+    /// All wrong cells are so close to the edges of tiles that only data from neighbouring tiles can be wrong.
     void suspect_tile_edges(std::size_t tile) {
         if (done_ == 0 || 4 * done_ > tile) return;
         const auto right = std::as_const(problem_.arrays[field]).as<double>();

@@ -21,7 +21,7 @@ struct Picture {
     std::vector<double> values;
 };
 
-/// Takes a PGM text apart. What is wrong with it comes out as a UsageError that names the file and the line.
+/// Parses a PGM text. Throws UsageError, which names the file and the line, if the text is invalid.
 class PgmReader {
   public:
     explicit PgmReader(const std::filesystem::path& file) : name_(file.string()) {
@@ -39,7 +39,7 @@ class PgmReader {
             fail(fmt::format("the picture is {} x {}; at most {} pixels are read", width, height, most_pixels));
         if (white == 0) fail("the largest value is 0, so no pixel could be brighter than black");
         Picture picture{width, height, {}};
-        // Not reserved: a short file may claim to be large.
+        // No memory is reserved, because a short file can claim to be large.
         for (std::uint64_t i = 0; i < width * height; ++i) {
             const std::uint64_t value = number(fmt::format("pixel {} of row {}", i % width, i / width).c_str());
             if (value > white)
@@ -73,7 +73,7 @@ class PgmReader {
         fail("this is not a PGM picture: those that can be read begin with P2");
     }
 
-    /// White space, and comments from # to the end of the line.
+    /// Skip white space, and comments from # to the end of the line.
     void skip_space() {
         for (; at_ < text_.size(); ++at_) {
             if (text_[at_] == '#')
@@ -103,7 +103,7 @@ class PgmReader {
         return at == text_.size() || text_[at] == '#' || std::isspace(static_cast<unsigned char>(text_[at]));
     }
 
-    /// What stands here, short and printable.
+    /// Return the next characters, short and printable.
     std::string word_here() const {
         std::string word;
         for (std::size_t i = at_; i < text_.size() && !ends_number(i) && word.size() < 20; ++i)

@@ -1,4 +1,4 @@
-// Lets a field cool, a call for every report: prints the report table, and saves the fields for show.py to draw.
+// Calls the contract's function once for each report, prints the table of reports, and saves the fields for show.py.
 
 #include "grader/judge/lab/show.h"
 
@@ -21,10 +21,10 @@ enum Buffer { initial, conductivity, halo, field, result };
 
 const std::filesystem::path own_pictures = "datasets/heat_dissipation";
 constexpr double flops_per_cell = 12;
-constexpr std::size_t most_across = 400;  // pixels of a saved field; of larger ones, cells are left out
+constexpr std::size_t most_across = 400;  // pixels of a saved field; cells of larger fields are skipped
 constexpr std::size_t usual_reports = 40;
 
-/// What all cells of a field have in common; NaN where the student's code left any.
+/// Statistics over all cells of a field; NaN if a cell is NaN.
 struct Report {
     double least = 0, most = 0, mean = 0;
 };
@@ -73,7 +73,7 @@ class HeatShow : public Show {
         if (done_ == 0)
             lines = fmt::format("  {:>10}  {:>10}  {:>10}  {:>10}  {:>10}  {:>10}  {:>10}\n", "iterations", "T(min)",
                                 "T(max)", "T(diff)", "T(avg)", "time", "FLOP/s");
-        ended_ = !(found[0] == wanted) || !(found[1] >= threshold_);  // NaN ends it, too
+        ended_ = !(found[0] == wanted) || !(found[1] >= threshold_);  // also true for NaN
         done_ += static_cast<std::size_t>(std::clamp(std::isnan(found[0]) ? 0 : found[0], 0.0, wanted));
         time_s_ += call_s;
         cells_ = problem.arrays[field].clone();

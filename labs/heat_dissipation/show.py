@@ -24,7 +24,7 @@ NO_NUMBER = (0, 0.8, 0.8, 1)  # where the code left none
 
 
 def read_fields(folder: Path) -> tuple[dict, np.ndarray]:
-    """What the fields are, and one field for each report; the first is the beginning."""
+    """Return the description of the fields, and one field per report; the first one is the initial field."""
     about = json.loads((folder / "fields.json").read_text())
     fields = np.fromfile(folder / "fields.f32", dtype=np.float32)
     return about, fields.reshape(len(about["iterations"]), about["rows"], about["columns"])

@@ -12,8 +12,8 @@ namespace warplab {
 
 using Bins = std::array<std::uint32_t, 256>;
 
-/// Eight pixels at a time, each into bins of its own: neighbours are often alike, and an addition to the word that was
-/// written last has to wait for it. Adds to what is in `bins`.
+/// Count eight pixels at a time, each in separate bins: neighbours are often equal, and an addition to a word that was
+/// just written must wait for this write. Add the counts to `bins`.
 inline void count_values(const std::uint8_t* pixels, std::size_t n, Bins& bins) {
     constexpr std::size_t copies = 8;
     Bins copy[copies] = {};
@@ -29,7 +29,7 @@ inline void count_values(const std::uint8_t* pixels, std::size_t n, Bins& bins) 
         for (std::size_t v = 0; v < bins.size(); ++v) bins[v] += one[v];
 }
 
-/// The same on all cores, each with a part of the pixels and bins of its own.
+/// Do the same on all cores, each with a part of the pixels and separate bins.
 inline Bins count_values_openmp(const std::uint8_t* pixels, std::size_t n) {
     Bins bins{};
 #pragma omp parallel

@@ -30,13 +30,13 @@ std::uint8_t random_byte(std::uint64_t seed, std::size_t i) {
     return static_cast<std::uint8_t>(random_bits(seed, 0, i / 8) >> (i % 8 * 8));
 }
 
-/// Any value.
+/// Random values.
 void fill_random(const Dataset&, std::uint64_t seed, Part part) {
     for (std::size_t k = 0; k < part.count; ++k) part.pixels[k] = random_byte(seed, part.begin + k);
 }
 
-/// One value, 0 when the dataset names none. In a pool, one pixel of each part has any value: if all windows had the
-/// same answer, code could know it without reading the pixels.
+/// One value, by default 0. In a pool, one pixel of each part has a random value: if all windows had the same answer,
+/// code could return it without reading the pixels.
 void fill_constant(const Dataset& dataset, std::uint64_t seed, Part part) {
     const auto value = read_size(dataset, "value", 0);
     if (value > 255) throw recipe_error(dataset, "\"value\" is a byte, from 0 to 255");
@@ -44,7 +44,7 @@ void fill_constant(const Dataset& dataset, std::uint64_t seed, Part part) {
     if (part.of_pool) part.pixels[random_bits(seed, 5, part.begin) % part.count] = random_byte(seed, part.begin);
 }
 
-/// Each pixel is at most 4 off the one before; a part begins anywhere.
+/// Each pixel differs by at most 4 from the previous one; each part begins with a random value.
 void fill_walk(const Dataset&, std::uint64_t seed, Part part) {
     int value = random_byte(seed ^ 1, part.begin);
     for (std::size_t k = 0; k < part.count; ++k) {
@@ -62,7 +62,7 @@ void fill_gap(const Dataset&, std::uint64_t seed, Part part) {
     }
 }
 
-/// Fifteen of sixteen pixels have the first of `values` values, the second, and so on by turns; the others have any.
+/// Fifteen of sixteen pixels cycle through `values` values; the others are random.
 void fill_hot(const Dataset& dataset, std::uint64_t seed, Part part) {
     const auto values = static_cast<std::size_t>(read_size(dataset, "values"));
     if (values == 0 || values > 16) throw recipe_error(dataset, "\"values\" is from 1 to 16");
@@ -76,7 +76,7 @@ void fill_hot(const Dataset& dataset, std::uint64_t seed, Part part) {
 
 struct Generator {
     void (*fill)(const Dataset&, std::uint64_t seed, Part);
-    const char* parameter;  // beside n
+    const char* parameter;  // in addition to n
 };
 
 const std::map<std::string, Generator> generators = {{"random", {fill_random, "n"}},
@@ -117,7 +117,7 @@ Problem generate_pixels(const Dataset& dataset, std::uint64_t seed, std::size_t 
     return problem;
 }
 
-// --- what students' mistakes would give ---
+// --- outputs of students' mistakes ---
 
 // Pixels up to which every block's share is tried, and every place in a vector.
 constexpr std::size_t most_searched = 1 << 21, most_by_place = 1 << 28;
@@ -145,7 +145,7 @@ Bins operator-(const Bins& a, const Bins& b) {
 
 std::uint64_t sum(const Bins& counts) { return std::accumulate(counts.begin(), counts.end(), std::uint64_t{0}); }
 
-/// Compares the wrong bins with what each mistake gives.
+/// Compares the wrong bins with the bins that each mistake gives.
 class Explanation {
   public:
     explicit Explanation(const Situation& situation)
@@ -193,17 +193,17 @@ class Explanation {
         };
     }
 
-    // --- what the bins held before ---
+    // --- the contents of the bins before the call ---
 
     Guess try_kept() {
         const Bins previous = situation_.previous ? copy_bins(situation_.previous->arrays[bins]) : Bins{};
         if (n_ == 0 && actual_ == before_) return empty_not_written("bins", "each count is 0");
-        // First, for a second call finds in the bins what the first one left.
+        // This is first, because the bins of a second call contain the result of the first one.
         Guess guess = match<Bins>(
             actual_,
             {{right_ + previous,
               {"not_cleared",
-               "Every bin holds its count plus that of the call before: counting went on where it had ended.",
+               "Every bin holds its count plus that of the previous call: counting went on where it had ended.",
                "Set the bins in which you count to 0 at the beginning of every call, not only of the first."}},
              {right_ + before_,
               {"not_cleared", "Every bin holds its count plus what it held before the call.",
@@ -278,8 +278,8 @@ class Explanation {
         return {};
     }
 
-    /// Where all pixels are alike, what is lost cannot be told by its values: beyond a block's size, small counters are
-    /// likelier than the loss of blocks, which other pictures show.
+    /// If all pixels are equal, their values do not show which of them are lost. If more than a block's pixels are
+    /// lost, counters that are too small are likelier than lost blocks, which other pictures show.
     Guess try_one_value() {
         const std::size_t lost = n_ - total_;
         const bool one = std::count(right_.begin(), right_.end(), 0u) == 255;
@@ -308,7 +308,7 @@ class Explanation {
         return guess_repeated(n_, nouns, fits());
     }
 
-    /// What one block or the first blocks counted is all there is; or what one did is all that is missing.
+    /// Only the counts of one block or of the first blocks are there, or only those of one block are missing.
     Guess try_shares() {
         if (n_ > most_searched || total_ >= n_) return {};
         if (Guess guess = guess_long_stride(n_, nouns, fits())) return guess;
@@ -324,7 +324,7 @@ class Explanation {
             "When partial bins are added by halves and their number is odd, one has no partner: it has to be kept."};
     }
 
-    /// Partials are added by halves, rounded down: of an odd number, the last is lost.
+    /// Partials are added in halves, rounded down, so the last of an odd number is lost.
     Guess try_halves() {
         if (n_ > most_searched || total_ >= n_) return {};
         for (const std::size_t block : usual_blocks)
@@ -349,7 +349,7 @@ class Explanation {
         return {};
     }
 
-    /// A block stores its bins `blocks` elements apart, where they are added as if they lay next to each other.
+    /// Blocks store their bins `blocks` elements apart, but the bins are added as if they were adjacent.
     Guess try_transposed_partials() {
         if (n_ > most_searched || total_ != n_) return {};
         for (const std::size_t block : {256, 128, 512, 1024}) {
@@ -434,10 +434,10 @@ class Explanation {
         return {};
     }
 
-    /// Words and vectors hold several pixels: some are forgotten, or taken twice in place of others.
+    /// Words and vectors contain several pixels: some are forgotten, or counted twice in place of others.
     Guess try_bytes() {
         if (n_ > most_by_place) return {};
-        for (const std::size_t end : {n_, n_ / 4 * 4, n_ / 16 * 16}) {  // what is left may be counted one by one
+        for (const std::size_t end : {n_, n_ / 4 * 4, n_ / 16 * 16}) {  // the rest may be counted one by one
             if (end < 16) return {};
             Bins by_place[16] = {};
             for (std::size_t i = 0; i < end; ++i) ++by_place[i % 16][pixels_[i]];
@@ -450,11 +450,11 @@ class Explanation {
         return {};
     }
 
-    /// One of the four values in each word is taken from another bit on than its first one.
+    /// One of the four values in each word is read from a wrong bit on.
     Guess try_shifts() {
         if (n_ > most_searched) return {};
         const std::size_t words = n_ / 4;
-        for (const std::size_t end : {words, n_ / 16 * 4}) {  // what is left may be counted one by one
+        for (const std::size_t end : {words, n_ / 16 * 4}) {  // the rest may be counted one by one
             if (end == 0) return {};
             for (unsigned place = 0; place < 4; ++place) {
                 const Bins others = right_ - count_shifted(end, 8 * place);
@@ -475,7 +475,7 @@ class Explanation {
         return {};
     }
 
-    /// The bins of the 8 bits from `shift` on, of so many words of four pixels.
+    /// Return the bins of the 8 bits from `shift` on, over the first words of four pixels.
     Bins count_shifted(std::size_t words, unsigned shift) const {
         Bins counted{};
         for (std::size_t w = 0; w < words; ++w) {
@@ -520,7 +520,7 @@ class Explanation {
         return {};
     }
 
-    /// Blocks' or threads' counters wrapped around, each on its own.
+    /// The counters of blocks or threads wrapped around individually.
     Guess try_overflow() {
         std::uint32_t common = 0;
         for (std::size_t v = 0; v < actual_.size(); ++v) {
@@ -541,7 +541,7 @@ class Explanation {
                                "before they can."};
     }
 
-    /// Counters packed into words: each that passes its limit adds 1 to the one above it.
+    /// Counters are packed into words: each counter that exceeds its limit adds 1 to the next one.
     Guess try_carries() {
         constexpr std::uint32_t limit = 65536;
         std::size_t carrying = 0;
@@ -559,7 +559,7 @@ class Explanation {
                        "up before they can."};
     }
 
-    // --- what no two runs make the same ---
+    // --- mistakes whose results differ from run to run ---
 
     /// Shared memory began with the same garbage in every word.
     Guess try_same_surplus() {

@@ -1,4 +1,4 @@
-// Counts a picture, channel by channel: histogram.csv, and what show.py draws from it and from picture.png.
+// Counts a picture's channels, and writes histogram.csv and picture.png, from which show.py draws.
 
 #include "grader/judge/lab/show.h"
 

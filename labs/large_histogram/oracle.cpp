@@ -35,14 +35,14 @@ Shape shape_of(const Problem& problem) {
 
 // --- generators ---
 
-/// From 0 to 1, neither of them.
+/// Return a number between 0 and 1, excluding both.
 double unit(std::uint64_t bits) { return (static_cast<double>(bits >> 41) + 0.5) * 0x1p-23; }
 
 std::uint32_t clamp_to(double value, std::size_t size) {
     return static_cast<std::uint32_t>(std::clamp(value, 0.0, static_cast<double>(size - 1)));
 }
 
-/// What a value is made of: the dataset's parameters, the seed, which histogram it is for, and its place among all.
+/// The inputs of a value's generator: the dataset's parameters, the seed, its histogram, and its index among all.
 struct Recipe {
     const Dataset& dataset;
     Shape shape;
@@ -56,7 +56,7 @@ struct Recipe {
     std::uint32_t bin(std::size_t x, std::size_t y) const { return static_cast<std::uint32_t>(y * shape.columns + x); }
 };
 
-/// A normal distribution around (x, y), its ends on the rim of the histogram.
+/// A normal distribution around (x, y); values outside the histogram move to its rim.
 std::uint32_t bell_at(const Recipe& recipe, double x, double y, double sigma_x, double sigma_y, std::size_t i) {
     const std::uint64_t bits = random_bits(recipe.seed, 0, i);
     const double radius = std::sqrt(-2 * std::log(unit(bits))), angle = 2 * std::numbers::pi * unit(bits << 23);
@@ -64,7 +64,7 @@ std::uint32_t bell_at(const Recipe& recipe, double x, double y, double sigma_x, 
                       clamp_to(y + sigma_y * radius * std::sin(angle), recipe.shape.rows));
 }
 
-/// From one to four fifths of the way, another for each histogram.
+/// Return a position from one to four fifths of the length, different for each histogram.
 double centre_of(const Recipe& recipe, std::uint64_t stream, std::size_t histogram, std::size_t size) {
     return static_cast<double>(size) * (0.2 + 0.6 * unit(random_bits(recipe.seed, stream, histogram)));
 }
@@ -79,7 +79,7 @@ Value make_bell(const Recipe& recipe) {
     };
 }
 
-/// Two bells in opposite corners: their mean is where hardly any value is.
+/// Two normal distributions in opposite corners, so that hardly any value is near their mean.
 Value make_two_bells(const Recipe& recipe) {
     const double sigma_x = recipe.number("sigma_x"), sigma_y = recipe.number("sigma_y");
     return [=](std::size_t, std::size_t i) {
@@ -96,14 +96,14 @@ Value make_uniform(const Recipe& recipe) {
     };
 }
 
-/// All values of a histogram are one.
+/// All values of a histogram are equal.
 Value make_one_value(const Recipe& recipe) {
     return [=](std::size_t h, std::size_t) {
         return static_cast<std::uint32_t>(random_bits(recipe.seed, 5, h) % recipe.shape.bins());
     };
 }
 
-/// Two bins side by side in one word, and nothing else.
+/// Only two adjacent bins in one word.
 Value make_neighbours(const Recipe& recipe) {
     return [=](std::size_t h, std::size_t i) {
         const std::uint64_t word = random_bits(recipe.seed, 6, h) % (recipe.shape.bins() / 4), first = h % 3;
@@ -129,8 +129,8 @@ Value make_edges(const Recipe& recipe) {
     };
 }
 
-/// Bins far apart, and beside each other, of which each gets exactly a count around the cap or around 256; in random
-/// order. What is left goes to the last bin.
+/// Bins that are far apart or adjacent, each with an exact count around the cap or around 256, in random order. The
+/// remaining values are in the last bin.
 Value make_counts(const Recipe& recipe) {
     static constexpr std::size_t wanted[] = {126, 127, 128, 1,   129, 253, 2,   254,
                                              255, 256, 125, 257, 383, 384, 511, 512};
@@ -174,14 +174,14 @@ Shape read_shape(const Dataset& dataset) {
 
 // --- references ---
 
-/// As the talk's: a bin that has reached the cap stays there.
+/// As in the talk, a bin that has reached the cap stays there.
 void count_values(const std::uint32_t* from, std::size_t n, std::uint8_t* to, std::size_t bins) {
     std::fill_n(to, bins, std::uint8_t{0});
     for (std::size_t i = 0; i < n; ++i)
         if (to[from[i]] < soft_cap) ++to[from[i]];
 }
 
-// --- what students' mistakes would give ---
+// --- outputs of students' mistakes ---
 
 constexpr auto first_with_window = "04";         // the first stage with bins in shared memory
 constexpr std::size_t most_explained = 1 << 26;  // bins and values of a call
@@ -194,7 +194,7 @@ bool fits_count(std::uint32_t count, std::uint8_t found) {
 using Counts = std::vector<std::uint32_t>;  // of all histograms' bins, without a cap
 const Nouns nouns{"values of each histogram", "counted"};
 
-/// Compares the wrong output with what each mistake gives.
+/// Compares the wrong output with the output of each mistake.
 class Explanation {
   public:
     explicit Explanation(const Situation& situation)
@@ -238,7 +238,7 @@ class Explanation {
                         counts_[b] == 1 ? "falls" : "fall");
     }
 
-    /// Count value i of histogram h as often as times(h, i) says.
+    /// Count value i of histogram h times(h, i) times.
     template <class Times>
     Counts count(Times times) const {
         Counts counts(shape_.histograms * shape_.bins());
@@ -265,14 +265,14 @@ class Explanation {
                        "the bins cleared after the values have been counted?"};
     }
 
-    /// Bins after this one in the same word.
+    /// Return the bins after this one in the same word.
     bool has_later_neighbour(std::size_t b) const {
         for (std::size_t later = b + 1; later % 4 && later < counts_.size(); ++later)
             if (counts_[later]) return true;
         return false;
     }
 
-    /// Count are missing only where a later byte of the word has some, by more than chance: that byte is not masked.
+    /// Counts are missing only if a later byte of the word is not 0, more often than by chance: it is not masked.
     Guess try_mask() {
         constexpr double most_chance = 1e-4;
         if (!all_wrong([&](std::size_t b) { return actual_[b] < counts_[b] && has_later_neighbour(b); })) return {};
@@ -290,7 +290,7 @@ class Explanation {
                        "seen >> shift & 255 is the bin."};
     }
 
-    /// A word that counts its bins 0, 1, 2 and 3 bits apart. Sums that are not small depend on the order of threads.
+    /// A word counts its bins 0, 1, 2 and 3 bits apart. Large sums depend on the order of the threads.
     Guess try_bit_shift() {
         constexpr std::uint32_t small = 64;
         std::size_t found = 0, first = 0;
@@ -308,7 +308,7 @@ class Explanation {
                        "A bin has eight bits: bin % 4 counts bytes, so the word is shifted by bin % 4 * 8."};
     }
 
-    /// Threads of a block take one value each, or go on in steps of more than the block.
+    /// Threads of a block take one value each, or advance by more than the size of the block.
     Guess try_stride() {
         if (!all_wrong([&](std::size_t b) { return actual_[b] < capped(counts_[b]); })) return {};
         for (const std::size_t block : usual_blocks)
@@ -332,7 +332,7 @@ class Explanation {
         return fits(count([&](std::size_t, std::size_t i) { return reach.times_of(i); }));
     }
 
-    /// Bins that no value falls into hold what was there before.
+    /// Bins without values keep their contents from before the call.
     Guess try_not_cleared() {
         std::size_t empty = 0, first = 0, cleared = 0;
         for (const std::size_t b : wrong_) {
@@ -352,7 +352,7 @@ class Explanation {
                 : "bins holds garbage before the call: set it to 0, in every call, before the first value is counted."};
     }
 
-    /// Bytes that went beyond 255: from there, a carry into the next bin of the word, or 0 again.
+    /// Bytes exceeded 255: they carried into the next bin of the word, or began at 0 again.
     Guess try_carry() {
         std::optional<std::size_t> wrapped, carried;
         if (all_wrong([&](std::size_t b) { return actual_[b] == 0 && counts_[b] % 256 != 0; })) return {};  // just lost
@@ -367,7 +367,7 @@ class Explanation {
         if (carried)
             return Mistake{"carry",
                            sentence("A full byte has carried into its neighbour: {} is {}, and {} values fall into it; "
-                                    "{} fall into the bin before, in the same word.",
+                                    "{} fall into the previous bin, in the same word.",
                                     describe(*carried), actual_[*carried], counts_[*carried], counts_[*carried - 1]),
                            "A byte may never be added to when it holds 255. Between the read and the atomicAdd, "
                            "other threads add, too: up to one each of all that are under way."};
@@ -408,7 +408,7 @@ class Explanation {
                        "the histogram?"};
     }
 
-    /// Histograms mixed up.
+    /// Histograms are mixed up.
     Guess try_other_one() {
         if (shape_.histograms < 2) return {};
         const std::size_t all = shape_.bins();
@@ -425,7 +425,7 @@ class Explanation {
                        "The values of histogram h begin at values + h * n."};
     }
 
-    /// The first histogram is written, by whatever number of blocks, and no other.
+    /// Only the first histogram is written, by any number of blocks.
     Guess try_first_only() {
         const auto others = static_cast<std::ptrdiff_t>(shape_.bins());
         if (shape_.histograms < 2) return {};
@@ -435,7 +435,7 @@ class Explanation {
                        "columns."};
     }
 
-    /// Byte k of a word holds the bin of byte 3 - k.
+    /// Byte k of a word contains the bin of byte 3 - k.
     Guess try_bytes_reversed() {
         for (std::size_t b = 0; b < counts_.size(); ++b)
             if (!fits_count(counts_[b ^ 3], actual_[b])) return {};
@@ -443,7 +443,7 @@ class Explanation {
                        "Byte k of a word is bits 8 * k to 8 * k + 7: the shift is bin % 4 * 8."};
     }
 
-    /// Every value fills its bin, as if counted many times.
+    /// Every value fills its bin, as if it were counted many times.
     Guess try_all_full() {
         bool is_short = false;
         for (std::size_t b = 0; b < counts_.size(); ++b) {
@@ -490,7 +490,7 @@ class Explanation {
         return {};
     }
 
-    /// All that is missing, and nothing else is in its place, lies in a rectangle.
+    /// All missing counts are in one rectangle, whose bins are 0.
     Guess try_window() {
         if (!situation_.stage.empty() && situation_.stage < first_with_window) return {};
         if (!all_wrong([&](std::size_t b) { return actual_[b] == 0 || actual_[b] == before_[b]; })) return {};
@@ -554,7 +554,7 @@ class Explanation {
         return {};
     }
 
-    /// Each share is there as a whole, or not at all; where several are missing, by more than chance.
+    /// Each share is complete or completely missing; if several are missing, by more than chance.
     template <class Owner>
     std::vector<std::size_t> lost_shares(std::size_t split, Owner owner) const {
         constexpr std::size_t enough = 16;  // bins that are as the first of their share is
@@ -573,7 +573,7 @@ class Explanation {
         return lost;
     }
 
-    /// Count that stand some columns or rows from where they belong.
+    /// Counts are some columns or rows away from their right place.
     Guess try_shifted() {
         const auto misplaced = [&](long dx, long dy) -> Guess {
             const std::size_t moved = dx || dy ? moved_by(dx, dy) : 0;
@@ -587,7 +587,7 @@ class Explanation {
         for (const long dy : {0L, 1L, -1L, 2L, -2L, 4L, -4L})
             for (const long dx : {16L, -16L, 4L, -4L, 1L, -1L, 2L, -2L, 8L, -8L, 12L, -12L, 0L})
                 if (Guess guess = misplaced(dx, dy)) return guess;
-        // Further away, as when the window's first row is not subtracted: only where some filled bins agree.
+        // Larger distances, for example if the window's first row is not subtracted: only if some filled bins agree.
         std::vector<std::size_t> filled;
         for (const std::size_t b : wrong_)
             if (filled.size() < 64 && actual_[b] > 0) filled.push_back(b);
@@ -603,8 +603,8 @@ class Explanation {
         return {};
     }
 
-    /// Return how many of the wrong bins, if it is most of them, hold the count of the bin dx columns and dy rows
-    /// before them, and the others nothing.
+    /// Return how many of the wrong bins contain the count of the bin dx columns and dy rows before them, if these are
+    /// most of the wrong bins and the others are 0.
     std::size_t moved_by(long dx, long dy) const {
         const long offset = dy * static_cast<long>(shape_.columns) + dx, all = static_cast<long>(counts_.size());
         std::size_t moved = 0, filled = 0;
@@ -667,7 +667,7 @@ class LargeHistogram : public Oracle {
         return problem;
     }
 
-    /// A histogram after the other, or as many at a time as there are cores: then each core's bins stay in its cache.
+    /// Make one histogram after the other, or one per core at a time, so that each core's bins stay in its cache.
     void reference(Problem& problem, Execution how) const override {
         const Shape shape = shape_of(problem);
         const auto* from = problem.arrays[values].as<std::uint32_t>().data();
@@ -694,13 +694,13 @@ class LargeHistogram : public Oracle {
         return true;
     }
 
-    /// A soft cap: below it exact, from it on anything that is not below it.
+    /// Below the soft cap, a bin must be exact; from the cap on, any value that is not below the cap is right.
     bool accepts(const Problem&, std::size_t, std::size_t, double expected, double actual) const override {
         return expected < soft_cap ? actual == expected : actual >= soft_cap;
     }
 
-    /// Inputs of a pool are shifted by whole histograms: one that has half its values around another centre would be
-    /// another task.
+    /// Shift the inputs of a pool by whole histograms: a histogram with values around two centres would be a different
+    /// task.
     std::size_t window_step() const override { return timed_values; }
 
     Cost cost(const Problem& problem) const override {

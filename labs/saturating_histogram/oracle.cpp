@@ -47,7 +47,7 @@ void for_each_element(const Rows& rows, Set&& set) {
             set(rows.cells[begin + x], begin / pitch * width + x);
 }
 
-/// The C library's srand48 and drand48, with a state of its own: 48 bits, linear congruential.
+/// The linear congruential generator of the C library's srand48 and drand48, with a separate state of 48 bits.
 class Drand48 {
   public:
     explicit Drand48(std::uint64_t seed) : state_((seed & 0xffffffffu) << 16 | 0x330e) {}
@@ -61,7 +61,7 @@ class Drand48 {
     std::uint64_t state_;
 };
 
-/// The lab's source's input. Each element is its left neighbour, or for the first of a row the one above, and a step.
+/// The input of the lab's source: each element is its left neighbour (the first of a row: the one above) plus a step.
 void fill_walk(const Rows& rows, const Dataset& dataset) {
     const auto spread = static_cast<double>(read_size(dataset, "spread", 2));
     const std::size_t pitch = rows.shape.pitch();
@@ -81,15 +81,15 @@ void fill_walk(const Rows& rows, const Dataset& dataset) {
 
 std::uint32_t hole_of(std::uint64_t seed) { return static_cast<std::uint32_t>(random_bits(seed, 2, 0) % bin_count); }
 
-/// Any value but one, which the seed draws.
+/// All values except one, which the seed selects.
 std::uint32_t all_but_one(std::uint64_t seed, std::size_t i) {
     const std::uint64_t hole = hole_of(seed);
     const std::uint64_t value = random_bits(seed, 0, i) % (bin_count - 1);
     return static_cast<std::uint32_t>(value + (value >= hole));
 }
 
-/// In a pool, the value that is left out occurs, but rarely: if all windows had the same answer, code could know it
-/// without reading the elements.
+/// In a pool, the omitted value occurs rarely: if all windows had the same answer, code could return it without reading
+/// the elements.
 void fill_uniform(const Rows& rows, const Dataset&) {
     constexpr std::uint64_t rare = 1 << 17;
     const bool is_pool = rows.cells.size() > rows.shape.pitch() * rows.shape.height;
@@ -99,7 +99,7 @@ void fill_uniform(const Rows& rows, const Dataset&) {
     });
 }
 
-/// A few values and no others.
+/// Only a few values.
 void fill_few(const Rows& rows, const Dataset& dataset) {
     const auto values = static_cast<std::uint64_t>(read_size(dataset, "values"));
     if (values == 0) throw recipe_error(dataset, "\"values\" is at least 1");
@@ -108,7 +108,7 @@ void fill_few(const Rows& rows, const Dataset& dataset) {
     });
 }
 
-/// A few values; others only among the last tenth of the elements.
+/// Only a few values, except in the last tenth of the elements.
 void fill_late(const Rows& rows, const Dataset&) {
     constexpr std::uint64_t early = 8;
     const std::size_t late = rows.shape.elements() / 10 * 9;
@@ -119,7 +119,7 @@ void fill_late(const Rows& rows, const Dataset&) {
     });
 }
 
-/// Every even bin occurs as often as one of these numbers says, and odd ones share what is left over. Shuffled.
+/// Each even bin has one of these counts, and the odd bins share the remaining elements, in random order.
 void fill_edges(const Rows& rows, const Dataset& dataset) {
     static constexpr std::size_t edges[] = {0, 1, 2, 31, 253, 254, 255, 256, 257, 300, 511, 512};
     const std::size_t elements = rows.shape.elements();
@@ -140,7 +140,7 @@ void fill_edges(const Rows& rows, const Dataset& dataset) {
 const std::map<std::string, void (*)(const Rows&, const Dataset&)> generators = {
     {"walk", fill_walk}, {"uniform", fill_uniform}, {"few", fill_few}, {"late", fill_late}, {"edges", fill_edges}};
 
-/// "bins": values that are bins, so that counting them shows in the answer. "any": values that mostly are none.
+/// "bins": values that are bins, so that counting them changes the answer. "any": values most of which are not bins.
 void fill_padding(const Rows& rows, bool any) {
     const std::size_t pitch = rows.shape.pitch();
 #pragma omp parallel for
@@ -161,8 +161,8 @@ bool read_padding(const Dataset& dataset) {
 using Counts = std::array<std::uint64_t, bin_count>;
 using Bins = std::array<std::uint8_t, bin_count>;
 
-/// Add what rows [first, end) hold. Into eight copies in turn: a count that was just stored need not be loaded again,
-/// where neighbours are alike.
+/// Count the elements of rows [first, end), in eight copies in turn: if neighbours are equal, a count that was just
+/// stored need not be loaded again.
 void count_rows(const std::uint32_t* cells, const Shape& shape, std::size_t first, std::size_t end, Counts& counts) {
     constexpr std::size_t copies = 8, most = std::size_t{1} << 31;  // elements before a copy might overflow
     static thread_local std::uint32_t copy[copies][bin_count];
@@ -208,11 +208,11 @@ Bins saturate(const Counts& counts) {
     return result;
 }
 
-// --- what students' mistakes would give ---
+// --- outputs of students' mistakes ---
 
 constexpr std::size_t most_explained = std::size_t{1} << 25;  // elements
 
-/// The elements in the order of the rows, cut into pieces of a block's size, one step of a block each.
+/// The elements in the order of the rows, divided into pieces of a block's size; a piece is one step of a block.
 class Pieces {
   public:
     static constexpr std::size_t most = 160;
@@ -229,10 +229,10 @@ class Pieces {
 
     std::size_t count() const { return count_; }
 
-    /// How often elements are counted that a thread of block `block` takes in its round `round` of `rounds`.
+    /// Returns how often a thread of block `block` counts the element of its round `round` of `rounds`.
     using Weight = std::function<std::size_t(std::size_t block, std::size_t round, std::size_t rounds)>;
 
-    /// The bins that `blocks` blocks fill which take pieces in turn.
+    /// Return the bins that `blocks` blocks fill if they take pieces in turn.
     Bins fill(std::size_t blocks, const Weight& weight) const {
         Counts sum{};
         for (std::size_t p = 0; p < count_; ++p)
@@ -253,7 +253,7 @@ class Pieces {
     std::vector<std::array<std::uint32_t, bin_count>> counts_;  // of each piece, below and from last_ on
 };
 
-/// Compares the wrong bins with what each mistake gives.
+/// Compares the wrong bins with the bins that each mistake gives.
 class Explanation : Output<std::uint8_t> {
   public:
     Explanation(const Oracle& oracle, const Situation& situation)
@@ -302,8 +302,8 @@ class Explanation : Output<std::uint8_t> {
             "bins holds garbage before the call: set it to 0, in every call, before the first thread counts."};
         return match(
             {{{"not_cleared",
-               sentence("The counts of the call before are still in the bins: bin {} holds {} of this call and {} of "
-                        "the one before.",
+               sentence("The counts of the previous call are still in the bins: bin {} holds {} of this call and {} of "
+                        "the previous one.",
                         first, counts_[first], previous[first]),
                "Bins must be 0 at the beginning of every call, not only of the first: those in shared memory, in "
                "scratch, and totals kept on the device."},
@@ -314,7 +314,7 @@ class Explanation : Output<std::uint8_t> {
 
     /// A contiguous part of the bins, up to the last one or from the first one on, is 0 or was never written.
     Guess try_bins_missing() {
-        if (wrong < 2) return {};  // of one bin, other mistakes are as likely
+        if (wrong < 2) return {};  // a single wrong bin has other, equally likely reasons
         for (const bool cleared : {true, false}) {
             const auto is_missing = [&](std::size_t b) { return actual[b] == (cleared ? 0 : before[b]); };
             for (std::size_t bins = bin_count / 2; bins >= 32; bins /= 2)
@@ -385,7 +385,7 @@ class Explanation : Output<std::uint8_t> {
               [&](std::size_t b) { return at_most(counts_[b], cap); }}});
     }
 
-    /// What the first `columns` of each row hold, rows a given distance apart.
+    /// Count the first `columns` elements of each row, with a given distance between rows.
     Counts count_cells(std::size_t columns, std::size_t distance) const {
         Counts counts{};
         for (std::size_t y = 0; y < shape_.height; ++y)
@@ -409,7 +409,7 @@ class Explanation : Output<std::uint8_t> {
                        "Row y begins at input[y * pitch], not at y * width: the padding lies between the rows."};
     }
 
-    /// Places in input are compared with the number of elements.
+    /// The code compares positions in input with the number of elements.
     Guess try_end_in_elements() const {
         Counts counts{};
         for (std::size_t y = 0; y < shape_.height; ++y)
@@ -425,7 +425,7 @@ class Explanation : Output<std::uint8_t> {
             "width."};
     }
 
-    /// Take elements away from the end, until the bins fit: those that do are between two numbers.
+    /// Remove elements from the end until the bins agree; they agree for a range of numbers of elements.
     Guess try_end_lost() {
         Counts counts = counts_;
         std::size_t left = wrong, most = 0, least = 0;
@@ -444,8 +444,8 @@ class Explanation : Output<std::uint8_t> {
         return name_end_lost(least, most);
     }
 
-    /// The number of elements that were counted is one of least … most: after whole steps, where they all fit but the
-    /// last, or wherever it was that all bins seemed full.
+    /// The number of counted elements is between least and most: the code counted all whole steps but not the last
+    /// ones, or stopped when all bins seemed full.
     Mistake name_end_lost(std::size_t least, std::size_t most) const {
         for (const std::size_t step : {12288, 8192, 6144, 4096, 3072, 2048, 1024, 512, 256, 128, 64, 32, 12, 4})
             if (const std::size_t counted = most / step * step; counted >= std::max(least, n_ - std::min(n_, step - 1)))
@@ -511,7 +511,7 @@ class Explanation : Output<std::uint8_t> {
         if (n_ > 1 << 18) return {};
         const bool none_missing = std::equal(right.begin(), right.end(), actual.begin(), std::less_equal<>());
         return guess_repeated(n_, {"elements", "counted"}, [&](const Reach& reach) {
-            const bool all = reach.run >= reach.period, few = reach.run < 1024;  // too many such to try
+            const bool all = reach.run >= reach.period, few = reach.run < 1024;  // small runs are too many to try
             if (reach.end == n_ && !reach.slices && (all || few) && !none_missing) return false;
             Counts counts{};
             for (std::size_t i = 0; i < reach.end; ++i) {
@@ -523,7 +523,7 @@ class Explanation : Output<std::uint8_t> {
         });
     }
 
-    /// Threads that step through the elements by the size of the grid, with a mistake in some of their steps.
+    /// Threads step through the elements by the size of the grid, with a mistake in some of their steps.
     Guess try_blocks() {
         for (const std::size_t block : {1024, 512, 256}) {
             if ((n_ + block - 1) / block > Pieces::most) continue;
@@ -549,7 +549,8 @@ class Explanation : Output<std::uint8_t> {
     }
 
     Guess try_steps(const Pieces& pieces, std::size_t blocks, std::size_t step) const {
-        // Of `step` rounds in a step, the first `kept` count: `kept` - 1 once, and the last of them `times` times.
+        // In each step of `step` rounds, the first `kept` - 1 count once, the next one `times` times, and the others
+        // not.
         const auto fits_steps = [&](std::size_t kept, std::size_t times, bool rest) {
             return are(pieces.fill(blocks, [=](auto, std::size_t round, std::size_t rounds) -> std::size_t {
                 if (round >= rounds / step * step) return rest;
@@ -580,7 +581,7 @@ class Explanation : Output<std::uint8_t> {
         return {};
     }
 
-    /// A few bins are 0, although each has several elements: nobody wrote them. A sum that overflows is seldom 0.
+    /// A few bins are 0 although each has several elements, so they were not written. A sum that overflows is rarely 0.
     Guess try_empty_bins() {
         if (wrong > 8 || !all_wrong([this](std::size_t b) { return actual[b] == 0 && counts_[b] > 1; })) return {};
         const std::string one = sentence("bin {} occurs {} times and holds 0", first, counts_[first]);
@@ -590,7 +591,7 @@ class Explanation : Output<std::uint8_t> {
                        loops_over_bins()};
     }
 
-    /// Bins below 255 are right, others are not, in whichever way: their sum does not saturate as it should.
+    /// Bins below 255 are right, but larger ones are wrong in any way: their sum does not saturate correctly.
     Guess try_full_only() {
         if (!all_wrong([this](std::size_t b) { return right[b] == bin_full; })) return {};
         const auto full = static_cast<std::size_t>(std::count(right.begin(), right.end(), bin_full));
@@ -641,7 +642,7 @@ class SaturatingHistogram : public Oracle {
         return {bytes, bytes, elements, 1, "4 w h: a read of 4 bytes an element"};
     }
 
-    /// A row of the timed datasets, so that windows of a pool are rows again.
+    /// The size of a row of the timed datasets, so that windows of a pool begin at rows.
     std::size_t window_step() const override { return 4096; }
 
     std::vector<Hypothesis> hypotheses(const Situation& situation) const override {

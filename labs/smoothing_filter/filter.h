@@ -1,5 +1,5 @@
 #pragma once
-// The filter on the CPU: any odd number of rows, 5 as fast as the compiler can make it.
+// The filter on the CPU, for any odd number of rows; 5 rows are optimised.
 
 #include <algorithm>
 #include <cmath>
@@ -29,8 +29,8 @@ class Filter {
         : weights_(std::move(weights)),
           size_(static_cast<std::size_t>(std::lround(std::sqrt(static_cast<double>(weights_.size()))))) {}
 
-    /// `count` pixels of a row of the output; the first one's 5 x 5 pixels begin at `from`, whose rows are `pitch`
-    /// apart.
+    /// Compute `count` pixels of a row of the output. The 5 x 5 pixels of the first one begin at `from`, and their rows
+    /// are `pitch` apart.
     void smooth_row(const float* from, std::size_t pitch, float* to, std::size_t count) const {
         if (size_ == 5)
             smooth_row_5(from, pitch, to, count);

@@ -33,30 +33,30 @@ std::vector<float> weights_of(const Problem& problem) { return {problem.reals.be
 
 // --- generators ---
 
-/// From 0 to 1.
+/// Return a number from 0 to 1.
 double unit(std::uint64_t seed, std::uint64_t stream, std::uint64_t index) {
     return static_cast<double>(random_bits(seed, stream, index) >> 40) * 0x1p-24;
 }
 
 using Pixel = float (*)(std::uint64_t seed, std::size_t index);
 
-/// Any brightness from 0 to 255.
+/// Random brightness from 0 to 255.
 float random_pixel(std::uint64_t seed, std::size_t i) { return static_cast<float>(255 * unit(seed, 0, i)); }
 
-/// Either sign: sums in which terms cancel.
+/// Both signs, so that terms of a sum cancel out.
 float signed_pixel(std::uint64_t seed, std::size_t i) { return static_cast<float>(510 * unit(seed, 1, i) - 255); }
 
-/// Black, but for one white pixel in 97: the output shows the filter itself, around each of them.
+/// Black except for one white pixel in 97; around each of these, the output shows the filter itself.
 float sparse_pixel(std::uint64_t seed, std::size_t i) { return random_bits(seed, 2, i) % 97 ? 0.f : 255.f; }
 
-/// All the same: so is the output, for a filter whose weights add up to 1.
+/// All pixels are equal. If the filter's weights add up to 1, the output's pixels are equal, too.
 float flat_pixel(std::uint64_t seed, std::size_t) { return static_cast<float>(1 + 254 * unit(seed, 3, 0)); }
 
 const std::map<std::string, Pixel> generators = {
     {"random", random_pixel}, {"signed", signed_pixel}, {"sparse", sparse_pixel}, {"flat", flat_pixel}};
 
-/// "rings": the lab's own. "any": positive, no two alike, adding up to 1. "signed": of either sign. The weights come of
-/// the dataset's seed, not of a call's: a filter stays the same from call to call.
+/// "rings": the lab's own weights. "any": different positive weights that add up to 1. "signed": weights of both signs.
+/// They depend on the dataset's seed, not on that of a call, so all calls have the same filter.
 std::vector<double> make_filter(const Dataset& dataset) {
     const auto size = read_size(dataset, "filter_size", 5);
     if (size % 2 == 0 || size > 15) throw recipe_error(dataset, "\"filter_size\" is an odd number up to 15");
@@ -91,12 +91,12 @@ Problem generate_picture(const Dataset& dataset, std::uint64_t seed) {
     return problem;
 }
 
-// --- what students' mistakes would give ---
+// --- outputs of students' mistakes ---
 
 constexpr std::size_t most_explained = 1 << 24;  // pixels
 constexpr auto first_with_rows = "04";           // the first stage in which a thread computes several rows
-constexpr auto first_with_vectors = "05";        // the first stage in which it takes several columns
-constexpr float beyond = std::numeric_limits<float>::quiet_NaN();  // read where the image is not
+constexpr auto first_with_vectors = "05";        // the first stage in which a thread computes several columns
+constexpr float beyond = std::numeric_limits<float>::quiet_NaN();  // the value of a read outside the image
 
 struct Block {
     std::size_t x, y;
@@ -105,10 +105,10 @@ constexpr Block usual_shapes[] = {{16, 16}, {32, 8}, {32, 32}, {8, 8},  {32, 16}
                                   {8, 16},  {8, 32}, {64, 4},  {64, 8}, {64, 16}, {32, 4},
                                   {16, 32}, {64, 2}, {32, 2},  {16, 4}, {4, 4},   {128, 2}};
 
-/// Whether the pixel in row i and column j of its block reads a part of the halo that was left out.
+/// Returns whether the pixel in row i and column j of its block reads a missing part of the halo.
 using Missing = std::function<bool(std::size_t i, std::size_t j)>;
 
-/// Compares the wrong pixels with what each mistake gives.
+/// Compares the wrong pixels with the pixels that each mistake gives.
 class Explanation : Output<float> {
   public:
     Explanation(const Oracle& oracle, const Situation& situation)
@@ -132,7 +132,7 @@ class Explanation : Output<float> {
     }
 
   private:
-    using Value = std::function<float(std::size_t i)>;  // of a pixel; NaN: it is made of what is not the image
+    using Value = std::function<float(std::size_t i)>;  // of a pixel; NaN if it depends on memory outside the image
 
     std::size_t index(std::size_t x, std::size_t y) const { return y * shape_.width + x; }
 
@@ -140,7 +140,7 @@ class Explanation : Output<float> {
         return at >= 0 && at < static_cast<std::int64_t>(image_.size()) ? image_[static_cast<std::size_t>(at)] : beyond;
     }
 
-    /// The sum over the filter's taps, with weights and places in image as a mistake has them.
+    /// Return the sum over the filter's taps, with a mistake's weights and places in the image.
     template <class Weight, class Place>
     float sum(Weight&& weight, Place&& place) const {
         float total = 0;
@@ -150,7 +150,7 @@ class Explanation : Output<float> {
         return total;
     }
 
-    /// Right places, wrong weights.
+    /// Return the sum at the right places with wrong weights.
     Value with_weights(std::function<float(std::size_t r, std::size_t c)> weight) const {
         return [this, weight](std::size_t i) {
             const std::size_t x = i % shape_.width, y = i / shape_.width;
@@ -158,7 +158,7 @@ class Explanation : Output<float> {
         };
     }
 
-    /// Right weights, wrong places.
+    /// Return the sum at wrong places with the right weights.
     Value with_places(
         std::function<std::int64_t(std::int64_t x, std::int64_t y, std::int64_t r, std::int64_t c)> place) const {
         return [this, place](std::size_t i) {
@@ -174,7 +174,7 @@ class Explanation : Output<float> {
 
     Guess try_unwritten() {
         if (Guess guess = try_rows_unwritten()) return guess;
-        if (shape_.pixels() > shape_.pitch() && gives([this](std::size_t i) {  // else nothing but the first row shows
+        if (shape_.pixels() > shape_.pitch() && gives([this](std::size_t i) {  // otherwise only the first row shows it
                 const std::size_t row = i / shape_.pitch(), column = i % shape_.pitch();
                 return column < shape_.width ? right[index(column, row)] : before[i];
             }))
@@ -194,7 +194,7 @@ class Explanation : Output<float> {
         return guess_unwritten({"pixels", "written"});
     }
 
-    /// Rows that lie a block apart, and no others.
+    /// Only rows that are a block apart are written.
     Guess try_rows_unwritten() const {
         if (is_unwritten(0)) return {};
         std::size_t written = 0, period = 0;
@@ -262,11 +262,12 @@ class Explanation : Output<float> {
                         "x counts columns and y rows: blockIdx.x and threadIdx.x belong to x, and the grid has as many "
                         "blocks in x as width needs."};
         return {"grid_too_small", counts + ".",
-                "Do the blocks cover the picture, across and down, and does each begin where the one before ends? Is "
+                "Do the blocks cover the picture, across and down, and does each begin where the previous one ends? Is "
                 "the guard x < width && y < height?"};
     }
 
-    /// Rows that the right number of blocks covers when they begin less far apart than they are high.
+    /// Return the number of rows that the right number of blocks covers if they are `height` high and begin `apart`
+    /// apart.
     std::size_t rows_of_overlapping(std::size_t apart, std::size_t height) const {
         return ((shape_.height + height - 1) / height - 1) * apart + height;
     }
@@ -317,7 +318,7 @@ class Explanation : Output<float> {
               with_weights([&](std::size_t r, std::size_t c) { return weights_[(n - 1 - r) * n + c]; })}});
     }
 
-    /// Bytes are copied as if they were weights, or as many as a pointer has.
+    /// As many bytes are copied as there are weights, or as a pointer has.
     Guess try_first_weights() const {
         const std::size_t n = shape_.size, of_pointer = sizeof(void*) / sizeof(float);
         for (const std::size_t copied : {n * n / 4, of_pointer})
@@ -432,7 +433,7 @@ class Explanation : Output<float> {
         return try_rows_of_threads();
     }
 
-    /// Each thread computes several rows, but takes its rows from where its own number would have them.
+    /// Each thread computes several rows, but reads them from the row with its own number on.
     Guess try_rows_of_threads() const {
         const auto pitch = static_cast<std::int64_t>(shape_.pitch());
         for (const std::int64_t threads : {8, 16, 4, 2})
@@ -480,7 +481,7 @@ class Explanation : Output<float> {
               }}});
     }
 
-    /// The kernel takes height for width, and width for height.
+    /// The kernel uses height in place of width, and width in place of height.
     Guess try_sizes_exchanged() const {
         const std::size_t width = shape_.width, height = shape_.height;
         if (width == height) return {};
@@ -564,7 +565,7 @@ class Explanation : Output<float> {
              {stale_result("out holds the picture", "the image has"), [&](std::size_t i) { return old[i]; }}});
     }
 
-    /// An integer that the sum is kept in loses less than 1 with each product.
+    /// If the sum is an integer, each product loses less than 1.
     Guess try_whole_numbers() {
         double furthest = 0;
         for (std::size_t i = 0; i < actual.size(); ++i) {
@@ -578,7 +579,7 @@ class Explanation : Output<float> {
                        "it is cut to a whole number then: add up and store floats."};
     }
 
-    // --- the picture's far edges, where what is read lies beyond out's size ---
+    // --- the right and lower edges of the picture, where reads are beyond the size of out ---
 
     Guess try_far_edges() {
         const std::size_t rim = shape_.size - 1, width = shape_.width, height = shape_.height;
@@ -598,7 +599,7 @@ class Explanation : Output<float> {
             "image is checked, it is against these, not against width and height."};
     }
 
-    // --- tiles of which a part was never loaded: wrong are exactly the pixels that read it ---
+    // --- tiles with a part that was never loaded: exactly the pixels that read it are wrong ---
 
     Guess try_halo() {
         const std::size_t radius = shape_.size / 2;
@@ -611,7 +612,7 @@ class Explanation : Output<float> {
         return {};
     }
 
-    /// The block's own pixels lie in the tile after `before` rows and columns of halo, and `after` of them follow.
+    /// In the tile, `before` rows and columns of halo precede the block's own pixels, and `after` follow them.
     Guess try_missing_regions(Block block, std::size_t before, std::size_t after) const {
         if (block.x <= before + after || block.y <= before + after) return {};
         const std::size_t right = block.x - after, low = block.y - after;
@@ -655,8 +656,9 @@ class Explanation : Output<float> {
         return list;
     }
 
-    /// Each thread loaded one pixel. In the order of the tile: what comes after the last thread's is missing. Or each
-    /// its own, by block of `threads` / block.x rows: so is what lies further down, or further right.
+    /// Each thread loaded one pixel. If the threads take the pixels in the tile's order, those after the last thread's
+    /// are missing. If each takes its own row and column, in blocks of `threads` / block.x rows, those further down or
+    /// to the right are missing.
     Guess try_short_load(Block block) const {
         const std::size_t last = shape_.size - 1, tile_x = block.x + last, tile_y = block.y + last;
         for (std::size_t threads = block.x * block.y; threads >= 64; threads /= 2) {
@@ -750,15 +752,15 @@ class SmoothingFilter : public Oracle {
         return true;
     }
 
-    /// A sum of n products, in any order, with or without fused multiply-adds, is off by at most g S, where S is the
-    /// sum of the products' magnitudes, g = n u / (1 - n u), and u = 2^-24 (Higham, Accuracy and Stability of
-    /// Numerical Algorithms, section 3.1). The reference is such a sum as well, so the two differ by 2 g S at most;
-    /// what underflows adds n halves of the smallest float.
+    /// The error of a sum of n products, in any order, with or without fused multiply-adds, is at most g S, where S is
+    /// the sum of the products' magnitudes, g = n u / (1 - n u), and u = 2^-24 (Higham, Accuracy and Stability of
+    /// Numerical Algorithms, section 3.1). The reference is such a sum, too, so the two differ by at most 2 g S;
+    /// underflow adds n halves of the smallest float.
     bool accepts(const Problem& problem, std::size_t, std::size_t at, double expected, double actual) const override {
         if (!std::isfinite(expected) || !std::isfinite(actual)) return false;
         const double n = static_cast<double>(problem.reals.size()), u = 0x1p-24;
         const double bound = 2 * n * u / (1 - n * u), difference = std::abs(actual - expected);
-        if (difference <= bound * std::abs(expected)) return true;  // S is no less than that
+        if (difference <= bound * std::abs(expected)) return true;  // S is at least |expected|
         return difference <= bound * magnitude(problem, at) + n * 0x1p-149;
     }
 
@@ -775,7 +777,7 @@ class SmoothingFilter : public Oracle {
     }
 
   private:
-    /// S of accepts: the sum of |weight * pixel| for one pixel of the output.
+    /// Return S of accepts(): the sum of |weight * pixel| for one pixel of the output.
     static double magnitude(const Problem& problem, std::size_t at) {
         const Shape shape = shape_of(problem);
         const auto pixels = problem.arrays[image].as<float>();

@@ -8,8 +8,8 @@
 
 namespace warplab {
 
-/// (width + 2 radius) x (height + 2 radius) floats from 0 to 255: one channel, or the mean of all of them for -1. What
-/// lies outside the picture is its nearest pixel.
+/// Return (width + 2 radius) x (height + 2 radius) floats from 0 to 255: one channel or, for -1, the mean of all
+/// channels. Pixels outside the picture repeat the nearest one.
 inline Array pad_channel(const Image& picture, int channel, int radius) {
     const int pitch = picture.width + 2 * radius, rows = picture.height + 2 * radius;
     Array padded(ElementType::float32, static_cast<std::size_t>(pitch) * static_cast<std::size_t>(rows));

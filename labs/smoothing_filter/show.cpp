@@ -1,4 +1,4 @@
-// Smooths a picture, channel by channel: before.png, after.png and both side by side.
+// Smooths a picture's channels, and writes before.png, after.png and a picture of both side by side.
 
 #include "grader/judge/lab/show.h"
 
@@ -19,7 +19,7 @@ constexpr auto own_picture = "datasets/smoothing_filter/picture.png";
 constexpr std::size_t size = 5;
 constexpr int radius = 2, most_side = 200'000;
 
-/// The largest value is white; what is no number is black.
+/// The largest value becomes white; NaN becomes black.
 std::uint8_t to_sample(float value) {
     return std::isnan(value) ? 0 : static_cast<std::uint8_t>(std::lround(std::clamp(value, 0.f, 255.f)));
 }

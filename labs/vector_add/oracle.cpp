@@ -25,7 +25,7 @@ struct Operands {
     float a, b;
 };
 
-/// Either sign, 2^-8 to 2^8.
+/// Both signs, and magnitudes from 2^-8 to 2^8.
 float value_of(std::uint32_t bits) {
     const std::uint32_t sign = bits & 0x80000000u, exponent = 127 - 8 + (bits >> 27) % 16, fraction = bits & 0x7fffffu;
     return std::bit_cast<float>(sign | exponent << 23 | fraction);
@@ -76,9 +76,9 @@ void add(const float* __restrict x, const float* __restrict y, float* __restrict
     for (std::size_t i = 0; i < n; ++i) sums[i] = x[i] + y[i];
 }
 
-// --- what students' mistakes would give ---
+// --- outputs of students' mistakes ---
 
-/// Mistakes that give each element another value.
+/// Return the mistakes that change each element's value.
 std::vector<Formula<float>> wrong_formulas(const Problem& problem, const Output<float>& sums) {
     const auto x = problem.arrays[a].as<float>(), y = problem.arrays[b].as<float>();
     const auto instead = [](const char* text) {
@@ -90,7 +90,7 @@ std::vector<Formula<float>> wrong_formulas(const Problem& problem, const Output<
                        "The same index i belongs in all three: out[i] = a[i] + b[i], counted from 0."};
     };
     const std::size_t first = sums.first, n = sums.right.size();
-    // Some inputs cannot tell a[i] from the sum cut to a whole number.
+    // For some inputs, a[i] equals the sum cut to a whole number.
     const auto cut = [](float sum) {
         return std::abs(sum) < 0x1p31f ? std::trunc(sum) + 0.0f : sum;
     };  // -0.5f is 0 as an int
@@ -121,15 +121,15 @@ std::vector<Formula<float>> wrong_formulas(const Problem& problem, const Output<
         {{"added_to_garbage", "Every element is what it held before the call plus the sum.",
           "out holds garbage before the call: assign with =, not +=."},
          [&](std::size_t i) { return sums.right[i] + sums.before[i]; }}};
-    if (n < 3) return formulas;  // nothing shows a shift
+    if (n < 3) return formulas;  // too few elements to show a shift
     formulas.push_back({shifted("-"), [&](std::size_t i) { return i == 0 ? sums.actual[i] : sums.right[i - 1]; }});
     formulas.push_back(
         {shifted("+"), [=, &sums](std::size_t i) { return i + 1 == n ? sums.actual[i] : sums.right[i + 1]; }});
     return formulas;
 }
 
-/// Each wrong element is the sum of an element of one vector and one of the other vector with another index. Tries
-/// enough elements to rule chance out; nearer indices are likelier.
+/// Each wrong element is the sum of an element of one vector and an element of the other vector with a different index.
+/// Test enough elements to exclude chance; nearer indices are likelier.
 class OtherIndex {
   public:
     OtherIndex(const Problem& problem, const Output<float>& sums)
@@ -159,7 +159,7 @@ class OtherIndex {
   private:
     static constexpr std::size_t enough = 8, most_elements = 1 << 21;
 
-    /// The nearest index of the other operand that gives element i; n if there is none.
+    /// Return the nearest index of the other operand that gives element i; n if there is none.
     std::size_t find(std::size_t i, bool of_a) const {
         const std::size_t n = sums_.right.size();
         const auto gives = [&](std::size_t j) { return sums_.actual[i] == (of_a ? x_[j] + y_[i] : x_[i] + y_[j]); };

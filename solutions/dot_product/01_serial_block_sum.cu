@@ -1,5 +1,5 @@
-// Every thread puts one product into shared memory, thread 0 adds up its block's, and one atomicAdd per block brings
-// the blocks together. Slow where it is serial: while thread 0 adds, the rest of the block waits.
+// Every thread stores one product in shared memory, thread 0 adds up the block's products, and one atomicAdd per block
+// adds up the blocks' sums. The serial part is slow: while thread 0 adds, the other threads of the block wait.
 
 #include "labs/dot_product/lab.h"
 
@@ -11,7 +11,7 @@ __global__ void dot_product_kernel(const int* a, const int* b, int* out, std::si
     //@ begin
     __shared__ int products[BLOCK];
     const std::size_t i = std::size_t{blockIdx.x} * BLOCK + threadIdx.x;
-    // Threads past the end add nothing, but stay: the barrier waits for the whole block.
+    // Threads past the end add nothing, but must not return: the barrier waits for the whole block.
     products[threadIdx.x] = i < n ? a[i] * b[i] : 0;
     __syncthreads();  // until every product is there
 
@@ -22,7 +22,7 @@ __global__ void dot_product_kernel(const int* a, const int* b, int* out, std::si
     }
     //@ starter
     //@ // TODO: an array of BLOCK ints in __shared__ memory; each thread stores its product there, or 0 past the end.
-    //@ // When all are there (__syncthreads), thread 0 adds them up, and its sum to out with atomicAdd.
+    //@ // When all have been stored (__syncthreads), thread 0 adds them up, and adds its sum to out with atomicAdd.
     //@ end
 }
 
@@ -34,6 +34,6 @@ void dot_product(const int* a, const int* b, int* out, std::size_t n, void* /*sc
     dot_product_kernel<<<static_cast<unsigned>(blocks), BLOCK>>>(a, b, out, n);
     CUDA_CHECK(cudaGetLastError());
     //@ starter
-    //@ // TODO: out holds garbage: what must it hold before the first block adds to it? Then launch enough blocks.
+    //@ // TODO: out contains garbage. What must it contain before the first block adds? Then launch enough blocks.
     //@ end
 }

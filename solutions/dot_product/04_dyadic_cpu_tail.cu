@@ -1,6 +1,6 @@
-// No atomics: each kernel leaves one partial sum per block, the next adds those, until no more than CUTOFF remain.
-// The last few would fill a fraction of one multiprocessor, and a launch costs more than adding them: the CPU does it,
-// at the price of waiting for the GPU and copying them over.
+// No atomics: each kernel stores one partial sum per block, and the next one adds these, until at most CUTOFF remain.
+// Adding the last few sums takes less time than a launch, so the CPU adds them. In return, it must wait for the GPU and
+// copy the sums to the host.
 
 #include <numeric>
 #include <utility>
@@ -41,7 +41,7 @@ __global__ void add_kernel(const int* values, int* partial, std::size_t count) {
 
 std::size_t blocks_for(std::size_t count) { return (count + BLOCK - 1) / BLOCK; }
 
-// Two areas in turn: blocks of one kernel run in any order, so none may write where another still reads.
+// The kernels use two areas in turn: blocks run in any order, so no block may write to a place that another one reads.
 std::size_t dot_product_scratch_bytes(std::size_t n) {
     return (blocks_for(n) + blocks_for(blocks_for(n))) * sizeof(int);
 }
@@ -70,7 +70,7 @@ void dot_product(const int* a, const int* b, int* out, std::size_t n, void* scra
     CUDA_CHECK(cudaMemcpy(out, &sum, sizeof sum, cudaMemcpyHostToDevice));
     //@ starter
     //@ // TODO: while more than CUTOFF partial sums remain, let add_kernel reduce them from one area of scratch into
-    //@ // the other (the second begins after the first's count values) and swap the areas. Then copy what remains to
-    //@ // the host, add it up there (as unsigned, which wraps around) and copy the sum to out.
+    //@ // the other (the second begins after the first's count values) and swap the areas. Then copy the other sums to
+    //@ // the host, add them up there (as unsigned, which wraps around) and copy the total to out.
     //@ end
 }

@@ -1,6 +1,6 @@
 // One pass at the speed of memory. Each thread keeps a sum in a register over many 128-bit loads, several in flight; a
-// warp adds its 32 sums by shuffles, without shared memory or barriers; the block that finishes last writes out. The
-// grid is only as large as the machine, so there are few sums to bring together.
+// warp adds its 32 sums by shuffles, without shared memory or barriers; the block that finishes last writes to out. The
+// grid has only as many blocks as the GPU can run at once, so there are few sums to combine.
 
 #include <algorithm>
 
@@ -30,7 +30,7 @@ __device__ int sum_products(const int* a, const int* b, std::size_t n) {
     const auto* b4 = reinterpret_cast<const int4*>(b);
     constexpr unsigned tile = BLOCK * VECTORS;
     const std::size_t tiles = vectors / tile;
-    // Whole tiles, every gridDim.x-th of them: no bounds to check between the loads, so they all set out at once.
+    // Every gridDim.x-th whole tile: there are no bounds to check between the loads, so all of them are issued at once.
     for (std::size_t t = blockIdx.x; t < tiles; t += gridDim.x) {
         const std::size_t first = t * tile + threadIdx.x;
         int4 x[VECTORS], y[VECTORS];
@@ -46,7 +46,7 @@ __device__ int sum_products(const int* a, const int* b, std::size_t n) {
     for (std::size_t i = tiles * tile + blockIdx.x * BLOCK + threadIdx.x; i < vectors; i += gridDim.x * BLOCK)
         sum += dot(a4[i], b4[i]);
     //@ starter
-    //@ // TODO: see a and b as arrays of int4, cut into tiles of BLOCK * VECTORS vectors. This block takes every
+    //@ // TODO: treat a and b as arrays of int4, divided into tiles of BLOCK * VECTORS vectors. This block takes every
     //@ // gridDim.x-th whole tile: each thread loads VECTORS vectors of both operands, BLOCK apart, and only then
     //@ // adds dot(…) of each pair to sum. The vectors after the last whole tile are yours, too.
     //@ end
@@ -100,7 +100,7 @@ unsigned count_multiprocessors() {
 void dot_product(const int* a, const int* b, int* out, std::size_t n, void* /*scratch*/) {
     const std::size_t tiles = (n / 4 + BLOCK * VECTORS - 1) / (BLOCK * VECTORS);
     const std::size_t blocks = std::min<std::size_t>(tiles, count_multiprocessors() * BLOCKS_PER_SM);
-    // At least one: it adds what is left after the whole vectors, and writes the 0 of an empty sum.
+    // At least one block: it adds the products after the last whole vector, and writes the 0 of an empty sum.
     dot_product_kernel<<<static_cast<unsigned>(std::max<std::size_t>(blocks, 1)), BLOCK>>>(a, b, out, n);
     CUDA_CHECK(cudaGetLastError());
 }

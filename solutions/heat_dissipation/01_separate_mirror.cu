@@ -1,6 +1,6 @@
-// Three steps an iteration, a kernel (or two) each: every cell's new temperature and how much it changed; the mirror
+// Three steps per iteration, each with a kernel (or two): every cell's new temperature and its change; the mirror
 // columns; the largest change, reduced in global memory in two phases. Launches on one stream run one after the other,
-// so each kernel finds all that the one before it has written: that is the barrier across all blocks.
+// so each kernel sees everything that the previous one has written: this is the barrier across all blocks.
 
 #include <algorithm>
 #include <cmath>
@@ -35,7 +35,7 @@ __global__ void update_kernel(const double* current, double* next, const double*
     }
     //@ starter
     //@ // TODO: one thread, one cell (i, j): j from the block's and thread's x, i from their y. The last blocks reach
-    //@ // beyond the field. A grid has no more than 65,535 blocks in y: where rows are more, a thread goes on with
+    //@ // beyond the field. A grid has at most 65,535 blocks in y: if there are more rows, a thread continues with
     //@ // i += gridDim.y * BLOCK_Y. In current and next the cell is at (i + 1) * (columns + 2) + j + 1. Write its new
     //@ // value to next, and how much it changed to changes[i * columns + j].
     //@ end
@@ -50,11 +50,11 @@ __global__ void mirror_kernel(double* field, std::size_t rows, std::size_t colum
     row[0] = row[columns];
     row[columns + 1] = row[1];
     //@ starter
-    //@ // TODO: one thread, one row of cells. Leave the halo rows alone.
+    //@ // TODO: one thread, one row of cells. Do not change the halo rows.
     //@ end
 }
 
-// Puts the largest of values[0], values[stride], … (count of them) into values[0]; one block, all in global memory.
+// Moves the largest of the `count` values values[0], values[stride], … to values[0]: one block, in global memory.
 __device__ void reduce_line(double* values, std::size_t count, std::size_t stride) {
     //@ begin
     const std::size_t t = threadIdx.x;
@@ -70,9 +70,9 @@ __device__ void reduce_line(double* values, std::size_t count, std::size_t strid
             values[t * stride] = std::fmax(values[t * stride], values[(t + half) * stride]);
     }
     //@ starter
-    //@ // TODO: thread t takes the largest of values t, t + line_threads, t + 2 * line_threads … and leaves it at t
+    //@ // TODO: thread t finds the largest of values t, t + line_threads, t + 2 * line_threads … and stores it at t
     //@ // (indices times stride). Then the tree: the upper half of the line_threads places is compared with the lower,
-    //@ // then half as many, until one is left. What has to happen between two steps, and which places hold no value?
+    //@ // then half as many, until one is left. What must happen between two steps, and which places have no value?
     //@ end
 }
 

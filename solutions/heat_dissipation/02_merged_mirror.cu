@@ -1,6 +1,6 @@
-// The thread that computes a cell at the edge also writes its mirror: one launch less in every iteration. The price: in
-// the warps at the edge, a few threads have extra work, and the rest of their warp waits for them. The largest
-// change is found as before, in global memory.
+// The thread that computes a cell at the edge also writes its mirror, which saves a launch per iteration. However, in
+// the warps at the edge, a few threads have additional work, and the rest of their warp waits for them. The largest
+// change is computed as in stage 01, in global memory.
 
 #include <algorithm>
 #include <cmath>
@@ -41,7 +41,7 @@ __global__ void update_kernel(const double* current, double* next, const double*
     }
 }
 
-// Puts the largest of values[0], values[stride], … (count of them) into values[0]; one block, all in global memory.
+// Moves the largest of the `count` values values[0], values[stride], … to values[0]: one block, in global memory.
 __device__ void reduce_line(double* values, std::size_t count, std::size_t stride) {
     const std::size_t t = threadIdx.x;
     if (t < count) {

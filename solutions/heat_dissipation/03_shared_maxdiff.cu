@@ -1,6 +1,6 @@
-// No matrix of changes, so a field fits if two copies of it fit: comparing them shows how much each cell changed.
-// Each block of a grid as large as the machine walks over its share of them, its threads bring their largest changes
-// together in shared memory, and a second launch does the same with the blocks' results.
+// There is no matrix of changes, so only two copies of the field need memory: their difference is each cell's change.
+// The grid has as many blocks as the GPU can run at once. Each block compares its share of the cells, finds its largest
+// change in shared memory, and a second launch does the same with the blocks' results.
 
 #include <algorithm>
 #include <cmath>
@@ -52,7 +52,7 @@ __device__ void store_block_maximum(double value, double* maxima) {
     if (threadIdx.x == 0) maxima[blockIdx.x] = largest[0];
     //@ starter
     //@ // TODO: an array of REDUCE_BLOCK doubles in __shared__ memory, the tree of stage 01 in it, and thread 0 writes
-    //@ // what is left at the end.
+    //@ // the result.
     //@ end
 }
 
@@ -63,7 +63,7 @@ __global__ void compare_kernel(const double* current, const double* next, std::s
     for (std::size_t k = std::size_t{blockIdx.x} * REDUCE_BLOCK + threadIdx.x; k < count; k += gridDim.x * REDUCE_BLOCK)
         largest = std::fmax(largest, std::fabs(next[k] - current[k]));
     //@ starter
-    //@ // TODO: this thread's share of the count places of both fields: begin at its number in the grid, and go on by
+    //@ // TODO: this thread's share of the `count` elements of both fields: begin at its number in the grid; advance by
     //@ // the number of threads in the grid. largest is the largest |next - current| of them.
     //@ end
     store_block_maximum(largest, maxima);

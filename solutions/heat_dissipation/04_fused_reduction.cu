@@ -1,6 +1,6 @@
 // One kernel an iteration, one pass over memory. A thread walks down a column and keeps the three rows that it needs in
-// registers; the largest change is reduced where it arises, by shuffles, then one atomic per block. And the host no
-// longer waits in every iteration: each kernel looks itself whether the one before it was the last, and then does
+// registers; the largest change is reduced at once, by shuffles and then one atomic per block. And the host no
+// longer waits in every iteration: each kernel tests whether the previous iteration was the last one, and then does
 // nothing; the host reads the largest changes of a whole batch at once and counts.
 
 #include <algorithm>
@@ -90,8 +90,8 @@ __device__ double update_cells(const double* current, double* next, const double
         here = below;
     }
     //@ starter
-    //@ // TODO: walk down the cells. Keep Sides of the row above, this row and the row below; going on, two of them
-    //@ // stay and one is loaded, best some rows before it is needed. Write each new value to next and, at the edges,
+    //@ // TODO: walk down the cells. Keep Sides of the row above, this row and the row below; for the next row, two of
+    //@ // them stay and one is loaded, best some rows in advance. Write each new value to next and, at the edges,
     //@ // to the mirror columns; largest is the largest change.
     //@ end
     return largest;

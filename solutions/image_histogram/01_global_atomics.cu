@@ -1,5 +1,5 @@
 // One thread, one pixel: it adds 1 to the pixel's bin in global memory. The addition must be atomic, or threads that
-// count at the same time lose counts. It is right, and simple, and all threads queue at 256 words.
+// count at the same time lose counts. This is simple and right, but all threads compete for 256 words.
 
 #include "labs/image_histogram/lab.h"
 
@@ -12,8 +12,8 @@ __global__ void count_kernel(const unsigned char* pixels, unsigned* bins, std::s
     const std::size_t i = std::size_t{blockIdx.x} * BLOCK + threadIdx.x;
     if (i < n) atomicAdd(&bins[pixels[i]], 1u);
     //@ starter
-    //@ // TODO: which pixel is this thread's? The last block has threads past the end. The pixel's value is the number
-    //@ // of the bin to which 1 is to be added: atomicAdd(&bins[…], 1u).
+    //@ // TODO: compute the index of this thread's pixel. The last block has threads past the end. The pixel's value is
+    //@ // the number of its bin. Add 1 to the bin: atomicAdd(&bins[…], 1u).
     //@ end
 }
 
@@ -26,6 +26,6 @@ void image_histogram(const unsigned char* pixels, unsigned* bins, std::size_t n,
     CUDA_CHECK(cudaGetLastError());
     //@ starter
     //@ // TODO: set all bins to 0 (cudaMemset counts bytes), then launch count_kernel with a thread for every pixel.
-    //@ // Without pixels there is nothing to launch.
+    //@ // If there are no pixels, launch nothing.
     //@ end
 }

@@ -1,6 +1,6 @@
-// A grid that fits the device, not the picture: every thread counts many pixels. Neighbouring threads take neighbouring
-// pixels, and then all stride on by the number of threads in the grid. The atomics are as many as before, and meet at
-// the same words; what is saved is starting a thread for every pixel.
+// The size of the grid fits the device, not the picture: every thread counts many pixels. Neighbouring threads take
+// neighbouring pixels, and then advance by the number of threads in the grid. There are as many atomics as before, on
+// the same words, but the GPU need not start a thread for every pixel.
 
 #include <algorithm>
 

@@ -1,5 +1,5 @@
 // Every block has its own bins in shared memory, which only its own threads use. At the end the
-// block adds each of its bins to the global one, so 256 atomics a block remain of one for every pixel.
+// block adds each of its bins to the global one, so each block needs only 256 global atomics instead of one per pixel.
 
 #include <algorithm>
 
@@ -28,8 +28,8 @@ __global__ void count_kernel(const unsigned char* pixels, unsigned* bins, std::s
 
     for (int bin = threadIdx.x; bin < bin_count; bin += BLOCK) atomicAdd(&bins[bin], block_bins[bin]);
     //@ starter
-    //@ // TODO: three steps, and all threads have to wait for each other between them:
-    //@ // 1. set block_bins to 0: shared memory holds garbage. There are 256 bins, whatever BLOCK is;
+    //@ // TODO: three steps; between two steps, all threads must wait for each other:
+    //@ // 1. set block_bins to 0, because shared memory contains garbage. There are 256 bins, whatever BLOCK is;
     //@ // 2. count as in stage 02, but in block_bins: other threads of the block count at the same time;
     //@ // 3. add each of block_bins to its bin in global memory: other blocks add at the same time.
     //@ (void)block_bins;

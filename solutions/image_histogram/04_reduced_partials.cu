@@ -1,6 +1,6 @@
-// No atomics in global memory: every block leaves its bins in scratch, as partial bins of its own. Then a kernel adds
-// the upper half of the partials to the lower half, the next one does so with what is left, until one is left. Kernels
-// on one stream run one after the other: that is the barrier between the steps.
+// No atomics in global memory: every block stores its bins in scratch, as separate partial bins. Then a kernel adds
+// the upper half of the partials to the lower half; the next one does the same, until a single one is left. Kernels
+// on one stream run one after the other: this is the barrier between the steps.
 
 #include <algorithm>
 
@@ -34,7 +34,7 @@ __global__ void add_kernel(unsigned* partials, unsigned half) {
     //@ begin
     partials[blockIdx.x * bin_count + threadIdx.x] += partials[(blockIdx.x + half) * bin_count + threadIdx.x];
     //@ starter
-    //@ // TODO: one line. Nobody else reads or writes these two partials meanwhile: no atomic is needed.
+    //@ // TODO: one line. No other block reads or writes these two partials, so you need no atomic.
     //@ (void)partials, (void)half;
     //@ end
 }
@@ -65,8 +65,8 @@ void image_histogram(const unsigned char* pixels, unsigned* bins, std::size_t n,
     }
     CUDA_CHECK(cudaMemcpyAsync(bins, partials, bin_count * sizeof(unsigned), cudaMemcpyDeviceToDevice));
     //@ starter
-    //@ // TODO: while more than one partial is left: half of them, rounded up, stay, and add_kernel adds the others to
-    //@ // the first ones. How many blocks does it take when their number is odd? The last partial goes to bins
+    //@ // TODO: while several partials are left, keep half of them, rounded up, and let add_kernel add the others to
+    //@ // the first ones. How many blocks do you need if the number is odd? Copy the last partial to bins
     //@ // (cudaMemcpyAsync from device to device).
     //@ (void)bins;
     //@ end

@@ -1,7 +1,7 @@
-// 32 copies of the bins in each block's shared memory, one for each lane, and each in a bank of its own: the word of a
-// bin and a lane is at bin * 32 + lane. So the lanes of a warp never meet, neither at an address nor at a bank,
+// 32 copies of the bins in each block's shared memory, one for each lane, each in a different bank: the word of a
+// bin and a lane is at bin * 32 + lane. So the lanes of a warp never use the same address or the same bank,
 // whatever the picture: every atomic on shared memory takes the minimum time. A thread loads 16 pixels at once, and the
-// next ones are on their way while it counts the last ones. What remains is the bandwidth of memory, or the rate of
+// next ones are being loaded while it counts the last ones. The limit is then the bandwidth of memory, or the rate of
 // atomics on shared memory if that is lower: the results in the handout show how much of the bandwidth is used.
 
 #include <algorithm>
@@ -45,7 +45,7 @@ __device__ void count_word(unsigned* columns, unsigned lane, unsigned word) {
     //@ end
 }
 
-// AHEAD vectors, `stride` apart. There is no if: what lies past the end is read at the last place instead and not
+// AHEAD vectors, `stride` apart. There is no if: in place of a vector past the end, the last one is read and not
 // counted. So all loads are issued at once, and no thread waits for them before it uses them.
 __device__ void fetch(uint4 (&to)[AHEAD], const uint4* vectors, unsigned count, unsigned first, unsigned stride) {
 #pragma unroll
@@ -106,17 +106,17 @@ __global__ void __launch_bounds__(BLOCK)
     for (unsigned bin = threadIdx.x; bin < bin_count; bin += BLOCK) {
         unsigned sum = 0;
         //@ begin
-        // Each lane begins at a column of its own, or all 32 would read the same bank.
+        // Each lane begins at a different column, because otherwise all 32 would read the same bank.
 #pragma unroll 8
         for (unsigned k = 0; k < lanes; ++k) sum += columns[bin * lanes + (k + lane) % lanes];
         //@ starter
         //@ // TODO: add up the bin's row, columns[bin * 32] to columns[bin * 32 + 31]. The 32 lanes of a warp have 32
-        //@ // rows: if all begin at column 0, they read the same bank. Let each begin at another column.
+        //@ // rows: if all begin at column 0, they read the same bank. Let each begin at a different column.
         //@ end
         if (sum > 0) atomicAdd(&totals[bin], sum);
     }
 
-    // The block that is the last to arrive here writes all out, and leaves totals and finished_blocks as 0.
+    // The last block to arrive here writes all bins, and resets totals and finished_blocks to 0.
     __shared__ bool is_last;
     __syncthreads();
     if (threadIdx.x == 0) {

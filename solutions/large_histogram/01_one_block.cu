@@ -1,5 +1,5 @@
-// A block per histogram. There is no atomic on bytes, so four bins share a word, and a compare-and-swap exchanges the
-// word whole: it never adds to a byte that it has not just seen below the cap, so no byte runs over into the next one.
+// One block per histogram. There is no atomic on bytes, so four bins share a word, and a compare-and-swap replaces the
+// whole word: it adds only to a byte that it has just seen below the cap, so no byte overflows into the next one.
 
 #include "labs/large_histogram/lab.h"
 
@@ -7,7 +7,7 @@
 #define BLOCK 1024
 #endif
 
-// One more in a bin, unless it has reached the cap.
+// Adds 1 to a bin, unless the bin has reached the cap.
 __device__ void count(unsigned* words, unsigned bin) {
     //@ begin
     unsigned* word = words + bin / 4;
@@ -20,8 +20,8 @@ __device__ void count(unsigned* words, unsigned bin) {
     }
     //@ starter
     //@ // TODO: the bin is byte bin % 4 of word bin / 4. Read the word; as long as the byte is below soft_cap, try to
-    //@ // replace the word by one whose byte is one more: atomicCAS(word, seen, wanted) does so only if the word is
-    //@ // still what you have seen, and returns what it was.
+    //@ // replace the word by one whose byte is larger by 1: atomicCAS(word, seen, wanted) does so only if the word is
+    //@ // still the one that you have seen, and returns the old word.
     //@ (void)words, (void)bin;
     //@ end
 }

@@ -1,5 +1,5 @@
-// Values cluster, so of SPLIT shares one under the other, those in the middle had nearly all the work. Now block s owns
-// rows s, s + SPLIT, s + 2 SPLIT …, and each has about as much to do. And it keeps those of its bins that lie in the
+// Values cluster, so if shares are bands of rows, the blocks in the middle have nearly all the work. Now block s owns
+// rows s, s + SPLIT, s + 2 SPLIT …, so all blocks have about the same work. Each keeps its bins that lie in the
 // middle of the histogram in shared memory: atomics there do not go through the L2.
 
 #include "labs/large_histogram/lab.h"
@@ -18,7 +18,7 @@ struct Bin {
     unsigned shift;
 
     __device__ unsigned look() const { return *const_cast<volatile unsigned*>(word); }
-    // One more, unless it has reached the cap; the word was seen a moment ago.
+    // Adds 1, unless the bin has reached the cap; its word was read a moment ago.
     __device__ void count(unsigned seen) const {
         while ((seen >> shift & 255) < soft_cap) {
             const unsigned found = atomicCAS(word, seen, seen + (1u << shift));
@@ -47,15 +47,15 @@ struct Region {
         return {inside ? window + (y * width + x) / 4 : histogram + bin / 4, bin % 4 * 8};
     }
     //@ starter
-    //@ // TODO: a bin is this block's if its row, bin >> column_bits, is one of the block's rows.
+    //@ // TODO: a bin belongs to this block if its row, bin >> column_bits, is one of the block's rows.
     //@ __device__ bool owns(unsigned /*bin*/) const { return false; }
     //@
-    //@ // TODO: where a bin that the block owns is counted: in the window, if its row and its column lie there, else in
+    //@ // TODO: return where a bin of the block is counted: in the window, if its row and column lie there, else in
     //@ // the histogram. first_column and width are multiples of 16: which byte of the word is it in either case?
     //@ __device__ Bin find(unsigned /*bin*/) const { return {histogram, 0}; }
     //@ end
 
-    // Zeros, 16 bytes at a time.
+    // Writes zeros, 16 bytes at a time.
     __device__ void clear() const {
         const unsigned row_vectors = columns() / 16;
         for (unsigned i = threadIdx.x; i < rows * row_vectors; i += BLOCK)
@@ -71,11 +71,11 @@ struct Region {
             row(first_row + i / row_vectors)[first_column / 16 + i % row_vectors] =
                 reinterpret_cast<const uint4*>(window)[i];
         //@ starter
-        //@ // TODO: the window's rows to where they belong in the histogram, 16 bytes at a time, as clear() does.
+        //@ // TODO: copy the window's rows to their places in the histogram, 16 bytes at a time, as clear() does.
         //@ end
     }
 
-    // A row of its own, in the histogram.
+    // One of the block's rows, in the histogram.
     __device__ uint4* row(unsigned r) const {
         return reinterpret_cast<uint4*>(histogram) + (r * SPLIT + share) * (columns() / 16);
     }
@@ -113,7 +113,7 @@ __device__ void count_all(const Region& region, const unsigned* values, std::siz
     if (threadIdx.x < n - tail) count_one(region, values[tail + threadIdx.x]);
 }
 
-// The window in the middle of what a block owns.
+// The window in the middle of a block's rows.
 __device__ void place_window(Region& region) {
     region.width = min(region.columns(), usual_width);
     region.height = min(region.rows, window_bytes / region.width);

@@ -1,5 +1,5 @@
-// One thread counts everything. A GPU can hardly be slower, but nothing can go wrong between threads, and the code
-// around the kernel stays as it is here: allocate memory, copy the input in, copy the bins back, free the memory.
+// One thread counts everything. This is as slow as a GPU can be, but threads cannot disturb each other, and the code
+// around the kernel is the same in later stages: allocate memory, copy the input in, copy the bins back, free memory.
 
 #include "labs/saturating_histogram/lab.h"
 
@@ -24,7 +24,7 @@ void saturating_histogram(const std::uint32_t* input, std::uint8_t* bins, std::s
     count_kernel<<<1, 1>>>(input, bins, width, height, pitch);
     CUDA_CHECK(cudaGetLastError());
     //@ starter
-    //@ // TODO: launch count_kernel with a single thread, and ask cudaGetLastError, through CUDA_CHECK, whether it
+    //@ // TODO: launch count_kernel with a single thread, and use CUDA_CHECK(cudaGetLastError()) to test whether it
     //@ // started.
     //@ end
 }
@@ -44,8 +44,8 @@ void saturating_histogram_host(const std::uint32_t* input, std::uint8_t* bins, s
     CUDA_CHECK(cudaFree(device_input));
     CUDA_CHECK(cudaFree(device_bins));
     //@ starter
-    //@ // TODO: here the pointers are the host's. Get device memory for height * pitch elements and for the bins
-    //@ // (cudaMalloc), copy the input there, padding and all (cudaMemcpy), call saturating_histogram on the device's
+    //@ // TODO: here the pointers are host pointers. Allocate device memory for height * pitch elements and the bins
+    //@ // (cudaMalloc), copy the input there with its padding (cudaMemcpy), call saturating_histogram on the device's
     //@ // pointers (it needs no scratch: nullptr), copy the bins back, and free what you allocated.
     //@ end
 }

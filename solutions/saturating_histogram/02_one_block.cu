@@ -1,5 +1,5 @@
-// One block: each thread counts a contiguous slice of the elements. Threads meet at the bins, so they add atomically,
-// and atomics need bins of 32 bits: a second kernel narrows them to 8. Slow because a warp's 32 threads read 32 places
+// One block: each thread counts a contiguous slice of the elements. Threads share the bins, so they add atomically,
+// and atomics need bins of 32 bits: a second kernel narrows them to 8. It is slow, because a warp's threads read places
 // far apart, and because there is only one block.
 
 #include "labs/saturating_histogram/lab.h"
@@ -28,8 +28,8 @@ __global__ void count_kernel(const std::uint32_t* input, unsigned* counts, std::
         }
     }
     //@ starter
-    //@ // TODO: cut the width * height elements into BLOCK slices, rounded up, and count the one of this thread.
-    //@ // Element i is in row i / width, column i % width: divide once, at the beginning of the slice, and then go from
+    //@ // TODO: divide the width * height elements into BLOCK slices, rounded up, and count this thread's slice.
+    //@ // Element i is in row i / width, column i % width: divide once, at the beginning of the slice; then move from
     //@ // element to element and from row to row.
     //@ end
 }
@@ -39,7 +39,7 @@ __global__ void narrow_kernel(const unsigned* counts, std::uint8_t* bins) {
     const unsigned b = threadIdx.x;
     bins[b] = static_cast<std::uint8_t>(counts[b] < bin_full ? counts[b] : bin_full);
     //@ starter
-    //@ // TODO: thread b turns count b into bin b: the count itself, or 255 if it is more.
+    //@ // TODO: thread b computes bin b from count b: the count itself, or 255 if it is larger.
     //@ end
 }
 
@@ -62,7 +62,7 @@ void saturating_histogram(const std::uint32_t* input, std::uint8_t* bins, std::s
     CUDA_CHECK(cudaGetLastError());
     //@ starter
     //@ // TODO: the counts are in scratch, which holds garbage. Clear them (cudaMemsetAsync), launch count_kernel with
-    //@ // one block of BLOCK threads, then narrow_kernel with a thread for each bin. What is on one stream is done in
+    //@ // one block of BLOCK threads, then narrow_kernel with a thread per bin. Operations on one stream run in
     //@ // order.
     //@ (void)input, (void)pitch, (void)scratch;
     //@ end

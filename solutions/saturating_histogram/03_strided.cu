@@ -1,4 +1,4 @@
-// Threads step through the input side by side: thread t takes elements t, t + BLOCK, t + 2 BLOCK … The 32 loads of a
+// Threads step through the input together: thread t takes elements t, t + BLOCK, t + 2 BLOCK … The 32 loads of a
 // warp lie next to each other, and a sector of 32 bytes serves eight of them. But neighbours in a row are often equal:
 // now they are counted at the same time, and atomics on one bin wait for each other.
 
@@ -13,7 +13,7 @@ __device__ void count(unsigned* bins, std::uint32_t value) {
     if (bins[value] < bin_full) atomicAdd(&bins[value], 1u);
 }
 
-// Goes through the elements row by row, `stride` of them at a time, and leaves out the padding. One division per
+// Goes through the elements row by row, `stride` of them at a time, and skips the padding. It needs one division per
 // thread, none per element.
 class Walk {
   public:
@@ -25,7 +25,7 @@ class Walk {
           step_(stride / width * pitch + columns_),
           padding_(pitch - width) {}
 
-    // Where in input the present element is; goes on to the next one.
+    // Returns the position in input of the current element, and advances to the next one.
     __device__ std::size_t next() {
         const std::size_t offset = offset_;
         column_ += columns_;
@@ -49,8 +49,8 @@ __global__ void count_kernel(const std::uint32_t* input, unsigned* counts, unsig
     Walk walk(threadIdx.x, BLOCK, width, pitch);
     for (std::size_t at = walk.next(); at < end; at = walk.next()) count(counts, input[at]);
     //@ starter
-    //@ // TODO: a Walk from this thread's number on, BLOCK elements at a time. Count what lies at each place that
-    //@ // next() gives, as long as that is before the end.
+    //@ // TODO: a Walk from this thread's number on, BLOCK elements at a time. Count the element at each position that
+    //@ // next() returns, as long as this is before the end.
     //@ (void)input, (void)counts, (void)width, (void)pitch, (void)end;
     //@ end
 }

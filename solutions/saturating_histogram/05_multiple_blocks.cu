@@ -1,5 +1,5 @@
-// A block runs on one multiprocessor: now there are two for each of them. Each counts its share of the elements in bins
-// of its own; at the end each adds all its bins to those in memory.
+// A block runs on one multiprocessor, so now there are two blocks for each multiprocessor. Each counts its share of the
+// elements in its own bins; at the end, each adds all its bins to those in memory.
 
 #include <algorithm>
 
@@ -17,7 +17,7 @@ __device__ void count(unsigned* bins, std::uint32_t value) {
     if (bins[value] < bin_full) atomicAdd(&bins[value], 1u);
 }
 
-// Goes through the elements row by row, `stride` of them at a time, and leaves out the padding. One division per
+// Goes through the elements row by row, `stride` of them at a time, and skips the padding. It needs one division per
 // thread, none per element.
 class Walk {
   public:
@@ -29,7 +29,7 @@ class Walk {
           step_(stride / width * pitch + columns_),
           padding_(pitch - width) {}
 
-    // Where in input the present element is; goes on to the next one.
+    // Returns the position in input of the current element, and advances to the next one.
     __device__ std::size_t next() {
         const std::size_t offset = offset_;
         column_ += columns_;
@@ -60,7 +60,7 @@ __global__ void count_kernel(const std::uint32_t* input, unsigned* counts, unsig
 
     for (unsigned b = threadIdx.x; b < bin_count; b += BLOCK) atomicAdd(&counts[b], own[b]);
     //@ starter
-    //@ // TODO: as in stage 04, but the elements are shared out among all threads of the grid: where does this one
+    //@ // TODO: as in stage 04, but the elements are divided among all threads of the grid: where does this one
     //@ // begin, and how far does it step? In the end blocks add their bins to counts, at the same time and in any
     //@ // order.
     //@ (void)input, (void)counts, (void)width, (void)pitch, (void)end;
@@ -83,7 +83,7 @@ unsigned count_multiprocessors() {
     return static_cast<unsigned>(multiprocessors);
 }
 
-// BLOCKS_PER_SM for each multiprocessor, but no more than have something to do.
+// BLOCKS_PER_SM blocks for each multiprocessor, but no more than have elements to count.
 unsigned blocks_for(std::size_t elements) {
     const std::size_t useful = (elements + BLOCK - 1) / BLOCK;
     return static_cast<unsigned>(std::min<std::size_t>(useful, count_multiprocessors() * BLOCKS_PER_SM));
@@ -104,7 +104,7 @@ void saturating_histogram(const std::uint32_t* input, std::uint8_t* bins, std::s
     narrow_kernel<<<1, bin_count>>>(counts, bins);
     CUDA_CHECK(cudaGetLastError());
     //@ starter
-    //@ // TODO: now that blocks add to counts, what must it hold before the first one does? Then launch blocks_for(…)
+    //@ // TODO: now blocks add to counts: what must it contain before the first block adds? Then launch blocks_for(…)
     //@ // blocks, and the narrowing kernel.
     //@ (void)input, (void)pitch, (void)scratch;
     //@ end

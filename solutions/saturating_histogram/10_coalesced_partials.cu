@@ -1,4 +1,4 @@
-// No atomics between blocks, and nothing to clear before: each block writes its bins to its own place, and the second
+// No atomics between blocks, and nothing to clear first: each block writes its bins to its own place, and the second
 // kernel adds them up. That moves more bytes, but neighbouring threads move neighbouring ones.
 
 #include <algorithm>
@@ -20,7 +20,7 @@ __device__ void count(unsigned* bins, std::uint32_t value) {
     if (bins[value] < bin_full) atomicAdd(&bins[value], 1u);
 }
 
-// Goes through the elements row by row, `stride` of them at a time, and leaves out the padding. One division per
+// Goes through the elements row by row, `stride` of them at a time, and skips the padding. It needs one division per
 // thread, none per element.
 class Walk {
   public:
@@ -32,7 +32,7 @@ class Walk {
           step_(stride / width * pitch + columns_),
           padding_(pitch - width) {}
 
-    // Where in input the present element is; goes on to the next one.
+    // Returns the position in input of the current element, and advances to the next one.
     __device__ std::size_t next() {
         const std::size_t offset = offset_;
         column_ += columns_;
@@ -99,7 +99,7 @@ __global__ void sum_kernel(const unsigned* partials, unsigned blocks, std::uint8
     for (unsigned y = 1; y < group; ++y) sum += sums[y][threadIdx.x];
     bins[b] = static_cast<std::uint8_t>(min(sum, bin_full));
     //@ starter
-    //@ // TODO: add up this thread's share of bin b of all blocks, and put the sum into sums. When all have done so,
+    //@ // TODO: add up this thread's share of bin b of all blocks, and store the sum in sums. When all have done so,
     //@ // threads with threadIdx.y == 0 add up the 32 sums of their bin, take the smaller of that and 255, and write
     //@ // the bin.
     //@ (void)sums, (void)b;
@@ -113,7 +113,7 @@ unsigned count_multiprocessors() {
     return static_cast<unsigned>(multiprocessors);
 }
 
-// BLOCKS_PER_SM for each multiprocessor, but no more than have a whole step to do.
+// BLOCKS_PER_SM blocks for each multiprocessor, but no more than have a whole step to do.
 unsigned blocks_for(std::size_t elements) {
     const std::size_t useful = std::max<std::size_t>(elements / (BLOCK * PER_STEP), 1);
     return static_cast<unsigned>(std::min<std::size_t>(useful, count_multiprocessors() * BLOCKS_PER_SM));

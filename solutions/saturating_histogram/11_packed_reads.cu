@@ -1,5 +1,5 @@
 // One load reads four elements: uint4 is 16 bytes, and every row begins at a multiple of 512. The last vector of a row
-// may be part padding. It may be loaded whole, since pitch is a multiple of four, but only what belongs to the row is
+// can be partly padding. It can be loaded as a whole, because pitch is a multiple of four, but only its elements are
 // counted.
 
 #include <algorithm>
@@ -50,7 +50,7 @@ class Walk {
 
     __device__ unsigned column() const { return column_; }
 
-    // Where in input the present vector is; goes on to the next one.
+    // Returns the position in input of the current vector, and advances to the next one.
     __device__ std::size_t next() {
         const std::size_t offset = offset_;
         column_ += columns_;
@@ -93,7 +93,7 @@ __global__ void count_kernel(const uint4* input, unsigned* partials, unsigned wi
     } while (at[VECTORS - 1] < end);
     //@ starter
     //@ // TODO: as in stage 09, with vectors in place of elements. How many elements of the row are left from a vector
-    //@ // on? walk.column() is the present vector's number in its row: ask before next().
+    //@ // on? walk.column() is the current vector's number in its row: call it before next().
     //@ (void)walk, (void)input, (void)end;
     //@ end
     __syncthreads();
@@ -124,7 +124,7 @@ unsigned count_multiprocessors() {
     return static_cast<unsigned>(multiprocessors);
 }
 
-// BLOCKS_PER_SM for each multiprocessor, but no more than have a whole step to do.
+// BLOCKS_PER_SM blocks for each multiprocessor, but no more than have a whole step to do.
 unsigned blocks_for(std::size_t elements) {
     const std::size_t useful = std::max<std::size_t>(elements / (BLOCK * VECTORS * vector_elements), 1);
     return static_cast<unsigned>(std::min<std::size_t>(useful, count_multiprocessors() * BLOCKS_PER_SM));

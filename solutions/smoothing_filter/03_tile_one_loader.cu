@@ -1,5 +1,5 @@
 // The block's pixels and the halo of two around them are loaded to shared memory once and read from there 25 times.
-// Here one thread loads everything, and the others wait: the slowest stage, to see what that costs.
+// Here one thread loads everything, and the others wait. This is the slowest stage, and shows what this costs.
 
 #include "labs/smoothing_filter/lab.h"
 
@@ -28,7 +28,7 @@ __global__ void smoothing_filter_kernel(const float* image, float* out, int widt
     __syncthreads();  // outside the if: all threads of a block must reach a barrier, or none
     //@ starter
     //@ // TODO: an array tile of tile_y x tile_x floats in shared memory. One thread of the block fills it with image
-    //@ // from row top and column left on, as far as image has pixels. All others wait until it has: where must the
+    //@ // from row top and column left on, as far as image has pixels. All others wait for it: where must the
     //@ // __syncthreads() stand?
     //@ (void)pitch, (void)rows, (void)tile_x, (void)tile_y;
     //@ end

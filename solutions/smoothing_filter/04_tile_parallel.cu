@@ -1,6 +1,6 @@
-// All threads load the tile. It is larger than what the block computes, by the halo, so each thread loads a pixel of
+// All threads load the tile. The halo makes it larger than the block's part of out, so each thread loads a pixel of
 // the tile and then those one block further right and down, until the halo and its corners are loaded, too. Each thread
-// also computes ROWS pixels below each other: five of them share most of the pixels that they read from the tile.
+// also computes ROWS pixels, one below the other: five of them share most of the pixels that they read from the tile.
 
 #include "labs/smoothing_filter/lab.h"
 
@@ -54,7 +54,7 @@ __global__ void smoothing_filter_kernel(const float* image, float* out, int widt
     }
     //@ starter
     //@ // TODO: ROWS sums, one below the other. Column by column of the filter, read ROWS + 4 pixels of the tile once
-    //@ // and let every sum have its five of them.
+    //@ // and add five of them to each sum.
     //@ (void)sums, (void)weights, (void)tile;
     //@ end
 #pragma unroll

@@ -1,5 +1,5 @@
 // One thread per element: thread i of the grid computes out[i].
-// The grid comes in whole blocks, so its last block has threads past the end. They must do nothing, hence the guard.
+// The grid consists of whole blocks, so its last block can have threads past the end. The guard excludes them.
 
 #include "labs/vector_add/lab.h"
 
@@ -13,8 +13,8 @@ __global__ void vector_add_kernel(const float* a, const float* b, float* out, st
     const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
     if (i < n) out[i] = a[i] + b[i];
     //@ starter
-    //@ // TODO: which element is this thread's? Compute it from blockIdx, blockDim and threadIdx.
-    //@ // Add it, unless it lies past the end.
+    //@ // TODO: compute the index of this thread's element from blockIdx, blockDim and threadIdx.
+    //@ // Add the element, unless it is past the end.
     //@ end
 }
 
@@ -25,8 +25,8 @@ void vector_add(const float* a, const float* b, float* out, std::size_t n, void*
     vector_add_kernel<<<static_cast<unsigned>(blocks), BLOCK>>>(a, b, out, n);
     CUDA_CHECK(cudaGetLastError());  // a launch returns no value: ask whether it was accepted
     //@ starter
-    //@ // TODO: launch vector_add_kernel with BLOCK threads a block and as many blocks as n elements need, the last one
-    //@ // perhaps not full. What about n = 0? Then check cudaGetLastError() with CUDA_CHECK.
+    //@ // TODO: launch vector_add_kernel with BLOCK threads per block and as many blocks as n elements need. The last
+    //@ // block may not be full. What about n = 0? Then check cudaGetLastError() with CUDA_CHECK.
     //@ end
 }
 
@@ -47,7 +47,7 @@ void vector_add_host(const float* a, const float* b, float* out, std::size_t n) 
     CUDA_CHECK(cudaFree(device_b));
     CUDA_CHECK(cudaFree(device_out));
     //@ starter
-    //@ // TODO: here the pointers are the host's. Get device memory (cudaMalloc), copy a and b there (cudaMemcpy), call
-    //@ // vector_add on the device's pointers, copy the result back, and free (cudaFree) what you allocated.
+    //@ // TODO: here the pointers are host pointers. Get device memory (cudaMalloc), copy a and b to it (cudaMemcpy),
+    //@ // call vector_add on the device's pointers, copy the result back, and free all that you allocated (cudaFree).
     //@ end
 }

@@ -1,5 +1,5 @@
-// Grid-stride loop: a grid of fixed size walks over all elements, each thread stepping by the number of threads.
-// The grid fits the machine instead of the data, any n is right, and neighbouring threads still touch neighbours.
+// Grid-stride loop: a grid of fixed size processes all elements; each thread advances by the number of threads.
+// The size of the grid fits the GPU, not the data; any n works, and neighbouring threads still access neighbours.
 
 #include <algorithm>
 
@@ -31,7 +31,7 @@ unsigned count_multiprocessors() {
 void vector_add(const float* a, const float* b, float* out, std::size_t n, void* /*scratch*/) {
     if (n == 0) return;
     //@ begin
-    // No more blocks than there is work for: small vectors would start threads that find nothing to do.
+    // At most as many blocks as there is work for: for a small vector, other threads would have nothing to do.
     const std::size_t needed = (n + BLOCK - 1) / BLOCK;
     const std::size_t blocks = std::min<std::size_t>(needed, count_multiprocessors() * BLOCKS_PER_SM);
     vector_add_kernel<<<static_cast<unsigned>(blocks), BLOCK>>>(a, b, out, n);

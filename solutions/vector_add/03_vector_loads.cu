@@ -1,6 +1,6 @@
-// 128-bit loads: a thread moves four floats with one instruction, and several of them before it stores the first.
-// Memory is the limit. It is busy only if enough bytes are under way at any time: wide loads, and more than one of
-// them in flight per thread, keep it so with few instructions.
+// 128-bit loads: one instruction loads four floats, and a thread loads several such vectors before it stores the first.
+// Memory is the limit. It is busy only if enough bytes are in flight at any time. With wide loads, and several of them
+// in flight per thread, few instructions are enough for this.
 
 #include <algorithm>
 
@@ -50,7 +50,7 @@ void vector_add(const float* a, const float* b, float* out, std::size_t n, void*
     if (n == 0) return;
     //@ begin
     const std::size_t blocks = (n / 4 + BLOCK * VECTORS - 1) / (BLOCK * VECTORS);
-    // At least one: it also adds what is left after the whole vectors.
+    // At least one block: it also adds the elements after the last whole vector.
     vector_add_kernel<<<static_cast<unsigned>(std::max<std::size_t>(blocks, 1)), BLOCK>>>(a, b, out, n);
     CUDA_CHECK(cudaGetLastError());
     //@ starter

@@ -1,5 +1,5 @@
-// Every thread puts one product into shared memory, thread 0 adds up its block's, and one atomicAdd per block brings
-// the blocks together. Slow where it is serial: while thread 0 adds, the rest of the block waits.
+// Every thread stores one product in shared memory, thread 0 adds up the block's products, and one atomicAdd per block
+// adds up the blocks' sums. The serial part is slow: while thread 0 adds, the other threads of the block wait.
 
 #include "labs/dot_product/lab.h"
 
@@ -9,9 +9,9 @@
 
 __global__ void dot_product_kernel(const int* a, const int* b, int* out, std::size_t n) {
     // TODO: an array of BLOCK ints in __shared__ memory; each thread stores its product there, or 0 past the end.
-    // When all are there (__syncthreads), thread 0 adds them up, and its sum to out with atomicAdd.
+    // When all have been stored (__syncthreads), thread 0 adds them up, and adds its sum to out with atomicAdd.
 }
 
 void dot_product(const int* a, const int* b, int* out, std::size_t n, void* /*scratch*/) {
-    // TODO: out holds garbage: what must it hold before the first block adds to it? Then launch enough blocks.
+    // TODO: out contains garbage. What must it contain before the first block adds? Then launch enough blocks.
 }

@@ -1,6 +1,6 @@
 // The block adds its products as a tree, neighbours first: products 0 and 1, 2 and 3, …, then at distance 2, 4, 8 …
-// log2(BLOCK) steps instead of BLOCK. But the threads that still work lie ever further apart: up to distance 16, every
-// warp runs, for ever fewer of its 32 lanes.
+// log2(BLOCK) steps instead of BLOCK. But the distance between active threads grows with each step: up to distance 16,
+// every warp still runs, with fewer and fewer active lanes.
 
 #include "labs/dot_product/lab.h"
 
@@ -16,7 +16,7 @@ __global__ void dot_product_kernel(const int* a, const int* b, int* out, std::si
     __syncthreads();
 
     // TODO: for the distances 1, 2, 4, … below BLOCK: every thread whose number is a multiple of twice the distance
-    // adds the sum that lies at that distance after its own. What has to happen between two steps?
+    // adds the sum at that distance after its own. What must all threads do between two steps?
 
     if (threadIdx.x == 0) atomicAdd(out, sums[0]);
 }

@@ -1,5 +1,5 @@
 // The same tree from the other end: the upper half is added to the lower half, then a quarter to a quarter, and so on.
-// The threads that work are always the first ones, so whole warps fall idle instead of diverging, and neighbouring
+// The active threads are always the first ones, so whole warps become idle instead of diverging, and neighbouring
 // threads read neighbouring words: no bank conflicts (stage 02 has none either).
 
 #include "labs/dot_product/lab.h"

@@ -1,6 +1,6 @@
 // One pass at the speed of memory. Each thread keeps a sum in a register over many 128-bit loads, several in flight; a
-// warp adds its 32 sums by shuffles, without shared memory or barriers; the block that finishes last writes out. The
-// grid is only as large as the machine, so there are few sums to bring together.
+// warp adds its 32 sums by shuffles, without shared memory or barriers; the block that finishes last writes to out. The
+// grid has only as many blocks as the GPU can run at once, so there are few sums to combine.
 
 #include <algorithm>
 
@@ -25,7 +25,7 @@ __device__ int dot(int4 x, int4 y) { return x.x * y.x + x.y * y.y + x.z * y.z + 
 __device__ int sum_products(const int* a, const int* b, std::size_t n) {
     const std::size_t vectors = n / 4;
     int sum = 0;
-    // TODO: see a and b as arrays of int4, cut into tiles of BLOCK * VECTORS vectors. This block takes every
+    // TODO: treat a and b as arrays of int4, divided into tiles of BLOCK * VECTORS vectors. This block takes every
     // gridDim.x-th whole tile: each thread loads VECTORS vectors of both operands, BLOCK apart, and only then
     // adds dot(…) of each pair to sum. The vectors after the last whole tile are yours, too.
     const std::size_t i = vectors * 4 + threadIdx.x;  // up to three products are left
@@ -72,7 +72,7 @@ unsigned count_multiprocessors() {
 void dot_product(const int* a, const int* b, int* out, std::size_t n, void* /*scratch*/) {
     const std::size_t tiles = (n / 4 + BLOCK * VECTORS - 1) / (BLOCK * VECTORS);
     const std::size_t blocks = std::min<std::size_t>(tiles, count_multiprocessors() * BLOCKS_PER_SM);
-    // At least one: it adds what is left after the whole vectors, and writes the 0 of an empty sum.
+    // At least one block: it adds the products after the last whole vector, and writes the 0 of an empty sum.
     dot_product_kernel<<<static_cast<unsigned>(std::max<std::size_t>(blocks, 1)), BLOCK>>>(a, b, out, n);
     CUDA_CHECK(cudaGetLastError());
 }

@@ -1,7 +1,7 @@
 // Several iterations in one pass over memory, without shared memory and without barriers. A warp walks down a strip of
-// columns, two per lane, as a pipeline: when a row of the field arrives, the row before it can do its first iteration,
+// columns, two per lane, as a pipeline: when a row of the field arrives, the previous row can do its first iteration,
 // the one before that its second, and so on, STEPS deep. All these rows are in registers; left and right neighbours
-// come from the next lanes, by shuffles. The outermost lanes lack one, so strips overlap, and so do the rows of warps
+// come from adjacent lanes, by shuffles. The outermost lanes lack a neighbour, so strips overlap, as do rows of warps
 // one above the other. If the last iteration lies within a pass, the host repeats that pass with fewer iterations.
 
 #include <algorithm>
@@ -22,7 +22,7 @@
 constexpr unsigned all_lanes = 0xffffffffu;
 constexpr int warp_threads = 32, fewest_rows = 16;
 
-// A strip's lanes at either side that only serve their neighbours, and the columns that the strip owns.
+// The lanes at each side of a strip that only provide neighbours, and the columns that the strip computes.
 __host__ __device__ constexpr int halo_lanes(int steps) { return (steps + 1) / 2; }
 __host__ __device__ constexpr int strip_columns(int steps) { return 2 * (warp_threads - 2 * halo_lanes(steps)); }
 
@@ -31,7 +31,7 @@ struct Pair {
     double left, right;
 };
 
-// The last two rows that an iteration was given: their temperatures, and the sums of the neighbours on the left and on
+// The last two input rows of an iteration: their temperatures, and the sums of the neighbours on the left and on
 // the right.
 struct Window {
     Pair above, here, sides_above, sides_here;
@@ -62,7 +62,7 @@ __device__ double largest_of(double largest, Pair fresh, Pair old) {
     return right > largest ? right : largest;
 }
 
-// Doubles that are not negative have the order of their bits. Few warps find a new maximum: most only read.
+// Doubles that are not negative have the same order as their bits. Few warps find a new maximum, so most only read.
 __device__ void keep_warp_maximum(double value, double* maximum) {
     for (unsigned distance = warp_threads / 2; distance > 0; distance /= 2)
         value = std::fmax(value, __shfl_down_sync(all_lanes, value, distance));
@@ -110,7 +110,7 @@ __device__ Columns columns_of_lane(int strip, int columns) {
     return {wrap(left, columns), wrap(left + 1, columns), own && left < columns, own && left + 1 < columns};
 }
 
-// changes: one value for each iteration of this pass, 0 before; in front of it those of the pass before.
+// changes: one value for each iteration of this pass, initially 0; those of the previous pass are in front of it.
 template <int steps>
 __global__ void __launch_bounds__(WARPS* warp_threads)
     pass_kernel(Field field, int rows_of_warp, double threshold, double* changes, int steps_before) {
@@ -142,11 +142,11 @@ __global__ void __launch_bounds__(WARPS* warp_threads)
         if (row >= 0 && row < field.rows - 1) conductivity += field.columns;
         arriving = columns.load(cells);
         arriving_c = columns.load(conductivity);
-        // TODO: value is row `row` of the field. For each of the steps: with it, the row before can be updated (its
+        // TODO: value is row `row` of the field. For each step: with it, the previous row can be updated (its
         // window has that row and the one above; its weights are weights[step + 1]), unless that is a halo row,
-        // which stays. Keep the largest change of rows top … bottom - 1, let the window move down by one row, and
-        // go on with the fresh row as the next step's value. What leaves the last step is row - steps: if it is one
-        // of rows top … bottom - 1, columns.store it at stored, which then moves on by pitch.
+        // which is constant. Keep the largest change of rows top … bottom - 1, move the window down by a row, and
+        // continue with the new row as the next step's value. The last step gives row - steps: if it is one
+        // of rows top … bottom - 1, columns.store it at stored, which then advances by pitch.
         (void)windows, (void)value, (void)stored;
     }
 #pragma unroll
@@ -213,7 +213,7 @@ HeatState heat_dissipation(double* current, double* next, const double* conducti
             const std::size_t iterations = first + k + 1;
             if (seen[k] >= threshold && iterations != max_iterations) continue;
             const std::size_t pass = (iterations - 1) / STEPS;
-            // TODO: the pass has done too many iterations, unless its last one is the last one of all. If it has,
+            // TODO: the pass did too many iterations, unless its last iteration is the last one of all. If it did,
             // repeat it with only the steps that are needed. Where may that launch put its changes?
             return {fields[(pass + 1) % 2], iterations, seen[k]};
         }

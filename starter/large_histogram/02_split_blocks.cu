@@ -1,6 +1,6 @@
-// SPLIT blocks for each histogram. Every one of them reads all the values, and counts those in its own share of the
-// bins. So SPLIT times as much is read, mostly from the L2 cache; but the histograms that are being made at a time are
-// only one SPLIT-th as many, and when all of these fit into the L2, the bins need not come from memory for every value.
+// SPLIT blocks for each histogram. Each of them reads all values, and counts those in its own share of the
+// bins. So SPLIT times as much is read, mostly from the L2 cache. But at any time, only one SPLIT-th as many histograms
+// are in work, and if all of these fit into the L2, the bins need not be read from memory for every value.
 
 #include "labs/large_histogram/lab.h"
 
@@ -11,7 +11,7 @@
 #define BLOCK 1024
 #endif
 
-// One more in a bin, unless it has reached the cap.
+// Adds 1 to a bin, unless the bin has reached the cap.
 __device__ void count(unsigned* words, unsigned bin) {
     unsigned* word = words + bin / 4;
     const unsigned shift = bin % 4 * 8;
@@ -27,13 +27,13 @@ __device__ void count(unsigned* words, unsigned bin) {
 struct Share {
     unsigned first, count;
 
-    // TODO: whether a bin is this block's.
+    // TODO: return whether a bin belongs to this block.
     __device__ bool owns(unsigned /*bin*/) const { return false; }
 };
 
-// The share-th part of the bins. They are a multiple of 16, but perhaps of no larger power of two.
+// The share-th part of the bins. Their number is a multiple of 16, but perhaps not of a larger power of two.
 __device__ Share find_share(unsigned bins, unsigned share) {
-    // TODO: cut the bins / 16 groups into SPLIT parts that cover all of them, even if SPLIT does not divide their
+    // TODO: divide the bins / 16 groups into SPLIT parts that cover all groups, even if SPLIT does not divide their
     // number.
     return (void)bins, (void)share, Share{0, 0};
 }
@@ -49,7 +49,7 @@ __global__ void __launch_bounds__(BLOCK)
     const Share share = find_share(bins, blockIdx.x % SPLIT);
     values += h * n;
     unsigned char* histogram = all_bins + std::size_t{h} * bins;
-    // Its own share, no more: other blocks may long be counting in theirs, and no barrier here makes them wait.
+    // Clear only this block's share: other blocks may already count in theirs, and no barrier here makes them wait.
     clear(histogram + share.first, share.count);
     __syncthreads();
     // TODO: go through all n values, as in stage 01, and count those that this block owns.

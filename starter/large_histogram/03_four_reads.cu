@@ -1,5 +1,5 @@
-// As stage 02, but a thread loads four values at a time, and reads the words of all four bins before it counts in any:
-// one round of waiting for memory instead of four.
+// Like stage 02, but a thread loads four values at a time, and reads the words of all four bins before it counts in
+// one of them: it waits for memory once instead of four times.
 
 #include "labs/large_histogram/lab.h"
 
@@ -10,7 +10,7 @@
 #define BLOCK 1024
 #endif
 
-// One more in a bin, unless it has reached the cap; its word was read before.
+// Adds 1 to a bin, unless the bin has reached the cap; its word was read before.
 __device__ void count(unsigned* words, unsigned bin, unsigned seen) {
     const unsigned shift = bin % 4 * 8;
     while ((seen >> shift & 255) < soft_cap) {
@@ -47,7 +47,7 @@ __device__ void count_if_owned(unsigned* words, Share share, unsigned bin) {
 }
 
 __device__ void count_four(unsigned* words, Share share, uint4 four) {
-    // TODO: look at the words of all bins that the block owns, before you count in the first of them.
+    // TODO: read the words of all bins that the block owns, before you count in the first of them.
     (void)words, (void)share, (void)four;
 }
 
@@ -55,7 +55,7 @@ __device__ void count_four(unsigned* words, Share share, uint4 four) {
 // vectors are counted one by one.
 __device__ void count_all(unsigned* words, Share share, const unsigned* values, std::size_t n) {
     // TODO: how many values lie before the first address that is a multiple of 16 (values is one of 4)? Count these
-    // one by one, with count_if_owned, then whole vectors of four, then what is left. Mind n < 4.
+    // one by one, with count_if_owned, then whole vectors of four, then the rest. Mind n < 4.
     (void)words, (void)share, (void)values, (void)n;
 }
 

@@ -1,4 +1,4 @@
-// As stage 04, but the window lies where a histogram's values are, not in the middle of the bins: all blocks of a
+// Like stage 04, but the window lies where a histogram's values are, not in the middle of the bins: all blocks of a
 // histogram read the same few values first, and centre the window on their mean. A bad guess costs only time.
 
 #include "labs/large_histogram/lab.h"
@@ -17,7 +17,7 @@ struct Bin {
     unsigned shift;
 
     __device__ unsigned look() const { return *const_cast<volatile unsigned*>(word); }
-    // One more, unless it has reached the cap; the word was seen a moment ago.
+    // Adds 1, unless the bin has reached the cap; its word was read a moment ago.
     __device__ void count(unsigned seen) const {
         while ((seen >> shift & 255) < soft_cap) {
             const unsigned found = atomicCAS(word, seen, seen + (1u << shift));
@@ -45,7 +45,7 @@ struct Region {
         return {inside ? window + (y * width + x) / 4 : histogram + bin / 4, bin % 4 * 8};
     }
 
-    // Zeros, 16 bytes at a time.
+    // Writes zeros, 16 bytes at a time.
     __device__ void clear() const {
         const unsigned row_vectors = columns() / 16;
         for (unsigned i = threadIdx.x; i < rows * row_vectors; i += BLOCK)
@@ -58,7 +58,7 @@ struct Region {
         // TODO: as in stage 04.
     }
 
-    // A row of its own, in the histogram.
+    // One of the block's rows, in the histogram.
     __device__ uint4* row(unsigned r) const {
         return reinterpret_cast<uint4*>(histogram) + (r * SPLIT + share) * (columns() / 16);
     }
@@ -110,7 +110,7 @@ __device__ uint2 find_centre(const unsigned* values, std::size_t n, const Region
     return make_uint2(sum_x / samples, sum_y / samples);
 }
 
-// Where a window of `size` begins so that its middle is at `centre`, and no part of it beyond `all`.
+// Returns the beginning of a window of `size` whose middle is at `centre`, so that no part of it is beyond `all`.
 __device__ unsigned place_around(unsigned centre, unsigned size, unsigned all) {
     // TODO: centre - size / 2, but not below 0 (these are unsigned), and not above all - size.
     return (void)centre, (void)size, (void)all, 0;

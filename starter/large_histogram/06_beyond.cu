@@ -1,11 +1,11 @@
-// One block a histogram, with all the shared memory of its multiprocessor: a window of byte bins around the centre in
+// One block per histogram, with all the shared memory of its multiprocessor: a window of byte bins around the centre in
 // which nearly all values fall. Values are read once, bins written once, and the few values outside the window wait in
 // a list until the block has written zeros to the rest of the histogram, which it does while it counts.
 //
-// In the window a value costs one atomic and no wait: add first, then see what was there. If the byte had reached 128,
+// In the window, a value costs one atomic and no wait: add first, then test the old value. If the byte had reached 128,
 // the add is taken back, which a soft cap of 127 allows. Adds of other threads may come in between, so a byte could run
-// over into the next one; but to do so it has to pass through 255, and the thread that adds to a 255 sees it. Then the
-// window is counted again, by compare-and-swap. Without a 255 no byte ever ran over: each holds the adds that were not
+// over into the next one. But then it passes through 255, and the thread that adds to a 255 notices this. Then the
+// window is counted again, by compare-and-swap. Without a 255, no byte ran over: each contains the adds that were not
 // taken back, and only adds that saw 128 or more were.
 
 #include <cstdio>
@@ -72,7 +72,7 @@ struct List {
 // amount in byte place % 4. A funnel shift takes its distance modulo 32, so that one instruction does it.
 __device__ unsigned in_byte(unsigned place, unsigned amount) { return __funnelshift_l(0, amount, place * 8); }
 
-// One more in a bin, unless it has reached the cap; right however many threads do so. Most words are still 0 here, so
+// Adds 1 to a bin, unless it has reached the cap; right for any number of threads. Most words are still 0 here, so
 // that is tried first, without a read.
 __device__ void count_by_exchange(unsigned* words, unsigned place) {
     unsigned* word = words + place / 4;
@@ -85,10 +85,10 @@ __device__ void count_by_exchange(unsigned* words, unsigned place) {
     }
 }
 
-// A 255 among these raises the flag.
+// Sets the flag if one of these is 255.
 __device__ void take_back(unsigned* words, unsigned place, unsigned before, unsigned* ran_over) {
     // TODO: subtract what was added to byte `place`. If the byte was 255 before the add, the add has carried into
-    // the next byte, or beyond the word: say so in *ran_over.
+    // the next byte, or beyond the word: set *ran_over.
     (void)words, (void)place, (void)before, (void)ran_over;
 }
 
@@ -114,8 +114,8 @@ __device__ void count_values(const Window& window, const List& list, const unsig
                              unsigned* ran_over) {
     unsigned before[count], added[count], full = 0;
     bool any_outside = false;
-    // TODO: for each value: if the window holds it, add 1 to the byte at its place: in_byte(place, 1) to the word;
-    // otherwise, 0 to the word of window.spare_place(). Keep what was added and what atomicAdd returns, and whether
+    // TODO: for each value: if it is in the window, add 1 to the byte at its place: in_byte(place, 1) to the word;
+    // if not, add 0 to the word of window.spare_place(). Keep the added number, atomicAdd's result, and whether
     // any value was outside.
     for (unsigned k = 0; k < count; ++k) before[k] = added[k] = 0;
     if (any_outside) append(window, list, values);
@@ -157,7 +157,7 @@ struct Values {
         tail = static_cast<unsigned>((count - head) % 4);
     }
     __device__ const uint4* fours() const { return reinterpret_cast<const uint4*>(first + head); }
-    // Vectors at, at + BLOCK, …; those past the end are the last one again, so that no load waits for a condition.
+    // Vectors at, at + BLOCK, …; instead of those past the end, the last one is loaded, so no load needs a condition.
     __device__ void load(uint4 (&set)[AHEAD], unsigned at) const {
 #pragma unroll
         for (unsigned k = 0; k < AHEAD; ++k) set[k] = __ldcs(fours() + min(at + k * BLOCK, vectors - 1));
@@ -194,7 +194,7 @@ __device__ void count_all(uint4 (&now)[AHEAD], const Values& values, const Windo
 
 // Counts the window again after a byte has overflowed into its neighbour.
 __device__ void count_window_again(const Values& values, const Window& window) {
-    // TODO: clear the window, and when all of it is clear, count all values that it holds with count_by_exchange.
+    // TODO: clear the window. When all of it is clear, count all values that are in it with count_by_exchange.
     (void)values, (void)window;
 }
 
@@ -215,13 +215,13 @@ __device__ void count_outside(const Values& values, const Window& window, const 
     }
 }
 
-// Where a window of `size` begins so that its middle is at `centre`, and no part of it beyond `all`.
+// Returns the beginning of a window of `size` whose middle is at `centre`, so that no part of it is beyond `all`.
 __device__ unsigned place_around(unsigned centre, unsigned size, unsigned all) {
     const unsigned first = centre < size / 2 ? 0 : centre - size / 2;
     return min(first, all - size);
 }
 
-// The window's first bin, for a window centred on the mean of the first values.
+// Returns the first bin of a window that is centred on the mean of the first values.
 __device__ unsigned find_first_bin(const Values& values, unsigned column_bits, unsigned rows, Extent extent) {
     __shared__ unsigned sum_x, sum_y;
     const unsigned columns = 1u << column_bits, samples = values.n < BLOCK ? static_cast<unsigned>(values.n) : BLOCK;
@@ -272,7 +272,7 @@ std::size_t large_histogram_scratch_bytes(unsigned histograms, std::size_t n, un
     return histograms * list_capacity(n) * sizeof(unsigned);
 }
 
-// Bytes that a block may have for its window on this device. Prints a message, once, if that is less than requested.
+// Returns the bytes that a block can have for its window on this device. Prints a message, once, if they are too few.
 unsigned find_window_bytes() {
     int device, limit;
     cudaFuncAttributes kernel;
@@ -290,7 +290,7 @@ unsigned find_window_bytes() {
     return wanted < most ? wanted : most;
 }
 
-// A window of at most that many bytes, 1.5 times as wide as high if the histogram allows it. Whole groups
+// Returns a window of at most this many bytes, 1.5 times as wide as high if the histogram allows it. Whole groups
 // of 16.
 Extent choose_extent(unsigned bytes, unsigned columns, unsigned rows) {
     unsigned width = 16;

@@ -1,5 +1,5 @@
-// The block counts in bins of its own, in shared memory: their atomics are done on the multiprocessor itself, and
-// nothing goes out to the L2 cache until the block is done.
+// The block counts in its own bins in shared memory: the multiprocessor itself performs these atomics, and
+// nothing is written to the L2 cache until the block has counted everything.
 
 #include "labs/saturating_histogram/lab.h"
 
@@ -12,7 +12,7 @@ __device__ void count(unsigned* bins, std::uint32_t value) {
     if (bins[value] < bin_full) atomicAdd(&bins[value], 1u);
 }
 
-// Goes through the elements row by row, `stride` of them at a time, and leaves out the padding. One division per
+// Goes through the elements row by row, `stride` of them at a time, and skips the padding. It needs one division per
 // thread, none per element.
 class Walk {
   public:
@@ -24,7 +24,7 @@ class Walk {
           step_(stride / width * pitch + columns_),
           padding_(pitch - width) {}
 
-    // Where in input the present element is; goes on to the next one.
+    // Returns the position in input of the current element, and advances to the next one.
     __device__ std::size_t next() {
         const std::size_t offset = offset_;
         column_ += columns_;
@@ -45,7 +45,7 @@ class Walk {
 __global__ void count_kernel(const std::uint32_t* input, unsigned* counts, unsigned width, std::size_t pitch,
                              std::size_t end) {
     // TODO: an array of bin_count unsigned in __shared__ memory. The block's threads clear it, count in it, and
-    // copy it to counts. Each part may only begin when the one before is done by all threads: __syncthreads().
+    // copy it to counts. Each part may begin only when all threads have finished the previous one: __syncthreads().
     (void)input, (void)counts, (void)width, (void)pitch, (void)end;
 }
 

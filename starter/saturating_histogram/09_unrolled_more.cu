@@ -1,5 +1,5 @@
-// The same with twelve elements a step, as loops over small arrays: #pragma unroll turns them into straight code, so
-// the arrays are registers. Twelve elements written out by hand are twelve chances for a wrong index.
+// The same with twelve elements per step, as loops over small arrays. #pragma unroll removes the loops, so that
+// the arrays are registers. Code for twelve elements that is written by hand has twelve chances for a wrong index.
 
 #include <algorithm>
 
@@ -20,7 +20,7 @@ __device__ void count(unsigned* bins, std::uint32_t value) {
     if (bins[value] < bin_full) atomicAdd(&bins[value], 1u);
 }
 
-// Goes through the elements row by row, `stride` of them at a time, and leaves out the padding. One division per
+// Goes through the elements row by row, `stride` of them at a time, and skips the padding. It needs one division per
 // thread, none per element.
 class Walk {
   public:
@@ -32,7 +32,7 @@ class Walk {
           step_(stride / width * pitch + columns_),
           padding_(pitch - width) {}
 
-    // Where in input the present element is; goes on to the next one.
+    // Returns the position in input of the current element, and advances to the next one.
     __device__ std::size_t next() {
         const std::size_t offset = offset_;
         column_ += columns_;
@@ -82,7 +82,7 @@ unsigned count_multiprocessors() {
     return static_cast<unsigned>(multiprocessors);
 }
 
-// BLOCKS_PER_SM for each multiprocessor, but no more than have a whole step to do.
+// BLOCKS_PER_SM blocks for each multiprocessor, but no more than have a whole step to do.
 unsigned blocks_for(std::size_t elements) {
     const std::size_t useful = std::max<std::size_t>(elements / (BLOCK * PER_STEP), 1);
     return static_cast<unsigned>(std::min<std::size_t>(useful, count_multiprocessors() * BLOCKS_PER_SM));

@@ -1,5 +1,5 @@
 // Reads at the speed of memory, in one launch. A warp takes segments of a row: it loads a whole segment before it
-// counts any of it, and while it waits and counts, the loads of 31 other warps are under way. It counts without testing
+// counts any of it, and while it waits and counts, the loads of 31 other warps are in flight. It counts without testing
 // whether a bin is full: in shared memory the test costs more than it saves. The last block to add to a bin's total
 // writes the bin and resets the total to 0 for the next call.
 
@@ -31,11 +31,11 @@ struct Input {
 __device__ void load(const Input& input, unsigned number, uint4 (&vectors)[VECTORS]) {
     const unsigned row = number / input.row_segments, lane = threadIdx.x % warp_threads;
     // TODO: VECTORS vectors of the row, warp_threads apart, from this lane's first one in the segment on; none
-    // beyond the row's last vector. __ldcs(&…) loads what will not be needed again.
+    // beyond the row's last vector. __ldcs(&…) loads data that will not be needed again.
     for (uint4& vector : vectors) (void)row, (void)lane, vector = make_uint4(0, 0, 0, 0);
 }
 
-// The first `left` elements of a vector. Nearly always these are all four, which needs one test instead of four.
+// Counts the first `left` elements of a vector. Nearly always these are all four, which needs one test instead of four.
 __device__ void count_vector(const uint4& vector, int left, unsigned* bins) {
     if (left >= static_cast<int>(vector_elements)) {
         atomicAdd(&bins[vector.x], 1u);
@@ -57,7 +57,7 @@ __device__ void count(const Input& input, unsigned number, const uint4 (&vectors
 }
 
 // One word for each bin: the sum and, in the upper bits, the number of blocks that have added. So a block that adds
-// learns whether all others have. All are 0 between calls: the last block to add to a bin resets it. A gap after each
+// knows whether all others have. All are 0 between calls: the last block to add to a bin resets it. A gap after each
 // cache line spreads them over more slices of the L2 cache, which does the additions.
 constexpr unsigned line = 32, line_pitch = 2 * line;  // words
 __device__ unsigned totals[bin_count / line * line_pitch];
@@ -79,7 +79,7 @@ __global__ void __launch_bounds__(BLOCK) count_kernel(Input input, std::uint8_t*
     const unsigned warps = gridDim.x * warps_per_block;
     const unsigned first = blockIdx.x * warps_per_block + threadIdx.x / warp_threads;
     // TODO: clear the block's bins. Then this warp takes every warps-th segment, from the first one on: it loads all
-    // vectors of one and counts them. Where do all threads have to wait for each other?
+    // vectors of one and counts them. Where must all threads wait for each other?
     (void)warps, (void)first, (void)input;
     finish(own, bins);
 }

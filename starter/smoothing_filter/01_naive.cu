@@ -1,5 +1,5 @@
 // One thread, one pixel: it reads 25 pixels and 25 weights from global memory. Neighbouring threads read nearly the
-// same pixels, so each pixel is requested 25 times; only the caches prevent 25 reads of the whole image from memory.
+// same pixels, so each pixel is requested 25 times. Only the caches prevent 25 reads of the whole image from memory.
 
 #include "labs/smoothing_filter/lab.h"
 
@@ -17,8 +17,8 @@ void smoothing_filter_prepare(int /*width*/, int /*height*/, const float* filter
 }
 
 __global__ void smoothing_filter_kernel(const float* image, float* out, int width, int height) {
-    // TODO: which pixel (x, y) is this thread's? Blocks are BLOCK_X wide and BLOCK_Y high, and the last ones reach
-    // beyond the picture. Its sum takes 25 pixels, from image row y and column x on: rows of image are wider than
+    // TODO: compute this thread's pixel (x, y). Blocks are BLOCK_X wide and BLOCK_Y high, and the last ones reach
+    // beyond the picture. Its sum needs 25 pixels, from image row y and column x on: rows of image are wider than
     // rows of out.
 }
 

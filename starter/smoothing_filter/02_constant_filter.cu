@@ -1,5 +1,5 @@
-// The filter moves to constant memory. All threads of a warp need the same weight at the same time, and that is what
-// constant memory is made for: one read serves all of them, through a cache of its own, which pixels do not use.
+// The filter is in constant memory, which is made for this case: all threads of a warp need the same weight at the same
+// time. One read serves all of them, through a separate cache, which pixels do not use.
 
 #include "labs/smoothing_filter/lab.h"
 

@@ -1,7 +1,7 @@
-// No tile at all: a thread walks down its columns, and every row that it reads goes into the sums of the five rows of
-// out that it is part of. So a thread reads a row once, and five rows of sums slide along in registers. It has four
+// There is no tile: a thread walks down its columns, and adds every row that it reads to the sums of the five rows of
+// out to which it belongs. So a thread reads a row once, and keeps five rows of sums in registers. It has four
 // neighbouring columns, so it reads and writes 16 bytes at a time, and needs 8 pixels of a row for 4 results. Other
-// threads read the halo, too; a cache may serve them. Rows are loaded some steps ahead, since memory answers late.
+// threads read the halo, too; a cache may serve them. Rows are loaded some steps ahead, because memory is slow.
 
 #include "labs/smoothing_filter/lab.h"
 
@@ -43,9 +43,9 @@ __global__ void __launch_bounds__(BLOCK)
     if (x >= width) return;
     const int rows = min(ROWS, height - top);  // of out
     const float* const first = image + top * pitch + x;
-    // TODO: row r of the pixels (r from 0 to rows + 3) belongs to five rows of out. For row r - k of out it meets
+    // TODO: row r of the pixels (r from 0 to rows + 3) belongs to five rows of out. For row r - k of out, it needs
     // row k of the filter; k = 0 begins its sums, and after k = 4 they are complete: store them. Use arrays with
-    // indices known when the code is compiled (unrolled loops), so that they are registers, and load rows of
+    // indices that are known at compile time (unrolled loops), so that they are registers, and load rows of
     // pixels some steps before they are used.
     (void)rows, (void)first, (void)pitch, (void)out;
 }

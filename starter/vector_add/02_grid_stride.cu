@@ -1,5 +1,5 @@
-// Grid-stride loop: a grid of fixed size walks over all elements, each thread stepping by the number of threads.
-// The grid fits the machine instead of the data, any n is right, and neighbouring threads still touch neighbours.
+// Grid-stride loop: a grid of fixed size processes all elements; each thread advances by the number of threads.
+// The size of the grid fits the GPU, not the data; any n works, and neighbouring threads still access neighbours.
 
 #include <algorithm>
 

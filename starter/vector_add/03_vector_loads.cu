@@ -1,6 +1,6 @@
-// 128-bit loads: a thread moves four floats with one instruction, and several of them before it stores the first.
-// Memory is the limit. It is busy only if enough bytes are under way at any time: wide loads, and more than one of
-// them in flight per thread, keep it so with few instructions.
+// 128-bit loads: one instruction loads four floats, and a thread loads several such vectors before it stores the first.
+// Memory is the limit. It is busy only if enough bytes are in flight at any time. With wide loads, and several of them
+// in flight per thread, few instructions are enough for this.
 
 #include <algorithm>
 

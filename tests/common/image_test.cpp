@@ -35,7 +35,7 @@ fs::path write(const std::string& name, const std::string& bytes) {
     return file;
 }
 
-TEST(Image, ReadsWhatItWrote) {
+TEST(Image, ReadsBackWrittenImages) {
     const fs::path folder = own_folder();
     for (const int channels : {1, 3}) {
         const Image image = gradient(31, 17, channels);

@@ -1,11 +1,11 @@
-"""What compute-sanitizer says of the corpus, on a GPU, beside what its rows expect.
+"""Compare compute-sanitizer's results for the corpus, on a GPU, with the expectations of its rows.
 
     python3 -m tests.corpus.compare_with_sanitizer --json FILE     (needs a GPU and build/warplab)
     python3 -m tests.corpus.compare_with_sanitizer --show FILE     prints the table of a file
 
-Each submission runs under memcheck, racecheck, initcheck and synccheck: a seeded bug on the first small dataset on
-which the CPU backend's sanitizer finds it, all others on the lab's first dataset. If FILE exists, only the rows that it
-lacks answers of run. `on_gpu.json` is such a file. Standard library and pytest only.
+Each submission runs under memcheck, racecheck, initcheck and synccheck. A submission with a seeded bug runs on the
+first small dataset on which the CPU backend's sanitizer finds the bug, all others on the lab's first dataset. If FILE
+exists, only the rows without complete answers run. `on_gpu.json` is such a file. Standard library and pytest only.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def small_datasets(lab: str) -> list[str]:
 
 
 def dataset_that_shows(row: dict, report: Path) -> str:
-    """The first small dataset on which the CPU backend's sanitizer finds the seeded bug; else the lab's first."""
+    """Return the first small dataset on which the CPU backend's sanitizer finds the bug; otherwise the lab's first."""
     lab, stage = row["stage"].split("/")
     datasets = small_datasets(lab)
     for name in datasets if row["expect"] == "finding" else []:
@@ -47,7 +47,7 @@ def dataset_that_shows(row: dict, report: Path) -> str:
 
 
 def judge(row: dict, folder: Path, end: float) -> dict:
-    """One row's answers; `not run` after the end."""
+    """Return one row's answers; `not run` if the time is over."""
     begin = time.monotonic()
     lab, stage = row["stage"].split("/")
     dataset = dataset_that_shows(row, folder / row["file"].replace("/", "-")) if begin < end else ""
@@ -56,13 +56,13 @@ def judge(row: dict, folder: Path, end: float) -> dict:
 
 
 def points_at(row: dict, tools: dict) -> bool:
-    """Whether a tool names one of the lines of the seeded bug."""
+    """Return whether a tool names one of the lines of the seeded bug."""
     lines = set(row.get("lines", []))
     return any(answer["verdict"] == "findings" and lines & set(answer["lines"]) for answer in tools.values())
 
 
 def show(answers: list[dict]) -> None:
-    """Print how many rows of each kind ran, are clean, and are found at their line; then correct rows with findings."""
+    """Print for each kind how many rows ran, were clean, or were found at their line; then accused correct rows."""
     rows = {row["file"]: row for row in ROWS}
     kinds: dict[str, Counter] = defaultdict(Counter)
     for one in answers:
@@ -75,8 +75,8 @@ def show(answers: list[dict]) -> None:
         counts["clean"] += verdicts == {"clean"}
         counts["at a line"] += points_at(row, tools)
         if row["expect"] == "accept" and "findings" in verdicts:
-            said = {tool: answer["lines"] for tool, answer in tools.items() if answer["verdict"] == "findings"}
-            print(f"correct, but: {one['file']}: {said}")
+            findings = {tool: answer["lines"] for tool, answer in tools.items() if answer["verdict"] == "findings"}
+            print(f"correct, but: {one['file']}: {findings}")
     for kind, counts in sorted(kinds.items()):
         print(f"{kind:<22}" + "".join(f"{name} {counts[name]:<6}" for name in ("rows", "ran", "clean", "at a line")))
 

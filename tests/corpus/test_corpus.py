@@ -1,6 +1,6 @@
-"""What the CPU backend and the sanitizer say about the corpus, against what CUDA's rules say: see README.md here.
+"""Compare the results of the CPU backend and the sanitizer for the corpus with CUDA's rules; see README.md here.
 
-`make test` runs one in six rows of each expectation and kind, WARPLAB_THOROUGH=1 all.
+`make test` runs one in six rows of each expectation and kind; WARPLAB_THOROUGH=1 runs all.
 `python3 -m tests.corpus.test_corpus` runs all rows and prints the three rates and the rows that do not hold;
 `make soak` keeps both.
 """
@@ -26,7 +26,7 @@ pytestmark = pytest.mark.skipif(BACKEND != "cpu", reason="the sanitizer is part 
 CORPUS = ROOT / "tests/corpus"
 ROWS = json.loads((CORPUS / "corpus.json").read_text())
 
-# The sanitizer's causes by the corpus's kinds.
+# The sanitizer's causes for each kind of the corpus.
 CAUSES = {
     "api_misuse": {"copy_direction", "copy_size", "failed_launch", "invalid_free"},
     "bad_mask": {"lane_mask", "absent_lane"},
@@ -47,7 +47,7 @@ CAUSES = {
     "use_after_free": {"use_after_free"},
 }
 
-# Causes of datasets that fail, by the corpus's kinds, where the message names the line.
+# Causes of failed datasets for each kind of the corpus, if the message names the line.
 FAILURES = {
     "api_misuse": {"cuda_error", "launch_failed"},
     "barrier_divergence": {"deadlock"},
@@ -57,7 +57,7 @@ FAILURES = {
     "use_after_free": {"cuda_error", "crash"},
 }
 
-# Rows that do not hold yet, by the reason. Remove a row from here when it holds.
+# Rows that do not get their expected outcome yet, by reason. Remove a row from here when it does.
 DO_NOT_HOLD = {
     "a barrier that some threads end without is a note where the outputs are right": [
         "dot_product/02_barrier_in_branch.cu"
@@ -69,7 +69,7 @@ KNOWN = {file: why for why, files in DO_NOT_HOLD.items() for file in files}
 
 @dataclass
 class Outcome:
-    """What the student's command said of a file: why it did not compile, or what it found when it ran."""
+    """The result of a student's command for a file: why it did not compile, or its findings and failures."""
 
     cause: str = ""
     message: str = ""
@@ -79,16 +79,16 @@ class Outcome:
     failures: list[dict] = field(default_factory=list)  # of datasets
 
     def __str__(self) -> str:
-        said = [f"{one['cause']} in line {one['line']}" for one in self.findings]
-        said += [f"note: {one['cause']} in line {one['line']}" for one in self.notes]
+        sentences = [f"{one['cause']} in line {one['line']}" for one in self.findings]
+        sentences += [f"note: {one['cause']} in line {one['line']}" for one in self.notes]
         if self.cause:
             return f"{self.cause}: {self.message}"
-        said += [f"{one['cause']}: {one['message']}" for one in self.failures[:1]]
-        return f"{'passed' if self.passed else 'failed'}; {', '.join(said) or 'no finding'}"
+        sentences += [f"{one['cause']}: {one['message']}" for one in self.failures[:1]]
+        return f"{'passed' if self.passed else 'failed'}; {', '.join(sentences) or 'no finding'}"
 
 
 def run_row(row: dict, folder: Path) -> Outcome:
-    """Inspect the file, which takes small datasets; check it on all of them if it should pass, or if more can show."""
+    """Inspect the file on small datasets. Check it on all datasets if it should pass, or if these can show more."""
     report = folder / "report.json"
     lab, stage = row["stage"].split("/")
     about = [lab, stage, "--source", CORPUS / row["file"], "--json", report, "--no-nvcc"]
@@ -112,21 +112,21 @@ def run_row(row: dict, folder: Path) -> Outcome:
 
 
 def run_warplab(*words: object) -> str:
-    """What a command of build/warplab prints."""
+    """Return the output of a command of build/warplab."""
     command = [str(word) for word in (BUILD / "warplab", *words)]
     run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, errors="replace", check=False)
     return run.stdout + run.stderr
 
 
 def is_refused(row: dict, outcome: Outcome) -> bool:
-    """Whether the file was refused by name, with one of the row's names where it has some."""
+    """Return whether the file was refused by name, with one of the row's names if it has any."""
     names = row.get("names", [""])
     return outcome.cause == "refused_feature" and any(name in outcome.message for name in names)
 
 
 def is_found(row: dict, outcome: Outcome) -> bool:
-    """Whether the student reads one of the row's lines with a cause of one of its kinds. Notes are shown only beneath
-    wrong outputs."""
+    """Return whether the student sees one of the row's lines with a cause of one of its kinds. Notes are shown only if
+    outputs are wrong."""
     kinds, lines = [row["kind"], *row.get("or_kinds", [])], set(row["lines"])
     shown = outcome.findings + ([] if outcome.passed else outcome.notes)
     if any(
@@ -138,7 +138,7 @@ def is_found(row: dict, outcome: Outcome) -> bool:
 
 
 def holds(row: dict, outcome: Outcome) -> bool:
-    """Whether the outcome is the one that the row expects."""
+    """Return whether the row expects this outcome."""
     if row.get("may_refuse") and is_refused(row, outcome):
         return True
     if row["expect"] == "refuse":
@@ -151,7 +151,7 @@ def holds(row: dict, outcome: Outcome) -> bool:
 
 
 def run_all(rows: list[dict]) -> dict[str, Outcome]:
-    """The outcomes by file; as many rows at a time as there are cores."""
+    """Run the rows, one per core at a time, and return the outcomes by file."""
 
     def run(row: dict) -> Outcome:
         with tempfile.TemporaryDirectory() as folder:
@@ -162,7 +162,7 @@ def run_all(rows: list[dict]) -> dict[str, Outcome]:
 
 
 def measure(rows: list[dict], outcomes: dict[str, Outcome]) -> dict:
-    """The three rates, each as [rows that count, rows in all]."""
+    """Return the three rates, each as [number of rows that count, number of all rows]."""
     got = [(row, outcomes[row["file"]]) for row in rows]
     correct = [
         (row, out)
@@ -179,7 +179,7 @@ def measure(rows: list[dict], outcomes: dict[str, Outcome]) -> dict:
 
 
 def disagreements(rows: list[dict], outcomes: dict[str, Outcome]) -> list[str]:
-    """Rows that do not hold and are not known, and known ones that hold."""
+    """Return unexpected rows that are not in KNOWN, and rows in KNOWN that get their expected outcome."""
     found = []
     for row in rows:
         file, outcome = row["file"], outcomes[row["file"]]
@@ -189,15 +189,15 @@ def disagreements(rows: list[dict], outcomes: dict[str, Outcome]) -> list[str]:
 
 
 def chosen_rows() -> list[dict]:
-    """Every row, or a share of each expectation and kind."""
+    """Return every row, or a share of each expectation and kind."""
     return share_of(ROWS, lambda row: (row["expect"], row.get("kind", "")), lambda row: row["file"], 6)
 
 
 @pytest.mark.parametrize("row", chosen_rows(), ids=lambda row: row["file"])
-def test_row_holds(row: dict, tmp_path: Path) -> None:
+def test_a_row_gets_the_expected_outcome(row: dict, tmp_path: Path) -> None:
     outcome = run_row(row, tmp_path)
     if row["file"] in KNOWN:
-        assert not holds(row, outcome), "This row holds now: remove it from KNOWN."
+        assert not holds(row, outcome), "This row gets its expected outcome now: remove it from KNOWN."
     else:
         assert holds(row, outcome), f"expected {row}, got {outcome}"
 

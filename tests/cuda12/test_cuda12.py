@@ -26,15 +26,15 @@ def nvcc() -> Path:
 def test_solutions_compile(nvcc: Path, lab: str, tmp_path: Path) -> None:
     dataset = json.loads((ROOT / "datasets" / lab / "public.json").read_text())["datasets"][0]["name"]
     report = tmp_path / "report.json"
-    wanted = stages(lab) if os.environ.get("WARPLAB_THOROUGH") else stages(lab)[-1:]
+    expected = stages(lab) if os.environ.get("WARPLAB_THOROUGH") else stages(lab)[-1:]
     options = ["--tree", "solutions", "--backend", "cpu", "--dataset", dataset, "--json", report, "--no-check-mode"]
-    stage = [] if len(wanted) > 1 else wanted
+    stage = [] if len(expected) > 1 else expected
     command = [BUILD / "warplab", "grade", lab, *stage, *options, "--report-dir", tmp_path]
     subprocess.run([*map(str, command)], cwd=ROOT, env=os.environ | {"NVCC": str(nvcc)}, capture_output=True)
     judged = json.loads(report.read_text())
     assert judged["machine"]["cuda"].startswith("nvcc 12.4"), judged["machine"]
-    said = {stage["stage"]: stage["compilation"]["nvcc"]["answer"] for stage in judged["stages"]}
-    assert said == dict.fromkeys(wanted, "compiles")
+    answers = {stage["stage"]: stage["compilation"]["nvcc"]["answer"] for stage in judged["stages"]}
+    assert answers == dict.fromkeys(expected, "compiles")
 
 
 CORPUS = json.loads((ROOT / "tests/corpus/corpus.json").read_text())

@@ -50,8 +50,8 @@ def run(*command: object, **options: object) -> str:
     except (OSError, subprocess.TimeoutExpired) as problem:
         raise UnavailableError(str(problem)) from None
     if ended.returncode:
-        said = (ended.stdout + ended.stderr).strip().splitlines()
-        raise UnavailableError(f"{Path(str(command[0])).name} {command[1]}: {said[-1] if said else 'failed'}")
+        output = (ended.stdout + ended.stderr).strip().splitlines()
+        raise UnavailableError(f"{Path(str(command[0])).name} {command[1]}: {output[-1] if output else 'failed'}")
     return ended.stdout
 
 

@@ -62,8 +62,8 @@ class Outcome:
 def run(*command: object) -> None:
     done = subprocess.run([*map(str, command)], cwd=ROOT, capture_output=True, text=True, check=False)
     if done.returncode:
-        said = (done.stdout + done.stderr)[:3000]
-        raise BuildError(f"{' '.join(map(str, command))}\nended with status {done.returncode}\n{said}")
+        output = (done.stdout + done.stderr)[:3000]
+        raise BuildError(f"{' '.join(map(str, command))}\nended with status {done.returncode}\n{output}")
 
 
 def build_switch(folder: Path) -> Path:
@@ -118,19 +118,19 @@ def start(built: Path, variables: dict[str, str], numbers: Iterable[int], limit_
         errors="replace",
     ) as process:
         try:
-            said, _ = process.communicate(timeout=limit_s)
+            output, _ = process.communicate(timeout=limit_s)
         except subprocess.TimeoutExpired:
             process.kill()
-            said, _ = process.communicate()
-            return said, f"stopped after {limit_s:g} s"
-    return said, f"ended with status {process.returncode}" if process.returncode else ""
+            output, _ = process.communicate()
+            return output, f"stopped after {limit_s:g} s"
+    return output, f"ended with status {process.returncode}" if process.returncode else ""
 
 
-def read(said: str) -> dict[int, Outcome]:
+def read(output: str) -> dict[int, Outcome]:
     """Return the outcome of each case that began."""
     outcomes: dict[int, Outcome] = {}
     current = Outcome()
-    for line in said.splitlines():
+    for line in output.splitlines():
         if began := re.fullmatch(r"case (\d+)", line):
             current = outcomes[int(began[1])] = Outcome()
         elif ended := re.fullmatch(r"digest (\d+) ([0-9a-f]{16})", line):
@@ -149,8 +149,8 @@ def run_mode(
     outcomes: dict[int, Outcome] = {}
     left = list(numbers)
     while left:
-        said, ending = start(built, variables, left, limit_s)
-        found = read(said)
+        output, ending = start(built, variables, left, limit_s)
+        found = read(output)
         last = max(found, default=left[0])
         if ending:
             found.setdefault(last, Outcome()).output.append(ending)

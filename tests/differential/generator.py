@@ -725,7 +725,7 @@ class Builder(Expressions):
         return cast(self.of_type(type_, 2), type_)
 
     def is_whole(self) -> bool:
-        """Whether all 32 lanes call."""
+        """Return whether all 32 lanes call."""
         return self.level in ("block", "warp") and self.threads % 32 == 0
 
     def shuffle(self) -> None:

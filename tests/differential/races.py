@@ -16,7 +16,7 @@ NOBODY = -1
 
 @dataclass
 class Slots:
-    """For each element two threads, and the barriers that each had passed: of its block, and of its warp."""
+    """Two threads for each element, each with the numbers of barriers of its block and its warp that it had passed."""
 
     thread: np.ndarray
     block_turn: np.ndarray

@@ -1,5 +1,5 @@
-// Linked with the programs of tests/differential: with SANITIZER_OFF=1 the hooks are there and the sanitizer is off, as
-// in graded runs that only check outputs.
+// Linked with the programs of tests/differential. With SANITIZER_OFF=1, the program has hooks but the sanitizer is off,
+// as in graded runs that only check outputs.
 #include <cstdlib>
 
 #include "grader/cpu/control.h"

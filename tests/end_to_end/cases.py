@@ -14,7 +14,7 @@ def program(
     launch: str = "add_kernel<<<unsigned((n + 255) / 256), 256>>>(a, b, out, n);",
     before: str = "",
 ) -> str:
-    """Return a right solution, unless a part is replaced. Each part is one line, so that line numbers stay the same."""
+    """Return a right solution with some parts replaced. Each part is one line, so that line numbers stay the same."""
     return f"""#include "labs/vector_add/lab.h"
 {before}
 __global__ void add_kernel(const float* a, const float* b, float* out, std::size_t n) {{
@@ -31,7 +31,7 @@ __global__ void add_kernel(const float* a, const float* b, float* out, std::size
 
 @dataclass
 class Bad:
-    """`says`: words that the message and the hint must have. `cause` "" when the hand-in must pass."""
+    """The message and the hint must contain the words in `says`. If `cause` is empty, the hand-in must pass."""
 
     name: str
     text: str | bytes

@@ -24,7 +24,7 @@ def write(case: Bad, folder: Path) -> Path:
 
 
 @pytest.mark.parametrize("case", FILES + COMPILING + RUNNING, ids=str)
-def test_message(case: Bad, tmp_path: Path) -> None:
+def test_a_bad_hand_in_gets_one_clear_message(case: Bad, tmp_path: Path) -> None:
     judged = check("vector_add", STAGE, write(case, tmp_path), tmp_path, "--dataset", case.dataset)
     for ours in ("build/cache", "student.c", "Traceback"):
         assert ours not in judged.printed
@@ -96,12 +96,12 @@ def test_points_are_pending_if_only_the_cpu_backend_refuses_a_file(nvcc: str, la
     pending = nvcc != "refuses it"
     assert [stage["score"][f"{kind}_pending"] for kind in ("correctness", "hygiene", "speed")] == [pending] * 3
     assert stage["score"]["total"] == 0
-    said = "grading on a GPU decides, because the CPU backend refuses the file"
-    assert (said in " ".join(run.stdout.split())) == pending
+    output = "grading on a GPU decides, because the CPU backend refuses the file"
+    assert (output in " ".join(run.stdout.split())) == pending
 
 
 @pytest.mark.parametrize("nvcc", ["left out", "compiles it", "refuses it"])
-def test_a_gpu_decides_about_a_file_that_only_nvcc_compiles(nvcc: str, tmp_path: Path) -> None:
+def test_a_gpu_decides_a_file_that_only_nvcc_compiles(nvcc: str, tmp_path: Path) -> None:
     mistake = "threadIdx.w;" if nvcc == "refuses it" else ""
     needs_nvcc = "#ifndef __CUDACC_VER_BUILD__\n#error not nvcc\n#endif"
     (source := tmp_path / "needs_nvcc.cu").write_text(program(before=needs_nvcc, kernel=f"{mistake} out[i] = 0;"))
@@ -120,7 +120,7 @@ def test_a_file_that_does_not_link_fails_although_nvcc_compiles_it(tmp_path: Pat
     assert not stage["score"]["correctness_pending"]
 
 
-def test_a_gpu_does_not_decide_about_a_file_without_the_labs_function(tmp_path: Path) -> None:
+def test_a_gpu_does_not_decide_a_file_without_the_labs_function(tmp_path: Path) -> None:
     (source := tmp_path / "nameless.cu").write_text("#ifndef __CUDACC_VER_BUILD__\n#error not nvcc\n#endif\n")
     stage = grade_without_gpu(source, tmp_path)
     assert stage["compilation"]["failure"]["cause"] == "compile_error"
@@ -159,7 +159,7 @@ def test_forged_submission_is_caught(name: str, cause: str, tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize(
-    ("arguments", "says"),
+    ("arguments", "message"),
     [
         (["check", "vector_ad", "01"], 'Did you mean "vector_add"'),
         (["check", "vector_add", "9"], "01_one_thread_per_element"),
@@ -176,8 +176,8 @@ def test_forged_submission_is_caught(name: str, cause: str, tmp_path: Path) -> N
     ],
     ids=lambda value: "-".join(value) if isinstance(value, list) else "",
 )
-def test_misuse_shows_the_right_command(arguments: list[str], says: str) -> None:
+def test_wrong_arguments_show_the_right_command(arguments: list[str], message: str) -> None:
     run = subprocess.run([BUILD / "warplab", *arguments], cwd=ROOT, capture_output=True, text=True, check=False)
     assert run.returncode == 2, run.stdout + run.stderr
-    assert says in run.stdout + run.stderr
+    assert message in run.stdout + run.stderr
     assert len(run.stderr.splitlines()) <= 6

@@ -50,7 +50,7 @@ def test_files_of_the_course_cannot_be_read(tmp_path: Path) -> None:
     outside = tmp_path / "outside"
     outside.write_text("another student's work\n")
     build = (ROOT / BUILD).resolve()
-    wanted = [
+    files = [
         ROOT / "datasets/.secret",
         ROOT / "datasets/vector_add/hidden.json",
         ROOT / "labs/vector_add/oracle.cpp",
@@ -58,10 +58,10 @@ def test_files_of_the_course_cannot_be_read(tmp_path: Path) -> None:
         build / "labs/vector_add/oracle.so",
         outside,
     ]
-    reads = " ".join(f'puts(open("{file}", O_RDONLY) < 0 ? "refused" : "READ {file.name}");' for file in wanted)
+    reads = " ".join(f'puts(open("{file}", O_RDONLY) < 0 ? "refused" : "READ {file.name}");' for file in files)
     stage = grade(reads, tmp_path)
-    assert all(file.exists() for file in wanted)
-    assert stage["output"].split() == ["refused"] * len(wanted) * 2, stage["output"]
+    assert all(file.exists() for file in files)
+    assert stage["output"].split() == ["refused"] * len(files) * 2, stage["output"]
     assert stage["verdict"] == "passed"
 
 
@@ -79,7 +79,7 @@ def test_the_network_cannot_be_reached(tmp_path: Path) -> None:
     assert stage["output"].split() == ["refused", "refused"]
 
 
-def test_a_fork_bomb_is_limited_and_dies(tmp_path: Path) -> None:
+def test_a_fork_bomb_is_limited_and_ends(tmp_path: Path) -> None:
     name = f"bomb{tmp_path.name[-4:]}{tmp_path.stat().st_ino % 10000}"
     bomb = (
         f'int made = 0; while (made < 3000) {{ int p = fork(); if (p == 0) {{ prctl(PR_SET_NAME, "{name}"); '

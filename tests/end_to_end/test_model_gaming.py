@@ -1,7 +1,7 @@
 """Ways to make slow code look fast to the model. Each file solves vector_add's second stage, slowly on a GPU.
 
-A closed way gets no modelled time, or a slow one. An open way gets a fast one, and the model's README names it. If a
-change closes an open way, its test fails; then correct the README.
+A file in CLOSED must get no modelled time, or a slow one. A file in OPEN still gets a fast one, and the model's README
+lists it. If a change of the model detects a file in OPEN, its test fails: then correct the README.
 """
 
 from __future__ import annotations
@@ -91,16 +91,16 @@ def model(folder: Path, text: str) -> str:
     return " ".join(done.stdout.split())
 
 
-def ratio_in(said: str) -> float | None:
-    found = re.search(r"yours is ([\d.]+) times as long", said)
+def ratio_in(output: str) -> float | None:
+    found = re.search(r"yours is ([\d.]+) times as long", output)
     return float(found[1]) if found else None
 
 
 @pytest.mark.parametrize("way", CLOSED)
 def test_a_closed_way_looks_slow_or_is_not_modelled(tmp_path: Path, way: str) -> None:
-    said = model(tmp_path, CLOSED[way])
-    ratio = ratio_in(said)
-    assert "No modelled time" in said if ratio is None else ratio > 3, said
+    output = model(tmp_path, CLOSED[way])
+    ratio = ratio_in(output)
+    assert "No modelled time" in output if ratio is None else ratio > 3, output
 
 
 def test_a_later_call_is_traced_more_often_than_not(tmp_path: Path) -> None:

@@ -58,21 +58,21 @@ def bench(source: Path, *words: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
 
 
-def words_of(said: subprocess.CompletedProcess[str]) -> str:
-    return " ".join(said.stdout.split())
+def words_of(result: subprocess.CompletedProcess[str]) -> str:
+    return " ".join(result.stdout.split())
 
 
-def ratio_in(said: subprocess.CompletedProcess[str]) -> float:
-    found = RATIO.search(words_of(said))
-    assert found, said.stdout + said.stderr
+def ratio_in(result: subprocess.CompletedProcess[str]) -> float:
+    found = RATIO.search(words_of(result))
+    assert found, result.stdout + result.stderr
     return float(found[1])
 
 
 def test_the_reference_solution_is_modelled_as_fast_as_itself() -> None:
-    said = bench(ROOT / "solutions/vector_add/02_grid_stride.cu")
-    assert said.returncode == 0
-    assert 0.9 < ratio_in(said) < 1.1
-    assert "The limit is memory" in words_of(said)
+    result = bench(ROOT / "solutions/vector_add/02_grid_stride.cu")
+    assert result.returncode == 0
+    assert 0.9 < ratio_in(result) < 1.1
+    assert "The limit is memory" in words_of(result)
 
 
 def test_accesses_that_are_far_apart_are_modelled_as_slow(tmp_path: Path) -> None:
@@ -94,9 +94,9 @@ def test_the_measured_cpu_baseline_is_next_to_a_speedup_that_is_called_modelled(
 
 
 def test_a_dataset_that_needs_a_gpu_can_be_named() -> None:
-    said = bench(SOLUTION, "--dataset", "timed_16m")
-    assert said.returncode == 0
-    assert "timed_16m: " in words_of(said) and "passed" in words_of(said)
+    result = bench(SOLUTION, "--dataset", "timed_16m")
+    assert result.returncode == 0
+    assert "timed_16m: " in words_of(result) and "passed" in words_of(result)
 
 
 def test_the_journal_keeps_the_modelled_time_and_its_points_stay_pending(tmp_path: Path) -> None:
@@ -121,20 +121,20 @@ def inspect(
     """Inspect a file. Return the terminal's text and the inspection."""
     command = [str(BUILD / "warplab"), "inspect", *stage, "--no-nvcc", "--source", str(source)]
     command += ["--report-dir", str(tmp_path / "inspected"), *words]
-    said = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     (file,) = (tmp_path / "inspected").glob("*.json")
-    return said.stdout, json.loads(file.read_text())
+    return result.stdout, json.loads(file.read_text())
 
 
 def test_inspect_shows_the_modelled_share_of_each_line(tmp_path: Path) -> None:
     (tmp_path / "conflicts.cu").write_text(CONFLICTS)
-    said, inspection = inspect(tmp_path, tmp_path / "conflicts.cu")
+    output, inspection = inspect(tmp_path, tmp_path / "conflicts.cu")
     modelled = inspection["modelled"]
     shares = {one["line"]: one["share"] for one in modelled["shares"]}
     assert (modelled["gpu"], modelled["dataset"]) == ("NVIDIA H200", "timed_16m")
     assert 0.95 < sum(shares.values()) <= 1.0001
     assert shares[8] + shares[9] + shares[10] + shares[11] > 0.8  # the loop with the conflicts
-    lines = said.splitlines()
+    lines = output.splitlines()
     assert "requests lanes   sectors passes clashes modelled line" in lines
     shown = next(line for line in lines if " 8 |" in line)
     assert f"{100 * shares[8]:.0f}%" in shown
@@ -149,26 +149,26 @@ def test_the_dataset_with_the_fewest_elements_is_modelled_for_any_number_of_iter
 
 def test_inspect_models_nothing_if_outputs_are_wrong_or_the_gpu_is_unknown(tmp_path: Path) -> None:
     (tmp_path / "wrong.cu").write_text(WRONG)
-    said, inspection = inspect(tmp_path, tmp_path / "wrong.cu")
-    assert "modelled" not in inspection and "modelled" not in said
-    said, inspection = inspect(tmp_path, SOLUTION, "--gpu", "GTX 1080")
+    output, inspection = inspect(tmp_path, tmp_path / "wrong.cu")
+    assert "modelled" not in inspection and "modelled" not in output
+    output, inspection = inspect(tmp_path, SOLUTION, "--gpu", "GTX 1080")
     assert inspection["modelled"]["why_not"] == "the model does not know the GPU GTX 1080"
-    assert "No modelled shares: the model does not know the GPU GTX 1080." in " ".join(said.split())
+    assert "No modelled shares: the model does not know the GPU GTX 1080." in " ".join(output.split())
 
 
-def gains_in(said: subprocess.CompletedProcess[str]) -> dict[str, float]:
+def gains_in(result: subprocess.CompletedProcess[str]) -> dict[str, float]:
     return {
         what: float(factor)
-        for what, factor in re.findall(r"Without (the [a-z ]+ in line \d+): ([\d.]+) times as fast", words_of(said))
+        for what, factor in re.findall(r"Without (the [a-z ]+ in line \d+): ([\d.]+) times as fast", words_of(result))
     }
 
 
 def test_the_gain_from_gathering_scattered_accesses_is_about_what_they_cost(tmp_path: Path) -> None:
     (tmp_path / "strided.cu").write_text(STRIDED)
-    said = bench(tmp_path / "strided.cu")
-    (what,) = gains_in(said)
+    output = bench(tmp_path / "strided.cu")
+    (what,) = gains_in(output)
     assert what == "the scattered accesses in line 5"
-    assert gains_in(said)[what] == pytest.approx(ratio_in(said), rel=0.4)
+    assert gains_in(output)[what] == pytest.approx(ratio_in(output), rel=0.4)
 
 
 def test_bank_conflicts_are_named_line_by_line(tmp_path: Path) -> None:
@@ -216,36 +216,36 @@ def test_a_course_can_omit_speed(tmp_path: Path) -> None:
 
 def test_an_unknown_choice_of_speed_is_rejected(tmp_path: Path) -> None:
     command = [str(BUILD / "warplab"), "grade", "vector_add", "02", "--backend", "cpu", "--speed", "fast"]
-    said = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-    assert said.returncode == 2 and "Choose measured, modelled or off." in said.stderr
+    result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert result.returncode == 2 and "Choose measured, modelled or off." in result.stderr
 
 
 def test_a_failed_stage_has_no_modelled_time(tmp_path: Path) -> None:
     (tmp_path / "wrong.cu").write_text(WRONG)
-    said = bench(tmp_path / "wrong.cu")
-    assert said.returncode == 1
-    assert "times as long" not in words_of(said)
+    result = bench(tmp_path / "wrong.cu")
+    assert result.returncode == 1
+    assert "times as long" not in words_of(result)
 
 
 @pytest.mark.parametrize("gpu", ["H200", "h200"])
 def test_a_gpus_name_is_case_insensitive(gpu: str) -> None:
-    said = bench(ROOT / "solutions/vector_add/02_grid_stride.cu", "--gpu", gpu)
-    assert said.returncode == 0
+    result = bench(ROOT / "solutions/vector_add/02_grid_stride.cu", "--gpu", gpu)
+    assert result.returncode == 0
 
 
 def test_the_report_says_that_a_gpu_is_uncalibrated() -> None:
-    said = bench(ROOT / "solutions/vector_add/02_grid_stride.cu", "--gpu", "RTX 4090")
-    assert "Modelled for an NVIDIA GeForce RTX 4090" in words_of(said)
-    assert "Constants of this GPU: uncalibrated: from data sheets and estimates." in words_of(said)
+    output = bench(ROOT / "solutions/vector_add/02_grid_stride.cu", "--gpu", "RTX 4090")
+    assert "Modelled for an NVIDIA GeForce RTX 4090" in words_of(output)
+    assert "Constants of this GPU: uncalibrated: from data sheets and estimates." in words_of(output)
 
 
 def test_make_passes_the_gpu_to_the_program() -> None:
     command = ["make", "bench", "LAB=vector_add", "STAGE=02", "BACKEND=cpu", "GPU=voodoo"]
-    said = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-    assert said.returncode != 0 and "does not know the GPU voodoo" in said.stderr
+    result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert result.returncode != 0 and "does not know the GPU voodoo" in result.stderr
 
 
 def test_the_error_for_an_unknown_gpu_lists_the_known_ones() -> None:
-    said = bench(ROOT / "solutions/vector_add/02_grid_stride.cu", "--gpu", "voodoo")
-    assert said.returncode == 2
-    assert "does not know the GPU voodoo. It knows: a100, h100, h200, rtx3090, rtx4090, t4, v100." in said.stderr
+    result = bench(ROOT / "solutions/vector_add/02_grid_stride.cu", "--gpu", "voodoo")
+    assert result.returncode == 2
+    assert "does not know the GPU voodoo. It knows: a100, h100, h200, rtx3090, rtx4090, t4, v100." in result.stderr

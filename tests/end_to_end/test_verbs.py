@@ -48,17 +48,17 @@ def student(tmp_path: Path) -> Student:
 
 
 def test_check_without_a_lab_names_the_labs(student: Student) -> None:
-    said = student.make("check")
-    assert said.returncode == 2
-    assert "make check LAB=NAME" in said.stderr
-    assert LAB in said.stderr
+    result = student.make("check")
+    assert result.returncode == 2
+    assert "make check LAB=NAME" in result.stderr
+    assert LAB in result.stderr
 
 
 def test_a_mistyped_verb_gets_a_suggestion(student: Student) -> None:
-    said = student.make("chekc", f"LAB={LAB}")
-    assert said.returncode == 2
-    assert "There is no verb chekc. Did you mean check? Verbs: " in said.stderr
-    assert len(said.stderr.splitlines()) <= 3
+    result = student.make("chekc", f"LAB={LAB}")
+    assert result.returncode == 2
+    assert "There is no verb chekc. Did you mean check? Verbs: " in result.stderr
+    assert len(result.stderr.splitlines()) <= 3
 
 
 def test_starting_twice_changes_nothing(student: Student) -> None:
@@ -81,8 +81,8 @@ def test_starting_twice_changes_nothing(student: Student) -> None:
 def test_help_shows_the_students_progress(student: Student) -> None:
     student.write(SOLUTION.read_text())
     assert student.check().returncode == 0
-    said = student.make("help")
-    (line,) = [line for line in said.stdout.splitlines() if STAGE in line]
+    result = student.make("help")
+    (line,) = [line for line in result.stdout.splitlines() if STAGE in line]
     assert "passing" in line
     student.write(program(kernel="if (i < n) out[i] = a[i];"))
     assert "changed since" in student.make("help").stdout
@@ -115,54 +115,57 @@ def test_the_labs_are_listed_with_points_and_the_current_ones_stages(student: St
     assert lines[4].split()[0] == STAGE and lines[6].startswith("dot_product ")
     student.write(SOLUTION.read_text())
     student.check("--no-check-mode")
-    said = student.make("help").stdout
-    assert f"{LAB:<22} [##........]     6 of 30 points  0 min ago" in said
-    assert next(line for line in said.splitlines() if line.startswith(f"  {STAGE}")).split()[1:3] == ["passing", "6/10"]
-    assert said.index(STAGE) < said.index("make check LAB=") < said.index("Next: ")
+    output = student.make("help").stdout
+    assert f"{LAB:<22} [##........]     6 of 30 points  0 min ago" in output
+    assert next(line for line in output.splitlines() if line.startswith(f"  {STAGE}")).split()[1:3] == [
+        "passing",
+        "6/10",
+    ]
+    assert output.index(STAGE) < output.index("make check LAB=") < output.index("Next: ")
     student.write(SOLUTION.read_text() + "// changed\n")
     assert f"{LAB:<22} [..........]     0 of 30 points  0 min ago" in student.make("help").stdout
 
 
-def test_after_a_check_the_next_step_is_named(student: Student) -> None:
+def test_after_a_check_the_next_step_is_reported(student: Student) -> None:
     student.write(SOLUTION.read_text())
-    said = student.check()
-    assert "speed, up to 2 more: " in said.stdout
+    result = student.check()
+    assert "speed, up to 2 more: " in result.stdout
     third = student.file.with_name("03_vector_loads.cu")
-    assert said.stdout.endswith(f"Next: edit {third}, then type  make check LAB={LAB} STAGE=03\n")
+    assert result.stdout.endswith(f"Next: edit {third}, then type  make check LAB={LAB} STAGE=03\n")
     student.write(program(kernel="if (i + 1 < n) out[i] = a[i] + b[i];"))
     again = f"Next: edit {student.file}, then type  make check LAB={LAB} STAGE=02\n"
     assert student.check().stdout.endswith(again)
     for solution in (ROOT / "solutions" / LAB).glob("*.cu"):
         student.file.with_name(solution.name).write_text(solution.read_text())
     command = [str(BUILD / "warplab"), "check", LAB, "1,2,3", "--backend", "cpu", "--work", str(student.work)]
-    said = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-    assert said.stdout.count(": passed") == 3
-    assert said.stdout.endswith(f"Next: make submit LAB={LAB}  (every stage of {LAB} passes)\n")
+    result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert result.stdout.count(": passed") == 3
+    assert result.stdout.endswith(f"Next: make submit LAB={LAB}  (every stage of {LAB} passes)\n")
 
 
 def test_no_stage_is_checked_if_a_stage_of_the_list_is_unknown(student: Student) -> None:
-    said = student.make("check", f"LAB={LAB}", "STAGE=1,9")
-    assert said.returncode == 2 and '"9"' in said.stderr and not said.stdout
+    result = student.make("check", f"LAB={LAB}", "STAGE=1,9")
+    assert result.returncode == 2 and '"9"' in result.stderr and not result.stdout
 
 
 def test_one_dataset_shows_what_the_code_prints(student: Student) -> None:
     student.write(program(host='printf("n is %zu\\n", n);', before="#include <cstdio>"))
-    said = student.make("check", f"LAB={LAB}", "STAGE=2", "DATASET=warp", "BACKEND=cpu")
-    assert said.returncode == 0, said.stdout + said.stderr
-    assert "n is 33" in said.stdout
+    result = student.make("check", f"LAB={LAB}", "STAGE=2", "DATASET=warp", "BACKEND=cpu")
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert "n is 33" in result.stdout
 
 
 def test_submit_refuses_files_that_cannot_be_graded(student: Student) -> None:
-    said = student.make("submit", f"LAB={LAB}")
-    assert said.returncode == 2
-    assert f"make start LAB={LAB}" in said.stdout + said.stderr
+    result = student.make("submit", f"LAB={LAB}")
+    assert result.returncode == 2
+    assert f"make start LAB={LAB}" in result.stdout + result.stderr
     student.make("start", f"LAB={LAB}")
     student.file.unlink()
-    said = student.make("submit", f"LAB={LAB}")
-    assert said.returncode == 1
-    assert f"{STAGE}.cu is missing" in said.stdout
-    assert "is still the starter" in said.stdout
-    assert "FORCE=1" in said.stdout
+    result = student.make("submit", f"LAB={LAB}")
+    assert result.returncode == 1
+    assert f"{STAGE}.cu is missing" in result.stdout
+    assert "is still the starter" in result.stdout
+    assert "FORCE=1" in result.stdout
     assert not list(student.work.glob("*.tar.gz"))
 
 
@@ -173,28 +176,28 @@ def test_names_are_checked_before_anything_is_copied(student: Student) -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "says"),
+    ("kind", "message"),
     [("folder", "is a folder, not a file"), ("dangling", "is a link to /nowhere, which does not exist")],
 )
-def test_the_error_says_what_is_there_instead_of_a_file(student: Student, kind: str, says: str) -> None:
+def test_the_error_states_that_a_folder_or_pipe_is_not_a_file(student: Student, kind: str, message: str) -> None:
     student.file.parent.mkdir(parents=True)
     if kind == "folder":
         student.file.mkdir()
     else:
         student.file.symlink_to("/nowhere")
-    said = student.check()
-    assert said.returncode == 1, said.stdout + said.stderr
-    assert says in " ".join(said.stdout.split())
-    assert "missing_file" in said.stdout
+    result = student.check()
+    assert result.returncode == 1, result.stdout + result.stderr
+    assert message in " ".join(result.stdout.split())
+    assert "missing_file" in result.stdout
 
 
-def test_a_verdict_holds_if_its_report_cannot_be_stored(student: Student) -> None:
+def test_the_verdict_is_printed_if_its_report_cannot_be_stored(student: Student) -> None:
     student.write(SOLUTION.read_text())
     (student.file.parent / "reports").write_text("in the way")
-    said = student.check()
-    assert said.returncode == 0, said.stdout + said.stderr
-    assert "passed" in said.stdout
-    assert "cannot be written" in said.stdout
+    result = student.check()
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert "passed" in result.stdout
+    assert "cannot be written" in result.stdout
 
 
 def test_a_missing_stage_is_reported_once(student: Student, tmp_path: Path) -> None:
@@ -213,9 +216,9 @@ SAME_VALUE = "if (i < n) out[i] = a[i] + b[i]; if (i + 1 < n) out[i + 1] = a[i +
 
 def test_a_race_fails_the_check_with_its_line(student: Student) -> None:
     student.write(program(kernel=RACE))
-    said = student.check()
-    words = " ".join(said.stdout.split())
-    assert said.returncode == 1, said.stdout + said.stderr
+    result = student.check()
+    words = " ".join(result.stdout.split())
+    assert result.returncode == 1, result.stdout + result.stderr
     assert "datasets passed, check mode failed" in words
     assert "In line 5: Race on element" in words
     assert "correctness 6 of 6, hygiene 0 of 2, speed pending" in words
@@ -224,7 +227,7 @@ def test_a_race_fails_the_check_with_its_line(student: Student) -> None:
 
 
 @pytest.mark.parametrize(
-    "host, says",
+    "host, message",
     [
         ("CUDA_CHECK(cudaMemset(out, 0, 8 * n));", "cudaMemset: the destination is too small for what is set"),
         (
@@ -233,33 +236,33 @@ def test_a_race_fails_the_check_with_its_line(student: Student) -> None:
         ),
     ],
 )
-def test_a_copy_beyond_the_labs_buffer_is_reported_with_its_line(student: Student, host: str, says: str) -> None:
+def test_a_copy_beyond_the_labs_buffer_is_reported_with_its_line(student: Student, host: str, message: str) -> None:
     student.write(program(host=host))
-    said = student.make("inspect", f"LAB={LAB}", "STAGE=02", "BACKEND=cpu")
-    words = " ".join(said.stdout.split())
-    assert f"{STAGE}.cu:9: copy_size {says}" in words, said.stdout + said.stderr
+    result = student.make("inspect", f"LAB={LAB}", "STAGE=02", "BACKEND=cpu")
+    words = " ".join(result.stdout.split())
+    assert f"{STAGE}.cu:9: copy_size {message}" in words, result.stdout + result.stderr
 
 
 @pytest.mark.parametrize(
-    ("host", "says"),
+    ("host", "message"),
     [
         ("int* p; cudaMalloc(&p, 4); cudaFree(p); cudaFree(p);", "that memory was freed before"),
         ("cudaFree(out);", "it points to one of the lab's buffers"),
         ("int x; cudaFree(&x);", "no CUDA function allocated it"),
     ],
 )
-def test_an_invalid_free_is_reported_with_its_line(student: Student, host: str, says: str) -> None:
+def test_an_invalid_free_is_reported_with_its_line(student: Student, host: str, message: str) -> None:
     student.write(program(host=host))
-    said = student.make("inspect", f"LAB={LAB}", "STAGE=02", "BACKEND=cpu")
-    words = " ".join(said.stdout.split())
-    assert f"{STAGE}.cu:9: invalid_free cudaFree does not take this pointer: {says}" in words, words
+    result = student.make("inspect", f"LAB={LAB}", "STAGE=02", "BACKEND=cpu")
+    words = " ".join(result.stdout.split())
+    assert f"{STAGE}.cu:9: invalid_free cudaFree does not take this pointer: {message}" in words, words
 
 
 def test_an_index_beyond_an_array_is_reported_with_the_arrays_name(student: Student) -> None:
     tile = "__shared__ float tile[4][8];\n    tile[threadIdx.x % 4][threadIdx.x % 9] = 1;"
     student.write(program(kernel=f"{tile} if (i < n) out[i] = a[i] + b[i];"))
-    said = student.make("inspect", f"LAB={LAB}", "STAGE=02", "BACKEND=cpu")
-    words = " ".join(said.stdout.split())
+    result = student.make("inspect", f"LAB={LAB}", "STAGE=02", "BACKEND=cpu")
+    words = " ".join(result.stdout.split())
     assert "uses index 8 of tile[threadIdx.x % 4], declared as float [8], with indices 0 to 7" in words, words
 
 
@@ -267,17 +270,17 @@ COPY = "__shared__ float s[256]; float p = i < n ? a[i] + b[i] : 0;\n    memcpy(
 
 
 @pytest.mark.parametrize(
-    ("kernel", "says"),
+    ("kernel", "message"),
     [
         (f"{COPY} __syncthreads(); if (i < n) out[i] = s[threadIdx.x];", "No race, no access out of bounds"),
         (f"{COPY} if (i < n) out[i] = s[255 - threadIdx.x];", "race Race on element"),
         ("float x[4]; if (i < n) memcpy(x, a + i, sizeof x); if (i < n) out[i] = x[0] + b[i];", "reads elements"),
     ],
 )
-def test_the_sanitizer_sees_memcpy_in_a_kernel(student: Student, kernel: str, says: str) -> None:
+def test_the_sanitizer_sees_memcpy_in_a_kernel(student: Student, kernel: str, message: str) -> None:
     student.write(program(kernel=kernel))
-    said = student.make("inspect", f"LAB={LAB}", "STAGE=02", "BACKEND=cpu")
-    assert says in " ".join(said.stdout.split()), said.stdout
+    result = student.make("inspect", f"LAB={LAB}", "STAGE=02", "BACKEND=cpu")
+    assert message in " ".join(result.stdout.split()), result.stdout
 
 
 def test_a_thread_that_continues_alone_is_not_at_two_barriers(student: Student) -> None:
@@ -287,9 +290,9 @@ def test_a_thread_that_continues_alone_is_not_at_two_barriers(student: Student) 
         "        out[k] = s[threadIdx.x] + b[k];\n        __syncthreads();\n    }"
     )
     student.write(program(kernel=loop))
-    said = student.make("inspect", f"LAB={LAB}", "STAGE=02", "BACKEND=cpu").stdout
-    assert "never reach this barrier" in said, said
-    assert "two different barriers" not in said, said
+    output = student.make("inspect", f"LAB={LAB}", "STAGE=02", "BACKEND=cpu").stdout
+    assert "never reach this barrier" in output, output
+    assert "two different barriers" not in output, output
 
 
 def test_a_kernel_that_reads_the_judges_host_buffers_gets_a_message(student: Student) -> None:
@@ -301,43 +304,43 @@ def test_a_kernel_that_reads_the_judges_host_buffers_gets_a_message(student: Stu
         + "void vector_add_host(const float* a, const float* b, float* out, std::size_t n) {\n"
         "    vector_add(a, b, out, n, nullptr);\n    cudaDeviceSynchronize();\n}\n"
     )
-    said = student.make("inspect", f"LAB={LAB}", "STAGE=01", "BACKEND=cpu")
-    assert "reads host memory" in said.stdout, said.stdout
+    result = student.make("inspect", f"LAB={LAB}", "STAGE=01", "BACKEND=cpu")
+    assert "reads host memory" in result.stdout, result.stdout
 
 
 def test_an_uninitialised_variable_is_named_by_the_compiler(student: Student) -> None:
     student.write(program(kernel="float sum; if (i < n) { sum += a[i] + b[i]; out[i] = sum; }"))
-    said = student.make("check", f"LAB={LAB}", "STAGE=02", "BACKEND=cpu")
-    assert "may be used uninitialized" in said.stdout or "is used uninitialized" in said.stdout, said.stdout
+    result = student.make("check", f"LAB={LAB}", "STAGE=02", "BACKEND=cpu")
+    assert "may be used uninitialized" in result.stdout or "is used uninitialized" in result.stdout, result.stdout
 
 
 def test_a_printf_with_a_wrong_type_is_named_but_is_not_the_reason(student: Student) -> None:
     student.write(program(kernel='if (i < n) out[i] = a[i] * .3f + b[i] * .7f; if (i == 3) printf("%d\\n", n);'))
-    said = student.check()
-    assert "warning: format ‘%d’ expects argument of type ‘int’" in said.stdout
-    assert "start there" not in said.stdout and "Cause: wrong_value" in said.stdout
+    result = student.check()
+    assert "warning: format ‘%d’ expects argument of type ‘int’" in result.stdout
+    assert "start there" not in result.stdout and "Cause: wrong_value" in result.stdout
 
 
-def test_a_lock_between_blocks_is_no_race_in_either_order(student: Student) -> None:
+def test_a_lock_between_blocks_is_not_a_race_in_either_order(student: Student) -> None:
     lock = "__device__ int lock, sum;"
     locked = "while (atomicCAS(&lock, 0, 1) != 0) {} __threadfence(); sum += 3; __threadfence(); atomicExch(&lock, 0);"
     student.write(program(kernel=f"if (threadIdx.x == 0) {{ {locked} }} if (i < n) out[i] = a[i] + b[i];", before=lock))
-    said = student.make("inspect", f"LAB={LAB}", "STAGE=02", "BACKEND=cpu")
-    assert "No race" in said.stdout, said.stdout + said.stderr
+    result = student.make("inspect", f"LAB={LAB}", "STAGE=02", "BACKEND=cpu")
+    assert "No race" in result.stdout, result.stdout + result.stderr
 
 
 def test_without_check_mode_hygiene_is_pending(student: Student) -> None:
     student.write(program(kernel=RACE))
-    said = student.check("--no-check-mode")
-    assert said.returncode == 0, said.stdout + said.stderr
-    assert "hygiene, up to 2 more: check mode was omitted" in said.stdout
+    result = student.check("--no-check-mode")
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert "hygiene, up to 2 more: check mode was omitted" in result.stdout
 
 
 def test_a_note_of_check_mode_costs_nothing(student: Student, tmp_path: Path) -> None:
     student.write(program(kernel=SAME_VALUE))
-    said = student.check("--json", str(tmp_path / "report.json"))
-    assert said.returncode == 0, said.stdout + said.stderr
-    assert "hygiene 2 of 2" in said.stdout
+    result = student.check("--json", str(tmp_path / "report.json"))
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert "hygiene 2 of 2" in result.stdout
     (stage,) = json.loads((tmp_path / "report.json").read_text())["stages"]
     assert {one["cause"] for one in stage["check_mode"]["findings"]} == {"same_value"}
     assert all(one["note"] for one in stage["check_mode"]["findings"])
@@ -354,9 +357,9 @@ def test_a_note_of_check_mode_costs_nothing(student: Student, tmp_path: Path) ->
 )
 def test_a_barrier_that_not_all_threads_reach_is_noted(student: Student, kernel: str) -> None:
     student.write(program(kernel=kernel))
-    said = student.check()
-    words = " ".join(said.stdout.split())
-    assert said.returncode == 0, said.stdout + said.stderr
+    result = student.check()
+    words = " ".join(result.stdout.split())
+    assert result.returncode == 0, result.stdout + result.stderr
     assert "Note: Line 5: 128 of 256 threads of block (0,0,0) never reach this barrier." in words, words
     assert "Move it out of the if" in words
 
@@ -438,14 +441,14 @@ def test_the_journal_contains_the_results_of_the_verbs(student: Student) -> None
         student.write(text)
         student.check()
     assert student.make("inspect", f"LAB={LAB}", "STAGE=02").returncode == 0
-    said = student.make("note", f"LAB={LAB}", "STAGE=02")
-    assert said.returncode == 0, said.stderr
+    result = student.make("note", f"LAB={LAB}", "STAGE=02")
+    assert result.returncode == 0, result.stderr
     note = student.work / LAB / "journal" / f"{STAGE}.md"
-    assert f"Your note: {note}" in said.stdout
+    assert f"Your note: {note}" in result.stdout
     note.write_text(note.read_text().replace("## Goal\n", "## Goal\nOne thread, many elements.\n"))
-    said = student.make("journal", f"LAB={LAB}")
-    assert (said.returncode, said.stderr) == (0, "")
-    assert "1 optimisation, none measured yet." in said.stdout
+    result = student.make("journal", f"LAB={LAB}")
+    assert (result.returncode, result.stderr) == (0, "")
+    assert "1 optimisation, none measured yet." in result.stdout
     markdown = note.with_name("journal.md").read_text()
     for words in ("One thread, many elements.", "The last verdict: passed.", "1 version did not pass: ", program()):
         assert words in markdown
@@ -491,10 +494,12 @@ UNCOALESCED = "for (std::size_t k = 0; k < 4; ++k) if (i * 4 + k < n) out[i * 4 
         ("02", program(kernel=RACE), 1),
         ("02", program(kernel="if (i + 1 < n) out[i] = a[i] + b[i];"), 1),
         ("02", "nonsense", 1),
-        ("03", program(kernel=UNCOALESCED), 0),  # without the stage's technique, which is a note
+        ("03", program(kernel=UNCOALESCED), 0),  # lacks the stage's technique, which only causes a note
     ],
 )
-def test_inspect_and_check_end_alike(student: Student, tmp_path: Path, stage: str, text: str, status: int) -> None:
+def test_inspect_and_check_return_the_same_status(
+    student: Student, tmp_path: Path, stage: str, text: str, status: int
+) -> None:
     source = tmp_path / "mine.cu"
     source.write_text(text)
     for verb in "check", "inspect":
@@ -520,8 +525,8 @@ def test_inspect_wraps_the_source_at_the_terminals_width(student: Student, monke
     widths = {}
     for columns in "80", "160":
         monkeypatch.setenv("COLUMNS", columns)
-        said = student.make("inspect", f"LAB={LAB}", "STAGE=02").stdout
-        widths[columns] = max(len(line) for line in said.splitlines() if "if (i < n) out" in line)
+        output = student.make("inspect", f"LAB={LAB}", "STAGE=02").stdout
+        widths[columns] = max(len(line) for line in output.splitlines() if "if (i < n) out" in line)
     assert widths["80"] <= 80 < widths["160"] <= 160
 
 
@@ -534,8 +539,8 @@ def test_a_question_comes_first_and_hint_1_shows_the_hint(student: Student) -> N
     for verb in "check", "inspect":
         asked = " ".join(student.make(verb, f"LAB={LAB}", "STAGE=02", "BACKEND=cpu").stdout.split())
         assert question in asked and hint not in asked, verb
-        told = " ".join(student.make(verb, f"LAB={LAB}", "STAGE=02", "BACKEND=cpu", "HINT=1").stdout.split())
-        assert question not in told and hint in told, verb
+        output = " ".join(student.make(verb, f"LAB={LAB}", "STAGE=02", "BACKEND=cpu", "HINT=1").stdout.split())
+        assert question not in output and hint in output, verb
     kept = (student.file.parent / "reports" / f"{STAGE}.json").read_text()
     assert hint in kept and "HINT=1" not in kept  # a report contains the hint
     command = [str(BUILD / "warplab"), "check", LAB, "02", "--source", str(student.file), "--backend", "cpu"]
@@ -551,5 +556,5 @@ def test_the_message_for_a_mask_of_absent_lanes_names_a_waiting_lane(student: St
         + "\n    if (threadIdx.x / 8 == 5) __shfl_down_sync(0xffffffffu, 1, 4);\n    __syncthreads();"
         + text[at:]
     )
-    said = " ".join(student.check("--no-nvcc").stdout.split())
-    assert "lane 8 waits for lane 0, which its mask names but which never arrives: thread (40,0,0) of block" in said
+    output = " ".join(student.check("--no-nvcc").stdout.split())
+    assert "lane 8 waits for lane 0, which its mask names but which never arrives: thread (40,0,0) of block" in output

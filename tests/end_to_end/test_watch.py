@@ -14,7 +14,7 @@ from tests.end_to_end.cases import program
 from tests.labs.conftest import BUILD, ROOT
 
 LAB, STAGE = "vector_add", "02_grid_stride"
-PATIENCE_S = 120  # on a busy machine; a test that hangs ends then
+PATIENCE_S = 120  # enough on a busy machine; ends a test that hangs
 HANGS = program(kernel="for (volatile bool on = n > 0; on;) {}")
 
 
@@ -32,12 +32,12 @@ class Watch:
 
     def until(self, words: str) -> str:
         """Return the output up to the line with these words."""
-        said = ""
+        output = ""
         for line in self.process.stdout:
-            said += line
+            output += line
             if words in line:
-                return said
-        raise AssertionError(f"'{words}' was never printed:\n{said}")
+                return output
+        raise AssertionError(f"'{words}' was never printed:\n{output}")
 
     def save(self, text: str) -> None:
         self.file.write_text(text)
@@ -59,14 +59,14 @@ def watch(tmp_path: Path) -> Iterator[Watch]:
 
 def test_each_save_is_checked(watch: Watch) -> None:
     watch.save(program(kernel="if (i + 1 < n) out[i] = a[i] + b[i];"))
-    said = watch.until("Watching.")
-    assert f"{STAGE}: failed" in said
-    assert "✗ one n=1" in said and "✓ empty n=0" in said and "- beyond_int n=2,148,483,651" in said
-    assert f"Next: edit {watch.file} and save it\n" in said
+    output = watch.until("Watching.")
+    assert f"{STAGE}: failed" in output
+    assert "✗ one n=1" in output and "✓ empty n=0" in output and "- beyond_int n=2,148,483,651" in output
+    assert f"Next: edit {watch.file} and save it\n" in output
     watch.save(program())
-    said = watch.until("Watching.")
-    assert f"{STAGE}: passed" in said and "✗" not in said
-    assert "speed, up to 2 more" in said and "Next: edit " in said
+    output = watch.until("Watching.")
+    assert f"{STAGE}: passed" in output and "✗" not in output
+    assert "speed, up to 2 more" in output and "Next: edit " in output
 
 
 def test_a_file_that_an_editor_renames_is_checked(watch: Watch) -> None:
@@ -117,13 +117,13 @@ def test_the_same_text_is_not_checked_again(watch: Watch) -> None:
     watch.until("Watching.")
     watch.save(program())
     watch.save(program(before="// changed"))
-    said = watch.until("Watching.")
-    assert said.count(f"{STAGE}: passed") == 1
+    output = watch.until("Watching.")
+    assert output.count(f"{STAGE}: passed") == 1
     records = (watch.file.parent / "journal/records.jsonl").read_text().splitlines()
     assert sum('"kind":"report"' in record for record in records) == 3  # the starter, and two versions
 
 
-def test_it_sleeps_between_saves(watch: Watch) -> None:
+def test_watch_sleeps_between_saves(watch: Watch) -> None:
     stat = Path(f"/proc/{watch.process.pid}/stat")
     before = stat.read_text().rpartition(")")[2].split()
     threading.Event().wait(1)
@@ -131,7 +131,7 @@ def test_it_sleeps_between_saves(watch: Watch) -> None:
     assert after[0] == "S" and after[11:13] == before[11:13]  # the processor's time
 
 
-def test_ctrl_c_ends_it_without_an_error(watch: Watch) -> None:
+def test_ctrl_c_ends_watch_without_an_error(watch: Watch) -> None:
     assert watch.end() == 0
 
 

@@ -1,5 +1,5 @@
 #pragma once
-// The pipe on which a runner answers, with arbitrary bytes.
+// Fuzzes the pipe on which a runner answers.
 
 #include <fcntl.h>
 #include <unistd.h>

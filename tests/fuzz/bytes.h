@@ -1,5 +1,5 @@
 #pragma once
-// What the fuzz targets share: reading values out of any bytes, and saying that a promise is broken.
+// Helpers for the fuzz targets: they read values from arbitrary bytes, and report a broken promise.
 
 #include <algorithm>
 #include <cstddef>
@@ -14,7 +14,7 @@ inline void require(bool holds, const char* promise) {
     if (!holds) throw std::logic_error(std::string("broken: ") + promise);
 }
 
-/// Move the text up to a line of === from the front of an input; without such a line, the whole input.
+/// Remove the text before a line of === from the input, and return it; without such a line, return all of the input.
 inline std::string take_part(std::string_view& bytes) {
     constexpr std::string_view between = "\n===\n";
     const std::string_view text = bytes.substr(0, bytes.find(between));
@@ -22,7 +22,7 @@ inline std::string take_part(std::string_view& bytes) {
     return std::string(text);
 }
 
-/// Values from the front of an input; where it ends, the rest of a value is 0.
+/// Reads values from the front of an input. Past the end of the input, bytes are 0.
 class Bytes {
   public:
     explicit Bytes(std::string_view input) : rest_(input) {}

@@ -1,5 +1,5 @@
 #pragma once
-// Output of compilers and nm about a student's file, and the file itself, separated by lines of ===.
+// Fuzzes the output of compilers and nm for a student's file, and the file itself, separated by lines of ===.
 
 #include <algorithm>
 #include <string>
@@ -32,7 +32,7 @@ inline void require_places(const std::vector<compilation::Diagnostic>& found) {
     }
 }
 
-/// A compiler's output, the source, the rewriter's output, nm's output.
+/// The parts of the input: a compiler's output, the source, the rewriter's output, nm's output.
 inline void try_compiler(std::string_view bytes) {
     const std::size_t size = bytes.size();
     const std::string words = take_part(bytes), source = take_part(bytes), rewritten = take_part(bytes);
@@ -40,7 +40,7 @@ inline void try_compiler(std::string_view bytes) {
     require_places(all);
     std::vector<compilation::Diagnostic> errors = compilation::select(all, "student.cu", "error", true);
     compilation::move_columns(errors, source, rewritten);
-    compilation::leave_out_our_names(errors, source);
+    compilation::omit_internal_names(errors, source);
     compilation::lead_with_open_macro(errors);
     compilation::lead_with_open_brace(errors);
     compilation::lead_with_count_of_arguments(errors);

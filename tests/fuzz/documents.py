@@ -20,7 +20,7 @@ from grader.python.batch.outputs.feedback import redact
 from grader.python.batch.outputs.formats import ONE_REPORT, github_log
 from grader.python.batch.outputs.gradebooks import canvas, moodle
 from grader.python.batch.outputs.report_page import make_page
-from grader.python.batch.outputs.report_text import tell_report
+from grader.python.batch.outputs.report_text import describe_report
 from grader.python.batch.outputs.rows import Entry
 from grader.python.batch.policy.points import Policy, choose_latest, finals, leave_out
 from grader.python.batch.policy.suspicious import find_remarks
@@ -70,7 +70,7 @@ def try_report(data: bytes, folder: Path) -> None:
     log = github_log(report, token)
     require(log.startswith(f"::stop-commands::{token}\n"), "a log's commands are off")
     require(log.find(f"::{token}::") == len(log) - len(token) - 5, "a log's commands stay off to its end")
-    require_printable(tell_report(report), "feedback")
+    require_printable(describe_report(report), "feedback")
     page = make_page([report])
     require_html(page, "the page")
     require_bounded(page, data, "the page")
@@ -133,7 +133,7 @@ def try_batch(data: bytes, report: Report) -> None:
     require_html(make_dashboard("batch", [], [row], everyone, find_remarks([row], []), ids, "secret"), "report.html")
     redacted = redact(content)
     shown: Report = leave_out(from_json(Report, redacted, ""), ("speed",))
-    require_printable(tell_report(shown), "feedback")
+    require_printable(describe_report(shown), "feedback")
     require_html(make_page([shown]), "feedback")
 
 

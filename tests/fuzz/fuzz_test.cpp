@@ -24,14 +24,14 @@ TEST(FuzzTargets, EveryFolderOfTheCorpusHasItsTarget) {
     EXPECT_EQ(folders, targets.size());
 }
 
-TEST(FuzzTargets, ABrokenPromiseIsSeen) {
+TEST(FuzzTargets, ABrokenPromiseIsDetected) {
     const Target broken = {"answer", [](std::string_view bytes) { require(bytes.size() < 100, "inputs are short"); },
                            byte_words};
     EXPECT_THROW(replay(broken, corpus(), 100, 1), std::runtime_error);
 }
 
-/// All sources as one, which compiles in half the time. The readers of JSON would take too long.
-TEST(FuzzTargets, SanitizersFindNothingInARunnersWords) {
+/// All sources are one unit, which compiles in half the time. The readers of JSON would take too long.
+TEST(FuzzTargets, SanitizersFindNothingInTheReadersOfARunnersMessages) {
     const std::filesystem::path program =
         std::filesystem::path(testing::TempDir()) / ("warplab-fuzz-replay" + std::to_string(getpid()));
     const std::filesystem::path source = program.string() + ".cpp";

@@ -86,8 +86,8 @@ def grade(found: list[Submission], folder: Path) -> tuple[list[Row], dict[str, d
 def make_row(submission: Submission, graded: Graded, notes: list[str]) -> Row:
     """Make a row of the database, with a grade of 0 points."""
     members, handed_in = list(submission.members), submission.handed_in
-    said = (notes, graded.status, graded.detail)
-    return Row(submission.key, submission.name, members, handed_in, submission.known_by, *said, wall_s=0, most=10)
+    output = (notes, graded.status, graded.detail)
+    return Row(submission.key, submission.name, members, handed_in, submission.known_by, *output, wall_s=0, most=10)
 
 
 def require_outputs(rows: list[Row], left_out: list[str]) -> None:

@@ -1,5 +1,5 @@
 #pragma once
-// An untrusted image file.
+// Fuzzes the reader of untrusted image files.
 
 #include <string_view>
 

@@ -1,5 +1,5 @@
 #pragma once
-// lab.json, public.json and hidden.json, with a line of === between them.
+// Fuzzes lab.json, public.json and hidden.json, separated by lines of ===.
 
 #include <string>
 

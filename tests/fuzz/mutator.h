@@ -10,7 +10,7 @@
 
 namespace warplab::test {
 
-/// `words` are what the language at hand is made of: they are put in, and many times over.
+/// Mutates texts. `words` are the tokens of the input's language; mutations insert them, once or many times.
 class Mutator {
   public:
     Mutator(std::vector<std::string> seeds, std::vector<std::string> words, std::uint32_t seed)
@@ -70,7 +70,7 @@ class Mutator {
         text.insert(at, many);
     }
 
-    /// What stands between two commas, brackets or colons, such as a value of JSON.
+    /// Return the text between two commas, brackets or colons, such as a JSON value.
     void replace_value(std::string& text, std::size_t at) {
         constexpr auto ends = ",:{}[]()";
         const std::size_t begin = text.find_first_of(ends, at);

@@ -1,4 +1,4 @@
-// What starts programs or asks a GPU has no place in a fuzzer. Nothing that is fuzzed calls it; the linker wants it.
+// Stubs for functions that start programs or ask a GPU. No fuzz target calls them, but the linker needs them.
 
 #include <stdexcept>
 

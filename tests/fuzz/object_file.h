@@ -1,5 +1,5 @@
 #pragma once
-// An object file that a compromised compiler may have written.
+// Fuzzes the reader of object files, because a compromised compiler can write any bytes.
 
 #include "grader/judge/compile/contract.h"
 #include "grader/judge/compile/object_file.h"

@@ -1,5 +1,5 @@
-// Fuzzes what reads a runner's words: replay CORPUS MUTATIONS SEED — built with sanitizers by fuzz_test.cpp, which
-// tries the readers of JSON without them: those take too long to compile.
+// Fuzzes the readers of a runner's messages: replay CORPUS MUTATIONS SEED. fuzz_test.cpp builds it with sanitizers, but
+// tests the readers of JSON without sanitizers, because these take too long to compile.
 
 #include "tests/fuzz/replay.h"
 

@@ -15,11 +15,11 @@
 
 namespace warplab::fuzz {
 
-/// `run` takes any bytes and throws std::logic_error when a promise is broken.
+/// A fuzz target. `run` takes arbitrary bytes, and throws std::logic_error if a promise is broken.
 struct Target {
     const char* name;
     void (*run)(std::string_view bytes);
-    std::vector<std::string> words;  // what its inputs are made of
+    std::vector<std::string> words;  // tokens of its inputs
 };
 
 inline const std::vector<std::string> json_words = {"{",
@@ -100,8 +100,8 @@ inline std::vector<std::string> read_corpus(const std::filesystem::path& folder)
     return inputs;
 }
 
-/// How many inputs were tried: those of `corpus`/<target>/, and mutations. Throws std::runtime_error naming the input
-/// that broke a promise; of a mutation, with its bytes in the folder for temporary files.
+/// Try the inputs of `corpus`/<target>/ and mutations of them, and return their number. Throws std::runtime_error that
+/// names an input that broke a promise; a mutation is first written to the folder for temporary files.
 inline int replay(const Target& target, const std::filesystem::path& corpus, int mutations, std::uint32_t seed) {
     const std::vector<std::string> inputs = read_corpus(corpus / target.name);
     test::Mutator mutator(inputs, target.words, seed);

@@ -1,5 +1,5 @@
 #pragma once
-// An untrusted report.json: read, rendered and imported.
+// Fuzzes an untrusted report.json, which is read, rendered and imported.
 
 #include <span>
 #include <stdexcept>
@@ -16,7 +16,7 @@
 
 namespace warplab::fuzz {
 
-/// False when it is refused.
+/// Read a report. Return false if it is refused.
 inline bool read_report(std::string_view text, Report& report) {
     try {
         report = parse_report(text);
@@ -41,7 +41,7 @@ inline Lab make_lab(const Report& report) {
     return lab;
 }
 
-/// Imports it into an empty journal.
+/// Import a report into an empty journal.
 inline void try_import(Report report) {
     report.lab = "lab";
     const ScratchFolder work("import");

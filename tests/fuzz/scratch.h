@@ -1,5 +1,5 @@
 #pragma once
-// Files for targets that read files, in memory if the machine has such a file system.
+// Temporary files for the targets, in memory if the machine has a file system in memory.
 
 #include <unistd.h>
 

@@ -89,9 +89,11 @@ def compile_one(source: str, folder: Path) -> Path:
     """Compile a source to an object file. Raises RuntimeError with the compiler's message."""
     place = BUILD if source.startswith("generated/") else ROOT
     made = folder / source.replace("/", "_").replace(".cpp", ".o")
-    status, said = run(["clang++", f"-fsanitize=fuzzer-no-link,{SANITIZERS}", *FLAGS, "-c", "-o", made, place / source])
+    status, output = run(
+        ["clang++", f"-fsanitize=fuzzer-no-link,{SANITIZERS}", *FLAGS, "-c", "-o", made, place / source]
+    )
     if status != 0:
-        raise RuntimeError(f"{source} does not compile: {said[-2000:]}")
+        raise RuntimeError(f"{source} does not compile: {output[-2000:]}")
     return made
 
 
@@ -100,9 +102,9 @@ def build(folder: Path, pool: ThreadPoolExecutor) -> Path:
     objects = [pool.submit(compile_one, source, folder) for source in ("tests/fuzz/libfuzzer.cpp", *SOURCES)]
     program = folder / "fuzz"
     flags = [f"-fsanitize=fuzzer,{SANITIZERS}", "-fno-sanitize=vptr", "-o", program]
-    status, said = run(["clang++", *flags, *(one.result() for one in objects), "-lfmt", "-lcrypto"])
+    status, output = run(["clang++", *flags, *(one.result() for one in objects), "-lfmt", "-lcrypto"])
     if status != 0:
-        raise RuntimeError(f"The fuzzer does not link: {said[-2000:]}")
+        raise RuntimeError(f"The fuzzer does not link: {output[-2000:]}")
     return program
 
 
@@ -124,8 +126,8 @@ class Fuzzer:
     def fuzz(self, shards: int, learnt: Path) -> dict:
         """Try one shard of the inputs, starting from the corpus. Inputs with new coverage go to `learnt`."""
         count = math.ceil(self.inputs * float(os.environ.get("FUZZ_SCALE") or 1) / shards)
-        status, said = self.run(f"-runs={count}", f"-artifact_prefix={KEPT}/{self.name}-", learnt, self.corpus)
-        return read_result(f"{self.name}, {self.tool}", status, said)
+        status, output = self.run(f"-runs={count}", f"-artifact_prefix={KEPT}/{self.name}-", learnt, self.corpus)
+        return read_result(f"{self.name}, {self.tool}", status, output)
 
     def broken(self, kept_before: set[Path]) -> list[dict]:
         """Return the texts of the promises that this soak found broken."""
@@ -145,11 +147,11 @@ class Fuzzer:
                 file.unlink()
 
 
-def read_result(what: str, status: int, said: str) -> dict:
+def read_result(what: str, status: int, output: str) -> dict:
     """Parse a run's result from libFuzzer's output: coverage counts edges, `new_coverage` those beyond the corpus."""
-    done = re.search(r"Done (\d+) runs in (\d+) second", said)
-    covered = [int(count) for count in re.findall(r"cov: (\d+)", said)] or [0]
-    found = [] if status == 0 and done else [{"status": status, "said": said[-2000:]}]
+    done = re.search(r"Done (\d+) runs in (\d+) second", output)
+    covered = [int(count) for count in re.findall(r"cov: (\d+)", output)] or [0]
+    found = [] if status == 0 and done else [{"status": status, "said": output[-2000:]}]
     inputs, seconds = (int(done[1]), int(done[2])) if done else (0, 0)
     rate = round(inputs / max(seconds, 1))
     coverage = {"coverage": covered[-1], "new_coverage": covered[-1] - covered[0]}
@@ -204,5 +206,5 @@ def soak(names: Sequence[str] = (), keep: bool = False) -> list[dict]:
 
 
 if __name__ == "__main__":
-    wanted = [word for word in sys.argv[1:] if word != "--keep"]
-    print(json.dumps(soak(wanted, "--keep" in sys.argv), indent=1, ensure_ascii=False))
+    chosen = [word for word in sys.argv[1:] if word != "--keep"]
+    print(json.dumps(soak(chosen, "--keep" in sys.argv), indent=1, ensure_ascii=False))

@@ -1,5 +1,5 @@
 #pragma once
-// A student's file before any compiler reads it: as a hand-in, and through the CPU backend's rewriter.
+// Fuzzes the code that reads a student's file before a compiler does: the hand-in's checks and the rewriter.
 
 #include "grader/judge/compile/hand_in.h"
 #include "tests/cpu/rewriter/fuzz.h"

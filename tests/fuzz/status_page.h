@@ -1,5 +1,5 @@
 #pragma once
-// What a runner left behind: its status page, its end and its output, all of them as the student's code likes.
+// Fuzzes what a runner leaves: its status page, its end and its output. The student's code can control all of them.
 
 #include <algorithm>
 #include <cmath>
@@ -20,7 +20,7 @@ void read_item(Bytes& input, Item& item) {
     input.read(item);
 }
 
-/// Most findings have a kind, a space and a width that exist.
+/// Read a finding; most findings get a valid kind, space and width.
 inline void read_item(Bytes& input, RawFinding& finding) {
     const bool plausible = input.take<std::uint8_t>() < 240;
     input.read(finding);
@@ -30,7 +30,7 @@ inline void read_item(Bytes& input, RawFinding& finding) {
     finding.width %= 32;
 }
 
-/// Return the page's head, and then of each list a byte of how many are filled in, whatever the head says of it.
+/// Read the page's head, and for each list a byte with the number of its items, which can contradict the head.
 inline StatusPage read_page(Bytes& input) {
     StatusPage page{};
     const auto begin = reinterpret_cast<const char*>(&page), end = reinterpret_cast<const char*>(&page.findings);
@@ -64,7 +64,7 @@ inline void try_ending(const StatusPage& page, Bytes& input) {
     require_words(failure.message);
 }
 
-/// Most program counters lie in a line of the file.
+/// Return lines of the file for most of the program counters.
 inline SourceLines lines_of(const std::vector<RawFinding>& findings, const std::vector<AccessCounts>& counts) {
     SourceLines lines;
     const auto add = [&](std::uint64_t counter) {

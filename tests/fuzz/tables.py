@@ -21,7 +21,7 @@ from grader.python.batch.ingest.identify import identify
 from grader.python.batch.ingest.roster import read_roster, split_team, students_by_alias
 from grader.python.batch.ingest.submission import Submission
 from grader.python.batch.outputs import write as outputs
-from grader.python.batch.outputs.gradebooks import canvas, compare_maxima, moodle, tell_new
+from grader.python.batch.outputs.gradebooks import canvas, compare_maxima, moodle, warn_of_new_column
 from grader.python.batch.outputs.rows import Entry
 from grader.python.batch.outputs.write import write_outputs
 from grader.python.batch.policy.finals import all_finals
@@ -90,12 +90,12 @@ def try_gradebook(data: bytes, folder: Path) -> None:
         if filled := attempt(fill, entries, text, *([column] if fill is canvas else [])):
             require_csv(typed_cells(filled[0]) if fill is canvas else filled[0], "the gradebook")
             require(set(filled[1]) <= {entry.student for entry in entries}, "only our students are missing")
-    for said in (
-        attempt(tell_new, entries, text, column),
+    for output in (
+        attempt(warn_of_new_column, entries, text, column),
         attempt(compare_maxima, entries, "canvas", text, column),
         attempt(compare_maxima, entries, "moodle", text),
     ):
-        for sentence in said or []:
+        for sentence in output or []:
             require_message(sentence)
 
 
@@ -162,10 +162,10 @@ def decide(line: str, folder: Path) -> None:
     arguments = [str(folder / "marks.csv") if word == "marks.csv" else word for word in arguments]
     if verb not in VERBS or any(word.startswith(("--o", "--from=", "--g", "/")) for word in arguments):
         return
-    said = io.StringIO()
-    with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said), refusing():
+    output = io.StringIO()
+    with contextlib.redirect_stdout(output), contextlib.redirect_stderr(output), refusing():
         if run_or_exit([verb, str(folder), *arguments]) and verb != "export":
-            require_printable(said.getvalue(), "the batch's output")
+            require_printable(output.getvalue(), "the batch's output")
 
 
 def run_or_exit(arguments: Sequence[str]) -> bool:

@@ -1,5 +1,5 @@
-"""libFuzzer's targets need clang and a minute to build, so only `make soak` builds them; this tests that they link
-(WARPLAB_THOROUGH=1), also where there is no clang."""
+"""Test that libFuzzer's targets link, also without clang (WARPLAB_THOROUGH=1). Only `make soak` builds them, because
+building needs clang and takes a minute."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from tests.labs.conftest import BUILD, ROOT
 from tests.share import THOROUGH
 
 
-def test_the_sources_are_there() -> None:
+def test_all_listed_sources_exist() -> None:
     places = (ROOT, ROOT / BUILD)  # some are generated
     assert [source for source in SOURCES if not any((place / source).exists() for place in places)] == []
 
 
 @pytest.mark.skipif(not THOROUGH, reason="compiles for a minute: WARPLAB_THOROUGH=1")
-def test_all_that_the_targets_call_is_linked(tmp_path: Path) -> None:
+def test_the_targets_link_without_missing_functions(tmp_path: Path) -> None:
     whole = tmp_path / "whole.o"
     compiler = ["g++", "-std=c++20", "-O0", "-I.", f"-I{BUILD}"]
     objects = []

@@ -1,6 +1,6 @@
 #pragma once
-// Where the status page (descriptor 4) holds what hostile hand-ins read and forge. tests/io/channel_test.cpp compares
-// this with grader/io/status_page.h.
+// Offsets in the status page (descriptor 4) of the fields that hostile hand-ins read and forge.
+// tests/io/channel_test.cpp compares this with grader/io/status_page.h.
 
 #include <cstddef>
 

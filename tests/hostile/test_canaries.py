@@ -1,5 +1,5 @@
-"""Words planted in every secret place of a course are found neither by a hand-in that searches all that it can read nor
-in what its student gets back."""
+"""Plant words in every secret place of a course. A hand-in that searches everything readable must not find them, and
+they must not be in the student's results."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pytest
 
 from grader.python.batch.outputs.feedback import redact
 from grader.python.batch.outputs.report_page import make_page
-from grader.python.batch.outputs.report_text import tell_report
+from grader.python.batch.outputs.report_text import describe_report
 from grader.python.common.report import read_report
 from tests.hostile.test_hostile import HONEST, LAB, STAGE
 from tests.hostile.without import without
@@ -27,9 +27,9 @@ FINDABLE = "canary_that_may_be_found"
 
 @pytest.fixture(scope="module")
 def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A course with a word in its hidden datasets' names, a solution, an oracle's source and another hand-in."""
+    """Make a course with planted words in its hidden datasets' names, a solution, an oracle's source and a hand-in."""
     root = tmp_path_factory.mktemp("course")
-    for folder in (root, *root.parents[:-2]):  # so that nothing but the sandbox closes it
+    for folder in (root, *root.parents[:-2]):  # so that only the sandbox protects it
         folder.chmod(0o755)
     for part in ("labs", "datasets", "solutions", "grader"):
         shutil.copytree(ROOT / part, root / part, ignore=shutil.ignore_patterns("__pycache__", ".secret"))
@@ -50,7 +50,7 @@ def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def grade(course: Path, source: Path, folder: Path, *gone: str) -> tuple[Path, str]:
-    """Grades a file with a word in the environment; gives the report and all that was printed."""
+    """Grade a file with a word in the environment, and return the report and the output."""
     report = folder / "report.json"
     build = (ROOT / BUILD).resolve()
     command = [build / "warplab", "grade", LAB, STAGE, "--source", source, "--backend", "cpu", "--build", build]
@@ -70,10 +70,10 @@ def grade(course: Path, source: Path, folder: Path, *gone: str) -> tuple[Path, s
 
 
 @pytest.mark.parametrize("gone", ["", *(["bwrap"] if THOROUGH and os.geteuid() == 0 else [])])
-def test_nothing_planted_is_found(course: Path, tmp_path: Path, gone: str) -> None:
+def test_a_program_finds_no_planted_secret(course: Path, tmp_path: Path, gone: str) -> None:
     other = tmp_path / "other"
     other.mkdir()
-    grade(course, course / "work" / LAB / f"{STAGE}.cu", other)  # so that what was made of it lies in the cache
+    grade(course, course / "work" / LAB / f"{STAGE}.cu", other)  # so that its compiled program is in the cache
     source = tmp_path / "handed in" / f"{STAGE}.cu"
     source.parent.mkdir()
     source.write_text(SEARCHER.read_text().replace("@FINDABLE@", FINDABLE))
@@ -90,8 +90,8 @@ def test_nothing_planted_is_found(course: Path, tmp_path: Path, gone: str) -> No
     redacted = tmp_path / "redacted.json"
     redacted.write_text(json.dumps(redact(json.loads(report.read_text()))))
     page = make_page([read_report(redacted)])
-    for told in (redacted.read_text(), tell_report(read_report(report)), str(page)):
-        assert "canary" not in told
-        assert SECRET not in told
+    for output in (redacted.read_text(), describe_report(read_report(report)), str(page)):
+        assert "canary" not in output
+        assert SECRET not in output
     assert SECRET not in report.read_text() + printed
-    assert "canary_dataset" in report.read_text()  # the instructor's own, so the words were planted where they count
+    assert "canary_dataset" in report.read_text()  # the instructor's report shows that the words were planted

@@ -1,18 +1,19 @@
-"""Hand-ins that cheat or do harm, a technique each: every one gets its named outcome and no more points than its
-outputs are worth, reaches nothing that is not its own, leaves nothing behind, and the honest hand-in after it passes.
-Some are honest but look like a cheat to an overly broad rule: they get all points.
+"""Hand-ins that cheat or do harm, one technique each. Each must get its stated outcome and no points for wrong outputs,
+must not reach anything outside its sandbox, and must leave nothing behind; an honest hand-in after it must pass. Some
+hand-ins are honest but look like a cheat to an overly broad rule: they must get all points.
 
-hostile.json says for each file what it must get: `verdict`, `cause` (one of them, where the machine decides) and
-`points` (or the minimum and the maximum), and under `uid` and `cuda` the differences there. `twice`: the file is graded
-twice and the second run looks for traces of the first. `speed_at_most`: the maximum of speed points on a GPU. Those
-with `check_mode` run under the sanitizer, whose own verdict is `sanitizer`. Those with `timed` also run on the datasets
-that only a GPU gets, because all timed datasets of their lab are among these. `open`: the attack still works, and
-SANDBOX.md lists it. The `slow` ones run with
-WARPLAB_THOROUGH=1, and so do all at the level `uid`, without bubblewrap, but for a few that are `short`. Of those that
-do not try the sandbox (kind_of), one in three runs without it. In a file,
-@ROOT@, @BUILD@, @OUTSIDE@, @PORT@ and @NAME@ stand for what a cheat would have to guess: the course's folder, its build
-folder, another student's folder, a port that somebody listens on, and a name by which the test knows its processes.
-@900 TEXT@ stands for 900 times TEXT.
+hostile.json states each file's outcome: `verdict`, `cause` (one of several if it depends on the machine) and `points`
+(or the minimum and the maximum). `uid` and `cuda` contain the differences at this level and on this backend. Files with
+`twice` are graded twice, and the second run looks for traces of the first. `speed_at_most` is the maximum of speed
+points on a GPU. Files with `check_mode` run under the sanitizer, whose verdict is `sanitizer`. Files with `timed` also
+run on the datasets that only a GPU gets, because all timed datasets of their lab are among these. `open` means that the
+attack still works and that SANDBOX.md lists it. `slow` files run only with WARPLAB_THOROUGH=1, and so do all files at
+the level `uid` (without bubblewrap), except for a few `short` ones. Without WARPLAB_THOROUGH=1, only one in three of
+the files that do not try to break out of the sandbox (kind_of) runs.
+
+@ROOT@, @BUILD@, @OUTSIDE@, @PORT@ and @NAME@ in a file represent values that a cheat would have to guess: the course's
+folder, its build folder, another student's folder, a port on which a server listens, and the name by which the test
+finds the file's processes. @900 TEXT@ represents 900 times TEXT.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ CANARY = "canary-b7d1f0c35a"  # in the environment and in another student's file
 
 
 def grade(source: Path, folder: Path, gone: Sequence[str], entry: Mapping[str, Any] = MappingProxyType({})) -> Graded:
-    """Grades a file in the sandbox of a machine without what is `gone`; returns the report and all that was printed."""
+    """Grade a file on a machine without the mechanisms in `gone`. Return the report and the output."""
     lab, stage = entry.get("lab", LAB), entry.get("stage", STAGE)
     report = folder / f"{source.stem}.json"
     command = [BUILD / "warplab", "grade", lab, stage, "--source", source, "--backend", BACKEND, "--no-nvcc"]
@@ -73,7 +74,7 @@ def grade(source: Path, folder: Path, gone: Sequence[str], entry: Mapping[str, A
 
 
 def failures(stage: dict) -> list[dict]:
-    """Every failure of the stage, in the order in which they were found."""
+    """Return every failure of the stage, in the order in which they were found."""
     found = [stage["compilation"].get("failure"), stage.get("error")]
     found += [check.get("failure") for check in stage["checks"]]
     return [failure for failure in found if failure]
@@ -88,14 +89,14 @@ def name_of(entry: dict) -> str:
 
 
 def earned(stage: dict) -> float:
-    """Points without speed, which the CPU backend leaves pending. A stage that is not judged has none."""
+    """Return the points without speed, which is pending on the CPU backend; 0 for a stage that was not judged."""
     if stage["score"] is None:
         return 0
     return stage["score"]["correctness"] + stage["score"]["hygiene"]
 
 
 def left_running(name: str) -> list[str]:
-    """Processes and threads that call themselves so. Others come and go while one looks."""
+    """Return the processes and threads with this name. Others may start and end during the search."""
     found = []
     for process in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):
@@ -113,7 +114,7 @@ def with_headers(text: str) -> str:
 
 
 def prepare(entry: dict, folder: Path, name: str, port: int) -> Path:
-    """The file with its blanks filled in, in a folder that nothing but the sandbox closes to others."""
+    """Write the file with its placeholders replaced, in a folder that only the sandbox protects. Return its path."""
     for above in (folder, *folder.parents[:-2]):
         above.chmod(above.stat().st_mode | 0o055)
     text = with_headers((FOLDER / entry["file"]).read_text())
@@ -138,7 +139,7 @@ def grade_honest(folder: Path, gone: Sequence[str]) -> None:
 
 @pytest.fixture(scope="module", autouse=True)
 def judges_keys() -> Iterator[None]:
-    """Put a key into the judge's keyrings, as a Kerberos login does."""
+    """Put a key into the judge's keyrings, like a Kerberos login."""
     if os.uname().machine != "x86_64":
         yield
         return
@@ -152,8 +153,8 @@ def judges_keys() -> Iterator[None]:
 
 
 def kind_of(entry: dict) -> object:
-    """Return the kind of a hand-in that is not to break out: it is refused before it runs, or it deceives the sanitizer
-    in a known way, or it is honest. Each other one tries a mechanism of its own, and is a kind of its own."""
+    """Return the kind of a hand-in that does not try to break out: it is refused before it runs, deceives the sanitizer
+    in a known way, or is honest. Each other hand-in tests a different mechanism, so it has its own kind."""
     if "open" in entry:
         return "open"
     if set(one_of(entry["cause"])) <= {"refused_feature", "compile_error"}:
@@ -162,7 +163,7 @@ def kind_of(entry: dict) -> object:
 
 
 @pytest.mark.parametrize("entry", share_of(ENTRIES, kind_of, name_of, 3), ids=name_of)
-def test_technique(entry: dict, tmp_path: Path) -> None:
+def test_a_technique_gets_its_stated_outcome(entry: dict, tmp_path: Path) -> None:
     if BACKEND not in entry["backends"]:
         pytest.skip(f"works on {', '.join(entry['backends'])} only")
     if entry.get("slow") and not THOROUGH:
@@ -172,7 +173,7 @@ def test_technique(entry: dict, tmp_path: Path) -> None:
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="the level is root's")
 @pytest.mark.parametrize("entry", AT_LEVEL_UID, ids=name_of)
-def test_technique_at_level_uid(entry: dict, tmp_path: Path) -> None:
+def test_a_technique_gets_its_stated_outcome_at_level_uid(entry: dict, tmp_path: Path) -> None:
     try_technique(entry | entry.get("uid", {}), tmp_path, "uid", ["bwrap"])
 
 
@@ -191,7 +192,7 @@ def try_technique(entry: dict, tmp_path: Path, level: str | tuple[str, ...], gon
 
 
 def assert_outcome(entry: dict, tmp_path: Path, level: str | tuple[str, ...], gone: Sequence[str] = ()) -> None:
-    """Grades the file and checks all that the table and this file's first lines say of it."""
+    """Grade the file, and check everything that the table and the docstring of this module state."""
     entry = entry | entry.get(BACKEND, {})
     name = f"w{tmp_path.stat().st_ino % 10**9}"
     with socket.create_server(("127.0.0.1", 0)) as server:

@@ -81,7 +81,7 @@ def descendants(process: int) -> set[int]:
 
 
 def is_alive(process: int) -> bool:
-    """Return whether the process lives; ids are not reused within the seconds of this test."""
+    """Return whether the process is running. Process ids are not reused within the seconds of this test."""
     return "\nState:\tZ" not in (status := read(Path(f"/proc/{process}/status"))) and status != ""
 
 

@@ -1,5 +1,5 @@
-"""What the sandbox stands on, taken away one by one: the weaker level is reported and holds, or nothing is graded and
-the message names what is missing. without.py takes it away for real.
+"""Remove each mechanism that the sandbox needs, one by one, with without.py. Either the judge reports the weaker level,
+and it works, or the judge grades nothing and its message names the missing mechanism.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ USER_LEVEL_NEEDS = "--cap-add SETUID --cap-add SETGID"
 
 @dataclass
 class Case:
-    """`then`: the level that is reported, or words of the message that nothing is graded. `remark`: words that the
-    report says of the level."""
+    """A machine without some mechanisms. `then` is the reported level, or words of the message if nothing is graded.
+    `remark` has words of the report's remark on the level."""
 
     gone: str
     then: str | tuple[str, ...]
@@ -42,7 +42,7 @@ class Case:
 INSTALL = "install the package bubblewrap"
 AS_ROOT = [
     Case("", "namespace"),
-    # bubblewrap, and what it needs
+    # bubblewrap and the mechanisms that it needs
     Case("bwrap", "uid"),
     Case("namespaces", "uid"),
     Case("mounts", "uid"),
@@ -50,7 +50,7 @@ AS_ROOT = [
     *(Case(f"{kind}-namespaces", "uid") for kind in ("pid", "net", "ipc", "uts", "mnt", "cgroup")),
     Case("user-namespaces cap-sys_admin", "uid"),
     Case("user-namespaces setpriv", "uid"),
-    # one of two ways to start bubblewrap, and what it can do without
+    # one of two ways to start bubblewrap, and mechanisms that it does not need
     Case("user-namespaces", "namespace"),
     Case("cap-sys_admin", "namespace"),
     Case("setpriv", "namespace"),
@@ -59,12 +59,12 @@ AS_ROOT = [
     Case("cap-sys_resource", "namespace"),
     Case("cgroups", "namespace"),
     Case("landlock", "namespace"),
-    # what the user level can do without
+    # mechanisms that the level `uid` does not need
     Case("bwrap cap-kill", "uid"),
     Case("bwrap cap-chown", "uid"),
     Case("bwrap cap-sys_resource", "uid"),
     Case("bwrap cgroups", "uid"),
-    # what both levels need
+    # mechanisms that both levels need
     Case("seccomp", ("prctl(PR_SET_SECCOMP)", "the seccomp filter", "seccomp profile")),
     Case("limits", ("bwrap: setting a limit", "/bin/true: setting a limit", "seccomp profile")),
     Case("death-signal", ("bwrap: dying with the judge", "/bin/true: dying with the judge", "seccomp profile")),
@@ -73,7 +73,7 @@ AS_ROOT = [
     Case("cap-setgid", ("bwrap: dropping groups", "/bin/true: dropping groups", USER_LEVEL_NEEDS)),
     Case("other-users", ("bwrap: changing the group", USER_LEVEL_NEEDS, "user ids up to 61183")),
     Case("run", ("/run/warplab", "Read-only", "make /run writable")),
-    # what the user level needs
+    # mechanisms that the level `uid` needs
     Case("bwrap landlock", (INSTALL, "no Landlock", "Linux 5.13")),
     Case("bwrap landlock-at-boot", (INSTALL, "no Landlock", "lsm=")),
     Case("bwrap landlock-ruleset", (INSTALL, "entering the Landlock ruleset", "seccomp profile")),
@@ -121,7 +121,7 @@ pytestmark = [
 ]
 
 
-# Kinds of hosts. This machine's control groups and its marks of a container are changed, its kernel is not.
+# Kinds of hosts. The tests change this machine's control groups and its marks of a container, but not its kernel.
 NO_GROUPS = "No control groups: memory and processor time are limited per process"
 DOCKER = "start it with --cap-add SYS_ADMIN --security-opt seccomp=unconfined"
 SCOPE = "--scope -p Delegate=yes` before the command"
@@ -142,7 +142,7 @@ HOSTS_AS_ORDINARY_USER = [
     Case("own-group", "namespace", (NO_GROUPS, "only root can create them here; grade as root")),
     Case("container namespaces", ("bubblewrap is installed but does not start here", ROOT_CAN)),
 ]
-if not Path("/sys/fs/cgroup/cgroup.controllers").exists():  # otherwise a second mount of it works as the first does
+if not Path("/sys/fs/cgroup/cgroup.controllers").exists():  # otherwise, a second mount works like the first one
     HOSTS_AS_ROOT.append(Case("cgroups-version-1", "namespace", ("the controller memory", "Delegate=yes")))
     HOSTS_AS_ORDINARY_USER.append(Case("container", "namespace", ("only root can create them here; grade as root",)))
 if Path("/.dockerenv").exists():
@@ -154,7 +154,7 @@ if Path("/.dockerenv").exists():
 
 
 def assert_then(case: Case, folder: Path, course: Path, *more: str) -> None:
-    """Grades an empty folder, which compiles nothing: the sandbox is tried all the same."""
+    """Grade an empty folder, so that nothing is compiled; the judge tests the sandbox nevertheless."""
     for name in ("tree", "reports"):
         (folder / name).mkdir()
         os.chown(folder / name, NOBODY, NOBODY)
@@ -167,17 +167,17 @@ def assert_then(case: Case, folder: Path, course: Path, *more: str) -> None:
         text=True,
         check=False,
     )
-    said = done.stdout + done.stderr
+    output = done.stdout + done.stderr
     report = folder / "reports" / f"{LAB}.json"
     if isinstance(case.then, str):
-        assert report.exists(), said
+        assert report.exists(), output
         graded = json.loads(report.read_text())
         assert graded["sandbox"] == case.then
         assert not [words for words in case.remark if words not in graded["sandbox_remark"]], graded["sandbox_remark"]
         return
-    assert done.returncode == 2 and not report.exists(), said
-    assert said.startswith("Grading other people's code needs a sandbox, and none is available here: "), said
-    assert not [words for words in case.then if words not in said], said
+    assert done.returncode == 2 and not report.exists(), output
+    assert output.startswith("Grading other people's code needs a sandbox, and none is available here: "), output
+    assert not [words for words in case.then if words not in output], output
 
 
 @pytest.mark.parametrize("case", AS_ROOT + HOSTS_AS_ROOT, ids=str)
@@ -186,7 +186,7 @@ def test_as_root(case: Case, tmp_path: Path) -> None:
 
 
 def processes_that_name(text: str) -> list[str]:
-    """Process ids of command lines that contain the text, without zombies, which have none."""
+    """Return the ids of processes whose command line contains the text; zombies have no command line."""
     found = []
     for entry in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):
@@ -195,8 +195,8 @@ def processes_that_name(text: str) -> list[str]:
     return found
 
 
-def test_no_copy_of_the_judge_stays_where_run_is_read_only(tmp_path: Path) -> None:
-    """The process that ends what a killed judge left cannot lock a user id there, and must not go on as a judge."""
+def test_no_copy_of_the_judge_stays_if_run_is_read_only(tmp_path: Path) -> None:
+    """The process that cleans up after a killed judge cannot lock a user id there, and must not continue as a judge."""
     with subprocess.Popen(["sleep", "60"], user=FIRST_USER, group=FIRST_USER, extra_groups=[]) as left_behind:
         try:
             assert_then(next(case for case in AS_ROOT if case.gone == "run"), tmp_path, ROOT)
@@ -210,7 +210,7 @@ def test_no_copy_of_the_judge_stays_where_run_is_read_only(tmp_path: Path) -> No
 
 @pytest.fixture(scope="module")
 def others_course(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A course that belongs to an ordinary user."""
+    """Make a course that belongs to an ordinary user."""
     root = tmp_path_factory.mktemp("course")
     for folder in (root, *root.parents[:-2]):
         folder.chmod(0o755)
@@ -230,6 +230,6 @@ def test_as_an_ordinary_user(case: Case, tmp_path: Path, others_course: Path) ->
 
 @pytest.mark.parametrize("name", HOLDS if THOROUGH else HOLDS[:1])
 @pytest.mark.parametrize("case", WEAKER if THOROUGH else WEAKER[:1], ids=str)
-def test_what_is_reported_holds(case: Case, name: str, tmp_path: Path) -> None:
+def test_hand_ins_get_the_same_outcome_if_a_mechanism_is_missing(case: Case, name: str, tmp_path: Path) -> None:
     (entry,) = [entry for entry in ENTRIES if name_of(entry) == name]
     assert_outcome(entry, tmp_path, case.then, case.gone.split())

@@ -1,4 +1,4 @@
-"""A submission that only uses up the processor's time or the GPU's memory costs a neighbour no points."""
+"""A submission that uses up processor time or the GPU's memory does not change the points of other submissions."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def test_neighbour_of_spinning_threads_loses_nothing(gone: list[str], tmp_path: 
     source.write_text(SPINS.replace("@NAME@", name))
     neighbour = tmp_path / "honest.cu"
     neighbour.write_text(f"{HONEST.read_text()}{TAKES_THE_COMPILER_SECONDS}// {name}: compiled here, too\n")
-    grade(HONEST, tmp_path, gone)  # compiles what judges share, which would take a core longer than the wait below
+    grade(HONEST, tmp_path, gone)  # compiles the shared harness first, which takes a core longer than the wait below
     spinner = start_judge(source, gone)
     try:
         assert wait_until(lambda: len(left_running(name)) > 40, 60), "the threads never ran"
@@ -97,7 +97,7 @@ def test_neighbour_of_spinning_threads_loses_nothing(gone: list[str], tmp_path: 
 
 
 @pytest.mark.skipif(BACKEND != "cuda", reason="needs a GPU")
-def test_neighbours_of_those_who_hoard_gpu_memory_lose_nothing(tmp_path: Path) -> None:
+def test_hoarding_gpu_memory_costs_other_hand_ins_nothing(tmp_path: Path) -> None:
     done = threading.Event()
 
     def hoard(folder: Path) -> int:

@@ -1,7 +1,8 @@
-"""Runs a command on a machine that lacks something: `python3 without.py WHAT… -- COMMAND`, as root.
+"""Run a command without some mechanisms of the machine: `python3 without.py WHAT… -- COMMAND`, as root.
 
-What is taken away is really gone, for the command and all that it starts, and for nobody else: programs are hidden,
-system calls refused by a seccomp filter, capabilities dropped, and limits of namespaces set to 0 in a user namespace.
+The mechanisms are removed for the command and all processes that it starts, and for no others: programs are hidden, a
+seccomp filter refuses system calls, capabilities are dropped, and limits of namespaces are set to 0 in a user
+namespace.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 LIBC = ctypes.CDLL(None, use_errno=True)
-# <sys/syscall.h> on x86-64, and the numbers that are new enough to be the same everywhere
+# System calls by <sys/syscall.h> on x86-64; newer calls have the same numbers on all architectures
 MOUNT, UNSHARE, SETRLIMIT, CLONE, CLONE3, PRCTL, PRLIMIT = 165, 272, 160, 56, 435, 157, 302
 LANDLOCK_CREATE, LANDLOCK_RESTRICT = 444, 446
 PIVOT_ROOT, DETACH = 155, 2
@@ -38,7 +39,7 @@ def check(result: int, doing: str) -> None:
 
 
 def refuse(number: int, error: int, argument: int | None = None, bits: int = 0, equals: bool = False) -> None:
-    """The call fails from now on; given `bits`, where the low half of an argument has one of them, or equals them."""
+    """Let a system call fail. With `bits`, only if the low half of an argument has one of them, or equals them."""
     load, jump_equal, jump_set, answer = 0x20, 0x15, 0x45, 0x06
     allow, fail = 0x7FFF0000, 0x50000 | error
     code = [(load, 0, 0, 0)]
@@ -51,16 +52,16 @@ def refuse(number: int, error: int, argument: int | None = None, bits: int = 0, 
     text = b"".join(struct.pack("HBBI", *one) for one in code)
     buffer = ctypes.create_string_buffer(text)
     program = struct.pack("HxxxxxxP", len(code), ctypes.addressof(buffer))
-    check(LIBC.prctl(SET_SECCOMP, 2, program, 0, 0), "seccomp")  # root needs no no_new_privs for it
+    check(LIBC.prctl(SET_SECCOMP, 2, program, 0, 0), "seccomp")  # root does not need no_new_privs for this
 
 
 def refuse_option(option: int, error: int) -> None:
-    """One of prctl's."""
+    """Refuse one of prctl's options."""
     refuse(PRCTL, error, argument=0, bits=option, equals=True)
 
 
 def refuse_namespaces() -> None:
-    """As Docker's usual filter does."""
+    """Refuse namespaces, like Docker's default filter."""
     every = sum(NEW_NAMESPACE.values())
     refuse(UNSHARE, errno.EPERM, argument=0, bits=every)
     refuse(CLONE, errno.EPERM, argument=0, bits=every)
@@ -69,7 +70,9 @@ def refuse_namespaces() -> None:
 
 def refuse_limits() -> None:
     refuse(SETRLIMIT, errno.EPERM)
-    refuse(PRLIMIT, errno.EPERM, argument=2, bits=0xFFFFFFFF)  # a new limit's address; without one it only reads
+    refuse(
+        PRLIMIT, errno.EPERM, argument=2, bits=0xFFFFFFFF
+    )  # the address of a new limit; without it, the call only reads
 
 
 # --- mounts
@@ -102,7 +105,7 @@ def make_read_only(path: str) -> None:
 
 
 def make_groups_read_only() -> None:
-    """As containers do: of version 1, every hierarchy is a mount of its own."""
+    """Make control groups read-only, like containers. In version 1, every hierarchy is a separate mount."""
     own_mounts()
     for line in Path("/proc/self/mounts").read_text().splitlines():
         _, folder, kind, *_ = line.split()
@@ -111,20 +114,20 @@ def make_groups_read_only() -> None:
 
 
 def mount_version_2() -> None:
-    """The newer control groups. A controller that version 1 uses is missing there."""
+    """Mount version 2 of control groups, which lacks the controllers that version 1 uses."""
     own_mounts()
     mount("none", "/sys/fs/cgroup", "cgroup2")
 
 
 def own_no_group() -> None:
-    """Files as version 2 has them in a group that systemd keeps for itself. They divide nothing."""
+    """Imitate the files of version 2 in a group that belongs to systemd and cannot be divided."""
     hide_folder("/sys/fs/cgroup")
     for name, text in {"controllers": "cpu memory pids", "procs": "", "subtree_control": ""}.items():
         Path(f"/sys/fs/cgroup/cgroup.{name}").write_text(text + "\n")
 
 
 def leave_the_container() -> None:
-    """A root folder without the files that mark a container; pid 1's environment is hidden."""
+    """Hide the files that mark a container, and the environment of process 1."""
     own_mounts()
     new = tempfile.mkdtemp()
     mount("none", new, "tmpfs")
@@ -151,14 +154,14 @@ def pretend_systemd() -> None:
 
 
 def mask_proc() -> None:
-    """As containers do with parts of /proc: no user namespace may then mount another."""
+    """Mask parts of /proc, like containers: then no user namespace may mount another /proc."""
     hide_folder("/proc/tty")
     own_users(MOST_USERS)
     check(LIBC.unshare(NEW_NAMESPACE["mnt"]), "mount namespace")
 
 
 def set_kernel(name: str, value: str) -> None:
-    """A file in /proc/sys/kernel that only other kernels have, and a bubblewrap that fails as it does there."""
+    """Add a file to /proc/sys/kernel that only other kernels have, and a bubblewrap that fails as on these kernels."""
     hide_folder("/proc/sys/kernel")
     Path("/proc/sys/kernel", name).write_text(value + "\n")
     replace_bubblewrap("setting up uid map: Permission denied")
@@ -168,7 +171,7 @@ def set_kernel(name: str, value: str) -> None:
 
 
 def own_users(count: int) -> None:
-    """A user namespace in which root has its first `count` users. Its parent waits outside and ends as it does."""
+    """Enter a user namespace in which root has the first `count` users. The parent process waits, and ends like it."""
     ready, mapped = os.pipe(), os.pipe()
     child = os.fork()
     if child == 0:
@@ -205,15 +208,15 @@ def become_ordinary() -> None:
 
 
 def hide_program(name: str) -> None:
-    """It cannot be executed, which is how the search through PATH tells that it is not there."""
+    """Make a program non-executable, so that a search of PATH does not find it."""
     path = shutil.which(name)
     if path:
         hide_file(os.path.realpath(path))
 
 
-def replace_bubblewrap(says: str) -> None:
+def replace_bubblewrap(message: str) -> None:
     with tempfile.NamedTemporaryFile("w") as program:
-        program.write(f"#!/bin/sh\necho 'bwrap: {says}' >&2\nexit 1\n")
+        program.write(f"#!/bin/sh\necho 'bwrap: {message}' >&2\nexit 1\n")
         program.flush()
         Path(program.name).chmod(0o755)
         mount(program.name, os.path.realpath(str(shutil.which("bwrap"))), flags=BIND)
@@ -251,7 +254,7 @@ REMOVALS: dict[str, Callable[[], object]] = {
 
 
 def without(*gone: str) -> list[str]:
-    """Words to put before a command."""
+    """Return the words to put before a command."""
     return [sys.executable, __file__, *gone, "--"] if gone else []
 
 

@@ -25,7 +25,7 @@ TEST(Settle, IsUnconfirmedIfTheCpuBackendRefusesTheFile) {
     EXPECT_THAT(check_mode.remark, HasSubstr("Line 2: inline PTX"));
 }
 
-TEST(Settle, ABrokenCompilerIsOurFaultOnAGpu) {
+TEST(Settle, ABrokenCompilerIsAnErrorOnAGpu) {
     Compilation broken;
     broken.failure = Failure{cause::internal, "the compiler could not be started", "", {}};
     EXPECT_EQ(settle_sanitizer(broken).verdict, CheckMode::Verdict::error);
@@ -42,7 +42,7 @@ std::vector<Check> stories(const std::vector<Check>& checks, const std::vector<F
     return with_stories(checks, findings, {});
 }
 
-TEST(Settle, AFindingLeadsWhereTheOutputsAreOnlyDescribed) {
+TEST(Settle, AFindingIsTheCauseIfTheOutputsHaveNone) {
     const std::vector<Check> checks = {
         failed_with(cause::race), failed_with(cause::wrong_value),   {}, failed_with(cause::out_of_bounds_write),
         failed_with("tail_lost"), failed_with(cause::grid_too_small)};
@@ -60,7 +60,7 @@ TEST(Settle, AFindingLeadsWhereTheOutputsAreOnlyDescribed) {
     EXPECT_EQ(stories(checks, {})[0].failure->hint, "of the outputs alone");
 }
 
-TEST(Settle, ATileThatIsTooSmallExplainsWhatIsNotLoaded) {
+TEST(Settle, ATileThatIsTooSmallExplainsElementsThatAreNotLoaded) {
     const std::vector<Check> checks = {failed_with("halo_missing"), failed_with("transposed")};
     const auto small = stories(checks, {{.cause = "out_of_bounds", .line = 9, .message = "Index 32 of tile."}});
     EXPECT_EQ(small[0].failure->cause, "out_of_bounds");
@@ -77,14 +77,14 @@ TEST(Settle, AnAbsentLaneExplainsADeadlock) {
     EXPECT_EQ(of("race")[0].failure->cause, "deadlock");
 }
 
-TEST(Settle, ANoteThatMattersIfOutputsAreWrongLeadsToo) {
+TEST(Settle, ANoteThatExplainsWrongOutputsIsTheCauseToo) {
     const std::vector<Check> checks = {failed_with(cause::wrong_value), failed_with("tail_lost")};
     const auto led = stories(checks, {{.cause = "absent_lane", .note = true, .line = 3, .message = "Lane 8."}});
     EXPECT_EQ(led[0].failure->cause, "absent_lane");
     EXPECT_EQ(led[1].failure->cause, "tail_lost");
 }
 
-TEST(Settle, AKeptValueLeadsOnlyWhereALaterCallIsWrong) {
+TEST(Settle, AKeptValueIsTheCauseOnlyIfALaterCallIsWrong) {
     const std::vector<Check> checks = {failed_with(cause::kept_state), failed_with("stale_result"),
                                        failed_with(cause::wrong_value)};
     const auto led =
@@ -93,7 +93,7 @@ TEST(Settle, AKeptValueLeadsOnlyWhereALaterCallIsWrong) {
     EXPECT_EQ(led[2].failure->hint, "of the outputs alone");
 }
 
-TEST(Settle, AWarningComesFirstWhereTheCauseIsUnknown) {
+TEST(Settle, AWarningComesFirstIfTheCauseIsUnknown) {
     const std::vector<Check> checks = {failed_with(cause::wrong_value), failed_with(cause::timeout),
                                        failed_with("tail_lost")};
     Compilation warned;
@@ -127,7 +127,7 @@ StageReport settled(const Evidence& evidence, const std::string& only_dataset = 
     return settle({}, stage, evidence, only_dataset);
 }
 
-TEST(Settle, AStagePassesIfAllThatRanPassed) {
+TEST(Settle, AStagePassesIfAllDatasetsThatRanPassed) {
     EXPECT_EQ(settled(compiled()).verdict, Verdict::passed);
     EXPECT_EQ(settled(compiled()).score->correctness, 4);
     EXPECT_FALSE(settled(compiled(), "tiny").score);
@@ -154,7 +154,7 @@ TEST(Settle, AFindingFailsAStageWithCorrectOutputs) {
     EXPECT_EQ(settled(evidence).verdict, Verdict::passed);
 }
 
-TEST(Settle, AStarterFailsBecauseItIsOne) {
+TEST(Settle, AnUnchangedStarterFails) {
     Evidence evidence = compiled();
     evidence.starter = Failure{cause::starter, "This file is still the starter.", "Did you edit it?", {}};
     EXPECT_EQ(settled(evidence).verdict, Verdict::passed);
@@ -164,7 +164,7 @@ TEST(Settle, AStarterFailsBecauseItIsOne) {
     EXPECT_EQ(settled(evidence).score->correctness, 0) << "for a dataset that a starter happens to get right";
 }
 
-TEST(Settle, WorkThatIsDoneAgainIsNotedBesideCorrectOutputs) {
+TEST(Settle, RepeatedWorkIsNotedIfOutputsAreCorrect) {
     Evidence evidence = compiled();
     const Finding again{.cause = "same_value", .note = true, .line = 4, .message = "Again.", .hint = "The step?"};
     evidence.sanitizer = settle_sanitizer(Sanitized{{check_with(Verdict::passed)}, {}, {again}, ""});
@@ -174,7 +174,7 @@ TEST(Settle, WorkThatIsDoneAgainIsNotedBesideCorrectOutputs) {
     EXPECT_THAT(settled(evidence).notes, testing::IsEmpty());
 }
 
-TEST(Settle, AFailureWhileTimedIsACheckOfItsOwn) {
+TEST(Settle, AFailureDuringTimingBecomesASeparateCheck) {
     Evidence evidence = compiled();
     evidence.timed.failed = check_with(Verdict::failed);
     EXPECT_EQ(settled(evidence).verdict, Verdict::failed);

@@ -1,4 +1,4 @@
-"""What the tests of the labs share: the judge as a command."""
+"""Helpers for the tests of the labs: they run the judge's command."""
 
 from __future__ import annotations
 
@@ -11,28 +11,28 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 BUILD = Path(os.environ.get("BUILD") or "build")
 BACKEND = os.environ.get("BACKEND") or "cpu"
-# The model does not know this GPU, so `inspect` does not model times, which takes longer than all the rest. What it
-# models, tests/end_to_end/test_modelled.py tests.
+# The model does not know this GPU, so `inspect` does not model times, which would take most of its time.
+# tests/end_to_end/test_modelled.py tests modelled times.
 NOT_MODELLED = ("--gpu", "GTX 1080")
 
 
 @dataclass
 class Judged:
-    """What `build/warplab check` found about one file: its exit status, the report's stage and all it printed."""
+    """The result of `build/warplab check` for one file: its exit status, the report's stage and its output."""
 
     status: int
     stage: dict
     printed: str
 
     def failures(self) -> list[dict]:
-        """Every failure of the stage, in the order in which they were found."""
+        """Return every failure of the stage, in the order in which they were found."""
         found = [self.stage["compilation"].get("failure"), self.stage.get("error")]
         found += [check.get("failure") for check in self.stage["checks"]]
         return [failure for failure in found if failure]
 
 
 def check(lab: str, stage: str, source: Path, folder: Path, *options: str) -> Judged:
-    """Checks `source` as a stage of a lab on the backend that the tests run on."""
+    """Check `source` as a stage of a lab, on the backend that the tests use."""
     report = folder / "report.json"
     command = [BUILD / "warplab", "check", lab, stage, "--source", source, "--backend", BACKEND, "--json", report]
     run = subprocess.run([*map(str, command), *options], cwd=ROOT, capture_output=True, text=True, errors="replace")
@@ -42,10 +42,10 @@ def check(lab: str, stage: str, source: Path, folder: Path, *options: str) -> Ju
 
 
 def labs() -> list[str]:
-    """Names of all labs."""
+    """Return the names of all labs."""
     return sorted(manifest.parent.name for manifest in ROOT.glob("labs/*/lab.json"))
 
 
 def stages(lab: str) -> list[str]:
-    """Ids of a lab's stages."""
+    """Return the ids of a lab's stages."""
     return [stage["id"] for stage in json.loads((ROOT / "labs" / lab / "lab.json").read_text())["stages"]]

@@ -1,7 +1,7 @@
-"""A copy of the project in which no sentence of the judge and the runtime is left: each is replaced by a key.
+"""Make a copy of the project in which a key replaces each sentence of the judge and the runtime.
 
-Sentences of other programs, which the judge reads, are listed here. Whatever else the judge reads in order to decide
-something would not be found in the copy.
+This file lists the sentences of other programs that the judge reads; they stay. If a decision of the judge depended on
+any other sentence, the copy would decide differently.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pathlib import Path
 from tests.labs.conftest import BUILD, ROOT
 
 # Parts whose sentences are replaced.
-SPEAKING = ["grader/judge", "grader/runner", "grader/cpu/runtime", "grader/cpu/include", "grader/model/score.cpp"]
+WITH_SENTENCES = ["grader/judge", "grader/runner", "grader/cpu/runtime", "grader/cpu/include", "grader/model/score.cpp"]
 COPIED = ["datasets", "grader", "labs", "solutions", "starter"]
 TOKEN = re.compile(
     r"""//[^\n]*|/\*.*?\*/|R"(?P<d>[^(\s]*)\(.*?\)(?P=d)"|^[ ]*\#[^\n]*(?:\\\n[^\n]*)*"""
@@ -22,7 +22,7 @@ TOKEN = re.compile(
     re.DOTALL | re.MULTILINE,
 )
 SENTENCE = re.compile(r"[A-Za-z’'`]{2,}[,;:]? [a-z]{2,}")
-# What GCC, its linker, nvcc, the C++ library, compute-sanitizer and Linux print, and what the judge reads of it.
+# Text that GCC, its linker, nvcc, the C++ library, compute-sanitizer and Linux print, and that the judge reads.
 FOREIGN = re.compile(
     "|".join(
         map(
@@ -61,12 +61,12 @@ FOREIGN = re.compile(
         )
     )
 )
-# Files that only read what compilers print.
+# Files that only read the output of compilers.
 READERS = {"diagnostics.cpp", "contract.cpp", "remedy.cpp", "resources.cpp", "toolchain.cpp", "symbols.cpp"}
 
 
 def without_sentences(text: str, keys: list[str]) -> str:
-    """Replace each literal that has a sentence by a key, and add what was replaced to `keys`."""
+    """Replace each literal that contains a sentence by a key, and add the literal to `keys`."""
 
     def replaced(token: re.Match) -> str:
         literal = token["text"]
@@ -78,20 +78,20 @@ def without_sentences(text: str, keys: list[str]) -> str:
     return TOKEN.sub(replaced, text)
 
 
-def speaking_files(root: Path) -> list[Path]:
+def files_with_sentences(root: Path) -> list[Path]:
     found = []
-    for part in SPEAKING:
+    for part in WITH_SENTENCES:
         path = root / part
         found += [path] if path.is_file() else [one for one in sorted(path.rglob("*")) if one.is_file()]
     return [one for one in found if one.suffix in (".cpp", ".h", ".inc") and one.name not in READERS]
 
 
 def make_copy(folder: Path) -> int:
-    """Copy the project, replace its sentences, and build the judge. Returns the number of replaced literals."""
+    """Copy the project, replace its sentences, and build the judge. Return the number of replaced literals."""
     for part in COPIED:
         shutil.copytree(ROOT / part, folder / part)
     keys: list[str] = []
-    for file in speaking_files(folder):
+    for file in files_with_sentences(folder):
         file.write_text(without_sentences(file.read_text(), keys))
     built = (ROOT / BUILD).resolve()
     for part in ("labs", "cpu"):

@@ -1,5 +1,5 @@
 #pragma once
-// For tests of a lab's oracle: loads it, and asks it to explain a wrong output.
+// Helpers for tests of a lab's oracle: they load it, and let it explain a wrong output.
 
 #include <dlfcn.h>
 #include <gtest/gtest.h>

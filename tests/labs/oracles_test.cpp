@@ -1,4 +1,4 @@
-// What holds for the oracle of every lab. Labs are found by wildcard: a new one changes nothing here.
+// Tests of every lab's oracle. Labs are found by wildcard, so a new lab needs no change here.
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -25,7 +25,7 @@ using testing::HasSubstr;
 
 std::string name_of(const testing::TestParamInfo<std::string>& info) { return info.param; }
 
-/// Datasets that the CPU backend checks: none is too large here.
+/// Return the datasets that the CPU backend checks, none of which is too large here.
 std::vector<Dataset> modest_datasets(const Lab& lab) {
     std::vector<Dataset> found;
     for (const Dataset& dataset : lab.datasets)
@@ -39,14 +39,14 @@ struct Cut {
     std::size_t first, count;
 };
 
-/// Parts of an output of n elements: all of it, its ends, and pieces that have neighbours on both sides.
+/// Return parts of an output of n elements: all of it, its ends, and parts with neighbours on both sides.
 std::vector<Cut> cuts_of(std::size_t n) {
     std::vector<Cut> cuts = {{0, n}, {0, 1}, {n - 1, 1}, {1, n - 1}, {n / 2, 1}, {n / 3, n - n / 3 * 2}};
     std::erase_if(cuts, [n](const Cut& cut) { return cut.count == 0 || cut.first >= n; });
     return cuts;
 }
 
-/// Return the call with the right answer in its outputs; the one that is given stays as it is.
+/// Return a copy of the call with the right answer in its outputs.
 Problem solve_copy(const Lab& lab, const Oracle& oracle, Problem call) {
     for (std::size_t b = 0; b < lab.buffers.size(); ++b)
         if (lab.buffers[b].role != Role::input) call.arrays[b] = call.arrays[b].clone();
@@ -54,7 +54,7 @@ Problem solve_copy(const Lab& lab, const Oracle& oracle, Problem call) {
     return call;
 }
 
-/// What reference_part gives otherwise than reference does, and what to do about it; empty when nothing is.
+/// Return a message if reference_part and reference differ, with what to do about it; otherwise an empty string.
 std::string find_wrong_part(const Lab& lab, const Dataset& dataset, const Oracle& oracle) {
     const Problem call = oracle.generate(dataset, dataset.seed, 0);
     std::optional<Problem> solved;
@@ -81,7 +81,7 @@ std::string find_wrong_part(const Lab& lab, const Dataset& dataset, const Oracle
 
 class OraclePart : public testing::TestWithParam<std::string> {};
 
-TEST_P(OraclePart, IsThatSliceOfTheWhole) {
+TEST_P(OraclePart, EqualsThatSliceOfTheWhole) {
     const Lab lab = load_lab(root_folder(), GetParam());
     for (const Dataset& dataset : modest_datasets(lab))
         ASSERT_EQ(find_wrong_part(lab, dataset, load_oracle(lab.name)), "");
@@ -89,8 +89,8 @@ TEST_P(OraclePart, IsThatSliceOfTheWhole) {
 
 // --- hypotheses ---
 
-/// Outputs that a submission can return: all elements, or the first one, have a value that may be odd.
-std::vector<Array> odd_outputs(const Array& right) {
+/// Return outputs that a submission can produce: all elements, or the first one, have an unusual value.
+std::vector<Array> unusual_outputs(const Array& right) {
     const double inf = std::numeric_limits<double>::infinity(), nan = std::nan("");
     std::vector<Array> odd;
     const auto fill = [&](auto type, const auto& values) {
@@ -113,14 +113,14 @@ std::vector<Array> odd_outputs(const Array& right) {
 
 class OracleHypotheses : public testing::TestWithParam<std::string> {};
 
-TEST_P(OracleHypotheses, EndWellForAnyOutput) {
+TEST_P(OracleHypotheses, AcceptAnyOutput) {
     const Lab lab = load_lab(root_folder(), GetParam());
     const Oracle& oracle = load_oracle(lab.name);
     const Dataset dataset = modest_datasets(lab).front();
     const Problem solved = solve_copy(lab, oracle, oracle.generate(dataset, dataset.seed, 0));
     for (std::size_t b = 0; b < lab.buffers.size(); ++b) {
         if (lab.buffers[b].role == Role::input) continue;
-        for (const Array& odd : odd_outputs(solved.arrays[b])) {
+        for (const Array& odd : unusual_outputs(solved.arrays[b])) {
             std::vector<Array> actual = solved.arrays;
             actual[b] = odd;
             const Situation situation{solved, solved.arrays, actual, nullptr, 0x7ff81235u};
@@ -143,7 +143,7 @@ INSTANTIATE_TEST_SUITE_P(Labs, OracleHypotheses, testing::ValuesIn(find_labs(roo
 
 INSTANTIATE_TEST_SUITE_P(Labs, OraclePart, testing::ValuesIn(find_labs(root_folder())), name_of);
 
-/// The mean of three neighbours, the ends counting twice. `widens`: a part looks at the neighbours of its ends.
+/// The mean of three neighbours; the ends count twice. If `widens` is true, a part reads the neighbours of its ends.
 class Blur : public Oracle {
   public:
     explicit Blur(bool widens) : widens_(widens) {}
@@ -173,7 +173,7 @@ class Blur : public Oracle {
     bool widens_;
 };
 
-TEST(OracleParts, AStencilCutOffFromItsNeighboursIsNamed) {
+TEST(OracleParts, AStencilWithoutItsNeighboursIsReported) {
     Lab lab;
     lab.name = "blur";
     lab.buffers = {{"in", ElementType::float32, Role::input, ""}, {"out", ElementType::float32, Role::output, ""}};
@@ -187,7 +187,7 @@ TEST(OracleParts, AStencilCutOffFromItsNeighboursIsNamed) {
 
 // --- generators ---
 
-/// What the oracle says of a generator that it does not have.
+/// Return the oracle's message about an unknown generator.
 std::string complaint_about(const Oracle& oracle, Dataset dataset) {
     dataset.generator = "no_such_generator";
     try {
@@ -200,8 +200,8 @@ std::string complaint_about(const Oracle& oracle, Dataset dataset) {
 
 class OracleGenerators : public testing::TestWithParam<std::string> {};
 
-/// Datasets that are only timed are never made here, so their generators' names are looked for in the complaint.
-TEST_P(OracleGenerators, AreAllKnownAndNamedWhenOneIsNot) {
+/// Datasets that are only timed are never generated here, so the test looks for their generators in the message.
+TEST_P(OracleGenerators, AreAllKnownAndListedIfOneIsUnknown) {
     const Lab lab = load_lab(root_folder(), GetParam());
     for (const Dataset& dataset : lab.datasets)
         EXPECT_THAT(complaint_about(load_oracle(lab.name), dataset) + ",",
@@ -223,8 +223,8 @@ Dataset cut(Dataset dataset) {
 
 class TimedAnswers : public testing::TestWithParam<std::string> {};
 
-/// If all calls had the same answer, code could give it without reading the inputs, and its timed outputs would be
-/// right. Where two inputs are drawn independently, no two calls have the same ones.
+/// If all calls had the same answer, code could return it without reading the inputs, and its timed outputs would be
+/// right. If two inputs are drawn independently, no two calls have the same pair.
 TEST_P(TimedAnswers, DependOnTheWindow) {
     const Lab lab = load_lab(root_folder(), GetParam());
     const Oracle& oracle = load_oracle(lab.name);

@@ -1,5 +1,5 @@
-"""The exercises of `make bug`: check mode finds one kind of bug in each, where the submission that it is made from has
-it, and the text does not name the bug. That check mode is silent on the solutions, test_inspect.py sees."""
+"""The exercises of `make bug`: in each, the sanitizer finds one kind of bug at the lines where its submission has it,
+and the text does not name the bug. test_inspect.py tests that the sanitizer finds nothing in the solutions."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.share import share_of
 
 LISTED = [one for lab in labs() for one in read_list(ROOT, lab)]
 TELLING = re.compile(r"(?i)bug|wrong|forgot|missing|//|/\*|race|not[ _](?:cleared|awaited)")
-MOST_LINES = 4  # that an answer may name
+MOST_LINES = 4  # with a finding, so that "which line?" has an answer
 
 
 def name_of(listed: Listed) -> str:
@@ -26,7 +26,7 @@ def name_of(listed: Listed) -> str:
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """All exercises, as an instructor's checkout has them."""
+    """Make all exercises, as in an instructor's checkout."""
     folder = tmp_path_factory.mktemp("exercises")
     for lab in labs():
         for name, content in make_exercises(ROOT, lab, stages(lab)).items():
@@ -36,7 +36,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def find_planted(listed: Listed) -> tuple[str, list[int]]:
-    """The stage of the submission that an exercise is made from, and the lines of it where the bug is known to be."""
+    """Return the stage of the submission that an exercise is made from, and the known lines of its bug."""
     if listed.source.parts[1] == "corpus":
         rows = json.loads((ROOT / "tests/corpus/corpus.json").read_text())
         row = next(row for row in rows if Path("tests/corpus", row["file"]) == listed.source)
@@ -62,7 +62,7 @@ def test_an_exercise_is_for_its_submissions_stage_and_does_not_name_the_bug(list
 
 @pytest.mark.skipif(BACKEND != "cpu", reason="check mode is part of the CPU backend")
 @pytest.mark.parametrize("listed", share_of(LISTED, lambda listed: listed.lab, name_of, 3), ids=name_of)
-def test_check_mode_finds_one_kind_of_bug_where_it_is(listed: Listed, folder: Path, monkeypatch) -> None:
+def test_the_sanitizer_finds_one_kind_of_bug_at_the_planted_lines(listed: Listed, folder: Path, monkeypatch) -> None:
     monkeypatch.chdir(ROOT)
     exercise = next(one for one in read_exercises(folder, listed.lab) if one.name == listed.name)
     inspection = inspect(exercise, BUILD)

@@ -1,5 +1,5 @@
-"""Check mode on the labs: it is silent on solutions, names the line of wrong submissions, and its counters show what a
-stage is about."""
+"""The sanitizer on the labs: it finds nothing in solutions, names the line in wrong submissions, and its counters show
+the effect of each stage's technique."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.skipif(BACKEND != "cpu", reason="check mode is part of 
 
 
 def inspect(lab: str, stage: str, source: Path, folder: Path, *options: str) -> tuple[int, dict]:
-    """The exit status, and what `build/warplab inspect` writes as JSON. Without options, nothing is compiled with nvcc
+    """Return the exit status and the JSON of `build/warplab inspect`. Without options, nothing is compiled with nvcc
     and, except with WARPLAB_THOROUGH=1, nothing is modelled."""
     report = folder / f"{stage}.json"
     command = [BUILD / "warplab", "inspect", lab, stage, "--source", source, "--json", report]
@@ -36,7 +36,7 @@ def inspect_solution(lab: str, stage: str, folder: Path) -> dict:
 
 
 @pytest.mark.parametrize(("lab", "stage"), [(lab, stage) for lab in labs() for stage in stages(lab)])
-def test_solutions_give_no_finding_and_hold_their_limits(lab: str, stage: str, tmp_path: Path) -> None:
+def test_solutions_have_no_finding_and_stay_within_their_limits(lab: str, stage: str, tmp_path: Path) -> None:
     report = inspect_solution(lab, stage, tmp_path)
     assert [one for one in report["limits"] if not one["held"]] == []
     assert report["datasets"] > 0
@@ -44,8 +44,8 @@ def test_solutions_give_no_finding_and_hold_their_limits(lab: str, stage: str, t
 
 
 def earlier_stages() -> list:
-    """A lab's last stage that limits a counter, with the one before it; all, and with the first one too, when time does
-    not matter."""
+    """Return pairs of a stage that limits a counter and an earlier stage: each lab's last such stage with the previous
+    one. With WARPLAB_THOROUGH=1, return all such stages, with the previous and the first one."""
     found = []
     for lab in labs():
         described = json.loads((ROOT / "labs" / lab / "lab.json").read_text())["stages"]
@@ -57,11 +57,11 @@ def earlier_stages() -> list:
 
 
 @pytest.mark.parametrize(("lab", "stage", "earlier"), earlier_stages())
-def test_an_earlier_stage_breaks_a_limit(lab: str, stage: str, earlier: str, tmp_path: Path) -> None:
-    """It passes every dataset (or does what this stage may not), and yet does without what the stage is about."""
+def test_an_earlier_stage_exceeds_a_limit(lab: str, stage: str, earlier: str, tmp_path: Path) -> None:
+    """An earlier stage passes every dataset (or breaks a rule of this stage), but lacks this stage's technique."""
     status, report = inspect(lab, stage, ROOT / "solutions" / lab / f"{earlier}.cu", tmp_path)
     broken = [one for one in report["limits"] if not one["held"]]
-    assert status == (0 if report["passed"] else 1)  # as for check: a technique that is not used is a note
+    assert status == (0 if report["passed"] else 1)  # as for check: a missing technique is a note
     assert broken or not report["passed"]
     assert all(one["message"].startswith("Technique not used: ") for one in broken)
 
@@ -81,7 +81,7 @@ def share_of_the_wrong() -> list:
 
 
 @pytest.mark.parametrize(("lab", "entry"), share_of_the_wrong())
-def test_line_of_a_wrong_submission(lab: str, entry: dict, tmp_path: Path) -> None:
+def test_a_wrong_submission_is_found_with_its_line(lab: str, entry: dict, tmp_path: Path) -> None:
     status, report = inspect(lab, entry["stage"], wrong.source_of(lab, entry["file"], tmp_path), tmp_path)
     assert status == 1
     assert entry["inspect"] in [[one["cause"], one["line"]] for one in report["findings"]], report["findings"]
@@ -96,7 +96,7 @@ def test_sequential_addressing_keeps_lanes_busy(tmp_path: Path) -> None:
     interleaved = inspect_solution("dot_product", "02_dyadic_interleaved", tmp_path)
     sequential = inspect_solution("dot_product", "03_dyadic_sequential", tmp_path)
     before, after = total(interleaved, "shared", "requests"), total(sequential, "shared", "requests")
-    assert after < before / 2  # the same additions, by warps of which most lanes take part
+    assert after < before / 2  # the same additions, in warps with few idle lanes
 
 
 def test_a_tile_saves_sectors_of_device_memory(tmp_path: Path) -> None:
@@ -125,7 +125,7 @@ def test_kernels_are_described_as_they_were_launched(tmp_path: Path) -> None:
     assert shape["static_shared_bytes"] + shape["dynamic_shared_bytes"] == 32 * 256 * 4 + 1
 
 
-def test_registers_and_shared_memory_limit_what_a_gpu_holds(tmp_path: Path) -> None:
+def test_registers_and_shared_memory_limit_the_occupancy(tmp_path: Path) -> None:
     source = ROOT / "solutions/image_histogram/05_private_bins.cu"
     small = inspect("image_histogram", "05_private_bins", source, tmp_path, "--gpu", "rtx 2080")[1]
     large = inspect("image_histogram", "05_private_bins", source, tmp_path, "--gpu", "B200")[1]
@@ -135,15 +135,15 @@ def test_registers_and_shared_memory_limit_what_a_gpu_holds(tmp_path: Path) -> N
     assert (few["registers"] or 0) > 0 or not shutil.which("nvcc")
 
 
-def test_a_gpu_that_is_not_in_the_table_is_refused_with_those_that_are() -> None:
+def test_an_unknown_gpu_is_refused_with_a_list_of_the_known_ones() -> None:
     command = [str(BUILD / "warplab"), "inspect", "dot_product", "01", "--tree", "solutions", "--gpu", "RTX 308"]
     run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     assert run.returncode == 2
     assert "RTX 3080" in run.stderr and "H200" in run.stderr
 
 
-def test_bytes_are_those_that_the_source_asks_for(tmp_path: Path) -> None:
-    """Each element once, but for the sectors of small datasets; and all blocks count, not only those looked at."""
+def test_counted_bytes_are_those_that_the_source_requests(tmp_path: Path) -> None:
+    """Each element counts once, in whole sectors for small datasets, and all blocks count, not only inspected ones."""
     once = inspect_solution("vector_add", "01_one_thread_per_element", tmp_path)
     assert 1 <= once["device_bytes"] / once["least_bytes"] < 1.1
     naive = inspect_solution("smoothing_filter", "01_naive", tmp_path)
@@ -207,7 +207,7 @@ SAID = [
     ("vector_add", "01_one_thread_per_element", HOST, 10, "the destination is too small for what is copied"),
     ("heat_dissipation", "01_separate_mirror", HEAT, 3, " of current, which has only "),
     ("heat_dissipation", "01_separate_mirror", HEAT, 4, "Kernel spoil writes element -1 of current, "),
-    # The first element beyond scratch is nearer to current, which follows it.
+    # The first element beyond scratch is nearer to `current`, which follows it.
     ("heat_dissipation", "01_separate_mirror", HEAT_SCRATCH, 3, "element 405 of scratch, which has only 393 elements"),
     ("vector_add", "01_one_thread_per_element", FAR, 3, "Kernel add writes an address far from all memory"),
     ("smoothing_filter", "02_constant_filter", IN_PREPARE, 3, "Host code writes element 0 of the device variable"),
@@ -215,7 +215,9 @@ SAID = [
 
 
 @pytest.mark.parametrize(("lab", "stage", "text", "line", "words"), SAID, ids=lambda value: str(value)[:20])
-def test_what_a_finding_says(lab: str, stage: str, text: str, line: int, words: str, tmp_path: Path) -> None:
+def test_the_message_of_a_finding_contains_the_facts(
+    lab: str, stage: str, text: str, line: int, words: str, tmp_path: Path
+) -> None:
     source = tmp_path / "wrong.cu"
     source.write_text(text)
     findings = inspect(lab, stage, source, tmp_path)[1]["findings"]
@@ -238,13 +240,13 @@ def test_the_first_wrong_dataset_comes_with_its_hint(tmp_path: Path) -> None:
     source.write_text(ROUNDED_DOWN)
     command = [BUILD / "warplab", "inspect", "vector_add", "01_one_thread_per_element", "--dataset", "above_block"]
     command += ["--source", source, "--no-nvcc"]
-    said = subprocess.run(list(map(str, command)), cwd=ROOT, capture_output=True, text=True).stdout
-    assert "Hint: Round the number of blocks up" in said, said
+    output = subprocess.run(list(map(str, command)), cwd=ROOT, capture_output=True, text=True).stdout
+    assert "Hint: Round the number of blocks up" in output, output
 
 
 def test_after_a_deadlock_no_other_dataset_runs() -> None:
     source = ROOT / "tests/corpus/dot_product/01_flag_nobody_sets.cu"
     command = [BUILD / "warplab", "inspect", "dot_product", "01", "--source", source, "--no-nvcc"]
-    said = " ".join(subprocess.run(list(map(str, command)), cwd=ROOT, capture_output=True, text=True).stdout.split())
-    assert "in check mode on 1 dataset " in said and "It fails on course: Deadlock" in said, said
-    assert "Not run after that: below_block, whole_block," in said, said
+    output = " ".join(subprocess.run(list(map(str, command)), cwd=ROOT, capture_output=True, text=True).stdout.split())
+    assert "in check mode on 1 dataset " in output and "It fails on course: Deadlock" in output, output
+    assert "Not run after that: below_block, whole_block," in output, output

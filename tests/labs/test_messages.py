@@ -1,4 +1,4 @@
-"""Messages about mistakes that no change of a reference solution shows."""
+"""Messages about mistakes that no small change of a reference solution contains."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def test_a_message_does_not_repeat_the_words_of_a_handled_error(tmp_path):
     assert "4096" not in failure["message"] + failure["hint"]
 
 
-def test_inspect_names_the_datasets_that_it_left_out():
+def test_inspect_lists_the_datasets_that_it_omitted():
     command = [BUILD / "warplab", "inspect", "vector_add", STAGE, "--tree", "solutions", "--no-nvcc"]
     printed = [
         subprocess.run([*map(str, command), *more], cwd=ROOT, capture_output=True, text=True).stdout
@@ -84,8 +84,8 @@ def test_inspect_names_the_datasets_that_it_left_out():
     assert "Left out" not in printed[1]
 
 
-def test_swapped_grids_and_blocks_show_as_on_a_large_gpu(tmp_path):
-    """The test of all wrong submissions leaves check mode out, which finds launches that may be swapped."""
+def test_a_swapped_grid_and_block_are_found_as_on_a_large_gpu(tmp_path):
+    """The test of all wrong submissions runs without the sanitizer, which finds launches that may be swapped."""
     source = wrong.source_of("vector_add", "02_blocks_and_threads_swapped.patch", tmp_path)
     judged = check("vector_add", "02", source, tmp_path)
     failure = judged.failures()[0]
@@ -108,7 +108,7 @@ def test_an_int_that_counts_elements_is_noted_where_a_skipped_dataset_exceeds_it
 
 
 def test_the_sanitizer_runs_the_dataset_that_fails_without_a_cause(tmp_path):
-    """It leaves out large datasets, and only one of these reaches the second kernel."""
+    """By default, it omits large datasets, and only one of these reaches the second kernel."""
     source = wrong.source_of("dot_product", "04_arguments_swapped.patch", tmp_path)
     judged = check("dot_product", "04_dyadic_cpu_tail", source, tmp_path)
     (failure,) = judged.failures()
@@ -116,14 +116,14 @@ def test_the_sanitizer_runs_the_dataset_that_fails_without_a_cause(tmp_path):
     assert "add_kernel reads element 3907 of scratch" in failure["message"]
 
 
-def test_a_vector_that_only_reserves_is_the_cause_of_an_answer_of_0(tmp_path):
+def test_a_vector_that_only_reserves_memory_explains_an_output_of_0(tmp_path):
     source = wrong.source_of("dot_product", "04_reserved_not_resized.patch", tmp_path)
     failure = check("dot_product", "04_dyadic_cpu_tail", source, tmp_path).failures()[0]
     assert failure["message"].startswith("Line 68: cudaMemcpy: the destination is too small")
 
 
 def test_a_grid_that_is_too_small_is_named_with_its_line(tmp_path):
-    """Of several launches, the one with the most threads."""
+    """If there are several launches, the one with the most threads is named."""
     source = tmp_path / "vector_add.cu"
     rounded_down = "    add<<<1, 32>>>(a, b, out, 0);\n    add<<<n / 64 + !(n / 64), 64>>>(a, b, out, n);\n}\n"
     source.write_text(ADD + rounded_down)

@@ -1,4 +1,4 @@
-"""Each cause that students can get with a hint has a question, which `make check` asks before the hint (HINT=1)."""
+"""Each cause with a hint for students has a question, which `make check` asks before the hint (HINT=1)."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from tests.labs.conftest import ROOT, labs
 
 ASKED = set(re.findall(r'^\s*\{"(\w+)",\s*"', (ROOT / "grader/judge/present/questions.cpp").read_text(), re.MULTILINE))
 CAUSES = set(re.findall(r'constexpr auto \w+ = "(\w+)"', (ROOT / "grader/model/cause.h").read_text()))
-# A mistake of an oracle begins with its cause and a sentence; a generator of data, with its name and a function.
+# An oracle's mistake begins with its cause and a sentence; a data generator, with its name and a function.
 MISTAKE = re.compile(
     r'\{\s*"([a-z_]+)",\s+(?:"[A-Z]|sentence\(|describe_part\(|\w+ \+|message,|words,|counts,|only \+|what)'
 )
 
-# Their hints are instructions already, or only a course's staff gets them.
+# Causes without a question: their hints are already instructions, or only a course's staff gets them.
 WITHOUT = {
     *("missing_file", "empty_file", "compile_error", "refused_feature", "missing_function", "wrong_signature"),
     *("starter", "own_main", "reserved_symbol", "compile_timeout", "not_run", "protocol", "implausible_timing"),

@@ -1,5 +1,5 @@
-"""Each lab has a quiz: it fits its schema, its sections are in every kit's handout, and its answers are judged as
-meant."""
+"""Each lab has a quiz that fits its schema. Its sections are in every kit's handout, and its answers get the intended
+results."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_the_sections_are_in_the_handout_of_the_smallest_kit(lab: str) -> None:
 
 
 @pytest.mark.parametrize("lab", LABS)
-def test_each_answer_is_judged_as_meant_and_has_its_own_reason(lab: str) -> None:
+def test_each_answer_gets_the_intended_result_and_its_own_reason(lab: str) -> None:
     for question in read(lab).questions:
         place = f"{lab}, {question.id}"
         if question.number:

@@ -1,5 +1,5 @@
-"""Every solution passes, every starter fails, every wrong submission fails for its stated cause: on the CPU backend, or
-on a GPU with BACKEND=cuda."""
+"""Every solution passes, every starter fails, and every wrong submission fails for its stated cause, on the CPU backend
+or, with BACKEND=cuda, on a GPU."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ EVERY_STAGE = [(lab, stage) for lab in labs() for stage in stages(lab)]
 
 
 def wrong_submissions() -> list:
-    """One parameter for each entry of each lab's wrong.json."""
+    """Return one parameter for each entry of each lab's wrong.json."""
     entries = []
     for lab in labs():
         for entry in wrong.entries(lab):
@@ -34,7 +34,7 @@ def test_solution_passes(lab: str, stage: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("lab", labs())
 def test_first_solution_earns_the_hygiene_points(lab: str, tmp_path: Path) -> None:
-    """That check mode is silent on all solutions, tests/labs/test_inspect.py sees."""
+    """tests/labs/test_inspect.py tests that the sanitizer finds nothing in all solutions."""
     judged = check(lab, "01", ROOT / "solutions" / lab / f"{stages(lab)[0]}.cu", tmp_path)
     assert judged.stage["check_mode"]["datasets"] > 0
     score = judged.stage["score"]
@@ -51,7 +51,7 @@ def test_starter_compiles_and_fails(lab: str, stage: str, tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("lab", labs())
-def test_datasets_that_take_a_gpu_can_be_left_out(lab: str, tmp_path: Path) -> None:
+def test_datasets_that_need_a_gpu_can_be_omitted(lab: str, tmp_path: Path) -> None:
     recipes = json.loads((ROOT / "datasets" / lab / "public.json").read_text())["datasets"]
     cuda_only = {one["name"] for one in recipes if "cuda-only" in one["uses"]}
     stage = stages(lab)[0]
@@ -63,7 +63,7 @@ def test_datasets_that_take_a_gpu_can_be_left_out(lab: str, tmp_path: Path) -> N
 
 
 def share_of_the_wrong() -> list:
-    """Return wrong submissions for each cause, which include all that only one lab has: about two in three."""
+    """Return about two in three wrong submissions: some of each cause, and all of a cause that only one lab has."""
     return share_of(wrong_submissions(), lambda one: str(one.values[1]["cause"]), lambda one: one.id, 4)
 
 
@@ -83,13 +83,13 @@ def test_wrong_submission_is_caught(lab: str, entry: dict, tmp_path: Path) -> No
 
 
 def right_on_the_cpu() -> list:
-    """What goes wrong on a GPU alone, and check mode names all the same."""
+    """Return submissions that fail only on a GPU, but in which the sanitizer finds the mistake on the CPU, too."""
     return [entry for entry in wrong_submissions() if entry.values[1].get("right_on_cpu")]
 
 
 @pytest.mark.skipif(BACKEND != "cpu", reason="on a GPU the outputs are wrong")
 @pytest.mark.parametrize(("lab", "entry"), right_on_the_cpu())
-def test_right_outputs_wrongly_made_cost_the_hygiene_points(lab: str, entry: dict, tmp_path: Path) -> None:
+def test_right_outputs_with_a_finding_cost_the_hygiene_points(lab: str, entry: dict, tmp_path: Path) -> None:
     judged = check(lab, entry["stage"], wrong.source_of(lab, entry["file"], tmp_path), tmp_path)
     assert judged.status == 1, judged.printed
     assert judged.stage["verdict"] == "failed"
@@ -106,7 +106,7 @@ def test_right_outputs_wrongly_made_cost_the_hygiene_points(lab: str, entry: dic
 
 
 @pytest.mark.skipif(BACKEND != "cpu", reason="check mode is looked at on the CPU backend")
-def test_wrong_outputs_come_with_the_line_that_check_mode_names(tmp_path: Path) -> None:
+def test_wrong_outputs_are_reported_with_the_line_of_the_finding(tmp_path: Path) -> None:
     source = ROOT / "tests/labs/dot_product/02_missing_barrier_in_tree.cu"
     judged = check("dot_product", "02", source, tmp_path)
     assert judged.failures()[0]["cause"] == "missing_barrier"
@@ -114,12 +114,12 @@ def test_wrong_outputs_come_with_the_line_that_check_mode_names(tmp_path: Path) 
     found = judged.stage["check_mode"]["findings"][0]
     assert (found["cause"], found["kernel"], found["line"]) == ("race", "dot", 10)
     assert found["text"] == source.read_text().splitlines()[9].strip()
-    assert judged.stage["check_mode"]["datasets"] == 1  # the first that shows a reason is enough
+    assert judged.stage["check_mode"]["datasets"] == 1  # the first dataset with a reason is enough
 
 
 @pytest.mark.skipif(BACKEND != "cpu", reason="check mode is looked at on the CPU backend")
 def test_an_index_out_of_bounds_is_a_likelier_reason_than_a_race_between_blocks(tmp_path: Path) -> None:
-    """Both are found, the race first: cells right of one row are those of the next."""
+    """The sanitizer finds both, first the race, because cells to the right of a row belong to the next row."""
     source = wrong.source_of("heat_dissipation", "01_columns_not_guarded.cu", tmp_path)
     judged = check("heat_dissipation", "01", source, tmp_path)
     found = judged.stage["check_mode"]["findings"]
@@ -139,7 +139,7 @@ def test_an_index_out_of_bounds_is_a_likelier_reason_than_a_race_between_blocks(
         ("smoothing_filter", "02", "01_naive", "weights in constant memory"),
     ],
 )
-def test_an_earlier_stage_handed_in_again_is_noted_and_costs_nothing(
+def test_an_earlier_stages_solution_gets_a_note_and_costs_nothing(
     lab: str, stage: str, earlier: str, about: str, tmp_path: Path
 ) -> None:
     judged = check(lab, stage, ROOT / f"solutions/{lab}/{earlier}.cu", tmp_path)
@@ -151,7 +151,7 @@ def test_an_earlier_stage_handed_in_again_is_noted_and_costs_nothing(
 
 
 @pytest.mark.skipif(BACKEND != "cpu", reason="check mode is looked at on the CPU backend")
-def test_elements_that_are_done_again_are_noted(tmp_path: Path) -> None:
+def test_elements_that_are_computed_twice_are_noted(tmp_path: Path) -> None:
     source = tmp_path / "02_steps_by_one_block.cu"
     solution = (ROOT / "solutions/vector_add/02_grid_stride.cu").read_text()
     source.write_text(solution.replace("i += threads", "i += blockDim.x"))
@@ -187,9 +187,9 @@ def test_wrong_submissions_are_listed(lab: str) -> None:
     folder = ROOT / "tests/labs" / lab
     listed = [entry["file"] for entry in wrong.entries(lab)]
     assert set(listed) == {file.name for pattern in ("*.cu", "*.patch") for file in folder.glob(pattern)}
-    wanted = 1 if lab in uncommitted_labs() else 6  # a skeleton has one to begin with
-    assert len(listed) >= wanted, (
-        f"{lab} has {len(listed)} wrong submissions, and a lab in git has {wanted} or more. Write what students really "
+    minimum = 1 if lab in uncommitted_labs() else 6  # a skeleton has one to begin with
+    assert len(listed) >= minimum, (
+        f"{lab} has {len(listed)} wrong submissions, and a lab in git needs {minimum}. Write what students really "
         f"write to tests/labs/{lab}/<stage>_<mistake>.cu, and list it in wrong.json beside it with the verdict and the "
         "cause that it must get; other labs' show how."
     )

@@ -19,7 +19,7 @@ MOST_OF_A_LAB = 8
 
 
 def is_repeatable(entry: dict) -> bool:
-    """The outputs of a race, and so its causes, differ from run to run."""
+    """Return whether the entry has the same results in each run; the outputs of a race differ."""
     found = entry.get("inspect", [""])[0]
     return "cpu" in entry["backends"] and isinstance(entry["cause"], str) and "race" not in (found, entry["cause"])
 
@@ -36,7 +36,7 @@ def sample() -> list[tuple[str, dict]]:
 
 
 def judge(root: Path, program: Path, lab: str, entry: dict, source: Path) -> dict[str, Any]:
-    """Return what must not depend on words: verdicts, causes, points, places and lines."""
+    """Return the results that must not depend on words: verdicts, causes, points, places and lines."""
     report = source.parent / "report.json"
     report.unlink(missing_ok=True)
     command = [str(program), "check", lab, entry["stage"], "--source", str(source), "--json", str(report)]

@@ -20,7 +20,7 @@ def test_a_labs_wrong_json_fits(file: Path) -> None:
     jsonschema.validate(json.loads(file.read_text()), SCHEMA)
 
 
-def test_a_new_labs_fits_and_an_unknown_key_does_not() -> None:
+def test_a_new_labs_file_fits_and_an_unknown_key_does_not() -> None:
     made = json.loads(make_files("scratch")[Path("tests/labs/scratch/wrong.json")])
     jsonschema.validate(made, SCHEMA)
     with pytest.raises(jsonschema.ValidationError, match="Additional properties"):

@@ -1,4 +1,5 @@
-"""Who may include and import whom. What students' code is linked with must know no answers."""
+"""Each part includes and imports only the parts that it may use. Code that is linked with students' code contains no
+answers."""
 
 from __future__ import annotations
 
@@ -10,7 +11,7 @@ from pathlib import Path
 INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
 
 FOR_LABS = ["grader/common/*", "grader/model/*", "grader/judge/lab/oracle.h", "grader/judge/lab/explain.h"]
-# What each kind of file may include with quotes; the first pattern that fits counts.
+# The files that each kind of file may include with quotes; the first pattern that matches counts.
 MAY_INCLUDE = {
     "grader/common/*": ["grader/common/*"],
     "grader/model/*": ["generated/*", "grader/common/*", "grader/model/*"],
@@ -26,7 +27,7 @@ MAY_INCLUDE = {
     "solutions/*": ["labs/*/lab.h"],
     "starter/*": ["labs/*/lab.h"],
 }
-# The judge's folders, as work passes through them: each includes itself and those before it. "" is the judge's own.
+# The judge's folders in the order of its work: each may include itself and those before it. "" is grader/judge itself.
 HOPS = ["lab", "sandbox", "device", "compile", "run", "check", "sanitizer", "bench", "", "predict", "present", "cli"]
 # The packages of grader/python, from the lowest: each imports itself and those that it names.
 BATCH = [
@@ -58,12 +59,12 @@ RUNNER_SEES = [
 
 
 def project_path(root: Path, file: Path, included: str) -> str:
-    """The included file's path from the root: a name alone is beside the file, the lab's, or in cpu/include."""
+    """Return the included file's path from the root. A bare name is next to the file, in the lab, or in cpu/include."""
     if (root / included).exists():
         return included
-    beside = (root / file).parent / included
-    if beside.exists():
-        return beside.resolve().relative_to(root).as_posix()
+    neighbour = (root / file).parent / included
+    if neighbour.exists():
+        return neighbour.resolve().relative_to(root).as_posix()
     if included == "lab.h":
         return f"labs/{file.parts[1]}/lab.h"
     if (root / "grader/cpu/include" / included).exists():
@@ -84,7 +85,7 @@ def sources(files: list[Path]) -> list[Path]:
     return [file for file in files if file.suffix in (".h", ".cpp", ".cu", ".inc")]
 
 
-def test_every_file_includes_only_what_its_part_may(root, files):
+def test_every_file_includes_only_allowed_parts(root, files):
     assert [line for file in sources(files) for line in forbidden_includes(root, file)] == []
 
 
@@ -96,16 +97,16 @@ def test_nothing_matches_untrusted_text_with_std_regex(root, files):
     assert users == [reads_the_labs_own_header]
 
 
-def hop_of(path: Path) -> int:
+def position_of(path: Path) -> int:
     return HOPS.index(path.parts[2] if len(path.parts) > 3 else "")
 
 
-def test_no_hop_of_the_judge_includes_a_later_one(root, files):
+def test_no_folder_of_the_judge_includes_a_later_one(root, files):
     for file in sources(files):
         if file.as_posix().startswith("grader/judge/"):
             included = [Path(one) for one in INCLUDE.findall((root / file).read_text())]
             judge = [one for one in included if one.as_posix().startswith("grader/judge/")]
-            assert [str(one) for one in judge if hop_of(one) > hop_of(file)] == [], file
+            assert [str(one) for one in judge if position_of(one) > position_of(file)] == [], file
 
 
 def test_contributing_lists_the_hops_in_order(root):
@@ -121,7 +122,7 @@ def test_a_forbidden_include_is_seen(root, tmp_path):
     assert found == ["grader/runner/runner.cpp includes grader/judge/lab/oracle.h"]
 
 
-def test_headers_that_the_runner_includes_include_io_alone(root, files):
+def test_headers_of_the_runner_include_only_io(root, files):
     runner = [file for file in sources(files) if file.as_posix().startswith(("grader/runner/", "grader/cpu/"))]
     io = {one for file in runner for one in INCLUDE.findall((root / file).read_text()) if one.startswith("grader/io/")}
     assert io <= set(RUNNER_SEES)
@@ -141,13 +142,13 @@ def imported_modules(file: Path) -> set[str]:
 
 
 def package_of(module: str) -> str:
-    """The key in PYTHON or BATCH that a module belongs to."""
+    """Return the key in PYTHON or BATCH to which a module belongs."""
     parts = module.split(".")
     return ".".join(parts[2:4]) if parts[2] == "batch" and len(parts) > 4 else parts[2]
 
 
 def project_imports(root: Path, file: Path) -> set[str]:
-    """The modules of grader/python that a file imports."""
+    """Return the modules of grader/python that a file imports."""
     return {
         name
         for name in imported_modules(root / file)
@@ -169,18 +170,18 @@ def forbidden_imports(root: Path, file: Path) -> list[str]:
     return [f"{file} imports {name}" for name in project_imports(root, file) if package_of(name) not in allowed]
 
 
-def test_every_python_package_imports_only_what_it_may(root, files):
+def test_every_python_package_imports_only_allowed_packages(root, files):
     assert [line for file in python_modules(files) for line in forbidden_imports(root, file)] == []
 
 
-def test_no_package_of_python_imports_the_others_in_a_circle():
+def test_python_packages_do_not_import_each_other_in_a_circle():
     before: set[str] = set()
     for package, imported in PYTHON_MAY_IMPORT.items():
         assert set(imported) <= before, f"{package} may import a later package"
         before.add(package)
 
 
-def test_no_module_of_python_imports_itself_through_others(root, files):
+def test_no_python_module_imports_itself_indirectly(root, files):
     imports = {module_name(file): project_imports(root, file) for file in python_modules(files)}
     while free := [module for module, imported in imports.items() if not imported & imports.keys()]:
         for module in free:
@@ -193,7 +194,7 @@ def test_contributing_lists_the_packages_in_order(root):
     assert re.findall(r"^    ([a-z.]+) +\S", section, re.MULTILINE) == list(PYTHON_MAY_IMPORT)
 
 
-def test_a_forbidden_import_is_seen(tmp_path):
+def test_a_forbidden_import_is_found(tmp_path):
     for package in ("common", "journal", "batch/ingest", "batch/grade"):
         (tmp_path / "grader/python" / package).mkdir(parents=True)
         (tmp_path / "grader/python" / package / "module.py").write_text("import json\n")

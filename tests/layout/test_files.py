@@ -1,4 +1,4 @@
-"""What holds for every committed file."""
+"""Rules for every committed file."""
 
 from __future__ import annotations
 
@@ -44,7 +44,8 @@ def test_no_file_is_large(root, files):
 
 
 def naming(labs) -> re.Pattern:
-    """Where a lab is named: alone in quotes, after LAB=, in a path; a name with a _ anywhere, for it is no English."""
+    """Return a pattern that matches a lab's name in quotes, after LAB= or in a path. A name with a _ is not an English
+    word, so it matches everywhere."""
     places = [
         rf"['\"]({'|'.join(labs)})['\"]",
         rf"(?:LAB=|(?:labs|solutions|starter|datasets|handouts)/)({'|'.join(labs)})\b",
@@ -66,7 +67,7 @@ def test_makefile_and_grader_name_no_lab(root, files, labs):
     kinds = (".cpp", ".h", ".cu", ".mk", ".sh", ".py")
     for file in files:
         if file.name in ("Makefile", "warplab") or (file.parts[0] == "grader" and file.suffix in kinds):
-            code = re.sub(r"//.*", "", (root / file).read_text())  # an example in a comment is no knowledge
+            code = re.sub(r"//.*", "", (root / file).read_text())  # examples in comments are allowed
             found = named.search(code)
             assert not found, f"{file} names the lab {found[0]}"
 

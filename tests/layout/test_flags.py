@@ -1,4 +1,4 @@
-"""The flags for students' files are in the judge alone; `build/warplab flags` prints them for make."""
+"""Only the judge contains the flags for students' files; `build/warplab flags` prints them for make."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ HEADERS = [
     if file.parts[0] in ("grader", "labs") and not str(file).startswith(FOR_CLANG)
     if file.suffix == ".h" or (file.parts[:3] == ("grader", "cpu", "include") and file.suffix in ("", ".cuh"))
 ]
-# Those that others' code includes; with WARPLAB_THOROUGH=1 the judge's and the rewriter's own, too.
+# Headers that students' code includes; with WARPLAB_THOROUGH=1, also those of the judge and the rewriter.
 OURS_ALONE = ("grader/judge/", "grader/cpu/rewriter/")
 # The build compiles the files of a folder together, so a missing #include would go unnoticed.
 SOURCES = [
@@ -33,7 +33,7 @@ CHOSEN = [file for file in HEADERS if os.environ.get("WARPLAB_THOROUGH") or not 
 @pytest.mark.skipif(not shutil.which("g++"), reason="no g++")
 @pytest.mark.parametrize("header", CHOSEN, ids=str)
 def test_header_compiles_alone(header):
-    # What students' code sees is C++17; of the rest, some read cuda_runtime.h.
+    # Headers for students' code are C++17; some of the others include cuda_runtime.h.
     students = header.name == "lab.h" or header.parts[:3] == ("grader", "cpu", "include")
     standard = "-std=c++17" if students else "-std=c++20"
     command = [
@@ -70,14 +70,14 @@ DECLARATION = re.compile(
 
 
 def declared_functions() -> set[str]:
-    """Those that the runtime defines for students' files."""
+    """Return the functions that the runtime defines for students' files."""
     texts = [file.read_text() for file in (ROOT / "grader/cpu/include/warplab_cpu").glob("*.h")]
     plain = [text.replace("= {}", "") for text in texts]
     return {named or name for text in plain for name, named in DECLARATION.findall(text)}
 
 
 def exported_functions(folder) -> set[str]:
-    """What remains visible after objcopy --localize-hidden."""
+    """Return the names that remain visible after objcopy --localize-hidden."""
     compile_one = ["g++", "-std=c++20", "-fvisibility=hidden", "-pthread", "-I.", "-c"]
     sources = sorted((ROOT / "grader/cpu/runtime").glob("*.cpp"))
     objects = [str(folder / f"{source.stem}.o") for source in sources]

@@ -1,4 +1,4 @@
-"""Manifest and disk agree, both ways; what is generated is fresh."""
+"""Manifests and files agree, in both directions, and generated files are up to date."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def test_manifests_fit_their_schemas(root, labs):
 
 
 def check_generated(root, module, *options) -> str:
-    """What the module finds stale; empty when all is fresh."""
+    """Return the module's list of stale files; empty if all are up to date."""
     command = [sys.executable, "-m", f"grader.python.{module}", "--check", *options]
     done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
     return done.stdout + done.stderr if done.returncode else ""
@@ -82,6 +82,6 @@ def test_tables_are_fresh(root):
     build = ["--build", os.environ.get("WARPLAB_BUILD", "build")]
     stale = check_generated(root, "docs.tables", *build)
     new = uncommitted_labs()
-    if stale and new:  # a lab not yet committed need not be in the documents yet
+    if stale and new:  # the documents need not contain an uncommitted lab
         stale = check_generated(root, "docs.tables", *build, *[f"--without={lab}" for lab in new])
     assert stale == "", f"{stale}\nmake docs writes them anew"

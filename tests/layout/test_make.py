@@ -1,4 +1,4 @@
-"""What make takes into account when it decides what to compile anew."""
+"""The dependencies by which make decides what to compile again."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ import subprocess
 BUILD = os.environ.get("BUILD") or "build"
 
 
-def test_oracles_are_made_anew_when_a_header_of_theirs_changes(root):
-    """One compiled with the old header is one that the program cannot load."""
+def test_oracles_are_rebuilt_if_one_of_their_headers_changes(root):
+    """The program cannot load an oracle that was compiled with an old header."""
     command = ["make", "-pn", "-f", "grader/build.mk", f"BUILD={BUILD}", "program"]
     printed = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False).stdout
     (rule,) = (line for line in printed.splitlines() if line.startswith(f"{BUILD}/precompiled/labs.h.gch:"))
     assert "grader/model/manifest.h" in rule
 
 
-def test_the_tests_are_linked_anew_when_one_is_deleted(root):
-    """A file that is gone is newer than nothing: make compares the names with those of the last time."""
+def test_the_test_program_is_relinked_if_a_test_is_deleted(root):
+    """A deleted file has no time that make could compare, so make compares the list of names with the previous list."""
     command = ["make", "-pn", "-f", "grader/build.mk", f"BUILD={BUILD}", "tests"]
     printed = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False).stdout
     (rule,) = (line for line in printed.splitlines() if line.startswith(f"{BUILD}/tests:"))

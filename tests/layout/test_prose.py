@@ -1,4 +1,4 @@
-"""Prose is no interface: no C++ code decides something by a sentence that the project's own code writes.
+"""No C++ code makes a decision by a sentence that the project's own code writes.
 
 tests/labs/test_words.py proves the same by running the judge without its sentences.
 """
@@ -29,7 +29,7 @@ def test_no_code_compares_with_a_sentence(root: Path, files: list[Path]) -> None
     assert {name: sentences for name, sentences in found.items() if sentences} == {}
 
 
-def test_a_comparison_is_seen() -> None:
+def test_a_comparison_with_a_sentence_is_found() -> None:
     assert decisions('if (message.find("cannot run on the CPU backend") != npos) return;') != []
     assert decisions('return words == "not started"; // as in "a == b c"') == ['"not started"']
     assert decisions('if (contains(output, "internal compiler error: ")) return say("it is full");') == []

@@ -1,4 +1,4 @@
-"""The share of rows that `make test` runs has each kind, and does not depend on the order of rows."""
+"""The share of rows that `make test` runs contains each kind, and does not depend on the order of the rows."""
 
 from __future__ import annotations
 
@@ -20,6 +20,6 @@ def test_each_kind_keeps_its_share_and_at_least_one_row(monkeypatch) -> None:
     assert choose(ROWS, 1) == ROWS
 
 
-def test_all_rows_can_be_asked_for(monkeypatch) -> None:
+def test_all_rows_can_be_requested(monkeypatch) -> None:
     monkeypatch.setattr(share, "ALL_ROWS", True)
     assert choose(ROWS) == ROWS

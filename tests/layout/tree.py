@@ -27,14 +27,14 @@ BUILT = (
 
 
 def uncommitted_labs() -> list[str]:
-    """Labs that git does not track, such as a skeleton fresh from `make new-lab`; outside a git checkout, none."""
+    """Return the labs that git does not track, such as a new skeleton; outside a git checkout, none."""
     command = ["git", "-C", str(ROOT), "ls-files", "-z", "--others", "--exclude-standard", "labs/*/lab.json"]
     listed = subprocess.run(command, capture_output=True, check=False).stdout.decode()
     return sorted(Path(name).parent.name for name in listed.split("\0") if name)
 
 
 def committed_files() -> list[Path]:
-    """Files git tracks (or would, if added), relative to the root; outside a git checkout, nothing."""
+    """Return the files that git tracks or does not ignore, relative to the root; outside a git checkout, none."""
     command = ["git", "-C", str(ROOT), "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
     listed = subprocess.run(command, capture_output=True, check=False).stdout.decode()
     return sorted(Path(name) for name in listed.split("\0") if name and (ROOT / name).is_file())
@@ -42,29 +42,29 @@ def committed_files() -> list[Path]:
 
 @functools.cache
 def harness() -> Path:
-    """Return what the judge compiled of its own sources in BUILD's cache, which it does first if it is not there."""
+    """Return the folder of the judge's compiled harness in BUILD's cache. Let the judge compile it if it is missing."""
     words = ["check", "vector_add", "1", "--tree", "solutions", "--no-check-mode", "--dataset", "one"]
     command = [BUILD / "warplab", *words, "--backend", "cpu", "--build", BUILD]
     subprocess.run([*map(str, command)], cwd=ROOT, capture_output=True, check=True)
     made = (BUILD / "cache").glob("harness-cpu-*")
-    return max(made, key=lambda folder: folder.stat().st_mtime)  # the judge marks what it uses
+    return max(made, key=lambda folder: folder.stat().st_mtime)  # the judge updates the time of the one that it uses
 
 
 def copy_harness(cache: Path) -> None:
-    """Copy the judge's harness to another cache, where the judge would compile the same again: 40 s of processor
-    time."""
+    """Copy the judge's harness to another cache, so that the judge does not compile it again, which takes 40 s of
+    processor time."""
     cache.mkdir(parents=True, exist_ok=True)
     shutil.copytree(harness(), cache / harness().name)
 
 
 def cache_of_level_uid(build: Path) -> Path:
-    """The cache of a build folder at the sandbox's level `uid`, where sandboxed users may enter it."""
+    """Return the cache of a build folder at the level `uid`, which sandboxed users can enter."""
     return Path("/var/cache/warplab", hashlib.sha256(str(build.resolve()).encode()).hexdigest()[:16])
 
 
 def copy_built(folder: Path) -> None:
-    """What `make program` has built, without its tests, and the judge's harness: all else in BUILD may change while
-    other tests run."""
+    """Copy the files that `make program` has built, without tests, and the judge's harness. Other files in BUILD may
+    change while other tests run."""
     folder.mkdir(parents=True)
     copy_harness(folder / "cache")
     for name in BUILT:

@@ -1,6 +1,6 @@
 #pragma once
-// Rendered text beside what a person approved: tests/model/expected/<name>. After a wanted change, run the tests once
-// with WARPLAB_APPROVE=1 and read the difference before committing it.
+// Compares rendered text with the approved text in tests/model/expected/<name>. After an intended change, run the tests
+// once with WARPLAB_APPROVE=1, and read the difference before you commit it.
 
 #include <gtest/gtest.h>
 

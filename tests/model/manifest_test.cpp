@@ -19,7 +19,7 @@ using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-/// What load_lab says is wrong: "file|place|message", or "" when nothing is.
+/// Return load_lab's error as "file|place|message", or "" if there is none.
 std::string complaint(const Project& project, const std::string& lab = "scale") {
     try {
         load_lab(project.root, lab);
@@ -67,7 +67,7 @@ TEST(Manifest, ReadsEverything) {
     EXPECT_TRUE(lab.datasets[0].applies_to(lab.stages[1]));
 }
 
-TEST(Manifest, HiddenDatasetsHaveNoSeedUntilItIsAskedFor) {
+TEST(Manifest, HiddenDatasetsGetTheirSeedOnRequest) {
     Project project;
     project.write();
     Lab lab = load_lab(project.root, "scale");
@@ -99,7 +99,7 @@ TEST(Manifest, FindsLabsByTheirManifest) {
     EXPECT_TRUE(find_labs(project.root / "nowhere").empty());
 }
 
-TEST(Manifest, LabDecidesWhetherAQuestionComesFirst) {
+TEST(Manifest, LabSettingDecidesWhetherAQuestionComesFirst) {
     Project project;
     project.write();
     EXPECT_TRUE(load_lab(project.root, "scale").asks_first);
@@ -137,7 +137,7 @@ std::string usage_error(Call&& call) {
     }
 }
 
-TEST(Manifest, WrongWordsNameTheChoices) {
+TEST(Manifest, UnknownNamesListTheChoices) {
     Project project;
     project.write();
     const Lab lab = load_lab(project.root, "scale");
@@ -155,7 +155,7 @@ TEST(Manifest, WrongWordsNameTheChoices) {
               "There is no lab \"../labs/scale\". Labs: scale.");
 }
 
-// --- every mistake, with its file, its place and a word that helps ---
+// --- every mistake is reported with its file, its place and a helpful message ---
 
 struct Mistake {
     std::string name;
@@ -165,7 +165,7 @@ struct Mistake {
 
 class ManifestMistake : public testing::TestWithParam<Mistake> {};
 
-TEST_P(ManifestMistake, IsNamedWithItsPlace) {
+TEST_P(ManifestMistake, IsReportedWithItsPlace) {
     const auto& mistake = GetParam();
     const auto said = complaint_after(mistake.make);
     EXPECT_THAT(said, HasSubstr(mistake.file + "|" + mistake.place + "|"));
@@ -277,7 +277,7 @@ TEST(ManifestFiles, ValuesNestedDeeplyAreRefused) {
     EXPECT_THAT(complaint(project), HasSubstr("nested in more than 100 levels"));
 }
 
-TEST(ManifestFiles, KeyThatStandsTwiceIsNamed) {
+TEST(ManifestFiles, DuplicateKeyIsReported) {
     Project project;
     project.write();
     test::write_file(project.root / public_file, R"({"schema": 1, "datasets": [], "schema": 1})");
@@ -310,14 +310,14 @@ TEST(ManifestFiles, FileThatNoStageNamesIsNamed) {
                 AllOf(HasSubstr("solutions/scale/02_stridden.cu||"), HasSubstr("Did you mean \"02_strided.cu\"?")));
 }
 
-TEST(ManifestFiles, OtherFilesInATreeAreNobodysBusiness) {
+TEST(ManifestFiles, OtherFilesInATreeAreIgnored) {
     Project project;
     project.write();
     test::write_file(project.root / "solutions/scale/NOTES.md", "");
     EXPECT_EQ(complaint(project), "");
 }
 
-TEST(Manifest, CarriesNoMoreThanTheProtocol) {
+TEST(Manifest, LimitsTheNumberOfSizesAndReals) {
     const auto with_sizes = [](int count) {
         return complaint_after([=](Project& project) {
             project.lab["sizes"] = Json::array();
@@ -348,7 +348,7 @@ TEST(Manifest, CarriesNoMoreThanTheProtocol) {
     EXPECT_THAT(with_buffers(protocol::max_buffers + 1), HasSubstr("|/buffers|"));
 }
 
-TEST(Manifest, TablesOfRealsAreOneEntry) {
+TEST(Manifest, OneEntryCanBeATableOfReals) {
     const auto with_reals = [](const char* reals) {
         return complaint_after([=](Project& project) { project.lab["reals"] = Json::parse(reals); });
     };
@@ -367,7 +367,7 @@ TEST(Manifest, SpeedPointsNeedADatasetThatIsTimed) {
     EXPECT_THAT(said, AllOf(HasSubstr(public_file + "|/datasets|"), HasSubstr("no time counts")));
 }
 
-// --- the schemas and the reader say the same ---
+// --- the schemas and the reader agree ---
 
 Json schema_of(const std::string& name) {
     return Json::parse(test::read_file(test::root_folder() / "grader/model/schema" / (name + ".schema.json")));
@@ -391,7 +391,7 @@ void walk(const Json& schema_or_ref, const Json& root, const Json& value, const 
         walk(schema["properties"][key], root, inner, pointer + "/" + key, visit);
 }
 
-/// Remove each key, and adds one that is unknown: the reader must object exactly where the schema does.
+/// Remove each key in turn, and add an unknown one: the reader must refuse exactly what the schema refuses.
 void expect_same_keys(Json Project::*document, const Json& schema, const Json& root) {
     const Project whole;
     int objects = 0;
@@ -420,15 +420,15 @@ void expect_same_keys(Json Project::*document, const Json& schema, const Json& r
     EXPECT_GE(objects, 2);
 }
 
-TEST(ManifestSchema, LabAgreesWithTheReader) {
+TEST(ManifestSchema, OfLabsAgreesWithTheReader) {
     const auto schema = schema_of("lab");
     expect_same_keys(&Project::lab, schema, schema);
 }
 
-TEST(ManifestSchema, DatasetsAgreeWithTheReader) {
+TEST(ManifestSchema, OfDatasetsAgreesWithTheReader) {
     auto schema = schema_of("datasets");
     schema["properties"]["datasets"]["items"] = {{"$ref", "#/$defs/public"}};
-    schema["$defs"]["public"]["required"].push_back("points");  // for those that are checked, as both of these are
+    schema["$defs"]["public"]["required"].push_back("points");  // required for datasets that are checked, as these are
     schema["$defs"]["parameters"].erase("properties");
     expect_same_keys(&Project::public_datasets, schema, schema);
     schema["properties"]["datasets"]["items"] = {{"$ref", "#/$defs/hidden"}};

@@ -1,5 +1,5 @@
 #pragma once
-// A small project in a folder of its own, right in every way until a test breaks something.
+// A small, valid project in a separate folder; tests then break a part of it.
 
 #include <gtest/gtest.h>
 

@@ -34,7 +34,7 @@ std::uint64_t unmix(std::uint64_t x) {
     return x ^ (x >> 30) ^ (x >> 60);
 }
 
-/// Return whether somebody who knows two elements can compute the others, and then the seed.
+/// Return whether the other elements and the seed can be computed from two elements.
 bool reveals_its_seed(std::uint64_t seed) {
     return unmix(random_bits(seed, 0, 1)) - unmix(random_bits(seed, 0, 0)) == 0x9e3779b97f4a7c15ull;
 }
@@ -46,7 +46,7 @@ TEST(Recipe, KnownElementsDoNotRevealAHiddenSeed) {
         EXPECT_FALSE(reveals_its_seed(hidden_seed("secret", "dot_product", dataset))) << dataset;
 }
 
-TEST(Recipe, AnUnknownGeneratorIsToldWithItsPlaceAndTheNamesThereAre) {
+TEST(Recipe, AnUnknownGeneratorIsReportedWithItsPlaceAndTheKnownNames) {
     Dataset dataset = dataset_called("large");
     dataset.generator = "randm";
     try {
@@ -59,7 +59,7 @@ TEST(Recipe, AnUnknownGeneratorIsToldWithItsPlaceAndTheNamesThereAre) {
     }
 }
 
-TEST(Recipe, WrongParametersAreToldWithTheirPlace) {
+TEST(Recipe, WrongParametersAreReportedWithTheirPlace) {
     const Dataset dataset = dataset_called("secret");
     try {
         read_size(dataset, "width");

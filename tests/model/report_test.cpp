@@ -47,12 +47,12 @@ TEST(Report, EmptyReportIsWrittenAsApproved) {
     test::expect_approved("report_bare.json", to_json(report).dump(2) + "\n");
 }
 
-TEST(Report, SurvivesWritingAndReading) {
+TEST(Report, IsUnchangedAfterWritingAndReading) {
     const auto written = to_json(test::sample_report()).dump();
     EXPECT_EQ(to_json(reread(test::sample_report())).dump(), written);
 }
 
-TEST(Report, PendingCorrectnessSurvivesAndIsMissingInEarlierReports) {
+TEST(Report, PendingCorrectnessIsKeptAndOptionalInEarlierReports) {
     Report report = test::sample_report();
     report.stages[0].score->correctness_pending = true;
     EXPECT_TRUE(reread(report).stages[0].score->correctness_pending);
@@ -62,7 +62,7 @@ TEST(Report, PendingCorrectnessSurvivesAndIsMissingInEarlierReports) {
     EXPECT_FALSE(report_from_json(json).stages[0].score->correctness_pending);
 }
 
-TEST(Report, ReadsTheTextThatNvccHadBeforeVersion1) {
+TEST(Report, ReadsTheEarlierFormatOfNvccsAnswer) {
     using enum NvccAnswer::Answer;
     const std::vector<std::tuple<std::string, NvccAnswer::Answer, std::string>> texts = {
         {"", not_asked, ""},
@@ -93,8 +93,8 @@ TEST(Report, OfEarlierVersionsIsRead) {
     EXPECT_EQ(found, 2);
 }
 
-TEST(Report, EveryFieldSurvives) {
-    // A key that reading forgot would leave its field as it began.
+TEST(Report, EveryFieldIsReadBack) {
+    // If the reader omitted a key, its field would keep its initial value.
     const Json json = to_json(test::sample_report());
     const Report report = report_from_json(json);
     EXPECT_EQ(report.machine.cpu_cores, 16);
@@ -149,7 +149,7 @@ TEST(Report, DoublesComeBackBitForBit) {
     }
 }
 
-TEST(Report, WhatIsWrittenCanBeReadWhateverItsNumbers) {
+TEST(Report, ReportsWithAnyNumbersCanBeReadBack) {
     // Lines, counts and messages may come from a submission's process.
     Report report = test::sample_report();
     auto& stage = report.stages[1];
@@ -169,7 +169,7 @@ TEST(Report, WhatIsWrittenCanBeReadWhateverItsNumbers) {
     EXPECT_EQ(back.score->correctness, 0);
 }
 
-TEST(Report, LargestIndexSurvives) {
+TEST(Report, LargestIndexIsReadBack) {
     Report report = test::sample_report();
     report.stages[1].checks[1].failure->place->index = UINT64_MAX;
     EXPECT_EQ(reread(report).stages[1].checks[1].failure->place->index, UINT64_MAX);
@@ -189,7 +189,7 @@ TEST(Report, TextFromAFileCannotChangeATerminal) {
     EXPECT_EQ(reread(report).stages[0].notes.front(), "?]0;title?");
 }
 
-TEST(Report, UnknownAndMissingKeysAreForOtherVersions) {
+TEST(Report, UnknownAndMissingKeysAreAccepted) {
     Json json = to_json(test::sample_report());
     json["new_key"] = {{"a", 1}};
     json["stages"][0]["new_key"] = 2;
@@ -226,7 +226,7 @@ TEST(Report, MessagesQuoteOnlyAShortPartOfTheFile) {
     }
 }
 
-TEST(Report, WhatCannotBeReadIsNamedWithItsPlace) {
+TEST(Report, InvalidValuesAreReportedWithTheirPlace) {
     const auto after = [](const std::string& pointer, const Json& value) {
         Json json = to_json(test::sample_report());
         json[Json::json_pointer(pointer)] = value;
@@ -242,7 +242,7 @@ TEST(Report, WhatCannotBeReadIsNamedWithItsPlace) {
     EXPECT_THAT(after("/machine/cpu_cores", 1e10), HasSubstr("at /machine/cpu_cores"));
     EXPECT_THAT(after("/machine/cpu_cores", 10'000'000'000), HasSubstr("10000000000 is not between 0 and 2147483647"));
     EXPECT_THAT(after("/stages", "none"), HasSubstr("at /stages"));
-    // Formats have a line for each point, and a text has as many digits as its number.
+    // Export formats have a line for each point, and numbers can have many digits.
     for (const Json& value : {Json(18446744073709551616.0), Json(-1), Json("inf"), Json(10'001)}) {
         EXPECT_THAT(after("/stages/0/score/speed_max", value), HasSubstr("at /stages/0/score/speed_max"));
         EXPECT_THAT(after("/stages/0/score/correctness", value), HasSubstr("at /stages/0/score/correctness"));
@@ -254,7 +254,7 @@ TEST(Report, WhatCannotBeReadIsNamedWithItsPlace) {
     EXPECT_THAT(complaint({{"schema", 1}}), HasSubstr("\"verb\" is missing"));
 }
 
-TEST(Report, OverallIsTheWorst) {
+TEST(Report, OverallVerdictIsTheWorstOfTheStages) {
     Report report;
     EXPECT_EQ(report.verdict(), Verdict::error);
     const auto with = [&](std::initializer_list<Verdict> verdicts) {
@@ -267,7 +267,7 @@ TEST(Report, OverallIsTheWorst) {
     EXPECT_EQ(with({Verdict::error, Verdict::failed, Verdict::passed}), Verdict::failed);
 }
 
-TEST(Report, TotalAddsWhatHasAScore) {
+TEST(Report, TotalAddsTheScoresOfScoredStages) {
     const Total sum = test::sample_report().total();
     EXPECT_DOUBLE_EQ(sum.points, 8 + 1.2 + 0 + 7.75);
     EXPECT_DOUBLE_EQ(sum.max, 4 * 10);

@@ -1,5 +1,5 @@
 #pragma once
-// Reports with something of everything in them.
+// Sample reports that contain parts of every kind.
 
 #include <limits>
 
@@ -159,7 +159,7 @@ inline StageReport failed_stage() {
     return stage;
 }
 
-/// Every output right; the order of threads made it so.
+/// A stage with a race whose outputs were right by chance.
 inline StageReport racing_stage() {
     auto stage = stage_report("02_dyadic_interleaved", "Dyadic sum, neighbours first", Verdict::failed);
     stage.checks = {passed_check("tiny"), passed_check("ragged"),

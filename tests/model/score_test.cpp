@@ -29,7 +29,7 @@ Check check(double points, Verdict verdict, bool skipped = false) {
     return check;
 }
 
-/// Took `ratio` times the reference's second; the sequential CPU takes 100.
+/// Return a measurement of `ratio` seconds; the reference takes 1 s and the sequential CPU 100 s.
 Measurement timed(double ratio) {
     Measurement measured;
     measured.dataset = "large";
@@ -64,7 +64,7 @@ TEST(SpeedShare, IsFullUpToTheFullMark) {
     EXPECT_LT(share(1.21, 1, 100), 1);
 }
 
-TEST(SpeedShare, IsNothingFromTheZeroMark) {
+TEST(SpeedShare, IsZeroFromTheZeroMark) {
     EXPECT_EQ(share(100, 1, 100), 0);
     EXPECT_EQ(share(1e9, 1, 100), 0);
     EXPECT_GT(share(99, 1, 100), 0);
@@ -75,7 +75,7 @@ TEST(SpeedShare, IsLogarithmicInBetween) {
     EXPECT_NEAR(share(2, 1, 100), std::log(50) / std::log(100 / 1.2), 1e-12);
 }
 
-TEST(SpeedShare, SurvivesAReferenceSlowerThanTheCpu) {
+TEST(SpeedShare, AcceptsAReferenceSlowerThanTheCpu) {
     // The zero mark is 4.8 s, not the CPU's 0.1 s.
     EXPECT_EQ(share(1.2, 1, 0.1), 1);
     EXPECT_NEAR(share(2.4, 1, 0.1), 0.5, 1e-12);
@@ -85,19 +85,19 @@ TEST(SpeedShare, SurvivesAReferenceSlowerThanTheCpu) {
 
 TEST(SpeedShare, DoesNotDependOnTheUnit) { EXPECT_NEAR(share(3, 1, 50), share(3e-6, 1e-6, 50e-6), 1e-12); }
 
-TEST(SpeedShare, RefusesWhatIsNoTime) {
+TEST(SpeedShare, RefusesInvalidTimes) {
     EXPECT_THROW(share(1, 0, 1), std::invalid_argument);
     EXPECT_THROW(share(-1, 1, 1), std::invalid_argument);
     EXPECT_THROW(share(std::numeric_limits<double>::quiet_NaN(), 1, 1), std::invalid_argument);
     EXPECT_THROW(share(1, std::numeric_limits<double>::infinity(), 1), std::invalid_argument);
 }
 
-TEST(SpeedShare, TakesTheEndsOfAnIntervalThatNoiseMakesEndless) {
+TEST(SpeedShare, AcceptsAnIntervalWithInfiniteEnds) {
     EXPECT_EQ(share(0, 1, 50), 1);
     EXPECT_EQ(share(std::numeric_limits<double>::infinity(), 1, 50), 0);
 }
 
-TEST(SpeedShare, IsNothingFromThePreviousStagesTimeIfThatIsClearlyLonger) {
+TEST(SpeedShare, IsZeroFromThePreviousStagesTimeIfThatIsClearlyLonger) {
     EXPECT_EQ(share(1.2, 1, 100, 3), 1);
     EXPECT_EQ(share(3, 1, 100, 3), 0);
     EXPECT_NEAR(share(std::sqrt(1.2 * 3), 1, 100, 3), 0.5, 1e-12);
@@ -155,7 +155,7 @@ TEST(Score, AMeasurementReplacesAModelledTime) {
     EXPECT_FALSE(score->speed_modelled);
 }
 
-TEST(Score, WithoutAModelledRatioSpeedPends) {
+TEST(Score, WithoutAModelledRatioSpeedIsPending) {
     StageReport none = modelled(1, 1, 1);
     none.modelled_time->reference_ratio.reset();
     none.modelled_time->why_not = "the trace is damaged";
@@ -170,7 +170,7 @@ TEST(Score, WrongOutputsGetNoModelledPoints) {
     EXPECT_EQ(score_stage(stage_worth(6, 2, 2), wrong)->speed, 0);
 }
 
-TEST(Score, SpeedIsMeasuredByTheStagesOwnStep) {
+TEST(Score, SpeedIsZeroAtThePreviousStagesTime) {
     Measurement measured = timed(3);
     EXPECT_GT(score_stage(stage_worth(6, 2, 2), report_with({good}, {measured}))->speed, 1);
     measured.previous_ratio = 3;
@@ -185,7 +185,7 @@ TEST(Score, CorrectnessIsTheWeightedShareThatPassed) {
     EXPECT_DOUBLE_EQ(score->total(), 2);
 }
 
-TEST(Score, SkippedDatasetsDropOutOfBoth) {
+TEST(Score, SkippedDatasetsDoNotCount) {
     const auto stage = stage_worth(8, 0, 0);
     const auto skipped = check(100, Verdict::error, true);
     EXPECT_DOUBLE_EQ(score_stage(stage, report_with({good, skipped}))->correctness, 8);
@@ -204,7 +204,7 @@ TEST(Score, DatasetsWithoutElementsAloneEarnNothing) {
     EXPECT_EQ(begun->correctness_why, "");
 }
 
-TEST(Score, WhatDoesNotCompileGetsNothing) {
+TEST(Score, AFileThatDoesNotCompileGetsNoPoints) {
     StageReport report;
     report.verdict = report.compilation.verdict = Verdict::failed;
     const auto score = score_stage(stage_worth(8, 1, 1), report);
@@ -222,7 +222,7 @@ StageReport refused_by_the_cpu_backend(const NvccAnswer& nvcc) {
     return report;
 }
 
-TEST(Score, AllPointsPendWhereOnlyTheCpuBackendRefusesTheFile) {
+TEST(Score, AllPointsArePendingIfOnlyTheCpuBackendRefusesTheFile) {
     using enum NvccAnswer::Answer;
     for (const auto kind : {not_asked, compiles, not_found, no_answer}) {
         const auto score = score_stage(stage_worth(6, 2, 2), refused_by_the_cpu_backend({kind, ""}));
@@ -239,14 +239,14 @@ TEST(Score, AllPointsPendWhereOnlyTheCpuBackendRefusesTheFile) {
     EXPECT_FALSE(correctness_alone->hygiene_pending || correctness_alone->speed_pending);
 }
 
-TEST(Score, WhatNvccRefusesAsWellGetsNothing) {
+TEST(Score, AFileThatNvccRefusesTooGetsNoPoints) {
     const NvccAnswer refusal{NvccAnswer::Answer::refuses, "student.cu:4: error: no member w"};
     const auto score = score_stage(stage_worth(6, 2, 2), refused_by_the_cpu_backend(refusal));
     EXPECT_EQ(score->total(), 0);
     EXPECT_EQ(pending(*score), 0);
 }
 
-// --- our side ---
+// --- errors of the judge ---
 
 TEST(Score, ErrorsHaveNoScore) {
     auto report = report_with({good});
@@ -258,7 +258,7 @@ TEST(Score, ADatasetThatCouldNotBeJudgedCostsNothing) {
     EXPECT_FALSE(score_stage(stage_worth(8, 0, 0), report_with({bad, check(1, Verdict::error)})));
 }
 
-TEST(Score, NothingRunIsNoScore) {
+TEST(Score, AStageWithoutChecksHasNoScore) {
     EXPECT_FALSE(score_stage(stage_worth(8, 0, 0), report_with({})));
     EXPECT_FALSE(score_stage(stage_worth(8, 0, 0), report_with({check(1, Verdict::error, true)})));
 }
@@ -279,7 +279,7 @@ Finding finding(bool is_note) {
     return found;
 }
 
-TEST(Score, HygienePendsWithoutCheckMode) {
+TEST(Score, HygieneIsPendingWithoutTheSanitizer) {
     const auto score = score_stage(stage_worth(8, 2, 0), report_with({good}));
     EXPECT_TRUE(score->hygiene_pending);
     EXPECT_EQ(score->hygiene_max, 2);
@@ -297,7 +297,7 @@ TEST(Score, NotesCostNoHygiene) {
     EXPECT_EQ(score->hygiene_why, "");
 }
 
-TEST(Score, AFindingCostsHygieneAndNothingElse) {
+TEST(Score, AFindingCostsOnlyHygiene) {
     auto report = report_with({good}, {timed(1)});
     report.verdict = Verdict::failed;
     report.check_mode = check_mode(CheckMode::Verdict::failed, {finding(false)});
@@ -318,7 +318,7 @@ TEST(Score, WrongOutputsEarnNoHygiene) {
     EXPECT_THAT(score->hygiene_why, HasSubstr("every dataset passes"));
 }
 
-TEST(Score, WhatCheckModeCannotTakeOnCostsNothing) {
+TEST(Score, HygieneThatIsGivenWithoutARunHasARemark) {
     auto report = report_with({good});
     report.check_mode = check_mode(CheckMode::Verdict::passed);
     report.check_mode->remark = "given without check mode";
@@ -327,7 +327,7 @@ TEST(Score, WhatCheckModeCannotTakeOnCostsNothing) {
     EXPECT_EQ(score->hygiene_why, "given without check mode");
 }
 
-TEST(Score, HygienePendsWhenCheckModeBroke) {
+TEST(Score, HygieneIsPendingIfTheSanitizerFailed) {
     auto report = report_with({good});
     report.check_mode = check_mode(CheckMode::Verdict::error);
     report.check_mode->remark = "check mode could not finish tiny";
@@ -337,7 +337,7 @@ TEST(Score, HygienePendsWhenCheckModeBroke) {
     EXPECT_EQ(score->hygiene_why, "check mode could not finish tiny");
 }
 
-TEST(Score, HygienePointsPendIfCheckModeIsUnconfirmed) {
+TEST(Score, HygieneIsPendingIfTheSanitizerIsUnconfirmed) {
     auto report = report_with({good});
     report.check_mode = check_mode(CheckMode::Verdict::unconfirmed);
     report.check_mode->remark = "1 finding was sent, and 0 arrived";
@@ -349,7 +349,7 @@ TEST(Score, HygienePointsPendIfCheckModeIsUnconfirmed) {
 
 // --- speed ---
 
-TEST(Score, TimesForATableCountForNothing) {
+TEST(Score, UnscoredTimesGiveNoPoints) {
     Measurement for_a_table = timed(50);
     for_a_table.scored = false;
     const auto score = score_stage(stage_worth(6, 0, 4), report_with({good}, {timed(1), for_a_table}));
@@ -358,14 +358,14 @@ TEST(Score, TimesForATableCountForNothing) {
     EXPECT_TRUE(alone->speed_pending);
 }
 
-TEST(Score, SpeedPendsUntilItIsTimed) {
+TEST(Score, SpeedIsPendingUntilItIsTimed) {
     const auto score = score_stage(stage_worth(8, 0, 4), report_with({good}));
     EXPECT_TRUE(score->speed_pending);
     EXPECT_EQ(score->speed, 0);
     EXPECT_THAT(score->speed_why, HasSubstr("GPU"));
 }
 
-TEST(Score, SpeedPendsWithoutAReference) {
+TEST(Score, SpeedIsPendingWithoutAReference) {
     auto measured = timed(1);
     measured.reference_s.reset();
     measured.reference_ratio.reset();
@@ -374,7 +374,7 @@ TEST(Score, SpeedPendsWithoutAReference) {
     EXPECT_THAT(score->speed_why, HasSubstr("reference"));
 }
 
-TEST(Score, SpeedPendsWhenATimeIsNoTime) {
+TEST(Score, SpeedIsPendingIfATimeIsInvalid) {
     for (const double nonsense : {0.0, -1.0, std::numeric_limits<double>::quiet_NaN()}) {
         const auto score = score_stage(stage_worth(8, 0, 4), report_with({good}, {timed(nonsense)}));
         EXPECT_TRUE(score->speed_pending) << nonsense;
@@ -390,14 +390,14 @@ TEST(Score, AFailedCheckLosesSpeedWhateverTheTime) {
 }
 
 TEST(Score, SpeedIsClampedBeforeItIsAveraged) {
-    // A thousand times faster than the full mark does not make up for one at the zero mark.
+    // A very fast dataset does not make up for one at the zero mark.
     const auto score = score_stage(stage_worth(8, 0, 4), report_with({good}, {timed(0.0012), timed(100)}));
     EXPECT_DOUBLE_EQ(score->speed, 2);
     EXPECT_FALSE(score->speed_pending);
     EXPECT_EQ(score->speed_why, "");
 }
 
-TEST(Score, SpeedGoesByThePairedRatio) {
+TEST(Score, SpeedPointsUseThePairedRatio) {
     auto measured = timed(1.2);
     measured.median_s = 50;  // the machine slowed down while student and reference ran
     EXPECT_DOUBLE_EQ(score_stage(stage_worth(8, 0, 4), report_with({good}, {measured}))->speed, 4);
@@ -414,14 +414,14 @@ TEST(Score, AMarkInsideAnAmbiguousIntervalCountsForTheStudent) {
     measured.ambiguous = true;
     EXPECT_DOUBLE_EQ(speed(), 4);
 
-    measured.reference_ratio = Interval{1.25, 1.22, 1.35};  // holds no mark: the points stand
+    measured.reference_ratio = Interval{1.25, 1.22, 1.35};  // contains no mark, so the points do not change
     EXPECT_DOUBLE_EQ(speed(), by_median);
 
-    measured.reference_ratio = Interval{101, 90, 110};  // holds the zero mark
+    measured.reference_ratio = Interval{101, 90, 110};  // contains the zero mark
     EXPECT_GT(speed(), 0);
 }
 
-TEST(Score, StagesWithoutSpeedPointsDoNotPend) {
+TEST(Score, StagesWithoutSpeedPointsHaveNoPendingPoints) {
     const auto score = score_stage(stage_worth(8, 0, 0), report_with({good}, {timed(1)}));
     EXPECT_FALSE(score->speed_pending);
     EXPECT_EQ(score->speed_why, "");

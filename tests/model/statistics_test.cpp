@@ -21,19 +21,19 @@ TEST(Median, IsTheMiddle) {
     EXPECT_EQ(median(Values{1, 1, 1, 100}), 1);
 }
 
-TEST(Median, OfNothingOrNanIsNan) {
+TEST(Median, OfNoValuesOrNanIsNan) {
     EXPECT_TRUE(std::isnan(median(Values{})));
     EXPECT_TRUE(std::isnan(median(Values{1, std::numeric_limits<double>::quiet_NaN(), 2})));
 }
 
-TEST(Median, LeavesTheValuesAsTheyAre) {
+TEST(Median, DoesNotChangeTheValues) {
     const Values values = {5, 1, 3};
     median(values);
     EXPECT_EQ(values, (Values{5, 1, 3}));
 }
 
-TEST(PairedRatio, IsOfPairsNotOfMedians) {
-    // Each pair has the ratio 2, however the machine's speed wanders.
+TEST(PairedRatio, IsTheMedianOfTheRatiosOfPairs) {
+    // Each pair has the ratio 2, even if the machine's speed changes.
     const Interval ratio = paired_ratio(Values{2, 4, 6, 20}, Values{1, 2, 3, 10});
     EXPECT_EQ(ratio.median, 2);
     EXPECT_EQ(ratio.low, 2);
@@ -47,7 +47,7 @@ TEST(PairedRatio, OfOnePairHasNoWidth) {
     EXPECT_EQ(ratio.high, 1.5);
 }
 
-TEST(PairedRatio, OfARoundLeavesItsExtremesOut) {
+TEST(PairedRatio, OfARoundIgnoresItsExtremes) {
     const Values a = {1.0, 1.1, 9.0, 0.9, 1.2, 1.05, 1.1, 0.1, 1.15}, b(9, 1.0);
     const Interval ratio = paired_ratio(a, b);
     EXPECT_EQ(ratio.low, 0.9);
@@ -59,7 +59,7 @@ struct Noise {
     double of_rounds, of_samples, alternating;
 };
 
-/// How many of 200 intervals hold the ratio 2.
+/// Return how many of 200 intervals contain the ratio 2.
 int count_held(std::size_t rounds, std::size_t samples, const Noise& noise) {
     std::mt19937_64 engine(1);
     std::normal_distribution<double> normal;
@@ -78,7 +78,7 @@ int count_held(std::size_t rounds, std::size_t samples, const Noise& noise) {
     return held;
 }
 
-TEST(PairedRatio, IntervalHoldsTheTruthAboutAsOftenAsItSays) {
+TEST(PairedRatio, IntervalContainsTheTrueRatioAboutAsOftenAsItClaims) {
     constexpr Noise of_samples{0, 0.02, 0}, of_rounds{0.005, 0.001, 0}, of_both{0.003, 0.003, 0},
         alternating{0.003, 0.003, 0.01};
     const auto expect_95_of_100 = [](int held) {
@@ -96,7 +96,7 @@ TEST(PairedRatio, NeedsPairs) {
     EXPECT_THROW(paired_ratio(Values{1}, Values{1, 2}), std::invalid_argument);
 }
 
-TEST(PairedRatio, WhatFavoursOneInEachOtherRoundCancels) {
+TEST(PairedRatio, AlternatingAdvantagesCancelOut) {
     const std::vector<Round> rounds = {
         {{1.03, 1.03}, {1, 1}}, {{1, 1}, {1.03, 1.03}}, {{1.03, 1.03}, {1, 1}}, {{1, 1}, {1.03, 1.03}}};
     const Interval ratio = warplab::paired_ratio(rounds);
@@ -105,7 +105,7 @@ TEST(PairedRatio, WhatFavoursOneInEachOtherRoundCancels) {
     EXPECT_NEAR(ratio.high, 1, 1e-12);
 }
 
-TEST(PairedRatio, IntervalHoldsWhatDiffersBetweenRounds) {
+TEST(PairedRatio, IntervalCoversDifferencesBetweenRounds) {
     const std::vector<Round> rounds = {{{1, 1}, {1, 1}}, {{1, 1}, {1, 1}}, {{1.1, 1.1}, {1, 1}}, {{1.1, 1.1}, {1, 1}}};
     const Interval ratio = warplab::paired_ratio(rounds);
     EXPECT_NEAR(ratio.median, std::sqrt(1.1), 1e-12);
@@ -113,19 +113,19 @@ TEST(PairedRatio, IntervalHoldsWhatDiffersBetweenRounds) {
     EXPECT_NEAR(ratio.low * ratio.high, 1.1, 1e-12);
 }
 
-TEST(PairedRatio, OfARoundIsItsMedian) {
+TEST(PairedRatio, OfARoundIsTheMedian) {
     const std::vector<Round> one = {{{1, 2, 30}, {1, 1, 10}}};
     EXPECT_EQ(warplab::paired_ratio(one).median, 2);
     EXPECT_THROW(paired_ratio(std::vector<Round>{}), std::invalid_argument);
     EXPECT_THROW(paired_ratio(std::vector<Round>{{{1}, {1}}, {{}, {}}}), std::invalid_argument);
 }
 
-TEST(PairedRatio, NanStaysVisible) {
+TEST(PairedRatio, IsNanIfASampleIsNan) {
     const Interval ratio = paired_ratio(Values{0, 1}, Values{0, 1});
     EXPECT_TRUE(std::isnan(ratio.median) && std::isnan(ratio.low) && std::isnan(ratio.high));
 }
 
-TEST(SequentialRatio, OfASingleRoundIsAsWideAsRoundsAreKnownToDiffer) {
+TEST(SequentialRatio, OfASingleRoundHasTheUsualSpreadOfRounds) {
     const Interval ratio = sequential_ratio(std::vector<Round>{{{2.01, 2.01, 2.01}, {1, 1, 1}}}, 0.01);
     EXPECT_DOUBLE_EQ(ratio.median, 2.01);
     EXPECT_NEAR(half_width(ratio), 0.039, 0.001);
@@ -147,7 +147,7 @@ TEST(SequentialRatio, WidensWithSamplesThatDiffer) {
     EXPECT_NEAR(width({1, 1, 1, 1, 7}), width({1}), 1e-9);  // a single disturbance
 }
 
-TEST(SequentialRatio, HoldsTheTruthAtEveryLook) {
+TEST(SequentialRatio, ContainsTheTrueRatioAfterEveryRound) {
     std::mt19937_64 engine(1);
     std::normal_distribution<double> normal(0, 0.01);
     int held = 0;
@@ -164,7 +164,7 @@ TEST(SequentialRatio, HoldsTheTruthAtEveryLook) {
     EXPECT_GE(held, 990);
 }
 
-TEST(SequentialRatio, NanStaysVisible) {
+TEST(SequentialRatio, IsNanIfASampleIsNan) {
     EXPECT_TRUE(std::isnan(sequential_ratio(std::vector<Round>{{{0}, {0}}}, 0.01).median));
 }
 

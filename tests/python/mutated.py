@@ -1,6 +1,6 @@
-"""A copy of the project's Python code in which no sentence is left: each is replaced by a key of its own.
+"""Copy the project's Python code, and replace each sentence in it by a unique key.
 
-If code compared a sentence with text that another part wrote, the copy would decide otherwise.
+If code compared a sentence with text that another part wrote, the copy would behave differently.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Replacer(ast.NodeTransformer):
 
 
 def copy_without_sentences(folder: Path) -> int:
-    """Copy grader/ to `folder`, with the sentences of grader/python replaced. Return how many there were."""
+    """Copy grader/ to `folder`, and replace the sentences of grader/python. Return their number."""
     shutil.copytree(ROOT / "grader", folder / "grader", ignore=shutil.ignore_patterns("__pycache__"))
     replaced = 0
     for file in sorted((folder / "grader/python").rglob("*.py")):

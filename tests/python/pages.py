@@ -1,4 +1,4 @@
-"""What the tests of HTML pages share."""
+"""Helpers for the tests of HTML pages."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Reader(html.parser.HTMLParser):
 
 
 def make_hostile(value: Any) -> Any:
-    """The same report with hostile text in place of every text that a student's code or file name can reach."""
+    """Replace every text that a student's code or file name can influence by hostile text."""
     if isinstance(value, dict):
         fixed = ("verdict", "answer", "ended_by", "backend", "verb")
         return {key: item if key in fixed else make_hostile(item) for key, item in value.items()}

@@ -1,4 +1,4 @@
-"""Reports made up for tests: every part of the page is in them somewhere."""
+"""Generated reports for tests; together they contain every part of the page."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ COMPILES = {"answer": "compiles", "log": ""}  # nvcc's answer
 
 
 def measurement(median_s: float = 0.0783, limit: str = "device memory", **changes: Any) -> Json:
-    """One dataset timed, with ten samples that differ by little."""
+    """Return the measurement of one dataset, with ten samples that differ slightly."""
     noise = random.Random(median_s)
     samples = [median_s * noise.gauss(1, 0.003) for _ in range(10)]
     conditions = [
@@ -61,7 +61,7 @@ def measurement(median_s: float = 0.0783, limit: str = "device memory", **change
 
 
 def score(**changes: Any) -> Json:
-    """Full points but for a little speed; hygiene is pending."""
+    """Return a score that lacks few points for speed; hygiene is pending."""
     made = {
         "correctness": 6,
         "hygiene": 0,
@@ -81,7 +81,7 @@ def score(**changes: Any) -> Json:
 
 
 def check(dataset: str, **changes: Any) -> Json:
-    """A dataset that passed."""
+    """Return the check of a dataset that passed."""
     return {
         "dataset": dataset,
         "hidden": False,
@@ -97,7 +97,7 @@ def check(dataset: str, **changes: Any) -> Json:
 
 
 def finding(**changes: Any) -> Json:
-    """What check mode saw at one line."""
+    """Return a finding of the sanitizer at one line."""
     return {
         "cause": "race",
         "note": False,
@@ -113,7 +113,7 @@ def finding(**changes: Any) -> Json:
 
 
 def stage(name: str, title: str, **changes: Any) -> Json:
-    """A stage that passed on every dataset and was not timed."""
+    """Return a stage that passed on every dataset and was not timed."""
     return {
         "stage": name,
         "title": title,
@@ -141,7 +141,7 @@ def stage(name: str, title: str, **changes: Any) -> Json:
 
 
 def refused_stage(name: str, title: str) -> Json:
-    """A stage that only the CPU backend refused: all its points are pending."""
+    """Return a stage that only the CPU backend refused, so all its points are pending."""
     failure = {"cause": "refused_feature", "message": "Line 2: Thrust cannot run on the CPU backend.", "hint": ""}
     compilation = {"verdict": "failed", "failure": failure, "log": "", "wall_s": 0.1, "cached": False, "nvcc": COMPILES}
     points = dict.fromkeys(KINDS, 0) | {f"{kind}_pending": True for kind in KINDS}
@@ -151,7 +151,7 @@ def refused_stage(name: str, title: str) -> Json:
 
 
 def report(**changes: Any) -> Json:
-    """A report of one lab on a GPU: four stages timed, one that fails."""
+    """Return a report of one lab on a GPU, with four timed stages and a failed one."""
     stages = [stage(name, title, measurements=[measurement(time, limit)]) for name, title, time, limit in STAGES]
     place = {"buffer": "out", "index": 0, "expected": "-1839201", "actual": "-1839188"}
     failure = {
@@ -217,7 +217,7 @@ def report(**changes: Any) -> Json:
 
 
 def total(stages: list[Json]) -> Json:
-    """Points over all stages, as core sums them."""
+    """Return the total points of all stages, as grader/model adds them up."""
     scores = [each["score"] for each in stages if each.get("score")]
     return {
         "points": sum(each["total"] for each in scores),
@@ -228,7 +228,7 @@ def total(stages: list[Json]) -> Json:
 
 
 def cpu_report() -> Json:
-    """The same kind of report without a GPU: one file does not compile, one could not be judged."""
+    """Return a report without a GPU, with a stage that does not compile and one that could not be judged."""
     broken = stage(
         "02_grid_stride", "Grid-stride loop", verdict="failed", checks=[], score=score(correctness=0, speed=0)
     )

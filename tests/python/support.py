@@ -1,4 +1,4 @@
-"""What the tests of the Python packages share."""
+"""Helpers for the tests of the Python packages."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ PYCACHE = ROOT / "build/pycache"
 def run_module(
     module: str, *arguments: str | Path, stdin: str | None = None, cwd: Path = ROOT, **variables: str
 ) -> subprocess.CompletedProcess[str]:
-    """Runs a module of the project as its user does; never from a terminal, so it must not wait for answers."""
+    """Run a module as a user does, but not on a terminal, so it must not wait for input."""
     asked_for = ("FORCE", "AUTHORS", "LAB", "STAGE", "BUILD", "WORK")  # make's, when make runs the tests
     environment = {name: value for name, value in os.environ.items() if name not in asked_for}
     environment |= {"PYTHONPATH": str(ROOT), "PYTHONPYCACHEPREFIX": str(PYCACHE), **variables}

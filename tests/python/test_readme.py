@@ -1,4 +1,4 @@
-"""What README.md shows of the terminal is what the program prints."""
+"""The terminal output that README.md shows is what the program prints."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ BLOCK = re.compile(r"^```console\n\$ (?P<command>.*)\n(?P<output>[^`]*)^```", re
 
 
 def shown(verb: str) -> tuple[str, str]:
-    """The command and the output of the README's block for a verb of make."""
+    """Return the command and the output that the README shows for a verb of make."""
     for block in BLOCK.finditer((ROOT / "README.md").read_text()):
         if block["command"].split()[1] == verb:
             return block["command"], block["output"]
@@ -32,21 +32,21 @@ def printed(*arguments: str | Path) -> str:
     ).stdout
 
 
-def test_failing_check_is_shown_as_it_is():
+def test_the_failing_check_in_the_readme_equals_the_output():
     command, output = shown("check")
     variables = dict(word.split("=", 1) for word in command.split() if "=" in word)
     got = printed("check", variables["LAB"], variables["STAGE"], "--source", variables["SOURCE"])
-    assert got.partition("\n01_")[2] == output.removeprefix("01_")  # above it: this machine's CPU
+    assert got.partition("\n01_")[2] == output.removeprefix("01_")  # the lines above it name this machine's CPU
 
 
-def test_finding_is_shown_as_it_is():
+def test_the_finding_in_the_readme_equals_the_output():
     command, output = shown("inspect")
     variables = dict(word.split("=", 1) for word in command.split() if "=" in word)
     assert output in printed("inspect", variables["LAB"], variables["STAGE"], "--source", variables["SOURCE"])
 
 
-def test_demo_tables_are_shown_as_they_are(tmp_path):
-    """The labs that the README shows; there may be more, and the longest name sets the columns' width."""
+def test_the_demo_tables_in_the_readme_equal_the_output(tmp_path):
+    """Other labs can have longer names, which make the columns wider, so widths are not compared."""
 
     def squeeze(text: str) -> str:
         return re.sub(" +", " ", text)

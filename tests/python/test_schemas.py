@@ -1,6 +1,6 @@
-"""The JSON Schemas of grader/model/schema describe every key, accept what is written and refuse what is wrong.
+"""The JSON Schemas of grader/model/schema describe every key, accept written documents and refuse invalid ones.
 
-The reports are those that tests/model/report_test.cpp holds the program to.
+The reports are the expected ones of tests/model/report_test.cpp.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def validator(name: str, schema=schema):
 
 
 def lenient_schema(name: str) -> dict:
-    """The schema without the keys that writers must write, as readers see it."""
+    """Return the schema for readers, which does not require the keys that writers must write."""
     lenient = schema(name)
     for _, node in objects(lenient):
         node.pop("required", None)
@@ -45,7 +45,7 @@ def complaints(name: str, document) -> list[str]:
 
 
 def objects(node, path="#"):
-    """Every part of a schema that lists properties."""
+    """Yield every part of a schema that lists properties."""
     if isinstance(node, dict):
         if "properties" in node and "if" not in path:
             yield path, node
@@ -67,7 +67,7 @@ def resolve(node: dict, root: dict) -> dict:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_is_a_schema(name):
+def test_each_schema_is_valid(name):
     jsonschema.Draft202012Validator.check_schema(schema(name))
 
 
@@ -83,14 +83,14 @@ def test_every_key_is_described(name):
 
 
 @pytest.mark.parametrize("file", sorted(ROOT.glob("labs/*/lab.json")), ids=lambda file: file.parent.name)
-def test_labs_fit(file):
+def test_manifests_fit_the_schema(file):
     assert complaints("lab", read_json(file)) == []
 
 
 @pytest.mark.parametrize(
     "file", sorted(ROOT.glob("datasets/*/*.json")), ids=lambda file: f"{file.parent.name}-{file.stem}"
 )
-def test_datasets_fit(file):
+def test_datasets_fit_the_schema(file):
     assert complaints("datasets", read_json(file)) == []
 
 
@@ -99,12 +99,12 @@ def test_there_are_reports():
 
 
 @pytest.mark.parametrize("file", REPORTS, ids=lambda file: file.stem)
-def test_reports_fit(file):
+def test_reports_fit_the_schema(file):
     assert complaints("report", read_json(file)) == []
 
 
 def test_the_schema_names_every_key_that_is_written():
-    """A new key of report.cpp must be described, too: forbid others for once."""
+    """A new key of report.cpp must be described, too, so this test forbids additional keys."""
     strict = schema("report")
     for _, node in objects(strict):
         node["additionalProperties"] = False

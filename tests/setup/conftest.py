@@ -13,13 +13,14 @@ ROOT = Path(__file__).resolve().parents[2]
 
 @pytest.fixture
 def machine(tmp_path) -> Machine:
-    """A machine that lacks nothing, in a folder of its own; tests take things away from it."""
+    """Make a complete machine in a separate folder; tests remove parts of it."""
     return Machine(tmp_path / "machine")
 
 
 @pytest.fixture
 def checkout(tmp_path) -> Callable[..., Path]:
-    """Makes a small checkout: our Makefile, build rules and scripts, a judge that prints its arguments, one lab."""
+    """Return a function that makes a small checkout: the project's Makefile, build rules and scripts, one lab, and a
+    judge that prints its arguments."""
 
     def make(name: str = "checkout") -> Path:
         folder = tmp_path / name

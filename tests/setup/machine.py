@@ -1,4 +1,4 @@
-"""A machine made of links and files, from which programs and packages can be taken away."""
+"""A simulated machine made of links and files, from which tests can remove programs and packages."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Said:
     out: str
 
     def has(self, *parts: str) -> bool:
-        """Whether all parts are there, and no stack trace is."""
+        """Return whether the output contains all parts and no stack trace."""
         missing = [part for part in parts if part not in self.out]
         assert not missing, f"{missing} not in:\n{self.out}"
         assert "Traceback" not in self.out

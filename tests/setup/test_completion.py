@@ -54,7 +54,7 @@ def complete(request, checkout) -> Callable[[str], list[str]]:
     return lambda line, place=".": request.param(line, folder / place)
 
 
-def test_verbs_labs_and_stages(complete) -> None:
+def test_verbs_labs_and_stages_are_completed(complete) -> None:
     assert complete("./warplab che") == complete("make che") == ["check"]
     assert complete("./warplab check sam") == ["sample"]
     assert complete("./warplab check sample 0") == ["01_first"]
@@ -62,16 +62,16 @@ def test_verbs_labs_and_stages(complete) -> None:
     assert complete("make insp", "work/sample") == ["inspect"]
 
 
-def test_variables_and_their_values(complete) -> None:
+def test_variables_and_their_values_are_completed(complete) -> None:
     assert complete("make check DATAS")[0].startswith("DATASET=")
     assert [word.removeprefix("LAB=") for word in complete("make check LAB=sam")] == ["sample"]
     assert [word.removeprefix("STAGE=") for word in complete("make check LAB=sample STAGE=0")] == ["01_first"]
     assert [word.removeprefix("BACKEND=") for word in complete("./warplab check BACKEND=cp")] == ["cpu"]
 
 
-def test_make_gets_no_words_without_a_name(complete) -> None:
+def test_make_completes_no_value_without_a_variable(complete) -> None:
     assert "sample" not in complete("make check sam")  # fish offers LAB=sample
 
 
-def test_another_folders_make_is_left_alone(complete) -> None:
+def test_make_in_another_folder_is_not_completed(complete) -> None:
     assert complete("make che", "labs") == []

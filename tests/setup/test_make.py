@@ -1,4 +1,4 @@
-"""make and ./warplab on awkward machines and with awkward words."""
+"""make and ./warplab on unusual machines and with unusual arguments."""
 
 from __future__ import annotations
 
@@ -27,41 +27,41 @@ def warplab(machine):
 
 @pytest.fixture(params=["make", "warplab"])
 def either(request):
-    """Both, for what must be the same."""
+    """Run the test with make and with ./warplab, which must behave in the same way."""
     return request.getfixturevalue(request.param)
 
 
 def test_help_builds_nothing_and_shows_the_labs(checkout, make, warplab):
     folder = checkout()
-    said = make(folder)
-    assert said.status == 0
-    assert said.has("make check LAB=", "sample", "Next:")
+    output = make(folder)
+    assert output.status == 0
+    assert output.has("make check LAB=", "sample", "Next:")
     assert not (folder / "build").exists()
-    assert make(folder, "help") == warplab(folder) == warplab(folder, "help") == warplab(folder, "--help") == said
+    assert make(folder, "help") == warplab(folder) == warplab(folder, "help") == warplab(folder, "--help") == output
 
 
 def test_a_kit_has_no_verbs_for_instructors(checkout, make):
     folder = checkout()
     assert make(folder).has("make demo", "make kit", "Next: make demo, or make start")
     (folder / "grader/course.sh").unlink()
-    said = make(folder)
-    assert said.status == 0
-    assert not any(word in said.out for word in ("demo", "instructors", "no verb"))
-    assert said.has("make check LAB=", "Next: make start")
-    said = make(folder, "demo")
-    assert said.status == 2
-    assert said.has("There is no verb demo in this students' kit. Verbs: help start quiz check")
+    output = make(folder)
+    assert output.status == 0
+    assert not any(word in output.out for word in ("demo", "instructors", "no verb"))
+    assert output.has("make check LAB=", "Next: make start")
+    output = make(folder, "demo")
+    assert output.status == 2
+    assert output.has("There is no verb demo in this students' kit. Verbs: help start quiz check")
     assert make(folder, "check", "LAB=sample").has("judge: [check] [sample]\n")
 
 
 def test_words_reach_the_judge_as_typed(checkout, either):
     folder = checkout("a folder with spaces")
-    said = either(
+    output = either(
         folder, "check", "LAB=sample", "STAGE=0 2", "DATASET=a 'b\" $HOME $(shell echo x); y", "TREE=a b", "FORCE=1"
     )
-    assert said.status == 0
+    assert output.status == 0
     words = "[check] [sample] [0 2] [--dataset] [a 'b\" $HOME $(shell echo x); y] [--tree] [a b] [--force]"
-    assert said.has(f"judge: {words}\n", "compile grader/judge/cli/main.cpp", "link    build/warplab")
+    assert output.has(f"judge: {words}\n", "compile grader/judge/cli/main.cpp", "link    build/warplab")
     assert either(folder, "check", "LAB=sample").out == "judge: [check] [sample]\n"
     values = ["$(shell touch made)", "`touch made`", "$$(LAB)", "a\nb\\\n", "\\ \\\\ ", "* [a] ?", 'é\t="', "-x --", ""]
     for value in values:
@@ -70,12 +70,12 @@ def test_words_reach_the_judge_as_typed(checkout, either):
     assert not (folder / "made").exists()
 
 
-def test_a_clusters_own_variables_mean_nothing(checkout, either):
+def test_a_clusters_own_variables_are_ignored(checkout, either):
     own = {"WORK": "/scratch/me", "TREE": "oak", "FORCE": "yes", "BUILD": "77", "OUT": "/out", "CXXFLAGS": "-nonsense"}
     assert either(checkout(), "check", "LAB=sample", **own).has("judge: [check] [sample]\n")
 
 
-def test_an_outer_makes_words_mean_nothing_to_the_program(checkout, warplab):
+def test_the_program_ignores_an_outer_makes_words(checkout, warplab):
     outer = {
         "MAKEFLAGS": " -j3 -- LAB=other CXX=nonsense",
         "MAKELEVEL": "1",
@@ -84,15 +84,15 @@ def test_an_outer_makes_words_mean_nothing_to_the_program(checkout, warplab):
     assert warplab(checkout(), "check", "sample", **outer).has("judge: [check] [sample]\n")
 
 
-def test_settings_of_the_build_count_when_they_are_typed(checkout, either, machine):
+def test_typed_settings_of_the_build_are_used(checkout, either, machine):
     machine.program("g++-9", "echo 9.1.0")
     folder = checkout()
-    said = either(folder, "check", "LAB=sample", "CXXFLAGS=-DTWO WORDS")
-    assert said.status == 2 and said.has("WORDS: No such file")
+    output = either(folder, "check", "LAB=sample", "CXXFLAGS=-DTWO WORDS")
+    assert output.status == 2 and output.has("WORDS: No such file")
     assert either(folder, "check", "LAB=sample", "CXX=g++-9").has("g++-9 is version 9.1.0")
 
 
-def test_the_judges_status_is_that_of_the_program_and_of_make(checkout, make, warplab):
+def test_the_program_and_make_return_the_judges_status(checkout, make, warplab):
     folder = checkout()
     (folder / "grader/judge/cli/main.cpp").write_text("int main(int words, char**) { return words - 2; }\n")
     make(folder, "program")
@@ -108,8 +108,8 @@ def test_make_stops_at_the_first_verb_that_fails(checkout, make):
     (folder / "grader/judge/cli/main.cpp").write_text(
         "#include <cstdio>\nint main(int, char** words) { std::puts(words[1]); return 1; }\n"
     )
-    said = make(folder, "check", "bench", "LAB=sample")
-    assert said.status == 1 and said.out.endswith("check\n")
+    output = make(folder, "check", "bench", "LAB=sample")
+    assert output.status == 1 and output.out.endswith("check\n")
 
 
 def test_a_dry_run_runs_nothing(checkout, make):
@@ -118,7 +118,7 @@ def test_a_dry_run_runs_nothing(checkout, make):
     assert not (folder / "build").exists()
 
 
-def test_the_program_takes_fewer_words(checkout, warplab):
+def test_the_program_accepts_arguments_without_names(checkout, warplab):
     folder = checkout()
     expected = "judge: [check] [sample] [02] [--backend] [cpu] [--tree] [a b]\n"
     assert warplab(folder, "check", "sample", "02", "BACKEND=cpu", "TREE=a b").has(expected)
@@ -152,7 +152,7 @@ def test_make_works_in_a_labs_work_folder(checkout, make):
     folder = checkout()
     mine = folder / "work/sample"
     mine.mkdir(parents=True)
-    (mine / "Makefile").write_text("include ../../Makefile\n")  # as start writes it
+    (mine / "Makefile").write_text("include ../../Makefile\n")  # as `start` writes it
     assert make(mine, "check", "STAGE=02", "SOURCE=a.cu").has(f"[check] [sample] [02] [--source] [{mine}/a.cu]\n")
     assert make(mine).has("make check LAB=")
 
@@ -169,7 +169,7 @@ def test_the_last_lab_and_stage_are_used_again(checkout, either):
     assert either(folder, "profile").out == f"{last}judge: [profile] [sample] [2]\n"
     assert either(folder, "show").out == "As in your last command: LAB=sample\njudge: [show] [sample]\n"
     assert either(folder, "check", "STAGE=3").has("LAB=sample\njudge: [check] [sample] [3]\n")
-    assert either(folder, "check", "LAB=sample").out == "judge: [check] [sample]\n"  # all that were started
+    assert either(folder, "check", "LAB=sample").out == "judge: [check] [sample]\n"  # all stages that were started
     assert either(folder, "profile", "LAB=sample").has("STAGE=3\njudge: [profile] [sample] [3]\n")
     assert either(folder, "check", "LAB=other").out == "judge: [check] [other]\n"
     assert either(folder, "check").out == "As in your last command: LAB=other\njudge: [check] [other]\n"
@@ -184,7 +184,7 @@ def test_a_stage_that_does_not_exist_is_not_remembered(checkout, either, typed):
     assert either(folder, "check").has("As in your last command: LAB=sample STAGE=1\n")
 
 
-def test_files_of_others_are_not_remembered(checkout, either):
+def test_files_outside_the_work_folder_are_not_remembered(checkout, either):
     folder = checkout()
     either(folder, "check", "LAB=sample", "STAGE=2", "TREE=solutions")
     assert either(folder, "check").has("Which lab?")
@@ -199,16 +199,16 @@ def test_a_work_folder_has_its_own_last_lab(checkout, either):
 
 
 def test_verbs_that_take_one_stage_run_for_each_in_a_list(checkout, either):
-    said = either(checkout(), "profile", "LAB=sample", "STAGE=1,02")
-    assert said.has("judge: [profile] [sample] [1]\njudge: [profile] [sample] [02]\n")
+    output = either(checkout(), "profile", "LAB=sample", "STAGE=1,02")
+    assert output.has("judge: [profile] [sample] [1]\njudge: [profile] [sample] [02]\n")
     assert either(checkout("other"), "check", "LAB=sample", "STAGE=1,2").has("judge: [check] [sample] [1,2]\n")
 
 
 @pytest.mark.parametrize("verb", ["start", "check", "grade", "device", "journal", "gradescope"])
 def test_an_unknown_lab_is_refused_before_anything_is_built(checkout, either, verb):
     folder = checkout()
-    said = either(folder, verb, "LAB=smaple")
-    assert said.has("There is no lab smaple. Did you mean sample? Labs: sample")
+    output = either(folder, verb, "LAB=smaple")
+    assert output.has("There is no lab smaple. Did you mean sample? Labs: sample")
     assert not (folder / "build").exists() and not (folder / "work").exists()
 
 
@@ -223,34 +223,34 @@ def test_the_labs_are_in_the_courses_order(checkout, make):
 
 def test_a_lower_case_variable_is_refused(checkout, either):
     folder = checkout()
-    said = either(folder, "check", "lab=sample")
-    assert said.status == 2
-    assert said.has("Write lab= in capitals")
+    output = either(folder, "check", "lab=sample")
+    assert output.status == 2
+    assert output.has("Write lab= in capitals")
     assert not (folder / "build").exists()
 
 
-def test_a_misspelt_variable_is_refused_with_those_there_are(checkout, either):
+def test_a_misspelt_variable_is_refused_with_a_list_of_the_known_ones(checkout, either):
     folder = checkout()
-    said = either(folder, "check", "LAB=sample", "STAG=2")
-    assert said.status == 2
-    assert said.has("There is no variable STAG=. Did you mean STAGE? Variables: LAB STAGE ")
+    output = either(folder, "check", "LAB=sample", "STAG=2")
+    assert output.status == 2
+    assert output.has("There is no variable STAG=. Did you mean STAGE? Variables: LAB STAGE ")
     assert either(folder, "submit", "LAB=sample", "AUTHOR=Ada").has("Did you mean AUTHORS?")
     assert not (folder / "build").exists()
 
 
 def test_verbs_run_in_the_order_typed(checkout, make):
-    said = make(checkout(), "start", "check", "LAB=sample", "BACKEND=cpu")
-    assert said.has("judge: [start] [sample] [--backend] [cpu]\njudge: [check] [sample] [--backend] [cpu]\n")
+    output = make(checkout(), "start", "check", "LAB=sample", "BACKEND=cpu")
+    assert output.has("judge: [start] [sample] [--backend] [cpu]\njudge: [check] [sample] [--backend] [cpu]\n")
 
 
 @pytest.mark.parametrize("words", [("LABS=sample,", "other:2"), ("LAB=sample", "UPTO=", "2"), ("other", "LABS=a,")])
-def test_a_value_with_a_blank_is_told_before_a_verb_begins(checkout, make, words):
+def test_a_value_with_a_blank_is_refused_before_a_verb_begins(checkout, make, words):
     folder = checkout()
-    said = make(folder, "kit", *words)
-    assert said.status == 2
+    output = make(folder, "kit", *words)
+    assert output.status == 2
     stray = next(word for word in words if "=" not in word)
-    assert said.has(f"There is no verb {stray}. If it is part of a value, write the value without blanks, as in ")
-    assert len(said.out.splitlines()) == 2  # the other is make's own
+    assert output.has(f"There is no verb {stray}. If it is part of a value, write the value without blanks, as in ")
+    assert len(output.out.splitlines()) == 2  # the second line is make's own
     assert make(folder, "check", "LAB=sample", "2").has("There is no verb 2. ") and not (folder / "build").exists()
 
 
@@ -261,43 +261,43 @@ def test_the_program_refuses_a_value_with_a_blank_too(checkout, warplab):
 
 
 @pytest.mark.parametrize("word", ["it's", "a:b", "c%d", "chekc"])
-def test_a_verb_that_does_not_exist_is_named(checkout, either, word):
-    said = either(checkout(), word)
-    assert said.status == 2
-    assert said.has(f"There is no verb {word}.", "Verbs: help start quiz check")
-    assert (" Did you mean check?" in said.out) == (word == "chekc")
+def test_an_unknown_verb_is_refused_with_its_name(checkout, either, word):
+    output = either(checkout(), word)
+    assert output.status == 2
+    assert output.has(f"There is no verb {word}.", "Verbs: help start quiz check")
+    assert (" Did you mean check?" in output.out) == (word == "chekc")
 
 
-def test_a_new_lab_needs_a_name_that_is_not_there_yet(checkout, either):
-    said = either(checkout(), "new-lab")
-    assert said.status == 2
-    assert said.has("Type  make new-lab LAB=NAME,  as in LAB=my_lab")
+def test_a_new_lab_needs_an_unused_name(checkout, either):
+    output = either(checkout(), "new-lab")
+    assert output.status == 2
+    assert output.has("Type  make new-lab LAB=NAME,  as in LAB=my_lab")
 
 
 @pytest.mark.parametrize("verb", ["check", "start", "bench", "sweep", "profile", "sanitize", "show", "submit"])
 def test_a_verb_without_its_lab_names_the_labs_and_builds_nothing(checkout, either, verb):
     folder = checkout()
-    said = either(folder, verb)
-    assert said.status == 2
-    assert said.has(f"make {verb} LAB=NAME", "sample")
+    output = either(folder, verb)
+    assert output.status == 2
+    assert output.has(f"make {verb} LAB=NAME", "sample")
     assert not (folder / "build").exists()
 
 
-def test_what_changed_is_built_anew_and_nothing_else(checkout, make):
+def test_only_changed_files_are_built_again(checkout, make):
     folder = checkout()
     make(folder, "check", "LAB=sample")
     version = folder / "grader/model/version.h"
     version.write_text(version.read_text() + "// changed\n")
-    said = make(folder, "check", "LAB=sample")
-    assert said.has("compile grader/model/version.cpp", "compile grader/judge/cli/main.cpp")
-    assert "rewriter" not in said.out and "oracle" not in said.out
+    output = make(folder, "check", "LAB=sample")
+    assert output.has("compile grader/model/version.cpp", "compile grader/judge/cli/main.cpp")
+    assert "rewriter" not in output.out and "oracle" not in output.out
 
 
 def test_only_the_labs_own_oracle_is_built(checkout, make):
     folder = checkout()
     shutil.copytree(folder / "labs/sample", folder / "labs/other")
-    said = make(folder, "check", "LAB=other")
-    assert said.has("link    build/labs/other/oracle.so", "judge: [check] [other]\n")
+    output = make(folder, "check", "LAB=other")
+    assert output.has("link    build/labs/other/oracle.so", "judge: [check] [other]\n")
     assert not (folder / "build/labs/sample").exists()
     assert make(folder, "grade").has("link    build/labs/sample/oracle.so", "judge: [grade]\n")
 
@@ -313,109 +313,111 @@ def test_files_of_a_folder_are_compiled_together_and_a_new_one_is_found(checkout
 
 def test_the_first_build_shows_its_progress_on_a_terminal(checkout, machine):
     folder = checkout()
-    said = machine.run("script", "-qec", "./warplab check sample", "/dev/null", cwd=folder)
-    assert said.has(
+    output = machine.run("script", "-qec", "./warplab check sample", "/dev/null", cwd=folder)
+    assert output.has(
         "Building Warplab, once: about 1 minute.", " of 6 parts, ", " s left: main.cpp", "judge: [check] [sample]"
     )
-    assert "  compile" not in said.out
+    assert "  compile" not in output.out
     (folder / "grader/judge/cli/main.cpp").write_text("int main() { return nothing; }\n")
     shutil.rmtree(folder / "build")
-    said = machine.run("script", "-qec", "./warplab check sample", "/dev/null", cwd=folder)
-    assert said.status == 2 and said.has("main.cpp:1", "nothing")
+    output = machine.run("script", "-qec", "./warplab check sample", "/dev/null", cwd=folder)
+    assert output.status == 2 and output.has("main.cpp:1", "nothing")
 
 
-def test_clean_says_what_it_costs(checkout, either):
+def test_clean_prints_what_must_be_built_again(checkout, either):
     folder = checkout()
     either(folder, "check", "LAB=sample")
-    said = either(folder, "clean")
-    assert said.has("build/ is removed.", "about two minutes", "Your files in work/ stay.")
+    output = either(folder, "clean")
+    assert output.has("build/ is removed.", "about two minutes", "Your files in work/ stay.")
     assert not (folder / "build").exists() and (folder / "work").exists()
 
 
-def test_a_compile_error_of_ours_ends_with_status_2(checkout, make):
+def test_a_compile_error_in_the_project_ends_with_status_2(checkout, make):
     folder = checkout()
     (folder / "grader/judge/cli/main.cpp").write_text("int main() { return nothing; }\n")
-    said = make(folder, "check", "LAB=sample")
-    assert said.status == 2
-    assert said.has("grader/judge/cli/main.cpp:1", "nothing")
+    output = make(folder, "check", "LAB=sample")
+    assert output.status == 2
+    assert output.has("grader/judge/cli/main.cpp:1", "nothing")
 
 
 @pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("setpriv"), reason="needs root and setpriv")
-def test_read_only_checkout(checkout):
+def test_a_read_only_checkout_gives_a_message(checkout):
     nobody = ("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups")
     with tempfile.TemporaryDirectory() as name:
         everyones = Path(name)
         everyones.chmod(0o755)
         machine = Machine(everyones / "machine")
         folder = Path(shutil.copytree(checkout(), everyones / "checkout"))
-        said = machine.run("make", "check", "LAB=sample", cwd=folder, prefix=nobody)
-        assert said.status == 2
-        assert said.has("Cannot write to the folder build", "read-only", "make BUILD=$HOME/warplab-build WORK=")
+        output = machine.run("make", "check", "LAB=sample", cwd=folder, prefix=nobody)
+        assert output.status == 2
+        assert output.has("Cannot write to the folder build", "read-only", "make BUILD=$HOME/warplab-build WORK=")
 
         build = everyones / "elsewhere"
         build.mkdir()
         os.chown(build, 65534, 65534)
         words = ("check", "LAB=sample", f"BUILD={build}", f"WORK={build}/my work")
-        said = machine.run("make", *words, cwd=folder, prefix=nobody)
-        assert said.has(f"judge: [check] [sample] [--build] [{build}] [--work] [{build}/my work]\n")
+        output = machine.run("make", *words, cwd=folder, prefix=nobody)
+        assert output.has(f"judge: [check] [sample] [--build] [{build}] [--work] [{build}/my work]\n")
 
 
 def test_two_commands_at_once_build_once(checkout, make):
     folder = checkout()
     with ThreadPoolExecutor() as pool:
-        said = list(pool.map(lambda _: make(folder, "check", "LAB=sample"), range(2)))
-    assert [one.status for one in said] == [0, 0], said
-    assert sum(one.out.count("link    build/warplab") for one in said) == 1, said
+        output = list(pool.map(lambda _: make(folder, "check", "LAB=sample"), range(2)))
+    assert [one.status for one in output] == [0, 0], output
+    assert sum(one.out.count("link    build/warplab") for one in output) == 1, output
 
 
-def test_where_there_are_no_locks_it_is_built(checkout, make, machine):
+def test_without_file_locks_the_project_is_built(checkout, make, machine):
     machine.without("flock")
-    said = make(checkout(), "check", "LAB=sample")
-    assert said.status == 0 and said.has("judge: [check] [sample]\n")
+    output = make(checkout(), "check", "LAB=sample")
+    assert output.status == 0 and output.has("judge: [check] [sample]\n")
 
 
 def test_build_folder_with_spaces_is_refused(checkout, make, tmp_path):
-    said = make(checkout(), "check", "LAB=sample", f"BUILD={tmp_path}/my build")
-    assert said.status == 2
-    assert said.has("a folder with spaces")
+    output = make(checkout(), "check", "LAB=sample", f"BUILD={tmp_path}/my build")
+    assert output.status == 2
+    assert output.has("a folder with spaces")
 
 
-def test_without_python(checkout, make, machine):
+def test_without_python_a_message_says_so(checkout, make, machine):
     machine.without("python*")
     machine.program("apt-get", "exit 100")
     folder = checkout()
-    said = make(folder, "check", "LAB=sample")
-    assert said.status == 2
-    assert said.has("Still missing: python3")
-    said = make(folder, "submit", "LAB=sample")
-    assert said.status == 2
-    assert said.has("python3 is missing", "make submit")
+    output = make(folder, "check", "LAB=sample")
+    assert output.status == 2
+    assert output.has("Still missing: python3")
+    output = make(folder, "submit", "LAB=sample")
+    assert output.status == 2
+    assert output.has("python3 is missing", "make submit")
 
 
-def test_without_a_network(checkout, make, machine):
+def test_without_a_network_a_message_says_so(checkout, make, machine):
     machine.program("apt-get", "exit 100")
     assert make(checkout(), "check", "LAB=sample").has("judge: [check] [sample]\n")
 
 
-def test_old_compiler_is_said_before_anything_is_compiled(checkout, make, machine):
+def test_an_old_compiler_is_reported_before_compiling(checkout, make, machine):
     machine.program("g++", "echo 11.4.0")
-    said = make(checkout(), "check", "LAB=sample")
-    assert said.status == 2
-    assert said.has("version 11.4.0")
-    assert "  compile" not in said.out
+    output = make(checkout(), "check", "LAB=sample")
+    assert output.status == 2
+    assert output.has("version 11.4.0")
+    assert "  compile" not in output.out
 
 
-def test_the_closing_line_counts_what_the_test_programs_did(root_runner):
-    said = root_runner("[ RUN      ] A.b\n[       OK ] A.b (0 ms)\n[ RUN      ] A.c\nwhy\n[  FAILED  ] A.c (0 ms)\n", 1)
-    assert said.returncode == 1
-    assert said.stdout.splitlines()[-1] == "1 passed, 1 failed"
+def test_the_closing_line_counts_all_tests(root_runner):
+    result = root_runner(
+        "[ RUN      ] A.b\n[       OK ] A.b (0 ms)\n[ RUN      ] A.c\nwhy\n[  FAILED  ] A.c (0 ms)\n", 1
+    )
+    assert result.returncode == 1
+    assert result.stdout.splitlines()[-1] == "1 passed, 1 failed"
 
 
-def test_a_test_program_that_dies_is_a_failure(root_runner):
-    said = root_runner("[ RUN      ] A.b\n", 139)
-    assert said.returncode == 1
-    assert "ended (139) in A.b" in said.stdout
-    assert said.stdout.splitlines()[-1] == "0 passed, 1 failed"
+def test_a_test_program_that_crashes_is_a_failure(root_runner):
+    result = root_runner("[ RUN      ] A.b\n", 139)
+    assert result.returncode == 1
+    assert "ended (139) in A.b" in result.stdout
+    assert result.stdout.splitlines()[-1] == "0 passed, 1 failed"
 
 
 def test_a_labs_name_finds_the_tests_that_are_named_as_types(root_runner, tmp_path):
@@ -425,7 +427,7 @@ def test_a_labs_name_finds_the_tests_that_are_named_as_types(root_runner, tmp_pa
 
 @pytest.fixture
 def root_runner(tmp_path):
-    """tests/run.py with a test program whose first shard prints the given text, and a pytest that finds nothing."""
+    """Run tests/run.py with a fake test program, whose first shard prints the given text, and without Python tests."""
     root = tmp_path / "runner"
     (root / "tests").mkdir(parents=True)
     shutil.copy("tests/run.py", root / "tests")
@@ -444,11 +446,11 @@ def root_runner(tmp_path):
     return run
 
 
-def test_show_runs_a_labs_script_on_what_the_judge_wrote(checkout, either):
+def test_show_runs_the_labs_script_on_the_judges_data(checkout, either):
     folder = checkout()
-    said = either(folder, "show", "LAB=sample", "IMAGE=my photo.png", "SET=a=1 b=2")
-    assert said.status == 0
-    assert said.has("judge: [show] [sample] [--image] [my photo.png] [--set] [a=1] [b=2]\n")
+    output = either(folder, "show", "LAB=sample", "IMAGE=my photo.png", "SET=a=1 b=2")
+    assert output.status == 0
+    assert output.has("judge: [show] [sample] [--image] [my photo.png] [--set] [a=1] [b=2]\n")
     (folder / "labs/sample/show.py").write_text("import sys\nprint('draws', sys.argv[1])\n")
     assert "draws" not in either(folder, "show", "LAB=sample").out  # nothing was written
     (folder / "build/show/sample").mkdir(parents=True)
@@ -459,15 +461,15 @@ def test_show_runs_a_labs_script_on_what_the_judge_wrote(checkout, either):
     assert either(folder, "show", "LAB=sample").has("draws build/show/sample\n")
 
 
-def test_show_says_when_its_packages_cannot_be_had(checkout, make, machine):
+def test_show_reports_packages_that_cannot_be_installed(checkout, make, machine):
     machine.program("python3", 'case "$*" in -V) echo Python 3.9.2;; *"(3, 11)"*) exit 1;; esac')
     folder = checkout()
     (folder / "labs/sample/show.py").write_text("print('draws')\n")
     (folder / "build/show/sample").mkdir(parents=True)
     (folder / "build/show/sample/data.csv").write_text("1\n")
-    said = make(folder, "show", "LAB=sample")
-    assert said.status == 2
-    assert said.has("Python 3.9.2, and this needs 3.11 or newer")
+    output = make(folder, "show", "LAB=sample")
+    assert output.status == 2
+    assert output.has("Python 3.9.2, and this needs 3.11 or newer")
 
 
 def test_two_rosters_reach_the_batch_from_the_callers_folder(checkout, warplab, tmp_path):
@@ -481,9 +483,9 @@ def test_two_rosters_reach_the_batch_from_the_callers_folder(checkout, warplab, 
     words = ("batch", "LAB=sample", "SUBMISSIONS=in", "OUT=out", f"VENV={tmp_path / 'venv'}")
 
     def rosters(value: str, cwd: Path) -> str:
-        said = warplab(folder, *words, f"ROSTER={value}", cwd=cwd)
-        assert said.status == 0, said.out
-        return said.out[said.out.rindex("[--build]") :].partition("]")[2].partition("]")[2]
+        output = warplab(folder, *words, f"ROSTER={value}", cwd=cwd)
+        assert output.status == 0, output.out
+        return output.out[output.out.rindex("[--build]") :].partition("]")[2].partition("]")[2]
 
     assert rosters("one.csv,/two.csv", folder) == f"[--roster][{folder}/one.csv][--roster][/two.csv]"
     assert rosters("with, comma.csv", folder) == f"[--roster][{folder}/with, comma.csv]"

@@ -1,4 +1,4 @@
-"""grader/setup.sh on machines that lack something: one clear message, the right status, nothing installed twice."""
+"""grader/setup.sh on incomplete machines: one clear message, the right status, and nothing is installed twice."""
 
 from __future__ import annotations
 
@@ -21,23 +21,23 @@ def sudo_that_works(machine):
 
 
 @pytest.mark.parametrize("target", ["build", "demo", "test"])
-def test_silent_when_nothing_is_missing(setup, target):
-    said = setup(target)
-    assert (said.status, said.out) == (0, "")
+def test_the_set_up_prints_nothing_if_nothing_is_missing(setup, target):
+    output = setup(target)
+    assert (output.status, output.out) == (0, "")
 
 
-def test_installs_what_is_missing_and_says_why(machine, setup):
+def test_missing_packages_are_installed_with_a_reason(machine, setup):
     machine.without_header("fmt/format.h")
     machine.program("apt-get", INSTALLER.format('mkdir -p "$HOME/usr/include/fmt"; >"$HOME/usr/include/fmt/format.h"'))
-    said = setup("build")
-    assert said.status == 0
-    assert said.has("libfmt-dev: the judge's messages", "Installing:", "libfmt-dev")
+    output = setup("build")
+    assert output.status == 0
+    assert output.has("libfmt-dev: the judge's messages", "Installing:", "libfmt-dev")
     asked = (machine.root / "asked").read_text()
     assert "install -y" in asked and "libfmt-dev" in asked and "nlohmann" not in asked
     assert setup("build").out == ""
 
 
-def test_refreshes_the_package_lists_only_when_the_first_try_fails(machine, setup):
+def test_package_lists_are_refreshed_only_if_the_first_try_fails(machine, setup):
     machine.without_header("fmt/format.h")
     machine.program(
         "apt-get",
@@ -48,117 +48,117 @@ def test_refreshes_the_package_lists_only_when_the_first_try_fails(machine, setu
     assert verbs == ["install", "update", "install"]
 
 
-def test_php_and_a_database_only_for_a_moodle(machine, setup):
+def test_php_and_a_database_are_installed_only_for_moodle(machine, setup):
     machine.without("php", "mariadb-install-db")
     (machine.root / "venv").mkdir()
     (machine.root / "venv/soak").touch()
     assert "php" not in setup("soak", VENV=str(machine.root / "venv")).out
-    said = setup("soak", VENV=str(machine.root / "venv"), MOODLE="/srv/moodle")
-    assert said.status == 0
-    assert said.has("php-cli: runs the Moodle in /srv/moodle", "mariadb-server: its database", "Continuing without:")
+    output = setup("soak", VENV=str(machine.root / "venv"), MOODLE="/srv/moodle")
+    assert output.status == 0
+    assert output.has("php-cli: runs the Moodle in /srv/moodle", "mariadb-server: its database", "Continuing without:")
 
 
-def test_no_network(machine, setup):
+def test_without_a_network_the_set_up_stops_with_a_message(machine, setup):
     machine.without_header("fmt/format.h")
     machine.program("apt-get", 'echo "E: Unable to fetch some archives" >&2; exit 100')
-    said = setup("build")
-    assert said.status == 2
-    assert said.has("Unable to fetch", "Still missing: libfmt-dev", "Without a network", "apt-get update")
+    output = setup("build")
+    assert output.status == 2
+    assert output.has("Unable to fetch", "Still missing: libfmt-dev", "Without a network", "apt-get update")
 
 
-def test_no_network_but_only_the_sandbox_is_missing_goes_on(machine, setup):
+def test_without_a_network_and_a_sandbox_the_set_up_continues(machine, setup):
     machine.without("bwrap")
-    said = setup("demo")
-    assert said.status == 0
-    assert said.has("Continuing without: bubblewrap")
+    output = setup("demo")
+    assert output.status == 0
+    assert output.has("Continuing without: bubblewrap")
 
 
-def test_no_root_and_no_sudo(machine, setup):
+def test_without_root_and_sudo_the_set_up_says_what_to_install(machine, setup):
     machine.without_header("CLI/CLI.hpp")
     machine.without("sudo")
     machine.program("id", "echo 1000")
-    said = setup("build")
-    assert said.status == 2
-    assert said.has("libcli11-dev: the judge's command line", "needs root", "apt-get install")
+    output = setup("build")
+    assert output.status == 2
+    assert output.has("libcli11-dev: the judge's command line", "needs root", "apt-get install")
 
 
-def test_another_system(machine, setup):
+def test_on_another_system_the_set_up_says_what_to_install(machine, setup):
     machine.without_header("CLI/CLI.hpp")
     (machine.root / "etc/os-release").write_text("ID=fedora\n")
-    said = setup("build")
-    assert said.status == 2
-    assert said.has("not Debian or Ubuntu", "libcli11-dev")
+    output = setup("build")
+    assert output.status == 2
+    assert output.has("not Debian or Ubuntu", "libcli11-dev")
 
 
-def test_no_compiler(machine, setup):
+def test_without_a_compiler_the_set_up_says_so(machine, setup):
     machine.without("g++*")
-    said = setup("build")
-    assert said.status == 2
-    assert said.has("g++: compiles the judge", "Still missing: g++")
+    output = setup("build")
+    assert output.status == 2
+    assert output.has("g++: compiles the judge", "Still missing: g++")
 
 
-def test_old_compiler(machine, setup):
+def test_an_old_compiler_is_refused(machine, setup):
     machine.program("g++", "echo 11.4.0")
-    said = setup("build")
-    assert said.status == 2
-    assert said.has("g++ is version 11.4.0", "12 or newer", "make CXX=g++-12")
+    output = setup("build")
+    assert output.status == 2
+    assert output.has("g++ is version 11.4.0", "12 or newer", "make CXX=g++-12")
 
 
-def test_broken_compiler(machine, setup):
+def test_a_broken_compiler_is_refused(machine, setup):
     machine.program("g++", "exit 127")
-    said = setup("build")
-    assert said.status == 2
-    assert said.has("g++ does not run")
+    output = setup("build")
+    assert output.status == 2
+    assert output.has("g++ does not run")
 
 
-def test_another_compiler_may_be_named(machine, setup):
+def test_another_compiler_can_be_chosen(machine, setup):
     machine.program("g++", "echo 11.4.0")
     machine.program("g++-13", "echo 13.2.0")
     assert setup("build", CXX="g++-13").status == 0
 
 
-def test_no_python(machine, setup):
+def test_without_python_the_set_up_says_so(machine, setup):
     machine.without("python*")
-    said = setup("python", "make submit")
-    assert said.status == 2
-    assert said.has("python3 is missing", "make submit")
+    output = setup("python", "make submit")
+    assert output.status == 2
+    assert output.has("python3 is missing", "make submit")
     machine.program("apt-get", "exit 100")
-    said = setup("build")
-    assert said.status == 2
-    assert said.has("python3: writes the C++ types", "Still missing: python3")
+    output = setup("build")
+    assert output.status == 2
+    assert output.has("python3: writes the C++ types", "Still missing: python3")
 
 
-def test_old_python(machine, setup):
+def test_an_old_python_is_refused(machine, setup):
     machine.program("python3", 'case "$1" in -V) echo Python 3.9.2;; *) exit 1;; esac')
-    said = setup("python", "make submit")
-    assert said.status == 2
-    assert said.has("Python 3.9.2", "3.11 or newer")
-    said = setup("build")
-    assert said.status == 2
-    assert said.has("building needs 3.9 or newer")
+    output = setup("python", "make submit")
+    assert output.status == 2
+    assert output.has("Python 3.9.2", "3.11 or newer")
+    output = setup("build")
+    assert output.status == 2
+    assert output.has("building needs 3.9 or newer")
 
 
-def test_python_packages_without_a_network(setup):
+def test_python_packages_need_a_network(setup):
     nowhere = {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": "", "PIP_CONFIG_FILE": os.devnull}
-    said = setup("venv", **nowhere)
-    assert said.status == 2
-    assert said.has("could not be installed", "Is there a network?", "work without them")
+    output = setup("venv", **nowhere)
+    assert output.status == 2
+    assert output.has("could not be installed", "Is there a network?", "work without them")
 
 
-def test_ubuntus_apparmor_is_told_to_allow_bwrap_once(machine, setup):
+def test_ubuntus_apparmor_gets_a_profile_for_bwrap_once(machine, setup):
     restriction = machine.root / "proc/sys/kernel/apparmor_restrict_unprivileged_userns"
     restriction.parent.mkdir(parents=True)
     restriction.write_text("1\n")
     machine.program("apparmor_parser", 'echo "$@" >>"$HOME/parsed"')
-    said = setup("demo")
-    assert said.status == 0
-    assert said.has("forbids bwrap", "/etc/apparmor.d/bwrap")
+    output = setup("demo")
+    assert output.status == 0
+    assert output.has("forbids bwrap", "/etc/apparmor.d/bwrap")
     assert "userns," in (machine.root / "etc/apparmor.d/bwrap").read_text()
     assert setup("demo").out == ""
     assert len((machine.root / "parsed").read_text().splitlines()) == 1
 
 
-def test_apparmor_is_left_alone_where_it_restricts_nothing(machine, setup):
+def test_apparmor_gets_no_profile_if_it_restricts_nothing(machine, setup):
     restriction = machine.root / "proc/sys/kernel/apparmor_restrict_unprivileged_userns"
     restriction.parent.mkdir(parents=True)
     restriction.write_text("0\n")

@@ -1,4 +1,4 @@
-"""The real judge, as built, on awkward machines: a copy of this checkout and of what was built in it."""
+"""The real judge on unusual machines, in a copy of this checkout with its built programs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.skipif(not (BUILD / "warplab").exists(), reason="build/
 
 
 def copy_project(folder: Path) -> None:
-    """With the times of all files kept, so that nothing is built anew."""
+    """Copy the project and keep the times of all files, so that nothing is built again."""
     for file in committed_files():
         if file.parts[0] not in ("tests", "handouts"):
             (folder / file).parent.mkdir(parents=True, exist_ok=True)
@@ -28,7 +28,7 @@ def copy_project(folder: Path) -> None:
 
 @pytest.fixture
 def everyone():
-    """A folder that other users may look into."""
+    """Make a folder that other users can read."""
     with tempfile.TemporaryDirectory() as name:
         Path(name).chmod(0o755)
         yield Path(name)
@@ -36,7 +36,7 @@ def everyone():
 
 @pytest.fixture
 def real_machine(everyone):
-    """Where compilers and headers are the system's own."""
+    """Make a machine with the system's own compilers and headers."""
     machine = Machine(everyone / "machine")
     for program in ("bwrap", "aarch64-linux-gnu-g++", "qemu-aarch64", "sinfo", "munge"):
         machine.without(program)
@@ -45,23 +45,23 @@ def real_machine(everyone):
     return lambda *words, **more: machine.run(*words, WARPLAB_TEST_ROOT="", **more), machine
 
 
-def test_a_path_with_spaces(everyone, real_machine):
+def test_a_path_can_contain_spaces(everyone, real_machine):
     run, _ = real_machine
     folder = everyone / "my own 'labs' (copy)"
     copy_project(folder)
     copy_built(folder / "build")
-    said = run("make", "start", "check", f"LAB={LAB}", "STAGE=1", "BACKEND=cpu", cwd=folder)
-    assert said.status == 1  # the starter fails
-    assert said.has("work", "failed", "Cause:")
-    assert "  compile judge" not in said.out  # all was copied
-    said = run("make", "check", f"LAB={LAB}", "STAGE=1", "BACKEND=cpu", "TREE=solutions", cwd=folder)
-    assert said.status == 0, said.out
-    assert said.has("passed", "backend: cpu")
-    assert "  compile" not in said.out
+    output = run("make", "start", "check", f"LAB={LAB}", "STAGE=1", "BACKEND=cpu", cwd=folder)
+    assert output.status == 1  # the starter fails
+    assert output.has("work", "failed", "Cause:")
+    assert "  compile judge" not in output.out  # all was copied
+    output = run("make", "check", f"LAB={LAB}", "STAGE=1", "BACKEND=cpu", "TREE=solutions", cwd=folder)
+    assert output.status == 0, output.out
+    assert output.has("passed", "backend: cpu")
+    assert "  compile" not in output.out
 
 
 @pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("setpriv"), reason="needs root and setpriv")
-def test_a_read_only_checkout(everyone, real_machine):
+def test_a_read_only_checkout_can_be_used(everyone, real_machine):
     run, _ = real_machine
     folder = everyone / "checkout"
     copy_project(folder)
@@ -70,15 +70,15 @@ def test_a_read_only_checkout(everyone, real_machine):
     for path in [mine, *mine.rglob("*")]:
         os.chown(path, 65534, 65534, follow_symlinks=False)
     words = [f"LAB={LAB}", "STAGE=1", "BACKEND=cpu"]
-    said = run("make", "check", *words, cwd=folder, prefix=NOBODY)
-    assert said.status == 2
-    assert said.has("read-only", "make BUILD=")
+    output = run("make", "check", *words, cwd=folder, prefix=NOBODY)
+    assert output.status == 2
+    assert output.has("read-only", "make BUILD=")
     elsewhere = [f"BUILD={mine}/build", f"WORK={mine}/my work"]
-    said = run("make", "check", *words, *elsewhere, cwd=folder, prefix=NOBODY)
-    assert said.has("failed", "Cause:")
+    output = run("make", "check", *words, *elsewhere, cwd=folder, prefix=NOBODY)
+    assert output.has("failed", "Cause:")
     assert list((mine / "my work" / LAB).glob("01_*.cu"))
-    said = run("make", "check", *words, *elsewhere, "TREE=solutions", cwd=folder, prefix=NOBODY)
-    assert said.status == 0, said.out
+    output = run("make", "check", *words, *elsewhere, "TREE=solutions", cwd=folder, prefix=NOBODY)
+    assert output.status == 0, output.out
 
 
 def judge(run, *words: str, work: Path, **more):
@@ -89,30 +89,30 @@ def test_without_python_and_network_a_check_works(everyone, real_machine):
     run, machine = real_machine
     machine.without("python*")
     machine.program("apt-get", "exit 100")
-    said = judge(run, "check", LAB, "1", "--backend", "cpu", "--tree", "solutions", work=everyone / "work")
-    assert said.status == 0, said.out
-    assert said.has("passed")
+    output = judge(run, "check", LAB, "1", "--backend", "cpu", "--tree", "solutions", work=everyone / "work")
+    assert output.status == 0, output.out
+    assert output.has("passed")
 
 
 def test_without_nvcc_the_gpu_backend_says_so(everyone, real_machine):
     run, machine = real_machine
     machine.without("nvcc")
-    said = judge(run, "check", LAB, "1", "--backend", "cuda", "--tree", "solutions", work=everyone / "work")
-    assert said.status == 2
-    assert "Traceback" not in said.out
-    assert any(word in said.out for word in ("nvcc", "GPU")), said.out
+    output = judge(run, "check", LAB, "1", "--backend", "cuda", "--tree", "solutions", work=everyone / "work")
+    assert output.status == 2
+    assert "Traceback" not in output.out
+    assert any(word in output.out for word in ("nvcc", "GPU")), output.out
 
 
 def test_without_a_compiler_the_judge_says_so(everyone, real_machine):
     run, machine = real_machine
     machine.without("g++*", "c++*", "x86_64-linux-gnu-g++*")
-    said = judge(run, "check", LAB, "1", "--backend", "cpu", "--tree", "solutions", work=everyone / "work")
-    assert said.status == 2, said.out
-    assert said.has("g++")
+    output = judge(run, "check", LAB, "1", "--backend", "cpu", "--tree", "solutions", work=everyone / "work")
+    assert output.status == 2, output.out
+    assert output.has("g++")
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "message"),
     [
         (["check"], "LAB"),
         (["check", "no_such_lab"], LAB),
@@ -123,20 +123,20 @@ def test_without_a_compiler_the_judge_says_so(everyone, real_machine):
     ],
     ids=lambda value: "_".join(value) if isinstance(value, list) else "",
 )
-def test_misuse_is_told_in_one_message(everyone, real_machine, words, told):
+def test_wrong_arguments_give_one_message(everyone, real_machine, words, message):
     run, _ = real_machine
-    said = judge(run, *words, work=everyone / "work")
-    assert said.status == 2, said.out
-    assert said.has(told)
-    assert len(said.out.splitlines()) < 12, said.out
+    output = judge(run, *words, work=everyone / "work")
+    assert output.status == 2, output.out
+    assert output.has(message)
+    assert len(output.out.splitlines()) < 12, output.out
 
 
 @pytest.mark.parametrize("words", [["--source", "nowhere.cu"], ["--tree", "nowhere"]], ids=lambda words: words[0])
-def test_a_file_that_is_not_there_is_named(everyone, real_machine, words):
+def test_a_missing_file_is_reported_with_its_name(everyone, real_machine, words):
     run, _ = real_machine
-    said = judge(run, "check", LAB, "1", *words, work=everyone / "work")
-    assert said.status == 2
-    assert said.has("There is no", "nowhere")
+    output = judge(run, "check", LAB, "1", *words, work=everyone / "work")
+    assert output.status == 2
+    assert output.has("There is no", "nowhere")
 
 
 @pytest.mark.parametrize(
@@ -152,7 +152,7 @@ def test_a_file_that_is_not_there_is_named(everyone, real_machine, words):
 )
 def test_each_verb_lists_its_own_options(everyone, real_machine, verb, takes, takes_not):
     run, _ = real_machine
-    said = run(BUILD / "warplab", verb, "--help", cwd=ROOT)
-    assert said.status == 0
-    assert said.has(*takes)
-    assert [word for word in takes_not if word in said.out] == []
+    output = run(BUILD / "warplab", verb, "--help", cwd=ROOT)
+    assert output.status == 0
+    assert output.has(*takes)
+    assert [word for word in takes_not if word in output.out] == []

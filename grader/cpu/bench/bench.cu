@@ -1,4 +1,4 @@
-// How fast the CPU backend runs kernels, as ratios to a plain sequential loop of the same run.
+// Measures how fast the CPU backend runs kernels, relative to a plain sequential loop in the same run.
 
 #include <algorithm>
 #include <chrono>

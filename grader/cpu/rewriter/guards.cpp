@@ -100,7 +100,7 @@ std::vector<int> guarded_updates(const Stream& stream, const Qualifiers& qualifi
 void rewrite_guarded_updates(const Stream& stream, Context& context) {
     if (stream.is_macro) return;
     for (const int i : guarded_updates(stream, context.qualifiers)) {
-        context.edits.insert_before(stream.tokens[i], "(::warplab_cpu::let_others_come_here(), ");
+        context.edits.insert_before(stream.tokens[i], "(::warplab_cpu::yield_before_checked_atomic(), ");
         context.edits.insert_after(stream.tokens[stream.match[i + 1]], ")");
     }
 }

@@ -34,7 +34,7 @@ const Words runtime_names(
     "Given IfShuffled Kept Kernel Launch Line Shared Shuffle ShuffleAny ShuffleDown ShuffleUp ShuffleXor SplitKernel "
     "StaticSymbol Symbol SymbolKind Taker Threads UnlistedSymbols "
     "compiler_fence dynamic_shared in_kernel lane lanes_above lanes_below lanes_equal launch_bounds "
-    "let_others_come_here multiprocessor ticks warp");
+    "yield_before_checked_atomic multiprocessor ticks warp");
 /// Words that have a meaning only in an attribute. Elsewhere, they are ordinary names.
 constexpr Word attributes[] = {
     {"*no_sanitize*", unseen}, {"ifunc", unseen},         {"__ifunc__", unseen},

@@ -135,6 +135,6 @@ void record_guard(std::uint64_t program_counter) {
 
 }  // namespace warplab_cpu
 
-void warplab::cpu::tell_findings(void (*to)(const RawFinding&)) {
+void warplab::cpu::send_findings_to(void (*to)(const RawFinding&)) {
     if (!warplab_cpu::listener) warplab_cpu::listener = to;
 }

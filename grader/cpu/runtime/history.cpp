@@ -116,7 +116,7 @@ bool Histories::is_unordered(const History& history, const Mark& earlier, const 
 }
 
 /// Return whether a volatile read and a volatile write are of a flag: the writer had read the word in the same line of
-/// code as the reader, as threads do that all poll a flag until one of them sets it.
+/// code as the reader, as threads that poll a flag until one of them sets it all do.
 bool Histories::is_polled(const History& history, const Mark& earlier, const Mark& mark, const Query& query) {
     if (query.kind == AccessKind::atomic || !earlier.is_volatile || !mark.is_volatile) return false;
     if (query.kind == AccessKind::plain_read) {

@@ -81,9 +81,9 @@ uint64_t most_blocks_at_once(int block_threads, size_t shared_bytes) {
     return static_cast<uint64_t>(multiprocessors) * blocks_per_multiprocessor_of(block_threads, shared_bytes);
 }
 
-/// Why a launch is refused. The words follow "k<<<…>>>".
+/// The reason for refusing a launch. In the message, the words follow "k<<<…>>>".
 struct Refusal {
-    cudaError_t error = cudaSuccess;  // the launch is allowed
+    cudaError_t error = cudaSuccess;  // success: the launch is allowed
     warplab::LaunchLimit limit = warplab::LaunchLimit::none;
     std::string words = {};
 };

@@ -1,4 +1,4 @@
-// Headers that most of the runtime includes, compiled once for all of it. A source still includes what it uses.
+// Headers that most of the runtime includes, compiled once for all of it. Each source still includes its headers.
 #include <algorithm>
 #include <array>
 #include <atomic>

@@ -1,5 +1,5 @@
 #pragma once
-// What a GPU does with a request: an access that the lanes of a warp make together. It is served in sectors of 32 bytes
+// Models how a GPU serves a request, which is an access that the lanes of a warp make together: in sectors of 32 bytes
 // (device memory) or one bank after the other (shared memory).
 
 #include <algorithm>

@@ -316,9 +316,9 @@ class Sanitizer final : public Observer {
     Object* find(Objects& objects, LastFound& last, std::uintptr_t address) {
         for (Object* object : last.objects)
             if (object && address - object->zone_begin < object->zone_end - object->zone_begin) return object;
-        return find_anew(objects, last, address);
+        return find_in_tree(objects, last, address);
     }
-    Object* find_anew(Objects& objects, LastFound& last, std::uintptr_t address);
+    Object* find_in_tree(Objects& objects, LastFound& last, std::uintptr_t address);
     Object* find_any(std::uintptr_t address) {
         const bool shared = is_shared(reinterpret_cast<void*>(address));
         return shared ? find(shared_, last_shared_, address) : find(device_, last_device_, address);
@@ -471,7 +471,7 @@ void fill_place(std::uint32_t (&to)[3], const uint3& from) {
     to[2] = from.z;
 }
 
-FindingSide side_here(const Touch& touch) {
+FindingSide describe_access_side(const Touch& touch) {
     FindingSide side{};
     uint3 block{}, thread{};
     running_thread(block, thread);
@@ -516,7 +516,7 @@ void find_kernels_stack(std::uintptr_t launch_frame) {
     quick.stack_bytes = launch_frame - quick.stack;
 }
 
-Object* Sanitizer::find_anew(Objects& objects, LastFound& last, std::uintptr_t address) {
+Object* Sanitizer::find_in_tree(Objects& objects, LastFound& last, std::uintptr_t address) {
     auto after = objects.upper_bound(address);
     if (after == objects.begin()) return nullptr;
     --after;
@@ -934,7 +934,7 @@ const Object* Sanitizer::meant(const Object* object, const Touch& touch) {
 RawFinding Sanitizer::describe(FindingKind kind, const Object* object, const Touch& touch) const {
     RawFinding finding{};
     finding.kind = static_cast<std::uint32_t>(kind);
-    finding.now = side_here(touch);
+    finding.now = describe_access_side(touch);
     finding.width = touch.width;
     finding.threads = block_state.threads;
     if (grid_) copy_name(finding.kernel, sizeof finding.kernel, grid_->kernel);
@@ -1060,7 +1060,7 @@ void Sanitizer::look_for_unfinished_copies(const Object& object, std::uintptr_t 
 }
 
 void Sanitizer::look_for_unfinished_host(const Object& object, const Touch& touch) {
-    if (!timeline.host_is_ahead() || !object.histories) return;
+    if (!timeline.has_unfinished_work() || !object.histories) return;
     const std::size_t word = touch.address / word_bytes - object.begin / word_bytes;
     const Earlier earlier = find_unfinished(object.histories[word], 0xf, touch.writes, false,
                                             [](std::uint32_t epoch) { return timeline.unfinished(epoch); });
@@ -1347,7 +1347,7 @@ void Sanitizer::barrier(std::uint32_t place, int line) {
     const Touch arrival{{}, place};
     const std::uint64_t here = std::uint64_t{block_state.epoch} << 32 | block_state.generation;
     if (here != first_arrival_.barrier) {
-        first_arrival_ = {here, arrival, side_here(arrival), line};
+        first_arrival_ = {here, arrival, describe_access_side(arrival), line};
     } else if (line != first_arrival_.line) {
         RawFinding finding = describe(FindingKind::divergent_barrier, nullptr, arrival);
         finding.before = first_arrival_.side;
@@ -1422,7 +1422,7 @@ RawFinding at_line(FindingKind kind, int line, const char* object, const std::st
 void Sanitizer::wrong(FindingKind kind, int line, const char* function, const std::string& why) {
     RawFinding finding = at_line(kind, line, function, why);
     if (grid_) {
-        finding.now = side_here({});
+        finding.now = describe_access_side({});
         copy_name(finding.kernel, sizeof finding.kernel, grid_->kernel);
     }
     record_finding(finding);

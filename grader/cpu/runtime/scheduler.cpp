@@ -109,7 +109,7 @@ struct Worker {
     bool at_grid_barrier;        // threads of the block are in it
     int grid_line;               // of grid_barrier
     void* places[most_threads];  // of threads that wait in tile_combine
-    unsigned dice;               // random numbers for let_others_come_between
+    unsigned dice;               // random numbers for yield_before_atomic
 };
 WARPLAB_CPU_THREAD_LOCAL Worker* worker __attribute__((tls_model("local-exec")));
 constinit thread_local Standstill standstill;  // of the worker's block
@@ -360,7 +360,7 @@ void leave_block(Worker& w, bool spins) {
 
 void call_helpers();
 
-void block_goes_on(Worker& w) {
+void resume_block(Worker& w) {
     standstill.end();
     if (w.is_still) --w.job->still;
     w.is_still = w.stands = false;
@@ -438,7 +438,7 @@ uint64_t add_stack(const Worker& w, uint64_t digest, const Fiber* fiber, const c
 }
 
 /// Handle a block whose threads wait for memory that another block may still change.
-void block_stands_still(Worker& w) {
+void handle_waiting_block(Worker& w) {
     call_helpers();
     if (!std::exchange(w.stands, true)) w.looking = block_state.current;
     if (!w.is_still && w.looking == block_state.current && standstill.is_time_to_look()) {
@@ -454,7 +454,7 @@ void block_stands_still(Worker& w) {
 }
 
 /// Handle a round in which no thread made progress.
-void nobody_goes_on(Worker& w) {
+void handle_idle_round(Worker& w) {
     w.idle = 0;
     if (release_converging(w)) return;
     if (!w.spun && observer) report_missing_lanes(w);
@@ -465,8 +465,8 @@ void nobody_goes_on(Worker& w) {
         w.left_with = tried ? standstill.digest_of_shared() : w.left_with + 1;
         return leave_block(w, true);
     }
-    if (!tried) block_goes_on(w);
-    block_stands_still(w);
+    if (!tried) resume_block(w);
+    handle_waiting_block(w);
 }
 
 void take_turn(Worker& w) {
@@ -476,9 +476,9 @@ void take_turn(Worker& w) {
         w.seen_generation = block.generation;
         w.seen_arrived = block.arrived;
         w.idle = 0;
-        block_goes_on(w);
+        resume_block(w);
     } else if (++w.idle >= block.alive) {
-        nobody_goes_on(w);
+        handle_idle_round(w);
     }
     switch_to(block.current->next);
 }
@@ -499,7 +499,7 @@ Fiber* missing_lane(Worker& w, const Fiber& here, unsigned missing) {
 
 /// Return whether all present lanes of the mask wait for this mask. A lane may still be at an earlier warp function
 /// with other lanes.
-bool all_are_there(const Warp& warp, unsigned mask, unsigned present) {
+bool all_wait_for_mask(const Warp& warp, unsigned mask, unsigned present) {
     if ((warp.pending & present) != present) return false;
     unsigned elsewhere = 0;
     for (unsigned i = 0; i < lanes_per_warp; ++i) elsewhere |= unsigned{warp.mask[i] != mask} << i;
@@ -532,7 +532,7 @@ WARPLAB_CPU_INLINE uint64_t run_warp_function(unsigned mask, uint64_t given, uns
     unsigned present = mask & ~warp.returned;
     warp.pending |= bit;
     warp.mask[lane] = mask;
-    if (!all_are_there(warp, mask, present)) {
+    if (!all_wait_for_mask(warp, mask, present)) {
         ++w.happened;
         Fiber& here = *block.current;
         here.line = line;
@@ -540,7 +540,7 @@ WARPLAB_CPU_INLINE uint64_t run_warp_function(unsigned mask, uint64_t given, uns
         switch_to(missing ? missing_lane(w, here, missing) : here.next);
         while (warp.pending & bit) {
             present = mask & ~warp.returned;
-            if (all_are_there(warp, mask, present)) break;
+            if (all_wait_for_mask(warp, mask, present)) break;
             take_turn(w);
         }
         if (!(warp.pending & bit)) return warp.result[lane];
@@ -621,7 +621,7 @@ void finish_fibers() {
     block_state.current = nullptr;
 }
 
-void wait_in_vain() { take_turn(*worker); }
+void switch_or_end() { take_turn(*worker); }
 
 void wait_for_block_unseen(int line) { wait_for_block(line); }
 
@@ -647,8 +647,8 @@ void yield_thread() {
     const bool alone = !worker->grid->run_thread || (!block_state.current && !promote(false));
     Worker& w = *worker;
     if (alone) {
-        if (!std::exchange(w.tried, false)) block_goes_on(w);
-        block_stands_still(w);
+        if (!std::exchange(w.tried, false)) resume_block(w);
+        handle_waiting_block(w);
         return;
     }
     w.spun = true;
@@ -711,7 +711,7 @@ void note_volatile_read(const volatile void* place, size_t width, const void* ca
     restore_thread_index();
 }
 
-void let_others_come_between() {
+void yield_before_atomic() {
     // The sanitizer's counts must repeat, and a block without progress is compared with its earlier state.
     if (observer || !in_kernel() || worker->stands) return;
     worker->dice = worker->dice * 1664525u + 1013904223u;  // a counter would favour one of a thread's atomics
@@ -861,7 +861,7 @@ void warp_combine(unsigned mask, void* place, Combine combine, void* context, in
 namespace {
 
 /// Return whether every thread of the warps [first, end) waits in the tile or has returned.
-bool tile_is_there(const Worker& w, unsigned level, unsigned first, unsigned end) {
+bool all_wait_in_tile(const Worker& w, unsigned level, unsigned first, unsigned end) {
     for (unsigned i = first; i < end; ++i)
         if ((w.warps[i].in_tile[level] | w.warps[i].returned) != ~0u) return false;
     return true;
@@ -900,7 +900,7 @@ void tile_combine(unsigned size, void* place, Combine combine, void* context, in
     block.current->line = line;
     if (observer) observer->releases(key);
     while (waiting & bit) {
-        if (tile_is_there(w, level, first, end))
+        if (all_wait_in_tile(w, level, first, end))
             release_tile(w, level, first, end, combine, context);
         else
             take_turn(w);
@@ -911,7 +911,7 @@ void tile_combine(unsigned size, void* place, Combine combine, void* context, in
 bool is_cooperative_launch() { return in_kernel() && worker->grid->cooperative; }
 
 /// Let other blocks run: all threads of the block that have not returned are in grid_barrier.
-static void meet_other_blocks(Worker& w) {
+static void run_other_blocks(Worker& w) {
     w.at_grid_barrier = false;
     if (observer) observer->block_reaches_grid_barrier();
     release_block(w, block_state);
@@ -932,7 +932,7 @@ void grid_barrier(int line) {
     ++block.arrived;
     while (block.generation == generation) {
         if (block.arrived == block.alive)
-            meet_other_blocks(w);
+            run_other_blocks(w);
         else
             take_turn(w);
     }
@@ -981,7 +981,7 @@ void begin_block(Worker& w, const Grid& grid, uint3 block) {
     w.block = block;
     w.early_exit_noted = false;
     w.static_shared = 0;
-    block_goes_on(w);
+    resume_block(w);
     standstill.begin_block();
     if (grid.shared_bytes) standstill.add_shared(&dynamic_shared_memory, grid.shared_bytes);
     if (++state.epoch == 0) ++state.epoch;
@@ -1018,7 +1018,7 @@ void run_blocks(Job& job, bool calls_helpers) {
         note_blocks_ended(end - begin);
         if (calls_helpers) call_helpers_if_long(job);
     }
-    block_goes_on(w);
+    resume_block(w);
     --job.running;
     w.grid = nullptr;
 }

@@ -119,7 +119,7 @@ ThreadClocks::Warp& ThreadClocks::warp(unsigned linear) {
     return one = {block_, generation_, {}};
 }
 
-bool ThreadClocks::has_learnt(const Instant& at, const Mark& earlier) {
+bool ThreadClocks::knows_access(const Instant& at, const Mark& earlier) {
     const Thread& here = running(at);
     const Known *const before = others_.find(earlier.block), *const read = here.others.find(earlier.block);
     return (before && before->covers(earlier)) || (read && read->covers(earlier));
@@ -149,7 +149,7 @@ bool ThreadClocks::knows_read(const Instant& at, std::uint64_t thread_key, const
     read.generation = signal.generation;
     read.step = signal.step;
     if (read.block == at.block) return knows(at, read);
-    return barriers_.before_last(at.block, read) || has_learnt(at, read);
+    return barriers_.before_last(at.block, read) || knows_access(at, read);
 }
 
 bool ThreadClocks::is_published(const Mark& mark) const {

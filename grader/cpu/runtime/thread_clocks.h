@@ -79,7 +79,7 @@ class ThreadClocks {
         return any_fence_ && one.acquired.covers(earlier);
     }
     /// Return whether the thread has learnt of an earlier access of another block.
-    bool has_learnt(const Instant& at, const Mark& earlier);
+    bool knows_access(const Instant& at, const Mark& earlier);
     /// Only for clocks across blocks.
     bool has_read(const Instant& at, std::uintptr_t word, const Mark& earlier);
     /// Return whether the access's block has published it by any word.

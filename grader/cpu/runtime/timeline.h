@@ -37,7 +37,7 @@ class Timeline {
     void synchronise(const void* event);
     void record(const void* event, cudaStream_t stream);
     void wait(cudaStream_t stream, const void* event);
-    /// Set the executable graph to which the next work belongs, or null. Return the one before.
+    /// Set the executable graph to which the next work belongs, or null. Return the previous one.
     const void* enter_graph(const void* graph) { return std::exchange(graph_, graph); }
     /// Call a host function in a stream's order.
     template <class Function>
@@ -49,7 +49,7 @@ class Timeline {
     }
 
     /// Return whether some work may still run at the same time as the host or the running work.
-    bool host_is_ahead() const { return !works_.empty(); }
+    bool has_unfinished_work() const { return !works_.empty(); }
     bool runs_beside() const { return beside_; }
     const Work& running() const { return works_.back(); }
     /// Return the work that made an access if nothing made the host wait for that work; otherwise, null.

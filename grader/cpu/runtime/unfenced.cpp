@@ -23,8 +23,8 @@ void UnfencedWrites::note_read(std::uint32_t block, std::uintptr_t word, std::ui
     heard_[word] = {place, now_};
 }
 
-bool UnfencedWrites::has_heard_of(std::uint32_t reader, std::uintptr_t word, std::uint32_t place,
-                                  bool had_fence) const {
+bool UnfencedWrites::has_read_announcement(std::uint32_t reader, std::uintptr_t word, std::uint32_t place,
+                                           bool had_fence) const {
     const auto write = writes_.find(word);
     if (listener_ != reader || write == writes_.end()) return false;
     const auto [writer, first_after_fence, when] = write->second;
@@ -35,7 +35,7 @@ bool UnfencedWrites::has_heard_of(std::uint32_t reader, std::uintptr_t word, std
     });
 }
 
-bool UnfencedWrites::has_heard_by(std::uintptr_t word, std::uint32_t reader, std::uint32_t writer) const {
+bool UnfencedWrites::has_read_word_since(std::uintptr_t word, std::uint32_t reader, std::uint32_t writer) const {
     return listener_ == reader && find_announcement(word, writer) != 0;
 }
 

@@ -24,9 +24,9 @@ class UnfencedWrites {
     /// Return whether `reader` has read a word that the volatile writer of `word` wrote later. Reads at the same place
     /// in the code do not count: there, each word announces only itself, as in a look-back. If the writer `had_fence`
     /// and this was its first write after the fence, the word itself is a flag.
-    bool has_heard_of(std::uint32_t reader, std::uintptr_t word, std::uint32_t place, bool had_fence) const;
+    bool has_read_announcement(std::uint32_t reader, std::uintptr_t word, std::uint32_t place, bool had_fence) const;
     /// Return whether `reader` has read this word after `writer` announced something by it.
-    bool has_heard_by(std::uintptr_t word, std::uint32_t reader, std::uint32_t writer) const;
+    bool has_read_word_since(std::uintptr_t word, std::uint32_t reader, std::uint32_t writer) const;
 
   private:
     static constexpr std::size_t most_words =

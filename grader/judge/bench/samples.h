@@ -30,7 +30,7 @@ class PairedSamples {
     double median_student_s() const { return median_of(all(), &Sample::student_s); }
     double median_reference_s() const { return median_of(all(), &Sample::reference_s); }
 
-    /// Measured by events, because every accusation is based on it: a busy CPU must not cause one.
+    /// Return the median by events, not by the judge's clock: a busy CPU must not make a program look suspicious.
     double median_reference_event_s() const { return median_of(all(), &Sample::reference_event_s); }
 
     /// Return the median of the round in which the reference was slowest.

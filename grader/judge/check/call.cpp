@@ -243,10 +243,10 @@ JudgedCall judge_call(StageRun& run, Buffers& buffers, const Trial& given) {
                       .host_variant = given.host_variant,
                       .may_leak = given.may_leak,
                       .already = given.already};
-    if (result.wrong != Wrong::output) return {tell_call(run, trial, result, poison), {}};
+    if (result.wrong != Wrong::output) return {describe_failed_call(run, trial, result, poison), {}};
     const Failure plain = explain_output(run, trial, result, poison);
     const Dependence dependence = find_dependence(run, buffers, trial, *result.difference, plain);
-    return {tell_output(run, trial, result, plain, dependence), {}};
+    return {describe_wrong_output(run, trial, result, plain, dependence), {}};
 }
 
 }  // namespace warplab

@@ -55,7 +55,7 @@ struct CallResult {
     std::vector<Array> outputs = {};            // contents after the call, one per buffer; empty if it did not end
 };
 
-/// What a wrong output depends on, as further calls with the same input show.
+/// The condition on which a wrong output depends, found by further calls with the same input.
 struct Dependence {
     enum class On { unknown, early_return, thread_order, previous_call, old_contents };
     On on = On::unknown;

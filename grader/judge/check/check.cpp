@@ -72,11 +72,11 @@ std::optional<Failure> judge_dataset(StageRun& run, const Dataset& dataset, Prob
     const Judged on_device = judge_calls(run, dataset, problem, false);
     const bool asks_for_host = run.stage.host_variant && !dataset.uses.cuda_only && run.tool.empty();
     if (on_device.failure || !asks_for_host) return on_device.failure;
-    if (!on_device.has_host) return tell_missing_host_function(run.lab);
+    if (!on_device.has_host) return describe_missing_host_function(run.lab);
     Problem again = run.generate(dataset, dataset.seed);
     const Judged on_host = judge_calls(run, dataset, again, true);
     if (!on_host.failure) return std::nullopt;
-    return tell_in_host_function(run.lab, *on_host.failure);
+    return describe_host_function_failure(run.lab, *on_host.failure);
 }
 
 Check check_of(const Dataset& dataset) {
@@ -95,9 +95,9 @@ Check check_once(StageRun& run, const Dataset& dataset) {
         Problem problem = run.generate(dataset, dataset.seed);
         check.empty = is_empty(run.lab, problem);
         check.failure = judge_dataset(run, dataset, problem);
-        check.verdict = !check.failure                ? Verdict::passed
-                        : can_be_ours(*check.failure) ? Verdict::error
-                                                      : Verdict::failed;
+        check.verdict = !check.failure                        ? Verdict::passed
+                        : may_be_judges_fault(*check.failure) ? Verdict::error
+                                                              : Verdict::failed;
     } catch (const OutOfMemory& error) {
         check.skipped_why = fmt::format("does not fit on this machine: {}", error.what());
     } catch (const std::bad_alloc&) {
@@ -105,7 +105,7 @@ Check check_once(StageRun& run, const Dataset& dataset) {
     } catch (const ManifestError&) {
         throw;
     } catch (const std::exception& error) {
-        check.failure = tell_internal_error(error.what());
+        check.failure = describe_internal_error(error.what());
     }
     check.skipped = !check.skipped_why.empty();
     if (check.skipped || check.failure)
@@ -139,10 +139,11 @@ Check confirm(StageRun& run, const Dataset& dataset, const Check& check) {
     decided.empty = check.empty;
     decided.wall_s = check.wall_s;
     if (is_undecided(other)) {
-        decided.failure = tell_reference_fails(*other.failure);
+        decided.failure = describe_reference_failure(*other.failure);
         decided.verdict = Verdict::error;
     } else {
-        decided.failure = check.skipped ? tell_too_much_memory(check.skipped_why) : blame_program(*check.failure);
+        decided.failure =
+            check.skipped ? describe_excess_memory(check.skipped_why) : attribute_to_program(*check.failure);
         decided.verdict = Verdict::failed;
     }
     return decided;
@@ -150,13 +151,13 @@ Check confirm(StageRun& run, const Dataset& dataset, const Check& check) {
 
 }  // namespace
 
-std::string why_not_here(const StageRun& run, const Dataset& dataset) {
+std::string why_not_on_this_backend(const StageRun& run, const Dataset& dataset) {
     if (dataset.uses.cuda_only && run.backend == Backend::cpu) return "needs a GPU: too large for the CPU backend";
     return "";
 }
 
 Check check_dataset(StageRun& run, const Dataset& dataset) {
-    if (const std::string why = why_not_here(run, dataset); !why.empty()) return skipped_check(dataset, why);
+    if (const std::string why = why_not_on_this_backend(run, dataset); !why.empty()) return skipped_check(dataset, why);
     const Check check = check_once(run, dataset);
     return is_undecided(check) ? confirm(run, dataset, check) : check;
 }

@@ -8,7 +8,7 @@
 namespace warplab {
 
 /// Return the reason why a dataset cannot run on this backend; empty if it can.
-std::string why_not_here(const StageRun& run, const Dataset& dataset);
+std::string why_not_on_this_backend(const StageRun& run, const Dataset& dataset);
 
 /// Check one dataset: call the function several times with different inputs, stale outputs and (on the CPU backend)
 /// both thread orders. An error, or a skip for lack of memory, counts only if the stage's reference gets it too: code

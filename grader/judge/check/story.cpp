@@ -12,7 +12,7 @@
 namespace warplab {
 namespace {
 
-Failure tell_copied(const StageRun& run, const Trial& trial, const CallResult& result) {
+Failure describe_copy_to_host(const StageRun& run, const Trial& trial, const CallResult& result) {
     const std::uint64_t allowed = host_bytes_allowed(run, trial.problem);
     return {cause::host_work,
             fmt::format("A call copied {} from the device to the host; this stage allows {}.",
@@ -35,7 +35,8 @@ Failure search_cause(StageRun& run, const Situation& situation, const Difference
 
 /// Explain a guard violation by the mistake that explains the outputs, if that mistake writes past the end: rows that
 /// are too far apart. With any other mistake, the outputs may be a consequence of the violation.
-Failure tell_damage(StageRun& run, const Situation& situation, const CallResult& result, const Poison& poison) {
+Failure describe_guard_damage(StageRun& run, const Situation& situation, const CallResult& result,
+                              const Poison& poison) {
     const Failure failure = explain_damage(run.lab, *result.damage);
     const auto is_output = [&](const BufferSpec& b) {
         return b.name == result.damage->buffer && b.role == Role::output;
@@ -46,7 +47,7 @@ Failure tell_damage(StageRun& run, const Situation& situation, const CallResult&
     return {explained.cause, failure.message + " " + explained.message, explained.hint, explained.place};
 }
 
-Failure tell_modified_input(const Lab& lab, const ModifiedInput& input) {
+Failure describe_modified_input(const Lab& lab, const ModifiedInput& input) {
     const std::string& name = lab.buffers[input.buffer].name;
     return {cause::input_modified,
             fmt::format("The input {} was overwritten: {}[{}] was {} and is {} after the call.", name, name,
@@ -55,7 +56,7 @@ Failure tell_modified_input(const Lab& lab, const ModifiedInput& input) {
             Place{name, input.index, input.before, input.now}};
 }
 
-Failure tell_answered_without_kernel(bool host_variant) {
+Failure describe_missing_kernel(bool host_variant) {
     return {cause::not_launched,
             fmt::format("The output is right, but {} launched no kernel: it was computed on the host, or only copied.",
                         host_variant ? "the host function" : "the call"),
@@ -63,7 +64,7 @@ Failure tell_answered_without_kernel(bool host_variant) {
 }
 
 /// Explain why a call did not end, from its outputs at that time.
-Failure tell_stopped(const Lab& lab, const Failure& failure, Stopped stopped) {
+Failure describe_stopped_call(const Lab& lab, const Failure& failure, Stopped stopped) {
     if (stopped == Stopped::unfinished) return failure;
     const char* held = stopped == Stopped::right ? "held the right values" : "held more than the right counts";
     const auto is_output = [](const BufferSpec& buffer) { return buffer.role != Role::input; };
@@ -74,7 +75,7 @@ Failure tell_stopped(const Lab& lab, const Failure& failure, Stopped stopped) {
 }
 
 /// `plain`: the explanation of an output that no thread wrote, although kernels ran.
-Failure tell_unwritten(const std::string& output, bool host_variant, const Failure& plain) {
+Failure describe_unwritten_output(const std::string& output, bool host_variant, const Failure& plain) {
     if (host_variant)
         return {cause::not_copied_back, fmt::format("A kernel ran, but {} was never written.", output),
                 "Is the result copied back? The last copy goes from the device's memory to the host's: "
@@ -87,14 +88,14 @@ Failure tell_unwritten(const std::string& output, bool host_variant, const Failu
             plain.place};
 }
 
-Failure tell_leak(std::int64_t bytes, bool host_variant) {
+Failure describe_leak(std::int64_t bytes, bool host_variant) {
     return {cause::leak,
             fmt::format("{} leaves {} of device memory allocated.", host_variant ? "The host function" : "Every call",
                         format_bytes(static_cast<double>(bytes))),
             "Each cudaMalloc needs a cudaFree on every path out of the function."};
 }
 
-Failure tell_early_return(const Failure& plain, std::uint32_t blocks) {
+Failure describe_early_return(const Failure& plain, std::uint32_t blocks) {
     return {cause::return_before_barrier,
             plain.message +
                 fmt::format(" In {}, threads had returned without reaching a __syncthreads() at which others waited.",
@@ -105,7 +106,7 @@ Failure tell_early_return(const Failure& plain, std::uint32_t blocks) {
             plain.place};
 }
 
-Failure tell_race(const StageRun& run, const Trial& trial, const Dependence& dependence) {
+Failure describe_race(const StageRun& run, const Trial& trial, const Dependence& dependence) {
     const auto& [buffer, wrong, at, last] = dependence.place;
     const Array &one = dependence.one_order[buffer], &other = dependence.other_order[buffer];
     const Array& right = trial.problem.arrays[buffer];
@@ -154,24 +155,24 @@ void name_launch(Failure& failure, const StatusPage& page, const Problem& proble
 
 }  // namespace
 
-Failure tell_call(StageRun& run, const Trial& trial, const CallResult& result, const Poison& poison) {
+Failure describe_failed_call(StageRun& run, const Trial& trial, const CallResult& result, const Poison& poison) {
     const Situation situation{trial.problem, trial.before, result.outputs, trial.previous, poison.beyond, run.stage.id};
     switch (result.wrong) {
         case Wrong::nothing:
         case Wrong::output:
             break;
         case Wrong::no_answer:
-            return tell_stopped(run.lab, *result.no_answer, result.stopped);
+            return describe_stopped_call(run.lab, *result.no_answer, result.stopped);
         case Wrong::copied_to_host:
-            return tell_copied(run, trial, result);
+            return describe_copy_to_host(run, trial, result);
         case Wrong::guard_zone:
-            return tell_damage(run, situation, result, poison);
+            return describe_guard_damage(run, situation, result, poison);
         case Wrong::input:
-            return tell_modified_input(run.lab, *result.input);
+            return describe_modified_input(run.lab, *result.input);
         case Wrong::no_kernel:
-            return tell_answered_without_kernel(trial.host_variant);
+            return describe_missing_kernel(trial.host_variant);
         case Wrong::leak:
-            return tell_leak(result.leaked_bytes, trial.host_variant);
+            return describe_leak(result.leaked_bytes, trial.host_variant);
     }
     return explain_output(run, trial, result, poison);
 }
@@ -183,7 +184,7 @@ Failure explain_output(StageRun& run, const Trial& trial, const CallResult& resu
     const bool unwritten = plain.cause == cause::never_written;
     const bool wholly = result.difference->wrong == situation.actual[result.difference->buffer].count();
     if (unwritten && wholly && result.launches > 0 && needs_kernel(run.lab, trial.problem))
-        return tell_unwritten(run.lab.buffers[result.difference->buffer].name, trial.host_variant, plain);
+        return describe_unwritten_output(run.lab.buffers[result.difference->buffer].name, trial.host_variant, plain);
     const bool unexplained = plain.cause == cause::wrong_value && needs_kernel(run.lab, trial.problem);
     if (result.launches > 0 || !(unwritten || unexplained)) return plain;
     return {cause::not_launched,
@@ -191,16 +192,16 @@ Failure explain_output(StageRun& run, const Trial& trial, const CallResult& resu
             "Launch your kernel with <<<blocks, threads>>> in the contract function.", plain.place};
 }
 
-Failure tell_output(const StageRun& run, const Trial& trial, const CallResult& result, const Failure& plain,
-                    const Dependence& dependence) {
+Failure describe_wrong_output(const StageRun& run, const Trial& trial, const CallResult& result, const Failure& plain,
+                              const Dependence& dependence) {
     const std::string& name = run.lab.buffers[result.difference->buffer].name;
     switch (dependence.on) {
         case Dependence::On::unknown:
             break;
         case Dependence::On::early_return:
-            return tell_early_return(plain, dependence.blocks);
+            return describe_early_return(plain, dependence.blocks);
         case Dependence::On::thread_order:
-            return tell_race(run, trial, dependence);
+            return describe_race(run, trial, dependence);
         case Dependence::On::previous_call:
             return {cause::kept_state, "Right in the first call, wrong in the second: " + plain.message,
                     "Data of one call changes the next: an output, a counter or scratch memory that is not "
@@ -224,28 +225,28 @@ Circumstances circumstances_of(const StageRun& run, const Problem& problem) {
             run.stage.host_bytes_per_iteration};
 }
 
-Failure tell_in_host_function(const Lab& lab, const Failure& failure) {
+Failure describe_host_function_failure(const Lab& lab, const Failure& failure) {
     return {failure.cause, fmt::format("In {}_host: {}", lab.name, failure.message), failure.hint, failure.place,
             failure.hangs};
 }
 
-Failure tell_missing_host_function(const Lab& lab) {
+Failure describe_missing_host_function(const Lab& lab) {
     return {cause::missing_function, fmt::format("{}_host is not defined; this stage asks for it.", lab.name),
             fmt::format("Its signature is in labs/{}/lab.h: allocate, copy in, call, copy back, free.", lab.name)};
 }
 
-Failure tell_too_much_memory(const std::string& skipped_why) {
+Failure describe_excess_memory(const std::string& skipped_why) {
     return {cause::out_of_memory,
             fmt::format("This dataset {}, but only while this program runs; it fits with the reference.", skipped_why),
             "Is memory allocated before the call and never freed? Does _scratch_bytes ask for more than it needs?"};
 }
 
-Failure tell_reference_fails(const Failure& of_reference) {
+Failure describe_reference_failure(const Failure& of_reference) {
     return {of_reference.cause, "The stage's reference cannot be checked here either: " + of_reference.message,
             "This is not a mistake of the student.", of_reference.place, of_reference.hangs};
 }
 
-Failure tell_internal_error(const std::string& what) {
+Failure describe_internal_error(const std::string& what) {
     return {cause::internal, fmt::format("The judge could not check this dataset: {}.", what)};
 }
 

@@ -6,14 +6,14 @@
 namespace warplab {
 
 /// Return the failure for anything but a wrong output.
-Failure tell_call(StageRun& run, const Trial& trial, const CallResult& result, const Poison& poison);
+Failure describe_failed_call(StageRun& run, const Trial& trial, const CallResult& result, const Poison& poison);
 
 /// Return the explanation of a wrong output that follows from this call alone.
 Failure explain_output(StageRun& run, const Trial& trial, const CallResult& result, const Poison& poison);
 
 /// Return the failure for a wrong output: `plain` is explain_output()'s explanation.
-Failure tell_output(const StageRun& run, const Trial& trial, const CallResult& result, const Failure& plain,
-                    const Dependence& dependence);
+Failure describe_wrong_output(const StageRun& run, const Trial& trial, const CallResult& result, const Failure& plain,
+                              const Dependence& dependence);
 
 /// Return whether no particular mistake explains the output.
 bool is_unexplained(const Failure& plain);
@@ -22,14 +22,14 @@ bool is_unexplained(const Failure& plain);
 Circumstances circumstances_of(const StageRun& run, const Problem& problem);
 
 /// Return the failure of a call of the host function.
-Failure tell_in_host_function(const Lab& lab, const Failure& failure);
-Failure tell_missing_host_function(const Lab& lab);
+Failure describe_host_function_failure(const Lab& lab, const Failure& failure);
+Failure describe_missing_host_function(const Lab& lab);
 
 /// Return the failure of a program if its reference runs longer. `skipped_why`: the dataset did not fit.
-Failure tell_too_much_memory(const std::string& skipped_why);
+Failure describe_excess_memory(const std::string& skipped_why);
 
 /// Return the error that also occurs with the reference.
-Failure tell_reference_fails(const Failure& of_reference);
-Failure tell_internal_error(const std::string& what);
+Failure describe_reference_failure(const Failure& of_reference);
+Failure describe_internal_error(const std::string& what);
 
 }  // namespace warplab

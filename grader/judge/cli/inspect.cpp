@@ -259,7 +259,7 @@ std::vector<std::string> left_out_of(const Parts& parts, const StageRun& run) {
         for (const Dataset* dataset : part) inspected.insert(dataset->name);
     std::vector<std::string> names;
     for (const Dataset& dataset : run.lab.datasets)
-        if (dataset.uses.check && dataset.applies_to(run.stage) && why_not_here(run, dataset).empty() &&
+        if (dataset.uses.check && dataset.applies_to(run.stage) && why_not_on_this_backend(run, dataset).empty() &&
             !inspected.contains(dataset.name))
             names.push_back(dataset.name);
     return names;

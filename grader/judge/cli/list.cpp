@@ -54,7 +54,7 @@ std::string bar(double points, double most) {
     return fmt::format("[{}{}]", std::string(filled, '#'), std::string(width - filled, '.'));
 }
 
-std::string how_long_ago(fs::file_time_type time) {
+std::string describe_age(fs::file_time_type time) {
     if (time == fs::file_time_type::min()) return "";
     using namespace std::chrono;
     const auto passed = fs::file_time_type::clock::now() - time;
@@ -73,7 +73,7 @@ double most_points(const Lab& lab) {
 void print_lab(const LabProgress& progress) {
     const double most = most_points(*progress.lab);
     fmt::print("{:<22} {} {:>5} of {} points{}\n", progress.lab->name, bar(progress.total(), most),
-               format_points(progress.total()), format_points(most), how_long_ago(progress.edited));
+               format_points(progress.total()), format_points(most), describe_age(progress.edited));
 }
 
 void print_stages(const LabProgress& progress) {

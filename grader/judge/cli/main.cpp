@@ -20,7 +20,7 @@ namespace {
 using warplab::Options;
 using Verb = std::function<int(const Options&)>;
 
-/// Which of LAB and STAGE a verb takes.
+/// The positional arguments of a verb.
 enum class Takes { nothing, optional_lab, lab, lab_and_stage };
 
 struct Entry {
@@ -160,7 +160,7 @@ int complain(const std::string& message) {
 /// other work, they thereby take each other's cores: a check of the heat lab took six times as long. With a GPU they
 /// may spin, because a speedup must be relative to the CPU's best time. libgomp reads the limit while it is loaded, so
 /// the program restarts itself.
-void spin_less(char** arguments) {
+void limit_spinning(char** arguments) {
     if (getenv("GOMP_SPINCOUNT") || getenv("OMP_WAIT_POLICY")) return;
     if (std::filesystem::exists("/dev/nvidiactl") || std::filesystem::exists("/dev/dxg")) return;
     setenv("GOMP_SPINCOUNT", "10000", 1);
@@ -187,7 +187,7 @@ int run(const Verb& verb, const Options& options) {
 }  // namespace
 
 int main(int argument_count, char** arguments) {
-    spin_less(arguments);
+    limit_spinning(arguments);
     std::signal(SIGPIPE, SIG_IGN);
     CLI::App app{"Warplab: checks and times CUDA labs, on a GPU or without one."};
     app.name("warplab");

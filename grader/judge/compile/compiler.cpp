@@ -152,7 +152,7 @@ JobOutcome Compiler::judge_compiler(const Ended& ended) {
     of_compiler_ = select(read_diagnostics(ended.output, job_.shown), job_.shown, "warning");
     if (job_.backend == Backend::cpu) {
         move_columns(of_compiler_, text_, read_left(in_work("student.cpp")));
-        leave_out_our_names(of_compiler_, text_);
+        omit_internal_names(of_compiler_, text_);
     }
     return {};
 }

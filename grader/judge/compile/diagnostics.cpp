@@ -225,7 +225,7 @@ std::string in_lower_case(std::string text) {
     return text;
 }
 
-bool has_our_names(const std::string& message) {
+bool has_internal_names(const std::string& message) {
     return contains(message, "warplab_cpu") || contains(message, "‘auto& ") ||
            message == "template argument 1 is invalid";
 }
@@ -233,7 +233,7 @@ bool has_our_names(const std::string& message) {
 }  // namespace
 
 /// The rewriter turns a __shared__ variable into a type, a holder and a reference to the holder's value.
-std::string without_our_names(std::string message) {
+std::string without_internal_names(std::string message) {
     if (contains(message, "to ‘warplab_cpu::Line’")) message = "too many arguments in this call";
     if (contains(message, "warplab_cpu_type_")) replace_all(message, "‘typedef ", "‘");
     if (contains(message, "warplab_cpu::Shared<")) replace_all(message, "> warplab_cpu_", " ");
@@ -366,7 +366,7 @@ void move_columns(std::vector<Diagnostic>& diagnostics, const std::string& sourc
     }
 }
 
-void leave_out_our_names(std::vector<Diagnostic>& errors, const std::string& source) {
+void omit_internal_names(std::vector<Diagnostic>& errors, const std::string& source) {
     explain_variable_size(errors);
     const Lines lines(source);
     std::vector<Diagnostic> kept;
@@ -376,11 +376,11 @@ void leave_out_our_names(std::vector<Diagnostic>& errors, const std::string& sou
             return other.kind == "error" && other.line == diagnostic.line;
         };
         if (diagnostic.kind == "error")
-            follows = has_our_names(diagnostic.message) && std::ranges::any_of(kept, in_its_line);
+            follows = has_internal_names(diagnostic.message) && std::ranges::any_of(kept, in_its_line);
         const bool counts_ours = diagnostic.message.starts_with("  candidate expects") && !kept.empty() &&
                                  kept.back().kind == "error";  // of a function in the harness's headers
         if (follows || counts_ours) continue;
-        if (has_our_names(diagnostic.message)) diagnostic.message = without_our_names(diagnostic.message);
+        if (has_internal_names(diagnostic.message)) diagnostic.message = without_internal_names(diagnostic.message);
         explain_launch(diagnostic, lines);
         kept.push_back(diagnostic);
     }

@@ -40,10 +40,10 @@ void move_columns(std::vector<Diagnostic>& diagnostics, const std::string& sourc
 
 /// Replace the rewriter's own names (grader/cpu/rewriter/OUTPUT.md) by the student's. An error with such a name that
 /// follows another error on the same line is dropped, because it results from that one. Call it after move_columns.
-void leave_out_our_names(std::vector<Diagnostic>& errors, const std::string& source);
+void omit_internal_names(std::vector<Diagnostic>& errors, const std::string& source);
 
 /// Return a message or a declaration without names of the harness.
-std::string without_our_names(std::string message);
+std::string without_internal_names(std::string message);
 
 /// Return a line of the text, counted from 1; "" if the text has fewer lines.
 std::string source_line(const std::string& source, int number);

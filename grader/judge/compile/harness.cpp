@@ -79,7 +79,7 @@ void run_all(const std::vector<std::vector<std::string>>& commands) {
         workers.push_back(std::async(std::launch::async, [&] {
             for (std::size_t mine; (mine = next++) < commands.size();) run_trusted(commands[mine]);
         }));
-    for (auto& worker : workers) worker.wait();  // before one throws: the others use what is here
+    for (auto& worker : workers) worker.wait();  // before get() throws: the other workers use local variables
     for (auto& worker : workers) worker.get();
 }
 

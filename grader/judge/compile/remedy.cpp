@@ -65,7 +65,7 @@ std::string closest_candidate(const std::vector<Diagnostic>& notes, const Diagno
         if (!closest.empty() && !fits) continue;
         const std::size_t end = parts[0].starts_with("template<") ? parts[0].find('>') : std::string::npos;
         const bool is_template = end != std::string::npos && parts[0].compare(end, 2, "> ") == 0;
-        closest = without_our_names(is_template ? parts[0].substr(end + 2) : parts[0]);
+        closest = without_internal_names(is_template ? parts[0].substr(end + 2) : parts[0]);
         if (fits) break;
     }
     return closest;
@@ -166,7 +166,7 @@ std::string remedy_for_conversion(const Diagnostic& error, const std::vector<Dia
         else if (!parts.empty() && !contains(parts[0], "warplab_cpu") && (is_argument = true))
             where = fmt::format("This is argument {} of  {}. ",
                                 note->message.substr(number + 9, note->message.find(' ', number + 9) - number - 9),
-                                without_our_names(parts[0]));
+                                without_internal_names(parts[0]));
     }
     if (is_triple(from)) return where + triple_words;
     if (from == "void*" && is_pointer(to)) return where + fmt::format("Convert it explicitly: static_cast<{}>(…).", to);
@@ -236,7 +236,7 @@ bool begins_with_launch(const std::string& line) {
     return std::ranges::all_of(before.substr(std::min(before.find_first_not_of(" \t"), before.size())), is_name);
 }
 
-/// Return the remedy for a missing semicolon. It belongs at the end of the line before only if the token begins its
+/// Return the remedy for a missing semicolon. It belongs at the end of the previous line only if the token begins its
 /// line.
 std::string remedy_for_semicolon(const Diagnostic& error, const std::string& source) {
     const std::string line = source_line(source, error.line);

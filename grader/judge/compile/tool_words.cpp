@@ -166,7 +166,7 @@ JobOutcome explain_errors(const std::string& words, const Job& job, const Contra
     if (has_more) errors.resize(errors_explained);
     if (!rewritten.empty()) {
         move_columns(errors, text, rewritten);
-        leave_out_our_names(errors, text);
+        omit_internal_names(errors, text);
     }
     lead_with_open_macro(errors);
     lead_with_open_brace(errors);

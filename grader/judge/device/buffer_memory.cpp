@@ -17,7 +17,7 @@
 namespace warplab {
 namespace {
 
-/// A memory file, sealed against resizing so that the runner cannot pull it from under the judge.
+/// A memory file, sealed against resizing so that the runner cannot shrink it while the judge uses it.
 class FileRegion : public Region {
   public:
     FileRegion(std::size_t bytes, protocol::Transport transport) : Region(bytes), transport_(transport) {

@@ -43,6 +43,6 @@ GpuLock::GpuLock(const fs::path& build, const std::string& gpu, Use use, const s
     if (turn_) flock(turn_.get(), LOCK_UN);
 }
 
-bool GpuLock::had_company() const { return !began_alone_ || size_of(turn_) != turns_; }
+bool GpuLock::another_judge_ran() const { return !began_alone_ || size_of(turn_) != turns_; }
 
 }  // namespace warplab

@@ -23,7 +23,7 @@ class GpuLock {
             const std::function<void()>& must_wait);
 
     /// Return whether another judge could have run a program since this lock was taken.
-    bool had_company() const;
+    bool another_judge_ran() const;
 
   private:
     Descriptor held_, turn_;

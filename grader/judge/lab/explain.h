@@ -168,8 +168,8 @@ struct Formula {
     std::function<T(std::size_t i)> value;
 };
 
-/// Return the elements that no thread wrote are all elements from one on, or are at regular distances. `gives`: whether
-/// the output is that of a mistake that omits exactly these elements.
+/// Find that the elements that no thread wrote are all elements from one on, or are at regular distances. `gives`
+/// returns whether a mistake that omits exactly these elements gives the actual output.
 Guess guess_unwritten(std::size_t n, const Nouns& nouns, const std::function<bool(std::size_t i)>& is_unwritten,
                       const Fits& gives);
 
@@ -255,10 +255,11 @@ class Output {
 
 // --- outputs that keep their values from before the call ---
 
-/// n = 0, and `output` is not written; it should be, because "the sum of nothing is 0".
+/// Return the mistake of not writing `output` if n = 0. `why` is the reason to write it: "the sum of nothing is 0".
 Mistake empty_not_written(const std::string& output, const std::string& why);
 
-/// "The answer is that" of the previous call, although "a and b have" changed.
+/// Return the mistake of an answer that is that of the previous call. `what`: "The answer is that"; `inputs`: "a and b
+/// have", followed by "changed".
 Mistake stale_result(const std::string& what, const std::string& inputs);
 
 /// Find an output that is, bit for bit, that of the previous call.

@@ -11,7 +11,7 @@ namespace warplab::predict {
 
 struct Machine {
     std::string name;
-    std::string source;  // how the constants were found
+    std::string source;  // the origin of the constants
     double spread = 2;   // the modelled time's interval reaches from 1/spread to spread times it
     /// The same for the ratio of two modelled times, which is more certain if it is near 1.
     double least_ratio_spread = 1.3, most_ratio_spread = 2.5;
@@ -32,7 +32,7 @@ struct Machine {
             block_start;
     } latency = {};
 
-    /// What one operation of a warp occupies, in clocks.
+    /// The clocks for which one operation of a warp occupies its resource.
     struct {
         double floating_64, shuffle, tag, shared_atomic, atomic, atomic_lane;
         double atomic_result;      // as `atomic`, if the lane needs the old value

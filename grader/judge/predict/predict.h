@@ -21,7 +21,7 @@ struct Recording {
     std::string why_not = {};                   // why there is no recording, in words; empty if there is one
 };
 
-/// What limits a call.
+/// The resource that limits a call.
 struct Limit {
     std::optional<Resource> resource;  // the busiest resource; none if all wait for most of the time
     double busy = 0;                   // its share of the kernels' time

@@ -16,7 +16,7 @@ struct TracedOperation {
     std::uint32_t place;
     trace::OperationKind kind;
     std::uint8_t lanes, lane_bytes;
-    std::span<const std::uint32_t> words;  // grader/io/trace.h says which
+    std::span<const std::uint32_t> words;  // grader/io/trace.h defines them
 
     /// Return the sectors of an access to device memory.
     std::span<const std::uint32_t> sectors() const {

@@ -15,7 +15,7 @@ namespace {
 constexpr std::size_t most_findings_shown = 3;                     // of check mode; `make inspect` shows them all
 constexpr std::size_t most_lines_quoted = 40, most_columns = 400;  // of a compiler's log or a program's output
 
-/// A line of ordinary length: some programs print a megabyte without an end of line.
+/// Shorten a very long line: some programs print a megabyte without an end of line.
 std::string shorten_line(const std::string& line) {
     if (line.size() <= most_columns) return line;
     std::size_t end = most_columns;
@@ -27,7 +27,7 @@ std::string paint(Verdict verdict, const TextStyle& style) {
     return paint(std::string(verdict_name(verdict)), colour_of(verdict), style);
 }
 
-/// Foreign text line by line as it is, only what a terminal could take for commands removed.
+/// Quote the lines of an untrusted text, without characters that a terminal could interpret as commands.
 std::string quote_lines(const std::string& text, int indent) {
     const auto printable = to_printable(text);
     const std::string margin(static_cast<std::size_t>(indent), ' ');

@@ -47,7 +47,7 @@ std::string clean(const char* text, std::size_t room) {
 
 std::string triple(const std::uint32_t (&v)[3]) { return fmt::format("({},{},{})", v[0], v[1], v[2]); }
 
-std::string where_it_was(const StatusPage& page) {
+std::string describe_place(const StatusPage& page) {
     const std::string kernel = clean(page.kernel, sizeof page.kernel);
     if (kernel.empty()) return "before any kernel was launched";
     const std::string line = page.launch_line > 0 ? fmt::format(" (launched at line {})", page.launch_line) : "";
@@ -181,7 +181,7 @@ std::string signal_words(int signal) {
 /// Return "at file.cu:31, in kernel k (launched at line 40), block (1,0,0), thread (3,0,0)", as far as known.
 std::string where_in_file(const Ending& ending) {
     const StatusPage& page = ending.page;
-    std::string place = where_it_was(page);
+    std::string place = describe_place(page);
     if (page.in_kernel && page.fault != 0 && !is_deadlock(static_cast<Fault>(page.fault)))
         place += fmt::format(", block {}", triple(page.block)) +
                  (page.thread[0] == unknown_thread ? "" : fmt::format(", thread {}", triple(page.thread)));
@@ -260,16 +260,16 @@ Failure explain_timeout(const Ending& ending) {
     if (ending.ended.peak_rss_bytes > 2 * ending.buffer_bytes + much_memory_bytes)
         return {cause::out_of_memory,
                 fmt::format("The program took {} MB of memory in {:.0f} s and did not end, {}.",
-                            ending.ended.peak_rss_bytes >> 20, ending.limit_s, where_it_was(page)),
+                            ending.ended.peak_rss_bytes >> 20, ending.limit_s, describe_place(page)),
                 memory_hint};
     if (ending.ended.made_progress)
         return {cause::timeout,
                 fmt::format("No answer after {:.0f} s, {}: its blocks end, but slowly.",
-                            most_with_progress * ending.limit_s, where_it_was(page)),
+                            most_with_progress * ending.limit_s, describe_place(page)),
                 "Do threads repeat each other's elements? The step of a grid-stride loop is gridDim.x * blockDim.x. "
                 "If every thread does only its own share, this dataset needs a GPU."};
     return {cause::timeout,
-            fmt::format("No answer after {:.0f} s, {}{}.", ending.limit_s, where_it_was(page), noted(page)),
+            fmt::format("No answer after {:.0f} s, {}{}.", ending.limit_s, describe_place(page), noted(page)),
             "Does every loop end? In a kernel, look for a counter that does not change, a step of 0, 1 or blockIdx.x "
             "instead of gridDim.x * blockDim.x, or a wait for another block: without a GPU, blocks run one after "
             "the other, and a GPU may do the same. Around a launch, look for a loop that never ends."};
@@ -287,7 +287,7 @@ Failure explain_exit(const Ending& ending) {
                 "Does a constructor of a global object, or other code that runs before main, end the program?"};
     return {cause::exited,
             fmt::format("The program ended with exit status {} in the middle of the call, {}.{}", ended.status,
-                        where_it_was(ending.page), words),
+                        describe_place(ending.page), words),
             "The contract function must return; it must not call exit()."};
 }
 
@@ -322,9 +322,11 @@ const char* hint_for_launch(LaunchLimit limit) {
            "most 48 KB of shared memory unless more is requested. There is at least one block.";
 }
 
-bool can_be_ours(const Failure& failure) { return failure.cause == cause::internal || failure.cause == cause::sandbox; }
+bool may_be_judges_fault(const Failure& failure) {
+    return failure.cause == cause::internal || failure.cause == cause::sandbox;
+}
 
-Failure blame_program(Failure failure) {
+Failure attribute_to_program(Failure failure) {
     failure.cause = failure.cause == cause::internal ? cause::exited : cause::crash;
     return failure;
 }
@@ -343,7 +345,7 @@ Failure explain_refusal(const protocol::Answer& answer, const StatusPage& page,
     const std::string words = clean(answer.message, sizeof answer.message);
     const std::string detail = clean(page.detail, sizeof page.detail);
     return explain_cuda_error(static_cast<CudaError>(answer.cuda_error),
-                              detail.empty() ? fmt::format("CUDA error {} ({})", words, where_it_was(page))
+                              detail.empty() ? fmt::format("CUDA error {} ({})", words, describe_place(page))
                                              : fmt::format("CUDA error {}: {}", words, detail),
                               page, circumstances);
 }
@@ -391,22 +393,22 @@ Failure explain_end(const Ending& ending) {
         case End::flooded:
             return {cause::too_much_output,
                     fmt::format("The program printed more than {} MB, {}.", ending.limits.flood_bytes >> 20,
-                                where_it_was(page)),
+                                describe_place(page)),
                     "Remove the printing, or let one thread print: if (i == 0) printf(...)."};
         case End::budget_spent:
             return {cause::timeout,
                     fmt::format("Compiling, preparing and all calls of this stage together took too long; the program "
                                 "was stopped {}.",
-                                where_it_was(page)),
+                                describe_place(page)),
                     "Which step takes long although it computes little? Look for waiting or repeated work in prepare "
                     "and in the calls."};
         case End::timed_out:
             return explain_timeout(ending);
         case End::signaled:
             if (const std::string exception = uncaught_exception(ended.output); !exception.empty())
-                return not_caught(exception, where_it_was(page));
+                return not_caught(exception, describe_place(page));
             return {cause::crash,
-                    fmt::format("The program ended by {}, {}.", signal_words(ended.status), where_it_was(page))};
+                    fmt::format("The program ended by {}, {}.", signal_words(ended.status), describe_place(page))};
         case End::exited:
             break;
     }

@@ -41,16 +41,16 @@ Failure explain_end(const Ending& ending);
 const char* hint_for_launch(LaunchLimit limit);
 
 /// Return whether the judge may be at fault.
-bool can_be_ours(const Failure& failure);
+bool may_be_judges_fault(const Failure& failure);
 
 /// Return the same failure, attributed to the program because the reference does not fail.
-Failure blame_program(Failure failure);
+Failure attribute_to_program(Failure failure);
 
 /// Explain an answer that is well-formed but not ok.
 Failure explain_refusal(const protocol::Answer& answer, const StatusPage& page,
                         const std::optional<Circumstances>& circumstances = {});
 
-/// How a runner breaks the protocol.
+/// The ways in which a runner can break the protocol.
 enum class Violation { answered_before_asked, reads_no_requests, wrote_to_channel, closed_channel };
 Failure explain_violation(Violation violation);
 

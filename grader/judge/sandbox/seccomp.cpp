@@ -34,8 +34,8 @@ constexpr auto memory_calls =
     "mmap mmap2 munmap mprotect mremap madvise brk msync mincore mlock mlock2 munlock mlockall munlockall "
     "membarrier memfd_create get_mempolicy set_mempolicy mbind pkey_alloc pkey_free pkey_mprotect";
 
-// No call evicts files from the page cache, says which of their pages are there, or locks them: every program on the
-// machine sees these, so one that reads hidden data could leave them for a later one.
+// No call evicts files from the page cache, shows which of their pages are in it, or locks files: every program on the
+// machine can observe this, so a program that reads hidden data could use it to send the data to a later program.
 constexpr auto file_calls =
     "read write readv writev pread64 pwrite64 preadv pwritev open openat openat2 creat close "
     "close_range dup dup2 dup3 lseek _llseek stat fstat lstat newfstatat statx statfs fstatfs "

@@ -98,7 +98,8 @@ void kill_abandoned_processes() {
     _exit(0);
 }
 
-/// Start the keeper. A killed judge cannot end its children: of a compiler, the kernel ends only the first process.
+/// Start the keeper, because a killed judge cannot end its children, and the kernel ends only a compiler's first
+/// process.
 void start_keeper() {
     static std::once_flag once;
     std::call_once(once, [] {

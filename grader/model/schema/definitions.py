@@ -1,9 +1,9 @@
 """Reads the schemas of this folder as types with fields. generate.py writes the types as C++, and
 grader/python/common/schema_types.py makes dataclasses of them.
 
-A schema's root and each of its $defs that is an object is a type, and so is an enum without "type". Readers obey
-"type", "const", "enum" (without "type"), "minimum", "maximum" and "maxItems"; only validators obey the rest.
-These keywords decide about a key:
+A schema's root and each of its $defs that is an object is a type, and so is an enum without "type". Readers check
+"type", "const", "enum" (without "type"), "minimum", "maximum" and "maxItems"; only validators check the rest.
+These keywords describe a key:
     required    writers always write it; otherwise they omit its default
     default     readers accept that it is missing or null; at an enum: the initial value of its fields
     readOnly    derived from the rest: a function in C++, which is written and never read; a field in Python

@@ -39,10 +39,10 @@ SHARE = (
 
 def refuse(wanted: str, stages: Sequence[str], why: str) -> str:
     """Return the result for a submission that cannot be graded."""
-    told = show_text(why)
+    message = show_text(why)
     if wanted == "gradescope":
-        return json.dumps({"score": 0, "output": told, "output_format": "text", "visibility": "visible"}) + "\n"
-    return f"  {told}\n{json.dumps({'scores': dict.fromkeys(stages, 0)})}\n"
+        return json.dumps({"score": 0, "output": message, "output_format": "text", "visibility": "visible"}) + "\n"
+    return f"  {message}\n{json.dumps({'scores': dict.fromkeys(stages, 0)})}\n"
 
 
 def grade(settings: Settings, submission: Sequence[Path], wanted: str) -> str:

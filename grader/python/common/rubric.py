@@ -47,7 +47,7 @@ class Rubric:
         names = ", ".join(criterion.name for criterion in self.criteria)
         raise UserError(f"The rubric has no criterion {typed!r}. Criteria: {names}.")
 
-    def tell_level(self, item: str, points: float) -> str:
+    def describe_level(self, item: str, points: float) -> str:
         """Return the sentence of the level with these points for an item; empty if there is none."""
         levels = [level for criterion in self.criteria if criterion.item == item for level in criterion.levels]
         return next((level.about for level in levels if level.points == points), "")

@@ -43,7 +43,7 @@ def read_compared(root: Path) -> dict[str, list[Compared]]:
     }
 
 
-def tell_compared(gpu: str, rows: Sequence[Compared]) -> str:
+def describe_comparison(gpu: str, rows: Sequence[Compared]) -> str:
     """Return sentences on the distribution of the model's errors."""
     factors = [row.factor for row in rows]
     near, double = (sum(factor <= limit for factor in factors) / len(factors) for limit in (CLOSE, 2))

@@ -29,10 +29,9 @@ labs/LAB/source.json, schema 1:
      "rows": [{"stage": …, "dataset": …, "figures": ["0.016 s", …], "scale": 64, "part_of": another dataset}]}
 
 A stage or dataset that the source does not have gets a row without figures. A row of the source's CPU has words as its
-stage, such as "CPU, 1 core". Where a stage is timed on a part of the
-source's dataset, "scale" (usual: 1) says how many times as long the whole takes, and "part_of" which dataset of ours
-is the whole. Where all its times are for one of several parts of an iteration, "part" names it and "parts" says how
-many there are.
+stage, such as "CPU, 1 core". If a stage is timed on a part of the source's dataset, "scale" (default: 1) is the factor
+from its time to the whole dataset's, and "part_of" is our dataset that is the whole. If all times of the source are for
+one of several parts of an iteration, "part" is the name of this part, and "parts" is the number of parts.
 
 A measured or swept stage is stale if its solution has changed since.
 """
@@ -73,7 +72,7 @@ from grader.python.common.units import (
 from grader.python.docs.code_hash import hash_code
 from grader.python.docs.counters import FILE as COUNTERS_FILE
 from grader.python.docs.counters import Counters, read_counters
-from grader.python.docs.modelled import choose_worst, read_compared, tell_compared
+from grader.python.docs.modelled import choose_worst, describe_comparison, read_compared
 from grader.python.docs.rates import make_rates
 from grader.python.docs.results import Peer, Results, SweepResult, read_results
 from grader.python.journal.exercise import KINDS
@@ -273,7 +272,7 @@ def make_source(sources: Sources, lab: str) -> list[str]:
     names = ["Stage", "Dataset", *(f"{source['machine']}: {name}>" for name in source["columns"])]
     names += [f"{results.gpu}: {OURS[key][0]}>" for results in gpus for key in source["ours"]]
     iterations, per_call = int(source["iterations"]), int(benchmark.get("iterations_per_call", 1))
-    ours = [find_ours(results, lab, source["rows"], iterations, per_call) for results in gpus]
+    ours = [find_our_measurements(results, lab, source["rows"], iterations, per_call) for results in gpus]
     rows = []
     for number, row in enumerate(source["rows"]):
         figures = row.get("figures") or [NONE] * len(source["columns"])
@@ -285,7 +284,7 @@ def make_source(sources: Sources, lab: str) -> list[str]:
     return make_table(names, rows)
 
 
-def find_ours(
+def find_our_measurements(
     results: Results, lab: str, rows: Sequence[dict[str, Any]], iterations: int, per_call: int
 ) -> list[Ours | None]:
     """Return our measurement of each row's stage and dataset; None if there is none."""
@@ -342,8 +341,8 @@ def make_mistakes(sources: Sources, lab: str) -> list[str]:
         number, _, name = Path(entry["file"]).stem.partition("_")
         causes = [entry["cause"]] if isinstance(entry["cause"], str) else entry["cause"]
         finding = f"`{entry['inspect'][0]}`" if "inspect" in entry else NONE
-        said = entry["message_contains"] or NONE
-        rows.append([number, name.replace("_", " "), " or ".join(f"`{cause}`" for cause in causes), finding, said])
+        message = entry["message_contains"] or NONE
+        rows.append([number, name.replace("_", " "), " or ".join(f"`{cause}`" for cause in causes), finding, message])
     return make_table(["Stage", "Mistake", "Cause", "Sanitizer's finding", "Part of the message"], rows)
 
 
@@ -397,7 +396,7 @@ def make_modelled(sources: Sources) -> list[str]:
             if f"{one.lab}/{one.stage}" in stages
         ]
         names = ["Stage", "Worst dataset", "Measured, us>", "Modelled, us>", "The model is>"]
-        lines += [tell_compared(gpu, compared), "", *make_table(names, rows), ""]
+        lines += [describe_comparison(gpu, compared), "", *make_table(names, rows), ""]
     return lines[:-1]
 
 

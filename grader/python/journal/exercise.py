@@ -63,7 +63,7 @@ KINDS = {
         "a read of memory that was never written: not cleared, not loaded",
         ("not_cleared", "uninitialized"),
     ),
-    "kept_value": Kind(("kept_value",), "a device variable still holds the value of the call before"),
+    "kept_value": Kind(("kept_value",), "a device variable still holds the value of the previous call"),
     "misaligned": Kind(("misaligned",), "a wide access at an address that is not a multiple of its size"),
     "lane_mask": Kind(("lane_mask", "absent_lane"), "a warp function waits for, or takes a value from, an absent lane"),
     "host_memory": Kind(("host_memory",), "a kernel uses a host pointer"),
@@ -82,7 +82,7 @@ KINDS = {
 
 
 class Outcome(StrEnum):
-    """How an answer compares with the findings."""
+    """The result of comparing an answer with the findings."""
 
     BEGUN = "begun"  # no answer yet
     FOUND = "found"

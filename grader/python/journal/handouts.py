@@ -44,12 +44,12 @@ def make_site(root: Path, output: Path) -> None:
         shutil.rmtree(site / "assets/javascripts/lunr")  # for other languages
         for unused in (*site.glob("sitemap.xml*"), *site.rglob("*.map")):
             unused.unlink()
-        bring_worker(site)
+        replace_worker_script(site)
         shutil.rmtree(output, ignore_errors=True)
         shutil.copytree(site, output)
 
 
-def bring_worker(site: Path) -> None:
+def replace_worker_script(site: Path) -> None:
     """Replace the one script that the pages would fetch from the network."""
     target = site / "assets/javascripts/worker.js"
     shutil.copyfile(Path(__file__).with_name("worker.js"), target)
@@ -65,7 +65,9 @@ def write_pages(root: Path, labs: Sequence[str], others: Sequence[str], pages: P
     lines = ["# Handouts", ""]
     for name in (*labs, *others):
         text = (root / "handouts" / f"{name}.md").read_text(encoding="utf-8")
-        (pages / f"{name}.md").write_text(LINK.sub(lambda link: bring(root, pages, *link.groups()), text), "utf-8")
+        (pages / f"{name}.md").write_text(
+            LINK.sub(lambda link: add_to_site(root, pages, *link.groups()), text), "utf-8"
+        )
         about = f": {read_manifest(root, name)['about']}" if name in labs else ""
         lines.append(f"- [{title_of(root, name)}]({name}.md){about}")
     (pages / "index.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
@@ -79,7 +81,7 @@ def title_of(root: Path, name: str) -> str:
     return heading.removeprefix("# ")
 
 
-def bring(root: Path, pages: Path, words: str, name: str) -> str:
+def add_to_site(root: Path, pages: Path, words: str, name: str) -> str:
     """Return the link to a file that is now part of the site; only its words if the file is not there."""
     file = root / name
     if not file.is_file():

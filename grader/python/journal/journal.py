@@ -32,7 +32,7 @@ from grader.python.journal.markdown import make_markdown
 from grader.python.journal.optimisations import Journal, Version, read_journal
 from grader.python.journal.page import TYPES, Picture, make_page
 from grader.python.journal.records import find_lab
-from grader.python.journal.words import read_source, tell_result
+from grader.python.journal.words import describe_result, read_source
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "microsoft-edge")
 PRINTING_S = 120
@@ -70,7 +70,7 @@ def render(
         page, markdown = make_page(journal, source, *pictures), make_markdown(journal, source)
     except (ArithmeticError, LookupError, TypeError, ValueError) as error:  # a record may contain any numbers
         raise UserError(f"A record has values that cannot be shown ({error}). Remove it from records.jsonl.") from None
-    return Rendered(page, markdown, tell_result(journal), journal.problems)
+    return Rendered(page, markdown, describe_result(journal), journal.problems)
 
 
 def find_changed(journal: Journal, files: Path) -> list[str]:
@@ -126,8 +126,8 @@ def print_page(page: Path, output: Path) -> None:
         except subprocess.TimeoutExpired:
             raise UserError(f"No PDF: {browser} did not finish within {PRINTING_S} s.") from None
     if not output.exists():
-        said = done.stderr.strip().splitlines()[-1:] or [f"exit status {done.returncode}"]
-        raise UserError(f"No PDF: {browser} could not print {page}: {said[0]}")
+        error_lines = done.stderr.strip().splitlines()[-1:] or [f"exit status {done.returncode}"]
+        raise UserError(f"No PDF: {browser} could not print {page}: {error_lines[0]}")
 
 
 def main(arguments: Sequence[str]) -> int:

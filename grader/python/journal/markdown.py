@@ -9,7 +9,7 @@ from grader.python.common.markup import show_text
 from grader.python.common.units import plural, show_seconds
 from grader.python.journal.difference import compare_texts
 from grader.python.journal.optimisations import Journal, Optimisation, Timeline
-from grader.python.journal.predictions import NAMES, find_predictions, tell_predictions
+from grader.python.journal.predictions import NAMES, describe_predictions, find_predictions
 from grader.python.journal.words import (
     MOST_TRIES,
     NOT_MEASURED,
@@ -18,37 +18,37 @@ from grader.python.journal.words import (
     compared_names,
     compared_values,
     counter_columns,
+    describe_bound,
+    describe_change,
+    describe_columns,
+    describe_counters,
+    describe_cpu,
+    describe_cpu_drift,
+    describe_facts,
+    describe_failed_versions,
+    describe_later_failure,
+    describe_measurement,
+    describe_noise,
+    describe_other_datasets,
+    describe_result,
+    describe_samples,
+    describe_state,
+    explain_time_below_bound,
+    list_discarded_versions,
     name_place,
-    tell_beyond,
-    tell_bound,
-    tell_change,
-    tell_columns,
-    tell_counters,
-    tell_cpu,
-    tell_cpu_drift,
-    tell_facts,
-    tell_later,
-    tell_measured,
-    tell_noise,
-    tell_others,
-    tell_result,
-    tell_samples,
-    tell_state,
-    tell_tries,
-    tell_way,
     without_bound,
 )
 
 
 def make_markdown(journal: Journal, source: Source | None) -> str:
-    blocks = [f"# {journal.title}: lab journal", f"{tell_result(journal)}."]
-    facts = [f"- {name}: {value}" for name, value in tell_facts(journal)]
+    blocks = [f"# {journal.title}: lab journal", f"{describe_result(journal)}."]
+    facts = [f"- {name}: {value}" for name, value in describe_facts(journal)]
     blocks += ["\n".join(facts)] if facts else []
     blocks += [f"> {problem}" for problem in journal.problems]
     blocks += list(speeds(journal, journal.main, source))
     if predictions := find_predictions(journal):
         rows = [one.cells for one in predictions]
-        blocks += ["## Predicted before measured", make_table(NAMES, rows), tell_predictions(predictions)]
+        blocks += ["## Predicted before measured", make_table(NAMES, rows), describe_predictions(predictions)]
     before = None
     for number, optimisation in enumerate(journal.shown, 1):
         blocks += list(one_optimisation(journal, number, optimisation, before))
@@ -63,7 +63,7 @@ def make_markdown(journal: Journal, source: Source | None) -> str:
         ]
         blocks += [block for timeline in timelines for block in summary(journal, timeline, None)]
     if journal.main and len(journal.main.rows) > 1:
-        blocks += ["## How this was decided", tell_noise(journal.main)]
+        blocks += ["## How this was decided", describe_noise(journal.main)]
     return show_text("\n\n".join(blocks)) + "\n"
 
 
@@ -75,14 +75,14 @@ def speeds(journal: Journal, timeline: Timeline | None, source: Source | None) -
     if timeline is None:
         yield NOT_MEASURED
         return
-    bound = tell_bound(journal, timeline)
+    bound = describe_bound(journal, timeline)
     yield "\n".join(f"- **{value}** {words}" for value, words in bound) if bound else without_bound(timeline)
-    if beyond := tell_beyond(timeline):
+    if beyond := explain_time_below_bound(timeline):
         yield beyond
     if timeline.place.is_gpu:
         yield "## CPU reference"
-        yield "\n".join(f"- **{value}** {words}" for value, words in tell_cpu(timeline)) or NOT_MEASURED
-        if drift := tell_cpu_drift(timeline):
+        yield "\n".join(f"- **{value}** {words}" for value, words in describe_cpu(timeline)) or NOT_MEASURED
+        if drift := describe_cpu_drift(timeline):
             yield drift
     yield "## Every optimisation"
     yield from summary(journal, timeline, source)
@@ -96,7 +96,7 @@ def summary(journal: Journal, timeline: Timeline, source: Source | None) -> Iter
         for row in timeline.rows
     ]
     yield make_table(names, rows)
-    yield tell_columns(timeline, source)
+    yield describe_columns(timeline, source)
 
 
 def one_optimisation(
@@ -114,23 +114,23 @@ def one_optimisation(
     if measured:
         among, row = measured
         yield "### Speedup"
-        yield f"**{show_seconds(row.time_s)}** {tell_measured(row)}. {tell_change(among, row)}".rstrip()
-        yield f"{plural(len(row.measurement.samples_s), 'sample')}. {tell_samples(row)}."
-        others = tell_others(journal, among, row)
+        yield f"**{show_seconds(row.time_s)}** {describe_measurement(row)}. {describe_change(among, row)}".rstrip()
+        yield f"{plural(len(row.measurement.samples_s), 'sample')}. {describe_samples(row)}."
+        others = describe_other_datasets(journal, among, row)
         if others:
             yield make_table(["Also timed", "Time", "vs 1 core", "Of bound"], others)
-        if later := tell_later(optimisation, chosen):
+        if later := describe_later_failure(optimisation, chosen):
             yield later
     else:
-        yield tell_state(journal, optimisation, chosen)
+        yield describe_state(journal, optimisation, chosen)
     counts = choose_counts(before.inspection(place) if before else None, optimisation.inspection(place))
-    if counts and (rows := tell_counters(*counts)):
+    if counts and (rows := describe_counters(*counts)):
         yield f"### Counters on {counts[1].dataset}"
         yield make_table(*counter_columns(counts[0], before.id if before else "", rows))
-    if tries := tell_tries(optimisation, chosen, timeline):
+    if tries := list_discarded_versions(optimisation, chosen, timeline):
         yield f"### {plural(len(tries), 'version')} tried and discarded"
         yield make_table(["When (UTC)", "Version", "Time", "vs the kept one"], tries[-MOST_TRIES:])
-    if way := tell_way(optimisation):
+    if way := describe_failed_versions(optimisation):
         yield way
     yield from changed(journal, optimisation, before)
 

@@ -16,7 +16,7 @@ from grader.python.journal.difference import Difference, compare_texts
 from grader.python.journal.inspection import Inspection
 from grader.python.journal.notes import Note
 from grader.python.journal.optimisations import Journal, Optimisation, Row, Timeline, Version
-from grader.python.journal.predictions import NAMES, find_predictions, tell_predictions
+from grader.python.journal.predictions import NAMES, describe_predictions, find_predictions
 from grader.python.journal.prose import make_prose
 from grader.python.journal.sweep import Sweep
 from grader.python.journal.words import (
@@ -28,25 +28,25 @@ from grader.python.journal.words import (
     compared_names,
     compared_values,
     counter_columns,
+    describe_bound,
+    describe_change,
+    describe_columns,
+    describe_counters,
+    describe_cpu,
+    describe_cpu_drift,
+    describe_facts,
+    describe_failed_versions,
+    describe_figures,
+    describe_later_failure,
+    describe_measurement,
+    describe_noise,
+    describe_other_datasets,
+    describe_result,
+    describe_samples,
+    describe_state,
+    explain_time_below_bound,
+    list_discarded_versions,
     name_place,
-    tell_beyond,
-    tell_bound,
-    tell_change,
-    tell_columns,
-    tell_counters,
-    tell_cpu,
-    tell_cpu_drift,
-    tell_facts,
-    tell_figures,
-    tell_later,
-    tell_measured,
-    tell_noise,
-    tell_others,
-    tell_result,
-    tell_samples,
-    tell_state,
-    tell_tries,
-    tell_way,
     without_bound,
 )
 
@@ -67,10 +67,10 @@ def make_page(journal: Journal, source: Source | None, pictures: Sequence[Pictur
     header = tag(
         "header",
         tag("h1", journal.title, ": lab journal"),
-        tag("p", tell_result(journal), class_="lead"),
+        tag("p", describe_result(journal), class_="lead"),
         tag(
             "dl",
-            *(tag("div", tag("dt", name), tag("dd", value)) for name, value in tell_facts(journal)),
+            *(tag("div", tag("dt", name), tag("dd", value)) for name, value in describe_facts(journal)),
             class_="facts",
         ),
     )
@@ -118,7 +118,7 @@ def make_measured(journal: Journal, timeline: Timeline | None, source: Source | 
 
 def make_bound(journal: Journal, timeline: Timeline) -> Html:
     """Make the bound's formula, one line per step, or the reason why there is no bound."""
-    formula, beyond = make_sum(tell_bound(journal, timeline), ends=True), tell_beyond(timeline)
+    formula, beyond = make_sum(describe_bound(journal, timeline), ends=True), explain_time_below_bound(timeline)
     return tag(
         "section",
         tag("h2", "Maximum possible speed"),
@@ -129,10 +129,10 @@ def make_bound(journal: Journal, timeline: Timeline) -> Html:
 
 def make_cpu(timeline: Timeline) -> Html | None:
     """Make the CPU times that GPU times are compared with; None for the CPU backend."""
-    times = make_sum(tell_cpu(timeline)) if timeline.place.is_gpu else None
+    times = make_sum(describe_cpu(timeline)) if timeline.place.is_gpu else None
     if times is None:
         return None
-    drift = tell_cpu_drift(timeline)
+    drift = describe_cpu_drift(timeline)
     caption = tag("p", drift, class_="caption") if drift else None
     return tag("section", tag("h2", "CPU reference"), times, caption)
 
@@ -151,7 +151,7 @@ def make_predictions(journal: Journal) -> Html | None:
     if not predictions:
         return None
     rows = [one.cells for one in predictions]
-    table = make_small_table(NAMES, rows, tell_predictions(predictions))
+    table = make_small_table(NAMES, rows, describe_predictions(predictions))
     return tag("section", tag("h2", "Predicted before measured"), table, class_="predictions")
 
 
@@ -183,7 +183,7 @@ def make_table(timeline: Timeline, source: Source | None) -> Html:
         title = tag("span", row.optimisation.name, class_="title")
         rows.append(tag("tr", tag("th", link, title, scope="row"), *cells))
     table = tag("table", tag("thead", head), tag("tbody", *rows), class_="summary")
-    return join(table, tag("p", tell_columns(timeline, source), class_="caption"))
+    return join(table, tag("p", describe_columns(timeline, source), class_="caption"))
 
 
 def make_articles(journal: Journal) -> list[Html]:
@@ -203,9 +203,10 @@ def make_article(journal: Journal, number: int, optimisation: Optimisation, befo
     chosen = optimisation.chosen(place)
     verdict = badge(chosen.verdict) if chosen and chosen.verdict else None
     heading = tag("h2", tag("span", str(number), class_="ordinal"), tag("span", optimisation.name), verdict)
-    said = tell_later(optimisation, chosen) if measured else tell_state(journal, optimisation, chosen)
+    note = describe_later_failure(optimisation, chosen) if measured else describe_state(journal, optimisation, chosen)
     figures = join(
-        make_figures(journal, *measured) if measured else None, tag("p", said, class_="note") if said else None
+        make_figures(journal, *measured) if measured else None,
+        tag("p", note, class_="note") if note else None,
     )
     last = before.inspection(place) if before else None
     columns = "two words" if optimisation.note else "figures"
@@ -217,7 +218,7 @@ def make_article(journal: Journal, number: int, optimisation: Optimisation, befo
         make_changed(journal, optimisation, before),
         make_counters(last, optimisation.inspection(place), before),
         make_sweep(optimisation.sweep(place)) if place else None,
-        make_tries(optimisation, timeline),
+        make_discarded_versions(optimisation, timeline),
         make_code(journal, chosen),
         id=optimisation.id,
         class_="optimisation",
@@ -238,15 +239,21 @@ def make_words(journal: Journal, optimisation: Optimisation) -> Html:
 def make_figures(journal: Journal, timeline: Timeline, row: Row) -> Html:
     """Make the time, the samples and the comparisons of one optimisation."""
     timed = row.measurement
-    facts = [tag("div", tag("dt", name), tag("dd", value)) for name, value in tell_figures(timeline, row)]
-    change = tell_change(timeline, row)
-    others = tell_others(journal, timeline, row)
+    facts = [tag("div", tag("dt", name), tag("dd", value)) for name, value in describe_figures(timeline, row)]
+    change = describe_change(timeline, row)
+    others = describe_other_datasets(journal, timeline, row)
     return join(
-        tag("p", tag("strong", show_seconds(row.time_s), class_="time"), " ", tell_measured(row), class_="headline"),
+        tag(
+            "p",
+            tag("strong", show_seconds(row.time_s), class_="time"),
+            " ",
+            describe_measurement(row),
+            class_="headline",
+        ),
         tag("p", change, class_="change") if change else None,
         tag("dl", *facts, class_="numbers"),
         draw_samples(timed),
-        tag("p", tell_samples(row), class_="caption"),
+        tag("p", describe_samples(row), class_="caption"),
         *(tag("p", caveat, class_="note") for caveat in timed.caveats),
         make_small_table(["Also timed", "Time", "vs 1 core", "Of bound"], others) if others else None,
     )
@@ -291,7 +298,7 @@ def make_counters(before: Inspection | None, after: Inspection | None, last: Opt
     if counts is None or after is None:
         return None
     old, new = counts
-    rows = tell_counters(old, new)
+    rows = describe_counters(old, new)
     where = f"Counted by make inspect on {new.dataset}"
     if not rows:
         return tag("p", f"{where}: no counter moved.", class_="caption")
@@ -317,10 +324,10 @@ def make_sweep(sweep: Sweep | None) -> Html | None:
     return tag("details", summary, make_small_table(["Choice", "Time", "\N{MULTIPLICATION SIGN}"], rows, caption))
 
 
-def make_tries(optimisation: Optimisation, timeline: Timeline | None) -> Html | None:
+def make_discarded_versions(optimisation: Optimisation, timeline: Timeline | None) -> Html | None:
     """Show the versions that passed and were discarded, and those that did not pass."""
     chosen = optimisation.chosen(timeline.place if timeline else None)
-    tries, way = tell_tries(optimisation, chosen, timeline), tell_way(optimisation)
+    tries, way = list_discarded_versions(optimisation, chosen, timeline), describe_failed_versions(optimisation)
     table = None
     if tries:
         shown, left_out = tries[-MOST_TRIES:], len(tries) - MOST_TRIES
@@ -368,12 +375,12 @@ def make_pictures(pictures: Sequence[Picture], remark: str) -> Html | None:
 def make_elsewhere(journal: Journal, timelines: Sequence[Timeline]) -> Html:
     """Show the times of another machine or of the CPU backend separately."""
     timeline = timelines[0]
-    cpu = tell_cpu(timeline) if timeline.place.is_gpu else []
+    cpu = describe_cpu(timeline) if timeline.place.is_gpu else []
     return tag(
         "section",
         tag("h2", f"Also measured: {name_place(timelines)}"),
         tag("p", "Another machine's times: compared among themselves, not with those above.", class_="note"),
-        make_sum(tell_bound(journal, timeline), ends=True) or tag("p", without_bound(timeline), class_="caption"),
+        make_sum(describe_bound(journal, timeline), ends=True) or tag("p", without_bound(timeline), class_="caption"),
         make_sum(cpu),
         draw_times(timeline),
         *(make_table(one, None) for one in timelines),
@@ -385,4 +392,4 @@ def make_method(timeline: Timeline | None) -> Html | None:
     """Explain once for all optimisations how a change is distinguished from noise."""
     if timeline is None or len(timeline.rows) < 2:
         return None
-    return tag("section", tag("h2", "How this was decided"), tag("p", tell_noise(timeline), class_="caption"))
+    return tag("section", tag("h2", "How this was decided"), tag("p", describe_noise(timeline), class_="caption"))

@@ -87,7 +87,7 @@ def show_miss(predicted_s: float | None, measured_s: float | None) -> str:
     return f"{show_factor(factor)}, too {'slow' if predicted_s > measured_s else 'fast'}"
 
 
-def tell_predictions(predictions: Sequence[Prediction]) -> str:
+def describe_predictions(predictions: Sequence[Prediction]) -> str:
     """Explain the table of predictions."""
     words = "You predicted: from your notes; only you know whether you wrote it before the measurement."
     late = [one.optimisation.id for one in predictions if one.yours_s and is_late(one)]

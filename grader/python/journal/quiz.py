@@ -34,7 +34,7 @@ Given = type_of("quiz_answers", "given_answer")
 
 @dataclass(frozen=True)
 class Judged:
-    """Whether an answer is right, and why."""
+    """The judgement of one answer, with the reason."""
 
     is_right: bool
     why: str
@@ -64,7 +64,7 @@ Quiz = type_of("quiz")
 
 @dataclass(frozen=True)
 class Score:
-    """Whether the first answer to a question was right, for each question with an answer, by its id."""
+    """For each answered question, by its id: was the first answer right?"""
 
     first: Mapping[str, bool]
     of: int  # questions of the quiz

@@ -114,8 +114,8 @@ def collect_report(submission: Submission, folder: Path, stage: str, source: byt
         content = read_regular(file, MOST_REPORT_BYTES)
         found = next((entry for entry in read_report(file).stages if entry.stage == stage), None)
     except (NotPackedError, UserError) as reason:
-        said = str(reason) if isinstance(reason, UserError) else f"{file} {reason}"
-        submission.warnings.append(f"{said} The report is left out. Make it again: {again}")
+        message = str(reason) if isinstance(reason, UserError) else f"{file} {reason}"
+        submission.warnings.append(f"{message} The report is left out. Make it again: {again}")
         return "its report cannot be read"
     if found is None:
         submission.warnings.append(f"{file} is not about {stage}; it is left out. Make it again: {again}")

@@ -49,7 +49,7 @@ def read_source(content: dict[str, Any]) -> Source:
     return Source(content["machine"], list(content["columns"]), figures)
 
 
-def tell_result(journal: Journal) -> str:
+def describe_result(journal: Journal) -> str:
     """Return the journal's result as one sentence."""
     count = plural(len(journal.shown), "optimisation")
     timeline = journal.main
@@ -74,7 +74,7 @@ def tell_result(journal: Journal) -> str:
     return f"{words}: {', '.join(parts)}" if parts else words
 
 
-def tell_facts(journal: Journal) -> list[tuple[str, str]]:
+def describe_facts(journal: Journal) -> list[tuple[str, str]]:
     """Return the facts shown below the result, as names and values."""
     times = sorted(
         record.time for one in journal.optimisations for version in one.versions for record in version.records
@@ -119,7 +119,7 @@ def show_short_time(seconds: float) -> str:
     return f"{show_number(seconds * 1e9, 4)}\N{NO-BREAK SPACE}ns"
 
 
-def tell_bound(journal: Journal, timeline: Timeline) -> list[tuple[str, str]]:
+def describe_bound(journal: Journal, timeline: Timeline) -> list[tuple[str, str]]:
     """Derive the maximum possible speed step by step: a number and its meaning. Return an empty list if it is
     unknown."""
     timed = timeline.latest
@@ -134,7 +134,10 @@ def tell_bound(journal: Journal, timeline: Timeline) -> list[tuple[str, str]]:
         (f"\N{MULTIPLICATION SIGN} {show_number(calls, 1)}", "of them"),
     ]
     return [
-        (f"{timed.bound_bytes:,.0f}\N{NO-BREAK SPACE}bytes", f"moved in {one}: {tell_traffic(journal, timed)}"),
+        (
+            f"{timed.bound_bytes:,.0f}\N{NO-BREAK SPACE}bytes",
+            f"moved in {one}: {describe_counted_bytes(journal, timed)}",
+        ),
         (
             f"\N{DIVISION SIGN} {show_bandwidth(timed.bandwidth_bytes_per_s)}",
             "the GPU's memory, timed between the samples",
@@ -144,7 +147,7 @@ def tell_bound(journal: Journal, timeline: Timeline) -> list[tuple[str, str]]:
     ]
 
 
-def tell_beyond(timeline: Timeline) -> str:
+def explain_time_below_bound(timeline: Timeline) -> str:
     """Explain how a time can be below the bound; return '' if no time is."""
     if not timeline.place.is_gpu or all(row.measurement.bound_fraction <= 1 for row in timeline.rows):
         return ""
@@ -164,7 +167,7 @@ def without_bound(timeline: Timeline) -> str:
     )
 
 
-def tell_traffic(journal: Journal, timed: Measurement) -> str:
+def describe_counted_bytes(journal: Journal, timed: Measurement) -> str:
     """Describe the bytes that the bound counts."""
     if abs(timed.floor_bytes - timed.bound_bytes) > 0.001 * timed.bound_bytes:
         return f"the bytes of a straightforward kernel (each buffer once would be {timed.floor_bytes:,.0f} bytes)"
@@ -172,7 +175,7 @@ def tell_traffic(journal: Journal, timed: Measurement) -> str:
     return f"{reads or 'the input'} read once, {writes or 'the output'} written once"
 
 
-def tell_cpu(timeline: Timeline) -> list[tuple[str, str]]:
+def describe_cpu(timeline: Timeline) -> list[tuple[str, str]]:
     """Return the CPU reference: times in seconds and their meaning."""
     timed = timeline.latest
     iterations = f"for {timed.iterations:,} iterations on {timeline.dataset}"
@@ -184,7 +187,7 @@ def tell_cpu(timeline: Timeline) -> list[tuple[str, str]]:
     return lines
 
 
-def tell_cpu_drift(timeline: Timeline) -> str:
+def describe_cpu_drift(timeline: Timeline) -> str:
     """Report that the CPU's time varied between runs; return '' if it did not."""
     times = [row.measurement.sequential_s * row.scale for row in timeline.rows if row.measurement.sequential_s > 0]
     if not times or max(times) < 1.05 * min(times):
@@ -215,7 +218,7 @@ def compared_values(timeline: Timeline, row: Row, source: Source | None) -> list
     return values + (source.of(row) if source else [])
 
 
-def tell_columns(timeline: Timeline, source: Source | None) -> str:
+def describe_columns(timeline: Timeline, source: Source | None) -> str:
     """Explain the table's columns."""
     scaled = {row.measurement.dataset for row in timeline.rows if row.scale != 1}
     parts = ", ".join(
@@ -235,13 +238,13 @@ def tell_columns(timeline: Timeline, source: Source | None) -> str:
     return f"{words} {parts}." if parts else words
 
 
-def tell_measured(row: Row) -> str:
+def describe_measurement(row: Row) -> str:
     """State the iterations and the dataset of a row's time."""
     words = f"for {row.measurement.iterations:,} iterations on {row.measurement.dataset}"
     return f"{words}, multiplied by {row.scale:g}" if row.scale != 1 else words
 
 
-def tell_change(timeline: Timeline, row: Row) -> str:
+def describe_change(timeline: Timeline, row: Row) -> str:
     """Describe the speedup over the previous optimisation and compare it with noise; return '' for the first."""
     if row.change is None:
         return ""
@@ -256,7 +259,7 @@ def tell_change(timeline: Timeline, row: Row) -> str:
     return f"{words}{'faster' if change.ratio > 1 else 'slower'} by more than the noise."
 
 
-def tell_noise(timeline: Timeline) -> str:
+def describe_noise(timeline: Timeline) -> str:
     """Explain how a change is distinguished from noise."""
     if timeline.spread is None:
         return f"{NOISE} No file was timed twice, so the variation from run to run is unknown."
@@ -264,12 +267,12 @@ def tell_noise(timeline: Timeline) -> str:
     return f"{NOISE} The change must also exceed {spread}, the variation between runs of one file."
 
 
-def tell_samples(row: Row) -> str:
+def describe_samples(row: Row) -> str:
     """List all samples, as the report contains them."""
     return f"In seconds: {', '.join(show_number(sample, 4) for sample in row.measurement.samples_s)}"
 
 
-def tell_figures(timeline: Timeline, row: Row) -> list[tuple[str, str]]:
+def describe_figures(timeline: Timeline, row: Row) -> list[tuple[str, str]]:
     """Return an optimisation's other figures as names and values."""
     timed = row.measurement
     figures = list(zip(compared_names(timeline, None), compared_values(timeline, row, None), strict=True))
@@ -282,7 +285,7 @@ def tell_figures(timeline: Timeline, row: Row) -> list[tuple[str, str]]:
     return [(name, value) for name, value in figures if value != NONE]
 
 
-def tell_others(journal: Journal, shown: Timeline, row: Row) -> list[list[str]]:
+def describe_other_datasets(journal: Journal, shown: Timeline, row: Row) -> list[list[str]]:
     """Return its times on other datasets at the same place: dataset, time, vs 1 core, of bound."""
     timelines = [timeline for timeline in journal.timelines[shown.place] if timeline is not shown]
     found = [(timeline, other) for timeline in timelines if (other := timeline.row(row.optimisation))]
@@ -297,33 +300,33 @@ def tell_others(journal: Journal, shown: Timeline, row: Row) -> list[list[str]]:
     ]
 
 
-def tell_state(journal: Journal, optimisation: Optimisation, version: Version | None) -> str:
+def describe_state(journal: Journal, optimisation: Optimisation, version: Version | None) -> str:
     """Describe the state of an optimisation that was not measured, and the next command."""
-    later = tell_later(optimisation, version)
+    later = describe_later_failure(optimisation, version)
     verb = "bench" if version and version.verdict == "passed" and not later else "check"
     again = f"make {verb} LAB={journal.lab} STAGE={optimisation.stage[:2]}"
     if version is None:
         return f"{NOT_MEASURED} There are no records of it. Next: {again}"
-    last = f"The last verdict: {version.verdict or 'none on all datasets'}{tell_cause(version)}."
+    last = f"The last verdict: {version.verdict or 'none on all datasets'}{describe_cause(version)}."
     if verb == "bench" and not journal.has_gpu:
         return f"{last} Not timed: there was no GPU."
     return f"{NOT_MEASURED} {later or last} Next: {again}"
 
 
-def tell_later(optimisation: Optimisation, version: Version | None) -> str:
+def describe_later_failure(optimisation: Optimisation, version: Version | None) -> str:
     """State that the last version failed if an earlier one is shown instead; otherwise return ''."""
     last = optimisation.versions[-1] if optimisation.versions else None
     if version is None or last is None or last is version or last.verdict != "failed":
         return ""
-    return f"Shown is a version that passed; the last one failed{tell_cause(last)}."
+    return f"Shown is a version that passed; the last one failed{describe_cause(last)}."
 
 
-def tell_cause(version: Version) -> str:
+def describe_cause(version: Version) -> str:
     """Return the cause in parentheses; '' if the version passed."""
     return f" ({version.cause})" if version.cause and version.verdict != "passed" else ""
 
 
-def tell_way(optimisation: Optimisation) -> str:
+def describe_failed_versions(optimisation: Optimisation) -> str:
     """Count the versions that did not pass, with their causes; return '' if all passed."""
     failed = [version for version in optimisation.versions if version.verdict == "failed"]
     if not failed:
@@ -335,7 +338,9 @@ def tell_way(optimisation: Optimisation) -> str:
     return f"{plural(len(failed), 'version')} did not pass{f': {named}' if named else ''}."
 
 
-def tell_tries(optimisation: Optimisation, chosen: Version | None, timeline: Timeline | None) -> list[list[str]]:
+def list_discarded_versions(
+    optimisation: Optimisation, chosen: Version | None, timeline: Timeline | None
+) -> list[list[str]]:
     """Return the versions that passed and were discarded: time of recording, hash, time, and speedup of the kept
     one."""
 
@@ -343,7 +348,7 @@ def tell_tries(optimisation: Optimisation, chosen: Version | None, timeline: Tim
         return version.measured(timeline.place).get(timeline.dataset) if timeline else None
 
     final = measured(chosen) if chosen else None
-    told = {version.source_hash for version in optimisation.versions if version is chosen or measured(version)}
+    listed = {version.source_hash for version in optimisation.versions if version is chosen or measured(version)}
     rows = []
     for version in optimisation.versions:
         record, time, ratio = version.records[-1], "passed, not timed", NONE
@@ -351,14 +356,14 @@ def tell_tries(optimisation: Optimisation, chosen: Version | None, timeline: Tim
             record, timed = found
             time = show_seconds(timed.median_s)
             ratio = show_factor(final[1].median_s / timed.median_s) if final else NONE
-        elif version.verdict != "passed" or version.source_hash in told or version is optimisation.versions[-1]:
+        elif version.verdict != "passed" or version.source_hash in listed or version is optimisation.versions[-1]:
             continue  # the last version is not discarded: it may still be timed
-        told.add(version.source_hash)
+        listed.add(version.source_hash)
         rows.append([record.time[:16].replace("T", " "), version.source_hash[:8], time, ratio])
     return rows
 
 
-def tell_counters(before: DatasetCounters | None, after: DatasetCounters) -> list[list[str]]:
+def describe_counters(before: DatasetCounters | None, after: DatasetCounters) -> list[list[str]]:
     """Return counter, value before and value now for the counters that changed; for all if there are no earlier
     counts."""
     rows = []

@@ -33,7 +33,7 @@ NAME = re.compile(r"(\d\d)[a-z]")
 DIFFICULTIES = (1, 2, 3)
 KEYS = {"name", "difficulty", "from"}
 PATCHED = re.compile(r"^--- a/(\S+)$", re.MULTILINE)
-# A comment, or a text or character, which may contain what looks like one. 1'000 has no character.
+# A comment, or a text or character, which may contain what looks like one. The quote in 1'000 begins no character.
 COMMENT = re.compile(r"""//[^\n]*|/\*.*?\*/|(?P<kept>"(?:\\.|[^"\\\n])*"|(?<!\w)'(?:\\.|[^'\\\n])*')""", re.DOTALL)
 ALONE = "\0"  # replaces a comment until lines that only had one are removed
 

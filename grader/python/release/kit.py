@@ -5,9 +5,9 @@ python3 -m grader.python.release.kit [--labs LAB,LAB:STAGE] [--upto STAGE] [--ex
 
 The archive is dist/warplab-<version>.tar.gz; its bytes depend only on the commit and uncommitted changes. It contains
 only files that git tracks. It is not written if it would contain a line of a solution, a hidden dataset's name or the
-course's secret. Not secret are a solution's lines that are also in its starter, trivial lines, and those listed in
-solutions/<lab>/shown.txt because the handout or the oracle shows them on purpose. An exercise of `make bug` may contain
-lines of the solutions up to its stage, so exercises are packed only on request.
+course's secret. It may contain a solution's lines that are also in its starter, trivial lines, and lines that
+solutions/<lab>/shown.txt lists because the handout or the oracle shows them on purpose. An exercise of `make bug` may
+contain lines of the solutions up to its stage, so exercises are packed only on request.
 
 The kit contains the source of the oracle, which computes the right answers on the CPU: nothing can be checked without
 it, and the handout and the contract also explain how to compute the answer on a CPU.

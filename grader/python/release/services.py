@@ -154,7 +154,7 @@ def make_autolab(root: Path, lab: str, choice: Choice, build: Path) -> bytes:
     )
 
 
-def tell_points(root: Path, lab: str, choice: Choice) -> str:
+def describe_points(root: Path, lab: str, choice: Choice) -> str:
     """State the points that can be reached without a GPU. Raises UserError."""
     points = [stage["points"] for stage in cut_labs(root, {lab: choice.upto}).manifest(lab)["stages"]]
     most = sum(sum(kinds.values()) for kinds in points)
@@ -200,7 +200,7 @@ def main(arguments: Sequence[str]) -> int:
     write_atomically(output, packed)
     hidden = "without hidden datasets" if options.unsafe else "with the hidden datasets: keep it private"
     say(f"{output}: {len(packed) / 1e6:.1f} MB, {hidden}")
-    say(tell_points(root, lab, choice))
+    say(describe_points(root, lab, choice))
     return 0
 
 

@@ -1,4 +1,4 @@
-// cublasSdot on the same bytes, seen as floats: cuBLAS has no dot product of ints.
+// cublasSdot on the same bytes, interpreted as floats, because cuBLAS has no dot product of ints.
 
 #include <cublas_v2.h>
 

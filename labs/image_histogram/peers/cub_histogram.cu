@@ -1,4 +1,4 @@
-// CUB's histogram with 256 bins of width 1. What it wants as temporary storage is the scratch.
+// CUB's histogram with 256 bins of width 1. Its temporary storage is in scratch.
 
 #include <cub/device/device_histogram.cuh>
 

@@ -1,6 +1,6 @@
-// CUB's histogram, a call of it for each of ours: it makes one at a time. Its bins are 32-bit counts in scratch, which
-// stay there. CUB keeps bins in shared memory only where there are at most 256 of them; with two million, every value
-// is an atomic on device memory.
+// One call of CUB's histogram for each of our histograms, because CUB makes one at a time. Its bins are 32-bit counts,
+// which stay in scratch. CUB uses shared memory only for at most 256 bins; with two million, every value causes an
+// atomic on device memory.
 
 #include <cub/device/device_histogram.cuh>
 

@@ -1,5 +1,5 @@
-// CUB's histogram of evenly spaced bins, on the same rows: it knows a pitch. Its bins have 32 bits and do not saturate.
-// It counts in shared memory where there are at most 256 bins; with 1024 all its atomics go to those in device memory.
+// CUB's histogram of evenly spaced bins, on the same rows: it supports a pitch. Its bins have 32 bits and do not
+// saturate. It uses shared memory only for at most 256 bins; with 1024, all its atomics are on device memory.
 
 #include <cub/device/device_histogram.cuh>
 
@@ -7,7 +7,7 @@
 
 namespace {
 
-// Without scratch it only says how much it wants.
+// Without scratch, it only returns the size that it needs.
 void count(void* scratch, std::size_t& bytes, const std::uint32_t* input, int* counts, std::size_t width,
            std::size_t height, std::size_t pitch) {
     CUDA_CHECK(cub::DeviceHistogram::HistogramEven(scratch, bytes, input, counts, static_cast<int>(bin_count) + 1,
@@ -21,7 +21,7 @@ std::size_t count_bytes(std::size_t width, std::size_t height) {
     return bytes;
 }
 
-constexpr std::size_t counts_bytes = bin_count * sizeof(int);  // a multiple of 256: what follows is aligned, too
+constexpr std::size_t counts_bytes = bin_count * sizeof(int);  // a multiple of 256, so that the next part is aligned
 
 }  // namespace
 

@@ -1,6 +1,6 @@
-// NPP's general filter of floats. It keeps its weights in device memory, takes them in reverse order, and counts its
-// anchor from that end: for the middle of the filter both come to the same place. Nothing compares its output with
-// ours: it treats the padding around the picture differently. The work and the bytes are the same.
+// NPP's general filter of floats. It keeps its weights in device memory, uses them in reverse order, and counts its
+// anchor from that end, which makes no difference for the middle of the filter. Its output is not compared with ours,
+// because it treats the padding around the picture differently. The work and the bytes are the same.
 
 #include <nppdefs.h>
 #include <nppi_filtering_functions.h>
@@ -19,7 +19,7 @@ void smoothing_filter_prepare(int /*width*/, int /*height*/, const float* filter
     CUDA_CHECK(cudaMemcpyToSymbol(reversed, weights, sizeof weights));
 }
 
-// What NPP asks for: the stream, and what it would otherwise query in every call.
+// NPP needs the stream, and properties of the device that it would otherwise query in every call.
 NppStreamContext describe_device() {
     NppStreamContext context{};
     cudaDeviceProp properties;

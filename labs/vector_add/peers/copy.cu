@@ -1,5 +1,5 @@
-// cudaMemcpyAsync between device buffers: half as many bytes again as out has, so that reads and writes together are
-// the 12 n bytes that vector_add moves.
+// cudaMemcpyAsync between device buffers. It copies one and a half times the bytes of out, so that its reads and writes
+// together are the 12 n bytes that vector_add moves.
 
 #include "labs/vector_add/lab.h"
 

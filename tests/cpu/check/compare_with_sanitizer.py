@@ -34,7 +34,7 @@ TOOLS = {
     "initcheck": [],
     "synccheck": [],
 }
-# Runs first, in case the time is up before all have run.
+# These run first, in case the time is over before all have run.
 LIKELY = {"race": "racecheck", "uninitialised": "initcheck", "divergent": "synccheck", "returned": "synccheck"}
 
 HANGS = "divergent_barrier_trip_count"  # holds the GPU until its time is over, so it comes last
@@ -176,10 +176,10 @@ def run_bounded(command: list, seconds: float) -> str:
     also if this one is killed: a kernel that waits for ever would slow down every later program on the GPU.
     """
     limited = ["timeout", "--signal=KILL", f"{max(seconds, 1):.0f}", *map(str, command)]
-    with tempfile.TemporaryFile("w+") as said:
-        subprocess.run(limited, cwd=ROOT, stdout=said, stderr=subprocess.STDOUT, check=False)
-        said.seek(0)
-        return said.read()
+    with tempfile.TemporaryFile("w+") as output:
+        subprocess.run(limited, cwd=ROOT, stdout=output, stderr=subprocess.STDOUT, check=False)
+        output.seek(0)
+        return output.read()
 
 
 def sanitize(lab: str, stage: str, source: Path, dataset: str, seconds: float) -> dict[str, dict]:
@@ -207,16 +207,16 @@ def sanitize_submission(entry: dict, folder: Path, end: float) -> dict:
     return {"submission": name, "planted": entry["inspect"], "dataset": dataset, "tools": tools}
 
 
-def sanitize_submissions(wanted: list[dict], folder: Path, workers: int, limit_s: float) -> list[dict]:
+def sanitize_submissions(entries: list[dict], folder: Path, workers: int, limit_s: float) -> list[dict]:
     if not (BUILD / "warplab").exists():
         sys.exit("build/warplab is not built: make program")
     end = time.monotonic() + limit_s
     with ThreadPoolExecutor(workers) as pool:
-        return list(pool.map(lambda entry: sanitize_submission(entry, folder, end), wanted))
+        return list(pool.map(lambda entry: sanitize_submission(entry, folder, end), entries))
 
 
 def has_all(row: dict) -> bool:
-    """Whether every tool gave an answer."""
+    """Return whether every tool gave an answer."""
     return all(answer["verdict"] not in ("not run", "error") for answer in row["tools"].values())
 
 
@@ -250,12 +250,12 @@ def main() -> int:
     parser.add_argument("--limit-s", type=float, default=140, help="no run begins after so many seconds")
     options = parser.parse_args()
     nvcc, sanitizer = find_program("nvcc"), find_program("compute-sanitizer")
-    wanted = (k for k in KERNELS.glob("*.cu") if any(word in k.stem for word in options.only))
+    kernels = (k for k in KERNELS.glob("*.cu") if any(word in k.stem for word in options.only))
     known = json.loads(Path(__file__).with_name("compared.json").read_text()) if options.new else {}
     answered = {
         name for part in ("programs", "submissions") for name, row in known.get(part, {}).items() if has_all(row)
     }
-    kernels = sorted((k for k in wanted if k.stem not in answered), key=lambda k: (k.stem == HANGS, k))
+    kernels = sorted((k for k in kernels if k.stem not in answered), key=lambda k: (k.stem == HANGS, k))
     begin = time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
         limits = (options.workers, options.limit_s)
@@ -269,8 +269,10 @@ def main() -> int:
     options.json.write_text(json.dumps(report, indent=1) + "\n")
     print_table(rows)
     for row in answers:
-        said = {tool: result.get("lines", result["verdict"]) for tool, result in row["tools"].items()}
-        print(f"{row['submission']:<44} {row['planted'][0]} {row['planted'][1]} on {row['dataset'] or 'none'}: {said}")
+        results = {tool: result.get("lines", result["verdict"]) for tool, result in row["tools"].items()}
+        print(
+            f"{row['submission']:<44} {row['planted'][0]} {row['planted'][1]} on {row['dataset'] or 'none'}: {results}"
+        )
     print(f"{len(rows)} programs and {len(answers)} submissions in {wall_s} s")
     return 0
 

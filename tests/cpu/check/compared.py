@@ -23,10 +23,10 @@ DATA, DOCUMENT = FOLDER / "compared.json", FOLDER / "COMPARED.md"
 SUBMISSIONS = FOLDER.parents[1] / "labs"
 TOOLS = ["memcheck", "racecheck", "initcheck", "synccheck"]
 
-# Programs end without freeing, which memcheck calls a leak, and after an error a later call fails.
+# Ignored findings: programs end without freeing memory (a leak for memcheck), and calls fail after an earlier error.
 FOLLOWS = ("Program hit cudaErrorLaunchFailure", "Program hit cudaErrorIllegalAddress")
 
-# Mistakes of host code: the tool names the line of the call, innermost first. What kernels then read follows from it.
+# Mistakes of host code: the tool names the line of the call. Findings in later kernels only follow from the mistake.
 ON_HOST = {"device_memory", "copy_direction", "copy_size", "leak", "invalid_free", "failed_launch"}
 
 # Printed by a tool if the program itself reports a failure.
@@ -44,7 +44,7 @@ OTHER_LINES = {
     "smoothing_filter/03_barrier_in_branch": "racecheck names the accesses that read too early, as check mode does",
 }
 
-# Where nvcc gives a load the line that uses the value.
+# Submissions in which nvcc assigns a load to the line that uses the value.
 NEXT_LINE = {"misaligned_float4", "out_of_bounds_vector"}
 
 KINDS = {
@@ -71,7 +71,7 @@ KINDS = {
     "unset_constant": "a `__constant__` that nothing was copied to: never a failure by itself",
 }
 
-# Why a count differs, by stage, "" for all kinds of request.
+# The reason why a count differs, by stage and kind of request; "" stands for all kinds.
 TURNS = (
     "the lanes of a warp run a loop or a branch different numbers of times; check mode pairs the k-th access of each "
     "lane at a place, which is then not in the same iteration for all lanes"
@@ -324,11 +324,13 @@ def count_submissions(submissions: dict[str, dict]) -> str:
     run = [one for one in submissions.values() if any(one["tools"][t]["verdict"] not in NO_ANSWER for t in TOOLS)]
     if not run:
         return "That has not been measured yet."
-    said = [[one["tools"][t] for t in TOOLS if one["tools"][t]["verdict"] == "findings"] for one in run]
-    same = sum(any(one["planted"][1] in tool["lines"] for tool in tools) for one, tools in zip(run, said, strict=True))
+    findings = [[one["tools"][t] for t in TOOLS if one["tools"][t]["verdict"] == "findings"] for one in run]
+    same = sum(
+        any(one["planted"][1] in tool["lines"] for tool in tools) for one, tools in zip(run, findings, strict=True)
+    )
     complete = [all(one["tools"][t]["verdict"] not in NO_ANSWER for t in TOOLS) for one in run]
-    silent = sum(not tools and all_ran for tools, all_ran in zip(said, complete, strict=True))
-    unknown = sum(not tools and not all_ran for tools, all_ran in zip(said, complete, strict=True))
+    silent = sum(not tools and all_ran for tools, all_ran in zip(findings, complete, strict=True))
+    unknown = sum(not tools and not all_ran for tools, all_ran in zip(findings, complete, strict=True))
     ours = sum(bool(one["dataset"]) for one in run)
     unfinished = f" In {unknown}, the tools that ran report nothing, but not all ran." if unknown else ""
     return (

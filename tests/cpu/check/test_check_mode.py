@@ -1,9 +1,9 @@
-"""Check mode names every planted mistake of kernels/*.cu at its lines, and nothing else.
+"""The sanitizer finds every planted mistake of kernels/*.cu at its lines, and nothing else.
 
 A line of a program that ends with `//! KIND` is one that a finding of that kind must name; a program without such a
 mark must run without a finding and print `ok`.
 
-The same holds on aarch64, as far as qemu-user shows. WARPLAB_THOROUGH=1 tries every program, here and there.
+The same is true on aarch64, under qemu-user. WARPLAB_THOROUGH=1 tests every program on both architectures.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ RUNTIME_FLAGS = ["-std=c++20", "-O2", "-g1", "-pthread", "-I."]
 INCLUDE_FLAGS = ["-Igrader/cpu/include", "-include", "cuda_runtime.h"]
 LINKER = ["-fuse-ld=gold"] if shutil.which("ld.gold") else []
 
-ONLY_FORWARD = {"correct_block_chain"}  # each block waits for the one before it, and here blocks run one by one
+ONLY_FORWARD = {"correct_block_chain"}  # each block waits for the previous one, and here blocks run one by one
 
-# Without hooks, a thread that only reads lets no other run.
+# Without hooks, a thread that only reads does not let other threads run.
 NEEDS_HOOKS = {
     "correct_polled_flag",
     "correct_polled_turns",
@@ -142,7 +142,7 @@ def follows(kind: str, line: int, findings: set[tuple[str, int]]) -> bool:
     )
 
 
-def told(program: Path, ended: subprocess.CompletedProcess) -> set[tuple[str, int]]:
+def found_places(program: Path, ended: subprocess.CompletedProcess) -> set[tuple[str, int]]:
     """Return the findings that the judge would show. If outputs are right, it shows no missing lanes and no unset
     constants."""
     findings = found(program, ended.stderr)
@@ -151,7 +151,7 @@ def told(program: Path, ended: subprocess.CompletedProcess) -> set[tuple[str, in
 
 
 def programs() -> list[Path]:
-    """Return half of the correct ones and three of each kind, or all with WARPLAB_THOROUGH=1."""
+    """Return half of the correct programs and three of each kind; all with WARPLAB_THOROUGH=1."""
     kinds = {kernel: min((kind for kind, _ in planted(kernel)), default="correct") for kernel in KERNELS}
     correct = share_of([kernel for kernel in KERNELS if kinds[kernel] == "correct"], lambda _: "", str_of, 2)
     if ALL_ROWS:
@@ -179,7 +179,7 @@ def test_the_planted_mistakes_are_found_and_nothing_else(kernel, runtime, precom
         if order and kernel.stem in ONLY_FORWARD:
             continue
         ended = start(program, **order)
-        assert told(program, ended) == planted(kernel), ended.stderr
+        assert found_places(program, ended) == planted(kernel), ended.stderr
         if not planted(kernel):
             assert (ended.returncode, ended.stdout) == (0, "ok\n"), ended.stderr
 
@@ -191,7 +191,7 @@ def test_the_planted_mistakes_are_found_and_nothing_else(kernel, runtime, precom
 def test_findings_are_the_same_on_aarch64(kernel, cross_runtime, tmp_path):
     program = build_program(kernel, cross_runtime, tmp_path, *CHECK_FLAGS, compiler=CROSS_COMPILER)
     ended = start(*EMULATOR, program)
-    assert told(program, ended) == planted(kernel), ended.stderr
+    assert found_places(program, ended) == planted(kernel), ended.stderr
 
 
 @pytest.mark.parametrize(

@@ -32,7 +32,7 @@ def test_check_mode_finds_everything_that_compute_sanitizer_finds(name):
         pytest.skip("the program was changed since")
     later = 1 if name in compared.NEXT_LINE else 0
     theirs = {line - later for tool in compared.TOOLS for line in compared.lines_of(entry["tools"][tool])}
-    assert theirs <= set(compared.planted_lines(name))  # which test_check_mode.py shows to be found
+    assert theirs <= set(compared.planted_lines(name))  # test_check_mode.py tests that these are found
 
 
 def test_every_difference_of_a_count_is_explained():
@@ -94,7 +94,7 @@ def test_a_failed_program_alone_is_not_a_finding():
     assert verdicts(data, RACE) == ["clean", "findings", "findings", "clean"]
 
 
-def test_the_table_of_submissions_says_who_names_the_line():
+def test_the_table_of_submissions_lists_the_tools_that_name_the_line():
     data = take(
         {},
         row(RACE, ["race", 12], CLEAN, findings(10, 12), NOT_RUN, findings(7, 9)),

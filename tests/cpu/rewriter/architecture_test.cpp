@@ -93,7 +93,7 @@ TEST(Architecture, OldWorkaroundsAreTakenAsOnTheDevice) {
                 HasSubstr("#if 900 < 700\n asm"));
 }
 
-TEST(Architecture, IsRefusedWhereCodeIsForHostAndDevice) {
+TEST(Architecture, IsRefusedInCodeForHostAndDevice) {
     for (const std::string& source :
          {std::string("#ifdef __CUDA_ARCH__\ntypedef int T;\n#else\ntypedef float T;\n#endif\n"),
           std::string("#ifdef __CUDA_ARCH__\n#define N 1\n#else\n#define N 2\n#endif\nint a[N];\n"),

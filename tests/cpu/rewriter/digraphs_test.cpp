@@ -20,7 +20,7 @@ TEST(Digraphs, AreReplacedInPlace) {
     EXPECT_EQ(replaced("%\\ \n:line 1"), "#\\ \n line 1");
 }
 
-TEST(Digraphs, OtherTextStays) {
+TEST(Digraphs, OtherTextIsUnchanged) {
     for (const std::string source : {"std::vector<::T> v;", "f(\"<: %: %>\"); // <% %>", "R\"(<:)\"", "a < : b",
                                      "x % y ? 1 : 2", "k<<<1, 2>>>(p);", "a <b> ::c", "/* %: */ '<'"})
         EXPECT_EQ(replaced(source), source);

@@ -27,7 +27,7 @@ TEST(HostCode, ErrorShowsTheDeclarationThatAHostFunctionNeeds) {
                 HasSubstr("two is a host function"));
 }
 
-TEST(HostCode, ErrorShowsWhatAHostVariableNeeds) {
+TEST(HostCode, ErrorShowsTheQualifierThatAHostVariableNeeds) {
     EXPECT_THAT(problem_of_host_code("float weights[25];\n" + kernel_head + "x[0] = weights[m]; }"),
                 HasSubstr("weights is a variable of the host ('float weights[25]')"));
     EXPECT_THAT(problem_of_host_code("static int n = 3;\n" + kernel_head + "x[0] = n; }"),

@@ -43,7 +43,7 @@ std::string dynamic(std::string name, bool in_file = false) {
 
 class Rewrites : public testing::TestWithParam<Case> {};
 
-TEST_P(Rewrites, ToWhatTheRuntimeExpects) { EXPECT_EQ(rewritten(GetParam().input), GetParam().output); }
+TEST_P(Rewrites, ToTheCodeThatTheRuntimeExpects) { EXPECT_EQ(rewritten(GetParam().input), GetParam().output); }
 
 const Case launches[] = {
     {"Plain", "void f() { k<<<g, b>>>(p, n); }", "void f() { " + launch("k", "g, b", "k", "(p, n)") + "; }"},
@@ -267,7 +267,7 @@ const Case shared[] = {
 };
 INSTANTIATE_TEST_SUITE_P(Shared, Rewrites, testing::ValuesIn(shared), [](const auto& info) { return info.param.name; });
 
-std::string checked(std::string call) { return "(::warplab_cpu::let_others_come_here(), " + call + ")"; }
+std::string checked(std::string call) { return "(::warplab_cpu::yield_before_checked_atomic(), " + call + ")"; }
 
 const Case guards[] = {
     {"Element", "__device__ void f(int* a, int i) { if (a[i] < 9) atomicAdd(&a[i], 1); }",

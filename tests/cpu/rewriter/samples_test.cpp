@@ -96,7 +96,7 @@ struct CompilerWord {
     const char* message;
 };
 
-/// What g++ says about the student's mistakes, at the student's line.
+/// Return g++'s messages about the student's mistakes, at the student's line.
 TEST_F(Samples, CompilersMessagesNameTheStudentsLine) {
     const auto root = warplab::test::root_folder();
     const CompilerWord words[] = {

@@ -15,7 +15,7 @@ TEST(Splices, MoveBehindTheTokenThatTheyDivide) {
     EXPECT_EQ(join_split_tokens("int one\\\n1 = 1\\\n2;"), "int one1\\\n = 12\\\n;");
 }
 
-TEST(Splices, BetweenTokensStay) {
+TEST(Splices, BetweenTokensAreKept) {
     for (const std::string source : {"#define M(x) do {\\\nx;\\\n} while (0)\n", "f(a,\\\nb);", "int\\\n a;", "a \\\nb",
                                      "\"a\\\nb\"", "// a\\\nb\nc", "R\"(a\\\nb)\"", "a\\", "\\\n", ""})
         EXPECT_EQ(join_split_tokens(source), source);

@@ -248,7 +248,7 @@ TEST(Split, DoesNotRepeatLoads) {
     EXPECT_NE(text.find("WARPLAB_CPU_KEEP(v)"), std::string::npos) << text;
 }
 
-TEST(Split, DoesNotRepeatWhatDependsOnAChangedVariable) {
+TEST(Split, DoesNotRepeatDeclarationsThatDependOnAChangedVariable) {
     const std::string text =
         split(split_kernel("int h = n; while (h > 0) { const int j = threadIdx.x + h; h /= 2; "
                            "__syncthreads(); s[j] = 1; }"));

@@ -1,6 +1,6 @@
 """Each name of CUDA's runtime API and device functions exists on the CPU backend, or is refused with a reason.
 
-Otherwise, g++ would report it as a student's typing error.
+Otherwise, g++ would report it as if the student had mistyped the name.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ DEVICE_HEADERS = [
     "sm_20_intrinsics.h", "sm_30_intrinsics.h", "sm_32_atomic_functions.h", "sm_32_intrinsics.h",
     "sm_35_intrinsics.h", "sm_60_atomic_functions.h", "sm_61_intrinsics.h",
 ]  # fmt: skip
-# Parts of the headers themselves, which no program names.
+# Internal names of the headers, which no program uses.
 INTERNAL = re.compile(
     r"_[A-Za-z]|syncthreads_|__(func|DEPRECATED|DOUBLE_BITS|FLOAT_BITS|has_trivial|NV_ATOMIC|nv_(al|mem)|cmath_power|cuda|pow_helper|is_triv"
     r"|(is|sign)(finite|inf|nan|bit)|finite)|cuda\w+_(st|enum|ptsz)$|d(add|mul|sub)$"

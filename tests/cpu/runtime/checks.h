@@ -1,6 +1,6 @@
 #pragma once
-// For the CUDA programs here: a program prints one line per error, and exits with status 1 if there is any. With the
-// argument "backward", threads and blocks run from the last to the first.
+// Helpers for these CUDA programs. A program prints one line per error, and exits with status 1 if there is any. With
+// the argument "backward", threads and blocks run from the last to the first.
 
 #include <cmath>
 #include <cstdio>

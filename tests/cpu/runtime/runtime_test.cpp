@@ -209,7 +209,7 @@ TEST_F(CpuRuntime, TheFaultsBlockIsInTheStatusPage) {
     EXPECT_EQ(run_fault("", native("faults"), "overrun").page.block[0], 5u);
 }
 
-TEST_F(CpuRuntime, SaysWhichThreadsWaitWhere) {
+TEST_F(CpuRuntime, NamesWaitingThreadsWithTheirPlaces) {
     const std::string detail = run_fault("", native("faults"), "half_barrier").page.detail;
     int first = 0, second = 0, third = 0;
     const int read =

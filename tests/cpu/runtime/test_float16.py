@@ -176,7 +176,7 @@ def test_arithmetic(of):
     assert_equal(of, "hfma_relu", np.where(of.value(relu) <= 0, 0, relu))
 
 
-def test_pairs_by_their_halves(of):
+def test_functions_of_pairs_equal_those_of_halves(of):
     low = {
         name: of.bits(name)
         for name in ("hfma", "hfma_sat", "hfma_relu", "hmax", "hmin", "hmax_nan", "hmin_nan", "hdiv")
@@ -186,7 +186,7 @@ def test_pairs_by_their_halves(of):
         assert (of.bits(pair) & np.uint64(0xFFFF) == halves).all(), pair
 
 
-def test_extremes(of):
+def test_minimum_and_maximum(of):
     bits_a, bits_b = of.bits("a"), of.bits("b")
     a, b = of.value(bits_a), of.value(bits_b)
     # -0 is smaller than 0
@@ -241,7 +241,7 @@ def test_functions(of):
         assert (of.bits(f"h2{name}") & np.uint64(0xFFFF) == of.bits(f"h{name}")).all(), name
 
 
-def test_each_format_from_the_other(formats):
+def test_conversions_between_the_two_formats(formats):
     half, bfloat = formats["__half"], formats["__nv_bfloat16"]
     every = np.arange(65536, dtype=np.uint64)
     assert_equal(half, "of_bfloat16", half.rounded(bfloat.value(every)))

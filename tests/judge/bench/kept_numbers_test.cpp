@@ -33,12 +33,12 @@ TEST_F(KeptTimes, AreMeasuredOnce) {
     EXPECT_EQ(find_numbers(file_, "b", 2), (std::vector<double>{5, 6}));
 }
 
-TEST_F(KeptTimes, OfAFailureAreNotKept) {
+TEST_F(KeptTimes, OfFailuresAreNotStored) {
     EXPECT_TRUE(keep("a", {}).empty());
     EXPECT_EQ(keep("a", {1, 2}).size(), 2u);
 }
 
-TEST_F(KeptTimes, ThatAreNoTimesAreMeasuredAgain) {
+TEST_F(KeptTimes, ThatAreInvalidAreMeasuredAgain) {
     for (const char* text : {"", "[", "[1]", R"({"a": 1})", R"({"a": [1]})", R"({"a": [1, "2"]})"}) {
         std::ofstream(file_) << text;
         EXPECT_FALSE(find_numbers(file_, "a", 2)) << text;

@@ -1,4 +1,4 @@
-// Who says what timed outputs should be: the CPU, or the reference solution where the CPU takes too long.
+// Timed outputs are compared with the CPU's, or with the reference solution's if the CPU takes too long.
 #include "grader/judge/bench/measure.h"
 
 #include <gtest/gtest.h>
@@ -53,7 +53,7 @@ constexpr auto jumpy = R"(void dot_product(const int* a, const int* b, int* out,
 }
 )";
 
-// Takes long for the first commands, so that samples seem to need few calls.
+// Slow in the first commands, so that few calls seem to be enough for a sample.
 constexpr auto slow_at_first = R"(void dot_product(const int* a, const int* b, int* out, std::size_t n, void*) {
     static int calls = 0;
     if (++calls <= SLOW_CALLS) std::this_thread::sleep_for(std::chrono::milliseconds(250));
@@ -71,7 +71,7 @@ constexpr auto fast_at_first = R"(void dot_product(const int* a, const int* b, i
 }
 )";
 
-// Takes 20 ms for the first call of a command, and little for the others, as code does that makes all calls at once.
+// Takes 20 ms for the first call of a command and little for the others, like code that makes all calls at once.
 constexpr auto works_ahead = R"(void dot_product(const int* a, const int* b, int* out, std::size_t n, void*) {
     static const int* before = nullptr;
     if (a <= before || !before) std::this_thread::sleep_for(std::chrono::milliseconds(20));
@@ -81,7 +81,7 @@ constexpr auto works_ahead = R"(void dot_product(const int* a, const int* b, int
 }
 )";
 
-// Works only once a command has more calls than the commands of few calls do.
+// Works only if a command has more calls than the commands with few calls.
 constexpr auto waits_for_many_calls = R"(struct Call { const int *a, *b; int* out; };
 void dot_product(const int* a, const int* b, int* out, std::size_t n, void*) {
     static std::vector<Call> waiting;
@@ -97,7 +97,7 @@ void dot_product(const int* a, const int* b, int* out, std::size_t n, void*) {
 }
 )";
 
-// Knows the rows that earlier calls had, and takes its time only if the first row is not one of them.
+// Stores the rows of earlier calls, and is slow only if the first row is new.
 constexpr auto knows_rows = R"(#include "labs/saturating_histogram/lab.h"
 __device__ bool seen[1 << 20];
 __device__ unsigned key_of(const std::uint32_t* row) {
@@ -134,7 +134,7 @@ class TimedOutputs : public testing::Test {
     }
     void TearDown() override { fs::remove(wrong_); }
 
-    /// Return the cause of the failure when a hand-in is timed in alternation with a reference, and the CPU takes
+    /// Time a submission in alternation with a reference, and return the cause of its failure. The CPU takes
     /// `cpu_s` for a call.
     std::string cause_of(const fs::path& student, const fs::path& reference, double cpu_s) {
         const Lab& lab = judge_.lab("dot_product");
@@ -154,7 +154,7 @@ class TimedOutputs : public testing::Test {
         return measured.failure ? measured.failure->cause : "";
     }
 
-    /// Time a hand-in beside the right solution.
+    /// Time a submission in alternation with the right solution.
     Measured measure_beside_solution(const fs::path& student, const Effort& effort) {
         const Lab& lab = judge_.lab("dot_product");
         const auto handed_in = judge_.make_ready(lab, lab.stages.front(), student, Task{.fast = true});
@@ -164,8 +164,8 @@ class TimedOutputs : public testing::Test {
                        [](GradingPhase, const std::string&) {});
     }
 
-    /// Return whether a hand-in that is timed beside a reference is accused, with these words. Both must pass
-    /// otherwise.
+    /// Time a submission in alternation with a reference. Return whether it is accused in these words; otherwise both
+    /// must pass.
     bool is_accused(const std::string& lab_name, const std::string& dataset, const fs::path& reference,
                     const fs::path& student, const Effort& effort, const char* words) {
         const Lab& lab = judge_.lab(lab_name);
@@ -192,13 +192,13 @@ class TimedOutputs : public testing::Test {
 
 constexpr double at_once = 0, too_long = 1e9;
 
-TEST_F(TimedOutputs, CpuSaysWhatIsRightWhereItHasTheTime) {
+TEST_F(TimedOutputs, AreComparedWithTheCpuIfItIsFastEnough) {
     EXPECT_EQ(cause_of(right_, wrong_, at_once), "");
     EXPECT_EQ(cause_of(wrong_, wrong_, at_once), cause::timed_output_wrong);
 }
 
-TEST_F(TimedOutputs, ReferenceSaysItWhereTheCpuTakesTooLong) {
-    EXPECT_EQ(cause_of(wrong_, wrong_, too_long), "");  // nobody else was asked
+TEST_F(TimedOutputs, AreComparedWithTheReferenceIfTheCpuTakesTooLong) {
+    EXPECT_EQ(cause_of(wrong_, wrong_, too_long), "");  // only the wrong reference was compared
     EXPECT_EQ(cause_of(wrong_, right_, too_long), cause::timed_output_wrong);
 }
 
@@ -214,7 +214,7 @@ TEST_F(TimedOutputs, AllRoundsAreTimedWithoutAReference) {
     EXPECT_FALSE(measured.measurement.reference_ratio);
 }
 
-TEST_F(TimedOutputs, TimesThatDifferAreTakenMoreOften) {
+TEST_F(TimedOutputs, VariableTimesNeedMoreRounds) {
     std::ofstream(wrong_) << right_kernel << jumpy;
     const Effort effort{{1, 1}, {1, 1}, 3, 0.01, 0.1, 0.2, 0.1};
     const Measured measured = measure_beside_solution(wrong_, effort);
@@ -240,7 +240,7 @@ TEST_F(TimedOutputs, FastFirstCallsOfEachProcessDoNotCount) {
     EXPECT_GE(*std::ranges::min_element(m.samples_s), 0.02 * m.iterations);
 }
 
-TEST_F(TimedOutputs, ShortCallsBesideAReferenceTakeMoreRounds) {
+TEST_F(TimedOutputs, ShortCallsNeedMoreRoundsInPairedBenchmarks) {
     const Lab& lab = judge_.lab("dot_product");
     const auto ready = judge_.make_ready(lab, lab.stages.front(), right_, Task{.fast = true});
     ASSERT_TRUE(ready.run);
@@ -275,7 +275,7 @@ TEST_F(TimedOutputs, RatioFollowsFromTheSamples) {
     EXPECT_NEAR(paired_ratio(rounds).high, m.reference_ratio->high, 1e-9);
 }
 
-TEST_F(TimedOutputs, ProgressNamesTheResultSoFar) {
+TEST_F(TimedOutputs, ProgressShowsTheResultSoFar) {
     const Lab& lab = judge_.lab("dot_product");
     const auto handed_in = judge_.make_ready(lab, lab.stages.front(), right_, Task{.fast = true});
     const auto beside = judge_.make_ready(lab, lab.stages.front(), right_, Task{.fast = true});
@@ -291,7 +291,7 @@ TEST_F(TimedOutputs, ProgressNamesTheResultSoFar) {
     EXPECT_NE(said.back().find(" times the reference's time; round 1 of 1, sample "), std::string::npos) << said.back();
 }
 
-TEST_F(TimedOutputs, NoMoreRoundsAreTakenThanThePointsRequire) {
+TEST_F(TimedOutputs, RoundsEndWhenThePointsAreKnown) {
     const Lab& lab = judge_.lab("dot_product");
     const auto handed_in = judge_.make_ready(lab, lab.stages.front(), right_, Task{.fast = true});
     const auto beside = judge_.make_ready(lab, lab.stages.front(), right_, Task{.fast = true});
@@ -313,7 +313,7 @@ TEST_F(TimedOutputs, NoMoreRoundsAreTakenThanThePointsRequire) {
     EXPECT_EQ(steep.samples_of_rounds.size(), 4u);
 }
 
-TEST_F(TimedOutputs, ResultsOfEarlierCallsShowOnNewInputs) {
+TEST_F(TimedOutputs, CodeThatReusesEarlierResultsIsSlowOnNewInputs) {
     const fs::path honest = fs::absolute("solutions/saturating_histogram/01_single_thread.cu");
     std::ofstream(wrong_) << knows_rows;
     const Effort effort{{1, 1}, {1, 1}, 2, 0.05, 0.4, 0.1, 0.1};
@@ -350,11 +350,11 @@ TEST_F(TimedOutputs, OutputsOfFewCallsAreVerified) {
 TEST(PairedBenchmark, EventsLimitTheTimeOfTheReference) {
     EXPECT_DOUBLE_EQ(timing::limited_by_events(10e-3, 10e-3), 10e-3);
     EXPECT_DOUBLE_EQ(timing::limited_by_events(9e-3, 10e-3), 9e-3);
-    EXPECT_LT(timing::limited_by_events(15e-3, 10e-3), 10.6e-3);  // something delayed it before its first event
+    EXPECT_LT(timing::limited_by_events(15e-3, 10e-3), 10.6e-3);  // delayed before its first event
     EXPECT_DOUBLE_EQ(timing::limited_by_events(15e-6, 10e-6), 15e-6);
 }
 
-TEST(FewCalls, ShortCommandsMayTakeLongerIfThoseOfTheReferenceDo) {
+TEST(FewCalls, ShortCommandsCanTakeLongerIfThoseOfTheReferenceDo) {
     const auto us = [](double count) { return 1e-6 * count; };
     EXPECT_FALSE(timing::keeps_results({8, us(30), us(30), us(20), us(30), us(20)}));
     EXPECT_FALSE(timing::keeps_results({1, us(110), us(60), us(25), us(90), us(25)}));  // as on an H100
@@ -363,7 +363,7 @@ TEST(FewCalls, ShortCommandsMayTakeLongerIfThoseOfTheReferenceDo) {
     EXPECT_TRUE(timing::keeps_results({8, us(60), us(60), us(20), us(30), us(20)}));  // slow in all short commands
 }
 
-TEST_F(TimedOutputs, ReferenceAccusesNobody) { EXPECT_EQ(cause_of(right_, wrong_, too_long), ""); }
+TEST_F(TimedOutputs, AWrongReferenceDoesNotFailACorrectProgram) { EXPECT_EQ(cause_of(right_, wrong_, too_long), ""); }
 
 }  // namespace
 }  // namespace warplab

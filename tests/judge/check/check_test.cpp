@@ -1,5 +1,4 @@
-// Undecided checks: an error, and a dataset that does not fit into memory, are the program's fault unless the stage's
-// reference gets them too.
+// An error or a lack of memory is the program's fault unless the stage's reference has the same result.
 #include "grader/judge/check/check.h"
 
 #include <gmock/gmock.h>
@@ -70,7 +69,7 @@ class CheckDataset : public testing::Test {
     Judge judge_{{test::root_folder(), test::build_folder(), folder_}, Backend::cpu};
 };
 
-TEST_F(CheckDataset, ProgramThatEndsAsIfTheRunnerCouldNotStartHasFailed) {
+TEST_F(CheckDataset, ProgramThatImitatesARunnerThatCannotStartFails) {
     const auto run = run_of(std::string(honest) + exits_before_main);
     const Check check = check_dataset(*run, dataset());
     ASSERT_TRUE(check.failure);
@@ -80,7 +79,7 @@ TEST_F(CheckDataset, ProgramThatEndsAsIfTheRunnerCouldNotStartHasFailed) {
     EXPECT_THAT(check.failure->hint, HasSubstr("constructor of a global object"));
 }
 
-TEST_F(CheckDataset, ErrorCountsIfTheReferenceGetsItToo) {
+TEST_F(CheckDataset, ErrorIsKeptIfTheReferenceGetsItToo) {
     const auto run = run_of(std::string(honest) + exits_before_main);
     run->reference = [&] { return run_of(std::string(honest) + exits_before_main + "// another file\n"); };
     const Check check = check_dataset(*run, dataset());
@@ -102,7 +101,7 @@ TEST_F(CheckDataset, OutputOfAllSessionsTogetherIsBounded) {
     EXPECT_THAT(run->output, HasSubstr("more, which are not kept"));
 }
 
-TEST_F(CheckDataset, MemoryThatOnlyAProgramLacksIsItsFailure) {
+TEST_F(CheckDataset, LackOfMemoryIsAFailureIfTheReferenceHasEnough) {
     const auto compiled = run_of(honest);
     StageRun* program = nullptr;
     ScarceMemory memory([&] { return program && program->session; });
@@ -117,7 +116,7 @@ TEST_F(CheckDataset, MemoryThatOnlyAProgramLacksIsItsFailure) {
     EXPECT_THAT(check.failure->message, HasSubstr("only while this program runs"));
 }
 
-TEST_F(CheckDataset, MemoryThatTheReferenceLacksTooSkipsTheDataset) {
+TEST_F(CheckDataset, LackOfMemorySkipsTheDatasetIfTheReferenceLacksItToo) {
     const auto compiled = run_of(honest);
     ScarceMemory memory([] { return true; });
     const auto run = with_memory(*compiled, memory);
@@ -128,7 +127,7 @@ TEST_F(CheckDataset, MemoryThatTheReferenceLacksTooSkipsTheDataset) {
     EXPECT_FALSE(check.failure);
 }
 
-TEST_F(CheckDataset, ScratchThatOnlyAProgramAsksForIsItsFailure) {
+TEST_F(CheckDataset, LargeScratchIsAFailureIfOnlyTheProgramAsksForIt) {
     const std::string greedy =
         std::string(honest) + "std::size_t dot_product_scratch_bytes(std::size_t) { return 512 << 20; }\n";
     const auto compiled = run_of(greedy), modest = run_of(honest);

@@ -47,7 +47,7 @@ struct Wrong : testing::Test {
     Plain oracle;
     Problem problem;
     Array expected, actual;
-    double most_s = 3;  // to search for a cause
+    double most_s = 3;  // time limit of the search for a cause
 };
 
 TEST_F(Wrong, NoCauseIsSearchedWhenTheTimeIsUp) {
@@ -62,7 +62,7 @@ TEST_F(Wrong, NoCauseIsSearchedWhenTheTimeIsUp) {
     EXPECT_EQ(explain().place->index, 3u);
 }
 
-TEST_F(Wrong, NothingWhenEqual) { EXPECT_FALSE(compare(oracle, problem, 0, expected, actual)); }
+TEST_F(Wrong, EqualOutputsHaveNoDifference) { EXPECT_FALSE(compare(oracle, problem, 0, expected, actual)); }
 
 TEST_F(Wrong, NaNNeverEqualsAnything) {
     expected.as<float>()[3] = actual.as<float>()[3] = std::nanf("1");
@@ -98,12 +98,12 @@ TEST_F(Wrong, ConstantFactor) {
     EXPECT_TRUE(says(explain(), "1000 times the right one"));
 }
 
-TEST_F(Wrong, NoFactorWhereItRoundsToOne) {
+TEST_F(Wrong, NoFactorIsNamedIfItRoundsToOne) {
     for (float& value : actual.as<float>()) value *= 1.0000005f;
     EXPECT_FALSE(says(explain(), "times the right one"));
 }
 
-TEST_F(Wrong, ScatteredPlacesThatNobodyWritesAreNoReads) {
+TEST_F(Wrong, ScatteredUnwrittenElementsAreNotReportedAsReads) {
     leave_unwritten(100, 200);
     leave_unwritten(300, 400);
     EXPECT_TRUE(says(explain(), "Does any thread write there?"));
@@ -120,14 +120,14 @@ TEST_F(Wrong, NaNs) {
     EXPECT_EQ(explain().cause, cause::nan);
 }
 
-TEST_F(Wrong, SumsThatBeganWithWhatNobodySet) {
+TEST_F(Wrong, SumsThatBeganWithAnUnsetValue) {
     for (float& value : actual.as<float>()) value += -1.6947395e38f;
     EXPECT_TRUE(says(explain(), "Wrong by once 0xFEFEFEFE"));
     actual.as<float>()[7] = 3;
     EXPECT_FALSE(says(explain(), "0xFEFEFEFE"));
 }
 
-TEST(UnsetTerms, AreFoundInSumsThatWrapAndNowhereElse) {
+TEST(UnsetTerms, AreFoundOnlyInSumsThatWrap) {
     Lab lab;
     lab.buffers = {{"bins", ElementType::uint32, Role::output, ""}};
     Array expected(ElementType::uint32, 3);
@@ -146,7 +146,7 @@ TEST(UnsetTerms, AreFoundInSumsThatWrapAndNowhereElse) {
         EXPECT_EQ(hint(0xFEFEFEFEu, other).find("0xFEFEFEFE"), std::string::npos) << other;
 }
 
-/// Return the hint for doubles from 1 on, of which each is changed.
+/// Return the hint for an output of the doubles 1, 2, …, each of which is changed.
 std::string hint_for_doubles(std::size_t count, const std::function<double(double, std::size_t)>& change) {
     Lab lab;
     lab.buffers = {{"out", ElementType::float64, Role::output, ""}};
@@ -162,7 +162,7 @@ std::string hint_for_doubles(std::size_t count, const std::function<double(doubl
     return explain_difference(lab, Plain(), {problem, before, left, nullptr, 0}, *difference, poison, 3).hint;
 }
 
-TEST(Precision, OfFloatIsSeenWhereAllDoublesAreNearlyRight) {
+TEST(Precision, OfFloatIsSuspectedIfAllDoublesAreNearlyRight) {
     const auto to_float = [](double value, std::size_t) { return static_cast<double>(static_cast<float>(value)); };
     EXPECT_NE(hint_for_doubles(1000, to_float).find("value were a float, which holds 7"), std::string::npos);
     EXPECT_NE(hint_for_doubles(1000, [](double value, auto) { return value * (1 + 3e-10); }).find("right, to 9 digits"),
@@ -173,7 +173,7 @@ TEST(Precision, OfFloatIsSeenWhereAllDoublesAreNearlyRight) {
     EXPECT_EQ(hint_for_doubles(1000, few).find("float"), std::string::npos);
 }
 
-TEST(TheEndOfAFewElements, SaysNothingAboutTheGrid) {
+TEST(TheEndOfAFewElements, DoesNotSuggestThatTheGridIsTooSmall) {
     const auto unwritten_end = [](std::size_t count) {
         const Array never = poisoned(ElementType::float64, count, poison);
         return hint_for_doubles(
@@ -183,7 +183,7 @@ TEST(TheEndOfAFewElements, SaysNothingAboutTheGrid) {
     EXPECT_NE(unwritten_end(1000 * 7).find("grid seems too small"), std::string::npos);
 }
 
-TEST_F(Wrong, PlaceHoldsExpectedAndActual) {
+TEST_F(Wrong, PlaceContainsExpectedAndActual) {
     actual.as<float>()[41] = 0.5f;
     const Failure failure = explain();
     ASSERT_TRUE(failure.place);
@@ -193,7 +193,7 @@ TEST_F(Wrong, PlaceHoldsExpectedAndActual) {
     EXPECT_EQ(failure.place->actual, "0.5");
 }
 
-TEST_F(Wrong, TheFirstHypothesisThatReproducesItIsNamed) {
+TEST_F(Wrong, TheFirstHypothesisThatReproducesTheOutputIsNamed) {
     const auto all = [](float value) {
         return [value](std::vector<Array>& outputs) {
             for (float& element : outputs[0].as<float>()) element = value;
@@ -208,7 +208,7 @@ TEST_F(Wrong, TheFirstHypothesisThatReproducesItIsNamed) {
     EXPECT_EQ(explain().cause, cause::wrong_value);
 }
 
-TEST_F(Wrong, HypothesesDoNotSpoilTheRightAnswer) {
+TEST_F(Wrong, HypothesesDoNotChangeTheRightAnswer) {
     oracle.known = {{"mutates", "", "", [](std::vector<Array>& outputs) {
                          outputs[0].as<float>()[0] = -1;
                          return true;
@@ -218,7 +218,7 @@ TEST_F(Wrong, HypothesesDoNotSpoilTheRightAnswer) {
     EXPECT_EQ(problem.arrays[0].as<float>()[0], 1);
 }
 
-TEST(Damage, SaysHowFarOutside) {
+TEST(Damage, MessageStatesTheDistanceFromTheBuffer) {
     Lab lab;
     lab.buffers = {{"a", ElementType::float32, Role::input, ""}, {"out", ElementType::float32, Role::output, ""}};
     EXPECT_NE(explain_damage(lab, {"out", 1000, 1000}).message.find("one past its last element"), std::string::npos);
@@ -228,7 +228,7 @@ TEST(Damage, SaysHowFarOutside) {
     EXPECT_EQ(explain_damage(lab, {"scratch", 1025, 1024}).message,
               "The code writes outside scratch, 2 past its last byte (sums_scratch_bytes asks for 1,024 bytes).");
     lab.divides_scratch = true;
-    const std::string beside = explain_damage(lab, {"scratch", 9, 8}).message;  // of 8, some may be the lab's own
+    const std::string beside = explain_damage(lab, {"scratch", 9, 8}).message;  // 8 bytes can include the lab's own
     EXPECT_NE(beside.find("an array that the lab stores next to it: 2 past its last byte."), std::string::npos)
         << beside;
     EXPECT_EQ(beside.find("8"), std::string::npos);

@@ -7,7 +7,7 @@
 namespace warplab {
 namespace {
 
-/// Doubles its input, and counts what it was asked for.
+/// Doubles its input, and counts the calls of its functions.
 class Doubling : public Oracle {
   public:
     explicit Doubling(std::size_t elements = 4) : elements_(elements) {}
@@ -61,7 +61,7 @@ TEST_F(KnownProblemsTest, EachSeedAndDatasetIsGeneratedAndSolvedOnce) {
     EXPECT_EQ(oracle.solved, 3);
 }
 
-TEST_F(KnownProblemsTest, WhatTakesTooMuchMemoryIsNotKept) {
+TEST_F(KnownProblemsTest, LargeProblemsAreNotKept) {
     const Doubling large(200 << 20);
     for (int i = 0; i < 2; ++i) EXPECT_EQ(solve(large, 21), 42);
     EXPECT_EQ(large.generated, 1) << "the inputs alone fit";

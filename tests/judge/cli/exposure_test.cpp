@@ -1,4 +1,4 @@
-// The course's own folders are closed to the sandbox's user before anything untrusted runs at the level `uid`.
+// Before untrusted code runs at the level `uid`, the judge closes the course's folders to the sandbox's user.
 #include "grader/judge/cli/exposure.h"
 
 #include <gmock/gmock.h>
@@ -43,7 +43,7 @@ TEST_F(Exposure, OtherLevelsChangeNothing) {
     EXPECT_TRUE(is_open("solutions"));
 }
 
-TEST_F(Exposure, FoldersBelowAClosedOneStayAsTheyAre) {
+TEST_F(Exposure, FoldersBelowAClosedOneAreNotChanged) {
     chmod(root_.c_str(), 0750);
     hide(SandboxLevel::uid);
     EXPECT_TRUE(is_open("solutions"));

@@ -42,7 +42,7 @@ class Records : public testing::Test {
         append_record(work_, result, source_);
     }
     fs::path file() const { return records_file(work_, "dot_product"); }
-    /// Every line has to be JSON of its own.
+    /// Parse every line as a JSON document.
     std::vector<Json> lines() const {
         std::ifstream stream(file());
         std::vector<Json> all;
@@ -69,13 +69,13 @@ class Records : public testing::Test {
     fs::path source_ = work_ / "dot_product/01_atomic.cu";
 };
 
-TEST_F(Records, KeepEachTextOnce) {
+TEST_F(Records, KeepEachSourceTextOnce) {
     const Record first = write_source("one\n");
     append(first, 1);
     append(first, 2);
     const Record second = write_source("two\xff\n");
     append(second, 3);
-    append(first, 4);  // its text is kept, though the file is another one now
+    append(first, 4);  // its text is kept, although the file has changed
     std::string kinds;
     for (const Json& line : lines()) kinds += line["kind"] == "source" ? "s" : line["dataset"].get<std::string>();
     EXPECT_EQ(kinds, "s12s34");
@@ -85,7 +85,7 @@ TEST_F(Records, KeepEachTextOnce) {
     EXPECT_EQ(lines()[3]["text"], "two\xEF\xBF\xBD\n");
 }
 
-TEST_F(Records, KeepNoTextThatWasNotJudged) {
+TEST_F(Records, DoNotKeepSourceTextThatWasNotJudged) {
     const Record judged = write_source("as it was\n");
     write_source("edited while it was checked\n");
     append(judged, 1);
@@ -93,7 +93,7 @@ TEST_F(Records, KeepNoTextThatWasNotJudged) {
     EXPECT_EQ(lines()[0]["source_hash"], judged.source_hash);
 }
 
-TEST_F(Records, HalfALineIsDroppedAndWrittenAgain) {
+TEST_F(Records, AnIncompleteLineIsDroppedAndWrittenAgain) {
     const Record source = write_source("one\n");
     append(source, 1);
     const auto begins = fmt::format(R"({{"schema":1,"kind":"source","hash":"{}","te)", source.source_hash);
@@ -104,7 +104,7 @@ TEST_F(Records, HalfALineIsDroppedAndWrittenAgain) {
     EXPECT_EQ(lines()[1]["dataset"], "2");
 }
 
-TEST_F(Records, AWholeLineWithoutItsEndIsKept) {
+TEST_F(Records, ACompleteLineWithoutALineBreakIsKept) {
     const Record source = write_source("one\n");
     append(source, 1);
     fs::resize_file(file(), fs::file_size(file()) - 1);
@@ -113,7 +113,7 @@ TEST_F(Records, AWholeLineWithoutItsEndIsKept) {
     EXPECT_EQ(lines()[1]["dataset"], "1");
 }
 
-TEST_F(Records, ManyAtOnceDoNotMix) {
+TEST_F(Records, ParallelWritersDoNotMixLines) {
     const Record source = write_source(std::string(100'000, 'x'));
     std::vector<std::thread> threads;
     for (int thread = 0; thread < 8; ++thread)
@@ -124,7 +124,7 @@ TEST_F(Records, ManyAtOnceDoNotMix) {
     EXPECT_EQ(lines().size(), 1u + 8 * 20);
 }
 
-TEST_F(Records, BeingKilledLeavesWholeLines) {
+TEST_F(Records, AreCompleteLinesAfterAKill) {
     const Record source = write_source(std::string(300'000, 'x'));
     for (int round = 0; round < 5; ++round) {
         const pid_t child = fork();
@@ -138,11 +138,11 @@ TEST_F(Records, BeingKilledLeavesWholeLines) {
         append(source, -1);
         EXPECT_EQ(lines().back()["dataset"], "-1");
     }
-    EXPECT_GE(lines().size(), 6u);  // the source, and ours each round; a child may be killed in its first write
+    EXPECT_GE(lines().size(), 6u);  // the source, and one of ours per round; a child may be killed in its first write
     EXPECT_EQ(lines().front()["text"].get<std::string>().size(), 300'000u);
 }
 
-TEST_F(Records, SayWhyTheyCannotBeWritten) {
+TEST_F(Records, ReportTheReasonIfTheyCannotBeWritten) {
     const Record source = write_source("one\n");
     std::ofstream(work_ / "dot_product/journal") << "a file where the folder should be";
     try {
@@ -172,7 +172,7 @@ TEST_F(Records, AReportOfAnotherTextIsNotImported) {
     EXPECT_TRUE(lines().empty());
 }
 
-TEST_F(Records, AreReadAsTheyWereWritten) {
+TEST_F(Records, AreReadBackUnchanged) {
     Record result = write_source("one\n");
     result.backend = "cuda";
     result.machine.gpu = "H200";
@@ -187,7 +187,7 @@ TEST_F(Records, AreReadAsTheyWereWritten) {
     EXPECT_FALSE(written[0].contains("machine"));
 }
 
-TEST_F(Records, SayWhichDatasetAlone) {
+TEST_F(Records, NameTheOnlyDatasetOfACheck) {
     const Report one = report("box");
     record_report(work_, one, one.stages[0], "small");
     record_report(work_, one, one.stages[0], "");

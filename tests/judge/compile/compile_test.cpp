@@ -90,7 +90,7 @@ std::string told(const Compilation& result) {
     return result.failure ? result.failure->message + "\n" + result.failure->hint + "\n" + result.log : result.log;
 }
 
-/// What no student should ever read.
+/// Expect no internal names or paths in the messages.
 void expect_nothing_of_ours(const Compilation& result) {
     for (const char* ours :
          {"warplab_cpu", "WARPLAB_CPU", "student.cu", "student.cpp", "student.o", "/cache/", "driver.o"})
@@ -103,7 +103,7 @@ struct Wrong {
     const char* name;
     std::string text;
     const char* cause;
-    std::vector<const char*> words;  // in message, hint or log
+    std::vector<const char*> words;  // each must be in the message, the hint or the log
 };
 
 void PrintTo(const Wrong& wrong, std::ostream* out) { *out << wrong.name; }
@@ -210,7 +210,7 @@ const std::vector<Wrong>& wrong_files() {
 
 class WrongFile : public CompileTest, public testing::WithParamInterface<std::tuple<Backend, Wrong>> {};
 
-TEST_P(WrongFile, FailsForItsCause) {
+TEST_P(WrongFile, FailsWithTheExpectedCause) {
     const auto& [backend, wrong] = GetParam();
     if (const std::string why = why_not(backend); !why.empty()) GTEST_SKIP() << why;
     const Compilation result = compile_text(wrong.text, backend).result;
@@ -229,7 +229,7 @@ INSTANTIATE_TEST_SUITE_P(Compile, WrongFile,
                                           testing::ValuesIn(wrong_files())),
                          wrong_name);
 
-// Files that make a tool fail without naming a mistake: the reference, which compiles, makes each a failure.
+// On these files a tool fails without naming a mistake. Because the reference compiles, each is a failure.
 
 constexpr auto doubled = "#define B0 {\n#define E0 }\n";
 
@@ -241,7 +241,7 @@ std::string nested_by_macros(int levels) {
     return text + fmt::format("void nested() {{ B{0} E{0} }}", levels);
 }
 
-/// 2^levels lines of one warning.
+/// Return code that causes the same warning 2^levels times.
 std::string warned_by_macros(int levels) {
     std::string text = "#define W0 _Pragma(\"message \\\"again and again and again\\\"\")\n";
     for (int i = 1; i <= levels; ++i) text += fmt::format("#define W{0} W{1} W{1}\n", i, i - 1);
@@ -271,7 +271,7 @@ const std::vector<Wrong>& files_that_break_tools() {
 
 class BreaksTools : public CompileTest, public testing::WithParamInterface<Wrong> {};
 
-TEST_P(BreaksTools, IsTheFilesFailure) {
+TEST_P(BreaksTools, IsAFailureOfTheFile) {
     if (const std::string why = why_not(Backend::cpu); !why.empty()) GTEST_SKIP() << why;
     const Compilation result = compile_text(GetParam().text).result;
     ASSERT_EQ(result.verdict, Verdict::failed) << told(result);
@@ -318,13 +318,13 @@ struct InTheirWords {
 
 void PrintTo(const InTheirWords& mistake, std::ostream* out) { *out << mistake.name; }
 
-/// Line 4 of the right file becomes `line`.
+/// Return the right file with `line` in place of its line 4.
 std::string with_line_4(const std::string& line) {
     return right_but("    const std::size_t i = std::size_t{blockIdx.x} * 256 + threadIdx.x;\n",
                      "const std::size_t i = threadIdx.x; " + line + "\n");
 }
 
-/// Of what the rewriter writes, g++ speaks to the student as if it stood in the file.
+/// Mistakes in lines that the rewriter changes: messages must refer to the student's own text.
 const std::vector<InTheirWords>& mistakes_in_rewritten_lines() {
     constexpr auto size_must_be_known = "Line 4: the size of a __shared__ array must be known";
     static const std::vector<InTheirWords> mistakes = {
@@ -359,7 +359,7 @@ const std::vector<InTheirWords>& mistakes_in_rewritten_lines() {
 
 class RewrittenLine : public CompileTest, public testing::WithParamInterface<InTheirWords> {};
 
-TEST_P(RewrittenLine, IsSpokenOfAsTheStudentWroteIt) {
+TEST_P(RewrittenLine, IsReportedAsTheStudentWroteIt) {
     if (const std::string why = why_not(Backend::cpu); !why.empty()) GTEST_SKIP() << why;
     const Compilation result = compile_text(GetParam().text).result;
     ASSERT_TRUE(result.failure);
@@ -371,7 +371,7 @@ TEST_P(RewrittenLine, IsSpokenOfAsTheStudentWroteIt) {
 INSTANTIATE_TEST_SUITE_P(Compile, RewrittenLine, testing::ValuesIn(mistakes_in_rewritten_lines()),
                          [](const auto& info) { return std::string(info.param.name); });
 
-// What compiles.
+// Files that compile.
 
 class EitherBackend : public CompileTest, public testing::WithParamInterface<Backend> {
   protected:
@@ -389,7 +389,7 @@ TEST_P(EitherBackend, RightFileBecomesARunner) {
     EXPECT_THAT(compiled.result.log, IsEmpty());
 }
 
-TEST_P(EitherBackend, WindowsTextIsFine) {
+TEST_P(EitherBackend, WindowsLineEndsAreAccepted) {
     const std::string text = "\xef\xbb\xbf" + std::regex_replace(std::string(right), std::regex("\n"), "\r\n");
     EXPECT_EQ(compile_text(text, GetParam()).result.verdict, Verdict::passed);
     const Compilation broken = compile_text(replaced(text, "add_kernel<<<", "sum_kernel<<<"), GetParam()).result;
@@ -407,7 +407,7 @@ TEST_P(EitherBackend, DefinesReachTheFile) {
     EXPECT_EQ(with({"BLOCK=32"}), Verdict::failed);
 }
 
-TEST_P(EitherBackend, NamesWithSpacesQuotesAndColons) {
+TEST_P(EitherBackend, NamesCanContainSpacesQuotesAndColons) {
     const fs::path file = hand_in(right_but("add_kernel<<<", "sum_kernel<<<"), "a \"b\" (1): c'd.cu");
     const Compilation result = compile_file(file, GetParam()).result;
     EXPECT_THAT(told(result), HasSubstr("Line 9"));
@@ -427,7 +427,7 @@ TEST_F(CompileTest, OutcomesAreKept) {
     }
 }
 
-TEST_F(CompileTest, AWarningIsNoFailureAndIsShown) {
+TEST_F(CompileTest, AWarningIsShownAndIsNotAFailure) {
     if (const std::string why = why_not(Backend::cpu); !why.empty()) GTEST_SKIP() << why;
     const Compilation result = compile_text(right_and("int f(int x) { if (x = 1) return 2; return 3; }")).result;
     EXPECT_EQ(result.verdict, Verdict::passed);
@@ -452,7 +452,7 @@ TEST_F(CompileTest, OnlyFastProgramsAreSplitAtBarriers) {
         request.by_fibers = by_fibers;
         const Compiled first = compile(request), again = compile(request);
         EXPECT_EQ(first.result.verdict, Verdict::passed) << told(first.result);
-        EXPECT_EQ(first.split, again.split);  // also from the cache
+        EXPECT_EQ(first.split, again.split);  // the same from the cache
         return first.split;
     };
     EXPECT_TRUE(is_split(with_barrier, true, false));
@@ -473,7 +473,7 @@ TEST_F(CompileTest, ASplitProgramHasTheWarningsOfTheFile) {
     expect_nothing_of_ours(compiled.result);
 }
 
-TEST_F(CompileTest, AKernelThatCannotBeSplitCompilesAsItIs) {
+TEST_F(CompileTest, AKernelThatCannotBeSplitCompilesUnsplit) {
     if (const std::string why = why_not(Backend::cpu); !why.empty()) GTEST_SKIP() << why;
     const std::string kernel = R"(
 struct Copied { float value; __device__ Copied(float v = 0) : value(v) {} __device__ Copied(const Copied& c) : value(c.value) {} };
@@ -487,7 +487,7 @@ void use(float* out) { keep<Copied><<<1, 2>>>(out); })";
     EXPECT_FALSE(compiled.split);
 }
 
-TEST_F(CompileTest, AnErrorComesWithWhatIsNeeded) {
+TEST_F(CompileTest, ErrorsHaveHintsThatSuggestTheFix) {
     if (const std::string why = why_not(Backend::cpu); !why.empty()) GTEST_SKIP() << why;
     const auto in_kernel = [](const std::string& text) {
         return right_but("if (i < n) out", text + " if (i < n) out");
@@ -541,12 +541,12 @@ TEST_F(CompileTest, AnErrorComesWithWhatIsNeeded) {
     }
 }
 
-TEST_F(CompileTest, AMessageHasNoNameOfOurs) {
-    using compilation::without_our_names;
-    EXPECT_EQ(without_our_names("warplab_cpu::IfShuffled<T> f(unsigned int, T, warplab_cpu::Line)"),
+TEST_F(CompileTest, MessagesContainNoInternalNames) {
+    using compilation::without_internal_names;
+    EXPECT_EQ(without_internal_names("warplab_cpu::IfShuffled<T> f(unsigned int, T, warplab_cpu::Line)"),
               "T f(unsigned int, T)");
-    EXPECT_EQ(without_our_names("no match for ‘warplab_cpu::Anything’"), "the types do not match here");
-    EXPECT_EQ(without_our_names("in expansion of macro ‘WARPLAB_CPU_KERNEL’"), "the types do not match here");
+    EXPECT_EQ(without_internal_names("no match for ‘warplab_cpu::Anything’"), "the types do not match here");
+    EXPECT_EQ(without_internal_names("in expansion of macro ‘WARPLAB_CPU_KERNEL’"), "the types do not match here");
 }
 
 TEST_F(CompileTest, RefusedFeatureIsNamed) {
@@ -559,8 +559,8 @@ TEST_F(CompileTest, RefusedFeatureIsNamed) {
     EXPECT_THAT(result.failure->hint, HasSubstr("BACKEND=cuda"));
 }
 
-// The rewriter sees these, and no GPU would take them either.
-TEST_F(CompileTest, WhatIsNotCudaIsACompileError) {
+// The rewriter finds these mistakes, and nvcc would refuse the files as well.
+TEST_F(CompileTest, InvalidCudaIsACompileError) {
     if (const std::string why = why_not(Backend::cpu); !why.empty()) GTEST_SKIP() << why;
     for (const std::string& text : {right_but("add_kernel<<<", "add_kernel< <<"), right_but("(a, b, out, n);", ";"),
                                     right_but("__global__ void", "__global__ int")}) {
@@ -571,7 +571,7 @@ TEST_F(CompileTest, WhatIsNotCudaIsACompileError) {
     }
 }
 
-TEST_F(CompileTest, MissingFileAndFolder) {
+TEST_F(CompileTest, AMissingFileOrFolderIsReported) {
     EXPECT_EQ(compile_file(folder_ / "none.cu").result.failure->cause, cause::missing_file);
     EXPECT_EQ(compile_file(folder_).result.failure->cause, cause::missing_file);
     EXPECT_THAT(told(compile_file(folder_).result), HasSubstr("is a folder"));
@@ -612,7 +612,7 @@ TEST_P(LongText, GivesAShortReport) {
     EXPECT_LT(told(result).size(), 10'000u);
 }
 
-// In the sandbox.
+// Compilations in the sandbox.
 
 class Sandboxed : public CompileTest, public testing::WithParamInterface<SandboxLevel> {
   protected:
@@ -629,7 +629,7 @@ class Sandboxed : public CompileTest, public testing::WithParamInterface<Sandbox
 INSTANTIATE_TEST_SUITE_P(Compile, Sandboxed, testing::Values(SandboxLevel::uid, SandboxLevel::namespaces),
                          [](const auto& info) { return std::string(sandbox_name(info.param)); });
 
-TEST_P(Sandboxed, SameErrorsAsWithout) {
+TEST_P(Sandboxed, ReportsTheSameErrorsAsWithoutASandbox) {
     const std::string text = right_but("add_kernel<<<", "sum_kernel<<<");
     EXPECT_THAT(told(compile_text(text, Backend::cpu, GetParam()).result), HasSubstr("Line 9: ‘sum_kernel’"));
 }
@@ -679,7 +679,7 @@ TEST_P(Sandboxed, IncludeBuiltByMacrosFindsNothing) {
 
 TEST_F(CompileTest, EndlessCompilationIsEnded) {
     if (const std::string why = why_not(Backend::cpu); !why.empty()) GTEST_SKIP() << why;
-    // Each level asks for two of the level below: 2^40 types.
+    // Each level instantiates two types of the level below: 2^40 types.
     const fs::path bomb = hand_in(right_and(R"(
 template <int depth, long path> struct Tree {
     static constexpr long value = Tree<depth - 1, path * 2>::value + Tree<depth - 1, path * 2 + 1>::value;
@@ -700,7 +700,7 @@ long bomb() { return Tree<40, 0>::value; })"));
                 testing::AnyOf(std::string(cause::compile_timeout), std::string(cause::out_of_memory)));
 }
 
-TEST_F(CompileTest, NvccIsAskedBesides) {
+TEST_F(CompileTest, NvccAlsoCompilesTheFile) {
     if (find_nvcc().empty()) GTEST_SKIP() << "nvcc is missing";
     const auto ask = [&](const std::string& text) {
         return ask_nvcc({lab(),
@@ -720,7 +720,7 @@ TEST_F(CompileTest, NvccIsAskedBesides) {
     }
 }
 
-// The parts.
+// Tests of single parts.
 
 TEST(Diagnostics, ReadsEveryCompilersLines) {
     const auto found = compilation::read_diagnostics(
@@ -754,7 +754,7 @@ TEST(Diagnostics, ErrorsOfATemplateMoveToTheLineThatUsesIt) {
     EXPECT_EQ(errors[0].column, 5);
 }
 
-TEST(Diagnostics, AMacrosErrorIsToldWhereItIsUsed) {
+TEST(Diagnostics, AMacrosErrorIsReportedAtItsUse) {
     const auto found = compilation::read_diagnostics(
         "x.cu:10:17: error: expected ‘)’ before numeric constant\nx.cu:32:32: note: in expansion of macro ‘BLOCK_Y’\n",
         "x.cu");
@@ -777,7 +777,7 @@ TEST(Diagnostics, ABraceThatIsNotClosedComesFirst) {
     EXPECT_EQ(errors[1].line, 36);
 }
 
-TEST(Diagnostics, WhatIsSaidTwiceIsShownOnce) {
+TEST(Diagnostics, RepeatedMessagesAreShownOnce) {
     const Diagnostic error{"s.cu", 2, 9, "error", "bad"}, note{"s.cu", 1, 1, "note", "see here"};
     EXPECT_EQ(compilation::select({error, note, error, note}, "s.cu", "error", true).size(), 2u);
 }
@@ -825,7 +825,7 @@ TEST(Diagnostics, ColumnsOfRewrittenLinesAreMovedBack) {
     EXPECT_EQ(at(25), 0) << "a bracket is not looked for";
 }
 
-TEST_F(CompileTest, ASpentBudgetDoesNotReachTheReference) {
+TEST_F(CompileTest, AnExhaustedBudgetDoesNotStopTheReference) {
     CompileRequest request{lab(), lab().stages.front(), hand_in(right),      Backend::cpu,
                            {},    SandboxLevel::none,   test::build_folder()};
     request.budget = std::make_shared<Budget>(0, 0);
@@ -834,22 +834,22 @@ TEST_F(CompileTest, ASpentBudgetDoesNotReachTheReference) {
     EXPECT_NE(compile(request).result.verdict, Verdict::passed);
 }
 
-TEST(Diagnostics, ThousandsFarDownALongFileTakeNoTime) {
+TEST(Diagnostics, ThousandsOfErrorsInALongFileTakeLittleTime) {
     const std::string source(900'000, '\n');
     std::vector<Diagnostic> many(10'000, {"student.cu", 899'000, 1, "warning", "no return"});
     const auto begin = std::chrono::steady_clock::now();
     compilation::move_columns(many, source, "#line 1\n" + source);
-    compilation::leave_out_our_names(many, source);
+    compilation::omit_internal_names(many, source);
     EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(5));
     EXPECT_EQ(many.size(), 10'000u);
 }
 
-TEST(Diagnostics, NamesOfTheBackendAreLeftOut) {
-    using compilation::without_our_names;
-    EXPECT_EQ(without_our_names("‘warplab_cpu::Given<int>’ and ‘warplab_cpu::Taker<float>’"), "‘int’ and ‘float’");
-    EXPECT_EQ(without_our_names("‘WARPLAB_CPU_LINE’"), "the types do not match here");
-    EXPECT_EQ(without_our_names("warplab_cpu::A<"), "the types do not match here");
-    EXPECT_EQ(without_our_names("warplab_cpu::"), "the types do not match here");
+TEST(Diagnostics, InternalNamesOfTheBackendAreOmitted) {
+    using compilation::without_internal_names;
+    EXPECT_EQ(without_internal_names("‘warplab_cpu::Given<int>’ and ‘warplab_cpu::Taker<float>’"), "‘int’ and ‘float’");
+    EXPECT_EQ(without_internal_names("‘WARPLAB_CPU_LINE’"), "the types do not match here");
+    EXPECT_EQ(without_internal_names("warplab_cpu::A<"), "the types do not match here");
+    EXPECT_EQ(without_internal_names("warplab_cpu::"), "the types do not match here");
 }
 
 TEST(HandIn, CommentsAreBlankedOut) {
@@ -857,7 +857,7 @@ TEST(HandIn, CommentsAreBlankedOut) {
     EXPECT_EQ(compilation::without_comments(text), "a     \n     d \"/*\" '\"'     \n1'000'000      f\n");
 }
 
-TEST(HandIn, RawStringsAreNoDirectivesAndBeginNoComments) {
+TEST(HandIn, RawStringsContainNoDirectivesOrComments) {
     const std::string text =
         "a R\"x(\n#include \"../x\" )\" /* )x\" b /* c */ u8R\"(//)\" // d\nBAR\"(//)\" R\"e\\(//\n";
     EXPECT_EQ(compilation::without_comments(text),

@@ -56,18 +56,18 @@ TEST(ObjectFile, NamesItsSections) {
     EXPECT_THAT(*names, testing::ElementsAre("", ".text", std::string(64, 'x'), ".interp", ".shstrtab"));
 }
 
-TEST(ObjectFile, BrokenBytesAreNoObject) {
+TEST(ObjectFile, BrokenBytesAreNotAnObjectFile) {
     const std::string object = object_with({".text", ".shstrtab"});
     for (std::size_t size = 0; size < object.size(); ++size)
         EXPECT_FALSE(section_names(object.substr(0, size))) << size;
     for (std::size_t at = 0; at < object.size(); ++at) {
         std::string changed = object;
         changed[at] = '\xff';
-        section_names(changed);  // must not read outside; the sanitizers of `make soak` look
+        section_names(changed);  // must not read beyond the bytes; the sanitizers of `make soak` check this
     }
 }
 
-TEST(ObjectFile, SectionsThatChangeTheStartAreABreach) {
+TEST(ObjectFile, SectionsThatChangeTheProgramsStartAreRefused) {
     for (const char* name :
          {".interp", ".dynamic", ".dynsym", ".init", ".fini", ".plt", ".got", ".note.ABI-tag", ".gnu.lto_.opts",
           ".gnu.warning.main", ".gnu.version_r", ".hash", ".interp.\x1b[2J", ".preinit_array", ".preinit_array.0"}) {
@@ -77,7 +77,7 @@ TEST(ObjectFile, SectionsThatChangeTheStartAreABreach) {
     }
 }
 
-TEST(ObjectFile, SectionsOfOrdinaryCodeAreNone) {
+TEST(ObjectFile, SectionsOfOrdinaryCodeAreAccepted) {
     for (const char* name : {"",
                              ".text._Z1fv",
                              ".rela.text",

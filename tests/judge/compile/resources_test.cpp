@@ -5,7 +5,7 @@
 namespace warplab {
 namespace {
 
-// Of nvcc 13.0, shortened.
+// The output of nvcc 13.0, shortened.
 constexpr auto report = R"(ptxas info    : 0 bytes gmem
 ptxas info    : Compiling entry function '_ZN34_GLOBAL__N__89b8bf71_4_t_cu__Z1fPf1hEiPf' for 'sm_90'
 ptxas info    : Function properties for _ZN34_GLOBAL__N__89b8bf71_4_t_cu__Z1fPf1hEiPf
@@ -28,18 +28,18 @@ TEST(ResourceReport, GivesEachKernelItsRegisters) {
     EXPECT_EQ(kernels.at("h").spilled_bytes, 0);
 }
 
-TEST(ResourceReport, OfInstancesTheMost) {
+TEST(ResourceReport, ReportsTheMaximumOverATemplatesInstances) {
     const auto kernels = read_resource_report(report);
     EXPECT_EQ(kernels.at("k").registers, 12);
     EXPECT_EQ(kernels.at("k").spilled_bytes, 12);
 }
 
-TEST(ResourceReport, SaysNothingOfOtherWords) {
+TEST(ResourceReport, IgnoresOtherText) {
     EXPECT_TRUE(read_resource_report("").empty());
     EXPECT_TRUE(read_resource_report("Used 7 registers\nnvcc fatal : Unsupported gpu architecture").empty());
 }
 
-TEST(ResourceReport, ReadsNamesThatStandForLongTypesOrAreNotWhole) {
+TEST(ResourceReport, ReadsAbbreviatedAndTruncatedNames) {
     std::string types = "St4pairIiiE", last = "_";  // each pair of pairs is twice as long
     for (const char digit : std::string("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ")) {
         types += "S_IS" + last + "S" + last + "E";
@@ -55,7 +55,7 @@ TEST(ResourceReport, ReadsNamesThatStandForLongTypesOrAreNotWhole) {
         EXPECT_EQ(named(odd), odd);
 }
 
-TEST(PlainKernelName, LeavesTheNameAlone) {
+TEST(PlainKernelName, ReturnsOnlyTheName) {
     EXPECT_EQ(plain_kernel_name("sum_kernel"), "sum_kernel");
     EXPECT_EQ(plain_kernel_name("ours::sum_kernel<256, pair<int, int>>"), "sum_kernel");
     EXPECT_EQ(plain_kernel_name("void (anonymous namespace)::sum_kernel<4>(int (*)(int), float*)"), "sum_kernel");

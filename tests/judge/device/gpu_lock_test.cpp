@@ -33,7 +33,7 @@ class GpuLocks : public testing::Test {
     std::atomic<int> waiting_ = 0;
 };
 
-TEST_F(GpuLocks, AreSharedByThoseWhoDoNotTime) {
+TEST_F(GpuLocks, AreSharedByJudgesThatDoNotTime) {
     const GpuLock one = take(with_others), another = take(with_others);
     EXPECT_EQ(waiting_, 0);
 }
@@ -43,7 +43,7 @@ TEST_F(GpuLocks, OfDifferentGpusAreIndependent) {
     EXPECT_EQ(waiting_, 0);
 }
 
-TEST_F(GpuLocks, KeepOthersAwayWhileOneTimes) {
+TEST_F(GpuLocks, ExcludeOthersWhileOneJudgeTimes) {
     std::optional<GpuLock> timing = take(alone);
     auto check = take_later(with_others), another_timing = take_later(alone);
     EXPECT_EQ(check.wait_for(20ms), std::future_status::timeout);
@@ -53,7 +53,7 @@ TEST_F(GpuLocks, KeepOthersAwayWhileOneTimes) {
     EXPECT_EQ(waiting_, 2);
 }
 
-TEST_F(GpuLocks, LetOneWhoTimesGoBeforeThoseWhoComeLater) {
+TEST_F(GpuLocks, GiveATimingJudgePriorityOverLaterJudges) {
     std::optional<GpuLock> check = take(with_others);
     std::string order;
     auto timing = take_later(alone, [&] { order += 't'; });
@@ -64,31 +64,31 @@ TEST_F(GpuLocks, LetOneWhoTimesGoBeforeThoseWhoComeLater) {
     EXPECT_EQ(order, "tc");
 }
 
-TEST_F(GpuLocks, KnowWhetherAnotherJudgeUsedTheGpuMeanwhile) {
+TEST_F(GpuLocks, DetectWhetherAnotherJudgeUsedTheGpu) {
     std::optional<GpuLock> first = take(with_others);
-    EXPECT_FALSE(first->had_company());
+    EXPECT_FALSE(first->another_judge_ran());
     const GpuLock on_another_gpu = take(with_others, "b");
-    EXPECT_FALSE(first->had_company());
+    EXPECT_FALSE(first->another_judge_ran());
     std::optional<GpuLock> second = take(with_others);
-    EXPECT_TRUE(second->had_company());
+    EXPECT_TRUE(second->another_judge_ran());
     second.reset();
-    EXPECT_TRUE(first->had_company());
+    EXPECT_TRUE(first->another_judge_ran());
     auto waits = take_later(alone);
     first.reset();
     waits.get();
     const GpuLock timing = take(alone);
-    EXPECT_FALSE(timing.had_company());
+    EXPECT_FALSE(timing.another_judge_ran());
 }
 
-TEST_F(GpuLocks, JudgesThatWaitAreNoCompany) {
+TEST_F(GpuLocks, WaitingJudgesDoNotCountAsUsingTheGpu) {
     std::optional<GpuLock> first = take(with_others);
     auto waits = take_later(alone);
-    EXPECT_FALSE(first->had_company());
+    EXPECT_FALSE(first->another_judge_ran());
     first.reset();
     waits.get();
 }
 
-TEST(GpuLock, WaitsForNobodyIfTheFolderCannotBeWritten) {
+TEST(GpuLock, DoesNotWaitIfTheFolderCannotBeWritten) {
     const GpuLock one("/proc/none", "a", alone, {}), another("/proc/none", "a", alone, {});
 }
 

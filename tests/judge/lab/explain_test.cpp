@@ -23,7 +23,7 @@ std::size_t count_one_by_one(const Reach& reach, std::size_t n) {
     return sum;
 }
 
-TEST(Reach, HandlesAsManyAsOneByOne) {
+TEST(Reach, CountsTheSameElementsAsALoop) {
     constexpr std::size_t n = 1000;
     const Reach cases[] = {{.end = 300},
                            {.end = n, .period = 7, .first = 2, .run = 3},
@@ -61,7 +61,7 @@ TEST(Reach, CountsThreadsWhoseIndexExchangesBlockAndThread) {
 
 // --- names ---
 
-TEST(NamePrefix, TellsTailsFromGridsThatAreTooSmall) {
+TEST(NamePrefix, DistinguishesTailsFromGridsThatAreTooSmall) {
     const auto cause = [](std::size_t n, std::size_t kept) { return name_prefix(n, kept, nouns).cause; };
     EXPECT_EQ(cause(100000, 99840), "tail_lost");
     EXPECT_EQ(cause(257, 256), "tail_lost");
@@ -86,7 +86,7 @@ TEST(NamePrefix, WritesCodeWithoutSeparators) {
               "Round the number of blocks up, (n + 1024 - 1) / 1024, and let threads past the end do nothing.");
 }
 
-TEST(DescribePart, SaysWhichOfEveryPeriod) {
+TEST(DescribePart, NamesTheElementsOfEachPeriod) {
     const auto describe = [](std::size_t period, std::size_t first, std::size_t run, bool others) {
         return describe_part({.period = period, .first = first, .run = run, .others = others}, nouns);
     };
@@ -95,7 +95,7 @@ TEST(DescribePart, SaysWhichOfEveryPeriod) {
     EXPECT_EQ(describe(16, 4, 4, false), "Of every 16 elements only numbers 4 to 7 are counted.");
 }
 
-// --- guesses: each mistake is found among all others, for a sum of numbers that no two mistakes share ---
+// --- guesses: each mistake is found among all others, because no two mistakes give the same sum ---
 
 std::uint64_t weight(std::size_t i) { return (i + 1) * 0x9e3779b97f4a7c15ull; }
 
@@ -131,7 +131,7 @@ TEST(Guess, FindsEveryFamily) {
 
 // --- outputs ---
 
-/// Doubles its input, to 1 in 1000.
+/// Doubles its input, with a relative tolerance of 0.001.
 class Double : public Oracle {
   public:
     Problem generate(const Dataset&, std::uint64_t, std::size_t) const override {
@@ -161,7 +161,7 @@ class OutputTest : public testing::Test {
     void SetUp() override { std::fill_n(before_[0].as<float>().begin(), 1003, old_); }
 };
 
-TEST_F(OutputTest, FindsWhatIsUnwritten) {
+TEST_F(OutputTest, FindsUnwrittenElements) {
     EXPECT_EQ(unwritten_where([](std::size_t) { return false; })->cause, "never_written");
     EXPECT_EQ(unwritten_where([](std::size_t i) { return i < 768; })->cause, "tail_lost");
     EXPECT_EQ(unwritten_where([](std::size_t i) { return i % 4 != 2; })->cause, "component_lost");
@@ -169,7 +169,7 @@ TEST_F(OutputTest, FindsWhatIsUnwritten) {
     EXPECT_FALSE(unwritten_where([](std::size_t i) { return i % 97 < i % 5; }));
 }
 
-TEST_F(OutputTest, AcceptsWhatTheOracleAccepts) {
+TEST_F(OutputTest, AcceptsTheSameValuesAsTheOracle) {
     EXPECT_EQ(unwritten_where([](std::size_t i) { return i < 768; }, 1.0005f)->cause, "tail_lost");
     EXPECT_FALSE(unwritten_where([](std::size_t i) { return i < 768; }, 1.002f));
 }
@@ -184,7 +184,7 @@ TEST_F(OutputTest, NamesTheFirstFormulaThatGivesEveryElement) {
     EXPECT_TRUE(output.is_wrong(0));
 }
 
-TEST(Confirmed, PredictsWhatWasFound) {
+TEST(Confirmed, PredictsTheOutputThatWasFound) {
     Problem problem{{}, {}, {Array(ElementType::uint32, 2)}};
     const std::vector<Array> actual{Array(ElementType::uint32, 2)};
     const auto found = first_fit({problem, problem.arrays, actual}, {[] { return Guess(); },

@@ -15,7 +15,7 @@ TEST(Array, IsZeroedAndAligned) {
     for (const double value : array.as<double>()) EXPECT_EQ(value, 0);
 }
 
-TEST(Array, MayBeEmpty) {
+TEST(Array, CanBeEmpty) {
     const Array array(ElementType::int32, 0);
     EXPECT_EQ(array.bytes(), 0u);
     EXPECT_TRUE(array.as<std::int32_t>().empty());
@@ -23,14 +23,14 @@ TEST(Array, MayBeEmpty) {
     EXPECT_EQ(array.part(0, 0).count(), 0u);
 }
 
-TEST(Array, CopiesShareAndClonesDoNot) {
+TEST(Array, CopiesShareStorageAndClonesDoNot) {
     Array array(ElementType::int32, 10), copy = array, clone = array.clone();
     array.as<std::int32_t>()[3] = 7;
     EXPECT_EQ(copy.as<std::int32_t>()[3], 7);
     EXPECT_EQ(clone.as<std::int32_t>()[3], 0);
 }
 
-TEST(Array, PartsAreViewsThatKeepTheStorageAlive) {
+TEST(Array, PartsShareTheStorageAndKeepItAlive) {
     Array part;
     {
         Array array(ElementType::uint8, 10);
@@ -67,7 +67,7 @@ TEST(Oracle, WithoutToleranceEveryBitCounts) {
     EXPECT_FALSE(exact.takes(infinity, -infinity));
 }
 
-TEST(Oracle, NanIsNeverRight) {
+TEST(Oracle, NanIsNeverAccepted) {
     for (const Tolerance tolerance : {Tolerance{0, 0}, Tolerance{1e300, 1}}) {
         const WithTolerance oracle(tolerance);
         EXPECT_FALSE(oracle.takes(NAN, NAN));
@@ -85,7 +85,7 @@ TEST(Oracle, TolerancesAddUp) {
     EXPECT_FALSE(oracle.takes(10, std::numeric_limits<double>::infinity()));
 }
 
-TEST(Oracle, AssumesNothing) {
+TEST(Oracle, DefaultFunctionsMakeNoAssumptions) {
     const WithTolerance oracle({0, 0});
     Array part;
     EXPECT_FALSE(oracle.reference_part({}, 0, 0, 0, part));

@@ -1,4 +1,4 @@
-// Compares modelled times with the committed timings. It takes minutes, so it runs only when asked for; its output is
+// Compares modelled times with the committed timings. It takes minutes, so it runs only on request; its output is
 // grader/judge/predict/COMPARED.md.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -133,7 +133,7 @@ struct Variant {
     std::string defines;
 };
 
-/// Write the solution with these macros into a folder of its own. Return the file.
+/// Write the solution with these macros to a separate folder, and return the file.
 fs::path write_variant(const fs::path& folder, const Lab& lab, const Stage& stage, const Json& defines) {
     std::ifstream solution(lab.root / "solutions" / lab.name / (stage.id + ".cu"));
     const fs::path file = folder / (stage.id + ".cu");

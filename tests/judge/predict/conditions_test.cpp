@@ -14,7 +14,7 @@ TEST(ForeignCondition, IsNamedWithItsLine) {
               "line 2 depends on __CUDA_ARCH__, which may differ on a GPU");
 }
 
-TEST(ForeignCondition, MayBeWrittenInManyWays) {
+TEST(ForeignCondition, IsFoundInEverySpelling) {
     for (const char* text :
          {"#if defined(__WARPLAB_CPU__)", "#  ifndef __CUDACC__", "%:ifdef __GNUC__", "#if 1\n#elif __x86_64__",
           "#if \\\n  __CUDA_ARCH__ > 800", "/**/ #ifdef __WARPLAB_CPU__", "#if __has_include(<cooperative_groups.h>)",
@@ -53,7 +53,7 @@ TEST(ForeignCondition, IsFoundInAMacroOfTheFile) {
     EXPECT_NE(find_foreign_condition("#ifndef __WARPLAB_CPU__\n#define __WARPLAB_CPU__ 0\n#endif"), "");
 }
 
-TEST(ForeignCondition, IsFoundWithoutADirectiveForIt) {
+TEST(ForeignCondition, IsFoundOutsideOfDirectives) {
     EXPECT_THAT(find_foreign_condition("int a;\nint gpu = TEXT(__WARPLAB_CPU__)[0] == '_';"), HasSubstr("line 2"));
     EXPECT_NE(find_foreign_condition("bool gpu = __GNUC__ > 99;"), "");
     EXPECT_NE(find_foreign_condition("bool gpu = __WARPLAB\\\n_CPU__;"), "");

@@ -1,4 +1,4 @@
-// The intermediate code of GCC, and what it says about a kernel.
+// Parsing of GCC's intermediate code, and the properties of kernels that follow from it.
 #include "grader/judge/predict/gimple.h"
 
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@
 namespace warplab::predict {
 namespace {
 
-// As g++ 12 writes it, for: for (i = first; i < n; ++i) sum += a[i] * b[i]; *out = sum;
+// Output of g++ 12 for: for (i = first; i < n; ++i) sum += a[i] * b[i]; *out = sum;
 constexpr auto loop = R"(
 ;; Function warplab_cpu::run_body<k()::<lambda()> > (_ZN11warplab_cpu8run_bodyIZ1kvEUlvE_EEvT_, funcdef_no=1, decl_uid=2, cgraph_uid=3, symbol_order=4)
 
@@ -78,14 +78,14 @@ TEST(Gimple, FunctionsBlocksAndStatementsAreRead) {
     EXPECT_EQ(phi.from, (std::vector{3, 2}));
 }
 
-TEST(Gimple, AnythingElseIsNoFunction) {
+TEST(Gimple, OtherTextIsNotAFunction) {
     EXPECT_TRUE(read_gimple("").empty());
     EXPECT_TRUE(read_gimple("what is this\n<bb 2>\n").empty());
     EXPECT_EQ(read_gimple(";; Function f (no end\n<bb 2>\ngimple_assign <\ngimple_call <x\n# gimple_phi <\n").size(),
               1u);
 }
 
-// As g++ 12 writes it, for: if (t < half) s[t] += s[t + half];
+// Output of g++ 12 for: if (t < half) s[t] += s[t + half];
 constexpr auto short_if = R"(
 ;; Function warplab_cpu::run_body<k()::<lambda()> > (_ZN11warplab_cpu8run_bodyIZ1kvEUlvE_EEvT_, funcdef_no=1, decl_uid=2, cgraph_uid=3, symbol_order=4)
 
@@ -170,7 +170,7 @@ TEST(Code, FunctionThatDoesNotMatchIsLeftOut) {
     EXPECT_EQ(code.size(), 0u);
 }
 
-TEST(HookCalls, DamagedProgramsHaveNone) {
+TEST(HookCalls, AreEmptyForDamagedPrograms) {
     EXPECT_TRUE(find_hook_calls("").empty());
     EXPECT_TRUE(find_hook_calls(std::string("\x7f"
                                             "ELF") +

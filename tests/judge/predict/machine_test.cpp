@@ -1,4 +1,4 @@
-// The files of GPUs: every number that was not measured has its source.
+// The files of GPUs give a source for every number that was not measured.
 #include "grader/judge/predict/machine.h"
 
 #include <gtest/gtest.h>
@@ -36,7 +36,7 @@ TEST(Machines, AgreeWithTheTableOfGpus) {
     }
 }
 
-TEST(Machines, WithoutCalibrationHaveASourceForEveryNumberAndWiderIntervals) {
+TEST(Machines, IfUncalibratedHaveASourceForEveryNumberAndWiderIntervals) {
     const Machine calibrated = read_machine(folder, "h200");
     for (const std::string& name : known_machines(folder)) {
         const Machine machine = read_machine(folder, name);

@@ -1,4 +1,4 @@
-// Replays of small traces that are written here.
+// Replays of small traces that the tests write.
 #include "grader/judge/predict/replay.h"
 
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::size_t sectors_per_block = 64, sampled_blocks = 8;
 
-/// A trace of launches that read one memory of a gigabyte, each block its own sectors.
+/// A trace of launches that read an allocation of a gigabyte; each block reads its own sectors.
 class Reads {
   public:
     Reads() {
@@ -37,7 +37,7 @@ class Reads {
     Residency residency_{.bytes = {0}};
 };
 
-// As g++ 12 writes it, for an atomicCAS() in line 4.
+// Output of g++ 12 for an atomicCAS() in line 4.
 constexpr auto swap = R"(
 ;; Function warplab_cpu::run_body<k()::<lambda()> > (_ZN11warplab_cpu8run_bodyIZ1kvEUlvE_EEvT_, funcdef_no=1, decl_uid=2, cgraph_uid=3, symbol_order=4)
 
@@ -65,12 +65,12 @@ KernelTime swap_words(const std::vector<std::uint32_t>& lane_words) {
     return replay(machine, trace, launch, code, 32, residency, nullptr);
 }
 
-TEST(Replay, ACompareAndSwapIsRepeatedWhereAnotherThreadChangedTheWord) {
+TEST(Replay, ACompareAndSwapIsRepeatedIfAnotherThreadChangedTheWord) {
     std::vector<std::uint32_t> words(32);
     std::iota(words.begin(), words.end(), 0u);
     const KernelTime apart = swap_words(words), together = swap_words(std::vector<std::uint32_t>(32, 0));
     const std::size_t issue = static_cast<std::size_t>(Resource::issue);
-    // The second warp repeats each lane's once; on one word, only one of 64 lanes succeeds at a time.
+    // On two sets of words, the second warp repeats each lane's once; on one word, one of 64 lanes succeeds at a time.
     EXPECT_LT(apart.busy[issue], 5);
     EXPECT_GT(together.busy[issue], 60 * 10 / 4.0);
     EXPECT_GT(together.clocks, 10 * apart.clocks);
@@ -85,7 +85,7 @@ TEST(Replay, ALargeLaunchIsReadFromMemoryEachTime) {
     EXPECT_GT(reads.memory_clocks(many), 0.8 * first);
 }
 
-TEST(Replay, ASmallLaunchDoesNotBringAWholeMemoryIntoTheL2) {
+TEST(Replay, ASmallLaunchDoesNotLoadAWholeAllocationIntoTheL2) {
     constexpr std::uint64_t many = 200'000;
     Reads reads;
     const double first = reads.memory_clocks(many);
@@ -93,7 +93,7 @@ TEST(Replay, ASmallLaunchDoesNotBringAWholeMemoryIntoTheL2) {
     EXPECT_GT(reads.memory_clocks(many), 0.8 * first);
 }
 
-TEST(Replay, WhatFitsIsReadFromTheL2TheSecondTime) {
+TEST(Replay, DataThatFitsIsReadFromTheL2TheSecondTime) {
     constexpr std::uint64_t few = 2'000;  // 4 MB
     Reads reads;
     EXPECT_GT(reads.memory_clocks(few), 0);

@@ -1,4 +1,4 @@
-// Traces come from a submission's process: a damaged one is refused, whatever it holds.
+// Traces come from a submission's process, so every damaged trace must be refused.
 #include "grader/judge/predict/trace_reader.h"
 
 #include <gtest/gtest.h>

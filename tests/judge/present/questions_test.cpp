@@ -27,27 +27,27 @@ TEST(Questions, QuestionComesBeforeTheHint) {
     EXPECT_EQ(ask_first(failed("tail_lost", "Round up.")).checks[0].failure->message, "What happened.");
 }
 
-TEST(Questions, HintWithoutAQuestionStays) {
+TEST(Questions, AHintWithoutAQuestionIsShown) {
     EXPECT_EQ(hint_of(failed("own_cause_of_a_lab", "Do this.")), "Do this.");
     EXPECT_EQ(hint_of(failed(cause::compile_error, "Do this.")), "Do this.");
 }
 
-TEST(Questions, NothingIsPromisedIfThereIsNoHint) { EXPECT_EQ(hint_of(failed("tail_lost", "")), ""); }
+TEST(Questions, NoHintIsMentionedIfThereIsNone) { EXPECT_EQ(hint_of(failed("tail_lost", "")), ""); }
 
-TEST(Questions, FindingsHaveThem) {
+TEST(Questions, FindingsHaveQuestions) {
     StageReport stage;
     stage.check_mode.emplace();
     stage.check_mode->findings = {{.cause = cause::race, .hint = "A barrier belongs here."}};
     EXPECT_THAT(ask_first(stage).check_mode->findings[0].hint, HasSubstr("is first? HINT=1"));
 }
 
-TEST(Questions, SharedMistakesOfThreadsHaveOne) {
+TEST(Questions, CommonMistakesWithThreadsHaveAQuestion) {
     for (const char* cause : {cause::not_launched, cause::never_written, cause::out_of_bounds, cause::race,
                               cause::divergent_barrier, cause::deadlock, cause::uninitialised, cause::kept_state})
         EXPECT_THAT(std::string(question_about(cause)), EndsWith("?")) << cause;
 }
 
-TEST(Questions, DefectsThatTheSanitizerFindsHaveOne) {
+TEST(Questions, DefectsThatTheSanitizerFindsHaveAQuestion) {
     for (const char* cause : {cause::race,
                               cause::atomic_race,
                               cause::divergent_barrier,

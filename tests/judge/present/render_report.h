@@ -1,5 +1,5 @@
 #pragma once
-// All parts of a report's printout in one text.
+// Renders all parts of a report as one text.
 
 #include <string>
 

@@ -29,14 +29,14 @@ TEST(Render, RaceWithRightOutputsAsApproved) {
     test::expect_approved("stage_racing.txt", render_stage(test::racing_stage(), {}));
 }
 
-TEST(Render, EverythingFitsEightyColumns) {
-    // The compiler's words stay as they are.
+TEST(Render, EveryLineFitsEightyColumns) {
+    // Lines of the compiler are not wrapped.
     auto report = test::sample_report();
     report.stages[2].compilation.log.clear();
     EXPECT_LE(test::widest_line(test::render_report(report, {})), 80u);
 }
 
-TEST(Render, WarningsAreToldWhereSomethingIsWrong) {
+TEST(Render, WarningsAreShownForStagesThatDidNotPass) {
     StageReport stage = test::racing_stage();
     stage.compilation.log = "02.cu:6: warning: 'sum' may be used uninitialized\n";
     EXPECT_THAT(render_stage(stage, {}), HasSubstr("may be used uninitialized"));
@@ -44,7 +44,7 @@ TEST(Render, WarningsAreToldWhereSomethingIsWrong) {
     EXPECT_THAT(render_stage(stage, {}), Not(HasSubstr("may be used uninitialized")));
 }
 
-TEST(Render, NoteThatMayExplainIsALikelyReason) {
+TEST(Render, ANoteThatCanExplainAFailureIsALikelyReason) {
     StageReport stage = test::sample_report().stages[1];
     stage.check_mode->findings = {{.cause = "absent_lane", .note = true, .message = "the value of lane 31"}};
     EXPECT_THAT(render_stage(stage, {}), HasSubstr("the value of lane 31"));
@@ -62,7 +62,7 @@ TEST(Render, EveryPrintoutNamesBackendAndSandbox) {
     }
 }
 
-TEST(Render, NoEscapeSequenceOfAStudentReachesTheTerminal) {
+TEST(Render, EscapeSequencesOfAStudentDoNotReachTheTerminal) {
     auto report = test::sample_report();
     const std::string attack =
         "\033[2J\x9b"

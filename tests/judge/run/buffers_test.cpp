@@ -42,7 +42,7 @@ struct Fixture : testing::Test {
     std::size_t out_stride = 256 + guard;
 };
 
-TEST_F(Fixture, ReadsBackWhatWasWrittenPerSlot) {
+TEST_F(Fixture, ReadsBackEachSlot) {
     Array contents(ElementType::float32, 10);
     contents.as<float>()[9] = 2.5f;
     buffers.write(0, 2, contents);
@@ -76,17 +76,17 @@ TEST_F(Fixture, NamesTheFirstElementThatChanged) {
     EXPECT_EQ(buffers.first_change(0, 2, before), 4u);
 }
 
-TEST_F(Fixture, AnUntouchedOutputHoldsThePoison) {
+TEST_F(Fixture, AnUntouchedOutputContainsThePoison) {
     const Array expected = poisoned(ElementType::uint8, 13, buffers.poison().output);
     const Array found = buffers.read(1, 0);
     EXPECT_TRUE(std::equal(found.data(), found.data() + 13, expected.data()));
 }
 
-TEST_F(Fixture, NoDamageAtFirst) {
+TEST_F(Fixture, NewBuffersAreUndamaged) {
     for (std::uint32_t slot = 0; slot < 3; ++slot) EXPECT_FALSE(buffers.find_damage(slot));
 }
 
-TEST_F(Fixture, SeesASingleByteRightBehindTheEnd) {
+TEST_F(Fixture, DetectsASingleByteWrittenPastTheEnd) {
     const std::uint8_t byte = 0;
     memory.regions[1]->write(guard + 1 * out_stride + 13, &byte, 1);
     EXPECT_FALSE(buffers.find_damage(0));
@@ -96,7 +96,7 @@ TEST_F(Fixture, SeesASingleByteRightBehindTheEnd) {
     EXPECT_EQ(damage->index, 13);
 }
 
-TEST_F(Fixture, SeesAWriteBeforeTheFirstElement) {
+TEST_F(Fixture, DetectsAWriteBeforeTheFirstElement) {
     const float value = 1;
     memory.regions[0]->write(guard - sizeof value, &value, sizeof value);
     const auto damage = buffers.find_damage(0);
@@ -105,7 +105,7 @@ TEST_F(Fixture, SeesAWriteBeforeTheFirstElement) {
     EXPECT_EQ(damage->index, -1);
 }
 
-TEST_F(Fixture, SeesAWriteBehindTheScratch) {
+TEST_F(Fixture, DetectsAWritePastTheScratchMemory) {
     const std::uint8_t byte = 0;
     memory.regions[2]->write(guard + 100, &byte, 1);
     const auto damage = buffers.find_damage(2);

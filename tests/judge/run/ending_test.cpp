@@ -23,7 +23,7 @@ StatusPage in_a_call() {
     return page;
 }
 
-TEST(Ending, ByExitQuotesWhatWasPrintedLast) {
+TEST(Ending, ByExitQuotesTheLastOutput) {
     const Ended ended = with_status(2, "counting\nrunner: cannot open the memory\n");
     const StatusPage page = in_a_call();
     const Failure failure = explain_end({ended, page, ""});
@@ -33,7 +33,7 @@ TEST(Ending, ByExitQuotesWhatWasPrintedLast) {
         << failure.message;
 }
 
-TEST(Ending, ByTimeOfAGridWithProgressIsNoEndlessLoop) {
+TEST(Ending, ByTimeoutOfAGridWithProgressIsNotCalledAnEndlessLoop) {
     Ended ended{};
     ended.how = End::timed_out;
     const StatusPage page = in_a_call();
@@ -45,7 +45,7 @@ TEST(Ending, ByTimeOfAGridWithProgressIsNoEndlessLoop) {
     EXPECT_NE(failure.hint.find("gridDim.x * blockDim.x"), std::string::npos) << failure.hint;
 }
 
-TEST(Ending, ByExitIsNotQuotedWhereNothingWasPrinted) {
+TEST(Ending, ByExitWithoutOutputQuotesNothing) {
     const Ended ended = with_status(0, "");
     const StatusPage page = in_a_call();
     EXPECT_EQ(explain_end({ended, page, ""}).message.find("printed"), std::string::npos);
@@ -76,7 +76,7 @@ Failure faulted(Fault fault, const char* detail, bool launched = false) {
     return explain_end({ended, page, ""});
 }
 
-TEST(Ending, ByAFaultHasTheHintThatFitsIt) {
+TEST(Ending, ByAFaultHasTheFaultsHint) {
     EXPECT_NE(faulted(Fault::aborted, "abort() was called").hint.find("An assert(), abort()"), std::string::npos);
     EXPECT_EQ(faulted(Fault::refused, "kernel k was called without <<<grid, block>>>").hint, "");
     EXPECT_NE(

@@ -67,7 +67,7 @@ TEST(Inbox, RefusesOtherBytes) {
     }
 }
 
-TEST(Inbox, DistinguishesSilenceFromAClosedEnd) {
+TEST(Inbox, DistinguishesAnEmptyPipeFromAClosedOne) {
     Pipe pipe;
     Inbox inbox;
     EXPECT_EQ(inbox.read(pipe.judge.get(), protocol::Ask::run), Read::nothing);
@@ -91,7 +91,7 @@ TEST(Inbox, RefusesAnAnswerWithAnInvalidField) {
     EXPECT_EQ(read([](auto& answer) { answer.wall_s = std::numeric_limits<double>::quiet_NaN(); }), Read::violation);
 }
 
-TEST(Inbox, MakesNumbersOfForgedFindingsValid) {
+TEST(Inbox, CorrectsInvalidNumbersInForgedFindings) {
     StatusPage page{};
     page.finding_count = ~0u;
     for (RawFinding& finding : page.findings) finding.line = -1, finding.other_line = std::numeric_limits<int>::min();

@@ -72,8 +72,8 @@ TEST(Session, TakesAWellFormedAnswer) {
     EXPECT_TRUE(session.alive());
 }
 
-/// Processes that leave a quarter of a processor to any other process there, each in a session of its own: the kernel
-/// may share the processors among sessions.
+/// Three processes that keep a processor busy and leave a quarter of it to a fourth one. Each is in its own session,
+/// because the kernel may divide a processor by sessions.
 class Neighbours {
   public:
     explicit Neighbours(int processor) {
@@ -104,7 +104,7 @@ class Neighbours {
     pid_t processes_[3];
 };
 
-/// Return a program that computes for so long on the processor of its neighbours and then answers.
+/// Return a program that computes for some seconds on its neighbours' processor and then answers.
 std::string computing(double seconds, int processor) {
     return std::string(answer) +
            fmt::format(
@@ -121,7 +121,7 @@ TEST(Session, GivesAStarvedProgramMoreTime) {
     EXPECT_FALSE(reply.failure) << reply.failure->message;
 }
 
-TEST(Session, StarvationHardlyUsesTheBudget) {
+TEST(Session, WaitingForAProcessorHardlyUsesTheBudget) {
     const int processor = sched_getcpu();
     Session session = child(computing(1, processor), std::make_shared<Budget>(2, 100));
     const Neighbours neighbours(processor);
@@ -139,7 +139,7 @@ TEST(Session, ReportsTheRunnersCudaError) {
     EXPECT_NE(reply.failure->message.find("in the call: bad [31m"), std::string::npos) << reply.failure->message;
 }
 
-// What a runner tells of one finding: its kind and a line, the rest is 0.
+// The packet of one finding, with its kind and a line; all other fields are 0.
 constexpr auto finding = R"(
 def finding(kind=1, line=7):
     words = bytearray(SIZE)
@@ -153,7 +153,7 @@ std::string telling_findings(const std::string& program) {
            program;
 }
 
-TEST(Session, KeepsWhatCheckModeToldBeforeTheAnswer) {
+TEST(Session, KeepsFindingsThatArriveBeforeTheAnswer) {
     Session session =
         child(telling_findings("channel.recv(99999); send(*finding()); send(*finding(line=9)); send(*answer())\n"
                                "os.pwrite(4, bytes(os.fstat(4).st_size), 0); time.sleep(5)"));
@@ -164,7 +164,7 @@ TEST(Session, KeepsWhatCheckModeToldBeforeTheAnswer) {
     EXPECT_EQ(found[1].line, 9);
 }
 
-TEST(Session, KeepsWhatCheckModeToldBeforeACrash) {
+TEST(Session, KeepsFindingsThatArriveBeforeACrash) {
     Session session = child(telling_findings("channel.recv(99999); send(*finding()); os.abort()"));
     EXPECT_TRUE(ask_run(session).failure);
     EXPECT_EQ(session.findings().size(), 1u);
@@ -197,7 +197,7 @@ INSTANTIATE_TEST_SUITE_P(Session, Violation,
                                          "send(*answer(ask=1))", "send(*answer(event_s=float('nan')))",
                                          "send(*answer(event_s=-1.0))"));
 
-TEST(Session, CatchesAnAnswerToNoQuestion) {
+TEST(Session, RefusesAnAnswerWithoutARequest) {
     Session session =
         child(std::string(answer) + "channel.recv(99999); send(*answer()); send(*answer()); time.sleep(5)");
     EXPECT_FALSE(ask_run(session).failure);
@@ -272,7 +272,7 @@ TEST(Session, TakesStatus90ForAFailedCudaCheck) {
     EXPECT_NE(reply.failure->message.find("x.cu:7"), std::string::npos) << reply.failure->message;
 }
 
-TEST(Session, DoesNotBelieveTheStatusPage) {
+TEST(Session, DoesNotTrustTheStatusPage) {
     Session session = child("page = os.pwrite(4, b'\\xff' * 700, 0); os.kill(os.getpid(), 11)");
     const Session::Reply reply = ask_run(session);
     ASSERT_TRUE(reply.failure);

@@ -1,4 +1,4 @@
-// The folders that a compiler exposes to graded code, for every way in which the PATH leads to it.
+// The folders that a compiler exposes to graded code, for each way to find the compiler through PATH.
 #include "grader/judge/sandbox/compilers.h"
 
 #include <fmt/format.h>
@@ -48,7 +48,7 @@ class Compilers : public testing::Test {
     fs::path home_;
 };
 
-/// Answers of a g++ with this prefix to the three queries.
+/// Return the answers of a g++ with this prefix to the three queries.
 std::string answers(const std::string& prefix, const std::string& driver) {
     return fmt::format(
         "case \"$*\" in\n"
@@ -62,7 +62,7 @@ std::string answers(const std::string& prefix, const std::string& driver) {
         prefix, driver);
 }
 
-TEST_F(Compilers, SystemsOwnNeedsNothing) {
+TEST_F(Compilers, SystemCompilerNeedsNoOtherFolders) {
     const fs::path found = find_program("g++");
     if (!found.string().starts_with("/usr/")) GTEST_SKIP() << "g++ lies elsewhere";
     const CompilerPlaces places = gcc_places(found);
@@ -70,14 +70,14 @@ TEST_F(Compilers, SystemsOwnNeedsNothing) {
     EXPECT_THAT(places.folders, IsEmpty());
 }
 
-TEST_F(Compilers, ScriptInAHomeFolderExposesNothingOfIt) {
+TEST_F(Compilers, ScriptInAHomeFolderDoesNotExposeTheFolder) {
     if (access("/usr/bin/g++", X_OK) != 0) GTEST_SKIP() << "there is no /usr/bin/g++";
     const CompilerPlaces places = gcc_places(script("bin/g++", "exec /usr/bin/g++ \"$@\""));
     EXPECT_EQ(places.program, "/usr/bin/g++");
     EXPECT_THAT(places.folders, IsEmpty());
 }
 
-TEST_F(Compilers, LinkInAHomeFolderExposesNothingOfIt) {
+TEST_F(Compilers, LinkInAHomeFolderDoesNotExposeTheFolder) {
     if (access("/usr/bin/g++", X_OK) != 0) GTEST_SKIP() << "there is no /usr/bin/g++";
     fs::create_symlink("/usr/bin/g++", home_ / "g++");
     const CompilerPlaces places = gcc_places(home_ / "g++");
@@ -104,7 +104,7 @@ TEST_F(Compilers, WrapperThatFindsItsCompilerOnThePathIsFollowedToo) {
     EXPECT_EQ(gcc_places(script("g++", answers(prefix, "x86_64-conda-linux-gnu-g++"))).program, driver);
 }
 
-TEST_F(Compilers, WrapperThatSaysWhereFilesAreIsKept) {
+TEST_F(Compilers, WrapperThatSetsSearchPathsIsKept) {
     if (access("/usr/bin/g++", X_OK) != 0) GTEST_SKIP() << "there is no /usr/bin/g++";
     folders({"extra/include", "private"});
     const fs::path include = home_ / "extra/include";
@@ -114,13 +114,13 @@ TEST_F(Compilers, WrapperThatSaysWhereFilesAreIsKept) {
     EXPECT_THAT(places.folders, UnorderedElementsAre(include, wrapper));
 }
 
-TEST_F(Compilers, ScriptThatNamesNoCompilerIsNone) {
+TEST_F(Compilers, ScriptThatNamesNoCompilerIsNotACompiler) {
     EXPECT_EQ(gcc_places(script("g++", "echo hello")).program, "");
     EXPECT_EQ(nvcc_places(script("nvcc", "echo hello")).program, "");
     EXPECT_EQ(gcc_places("").program, "");
 }
 
-TEST_F(Compilers, NvccExposesItsToolkitWithoutWhatLiesBesideIt) {
+TEST_F(Compilers, NvccExposesOnlyItsToolkit) {
     folders({"cuda/nvvm", "cuda/include", "cuda/targets/x86_64-linux/lib", "cuda/samples", "bin"});
     fs::create_directory_symlink("targets/x86_64-linux/lib", home_ / "cuda/lib64");
     const fs::path nvcc = binary("cuda/bin/nvcc");

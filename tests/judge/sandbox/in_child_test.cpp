@@ -28,7 +28,7 @@ TEST(ComputeApart, ReturnsNothingAfterACrashOrAnException) {
     EXPECT_EQ(compute_in_child(60, []() -> Strings { _exit(0); }), Strings{});
 }
 
-TEST(ComputeApart, ReturnsNothingIfItTakesTooLongOrIsTooMuch) {
+TEST(ComputeApart, ReturnsNothingIfItTakesTooLongOrReturnsTooMuch) {
     EXPECT_EQ(compute_in_child(0.1,
                                []() -> Strings {
                                    for (;;) pause();

@@ -1,5 +1,5 @@
-// What hostile or broken programs do, one deed a call; process_test compiles and runs it in every sandbox level.
-// Each is bounded, so that a sandbox that fails does no harm to the machine the tests run on.
+// Does what hostile or broken programs do, one action per run; process_test runs it at every sandbox level. Each action
+// is limited, so that a failing sandbox does no harm to the machine that runs the tests.
 
 #include <arpa/inet.h>
 #include <dirent.h>
@@ -27,7 +27,7 @@
 
 namespace {
 
-/// 0 when it worked, else says why not and gives 1.
+/// Return the exit status: 0 if the call worked; if not, print the error and return 1.
 int worked(bool yes) {
     if (!yes) std::printf("%s\n", std::strerror(errno));
     return yes ? 0 : 1;
@@ -38,10 +38,10 @@ int sleep_stubbornly() {
     signal(SIGINT, SIG_IGN);
     signal(SIGHUP, SIG_IGN);
     for (int i = 0; i < 20; ++i) sleep(1);
-    return worked(write(3, "x", 1) == 1);  // nobody ended us
+    return worked(write(3, "x", 1) == 1);  // still running
 }
 
-/// Leaves a process behind that no longer belongs to its session or parent. It holds descriptor 3.
+/// Leave a process behind that no longer belongs to this session or parent. It keeps descriptor 3 open.
 int leave_daemon() {
     if (fork() == 0) {
         setsid();
@@ -52,7 +52,7 @@ int leave_daemon() {
     return 0;
 }
 
-/// How many processes could be started, at most `wanted`. They hold descriptor 3 and end by themselves.
+/// Start up to `wanted` processes and print their number. They keep descriptor 3 open and end by themselves.
 int fork_many(int wanted) {
     int made = 0;
     for (; made < wanted; ++made) {
@@ -125,7 +125,7 @@ sockaddr_un abstract_address(const char* name) {
     return address;
 }
 
-/// As the GPU's driver does with each context. That others get through to it must not be.
+/// Listen on the kind of socket that the GPU's driver opens for each context. No other program may reach it.
 int listen_as_the_driver(const char* name) {
     const int line = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
     const sockaddr_un here = abstract_address(name);
@@ -149,7 +149,7 @@ int list_descriptors() {
     return 0;
 }
 
-/// Write what arrives on descriptor 3 to 4, and prints the first byte of a descriptor that came along.
+/// Copy packets from descriptor 3 to 4, and print the first byte of the file whose descriptor came with a packet.
 int answer_packets() {
     char byte[64], space[CMSG_SPACE(sizeof(int))];
     iovec part{byte, sizeof byte};
@@ -177,13 +177,13 @@ int store_key(const char* words) {
     return 0;
 }
 
-/// Return a key of this name, which the program that started us may hold.
+/// Look for a key with this name in the keyrings that the starting program may have left.
 int find_key(const char* name) {
     return worked(syscall(SYS_keyctl, KEYCTL_SEARCH, KEY_SPEC_SESSION_KEYRING, "user", name, 0) >= 0);
 }
 
-/// Return whether the limit of core dumps can be changed to 0, with which the kernel starts the machine's program for
-/// them. 1 is the only value with which it does not.
+/// Try to change the limit of core dumps to 0: then the kernel would start the machine's program for core dumps. Only
+/// the value 1 prevents this.
 int change_core_limit() {
     rlimit limit{};
     getrlimit(RLIMIT_CORE, &limit);
@@ -202,7 +202,7 @@ int start_thread() {
     return worked(ran);
 }
 
-/// Print the refused system calls among those that no lab needs.
+/// Make system calls that no lab needs, and print those that are refused.
 int call_the_kernel() {
     const struct {
         const char* name;

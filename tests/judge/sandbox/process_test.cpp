@@ -32,7 +32,7 @@ namespace {
 namespace fs = std::filesystem;
 using testing::HasSubstr;
 
-/// Return a folder that every user may enter, gone when the tests end.
+/// Return a folder that every user may enter; it is removed when the tests end.
 const fs::path& scratch() {
     struct Folder {
         fs::path path;
@@ -94,8 +94,8 @@ std::string level_name(const testing::TestParamInfo<SandboxLevel>& info) {
 INSTANTIATE_TEST_SUITE_P(Process, EveryLevel,
                          testing::Values(SandboxLevel::none, SandboxLevel::uid, SandboxLevel::namespaces), level_name);
 
-/// A pipe whose other end the child and all it starts hold: closed = none of them lives. Who ends by itself rather
-/// than being ended writes to it.
+/// A pipe whose other end is open in the child and in all processes that it starts. If the pipe is closed, all of them
+/// have ended. A process that ends by itself, without being killed, writes to the pipe.
 struct Lifeline {
     int ends[2];
     Lifeline() { EXPECT_EQ(pipe2(ends, O_CLOEXEC), 0); }
@@ -153,7 +153,7 @@ TEST_P(EveryLevel, WallClockLimitEndsStubbornProgram) {
     EXPECT_LT(ended.wall_s, 5);
 }
 
-TEST_P(EveryLevel, ClockCanBeRestarted) {
+TEST_P(EveryLevel, TimeLimitCanBeRestarted) {
     policy.limits.wall_s = 0.3;
     Process process = begin({"stubborn"});
     process.restart_clock(100);
@@ -171,10 +171,10 @@ TEST_P(EveryLevel, ProgramWithProgressHasMoreTime) {
     const Ended ended = process.finish();
     EXPECT_EQ(ended.how, End::timed_out);
     EXPECT_TRUE(ended.made_progress);
-    EXPECT_GE(asked, 3);  // once a second, until three times the limit are over
+    EXPECT_GE(asked, 3);  // once a second, until three times the limit has passed
 }
 
-TEST_P(EveryLevel, KillEndsEverything) {
+TEST_P(EveryLevel, KillEndsAllProcesses) {
     Lifeline line;
     Process process = begin({"daemon_and_spin"}, {line.for_child()});
     line.let_go();
@@ -186,7 +186,7 @@ TEST_P(EveryLevel, KillEndsEverything) {
     EXPECT_EQ(process.finish().status, SIGKILL);
 }
 
-TEST_P(EveryLevel, DestructorEndsEverything) {
+TEST_P(EveryLevel, DestructorEndsAllProcesses) {
     Lifeline line;
     {
         Process process = begin({"daemon_and_spin"}, {line.for_child()});
@@ -196,7 +196,7 @@ TEST_P(EveryLevel, DestructorEndsEverything) {
     EXPECT_TRUE(line.all_dead());
 }
 
-TEST_P(EveryLevel, KilledWhileItStartsLeavesNothing) {
+TEST_P(EveryLevel, KillDuringTheStartLeavesNoProcess) {
     for (int microseconds = 0; microseconds < 8000; microseconds += 200) {
         Lifeline line;
         Process process = begin({"spin"}, {line.for_child()});
@@ -217,7 +217,7 @@ TEST_P(EveryLevel, DaemonDoesNotOutliveItsParent) {
     EXPECT_TRUE(line.all_dead());
 }
 
-TEST_P(EveryLevel, ForkBombIsLimitedAndDies) {
+TEST_P(EveryLevel, ForkBombIsLimitedAndEnds) {
     if (!sandboxed() && geteuid() == 0) GTEST_SKIP() << "the kernel limits no processes of root";
     Lifeline line;
     policy.limits.processes = 20;
@@ -271,7 +271,7 @@ TEST_P(EveryLevel, WritableFolderIsShared) {
     fs::remove_all(folder);
 }
 
-TEST_P(EveryLevel, PacketsAndDescriptorsPass) {
+TEST_P(EveryLevel, PacketsAndDescriptorsReachTheProgram) {
     int ends[2], answers[2];
     ASSERT_EQ(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends), 0);
     ASSERT_EQ(pipe2(answers, O_CLOEXEC), 0);
@@ -333,8 +333,8 @@ TEST_P(EveryLevel, EnvironmentIsCleared) {
     EXPECT_EQ(run_to_end(command, policy, {"COLOUR=blue"}).output, "blue\n");
 }
 
-TEST_P(EveryLevel, WhatTheJudgeAsksForStandsAgainstTheCallersThreads) {
-    setenv("WARPLAB_THREADS", "2", 1);  // as a batch sets it; check mode asks for one
+TEST_P(EveryLevel, ThreadsOfThePolicyOverrideTheCallersEnvironment) {
+    setenv("WARPLAB_THREADS", "2", 1);  // as in a batch; the sanitizer's policy sets it to 1
     const auto command = std::vector<std::string>{mischief().string(), "environment", "WARPLAB_THREADS"};
     EXPECT_EQ(run_to_end(command, policy, {"WARPLAB_THREADS=1"}).output, "1\n");
     EXPECT_EQ(run_to_end(command, policy).output, "2\n");
@@ -346,15 +346,15 @@ TEST_P(EveryLevel, ProgramOnTheGpuSeesTheJudgesGpu) {
     EXPECT_EQ(run({"environment", "CUDA_VISIBLE_DEVICES"}).output, "not set\n");
     policy.gpu = true;
     EXPECT_EQ(run({"environment", "CUDA_VISIBLE_DEVICES"}).output, "3\n");
-    policy.gpu_node = 3;  // the one that it sees is the first then
+    policy.gpu_node = 3;  // the program then sees only this one, as the first
     EXPECT_EQ(run({"environment", "CUDA_VISIBLE_DEVICES"}).output, sandboxed() ? "not set\n" : "3\n");
-    setenv("CUDA_VISIBLE_DEVICES", "MIG-part", 1);  // which has many
+    setenv("CUDA_VISIBLE_DEVICES", "MIG-part", 1);  // a part of a GPU
     EXPECT_EQ(run({"environment", "CUDA_VISIBLE_DEVICES"}).output, "MIG-part\n");
     unsetenv("CUDA_VISIBLE_DEVICES");
 }
 
-TEST_P(EveryLevel, OneGpuOfManyIsSeen) {
-    const int number = 1'000'000 + 2 * getpid();  // other tests run beside this one
+TEST_P(EveryLevel, OnlyOneOfSeveralGpusIsVisible) {
+    const int number = 1'000'000 + 2 * getpid();  // differs from that of parallel tests
     const fs::path own = "/dev/nvidia" + std::to_string(number), other = "/dev/nvidia" + std::to_string(number + 1);
     if (geteuid() != 0 || !sandboxed() || access("/dev", W_OK) != 0) GTEST_SKIP() << "GPUs are files made in /dev";
     for (const auto& node : {own, other}) std::ofstream(node) << "seen";
@@ -374,23 +374,23 @@ TEST_P(EveryLevel, WorkingDirectoryIsSet) {
               mischief().parent_path().string() + "\n");
 }
 
-TEST_P(EveryLevel, ManyAtOnce) {
+TEST_P(EveryLevel, ManyProgramsRunAtOnce) {
     std::vector<Process> processes;
     for (int i = 0; i < 8; ++i) processes.push_back(begin({"exit", std::to_string(i)}));
     for (int i = 0; i < 8; ++i) EXPECT_EQ(processes[static_cast<std::size_t>(i)].finish().status, i);
 }
 
-// What only a sandbox prevents. At level `none` the same deeds succeed, which shows that they would do harm.
+// Actions that only a sandbox prevents. They succeed at the level `none`, which shows that they are harmful.
 
 TEST_P(EveryLevel, SecretFilesCannotBeRead) {
-    const fs::path secret = scratch() / "secret";  // what course_secret leaves: readable by its owner alone
+    const fs::path secret = scratch() / "secret";  // like course_secret's file, which only its owner can read
     std::ofstream(secret) << "the seed";
     chmod(secret.c_str(), 0600);
     const Ended ended = run({"read", secret.string()});
     EXPECT_EQ(ended.status == 0, !sandboxed()) << ended.output;
 }
 
-TEST_P(EveryLevel, FilesNotListedCannotBeRead) {
+TEST_P(EveryLevel, UnlistedFilesCannotBeRead) {
     const fs::path solution = scratch() / "solution.cu";
     std::ofstream(solution) << "the answer";
     const Ended ended = run({"read", solution.string()});
@@ -399,7 +399,7 @@ TEST_P(EveryLevel, FilesNotListedCannotBeRead) {
     EXPECT_EQ(run({"read", solution.string()}).output, "the answer\n");
 }
 
-TEST_P(EveryLevel, NothingElseCanBeWritten) {
+TEST_P(EveryLevel, OtherFilesCannotBeWritten) {
     const fs::path folder = scratch() / "open";
     fs::create_directory(folder);
     chmod(folder.c_str(), 0777);
@@ -435,7 +435,7 @@ TEST_P(EveryLevel, JudgeCannotBeReached) {
     EXPECT_EQ(run({"read", "/proc/" + judge + "/mem"}).status, 1);
 }
 
-TEST_P(EveryLevel, RootIsGivenUpForGood) {
+TEST_P(EveryLevel, RootCannotBeRegained) {
     if (!sandboxed() || geteuid() != 0) GTEST_SKIP();
     EXPECT_NE(run({"who"}).output, "0");
     EXPECT_EQ(run({"become_root"}).status, 1);
@@ -471,7 +471,7 @@ TEST_P(EveryLevel, ProgramsCannotDetachFromTheJudge) {
     EXPECT_EQ(run({"prctl", std::to_string(PR_GET_DUMPABLE)}).status, 1) << "gives 1, and is allowed";
 }
 
-TEST_P(EveryLevel, CrashesStartNoProgramOutside) {
+TEST_P(EveryLevel, CrashesStartNoProgramOutsideTheSandbox) {
     if (!sandboxed()) GTEST_SKIP();
     for (const Activity activity : {Activity::compile, Activity::run}) {
         policy.activity = activity;
@@ -479,7 +479,7 @@ TEST_P(EveryLevel, CrashesStartNoProgramOutside) {
     }
 }
 
-TEST_P(EveryLevel, KeyringsAreEmptyAndKeepNothing) {
+TEST_P(EveryLevel, KeyringsAreEmptyAndCannotBeUsed) {
     const std::string name = "warplab-judges-key";
     const long ring = syscall(SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, "warplab-test");
     if (ring < 0) GTEST_SKIP() << "no keyrings here";
@@ -490,7 +490,7 @@ TEST_P(EveryLevel, KeyringsAreEmptyAndKeepNothing) {
     }
 }
 
-TEST_P(EveryLevel, BudgetIsForAllProcessesTogether) {
+TEST_P(EveryLevel, AllProcessesShareTheBudget) {
     policy.budget = std::make_shared<Budget>(100, 0.5);
     Ended ended;
     for (int i = 0; i < 20 && ended.how != End::budget_spent; ++i) {
@@ -501,13 +501,13 @@ TEST_P(EveryLevel, BudgetIsForAllProcessesTogether) {
     EXPECT_TRUE(policy.budget->spent());
 }
 
-TEST_P(EveryLevel, BudgetCountsWaitingToo) {
+TEST_P(EveryLevel, BudgetAlsoCountsWaiting) {
     policy.budget = std::make_shared<Budget>(0.5, 100);
     EXPECT_EQ(run({"stubborn"}).how, End::budget_spent);
     EXPECT_EQ(run({"exit", "0"}).how, End::budget_spent);
 }
 
-TEST_P(EveryLevel, SocketOfTheDriverReachesNobody) {
+TEST_P(EveryLevel, NobodyCanConnectToTheDriversSocket) {
     if (GetParam() != SandboxLevel::uid) GTEST_SKIP();
     policy.activity = Activity::run;
     policy.gpu = true;
@@ -522,13 +522,13 @@ TEST_P(EveryLevel, SocketOfTheDriverReachesNobody) {
     close(server);
 }
 
-TEST_P(EveryLevel, SharedMemoryIsLimitedWhereThereAreControlGroups) {
+TEST_P(EveryLevel, ControlGroupsLimitSharedMemory) {
     if (!sandboxed() || access("/sys/fs/cgroup/memory/cgroup.procs", W_OK) != 0) GTEST_SKIP();
     policy.limits.memory_bytes = 64 << 20;
     EXPECT_EQ(run({"shared_memory", "200000000"}).how, End::out_of_memory);
 }
 
-TEST_P(EveryLevel, TwoSandboxesAreTwoUsers) {
+TEST_P(EveryLevel, TwoSandboxesHaveDifferentUsers) {
     if (!sandboxed() || geteuid() != 0) GTEST_SKIP();
     Lifeline line;
     Process first = begin({"spin"}, {line.for_child()});
@@ -540,7 +540,7 @@ TEST_P(EveryLevel, TwoSandboxesAreTwoUsers) {
     EXPECT_GT(std::atoi(second.output.c_str()), 60000);
 }
 
-/// Overhead of a sandbox: build/tests --gtest_also_run_disabled_tests --gtest_filter='*SandboxCost*'
+/// Print the overhead of a sandbox: build/tests --gtest_also_run_disabled_tests --gtest_filter='*SandboxCost*'
 TEST(SandboxCost, DISABLED_PrintsMillisecondsAStart) {
     std::map<SandboxLevel, std::vector<double>> taken_ms;
     for (int i = 0; i < 50; ++i)

@@ -1,4 +1,4 @@
-// A program that other processes starve gets more time; one that starves itself does not.
+// A program gets more time if other processes keep it from a processor, but not if its own threads do.
 #include "grader/judge/sandbox/process_tree.h"
 
 #include <gtest/gtest.h>
@@ -22,7 +22,7 @@ TEST(ProcessorTimeOf, EndedThreadsCounts) {
     EXPECT_GT(processor_time(getpid()).used_s - before_s, 0.25);
 }
 
-TEST(WasStarved, IfItWaitedAndUsedLittle) {
+TEST(WasStarved, IsTrueIfTheProgramWaitedAndUsedLittleTime) {
     const ProcessorTime before{1, {{7, 2}}};
     EXPECT_TRUE(was_starved(before, {1.4, {{7, 2.6}}}, 1));
     EXPECT_FALSE(was_starved(before, {1.6, {{7, 2.6}}}, 1));

@@ -15,7 +15,7 @@ __global__ void k() {
     return tile[0];
 })";
 
-/// The array whose index ends at `column`, where a macro moved the column if it is no bracket's.
+/// Return the array whose index ends at `column`. If there is no bracket, a macro has moved the column.
 std::string array_in(const std::string& line, std::uint32_t column, const std::string& type) {
     return indexed_array({line, column, type}, file);
 }
@@ -38,7 +38,7 @@ TEST(ArrayNames, TakesTheOnlyArrayWithSuchDimensionsIfTheColumnMoved) {
     EXPECT_EQ(array_in("part[t] = 1;", 3, "float [32]"), "part");
 }
 
-TEST(ArrayNames, TakesNoneWhereSeveralAreLikely) {
+TEST(ArrayNames, TakesNoneIfSeveralAreLikely) {
     EXPECT_EQ(array_in("bins[t] = own[t];", 3, "int [16]"), "");
     EXPECT_EQ(array_in("PUT(t);", 3, "int [16]"), "");
     EXPECT_EQ(array_in("(&tile)[0][t] = 0;", 13, "float [32]"), "");

@@ -37,21 +37,21 @@ TEST(MayBeSwapped, BlocksDoNotDependOnTheDataset) {
     EXPECT_TRUE(may_be_swapped({on("small", {launch("k", 3, 256)}), on("large", {launch("k", 900, 256)})}));
 }
 
-TEST(MayBeSwapped, AGridOfOneSizeMayBeABlock) {
+TEST(MayBeSwapped, ConstantGridSizesMayBeSwappedWithTheBlock) {
     EXPECT_TRUE(may_be_swapped({on("small", {launch("k", 512, 256)}), on("large", {launch("k", 512, 256)})}));
     EXPECT_FALSE(may_be_swapped({on("small", {launch("k", 256, 4)}), on("large", {launch("k", 256, 4)})}));
     EXPECT_FALSE(may_be_swapped({on("the only one", {launch("k", 512, 256)})}));
     EXPECT_FALSE(may_be_swapped({}));
 }
 
-TEST(DeviceBytes, WhatWasNotLookedAtCountsLikeWhatWas) {
+TEST(DeviceBytes, AreScaledUpFromTheCountedAccesses) {
     AccessCounts one = access(MemoryKind::device, 10, 320);
     one.sectors = 40;
-    one.accesses = 3200;  // ten times as many in all blocks
+    one.accesses = 3200;  // in all blocks; ten times the counted ones
     EXPECT_DOUBLE_EQ(device_bytes({one}), 40 * 10 * 32.0);
     AccessCounts shared = access(MemoryKind::shared, 10, 320);
     shared.sectors = 40;
-    EXPECT_EQ(device_bytes({shared, AccessCounts{}}), 0);  // no lanes: a forged page must not divide by 0
+    EXPECT_EQ(device_bytes({shared, AccessCounts{}}), 0);  // a forged page without lanes must not cause a division by 0
 }
 
 TEST(CounterValue, IsASumOverKernels) {
@@ -71,7 +71,7 @@ TEST(CounterValue, IsASumOverKernels) {
     EXPECT_DOUBLE_EQ(counter_value(Counter::sectors, counted), 1);
     EXPECT_DOUBLE_EQ(counter_value(Counter::bank_passes, counted), 3);
     EXPECT_DOUBLE_EQ(counter_value(Counter::idle_lanes, counted), 0.5);
-    EXPECT_DOUBLE_EQ(counter_value(Counter::device_bytes, counted), 0);  // what has to move is not known
+    EXPECT_DOUBLE_EQ(counter_value(Counter::device_bytes, counted), 0);  // the minimum is unknown
     EXPECT_DOUBLE_EQ(counter_value(Counter::thread_bytes, counted), 0);
     counted.least_bytes = 1024;
     EXPECT_DOUBLE_EQ(counter_value(Counter::thread_bytes, counted), 128 * 16 / 1024.0);
@@ -81,7 +81,7 @@ TEST(CounterValue, IsASumOverKernels) {
         EXPECT_EQ(counter_value(counter, {}), 0);
 }
 
-TEST(Limits, AreOfTheirDataset) {
+TEST(Limits, ApplyOnlyToTheirDataset) {
     Stage stage;
     stage.counters = {{Counter::device_atomics, 8, "noise", "shared bins"},
                       {Counter::device_atomics, 8, "elsewhere", "shared bins"}};

@@ -1,4 +1,4 @@
-// The words for an index beyond a declared array: which array, as the student's line has it.
+// Messages of findings; for an index beyond a declared array, they name the array as in the student's line.
 #include "grader/judge/sanitizer/findings.h"
 
 #include <gtest/gtest.h>
@@ -37,7 +37,7 @@ TEST(IndexBeyond, NamesTheArrayThatTheBracketBelongsTo) {
               std::string::npos);
 }
 
-TEST(IndexBeyond, NamesNoArrayWhereTheColumnIsNoIndex) {
+TEST(IndexBeyond, NamesNoArrayIfTheColumnIsNotAnIndex) {
     for (const std::uint32_t column : {0u, 1u, 38u, 60u, 4000000000u})
         EXPECT_NE(words_for(line, column, "'int [8]'", 8).find("of an array, declared as"), std::string::npos);
     EXPECT_NE(words_for("]] = 1", 2, "'int [8]'", 8).find("of an array, "), std::string::npos);
@@ -50,7 +50,7 @@ Finding far_access(std::uint64_t address) {
     return describe_findings({}, {}, "", {}, {finding}).front();
 }
 
-TEST(FarAccess, SaysWhichPointerItWas) {
+TEST(FarAccess, NamesThePointer) {
     EXPECT_NE(far_access(12).message.find("through a null pointer"), std::string::npos);
     EXPECT_NE(far_access(12).hint.find("_scratch_bytes()"), std::string::npos);
     EXPECT_NE(far_access(0xFEFEFEFEFEFEFF02).message.find("a pointer that was never set"), std::string::npos);
@@ -58,7 +58,7 @@ TEST(FarAccess, SaysWhichPointerItWas) {
         EXPECT_NE(far_access(address).message.find("an address far from all memory"), std::string::npos);
 }
 
-TEST(OutOfBounds, OfScratchAsksForItsSize) {
+TEST(OutOfBounds, OfScratchHasAHintOnItsSize) {
     RawFinding finding{};
     finding.kind = static_cast<std::uint32_t>(FindingKind::out_of_bounds);
     finding.space = static_cast<std::uint32_t>(FindingSpace::buffer);
@@ -90,7 +90,7 @@ testing::AssertionResult has(const std::string& text, const std::string& words) 
     return testing::AssertionFailure() << text;
 }
 
-TEST(OutOfBounds, NamesOneElementWhereItIsOne) {
+TEST(OutOfBounds, NamesASingleElement) {
     RawFinding finding = finding_of(FindingKind::out_of_bounds);
     finding.offset = -480;
     EXPECT_TRUE(has(describe_one(finding).message, "element -120 of out"));
@@ -114,7 +114,7 @@ TEST(OutOfBounds, CallsAPieceOfScratchByItsName) {
     std::strncpy(finding.object, "current", sizeof finding.object - 1);
     EXPECT_TRUE(has(describe_one(finding).message, "element 256 of current"));
     EXPECT_FALSE(has(describe_one(finding).hint, "_scratch_bytes()"));
-    std::strncpy(finding.object, "scratch", sizeof finding.object - 1);  // the student's piece
+    std::strncpy(finding.object, "scratch", sizeof finding.object - 1);  // the part that belongs to the student
     EXPECT_TRUE(has(describe_one(finding).hint, "_scratch_bytes()"));
 }
 
@@ -126,7 +126,7 @@ TEST(OutOfBounds, NamesTheCallThatAllocatedTheMemory) {
     }
 }
 
-TEST(Misaligned, SpeaksOfAVectorOnlyWhereOneIsUsed) {
+TEST(Misaligned, MentionsAVectorOnlyIfOneIsUsed) {
     RawFinding finding = finding_of(FindingKind::misaligned);
     finding.offset = 1;
     EXPECT_TRUE(has(describe_one(finding).hint, "4 bytes are read and written at multiples of 4"));
@@ -163,7 +163,7 @@ TEST(Race, InGlobalMemorySaysThatABarrierIsForOneBlock) {
     EXPECT_TRUE(has(describe_one(finding).hint, "A barrier belongs between the two lines: __syncthreads(), or"));
 }
 
-TEST(Race, OfTwoWarpsDoesNotOfferTheBarrierOfOne) {
+TEST(Race, OfTwoWarpsDoesNotSuggestSyncwarp) {
     RawFinding finding = finding_of(FindingKind::race, FindingSpace::shared);
     finding.before.writes = 1;
     finding.before.thread[0] = finding.now.thread[0] + 32;
@@ -171,7 +171,7 @@ TEST(Race, OfTwoWarpsDoesNotOfferTheBarrierOfOne) {
     EXPECT_FALSE(has(describe_one(finding).hint, "__syncwarp"));
 }
 
-TEST(Race, OfTwoAtomicsSaysHowTheyDiffer) {
+TEST(Race, OfTwoAtomicsStatesTheirDifference) {
     RawFinding finding = finding_of(FindingKind::atomic_race);
     finding.before.block[0] = 1;
     finding.before.writes = finding.before.atomic = finding.now.writes = finding.now.atomic = 1;
@@ -195,7 +195,7 @@ TEST(FailedLaunch, HintsAtTheLimitThatItExceeds) {
         EXPECT_TRUE(has(hint_for(static_cast<LaunchLimit>(limit)), "Call cudaGetLastError()"));
 }
 
-TEST(Copies, OfAVariableByItsNameSayWhatTakesTheName) {
+TEST(Copies, HaveAHintForEachKind) {
     const auto hint_for = [](FindingKind kind) { return describe_one(finding_of(kind)).hint; };
     EXPECT_TRUE(has(hint_for(FindingKind::copy_direction), "The first pointer is the destination"));
     EXPECT_TRUE(has(hint_for(FindingKind::copy_by_name), "cudaMemcpyFromSymbol"));
@@ -203,7 +203,7 @@ TEST(Copies, OfAVariableByItsNameSayWhatTakesTheName) {
     EXPECT_TRUE(has(hint_for(FindingKind::copy_of_freed), "Free memory after the last copy"));
 }
 
-TEST(Consequences, OfARaceDropWhatIsCalledHarmless) {
+TEST(Consequences, OfARaceDropNotesThatCallItHarmless) {
     const auto found =
         describe_findings({}, {{7, 1}}, "", {}, {finding_of(FindingKind::same_value), finding_of(FindingKind::race)});
     ASSERT_EQ(found.size(), 1u);

@@ -15,8 +15,8 @@ struct Case {
     const char* limit;
 };
 
-// What cudaOccMaxActiveBlocksPerMultiprocessor of CUDA 13.0's cuda_occupancy.h says, asked once with all shared memory
-// preferred over the L1 cache.
+// Results of cudaOccMaxActiveBlocksPerMultiprocessor (cuda_occupancy.h of CUDA 13.0), with all shared memory preferred
+// over the L1 cache.
 constexpr Case cases[] = {
     {"H200", 256, 4352, 40, 6, "registers"},
     {"H200", 256, 0, 32, 8, "threads"},
@@ -36,7 +36,7 @@ constexpr Case cases[] = {
 };
 
 class Occupied : public testing::TestWithParam<Case> {};
-TEST_P(Occupied, AsNvidiaSays) {
+TEST_P(Occupied, EqualsNvidiasCalculator) {
     const Case& c = GetParam();
     const Occupancy found = occupancy(find_gpu(c.gpu), c.threads, c.shared_bytes, c.registers);
     EXPECT_EQ(found.blocks, c.blocks);
@@ -45,17 +45,17 @@ TEST_P(Occupied, AsNvidiaSays) {
 }
 INSTANTIATE_TEST_SUITE_P(All, Occupied, testing::ValuesIn(cases));
 
-TEST(Occupancy, UnknownRegistersLimitNothing) { EXPECT_EQ(occupancy(find_gpu("H200"), 1024, 0, 0).blocks, 2); }
+TEST(Occupancy, IsNotLimitedByUnknownRegisters) { EXPECT_EQ(occupancy(find_gpu("H200"), 1024, 0, 0).blocks, 2); }
 
-TEST(Occupancy, ShareIsOfThreads) { EXPECT_DOUBLE_EQ(occupancy(find_gpu("H200"), 256, 4352, 40).share, 0.75); }
+TEST(Occupancy, ShareCountsThreads) { EXPECT_DOUBLE_EQ(occupancy(find_gpu("H200"), 256, 4352, 40).share, 0.75); }
 
-TEST(Occupancy, WhatDoesNotFitHasNoBlocks) {
+TEST(Occupancy, IsZeroIfABlockDoesNotFit) {
     EXPECT_EQ(occupancy(find_gpu("T4"), 256, 65 * 1024, 32).blocks, 0);
     EXPECT_EQ(occupancy(find_gpu("T4"), 1024, 0, 128).blocks, 0);
     EXPECT_EQ(occupancy(find_gpu("T4"), 0, 0, 32).blocks, 0);
 }
 
-TEST(FindGpu, TakesNamesAsTheyAreTyped) {
+TEST(FindGpu, AcceptsDifferentSpellings) {
     EXPECT_STREQ(find_gpu("rtx3080").name, "RTX 3080");
     EXPECT_STREQ(find_gpu("NVIDIA GeForce RTX 4090").name, "RTX 4090");
     EXPECT_EQ(find_gpu("h200").architecture(), "sm_90");

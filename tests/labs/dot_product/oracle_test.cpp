@@ -57,12 +57,12 @@ TEST(DotProductOracle, LosingAnyProductChangesTheAnswer) {
         for (const std::uint32_t product : products(make(generator, 5000))) ASSERT_NE(product, 0u) << generator;
 }
 
-TEST(DotProductOracle, RefusesRecipesThatMakeNoSense) {
+TEST(DotProductOracle, RefusesInvalidRecipes) {
     EXPECT_THROW(make("random", -1), ManifestError);
     EXPECT_THROW(make("oens", 10), ManifestError);
 }
 
-/// What a kernel with a mistake makes of the products; `n` of them, and what lies beyond them.
+/// A mistake, and the sum that a kernel with it computes from `n` products and the values beyond them.
 struct Mistake {
     std::string name;
     std::size_t n;
@@ -97,7 +97,7 @@ std::uint32_t sum_of(const Products& products) {
     return sum_where([](std::size_t) { return true; })(products);
 }
 
-/// Blocks of `block` put products into shared memory, `tree` leaves their sum in slot 0.
+/// Return the sum over blocks of `block` threads, where `tree` reduces a block's products to slot 0.
 auto sum_by_blocks(std::size_t block, std::function<void(Products& shared)> tree) {
     return [block, tree](const Products& products) {
         std::uint32_t sum = 0;
@@ -111,7 +111,7 @@ auto sum_by_blocks(std::size_t block, std::function<void(Products& shared)> tree
     };
 }
 
-/// Every thread of a grid adds the product at the place that `place` gives for its block and its number.
+/// Return the sum over a grid's threads, each of which adds the product at `place(its block, its number)`.
 auto sum_by_grid(std::size_t blocks, std::size_t block, std::size_t (*place)(std::size_t k, std::size_t t)) {
     return [=](const Products& products) {
         std::uint32_t sum = 0;
@@ -174,7 +174,7 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"TreeStopsEarly", 10000, sum_by_blocks(256, [](Products& shared) { halve(shared, 1); }),
                 "block_incomplete", "Of every 2 products only the first is"},
         Mistake{"NoBarrierInTree", 100000, sum_by_blocks(256,
-                                                         [](Products& shared) {  // thread 0 alone goes ahead
+                                                         [](Products& shared) {  // only thread 0 continues
                                                              for (std::size_t half = 128; half > 0; half /= 2)
                                                                  shared[0] += shared[half];
                                                          }),
@@ -231,7 +231,7 @@ TEST(DotProductOracle, ExplainsAnIndexInTheBlock) {
     EXPECT_EQ(explain_answer(problem, of_b)->cause, "block_index_forgotten");
 }
 
-TEST(DotProductOracle, ExplainsWhatIsKeptFromTheCallBefore) {
+TEST(DotProductOracle, ExplainsResultsOfThePreviousCall) {
     const Problem previous = make("random", 1000, 1), problem = make("random", 1000, 2);
     EXPECT_EQ(explain_answer(problem, answer(previous) + answer(problem), poison, &previous)->cause, "not_cleared");
     EXPECT_EQ(explain_answer(problem, answer(previous), poison, &previous)->cause, "stale_result");
@@ -241,7 +241,7 @@ TEST(DotProductOracle, ExplainsAnEmptySumThatIsNotWritten) {
     EXPECT_EQ(explain_answer(make("random", 0), poison)->cause, "empty_not_written");
 }
 
-TEST(DotProductOracle, DoesNotExplainAnyNumber) {
+TEST(DotProductOracle, DoesNotExplainArbitraryNumbers) {
     for (const std::size_t n : {1, 31, 256, 1000, 100000})
         EXPECT_FALSE(explain_answer(make("random", n), 0x12345678u)) << n;
 }

@@ -40,7 +40,7 @@ __device__ void keep_block_maximum(double value, double* maximum) {
     __shared__ double largest[warps_per_block];
     const unsigned thread = threadIdx.y * threads_x + threadIdx.x, lane = thread % warp_threads;
     value = warp_maximum(value);
-    __syncthreads();  // the iteration before may still read largest
+    __syncthreads();  // the previous iteration may still read largest
     if (lane == 0) largest[thread / warp_threads] = value;
     __syncthreads();
     if (thread >= warp_threads) return;

@@ -1,4 +1,4 @@
-"""Makes golden.json: what the picture datasets end with, computed by numpy and not by our oracle.
+"""Write golden.json, the results of the picture datasets, computed with numpy and independently of the lab's oracle.
 
 .venv/bin/python tests/labs/heat_dissipation/make_golden.py    writes it next to this file; it is committed
 """
@@ -16,7 +16,7 @@ DATASETS = HERE.parents[2] / "datasets/heat_dissipation"
 
 
 def read_picture(name: str) -> np.ndarray:
-    """Brightness from 0 to 1."""
+    """Return the picture's brightness, from 0 to 1."""
     lines = [line.partition("#")[0] for line in (DATASETS / name).read_text().splitlines()]
     magic, width, height, white, *pixels = " ".join(lines).split()
     assert magic == "P2"
@@ -24,7 +24,7 @@ def read_picture(name: str) -> np.ndarray:
 
 
 def solve(parameters: dict) -> dict:
-    """Iterates until the end; numpy rolls the columns around."""
+    """Iterate until the end; numpy.roll makes the columns wrap around."""
     field = parameters["low"] + read_picture(parameters["temperature"]) * (parameters["high"] - parameters["low"])
     conductivity = read_picture(parameters["conductivity"])
     above, below = field[:1].copy(), field[-1:].copy()

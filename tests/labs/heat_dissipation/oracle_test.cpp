@@ -33,7 +33,7 @@ std::span<const double> values(const Problem& problem, std::size_t buffer) {
     return std::as_const(problem.arrays[buffer]).as<double>();
 }
 
-/// The same problem straight from the formula, without buffers around it.
+/// Solves the same problem directly by the formula, without the oracle's buffers.
 struct Plain {
     explicit Plain(const Problem& problem)
         : rows(problem.sizes[0]), columns(problem.sizes[1]), c(values(problem, conductivity)) {
@@ -89,7 +89,7 @@ TEST(HeatOracle, FollowsTheFormulaAtAnySize) {
         }
 }
 
-TEST(HeatOracle, SequentialAndOpenmpAgreeToTheBit) {
+TEST(HeatOracle, SequentialAndOpenmpResultsAreIdentical) {
     Problem problem = solve(oracle(), recipe("random", 67, 41, 30, {{"threshold", 0.3}}), 5);
     const Problem sequential = problem;
     problem.arrays[field] = Array(ElementType::float64, 67 * 41);
@@ -109,7 +109,7 @@ TEST(HeatOracle, HaloRowsAreTheFirstAndLastRow) {
     }
 }
 
-TEST(HeatOracle, WithoutIterationsTheFieldStays) {
+TEST(HeatOracle, WithoutIterationsTheFieldIsUnchanged) {
     const Problem problem = solve(oracle(), recipe("random", 4, 5, 0, {{"threshold", 1.0}}), 1);
     EXPECT_TRUE(std::ranges::equal(values(problem, field), values(problem, initial)));
     EXPECT_EQ(values(problem, result)[0], 0);
@@ -135,7 +135,7 @@ TEST(HeatOracle, IsShortenedForTheBaselineOnly) {
     EXPECT_EQ(small.sizes[2], 1000);
 }
 
-TEST(HeatOracle, RefusesRecipesThatMakeNoSense) {
+TEST(HeatOracle, RefusesInvalidRecipes) {
     const auto generate = [](const Dataset& dataset) { return oracle().generate(dataset, 1, 0); };
     EXPECT_THROW(generate(recipe("rnadom", 3, 3, 1)), ManifestError);
     EXPECT_THROW(generate(recipe("random", 0, 3, 1)), ManifestError);
@@ -155,7 +155,7 @@ std::vector<Dataset> committed_datasets() {
     return datasets;
 }
 
-TEST(HeatDatasets, ThresholdsLieFartherFromEveryChangeThanRounding) {
+TEST(HeatDatasets, RoundingDoesNotCrossAThreshold) {
     int with_threshold = 0;
     for (const Dataset& dataset : committed_datasets())
         for (const std::uint64_t seed : {std::uint64_t{dataset.seed}, std::uint64_t{77}, ~std::uint64_t{5}}) {
@@ -173,14 +173,14 @@ TEST(HeatDatasets, ThresholdsLieFartherFromEveryChangeThanRounding) {
     EXPECT_GE(with_threshold, 12);
 }
 
-TEST(HeatDatasets, TheBoundIsFarBelowAnythingAMistakeChanges) {
+TEST(HeatDatasets, TheBoundIsFarBelowTheEffectOfMistakes) {
     for (const Dataset& dataset : committed_datasets()) {
         const Problem problem = oracle().generate(dataset, 3, 0);
         EXPECT_LE(oracle().tolerance(problem, field).absolute, 1e-8) << dataset.name;
     }
 }
 
-TEST(HeatDatasets, PicturesGiveWhatNumpyGave) {
+TEST(HeatDatasets, PicturesGiveNumpysResults) {
     const Lab lab = load_lab(root_folder(), "heat_dissipation");
     std::ifstream stream(root_folder() / "tests/labs/heat_dissipation/golden.json");
     const Json golden = Json::parse(stream);
@@ -234,7 +234,7 @@ TEST(HeatPgm, ReadsAnyLargestValueCommentsAndLineEnds) {
     EXPECT_THAT(read_text("P2 1 1 4000000000 1000000000").values, testing::ElementsAre(0.25));
 }
 
-TEST(HeatPgm, SaysWhatIsWrongAndWhere) {
+TEST(HeatPgm, ReportsErrorsWithTheirPlace) {
     EXPECT_THAT(complaint(""), HasSubstr(".pgm:1: this is not a PGM picture"));
     EXPECT_THAT(complaint("P5 2 2 255 abcd"), HasSubstr("this is a P5 file; P2, grey as text"));
     EXPECT_THAT(complaint("\x89PNG\r\n"), HasSubstr("not a PGM picture"));
@@ -254,7 +254,7 @@ TEST(HeatPgm, SaysWhatIsWrongAndWhere) {
     EXPECT_THROW(heat::PgmReader("no/such.pgm"), UsageError);
 }
 
-TEST(HeatPgm, PicturesOfADatasetAreOfOneSize) {
+TEST(HeatPgm, PicturesOfADatasetHaveOneSize) {
     Dataset dataset = make_dataset(
         "pgm",
         {{"temperature", "stove_temperature.pgm"}, {"conductivity", "letter_conductivity.pgm"}, {"iterations", 1}});
@@ -267,9 +267,9 @@ TEST(HeatPgm, PicturesOfADatasetAreOfOneSize) {
     }
 }
 
-// --- mistakes: those that no wrong submission makes ---
+// --- mistakes that no wrong submission contains ---
 
-/// What the judge would say about these outputs.
+/// Return the cause that the judge would name for these outputs.
 std::string cause_of(const Problem& problem, std::span<const double> cells, double iterations, double change,
                      const std::string& stage = "") {
     std::vector<Array> actual = problem.arrays;
@@ -293,7 +293,7 @@ std::string cause_of(const Problem& problem, std::span<const double> cells, doub
     return "unexplained";
 }
 
-/// Return the plain field after so many iterations with a change to the problem before.
+/// Return the cause for the field of a changed problem after some iterations.
 std::string cause_after(const Problem& problem, Problem changed, int iterations) {
     Plain plain(changed);
     double change = 0;
@@ -319,7 +319,7 @@ TEST(HeatOracle, ExplainsMistakesInTheFormula) {
               "padded_index");
 }
 
-TEST(HeatOracle, ExplainsWrongEnds) {
+TEST(HeatOracle, ExplainsAWrongNumberOfIterations) {
     const Problem problem = solve(oracle(), recipe("discs", 20, 30, 100, {{"stop_after", 30}}), 9);
     const int done = static_cast<int>(values(problem, result)[0]);
     EXPECT_EQ(cause_after(problem, problem, done + 1), "stops_one_late");
@@ -335,7 +335,7 @@ TEST(HeatOracle, ExplainsWrongEnds) {
     EXPECT_EQ(cause_of(problem, values(problem, field), done, values(problem, result)[1] / 2), "lost_maximum");
 }
 
-TEST(HeatOracle, ExplainsWhatIsSaidAboutARightField) {
+TEST(HeatOracle, ExplainsAWrongReportOnARightField) {
     const Problem problem = solve(oracle(), recipe("discs", 20, 30, 100, {{"stop_after", 30}}), 9);
     const double done = values(problem, result)[0], change = values(problem, result)[1];
     const auto cells = values(problem, field);
@@ -347,8 +347,8 @@ TEST(HeatOracle, ExplainsWhatIsSaidAboutARightField) {
     EXPECT_EQ(cause_of(problem, cells, done, static_cast<float>(change)), "truncated");
 }
 
-/// The largest change of the last iteration and, where it was the largest that warms, that one.
-TEST(HeatOracle, FewCellsThatCoolMoreMayHaveBeenLostByAReduction) {
+/// If the largest increase is reported as the largest change, few larger decreases may be lost in the reduction.
+TEST(HeatOracle, ExplainsAReductionThatIgnoresCoolingCells) {
     for (const std::uint64_t seed : {1, 2, 3, 4, 5, 6, 7, 8}) {
         const Problem problem = solve(oracle(), recipe("random", 20, 30, 5), seed);
         Plain plain(problem);

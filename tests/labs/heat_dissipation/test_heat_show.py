@@ -1,4 +1,4 @@
-"""`show` on this lab: the report table is right, the pictures are drawn, and what cannot be read gets a clear word."""
+"""`show` on this lab: the table of reports is right, pictures are drawn, and invalid input gets a clear message."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ LETTER += [f"conductivity={PICTURES / 'letter_conductivity.pgm'}"]
 
 
 def show(folder: Path, *options: str | Path) -> subprocess.CompletedProcess[str]:
-    """Runs show on a solution, with what it saves below `folder`."""
+    """Run `show` on a solution; it saves its files below `folder`."""
     command = [BUILD / "warplab", "show", "heat_dissipation", "02", "--tree", "solutions", "--backend", "cpu", *options]
     command += ["--build", folder / "build"]
     (folder / "build").mkdir(exist_ok=True)
-    for part in ("labs", "cpu", "cache"):  # all but where pictures go
+    for part in ("labs", "cpu", "cache"):  # everything except the folder of pictures
         if not (folder / "build" / part).exists():
             (folder / "build" / part).symlink_to((ROOT / BUILD / part).resolve())
     return subprocess.run([*map(str, command)], cwd=ROOT, capture_output=True, text=True, check=False)
 
 
-def test_reports_end_where_numpy_does_and_pictures_are_drawn(tmp_path: Path) -> None:
+def test_reports_equal_numpys_result_and_pictures_are_drawn(tmp_path: Path) -> None:
     run = show(tmp_path, *LETTER, "low=-40", "high=100", "iterations=40", "every=16")
     assert run.returncode == 0, run.stdout + run.stderr
     lines = [line.split() for line in run.stdout.splitlines() if line.startswith("  ")]
@@ -50,7 +50,7 @@ def test_reports_end_where_numpy_does_and_pictures_are_drawn(tmp_path: Path) -> 
     assert image_module.open(folder / "cooling.gif").n_frames == 4
 
 
-def test_ends_when_nothing_changes_any_more(tmp_path: Path) -> None:
+def test_show_ends_when_nothing_changes(tmp_path: Path) -> None:
     run = show(tmp_path, *LETTER, "iterations=1000", "every=10", "threshold=20")
     assert run.returncode == 0, run.stdout + run.stderr
     assert len([line for line in run.stdout.splitlines() if line.startswith("  ")]) == 2
@@ -67,7 +67,7 @@ def test_ends_when_nothing_changes_any_more(tmp_path: Path) -> None:
         ("P2 1 1 9 4", ["iterations=100000", "every=1"], "take at most 1000"),
     ],
 )
-def test_says_what_is_wrong(text: str, settings: list[str], complaint: str, tmp_path: Path) -> None:
+def test_invalid_input_gets_a_clear_message(text: str, settings: list[str], complaint: str, tmp_path: Path) -> None:
     (tmp_path / "hot.pgm").write_text(text)
     run = show(tmp_path, "--image", tmp_path / "hot.pgm", *(["--set", *settings] if settings else []))
     assert run.returncode == 2, run.stdout + run.stderr

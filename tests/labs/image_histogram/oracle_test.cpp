@@ -41,7 +41,7 @@ std::optional<Hypothesis> explain_counts(const Problem& problem, const Counts& a
     return explain(oracle(), problem, bins, filled(ElementType::uint32, 256, poison), array, previous, beyond);
 }
 
-/// How often each pixel counts, by its place.
+/// Count pixels; pixel i counts `times(i)` times.
 Counts count_by(const Pixels& pixels, const std::function<std::uint32_t(std::size_t i)>& times) {
     Counts counts(256);
     for (std::size_t i = 0; i < pixels.size(); ++i) counts[pixels[i]] += times(i);
@@ -63,7 +63,7 @@ TEST(ImageHistogramOracle, ReferencesAgree) {
         }
 }
 
-TEST(ImageHistogramOracle, PicturesAreWhatTheirGeneratorsSay) {
+TEST(ImageHistogramOracle, GeneratorsMakeTheDescribedPictures) {
     EXPECT_EQ(answer(make("constant", 1000))[0], 1000u);
     const Counts gap = answer(make("gap", 100000)), any = answer(make("random", 100000));
     EXPECT_EQ(std::count(gap.begin(), gap.end(), 0u), 1);
@@ -83,7 +83,7 @@ TEST(ImageHistogramOracle, APoolIsLongerAndCountsOnlyTheCallsPixels) {
     EXPECT_EQ(answer(pool), count(picture(pool)));
 }
 
-TEST(ImageHistogramOracle, RefusesRecipesThatMakeNoSense) {
+TEST(ImageHistogramOracle, RefusesInvalidRecipes) {
     const auto generate = [](const std::string& generator, Parameters parameters) {
         return oracle().generate(make_dataset(generator, std::move(parameters)), 7, 0);
     };
@@ -95,7 +95,7 @@ TEST(ImageHistogramOracle, RefusesRecipesThatMakeNoSense) {
     EXPECT_THROW(generate("walk", {{"n", 10}, {"value", 1}}), ManifestError);
 }
 
-/// What a kernel with a mistake makes of a picture of n pixels.
+/// A mistake, and the bins that a kernel with it computes from a picture of n pixels.
 struct Mistake {
     std::string name, generator;
     std::size_t n;
@@ -257,7 +257,7 @@ INSTANTIATE_TEST_SUITE_P(
                 "counted_too_often", "none too few"}),
     [](const auto& info) { return info.param.name; });
 
-TEST(ImageHistogramOracle, ExplainsWhatIsKeptFromTheCallBefore) {
+TEST(ImageHistogramOracle, ExplainsResultsOfThePreviousCall) {
     const Problem previous = make("random", 1000, 1), problem = make("random", 1000, 2);
     Counts both = answer(problem);
     for (std::size_t v = 0; v < both.size(); ++v) both[v] += answer(previous)[v];
@@ -276,7 +276,7 @@ TEST(ImageHistogramOracle, LeavesBinsThatAreNeverWrittenToTheJudge) {
     EXPECT_FALSE(explain_counts(problem, wrong));
 }
 
-TEST(ImageHistogramOracle, DoesNotExplainAnyNumbers) {
+TEST(ImageHistogramOracle, DoesNotExplainArbitraryCounts) {
     for (const std::size_t n : {256, 1000, 100000}) {
         const Problem problem = make("random", n);
         Counts wrong = answer(problem);

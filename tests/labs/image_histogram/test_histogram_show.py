@@ -1,4 +1,4 @@
-"""`show` on this lab: the CSV holds the right counts, for grey and colour, and the plot is drawn."""
+"""`show` on this lab: the CSV contains the right counts, for grey and colour, and the plot is drawn."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ image_module = pytest.importorskip("PIL.Image")
 
 
 def show(folder: Path, *options: str | Path) -> subprocess.CompletedProcess[str]:
-    """Runs show on the first solution, with results below `folder`."""
+    """Run `show` on the first solution; it saves its results below `folder`."""
     command = [BUILD / "warplab", "show", "image_histogram", "01", "--tree", "solutions", "--backend", "cpu", *options]
     command += ["--build", folder / "build"]
     (folder / "build").mkdir(exist_ok=True)
-    for part in ("labs", "cpu", "cache"):  # all but where results go
+    for part in ("labs", "cpu", "cache"):  # everything except the folder of results
         if not (folder / "build" / part).exists():
             (folder / "build" / part).symlink_to((ROOT / BUILD / part).resolve())
     return subprocess.run([*map(str, command)], cwd=ROOT, capture_output=True, text=True, check=False)
@@ -54,7 +54,7 @@ def test_picture_is_counted_and_drawn(mode: str, names: list[str], tmp_path: Pat
     assert plot.width > plot.height > 300
 
 
-def test_own_picture_is_counted(tmp_path: Path) -> None:
+def test_a_students_own_picture_is_counted(tmp_path: Path) -> None:
     run = show(tmp_path)
     assert run.returncode == 0, run.stdout + run.stderr
     columns = read_columns(tmp_path / "build/show/image_histogram")
@@ -62,14 +62,14 @@ def test_own_picture_is_counted(tmp_path: Path) -> None:
     assert [sum(columns[name]) for name in ("red", "green", "blue")] == [width * height] * 3
 
 
-def test_a_wrong_submission_is_counted_and_told_why(tmp_path: Path) -> None:
+def test_a_wrong_submission_is_counted_and_its_mistake_is_shown(tmp_path: Path) -> None:
     run = show(tmp_path, "--source", ROOT / "tests/labs/image_histogram/01_blocks_rounded_down.cu")
     assert run.returncode == 1
     assert "histogram.csv" in run.stdout
     assert "Cause: tail_lost" in run.stdout
 
 
-def test_a_setting_gets_a_clear_word(tmp_path: Path) -> None:
+def test_an_unknown_setting_gets_a_clear_message(tmp_path: Path) -> None:
     run = show(tmp_path, "--set", "times=3")
     assert run.returncode == 2
     assert "This lab knows: none" in run.stderr

@@ -72,7 +72,7 @@ TEST(LargeHistogramOracle, ReferencesAndCountsAgree) {
     }
 }
 
-TEST(LargeHistogramOracle, PartsAreThoseOfTheWhole) {
+TEST(LargeHistogramOracle, PartsEqualSlicesOfTheWhole) {
     const Problem problem = make({});
     const auto whole = problem.arrays[bins].as<std::uint8_t>();
     for (const std::size_t first : {std::size_t{0}, std::size_t{25599}, std::size_t{30000}}) {
@@ -82,7 +82,7 @@ TEST(LargeHistogramOracle, PartsAreThoseOfTheWhole) {
     }
 }
 
-TEST(LargeHistogramOracle, BinsAreExactBelowTheCapAndOnlyThere) {
+TEST(LargeHistogramOracle, BinsAreExactOnlyBelowTheCap) {
     const Problem problem = make({});
     EXPECT_TRUE(oracle().accepts(problem, bins, 0, 126, 126));
     EXPECT_FALSE(oracle().accepts(problem, bins, 0, 126, 127));
@@ -92,7 +92,7 @@ TEST(LargeHistogramOracle, BinsAreExactBelowTheCapAndOnlyThere) {
     EXPECT_FALSE(oracle().accepts(problem, bins, 0, 127, 0));
 }
 
-TEST(LargeHistogramOracle, GeneratorsMakeWhatTheirNamesSay) {
+TEST(LargeHistogramOracle, GeneratorsMakeTheNamedDistributions) {
     EXPECT_EQ(largest_count(make({"one_value"})), 20001u);
     EXPECT_GT(largest_count(make({"neighbours"})), 9000u);
     EXPECT_LT(largest_count(make({"uniform"})), 20u);
@@ -101,7 +101,7 @@ TEST(LargeHistogramOracle, GeneratorsMakeWhatTheirNamesSay) {
         EXPECT_NE(std::find(counts.begin(), counts.end(), wanted), counts.end()) << wanted;
 }
 
-TEST(LargeHistogramOracle, HistogramsHaveCentresOfTheirOwn) {
+TEST(LargeHistogramOracle, EachHistogramHasItsOwnCentre) {
     const Problem problem = make({});
     const auto all = problem.arrays[values].as<std::uint32_t>();
     std::vector<double> centres;
@@ -114,14 +114,14 @@ TEST(LargeHistogramOracle, HistogramsHaveCentresOfTheirOwn) {
     EXPECT_GT(std::abs(centres[1] - centres[2]), 3);
 }
 
-TEST(LargeHistogramOracle, RefusesRecipesThatMakeNoSense) {
+TEST(LargeHistogramOracle, RefusesInvalidRecipes) {
     EXPECT_THROW(make({"bel"}), ManifestError);
     EXPECT_THROW(make({"bell", 0}), ManifestError);
     EXPECT_THROW(make({"bell", 1, 100, 100}), ManifestError);
     EXPECT_THROW(make({"bell", 1, 100, 256, 1025}), ManifestError);
 }
 
-/// What a kernel with a mistake makes of a problem's counts; bytes it leaves untouched keep `before`.
+/// A mistake, and the bytes that a kernel with it computes; bytes that it does not write keep `before`.
 struct Mistake {
     std::string name;
     Recipe recipe;
@@ -309,13 +309,13 @@ TEST(LargeHistogramOracle, ExplainsLostTails) {
               "component_forgotten");
 }
 
-TEST(LargeHistogramOracle, ExplainsWhatIsKeptFromTheCallBefore) {
+TEST(LargeHistogramOracle, ExplainsResultsOfThePreviousCall) {
     const Problem previous = make({}, 1), problem = make({}, 2);
     const Array before = nothing(problem.arrays[bins].count());
     EXPECT_EQ(explain(oracle(), problem, bins, before, previous.arrays[bins], &previous)->cause, "stale_result");
 }
 
-TEST(LargeHistogramOracle, KnowsNoWindowBeforeThereIsSharedMemory) {
+TEST(LargeHistogramOracle, ExplainsWindowsOnlyInStagesWithSharedMemory) {
     const Problem problem = make({"uniform"});
     const Counts counts = count(problem);
     std::vector<std::uint8_t> left;
@@ -333,7 +333,7 @@ TEST(LargeHistogramOracle, KnowsNoWindowBeforeThereIsSharedMemory) {
     EXPECT_EQ(cause_in("02_split_blocks"), "lost_updates");
 }
 
-TEST(LargeHistogramOracle, DoesNotExplainAnyOutput) {
+TEST(LargeHistogramOracle, DoesNotExplainArbitraryOutputs) {
     const Problem problem = make({});
     std::vector<std::uint8_t> actual;
     for (std::size_t b = 0; b < problem.arrays[bins].count(); ++b)

@@ -1,4 +1,4 @@
-"""What no dataset reaches by itself on the CPU backend: stage 06 counting a window again, and other sizes."""
+"""Cases that no dataset reaches on the CPU backend: stage 06 counts a window again, and other sizes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ SOLUTIONS = ROOT / "solutions/large_histogram"
 
 
 def passes_with(stage: str, old: str, new: str, folder: Path) -> None:
-    """The stage's solution is right with `new` in the place of `old`."""
+    """Return whether the stage's solution passes with `new` in place of `old`."""
     source = (SOLUTIONS / f"{stage}.cu").read_text()
     assert source.count(old) == 1
     changed = folder / f"{stage}.cu"
@@ -21,13 +21,13 @@ def passes_with(stage: str, old: str, new: str, folder: Path) -> None:
     assert judged.status == 0, judged.printed
 
 
-def test_a_window_that_ran_over_is_counted_again(tmp_path: Path) -> None:
-    """Threads of a block run one after the other here, so none sees a 255: let the flag be raised much earlier."""
+def test_a_window_that_overflowed_is_counted_again(tmp_path: Path) -> None:
+    """Threads of a block run one after the other here, so none reads a 255. So the test sets the flag much earlier."""
     passes_with("06_beyond", "& 255) == 255)", "& 255) >= keep_below)", tmp_path)
 
 
-def test_the_flag_is_what_makes_it_count_again(tmp_path: Path) -> None:
-    """Counting again is where a window's counts then come from: without it they are gone."""
+def test_without_the_flag_an_overflowed_window_is_wrong(tmp_path: Path) -> None:
+    """If the flag is set, only the second count gives the window's counts; without it, they are lost."""
     source = (SOLUTIONS / "06_beyond.cu").read_text()
     changed = tmp_path / "06_beyond.cu"
     text = source.replace("& 255) == 255)", "& 255) >= keep_below)")

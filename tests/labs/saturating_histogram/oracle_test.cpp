@@ -65,7 +65,7 @@ TEST(SaturatingHistogramOracle, ReferencesAgreeWithPlainCounting) {
     }
 }
 
-TEST(SaturatingHistogramOracle, WalkIsThatOfTheCLibrarysGenerator) {
+TEST(SaturatingHistogramOracle, WalkEqualsThatOfTheCLibrarysGenerator) {
     const Problem problem = make("walk", 301, 40, 0);
     srand48(0);
     int first = 512, value = first;
@@ -99,14 +99,14 @@ TEST(SaturatingHistogramOracle, UniformLeavesOneBinOut) {
     EXPECT_EQ(std::count(counts.begin(), counts.end(), 0u), 1);
 }
 
-TEST(SaturatingHistogramOracle, EdgesHaveTheirCounts) {
+TEST(SaturatingHistogramOracle, EdgeCasesHaveTheExpectedCounts) {
     const Counts counts = count(elements(make("edges", 673, 669)));
     for (const std::uint64_t wanted : {0, 1, 253, 254, 255, 256, 257, 512})
         EXPECT_GT(std::count(counts.begin(), counts.end(), wanted), 20) << wanted;
     EXPECT_THROW(make("edges", 10, 10), ManifestError);
 }
 
-TEST(SaturatingHistogramOracle, PaddingIsBinsOrAnything) {
+TEST(SaturatingHistogramOracle, PaddingContainsBinsOrRandomValues) {
     for (const char* padding : {"bins", "any"}) {
         const Problem problem = make("uniform", 100, 50, 7, {{"padding", padding}});
         const auto cells = problem.arrays[input].as<std::uint32_t>();
@@ -127,14 +127,14 @@ TEST(SaturatingHistogramOracle, EveryWindowOfAPoolIsAnInput) {
     for (const std::uint32_t cell : cells) ASSERT_LT(cell, bin_count);
 }
 
-TEST(SaturatingHistogramOracle, RefusesRecipesThatMakeNoSense) {
+TEST(SaturatingHistogramOracle, RefusesInvalidRecipes) {
     EXPECT_THROW(make("uniofrm", 10, 10), ManifestError);
     EXPECT_THROW(make("few", 10, 10), ManifestError);
     EXPECT_THROW(make("few", 10, 10, 7, {{"values", 0}}), ManifestError);
     EXPECT_THROW(make("uniform", 10, 10, 7, {{"padding", "none"}}), ManifestError);
 }
 
-/// What a kernel with a mistake leaves in the bins, which hold 3 before.
+/// A mistake, and the bins after a kernel with it; before, each bin contains 3.
 struct Mistake {
     std::string name;
     std::function<Bins(const Problem& problem)> run;
@@ -165,7 +165,7 @@ TEST_P(SaturatingHistogramMistake, IsExplained) {
     EXPECT_THAT(found->message, HasSubstr(mistake.message));
 }
 
-/// Count as often as `times` says, of element i.
+/// Count elements; element i counts `times(i, n)` times.
 auto count_times(std::function<std::uint64_t(std::size_t i, std::size_t n)> times) {
     return [times](const Problem& problem) {
         const auto values = elements(problem);
@@ -175,7 +175,7 @@ auto count_times(std::function<std::uint64_t(std::size_t i, std::size_t n)> time
     };
 }
 
-/// Turns each right count into something else.
+/// Return the right counts, each changed by `turn`.
 auto turn_counts(std::function<std::uint64_t(std::uint64_t)> turn) {
     return [turn](const Problem& problem) {
         Bins result;
@@ -184,7 +184,7 @@ auto turn_counts(std::function<std::uint64_t(std::uint64_t)> turn) {
     };
 }
 
-/// Return the round of element i of a thread, and how many rounds that thread has, where `threads` threads stride.
+/// If `threads` threads stride over n elements, return the round of element i and the number of its thread's rounds.
 std::pair<std::size_t, std::size_t> round_of(std::size_t i, std::size_t n, std::size_t threads) {
     return {i / threads, (n - 1 - i % threads) / threads + 1};
 }
@@ -270,7 +270,7 @@ INSTANTIATE_TEST_SUITE_P(
                 "padding_counted", "of every row 512 elements, and there are 403"}),
     [](const auto& info) { return info.param.name; });
 
-TEST(SaturatingHistogramOracle, ExplainsWhatIsKeptFromTheCallBefore) {
+TEST(SaturatingHistogramOracle, ExplainsResultsOfThePreviousCall) {
     const Problem previous = make("uniform", 301, 97, 1), problem = make("uniform", 301, 97, 2);
     EXPECT_EQ(explain_bins(problem, answer(previous), &previous)->cause, "stale_result");
     Counts both = count(elements(problem));
@@ -284,7 +284,7 @@ TEST(SaturatingHistogramOracle, ExplainsBinsThatAreNotWrittenWithoutElements) {
         EXPECT_EQ(explain_bins(make("uniform", 0, height), Bins(bin_count, 3))->cause, "empty_not_written");
 }
 
-TEST(SaturatingHistogramOracle, DoesNotExplainAnything) {
+TEST(SaturatingHistogramOracle, DoesNotExplainArbitraryBins) {
     const Problem problem = make("uniform", 403, 251);
     Bins odd = answer(problem);
     odd[17] += 5;

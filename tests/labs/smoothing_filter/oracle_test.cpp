@@ -74,7 +74,7 @@ TEST(SmoothingFilterOracle, ReferencesAreWithinTheirShareOfTheBound) {
         }
 }
 
-TEST(SmoothingFilterOracle, TheUsualWeightsAreThoseOfTheCourse) {
+TEST(SmoothingFilterOracle, TheDefaultWeightsAreThoseOfTheCourse) {
     const Problem problem = make(1, 1);
     ASSERT_EQ(problem.reals.size(), 25u);
     for (std::size_t i = 0; i < 25; ++i) {
@@ -83,7 +83,7 @@ TEST(SmoothingFilterOracle, TheUsualWeightsAreThoseOfTheCourse) {
     }
 }
 
-TEST(SmoothingFilterOracle, WeightsStayTheSameFromCallToCall) {
+TEST(SmoothingFilterOracle, WeightsAreTheSameInEachCall) {
     const Dataset any = dataset(9, 9, "any");
     EXPECT_EQ(oracle().generate(any, 1, 0).reals, oracle().generate(any, 2, 0).reals);
     Dataset other = any;
@@ -115,13 +115,13 @@ TEST(SmoothingFilterOracle, SumsInAnyOrderAreAccepted) {
     }
 }
 
-TEST(SmoothingFilterOracle, WhatIsOffByMoreThanRoundingIsRefused) {
+TEST(SmoothingFilterOracle, ErrorsLargerThanRoundingAreRefused) {
     const Problem problem = make(61, 47);
     for (std::size_t i = 0; i < problem.arrays[out].count(); ++i) {
         const double expected = problem.arrays[out].as<float>()[i];
         ASSERT_TRUE(oracle().accepts(problem, out, i, expected, expected * (1 + 2e-6)));
         ASSERT_FALSE(oracle().accepts(problem, out, i, expected, expected * (1 + 4e-6)));
-        // A single lost product, the least of them.
+        // The smallest product is lost.
         ASSERT_FALSE(oracle().accepts(problem, out, i, expected, expected - product(problem, i % 61, i / 61, 0, 0)));
         ASSERT_FALSE(oracle().accepts(problem, out, i, expected, std::nan("")));
     }
@@ -141,7 +141,7 @@ TEST(SmoothingFilterOracle, PoolsAreLongerAndPartsCanBeComputed) {
     }
 }
 
-TEST(SmoothingFilterOracle, RefusesRecipesThatMakeNoSense) {
+TEST(SmoothingFilterOracle, RefusesInvalidRecipes) {
     const auto generate = [](Parameters parameters, const std::string& generator = "random") {
         return oracle().generate(make_dataset(generator, std::move(parameters)), 1, 0);
     };
@@ -156,13 +156,13 @@ TEST(SmoothingFilterOracle, RefusesRecipesThatMakeNoSense) {
     EXPECT_THROW(generate({{"file", "no such.png"}}, "picture"), UsageError);
 }
 
-TEST(SmoothingFilterOracle, FlatPicturesStayFlat) {
+TEST(SmoothingFilterOracle, UniformPicturesStayUniform) {
     const Problem problem = make(20, 10, "any", 5, "flat");
     const float grey = problem.arrays[image].as<float>()[0];
     for (const float pixel : problem.arrays[out].as<float>()) EXPECT_NEAR(pixel, grey, 1e-3);
 }
 
-/// What a kernel with a mistake leaves in out, which holds poison before.
+/// A mistake, and the contents of `out` after a kernel with it; before, it contains poison.
 struct Mistake {
     std::string name;
     std::function<float(const Problem& problem, std::int64_t x, std::int64_t y)> pixel;
@@ -205,7 +205,7 @@ TEST_P(SmoothingFilterMistake, IsExplained) {
 using Places =
     std::function<std::int64_t(std::int64_t x, std::int64_t y, std::int64_t r, std::int64_t c, std::int64_t pitch)>;
 
-/// Read the image at other places; NaN where there is none.
+/// Return sums that read the image at other places; a place outside gives NaN.
 auto reads(Places place, std::int64_t rows = 5, std::int64_t columns = 5) {
     return [=](const Problem& problem, std::int64_t x, std::int64_t y) {
         const auto pixels = problem.arrays[image].as<float>();
@@ -225,7 +225,7 @@ float right(const Problem& problem, std::int64_t x, std::int64_t y) {
     return problem.arrays[out].as<float>()[static_cast<std::size_t>(y * problem.sizes[0] + x)];
 }
 
-/// Right, but for the pixels of a block of 16 x 16 that `is_wrong` picks.
+/// Return the right output, except for the pixels of each 16 x 16 block for which `is_wrong` is true.
 auto spoiled(std::function<bool(std::int64_t i, std::int64_t j)> is_wrong) {
     return [=](const Problem& problem, std::int64_t x, std::int64_t y) {
         const float value = right(problem, x, y);
@@ -314,7 +314,7 @@ INSTANTIATE_TEST_SUITE_P(
                 "only the first 256 are loaded"}),
     [](const auto& info) { return info.param.name; });
 
-TEST(SmoothingFilterOracle, ExplainsWhatWasKeptFromTheCallBefore) {
+TEST(SmoothingFilterOracle, ExplainsResultsKeptFromThePreviousCall) {
     const Problem previous = solve(oracle(), dataset(30, 20), 1), problem = solve(oracle(), dataset(30, 20), 2);
     const auto found = [&](const Array& actual) {
         std::vector<Array> befores = problem.arrays, actuals = problem.arrays;

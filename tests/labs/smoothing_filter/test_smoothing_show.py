@@ -1,4 +1,4 @@
-"""`show` on this lab: the right picture comes out, for grey and colour, and bad pictures get a clear word."""
+"""`show` on this lab: it writes the right picture, for grey and colour, and invalid pictures get a clear message."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ RINGS = np.array([[1 + min(r, c, 4 - r, 4 - c) for c in range(5)] for r in range
 
 
 def show(folder: Path, *options: str | Path) -> subprocess.CompletedProcess[str]:
-    """Runs show on the naive solution, with pictures below `folder`."""
+    """Run `show` on the naive solution; it saves pictures below `folder`."""
     command = [BUILD / "warplab", "show", "smoothing_filter", "01", "--tree", "solutions", "--backend", "cpu", *options]
     command += ["--build", folder / "build"]
     (folder / "build").mkdir(exist_ok=True)
-    for part in ("labs", "cpu", "cache"):  # all but where pictures go
+    for part in ("labs", "cpu", "cache"):  # everything except the folder of pictures
         if not (folder / "build" / part).exists():
             (folder / "build" / part).symlink_to((ROOT / BUILD / part).resolve())
     return subprocess.run([*map(str, command)], cwd=ROOT, capture_output=True, text=True, check=False)
 
 
 def smooth(channel):
-    """The filter by its definition, border pixels repeated outwards."""
+    """Apply the filter by its definition; border pixels repeat outwards."""
     padded = np.pad(channel.astype(float), 2, mode="edge")
     height, width = channel.shape
     return sum(RINGS[r, c] * padded[r : r + height, c : c + width] for r in range(5) for c in range(5))
@@ -53,14 +53,14 @@ def test_picture_is_smoothed(mode: str, tmp_path: Path) -> None:
     assert ("grey" in run.stdout) == (mode == "L")
 
 
-def test_own_picture_is_shown_and_smoothed_again_and_again(tmp_path: Path) -> None:
+def test_a_students_own_picture_is_smoothed_repeatedly(tmp_path: Path) -> None:
     once, often = show(tmp_path), show(tmp_path, "--set", "times=3")
     assert once.returncode == often.returncode == 0, once.stdout + often.stderr
     assert "smoothed once" in once.stdout
     assert "smoothed 3 times" in often.stdout
 
 
-def test_a_wrong_submission_is_shown_and_told_why(tmp_path: Path) -> None:
+def test_a_wrong_submission_is_shown_with_its_mistake(tmp_path: Path) -> None:
     source = wrong.source_of("smoothing_filter", "01_transposed.patch", tmp_path)
     run = show(tmp_path, "--source", source)
     assert run.returncode == 1
@@ -69,7 +69,7 @@ def test_a_wrong_submission_is_shown_and_told_why(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "says"),
+    ("content", "message"),
     [
         (b"no picture at all", "not a picture"),
         (b"P5\n90000 90000\n255\n", "90,000 x 90,000 pixels"),
@@ -78,17 +78,17 @@ def test_a_wrong_submission_is_shown_and_told_why(tmp_path: Path) -> None:
     ],
     ids=["text", "huge", "empty", "missing"],
 )
-def test_bad_pictures_get_a_clear_word(content: bytes | None, says: str, tmp_path: Path) -> None:
+def test_invalid_pictures_get_a_clear_message(content: bytes | None, message: str, tmp_path: Path) -> None:
     if content is not None:
         (tmp_path / "bad.png").write_bytes(content)
     run = show(tmp_path, "--image", tmp_path / "bad.png")
     assert run.returncode == 2
-    assert says in run.stderr
+    assert message in run.stderr
     assert "bad.png" in run.stderr
 
 
 @pytest.mark.parametrize("name", ["cut.png", "cut.jpg", "cut.ppm"])
-def test_pictures_cut_short_get_a_clear_word(name: str, tmp_path: Path) -> None:
+def test_truncated_pictures_get_a_clear_message(name: str, tmp_path: Path) -> None:
     whole = tmp_path / f"whole{Path(name).suffix}"
     image_module.open(ROOT / "datasets/smoothing_filter/picture.png").save(whole)
     assert show(tmp_path, "--image", whole).returncode == 0
@@ -100,7 +100,7 @@ def test_pictures_cut_short_get_a_clear_word(name: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "says"),
+    ("options", "message"),
     [
         (["--set", "time=3"], "This lab knows: times"),
         (["--set", "times=0"], "from 1 to 100"),
@@ -108,10 +108,10 @@ def test_pictures_cut_short_get_a_clear_word(name: str, tmp_path: Path) -> None:
     ],
     ids=["unknown", "range", "form"],
 )
-def test_bad_settings_get_a_clear_word(options: list[str], says: str, tmp_path: Path) -> None:
+def test_invalid_settings_get_a_clear_message(options: list[str], message: str, tmp_path: Path) -> None:
     run = show(tmp_path, *options)
     assert run.returncode == 2
-    assert says in run.stderr
+    assert message in run.stderr
 
 
 def test_a_lab_without_pictures_says_so() -> None:

@@ -21,7 +21,7 @@ Problem make(const std::string& generator, std::size_t n, std::uint64_t seed = 7
     return solve(oracle(), make_dataset(generator, {{"n", whole(n)}}), seed);
 }
 
-TEST(VectorAddOracle, ReferencesAgreeAndArePlainSums) {
+TEST(VectorAddOracle, ReferencesAgreeAndEqualPlainSums) {
     for (const char* generator : {"random", "counting", "alternating", "extremes"}) {
         Problem problem = make(generator, 10007);
         const Array sequential = problem.arrays[out].clone();
@@ -63,7 +63,7 @@ TEST(VectorAddOracle, PoolsAreLongerAndPartsCanBeComputed) {
     EXPECT_EQ(std::memcmp(part.data(), window.arrays[out].part(500, 10).data(), part.bytes()), 0);
 }
 
-TEST(VectorAddOracle, RefusesRecipesThatMakeNoSense) {
+TEST(VectorAddOracle, RefusesInvalidRecipes) {
     const auto generate = [](const std::string& generator, Parameters parameters) {
         return oracle().generate(make_dataset(generator, std::move(parameters)), 1, 0);
     };
@@ -75,7 +75,7 @@ TEST(VectorAddOracle, RefusesRecipesThatMakeNoSense) {
     EXPECT_EQ(generate("random", {{"n", 0}}).arrays[a].count(), 0u);
 }
 
-/// What a kernel with a mistake leaves in out, which holds poison before.
+/// A mistake, and the contents of `out` after a kernel with it; before, it contains poison.
 struct Mistake {
     std::string name;
     std::size_t n;
@@ -99,7 +99,7 @@ TEST_P(VectorAddMistake, IsExplained) {
     EXPECT_THAT(found->message, HasSubstr(mistake.message));
 }
 
-/// Threads i of the grid that pass the guard add element i.
+/// Element i is added if `is_added(i)`.
 auto add_while(std::function<bool(std::size_t)> is_added) {
     return [is_added](auto x, auto y, auto sums) {
         for (std::size_t i = 0; i < sums.size(); ++i)
@@ -159,7 +159,7 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"NothingWritten", 500, [](auto, auto, auto) {}, "never_written", "No element"}),
     [](const auto& info) { return info.param.name; });
 
-TEST(VectorAddOracle, ExplainsWhatIsKeptFromTheCallBefore) {
+TEST(VectorAddOracle, ExplainsResultsOfThePreviousCall) {
     const Problem previous = make("random", 1000, 1), problem = make("random", 1000, 2);
     const auto stale = explain(oracle(), problem, out, previous.arrays[out], previous.arrays[out], &previous);
     ASSERT_TRUE(stale);
@@ -172,7 +172,7 @@ TEST(VectorAddOracle, ExplainsWhatIsKeptFromTheCallBefore) {
     EXPECT_EQ(garbage->cause, "added_to_garbage");
 }
 
-TEST(VectorAddOracle, DoesNotGuessWhereNaNCameFrom) {
+TEST(VectorAddOracle, DoesNotExplainNaN) {
     const Problem problem = make("random", 1000);
     const Array before = filled(ElementType::float32, 1000, poison);
     Array actual = problem.arrays[out].clone();

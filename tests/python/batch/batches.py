@@ -131,7 +131,7 @@ class Course:
         return folder
 
     def add_reference(self, *texts: str) -> None:
-        """The solutions of both stages."""
+        """Write the solutions of both stages."""
         folder = self.root / "solutions" / LAB
         folder.mkdir(parents=True, exist_ok=True)
         for stage, text in zip(STAGES, texts, strict=True):
@@ -164,7 +164,7 @@ class Course:
         return {row.key: row.status for row in self.database().rows()}
 
     def log(self, what: str) -> list[str]:
-        """Return the keys in the order in which the judge began or ended them, without trials."""
+        """Return the keys in the order in which the judge began or ended them, except the trial runs."""
         lines = [line.split(maxsplit=2) for line in (self.build / "log").read_text().splitlines()]
         keys = [words[2].partition("/")[2] for words in lines if words[0] == what]
         return [key for key in keys if key != "trial"]
@@ -184,8 +184,8 @@ class Course:
     def kill(self, process: subprocess.Popen[bytes], number: int = signal.SIGKILL) -> int:
         """Send a signal to a process, and return its exit status."""
         process.send_signal(number)
-        _, said = process.communicate(timeout=60)
-        assert b"Traceback" not in said, said.decode()
+        _, output = process.communicate(timeout=60)
+        assert b"Traceback" not in output, output.decode()
         return process.returncode
 
 

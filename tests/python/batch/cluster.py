@@ -129,7 +129,7 @@ class Slurm:
             time.sleep(0.1)
 
     def lose(self, node: str) -> None:
-        """End a node as a power cut would: its daemon and all processes on it."""
+        """Kill a node's daemon and all processes on it, as a power cut would."""
         process = self.processes.pop(node, None)
         if process:
             process.kill()

@@ -1,13 +1,13 @@
-"""Grades the reference solutions again and again: are verdict and points always the same, and how much do times vary?
+"""Grade the reference solutions repeatedly; report differing verdicts and points, and the variation of times.
 
     python3 -m tests.python.batch.repeated --times 20 --backend cpu --json FILE [--labs L …] [--precise]
 
-Each lab's solutions are handed in by so many students and graded as one batch. An honest hand-in must get the same
-verdict and points each time, must not be called implausible, and may be ambiguous at most once in 100 timings. The
-spread of a stage is that of the ratio of its time to the reference's, timed beside it: the largest less the smallest,
-over their median. As the reference is the same program, that ratio is 1: `missed` counts the timings whose interval
-leaves it out. `--limit-s` takes what was graded in that time, `--with FILE` adds what an earlier run found, and
-`--show FILE` says what a file holds and grades nothing.
+`--times` students hand in each lab's solutions, and one batch grades them all. An honest hand-in must get the same
+verdict and points each time, must not be implausible, and may be ambiguous at most once in 100 timings. A stage's
+spread is computed from the ratios of its time to the reference's, which is timed in alternation: the largest minus the
+smallest ratio, divided by their median. Because both are the same program, the true ratio is 1: `missed` counts the
+timings whose interval does not contain 1. `--limit-s` ends the grading after that time and keeps the results, `--with
+FILE` adds the results of an earlier run, and `--show FILE` prints a file's contents and grades nothing.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ LABS = sorted(manifest.parent.name for manifest in ROOT.glob("labs/*/lab.json"))
 
 
 def hand_in(lab: str, since: str, folder: Path) -> None:
-    """Copy the lab's solutions to `folder`, from the stage `since` on."""
+    """Copy the solutions of the lab's stages from `since` on to `folder`."""
     shutil.copytree(ROOT / "solutions" / lab, folder)
     for earlier in (file for file in folder.glob("*.cu") if file.stem < since):
         earlier.unlink()
@@ -62,8 +62,8 @@ def grade(lab: str, times: int, since: str, folder: Path, options: list[str], en
         sys.exit(f"{lab}: the batch did not begin.")
     database = Database(out / "batch.sqlite")
     counts = database.counts()
-    wanted = {"graded", "needs_review"} | ({"missing_stages"} if since else set()) | ({""} if stopped else set())
-    if set(counts) - wanted or sum(counts.values()) != times:
+    expected = {"graded", "needs_review"} | ({"missing_stages"} if since else set()) | ({""} if stopped else set())
+    if set(counts) - expected or sum(counts.values()) != times:
         sys.exit(f"{lab}: {counts}")
     reports = [json.loads(database.report(row.grade)) for row in database.rows() if row.grade]
     database.close()
@@ -93,7 +93,7 @@ def compare(lab: str, since: str, reports: list[dict[str, Any]]) -> list[dict[st
 
 
 def summarise(graded: list[dict[str, Any]]) -> dict[str, Any]:
-    """Return one stage's outcomes, and each dataset's ratios with their intervals."""
+    """Return one stage's outcomes, and the ratios of each dataset with their intervals."""
     outcomes: dict[str, int] = defaultdict(int)
     ratios: dict[str, list[float]] = defaultdict(list)
     intervals: dict[str, list[list[float]]] = defaultdict(list)
@@ -110,8 +110,8 @@ def summarise(graded: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def with_figures(row: dict[str, Any]) -> dict[str, Any]:
-    """Return the row with the figures that follow from it. `spread` and `deviation` are each the largest of all
-    datasets, None if nothing was timed."""
+    """Add figures that are computed from the row. `spread` and `deviation` are the maxima over all datasets, or None if
+    nothing was timed."""
     ratios = row["ratios"].values()
     spreads = [(max(values) - min(values)) / statistics.median(values) for values in ratios]
     deviations = [statistics.pstdev(values) / statistics.median(values) for values in ratios]
@@ -164,7 +164,7 @@ def faults(rows: list[dict[str, Any]]) -> list[str]:
 def repeat(
     labs: list[str], times: int, since: str, options: list[str], limit_s: float, samples: Path | None
 ) -> Iterator[dict[str, Any]]:
-    """Yield the whole result as JSON after each lab."""
+    """Grade lab by lab, and yield the whole result so far as JSON after each one."""
     begin = time.monotonic()
     rows: list[dict[str, Any]] = []
     with tempfile.TemporaryDirectory() as folder:

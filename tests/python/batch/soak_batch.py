@@ -1,8 +1,8 @@
-"""Measure how fast a batch is, and how many submissions and kills it withstands; `make soak` runs this.
+"""Measure the speed of a batch, and test it with many submissions and kills; `make soak` runs this.
 
     python3 -m tests.python.batch.soak_batch    run this alone
 
-Submissions differ in a comment and a constant, so that each is compiled; the rows of the large database are made up.
+Submissions differ in a comment and a constant, so that each is compiled; the rows of the large database are generated.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ def grade(folder: Path, count: int, *options: str, whole_lab: bool = False, jobs
 
 
 def fill(folder: Path, count: int) -> dict[str, Any]:
-    """Run made-up rows through database, gradebook, feedback and page."""
+    """Write generated rows to the database, the gradebook, the feedback and the page."""
     out = folder / "large"
     out.mkdir()
     database = Database(out / "batch.sqlite")
@@ -112,7 +112,7 @@ def fill(folder: Path, count: int) -> dict[str, Any]:
 
 def kill(kills: int) -> dict[str, Any]:
     """Run the test that kills a batch at random moments."""
-    test = "tests/python/batch/test_batch.py::test_killed_at_any_moment_it_goes_on_and_loses_nothing"
+    test = "tests/python/batch/test_batch.py::test_a_batch_killed_at_any_moment_continues_without_losing_results"
     environment = {**os.environ, "WARPLAB_KILLS": str(kills)}
     command = [sys.executable, "-m", "pytest", "-q", test]
     done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)

@@ -57,11 +57,11 @@ def test_each_submission_gets_one_status(course: Course) -> None:
     assert course.statuses() == expected
     assert set(expected.values()) == STATUSES.keys() - {"judge_crashed"}  # needs a reference
     assert next(iter(course.statuses())) == "cs4"  # failures on our side come first
-    said = course.verb("status").stdout
-    assert "cs4: judge error: The judge broke." in said
-    assert "fb7: archive refused: A name in it points outside its folder (../01_first.cu).\n" in said
-    told = (course.out / "feedback/fb7/feedback.txt").read_text()
-    for text in (said, done.stdout, told):  # no text shows the names used in the database
+    output = course.verb("status").stdout
+    assert "cs4: judge error: The judge broke." in output
+    assert "fb7: archive refused: A name in it points outside its folder (../01_first.cu).\n" in output
+    message = (course.out / "feedback/fb7/feedback.txt").read_text()
+    for text in (output, done.stdout, message):  # no text shows the names used in the database
         assert not [name for name in (*STATUSES, *MEANINGS) if "_" in name and name in text]
     assert course.log("begin").count("cs4") == 4  # twice next to others, and twice alone
 
@@ -72,7 +72,7 @@ def add_other_lab(course: Course) -> None:
     (other / "lab.json").write_text(json.dumps({"stages": [{"id": "01_another"}]}))
 
 
-def test_another_labs_hand_ins_are_refused_before_anything_is_graded(course: Course) -> None:
+def test_hand_ins_for_another_lab_are_refused_before_grading(course: Course) -> None:
     add_other_lab(course)
     for student in ("al1", "at2", "gh3"):
         course.hand_in(student, "fine", "fine")
@@ -82,15 +82,15 @@ def test_another_labs_hand_ins_are_refused_before_anything_is_graded(course: Cou
     another = make_zip(("work/other/01_another.cu", b""))
     hand_ins = [("al1.zip", another), ("at2/01_another.cu", b""), ("gh3.zip", b"PK")]
     by_name = [(f"adalovelace_{number}_99_other-al1-2026-11-21-040506.tar.gz", b"") for number in (17, 18)]
-    for members, says in (
+    for members, message in (
         (hand_ins, "2 of 2 hand-ins are of the lab other, not lab. Nothing was graded."),
         ([*hand_ins, ("cs4/01_first.cu", b"fine")], "2 of 3 hand-ins are of the lab other"),
         (by_name, "2 of 2 hand-ins are of the lab other"),
     ):
         course.handed_in.write_bytes(make_zip(*members))
-        said = course.grade()
-        assert said.returncode == 2 and f"other.zip: {says}" in said.stderr, said.stderr
-        assert "choose LAB=other (--lab other) and a different OUT" in said.stderr
+        result = course.grade()
+        assert result.returncode == 2 and f"other.zip: {message}" in result.stderr, result.stderr
+        assert "choose LAB=other (--lab other) and a different OUT" in result.stderr
         assert snapshot(course) == before
     crowd = [(f"x{number}/01_another.cu", b"") for number in range(4)]
     course.handed_in.write_bytes(make_zip(*((f"s{n}/{STAGES[0]}.cu", b"fine") for n in range(3)), *crowd))
@@ -104,7 +104,7 @@ def test_another_labs_hand_ins_are_refused_before_anything_is_graded(course: Cou
     assert course.grade().returncode == 0
 
 
-def test_what_was_handed_in_in_the_place_of_a_stage_is_named(course: Course) -> None:
+def test_files_handed_in_instead_of_a_stage_are_listed(course: Course) -> None:
     add_other_lab(course)
     for student, name in (("al1", "01_another.cu"), ("at2", "report.docx"), ("gh3", "kernel.cu")):
         (course.hand_in(student) / name).write_text("")
@@ -117,7 +117,7 @@ def test_what_was_handed_in_in_the_place_of_a_stage_is_named(course: Course) -> 
     }
 
 
-def test_what_is_empty_is_said_to_be(course: Course) -> None:
+def test_an_empty_archive_or_folder_is_reported_as_empty(course: Course) -> None:
     course.hand_in("al1")
     (course.hand_in("at2") / "empty.zip").write_bytes(make_zip())
     (course.handed_in / "gh3.zip").write_bytes(make_zip(("folder/", b"")))
@@ -130,7 +130,7 @@ def test_what_is_empty_is_said_to_be(course: Course) -> None:
     assert '<td class="nothing_to_grade">nothing to grade</td>' in (course.out / "report.html").read_text()
 
 
-def test_of_two_archives_of_one_time_the_instructor_chooses(course: Course) -> None:
+def test_the_instructor_chooses_between_two_archives_with_the_same_time(course: Course) -> None:
     member = zipfile.ZipInfo(f"{STAGES[0]}.cu", (2026, 11, 20, 10, 0, 0))
     files = {name: make_zip((member, name.encode())) for name in ("first.zip", "second.zip")}
     name = "Ada_5_assignsubmission_file_"
@@ -154,7 +154,7 @@ def test_of_two_archives_of_one_time_the_instructor_chooses(course: Course) -> N
     assert row.status == "missing_stages" and how not in row.notes
 
 
-def test_the_later_of_two_archives_is_graded_and_both_are_named(course: Course) -> None:
+def test_the_later_of_two_archives_is_graded_and_both_are_reported(course: Course) -> None:
     folder = course.hand_in("al1")
     for name, hour in (("first.zip", 10), ("second.zip", 9)):
         with zipfile.ZipFile(folder / name, "w") as archive:
@@ -166,7 +166,7 @@ def test_the_later_of_two_archives_is_graded_and_both_are_named(course: Course) 
     assert note in (course.out / "gradebook.csv").read_text("utf-8-sig")
 
 
-def test_again_grades_only_what_is_new_or_changed(course: Course) -> None:
+def test_a_second_run_grades_only_new_and_changed_hand_ins(course: Course) -> None:
     course.hand_in("al1", "fine", "fine")
     course.hand_in("at2", "fine", "fine")
     assert course.grade().returncode == 0
@@ -199,8 +199,8 @@ def test_regrading_keeps_the_old_score_and_its_reason(course: Course) -> None:
         change(course.root / "grader" / name)
     assert "0 to regrade" in course.verb("regrade", "--changed").stdout
     change(course.root / "grader/judge/check/check.cpp")
-    said = course.verb("regrade", "--changed")
-    assert said.returncode == 2 and "check.cpp is newer than" in said.stderr and "make program" in said.stderr
+    result = course.verb("regrade", "--changed")
+    assert result.returncode == 2 and "check.cpp is newer than" in result.stderr and "make program" in result.stderr
     (course.build / "warplab").touch()
     course.verb("regrade", "--changed")
     course.verb("regrade", "--changed")  # now no grade is stale
@@ -212,9 +212,9 @@ def test_regrading_keeps_the_old_score_and_its_reason(course: Course) -> None:
     changed = "lab or grader changed (now 0.2 (two))"
     assert [reason for (reason,) in history] == ["", "asked for: a complaint", changed, changed, "all again"]
     assert course.log("end").count("gh3") == 4
-    said = course.verb("regrade", "--student", "nobody")
-    assert said.returncode == 2
-    assert "No student has the name nobody" in said.stderr
+    result = course.verb("regrade", "--student", "nobody")
+    assert result.returncode == 2
+    assert "No student has the name nobody" in result.stderr
 
 
 def test_a_students_history_has_each_grade_and_decision(course: Course) -> None:
@@ -232,7 +232,7 @@ def test_a_students_history_has_each_grade_and_decision(course: Course) -> None:
     assert "No student has the name bob" in course.verb("history", "--student", "bob").stderr
 
 
-def test_regrading_tells_whose_points_changed(course: Course) -> None:
+def test_regrading_lists_students_whose_points_changed(course: Course) -> None:
     for number in range(22):
         course.hand_in(f"s{number:02}", "fine", "fine")
     course.hand_in("al1", "compile_error", "compile_error")
@@ -240,17 +240,17 @@ def test_regrading_tells_whose_points_changed(course: Course) -> None:
     course.grade()
     assert "The points are the same for 23 students." in course.verb("regrade", "--all").stdout
     (course.build / "mended").touch()
-    said = course.verb("regrade", "--errors").stdout
-    assert "at2: no points yet before, 12 points and 8 pending now\n" in said and "the same" not in said
+    output = course.verb("regrade", "--errors").stdout
+    assert "at2: no points yet before, 12 points and 8 pending now\n" in output and "the same" not in output
     report = (course.build / "report.json").read_text()
     (course.build / "report.json").write_text(report.replace('"total": 6', '"total": 7.5'))
-    said = course.verb("regrade", "--all").stdout
-    assert "at2: 12 points and 8 pending before, 15 points and 8 pending now\n" in said
-    assert "s18: 12 points" in said and "s19: 12 points" not in said
-    assert said.endswith("and 3 more\nThe points are the same for 1 student.\n")
+    output = course.verb("regrade", "--all").stdout
+    assert "at2: 12 points and 8 pending before, 15 points and 8 pending now\n" in output
+    assert "s18: 12 points" in output and "s19: 12 points" not in output
+    assert output.endswith("and 3 more\nThe points are the same for 1 student.\n")
 
 
-def test_a_batch_of_before_knows_the_graders_version_alone(course: Course) -> None:
+def test_grades_are_stale_if_the_lab_or_the_grader_changed(course: Course) -> None:
     course.hand_in("al1", "fine", "fine")
     course.grade()
     ((kept,),) = course.database().query("SELECT lab_hash FROM grades")
@@ -261,7 +261,7 @@ def test_a_batch_of_before_knows_the_graders_version_alone(course: Course) -> No
     assert not is_stale(kept, "0.1", kept, "0.2") and is_stale(kept, "0.1", f"{lab}+other", "0.1")
 
 
-def test_pending_points_are_added_to_what_was_graded_before(course: Course) -> None:
+def test_pending_points_are_added_to_an_earlier_grade(course: Course) -> None:
     course.hand_in("al1", "fine", "fine")
     course.grade()
     report = json.loads((course.build / "report.json").read_text())
@@ -276,7 +276,7 @@ def test_pending_points_are_added_to_what_was_graded_before(course: Course) -> N
 
 
 @pytest.mark.parametrize("is_gone", ["moved", "empty", "changed"])
-def test_what_was_graded_is_regraded_without_the_hand_in(course: Course, is_gone: str) -> None:
+def test_a_graded_submission_is_regraded_without_the_original_hand_in(course: Course, is_gone: str) -> None:
     course.hand_in("al1", "fine", "fine")
     course.hand_in("at2", "fine")
     (journal := course.handed_in / "al1" / "journal").mkdir()
@@ -385,8 +385,8 @@ def test_a_regrade_without_a_report_keeps_the_points(course: Course) -> None:
     judge = (course.build / "warplab").read_text()
     broken = judge.replace("verdicts = []", 'verdicts = []\nif "/trial" not in str(tree): sys.exit("The judge broke.")')
     (course.build / "warplab").write_text(broken)
-    said = course.verb("regrade", "--all")
-    assert said.returncode == 1 and "The points are the same" in said.stdout, said
+    result = course.verb("regrade", "--all")
+    assert result.returncode == 1 and "The points are the same" in result.stdout, result
     assert course.statuses() == {"al1": "judge_error"}
     line = next(csv.DictReader((course.out / "gradebook.csv").read_text("utf-8-sig").splitlines()))
     assert (line["status"], line["points"]) == ("judge_error", "12")
@@ -450,7 +450,7 @@ def hand_in_many(course: Course, count: int) -> None:
 KILLS = int(os.environ.get("WARPLAB_KILLS") or 6)
 
 
-def test_killed_at_any_moment_it_goes_on_and_loses_nothing(
+def test_a_batch_killed_at_any_moment_continues_without_losing_results(
     course: Course, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     undisturbed = Course(tmp_path_factory.mktemp("undisturbed"))
@@ -495,7 +495,7 @@ def read(file: Path) -> str:
         return ""
 
 
-def test_an_interruption_ends_it_cleanly(course: Course) -> None:
+def test_an_interruption_ends_the_batch_cleanly(course: Course) -> None:
     course.hand_in("al1", "fine", "fine")
     course.hand_in("at2", "sleep 300", "fine")
     process = course.start()
@@ -515,7 +515,7 @@ def test_a_judge_that_does_not_end_is_stopped(course: Course) -> None:
 
 
 @pytest.mark.parametrize("is_deleted", [False, True])
-def test_a_batch_whose_folder_goes_away_says_so(course: Course, is_deleted: bool) -> None:
+def test_a_batch_whose_folder_vanishes_stops_with_a_message(course: Course, is_deleted: bool) -> None:
     for number in range(4):
         course.hand_in(f"al{number}", f"sleep 1 {number}", "fine")
     command = [*course.grade_command(), "--jobs", "1"]
@@ -526,9 +526,9 @@ def test_a_batch_whose_folder_goes_away_says_so(course: Course, is_deleted: bool
         shutil.rmtree(course.out)
     else:
         course.out.rename(course.out.with_name("moved"))
-    _, said = process.communicate(timeout=60)
+    _, output = process.communicate(timeout=60)
     assert process.returncode == 2
-    assert "was moved or deleted while this command ran" in said
+    assert "was moved or deleted while this command ran" in output
     if not is_deleted:
         shutil.rmtree(course.out, ignore_errors=True)
         course.out.with_name("moved").rename(course.out)
@@ -537,7 +537,7 @@ def test_a_batch_whose_folder_goes_away_says_so(course: Course, is_deleted: bool
         assert course.log("begin").count("al0") == 1
 
 
-def test_a_hand_in_that_goes_away_before_it_is_graded_is_named(course: Course) -> None:
+def test_a_hand_in_that_vanishes_before_grading_is_listed(course: Course) -> None:
     course.hand_in("al1", "sleep 1", "fine")
     course.hand_in("gh3", "fine", "fine")
     command = [*course.grade_command(), "--jobs", "1"]
@@ -546,9 +546,9 @@ def test_a_hand_in_that_goes_away_before_it_is_graded_is_named(course: Course) -
     shutil.rmtree(course.handed_in / "gh3")
     process.communicate(timeout=60)
     assert course.statuses() == {"gh3": "judge_error", "al1": "graded"}
-    said = course.grade().stderr
-    assert "without a result: gh3. If their files are missing, put them back" in said
-    assert "kept as graded" not in said
+    output = course.grade().stderr
+    assert "without a result: gh3. If their files are missing, put them back" in output
+    assert "kept as graded" not in output
     course.hand_in("gh3", "fine", "fine")
     course.grade()
     course.verb("regrade", "--errors")
@@ -577,7 +577,7 @@ cp "$OUT"/batch.sqlite* "$OUT/gradebook.csv" "$KEPT"
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="mounting a small disk takes root")
-def test_a_full_disk_stops_it_and_loses_nothing(course: Course, tmp_path: Path) -> None:
+def test_a_full_disk_stops_the_batch_without_losing_results(course: Course, tmp_path: Path) -> None:
     for number in range(6):
         course.hand_in(f"s{number}", "sleep 1 fill the disk" if number == 3 else "fine", "fine")
     kept = tmp_path / "kept"
@@ -596,7 +596,7 @@ def test_a_full_disk_stops_it_and_loses_nothing(course: Course, tmp_path: Path) 
         assert [line.split(",")[2] for line in file][1:] == ["graded"] * 6
 
 
-def test_a_full_database_says_so_and_keeps_what_it_had(course: Course) -> None:
+def test_a_full_database_gives_a_message_and_keeps_its_contents(course: Course) -> None:
     from grader.python.batch.ingest.disk import DiskFullError
     from grader.python.batch.store.database import Database
     from grader.python.batch.store.rows import Graded
@@ -616,32 +616,32 @@ def test_a_full_database_says_so_and_keeps_what_it_had(course: Course) -> None:
     assert snapshot(course) == before
 
 
-def test_a_judge_that_is_not_there_is_said_before_anything_is_graded(course: Course) -> None:
+def test_a_missing_judge_is_reported_before_grading(course: Course) -> None:
     course.hand_in("al1", "fine", "fine")
     (course.build / "warplab").unlink()
-    said = course.grade()
-    assert said.returncode == 2
-    assert "make program" in said.stderr
+    result = course.grade()
+    assert result.returncode == 2
+    assert "make program" in result.stderr
     assert course.statuses() == {"al1": ""}
 
 
-def test_on_a_terminal_one_line_tells_how_far_it_is(course: Course) -> None:
+def test_on_a_terminal_one_line_shows_the_progress(course: Course) -> None:
     hand_in_many(course, 4)
     controller, terminal = pty.openpty()
     process = subprocess.Popen(course.grade_command(), cwd=ROOT, env=environment(), stdout=terminal, stderr=terminal)
     os.close(terminal)
-    said = b""
+    output = b""
     while True:
         try:
-            said += os.read(controller, 4096)
+            output += os.read(controller, 4096)
         except OSError:
             break
     assert process.wait() == 0
-    assert b"4 done, " in said
-    assert b"\x1b[" in said
+    assert b"4 done, " in output
+    assert b"\x1b[" in output
 
 
-def test_names_that_are_no_text_and_reports_with_half_characters(course: Course) -> None:
+def test_names_that_are_not_utf_8_and_reports_with_lone_surrogates_are_accepted(course: Course) -> None:
     folder = os.fsencode(course.handed_in)
     for name in (b"gr\xf6\xdfe", b"\xf6_1_2_a.zip", b"\xf6_1_3_a.zip", b"a\nb\x1b[2J", "\u202eabc".encode(), b"=1+1"):
         if name.endswith(b".zip"):
@@ -662,21 +662,21 @@ def test_the_command_works_from_any_folder_and_by_a_link(course: Course, tmp_pat
     link = tmp_path / "warplab-course"
     link.symlink_to(ROOT / "grader/warplab-course")
     for command in ([ROOT / "grader/warplab-course"], [link], [ROOT / "warplab", "course"]):
-        said = subprocess.run([*command, "status", "."], cwd=course.out, capture_output=True, text=True, check=False)
-        assert said.returncode == 0 and "1 graded" in said.stdout, said.stderr
-    said = subprocess.run(
+        result = subprocess.run([*command, "status", "."], cwd=course.out, capture_output=True, text=True, check=False)
+        assert result.returncode == 0 and "1 graded" in result.stdout, result.stderr
+    result = subprocess.run(
         [link, "grade", "handed in", "--lab", "nonsense", "--out", "out"],
         cwd=course.out.parent, capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert (
-        "No lab is called 'nonsense'. Labs: vector_add, dot_product" in said.stderr
+        "No lab is called 'nonsense'. Labs: vector_add, dot_product" in result.stderr
     )  # the project's labs, not this folder's
 
 
-def test_misuse_is_one_clear_message(course: Course) -> None:
+def test_wrong_arguments_give_one_clear_message(course: Course) -> None:
     course.hand_in("al1", "fine", "fine")
     course.grade()
-    for command, says in (
+    for command, message in (
         (course.grade_command("--lab", "other"), "No lab is called 'other'"),
         (course.grade_command("--stage", "07"), "lab has no stage 07"),
         (
@@ -690,21 +690,21 @@ def test_misuse_is_one_clear_message(course: Course) -> None:
             "'soon' is not a time",
         ),
     ):
-        said = course.run(command)
-        assert said.returncode == 2
-        assert says in said.stderr
+        result = course.run(command)
+        assert result.returncode == 2
+        assert message in result.stderr
 
 
-def test_a_batch_of_some_stages_says_how_to_go_on(course: Course) -> None:
+def test_a_batch_of_some_stages_prints_how_to_continue(course: Course) -> None:
     course.hand_in("al1", "fine", "fine")
     course.grade("--upto", "1")
-    said = course.grade()
-    assert said.returncode == 2
-    assert "contains a batch of upto 01_first. To continue it: UPTO=01_first (--upto 01_first)." in said.stderr
+    result = course.grade()
+    assert result.returncode == 2
+    assert "contains a batch of upto 01_first. To continue it: UPTO=01_first (--upto 01_first)." in result.stderr
     assert course.grade("--upto", "01_first").returncode == 0
 
 
-def test_a_batch_that_was_moved_is_its_own(course: Course) -> None:
+def test_a_moved_batch_works_in_its_new_folder(course: Course) -> None:
     """`report` and other verbs work in the batch's current folder, not in the one where it was graded."""
     course.hand_in("al1", "fine", "fine")
     course.grade()
@@ -715,48 +715,48 @@ def test_a_batch_that_was_moved_is_its_own(course: Course) -> None:
     assert not course.out.exists()
 
 
-def test_a_regrade_that_cannot_begin_leaves_everything(course: Course) -> None:
+def test_a_regrade_that_cannot_begin_changes_nothing(course: Course) -> None:
     course.hand_in("al1", "fine", "fine")
     course.grade()
     (course.build / "warplab").write_text("#!/bin/sh\necho no GPU >&2\nexit 2\n")
-    said = course.verb("regrade", "--all", "--backend", "cuda", "--reason", "speed")
-    assert said.returncode == 2 and "no GPU" in said.stderr
+    result = course.verb("regrade", "--all", "--backend", "cuda", "--reason", "speed")
+    assert result.returncode == 2 and "no GPU" in result.stderr
     assert course.statuses() == {"al1": "graded"}
 
 
-def test_points_of_before_count_until_it_is_graded_again(course: Course) -> None:
+def test_earlier_points_count_until_the_hand_in_is_graded_again(course: Course) -> None:
     course.hand_in("al1", "fine", "fine")
     course.hand_in("at2", "fine", "fine")
     course.grade()
     course.database().grade_again(["al1", "at2"], "interrupted")
     course.verb("override", "--student", "at2", "--points", "5", "--reason", "shown")
-    said = course.verb("export", "--format", "canvas")
-    cells = {line[3]: line[5] for line in csv.reader(said.stdout.splitlines())}
+    result = course.verb("export", "--format", "canvas")
+    cells = {line[3]: line[5] for line in csv.reader(result.stdout.splitlines())}
     assert (cells["al1"], cells["at2"]) == ("12", "5")
-    assert "To be graded again, with the earlier points: al1, at2." in said.stderr
+    assert "To be graded again, with the earlier points: al1, at2." in result.stderr
 
 
-def test_the_batchs_folder_is_its_own(course: Course) -> None:
+def test_a_batch_refuses_a_folder_with_other_files(course: Course) -> None:
     course.hand_in("al1", "fine", "fine")
     course.out.mkdir()
     (course.out / "thesis.pdf").touch()
-    said = course.grade()
-    assert said.returncode == 2 and "contains other files, such as thesis.pdf" in said.stderr
+    result = course.grade()
+    assert result.returncode == 2 and "contains other files, such as thesis.pdf" in result.stderr
     (course.out / "thesis.pdf").unlink()
     assert course.grade().returncode == 0
     for name in ("gradebook.csv", "new.csv"):
-        said = course.verb("export", "--format", "canvas", "--output", course.out / name)
-        assert said.returncode == 2 and "among the batch's own files" in said.stderr
+        result = course.verb("export", "--format", "canvas", "--output", course.out / name)
+        assert result.returncode == 2 and "among the batch's own files" in result.stderr
 
 
 @pytest.mark.parametrize("part", ["feedback", "submissions", "submissions/ada/lab/01_first.cu"])
-def test_the_batchs_own_files_are_no_submissions(course: Course, part: str) -> None:
+def test_the_batchs_own_files_are_not_submissions(course: Course, part: str) -> None:
     course.hand_in("ada", "fine", "fine")
     course.grade()
     own = course.out / part
     command = [str(own) if word == str(course.handed_in) else word for word in course.grade_command()]
-    said = course.run(command)
-    assert said.returncode == 2 and f"{own} is one of the batch's own files" in said.stderr
+    result = course.run(command)
+    assert result.returncode == 2 and f"{own} is one of the batch's own files" in result.stderr
     assert course.statuses() == {"ada": "graded"}
 
 
@@ -771,16 +771,16 @@ def test_the_batchs_own_files_are_no_submissions(course: Course, part: str) -> N
     ],
 )
 def test_an_impossible_number_is_refused(course: Course, option: str, value: str) -> None:
-    said = course.grade(option, value)
-    assert said.returncode == 2 and f"{option}: '{value}': give a" in said.stderr
+    result = course.grade(option, value)
+    assert result.returncode == 2 and f"{option}: '{value}': give a" in result.stderr
     assert not course.out.exists()
 
 
 @pytest.mark.parametrize("value", ["time=1:00:00", "time=", "cpus-per-task=two"])
 def test_an_impossible_number_for_slurm_is_refused(course: Course, value: str) -> None:
     course.hand_in("ada", "fine", "fine")
-    said = course.grade("--executor", "slurm", "--slurm", value)
-    assert said.returncode == 2 and f"--slurm {value}: give a whole number of" in said.stderr
+    result = course.grade("--executor", "slurm", "--slurm", value)
+    assert result.returncode == 2 and f"--slurm {value}: give a whole number of" in result.stderr
 
 
 def test_a_damaged_database_is_reported(course: Course) -> None:
@@ -789,12 +789,12 @@ def test_a_damaged_database_is_reported(course: Course) -> None:
     for damage in ("UPDATE grades SET report = x'00'", "UPDATE facts SET value = '{' WHERE name = 'settings'"):
         with closing(sqlite3.connect(course.out / "batch.sqlite")) as connection, connection:
             connection.execute(damage)
-        said = course.verb("export", "--format", "canvas")
-        assert said.returncode == 2 and "batch.sqlite is damaged" in said.stderr
+        result = course.verb("export", "--format", "canvas")
+        assert result.returncode == 2 and "batch.sqlite is damaged" in result.stderr
     with closing(sqlite3.connect(course.out / "batch.sqlite")) as connection, connection:
         connection.execute("DELETE FROM facts WHERE name = 'settings'")  # as if killed before the first grade
-    said = course.verb("report")
-    assert said.returncode == 2 and "nothing was graded yet" in said.stderr
+    result = course.verb("report")
+    assert result.returncode == 2 and "nothing was graded yet" in result.stderr
 
 
 def test_a_locked_database_blames_no_submission(course: Course) -> None:
@@ -805,8 +805,8 @@ def test_a_locked_database_blames_no_submission(course: Course) -> None:
         connection.execute("BEGIN IMMEDIATE")
         time.sleep(9)  # SQLite waits for five seconds
         connection.execute("ROLLBACK")
-    _, said = process.communicate(timeout=60)
-    assert process.returncode == 2 and b"another program keeps it locked" in said
+    _, output = process.communicate(timeout=60)
+    assert process.returncode == 2 and b"another program keeps it locked" in output
     assert course.statuses() == {"ada": ""}
     assert course.grade().returncode == 0 and course.statuses() == {"ada": "graded"}
 
@@ -814,20 +814,20 @@ def test_a_locked_database_blames_no_submission(course: Course) -> None:
 def test_undecodable_words_are_refused(course: Course) -> None:
     course.hand_in("ada", "fine", "fine")
     course.grade()
-    said = course.verb("override", "--student", "ada", "--points", "1", "--reason", "\udcff")
-    assert said.returncode == 2 and "is not valid text in UTF-8" in said.stderr
+    result = course.verb("override", "--student", "ada", "--points", "1", "--reason", "\udcff")
+    assert result.returncode == 2 and "is not valid text in UTF-8" in result.stderr
 
 
-def test_what_is_decided_by_hand_has_to_make_sense(course: Course) -> None:
+def test_invalid_decisions_are_refused(course: Course) -> None:
     for student in ("al1", "at2"):
         course.hand_in(student, "fine", "fine")
     course.grade()
     course.verb("due", "--at", "2026-11-21T12:00Z")
 
     def refused(verb: str, *words: str) -> str:
-        said = course.verb(verb, "--student", "al1", *words)
-        assert said.returncode == 2
-        return said.stderr
+        result = course.verb(verb, "--student", "al1", *words)
+        assert result.returncode == 2
+        return result.stderr
 
     assert "before the due date" in refused("extend", "--until", "2026-11-20T12:00Z", "--reason", "ill")
     assert "write it as 7.5" in refused("override", "--points", "7,5", "--reason", "shown")
@@ -841,7 +841,7 @@ def test_what_is_decided_by_hand_has_to_make_sense(course: Course) -> None:
     assert {line["id"]: (line["points"], line["of"]) for line in lines} == {"al1": ("12", "25"), "at2": ("16", "25")}
 
 
-def test_decisions_are_listed_and_can_be_taken_back(course: Course) -> None:
+def test_decisions_are_listed_and_can_be_undone(course: Course) -> None:
     course.hand_in("al1", "fine", "fine")
     course.grade()
     course.verb("due", "--at", "2026-11-21T12:00Z")
@@ -898,21 +898,21 @@ def test_grades_of_a_lab_before_and_after_a_change_are_not_mixed_silently(course
     export = ("export", "--format", "canvas", "--output", course.root / "canvas.csv")
     assert course.verb(*export).returncode == 0
     assert "Graded before the lab or the judge changed: al1." in course.grade().stderr
-    said = course.verb(*export)
-    assert said.returncode == 1 and "stages than the last hand-in: al1." in said.stderr
+    result = course.verb(*export)
+    assert result.returncode == 1 and "stages than the last hand-in: al1." in result.stderr
     assert "Graded before" not in course.verb("regrade", "--changed").stderr
     assert course.verb(*export).returncode == 0
 
 
-def test_another_batch_is_not_graded(course: Course) -> None:
+def test_the_folder_of_another_batch_is_not_graded(course: Course) -> None:
     course.hand_in("al1", "fine", "fine")
     course.grade()
     other = course.out.with_name("other")
-    said = course.run([*course.command("grade", course.out, "--lab", LAB, "--out", other, "--root", course.root)])
-    assert said.returncode == 2 and "is the folder of another batch (it contains batch.sqlite)" in said.stderr
+    result = course.run([*course.command("grade", course.out, "--lab", LAB, "--out", other, "--root", course.root)])
+    assert result.returncode == 2 and "is the folder of another batch (it contains batch.sqlite)" in result.stderr
     course.out.rename(course.handed_in / "old")
-    said = course.grade()
-    assert said.returncode == 0 and "Left out: old is the folder of another batch" in said.stderr
+    result = course.grade()
+    assert result.returncode == 0 and "Left out: old is the folder of another batch" in result.stderr
     assert set(course.statuses()) == {"al1"}
 
 

@@ -1,4 +1,4 @@
-"""File names, display names and partners' ids are chosen by students; they take no points from any other student."""
+"""Students choose file names, display names and partners' ids; these never take points from another student."""
 
 from __future__ import annotations
 
@@ -51,16 +51,16 @@ def find(folder: Path, roster: str, *names: str, earlier: tuple[Earlier, ...] = 
 
 @pytest.mark.parametrize("roster", [NAMES, NUMBERS])
 @pytest.mark.parametrize("later", [False, True])
-def test_who_is_named_by_several_keeps_the_most_points(course: Course, roster: str, later: bool) -> None:
+def test_a_partner_named_by_several_hand_ins_gets_the_most_points(course: Course, roster: str, later: bool) -> None:
     bob, mallory = submit(BOB, "bo2-al1", 20), submit(MALLORY, "ma6-al1", 22)
     if later:
         download(course, bob, roster=roster)
     course.handed_in.mkdir(exist_ok=True)
     bad = download(course, mallory, text="compile_error", roster=roster)
     assert points(course)["al1"][1] == ("12" if later else "0")
-    said = bad if later else download(course, bob, roster=roster)
+    output = bad if later else download(course, bob, roster=roster)
     assert {one: points(course)[one][1] for one in ("al1", "bo2", "ma6")} == {"al1": "12", "bo2": "12", "ma6": "0"}
-    assert "Several hand-ins may be of one student: bo2 and ma6 may be of al1" in said
+    assert "Several hand-ins may be of one student: bo2 and ma6 may be of al1" in output
     first, _, _ = (course.out / "report.html").read_text().partition("<h2>Submissions</h2>")
     assert "bo2 and ma6 may be of al1" in first
     feedback = (course.out / "feedback/al1/feedback.txt").read_text()
@@ -72,9 +72,9 @@ def test_who_is_named_by_several_keeps_the_most_points(course: Course, roster: s
 def test_a_display_name_takes_no_partners_points(course: Course, name: str, good: bool) -> None:
     roster = NAMES if name == AS_ADA else "id,name,Moodle ID\nal1,Ada Lovelace,12\nbo2,Bob Byte,13\n"
     download(course, submit(BOB, "bo2-al1", 20), text="fine" if good else "compile_error", roster=roster)
-    said = download(course, name, text="compile_error" if good else "fine")
+    output = download(course, name, text="compile_error" if good else "fine")
     assert points(course)["al1"] == ("graded", "12")
-    assert "Several hand-ins may be of one student: " in said and " may be of al1" in said
+    assert "Several hand-ins may be of one student: " in output and " may be of al1" in output
 
 
 def test_naming_a_partner_takes_no_points_of_a_hand_in_found_by_name(course: Course) -> None:
@@ -84,13 +84,13 @@ def test_naming_a_partner_takes_no_points_of_a_hand_in_found_by_name(course: Cou
     assert points(course)["al1"] == ("graded", "12")
 
 
-def test_partners_who_both_hand_in_are_no_rivals(folder: Path) -> None:
+def test_partners_who_both_hand_in_do_not_conflict(folder: Path) -> None:
     file = "lab-al1-bo2-2026-11-20-100000.tar.gz"
     found = find(folder, NAMES, f"{ADA}/{file}", f"{BOB}/{file}")
     assert sorted(found) == ["al1", "bo2"] and not any(has_kind(one.notes, "rivals") for one in found.values())
 
 
-def test_an_own_hand_in_by_number_is_nobody_elses(folder: Path) -> None:
+def test_a_hand_in_found_by_number_belongs_to_no_other_student(folder: Path) -> None:
     found = find(folder, NUMBERS, ADA, f"{MALLORY}/lab-ma6-al1-2026-11-22-100000.tar.gz")
     assert found["ma6"].members == ["ma6"] and not has_kind(found["ma6"].notes, "rivals")
 
@@ -101,10 +101,10 @@ SHEET = "Identifier,Full name\nParticipant 7,Yara Santos\nParticipant 8,Zed Zimm
 
 
 @pytest.mark.parametrize("name", ["Team 5", "Yara Zimmer", "Mei Santos", "\u738b \u4f1f"])
-def test_a_number_of_another_name_counts_for_nobody(course: Course, name: str) -> None:
-    said = download(course, f"{name}_7_assignsubmission_file_", roster=SHEET)
+def test_a_number_with_a_different_name_counts_for_no_student(course: Course, name: str) -> None:
+    output = download(course, f"{name}_7_assignsubmission_file_", roster=SHEET)
     assert points(course) == {"7": ("not_submitted", "0"), "7 (another)": ("graded", "12"), "8": ("not_submitted", "0")}
-    assert "The number belongs to a student with a different name: 7 is Yara Santos on the roster" in said
+    assert "The number belongs to a student with a different name: 7 is Yara Santos on the roster" in output
     (book := course.root / "book.csv").write_text(f"{SHEET.splitlines()[0]},Grade\nParticipant 7,Yara Santos,\n")
     exported = course.verb("export", "--format", "moodle", "--gradebook", book)
     assert "Participant 7" not in exported.stdout
@@ -118,7 +118,7 @@ def test_a_strangers_number_fills_no_row_of_an_export(course: Course) -> None:
     assert "Participant 7" not in exported.stdout and exported.returncode == 1
 
 
-def test_a_stranger_with_the_number_of_a_student_found_by_name(course: Course) -> None:
+def test_a_stranger_with_a_students_number_does_not_displace_the_student(course: Course) -> None:
     names = ("Yara Santos_12_assignsubmission_file_", "Zoe Later_7_assignsubmission_file_")
     download(course, *names, roster=SHEET)
     fill(course, Zoe="compile_error")
@@ -126,10 +126,10 @@ def test_a_stranger_with_the_number_of_a_student_found_by_name(course: Course) -
     assert points(course)["7"] == ("graded", "12") and points(course)["7 (another)"][1] == "0"
 
 
-def test_an_earlier_stranger_gives_up_an_id_of_the_roster(course: Course) -> None:
+def test_an_earlier_stranger_loses_an_id_that_the_roster_assigns(course: Course) -> None:
     download(course, "Team 5_7_assignsubmission_file_", roster=NAMES)
-    said = course.verb("override", "--student", "7", "--points", "3", "--reason", "shown")
-    assert said.returncode == 0
+    result = course.verb("override", "--student", "7", "--points", "3", "--reason", "shown")
+    assert result.returncode == 0
     make_old(course)
     (course.root / "roster.csv").write_text(SHEET)
     (course.handed_in / "Team 5_7_assignsubmission_file_").rename(
@@ -148,7 +148,7 @@ PEOPLE = ["Mei Brown", "Nora Brown", "Mei Schulz", "Pablo Schulz", "Nora Weber",
 
 @pytest.mark.parametrize("column", ["Moodle ID", "Canvas ID", "id", "ID number", "Identifier"])
 @pytest.mark.parametrize("shift", range(1, len(PEOPLE)))
-def test_numbers_of_another_assignment_decide_nothing(folder: Path, column: str, shift: int) -> None:
+def test_numbers_of_another_assignment_are_ignored(folder: Path, column: str, shift: int) -> None:
     prefix = "Participant " if column == "Identifier" else ""
     roster = f"login,name,{column}\n" + "".join(f"u{at},{name},{prefix}{at + 1}\n" for at, name in enumerate(PEOPLE))
     found = find(folder, roster, *(f"{name}_{(at + shift) % len(PEOPLE) + 1}_assignsubmission_file_"
@@ -188,7 +188,7 @@ PAIRS = [
 
 @pytest.mark.parametrize(("ours", "theirs"), PAIRS)
 @pytest.mark.parametrize("form", ["NFC", "NFD"])
-def test_names_that_differ_in_a_mark_are_two_names(folder: Path, ours: str, theirs: str, form: str) -> None:
+def test_names_that_differ_in_a_mark_are_different(folder: Path, ours: str, theirs: str, form: str) -> None:
     for at, name in enumerate((theirs, ours)):
         found = find(
             folder, f"id,name\nk1,{ours}\n", unicodedata.normalize(form, f"{name}_{at}_assignsubmission_file_")
@@ -196,7 +196,7 @@ def test_names_that_differ_in_a_mark_are_two_names(folder: Path, ours: str, thei
         assert ("k1" in found) == bool(at)
 
 
-def test_words_differ_if_a_letter_or_mark_does() -> None:
+def test_words_with_different_letters_or_marks_are_different() -> None:
     scripts = [
         "az",
         "\u0430\u044f",
@@ -252,7 +252,7 @@ def test_names_with_joiners_are_found(folder: Path, name: str) -> None:
         ("\u738b", "\u738b\u82b3", False),
     ],
 )
-def test_names_agree_where_the_number_does(ours: str, theirs: str, same: bool | None) -> None:
+def test_names_that_are_allowed_to_differ_agree_if_the_number_does(ours: str, theirs: str, same: bool | None) -> None:
     assert agree(ours, theirs) is same
 
 
@@ -271,12 +271,12 @@ STAGES += [
 
 
 @pytest.mark.parametrize("name", STAGES)
-def test_a_stages_file_is_found_as_a_browser_names_it(name: str) -> None:
+def test_a_stages_file_is_found_under_a_browsers_name(name: str) -> None:
     assert kind_of_file(name) != "ignored"
     assert pick_stages(loose({f"lab/{name}": b"1"}), "lab", ("01_first", "02_first_1"))[0] == {"01_first": b"1"}
 
 
-def test_a_stage_whose_name_ends_with_a_number_stays_itself() -> None:
+def test_a_number_at_the_end_of_a_stages_name_is_kept() -> None:
     files = {"02_tile_8.cu": b"8", "02_tile.cu": b"0"}
     assert pick_stages(loose(files), "lab", ("02_tile", "02_tile_8"))[0] == {"02_tile": b"0", "02_tile_8": b"8"}
 
@@ -287,7 +287,7 @@ ENDINGS += [" copy.tar.gz", " - Copy (2).tar.gz", " (1).tgz", ".tar.gz.zip"]
 
 @pytest.mark.parametrize("ending", ENDINGS)
 @pytest.mark.parametrize("place", [f"{ADA}/", "Ada Lovelace_12_assignsubmission_file_", ""])
-def test_partners_are_credited_by_a_name_that_a_browser_changed(folder: Path, ending: str, place: str) -> None:
+def test_partners_in_a_name_that_a_browser_changed_are_credited(folder: Path, ending: str, place: str) -> None:
     name = f"{place}lab-al1-bo2-2026-11-20-100000{ending}"
     if place.endswith("/"):
         found = find(folder, NUMBERS, name)
@@ -298,16 +298,16 @@ def test_partners_are_credited_by_a_name_that_a_browser_changed(folder: Path, en
     assert one.members == ["al1", "bo2"] and one.handed_in == "2026-11-20T10:00:00Z"
 
 
-# --- a roster that has moved ---
+# --- a roster that was moved ---
 
 
-def test_a_roster_that_is_gone_stops_the_batch(course: Course) -> None:
+def test_a_missing_roster_stops_the_batch(course: Course) -> None:
     download(course, submit(ADA, "al1-bo2", 20), roster=NUMBERS)
     before = points(course)
     (course.root / "roster.csv").rename(course.root / "moved.csv")
-    for said in (course.grade(), course.verb("override", "--student", "al1", "--points", "1", "--reason", "x"),
+    for result in (course.grade(), course.verb("override", "--student", "al1", "--points", "1", "--reason", "x"),
                  course.verb("export", "--format", "moodle")):  # fmt: skip
-        assert said.returncode == 2 and "The batch's roster is no longer there: " in said.stderr
+        assert result.returncode == 2 and "The batch's roster is no longer there: " in result.stderr
     course.verb("report")
     assert points(course) == before
     assert course.grade("--no-roster").returncode == 0

@@ -1,4 +1,4 @@
-"""What Moodle and Canvas write: groups, numbers without logins, names of several students."""
+"""Hand-ins and rosters as Moodle and Canvas write them: groups, numbers without logins, shared names."""
 
 from __future__ import annotations
 
@@ -53,8 +53,8 @@ def hand_in(folder: Path, *names: str) -> None:
         (folder / name / f"{STAGES[0]}.cu").write_text(name)
 
 
-def test_a_groups_hand_in_is_of_all_its_students(folder: Path) -> None:
-    """The number before the mark is the group's: 5 is Grace Hopper's number in the worksheet."""
+def test_a_groups_hand_in_belongs_to_all_its_students(folder: Path) -> None:
+    """The number in the folder's name is the group's; in the worksheet, 5 is Grace Hopper's number."""
     hand_in(folder, "Team 5_5_assignsubmission_file", "Team 3_3_assignsubmission_file")
     found = find(folder, TEAMS)
     assert {key: (one.members, one.known_by) for key, one in found.items()} == {
@@ -68,7 +68,7 @@ def test_a_student_with_a_groups_name_is_not_the_group(folder: Path) -> None:
     assert list(find(folder, TEAMS.replace("Team 5", "Grace Hopper"))) == ["5"]
 
 
-def test_a_second_roster_gives_the_logins(folder: Path) -> None:
+def test_a_second_roster_adds_the_logins(folder: Path) -> None:
     hand_in(folder, "Team 5_5_assignsubmission_file")
     for rosters in ((TEAMS, LOGINS), (LOGINS, TEAMS)):
         assert find(folder, *rosters)["al1+at2"].known_by == WORKSHEET
@@ -79,7 +79,7 @@ def test_a_second_roster_gives_the_logins(folder: Path) -> None:
         read_rosters([first, other])
 
 
-def test_a_changed_name_in_one_roster_stops_nobody_but_other_names_throughout_do(tmp_path: Path, capsys) -> None:
+def test_one_changed_name_is_accepted_but_rosters_with_different_names_are_refused(tmp_path: Path, capsys) -> None:
     (first := tmp_path / "first.csv").write_text("id,name\n" + "".join(f"a{n},Ann Lee{n}\n" for n in range(4)))
     (other := tmp_path / "other.csv").write_text("id,name\na0,Xavier Zed\na1,Ann Lee1\n")
     assert next(student.name for student in read_rosters([first, other])) == "Ann Lee0"
@@ -109,26 +109,28 @@ def test_two_rosters_are_kept_for_the_next_command(course: Course) -> None:
 JOHNS = "id,name\nu013x,John Smith\nu014x,John Smith\nu015x,Ada Lovelace\n"
 
 
-def test_a_name_of_several_students_says_who_they_are(course: Course) -> None:
+def test_a_message_on_a_shared_name_lists_its_students(course: Course) -> None:
     (roster := course.root / "roster.csv").write_text(JOHNS)
     hand_in(course.handed_in, "John Smith_7_assignsubmission_file")
-    said = course.grade("--roster", roster).stderr
-    assert "7 is not assigned. Two students are called John Smith: u013x, u014x." in said
-    said = course.verb("override", "--student", "john smith", "--points", "3", "--reason", "x").stderr
-    assert "Two students are called john smith: u013x, u014x. Give an id." in said
-    said = course.verb("extend", "--student", "Ada Lovelace", "--student", "John Smith", "--student", "Nobody",
+    output = course.grade("--roster", roster).stderr
+    assert "7 is not assigned. Two students are called John Smith: u013x, u014x." in output
+    output = course.verb("override", "--student", "john smith", "--points", "3", "--reason", "x").stderr
+    assert "Two students are called john smith: u013x, u014x. Give an id." in output
+    output = course.verb("extend", "--student", "Ada Lovelace", "--student", "John Smith", "--student", "Nobody",
                        "--until", "2026-12-01T00:00Z", "--reason", "x").stderr  # fmt: skip
-    assert "2 of 3 names do not identify a student: Two students are called John Smith: u013x, u014x. Give" in said
-    assert "Give an id. No student has the name Nobody. Give an id of gradebook.csv" in said
+    assert "2 of 3 names do not identify a student: Two students are called John Smith: u013x, u014x. Give" in output
+    assert "Give an id. No student has the name Nobody. Give an id of gradebook.csv" in output
     (marks := course.root / "marks.csv").write_text("name,points\nJohn Smith,3\nAda Lovelace,3\nNobody,2\n")
-    said = course.verb("points", "--from", marks, "--item", "journal", "--of", "5").stderr
-    assert "2 lines are invalid: " in said and "marks.csv:2: Two students are called John Smith: u013x, u014x." in said
-    assert "marks.csv:4: No student has the name Nobody." in said
+    output = course.verb("points", "--from", marks, "--item", "journal", "--of", "5").stderr
+    assert (
+        "2 lines are invalid: " in output and "marks.csv:2: Two students are called John Smith: u013x, u014x." in output
+    )
+    assert "marks.csv:4: No student has the name Nobody." in output
 
 
 def pack_from_kit(text: str, number: int, *stages: str) -> bytes:
-    said = {"lab": LAB, "kit": number, "stages": stages}
-    return make_zip((f"{LAB}/{STAGES[0]}.cu", text.encode()), (f"{LAB}/manifest.json", json.dumps(said).encode()))
+    output = {"lab": LAB, "kit": number, "stages": stages}
+    return make_zip((f"{LAB}/{STAGES[0]}.cu", text.encode()), (f"{LAB}/manifest.json", json.dumps(output).encode()))
 
 
 def test_stages_that_the_students_kit_does_not_have_are_not_graded(course: Course) -> None:
@@ -137,17 +139,17 @@ def test_stages_that_the_students_kit_does_not_have_are_not_graded(course: Cours
     (course.handed_in / "gh3.zip").write_bytes(pack_from_kit("gh3", 5, *STAGES))
     course.hand_in("jb4", "fine")
     (course.handed_in / "odd.zip").write_bytes(make_zip((f"{LAB}/manifest.json", b'{"lab": "lab", "kit": []}')))
-    said = course.grade()
-    assert said.returncode == 2 and not course.out.joinpath("batch.sqlite").exists()
+    result = course.grade()
+    assert result.returncode == 2 and not course.out.joinpath("batch.sqlite").exists()
     assert (
         "3 of 5 hand-ins come from kit 4, which has 1 stage of lab, but 2 stages would be graded. Nothing was graded. "
         "To grade the stages that students have: UPTO=01 (--upto 01). To grade all of them: UPTO=02."
-    ) in said.stderr
+    ) in result.stderr
     assert course.grade("--upto", "01").returncode == 0
     assert course.statuses()["al1"] == "graded"
 
 
-def test_stages_that_only_some_kits_lack_are_named(course: Course) -> None:
+def test_stages_that_only_some_kits_lack_are_reported(course: Course) -> None:
     (course.handed_in / "al1.zip").write_bytes(pack_from_kit("fine", 4, STAGES[0]))
     for student in ("at2", "gh3"):
         (course.handed_in / f"{student}.zip").write_bytes(pack_from_kit("fine", 5, *STAGES))
@@ -157,22 +159,24 @@ def test_stages_that_only_some_kits_lack_are_named(course: Course) -> None:
     assert (course.out / "report.html").read_text().count(note) == 1
 
 
-def test_a_forged_kit_stops_no_batch_and_no_manifest_is_our_fault(course: Course) -> None:
+def test_a_forged_manifest_neither_stops_a_batch_nor_causes_a_judge_error(course: Course) -> None:
     (course.handed_in / "mal.zip").write_bytes(pack_from_kit("fine", 4, STAGES[0]))
     course.hand_in("al1", "fine", "fine")
     kits = ("1e999", "-1e999", "NaN", "true", "[1]", "-1", "1" * 5000, '"4"', "null")
     for number, kit in enumerate(kits):
-        said = f'{{"lab": "{LAB}", "kit": {kit}, "stages": ["{STAGES[0]}"]}}'.encode()
-        archive = make_zip((f"{LAB}/{STAGES[0]}.cu", b"fine"), (f"{LAB}/manifest.json", said))
+        output = f'{{"lab": "{LAB}", "kit": {kit}, "stages": ["{STAGES[0]}"]}}'.encode()
+        archive = make_zip((f"{LAB}/{STAGES[0]}.cu", b"fine"), (f"{LAB}/manifest.json", output))
         (course.handed_in / f"odd{number}.zip").write_bytes(archive)
-    for number, said in enumerate((b"[" * 100_000, b"[]", b"7", b'{"lab": "lab", "kit": 1, "stages": [[]]}', b"\xff")):
-        archive = make_zip((f"{LAB}/{STAGES[0]}.cu", b"fine"), (f"{LAB}/manifest.json", said))
+    for number, output in enumerate(
+        (b"[" * 100_000, b"[]", b"7", b'{"lab": "lab", "kit": 1, "stages": [[]]}', b"\xff")
+    ):
+        archive = make_zip((f"{LAB}/{STAGES[0]}.cu", b"fine"), (f"{LAB}/manifest.json", output))
         (course.handed_in / f"worse{number}.zip").write_bytes(archive)
     assert course.grade().returncode == 0
     assert set(course.statuses().values()) == {"graded", "missing_stages"}
 
 
-def test_another_labs_archive_is_its_students(course: Course) -> None:
+def test_an_archive_for_another_lab_belongs_to_its_student(course: Course) -> None:
     (course.root / "labs" / "other").mkdir()
     (course.root / "labs" / "other" / "lab.json").write_text(json.dumps({"stages": [{"id": "01_another"}]}))
     (course.root / "roster.csv").write_text("id,name,canvas id\nu036x,Priya Sharma,7468\nu037x,Ada Lovelace,7469\n")
@@ -203,7 +207,7 @@ RECORDED = Path(__file__).parent / "recorded"
 
 
 @pytest.mark.parametrize("system", ["moodle", "moodle_anonymous", "canvas"])
-def test_every_recorded_hand_in_is_its_students(tmp_path: Path, system: str) -> None:
+def test_every_recorded_hand_in_is_matched_to_its_student(tmp_path: Path, system: str) -> None:
     """Moodle's names were garbled by `unzip` in a locale without UTF-8."""
     for name in json.loads((RECORDED / "names.json").read_text())[system]:
         (file := tmp_path / name).parent.mkdir(exist_ok=True)
@@ -222,14 +226,14 @@ def test_the_recorded_groups_are_read() -> None:
     assert sum(student.group.startswith("Team ") for student in roster) == 12
 
 
-def test_every_recorded_hand_in_of_a_group_is_of_all_its_students(course: Course) -> None:
+def test_every_recorded_group_hand_in_belongs_to_all_its_students(course: Course) -> None:
     """The numbers of Moodle's download are the groups'; the worksheet says which students are in a group."""
     names = json.loads((RECORDED / "names.json").read_text())["moodle_groups"]
     archive = make_zip(*((STAGES[0] + ".cu", b"fine"), (STAGES[1] + ".cu", b"fine")))
     (download := course.root / "download.zip").write_bytes(make_zip(*((name, archive) for name in names)))
     course.handed_in = download
-    said = course.grade("--roster", RECORDED / "moodle_groups.csv")
-    assert said.returncode == 0 and not said.stderr, said.stderr
+    result = course.grade("--roster", RECORDED / "moodle_groups.csv")
+    assert result.returncode == 0 and not result.stderr, result.stderr
     with (RECORDED / "moodle_groups.csv").open(encoding="utf-8-sig", newline="") as file:
         teams: dict[str, list[str]] = {}
         for row in csv.DictReader(file):
@@ -241,7 +245,7 @@ def test_every_recorded_hand_in_of_a_group_is_of_all_its_students(course: Course
     assert graded == {student for team in teams.values() for student in team} and len(graded) == 12
 
 
-def test_the_default_teams_hand_in_is_of_the_students_without_a_group(folder: Path) -> None:
+def test_the_default_teams_hand_in_belongs_to_students_without_a_group(folder: Path) -> None:
     """Moodle gives it no number: mod/assign/classes/downloader.php (github.com/moodle/moodle, commit da5455238d1a)."""
     hand_in(folder, "Team 5_5_assignsubmission_file", "Default group_assignsubmission_file")
     found = find(folder, TEAMS + '"Participant 7","Al One",al2@x,"Submitted -  - ","Default group",,20.00,"-"\n')

@@ -70,9 +70,11 @@ def test_the_same_team_may_hand_in_again(course: Course) -> None:
 
 def test_the_same_display_name_in_a_later_download_replaces_no_hand_in(course: Course) -> None:
     download(course, ADA, roster=ROSTER)
-    said = download(course, ADA.replace("12", "66"), text="compile_error")
+    output = download(course, ADA.replace("12", "66"), text="compile_error")
     assert points(course)["al1"] == ("graded", "12") and points(course)["66"][1] == "0"
-    assert "A name alone does not identify the student: 66 has the name Ada Lovelace" in said and "12 may be" in said
+    assert (
+        "A name alone does not identify the student: 66 has the name Ada Lovelace" in output and "12 may be" in output
+    )
     download(course, ADA, text="missing")  # the same number means the same student
     assert points(course)["al1"][1] == "0"
 
@@ -87,18 +89,18 @@ def make_old(course: Course) -> None:
     database.set_facts(schema=3)
 
 
-def test_an_earlier_batch_knows_who_handed_in(course: Course) -> None:
+def test_a_batch_of_an_earlier_version_keeps_the_owners_of_hand_ins(course: Course) -> None:
     download(course, submit(ADA, "al1", 20), submit("Bob Byte_13_assignsubmission_file_", "bo2", 20), roster=ROSTER)
     make_old(course)
-    said = download(course, submit(ADA.replace("12", "66"), "bo2", 22), text="compile_error")
-    assert {points(course)[one] for one in ("al1", "bo2")} == {("graded", "12")} and "al1 on the roster" in said
+    output = download(course, submit(ADA.replace("12", "66"), "bo2", 22), text="compile_error")
+    assert {points(course)[one] for one in ("al1", "bo2")} == {("graded", "12")} and "al1 on the roster" in output
     course.verb("report")
     assert "found by the name" not in (course.out / "feedback/al1/feedback.txt").read_text()
 
 
 def decide(course: Course, student: str, value: int) -> None:
-    said = course.verb("override", "--student", student, "--points", str(value), "--reason", "shown")
-    assert said.returncode == 0, said.stderr
+    result = course.verb("override", "--student", student, "--points", str(value), "--reason", "shown")
+    assert result.returncode == 0, result.stderr
 
 
 @pytest.mark.parametrize("old", [False, True])
@@ -115,8 +117,8 @@ def test_decisions_follow_the_number_of_the_course_system(course: Course, old: b
     if old:
         make_old(course)
     (course.root / "roster.csv").write_text("id,name,Moodle ID\nada1,Ada,12\nzed9,Zed,99\n")
-    said = course.grade()
-    assert "12 is ada1 now" in said.stdout and "99 is zed9 now" in said.stdout
+    result = course.grade()
+    assert "12 is ada1 now" in result.stdout and "99 is zed9 now" in result.stdout
     assert {one: points(course)[one][1] for one in ("ada1", "zed9")} == {"ada1": "10", "zed9": "1"}
 
 

@@ -101,7 +101,7 @@ def test_a_forged_moodle_mark_in_a_canvas_download_is_a_file_name(folder: Path) 
         "Mal Lory_66_assignsubmission_file_x_7{0}_assignsubmission_file_0{0}_first.cu",
     ],
 )
-def test_names_that_can_be_read_in_several_ways_are_one_hand_in_of_their_uploader(folder: Path, system: str) -> None:
+def test_ambiguous_names_are_one_hand_in_of_their_uploader(folder: Path, system: str) -> None:
     names = [system.format(number) for number in range(1, 6)]
     make(folder, *names)
     found, _ = find(folder)
@@ -152,12 +152,12 @@ def test_an_anonymous_download_has_no_numbers(folder: Path) -> None:
     assert len(found) == 4 and not strangers and not any(one.own for one in found.values())
 
 
-def test_a_garbled_name_does_not_hide_its_number(folder: Path) -> None:
+def test_the_number_of_a_garbled_name_is_found(folder: Path) -> None:
     make(folder, "Bj+\ufffdrk_12_assignsubmission_file_", "Zo\u251c\u00bd_13_assignsubmission_file_")
     assert sorted(find(folder, "id,name,Moodle ID\nbj1,Bj\u00f6rk,12\nzo2,Zo\u00eb,13\n")[0]) == ["bj1", "zo2"]
 
 
-def test_a_teams_number_gives_its_work_to_nobody(folder: Path) -> None:
+def test_a_teams_number_matches_no_student(folder: Path) -> None:
     make(folder, "Team 5_12_assignsubmission_file_", "Alan M. Turing_13_assignsubmission_file_")
     found, _ = find(folder, CANVAS_ROSTER)
     assert sorted(found) == ["12", "at2"] and kind_of(found["12"].notes[0]) == "other_name"
@@ -165,7 +165,7 @@ def test_a_teams_number_gives_its_work_to_nobody(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["Zo\u00eb", "Zo\u00eb.zip", "lab-Zo\u00eb-2026-11-20-101010.tar.gz"])
-def test_names_that_look_the_same_stay_two_hand_ins(folder: Path, name: str) -> None:
+def test_names_that_look_the_same_are_different_hand_ins(folder: Path, name: str) -> None:
     make(folder, name, unicodedata.normalize("NFD", name))
     found, _ = find(folder)
     assert len(found) == 2 and all(len(one.entries) == 1 for one in found.values())
@@ -192,7 +192,7 @@ def test_a_folder_with_a_teams_name_does_not_belong_to_the_team(folder: Path) ->
     assert entries(found)["al1+at2"] == ["lab-al1-at2-2026-11-20-101010.tar.gz"]
 
 
-def test_display_names_take_no_credit_from_a_partner(folder: Path) -> None:
+def test_display_names_do_not_take_a_partners_points(folder: Path) -> None:
     roster = ROSTER.replace("email", "canvas id").replace("alan@x.org", "66").replace("ada@x.org", "")
     make(folder, "Ada Lovelace_12_assignsubmission_file_", "Ada Lovelace_13_assignsubmission_file_")
     make(folder, "turingalan_66_900_lab-at2-al1-2026-11-20-101010.tar.gz")
@@ -213,11 +213,11 @@ def test_points_stay_with_their_student(course: Course) -> None:
     course.grade("--roster", roster)
     assert course.statuses() == {"al1": "graded", "at2": "not_submitted"}
     course.hand_in("Ada Lovelace_66_assignsubmission_file_", "fine")
-    said = course.grade()
+    result = course.grade()
     assert course.statuses() == {"al1": "graded", "12": "graded", "66": "missing_stages", "at2": "not_submitted"}
-    assert "is 12 now" not in said.stdout
-    assert "Not on the roster (2): 12 (Ada Lovelace), 66 (Ada Lovelace)" in said.stderr
-    assert said.stderr.count(SAME_NAME) == 2
+    assert "is 12 now" not in result.stdout
+    assert "Not on the roster (2): 12 (Ada Lovelace), 66 (Ada Lovelace)" in result.stderr
+    assert result.stderr.count(SAME_NAME) == 2
     first, _, _ = (course.out / "report.html").read_text().partition("<h2>Submissions</h2>")
     assert first.count(SAME_NAME) == 2
     assert SAME_NAME not in (course.out / "feedback/12/feedback.txt").read_text()

@@ -138,7 +138,7 @@ def test_any_bytes_get_a_status_and_cost_others_nothing(course: Course, monkeypa
 
 
 @pytest.mark.parametrize("name", SEEDS)
-def test_no_mutation_of_the_download_escapes(tmp_path: Path, name: str) -> None:
+def test_no_mutation_of_the_download_writes_outside_its_folder(tmp_path: Path, name: str) -> None:
     chance = random.Random(name)
     for number in range(15):
         file = tmp_path / f"{number}-{name}"
@@ -171,8 +171,8 @@ def test_an_unsupported_member_is_omitted_only_from_its_hand_in(course: Course) 
         archive.writestr("ada_12_2_02_second.cu", b"fine")
     course.handed_in = course.handed_in.with_name("all.zip")
     course.handed_in.write_bytes(packed.getvalue())
-    said = course.grade()
-    assert "Left out: all.zip: not everything was unpacked; its compression method is not supported" in said.stderr
+    result = course.grade()
+    assert "Left out: all.zip: not everything was unpacked; its compression method is not supported" in result.stderr
     assert course.statuses() == {"66": "nothing_to_grade", "12": "graded"}
 
 
@@ -304,8 +304,8 @@ def test_output_has_no_escape_sequences_or_direction_marks(capsys: pytest.Captur
     hostile = "a\x1b[2J\x9b31m\x07\u202e\u2066\u200b\u200d\u2028\udcff\U000e0041b\rc"
     say(hostile)
     say_error(hostile)
-    for said in capsys.readouterr():
-        assert said[:-1].isprintable() and said.startswith("a") and said.endswith("c\n")
+    for output in capsys.readouterr():
+        assert output[:-1].isprintable() and output.startswith("a") and output.endswith("c\n")
 
 
 def test_grading_ends_at_the_time_limit_of_one_hand_in(course: Course, monkeypatch: pytest.MonkeyPatch) -> None:

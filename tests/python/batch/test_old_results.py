@@ -44,9 +44,9 @@ def test_an_old_database_is_read(tmp_path: Path) -> None:
         assert content["stages"][0]["compilation"]["nvcc"] == "ok"
         report = from_json(Report, content, "")
         assert (report.total.points, report.stages[0].compilation.nvcc.answer) == (row.points, "compiles")
-    said = run_module("grader.python.batch", "status", tmp_path)
-    assert said.returncode == 0, said.stderr
-    assert "2 graded" in said.stdout
+    result = run_module("grader.python.batch", "status", tmp_path)
+    assert result.returncode == 0, result.stderr
+    assert "2 graded" in result.stdout
 
 
 def test_a_report_can_be_sent_to_another_process() -> None:

@@ -18,7 +18,7 @@ LAB, STAGE = "vector_add", "02_grid_stride"
 PRINTS = 'printf("n is %zu, a is at %p\\n", n, (const void*)a);'
 
 
-def test_honest_wrong_and_hostile_ones_beside_each_other(tmp_path: Path) -> None:
+def test_honest_wrong_and_hostile_submissions_do_not_affect_each_other(tmp_path: Path) -> None:
     right = (ROOT / f"solutions/{LAB}/{STAGE}.cu").read_text()
     wrong = (ROOT / f"tests/labs/{LAB}/02_steps_too_far.cu").read_text()
     talks = right.replace('#include "labs/', '#include <cstdio>\n#include "labs/', 1)
@@ -58,14 +58,14 @@ def test_honest_wrong_and_hostile_ones_beside_each_other(tmp_path: Path) -> None
     assert book["2"][0] == "graded" and float(book["2"][1]) < 6
     assert book["3"] == ("graded", "6")
     assert book["mallory"] == book["eve"] == ("archive_refused", "0")
-    told = "".join(file.read_text() for file in (out / "feedback").rglob("*") if file.is_file())
+    output = "".join(file.read_text() for file in (out / "feedback").rglob("*") if file.is_file())
     assert "steps" in (out / "feedback/2/feedback.txt").read_text()
-    assert "hidden_" not in told and "n is " not in told and str(tmp_path) not in told
-    assert '"sandbox": "none"' not in told
+    assert "hidden_" not in output and "n is " not in output and str(tmp_path) not in output
+    assert '"sandbox": "none"' not in output
 
 
-def test_two_judges_at_a_time_find_nothing_in_right_stages_up_to_one(tmp_path: Path) -> None:
-    """The sanitizer runs blocks one after the other, for any number of threads that a batch gives its judges."""
+def test_two_parallel_judges_report_no_finding_in_correct_stages(tmp_path: Path) -> None:
+    """The sanitizer runs blocks one after the other, whatever the number of threads that a batch gives its judges."""
     lab, handed_in = "dot_product", tmp_path / "handed in"
     for student in ("al1", "al2"):
         (handed_in / student).mkdir(parents=True)
@@ -86,7 +86,7 @@ def test_two_judges_at_a_time_find_nothing_in_right_stages_up_to_one(tmp_path: P
     assert book == [("al1", "graded", "16", "20"), ("al2", "graded", "16", "20")]
 
 
-def test_a_hand_in_that_arrives_is_graded_and_its_feedback_is_there(tmp_path: Path) -> None:
+def test_a_hand_in_that_arrives_is_graded_and_gets_feedback(tmp_path: Path) -> None:
     inbox, out = tmp_path / "inbox", tmp_path / "out"
     inbox.mkdir()
     command = [sys.executable, "-m", "grader.python.batch", "serve", inbox, "--lab", LAB, "--stage", "02"]
@@ -98,9 +98,9 @@ def test_a_hand_in_that_arrives_is_graded_and_its_feedback_is_there(tmp_path: Pa
     while not feedback.is_file() and process.poll() is None and time.monotonic() < end_s:
         time.sleep(0.1)
     process.terminate()
-    said = process.communicate(timeout=60)[0].decode()
-    if "needs a sandbox" in said:
+    output = process.communicate(timeout=60)[0].decode()
+    if "needs a sandbox" in output:
         pytest.skip("no sandbox is available")
-    assert process.returncode == 0 and "al1: graded" in said, said
+    assert process.returncode == 0 and "al1: graded" in output, output
     with (out / "gradebook.csv").open(newline="", encoding="utf-8-sig") as file:
         assert [(line["id"], line["points"]) for line in csv.DictReader(file)] == [("al1", "6")]

@@ -1,5 +1,4 @@
-"""The records of reference solutions that were graded repeatedly: no solution was accused, and README's figures
-match."""
+"""Tests of the recorded results of repeated grading: no solution was accused, and README's figures match."""
 
 from __future__ import annotations
 
@@ -23,7 +22,7 @@ def test_no_honest_solution_was_accused(backend: str) -> None:
     assert not faults(read_stages(backend))
 
 
-def test_readme_says_how_much_the_ratio_varies() -> None:
+def test_readme_states_the_recorded_variation_of_the_ratio() -> None:
     stages = read_stages("cuda")
     deviations = [row["deviation"] for row in stages]
     spread = max(row["spread"] for row in stages)

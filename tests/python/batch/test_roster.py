@@ -1,4 +1,4 @@
-"""The identification of students: names of files, the roster, and course systems' gradebooks."""
+"""The identification of students by file names, the roster, and course systems' gradebooks."""
 
 from __future__ import annotations
 
@@ -40,10 +40,10 @@ def pack(course: Course, name: str) -> None:
     (course.root / "packed.tar.gz").rename(course.handed_in / name)
 
 
-def test_a_canvas_name_is_found_in_a_roster_of_usual_names(course: Course) -> None:
+def test_a_canvas_name_is_found_in_a_roster_with_ordinary_names(course: Course) -> None:
     pack(course, "turingalan_1002_77_work.tar.gz")
-    said = course.grade("--roster", write_roster(course, WITHOUT_NUMBERS))
-    assert "Not on the roster" not in said.stderr
+    result = course.grade("--roster", write_roster(course, WITHOUT_NUMBERS))
+    assert "Not on the roster" not in result.stderr
     assert course.statuses()["at200"] == "graded"
 
 
@@ -53,18 +53,18 @@ def test_a_name_with_accents_as_a_mac_writes_it_is_found(course: Course) -> None
     assert "Not on the roster" not in course.grade("--roster", write_roster(course, WITHOUT_NUMBERS)).stderr
     assert course.statuses()["zo8"] == "graded"
     by_name = unicodedata.normalize("NFD", "Zoë Ångström")
-    said = course.verb("override", "--student", by_name, "--points", "3", "--reason", "shown")
-    assert "zo8 (Zoë Ångström): 3 of 20" in said.stdout, said.stderr
+    result = course.verb("override", "--student", by_name, "--points", "3", "--reason", "shown")
+    assert "zo8 (Zoë Ångström): 3 of 20" in result.stdout, result.stderr
 
 
-def test_a_stranger_is_named_with_what_to_do(course: Course) -> None:
+def test_a_stranger_is_listed_with_instructions(course: Course) -> None:
     pack(course, "nobodynora_1009_77_work.tar.gz")
-    said = course.grade("--roster", write_roster(course, ROSTER)).stderr
-    assert "Not on the roster: 1009 (nobodynora). If they are on the roster under another id, add a column" in said
-    assert "such as Canvas ID" in said
+    output = course.grade("--roster", write_roster(course, ROSTER)).stderr
+    assert "Not on the roster: 1009 (nobodynora). If they are on the roster under another id, add a column" in output
+    assert "such as Canvas ID" in output
 
 
-def test_a_partner_named_by_an_uploaded_archive_has_its_points_if_nothing_else(course: Course) -> None:
+def test_a_partner_without_a_hand_in_gets_the_points_of_the_uploaded_archive(course: Course) -> None:
     pack(course, f"turingalan_1002_77_{LAB}-at200-al1-2026-11-20-101010.tar.gz")
     roster = write_roster(course, ROSTER)
     course.grade("--roster", roster)
@@ -78,7 +78,7 @@ def test_a_partner_named_by_an_uploaded_archive_has_its_points_if_nothing_else(c
     assert "Its name also contains al1, who has a separate hand-in." not in book["al1"]["remarks"]
 
 
-def test_partners_have_lines_of_their_own_names(course: Course) -> None:
+def test_each_partner_has_a_line_under_their_own_name(course: Course) -> None:
     pack(course, f"turingalan_1002_77_{LAB}-at200-al1-2026-11-20-101010.tar.gz")
     course.hand_in("zo8-gh3", "fine")
     course.grade("--roster", write_roster(course, f'{ROSTER}gh3,"Hopper, Grace",,\n'))
@@ -113,7 +113,7 @@ def test_a_partner_has_the_same_feedback_until_the_partnership_ends(course: Cour
     assert read("at200") and not read("al1")
 
 
-def test_remarks_on_a_partner_follow_what_others_hand_in(course: Course) -> None:
+def test_remarks_on_a_partner_follow_later_hand_ins(course: Course) -> None:
     course.hand_in("packed", "fine")  # only one stage
     shutil.make_archive(str(course.root / "packed"), "gztar", course.handed_in / "packed")
     shutil.rmtree(course.handed_in / "packed")
@@ -139,7 +139,7 @@ def test_remarks_on_a_partner_follow_what_others_hand_in(course: Course) -> None
     assert course.log("end") == ["at200", "al1"]  # no submission was graded twice because of this
 
 
-def test_remarks_of_a_grading_before_do_not_stay(course: Course) -> None:
+def test_remarks_of_an_earlier_grading_are_removed(course: Course) -> None:
     course.hand_in("al1", "fine")
     course.grade()
     assert course.database().rows()[0].notes == [f"Not handed in: {STAGES[1]}"]
@@ -148,7 +148,7 @@ def test_remarks_of_a_grading_before_do_not_stay(course: Course) -> None:
     assert course.database().rows()[0].notes == []
 
 
-def test_a_batch_of_schema_1_goes_on_with_its_remarks(course: Course) -> None:
+def test_a_batch_of_schema_1_keeps_its_remarks(course: Course) -> None:
     course.hand_in("al1", "fine")
     course.hand_in("at2", "fine", "fine")
     course.grade()
@@ -179,7 +179,7 @@ def test_partners_are_credited_by_their_names(course: Course) -> None:
     assert [row.members for row in course.database().rows() if row.status == "graded"] == [["at200", "al1"]]
 
 
-def test_a_partner_who_is_not_on_the_roster_is_named(course: Course) -> None:
+def test_a_partner_who_is_not_on_the_roster_is_reported(course: Course) -> None:
     pack(course, f"turingalan_1002_77_{LAB}-at200-somebody-2026-11-20-101010.tar.gz")
     course.grade("--roster", write_roster(course, ROSTER))
     (row,) = [row for row in course.database().rows() if row.status == "graded"]
@@ -192,11 +192,11 @@ def test_a_partner_who_is_not_on_the_roster_is_named(course: Course) -> None:
 
 def test_a_surname_of_several_words_is_found(course: Course) -> None:
     pack(course, "vonneumannjohn_1009_77_work.tar.gz")
-    said = course.grade("--roster", write_roster(course, ROSTER + "jn133,John von Neumann,,\n"))
-    assert "Not on the roster" not in said.stderr and course.statuses()["jn133"] == "graded"
+    result = course.grade("--roster", write_roster(course, ROSTER + "jn133,John von Neumann,,\n"))
+    assert "Not on the roster" not in result.stderr and course.statuses()["jn133"] == "graded"
 
 
-def test_nobody_is_credited_by_who_is_not_in_the_team(course: Course) -> None:
+def test_only_members_of_the_team_can_credit_partners(course: Course) -> None:
     pack(course, f"turingalan_1002_77_{LAB}-zo8-al1-2026-11-20-101010.tar.gz")
     course.grade("--roster", write_roster(course, ROSTER))
     assert [name for name, status in course.statuses().items() if status == "graded"] == ["at200"]
@@ -207,22 +207,22 @@ def test_nobody_is_credited_by_who_is_not_in_the_team(course: Course) -> None:
     assert "name says" not in (course.out / "feedback/at200/feedback.txt").read_text()
 
 
-def test_a_better_roster_gives_ids_to_what_was_graded_before(course: Course) -> None:
+def test_a_corrected_roster_assigns_ids_to_earlier_grades(course: Course) -> None:
     pack(course, "turingalan_1002_77_work.tar.gz")
     pack(course, "ångströmzoë_1003_77_work.tar.gz")
     course.grade("--roster", write_roster(course, "id,name\nat200,A. M. Turing\nzo8,Zoë\n"))
     assert course.statuses() == {"1002": "graded", "1003": "graded", "at200": "not_submitted", "zo8": "not_submitted"}
     course.verb("points", "--student", "1002", "--points", "3", "--of", "5", "--reason", "journal")
     graded = len(course.log("end"))
-    said = course.grade("--roster", write_roster(course, ROSTER))
-    assert "1002 is at200 now, according to the roster." in said.stdout and "No longer among" not in said.stderr
+    result = course.grade("--roster", write_roster(course, ROSTER))
+    assert "1002 is at200 now, according to the roster." in result.stdout and "No longer among" not in result.stderr
     assert course.statuses() == {"at200": "graded", "zo8": "graded", "al1": "not_submitted"}
     assert len(course.log("end")) == graded  # no submission is graded twice
     assert gradebook(course)["at200"]["points"] == "15"
     assert sorted(folder.name for folder in (course.out / "feedback").iterdir()) == ["at200", "zo8"]
 
 
-def test_a_better_roster_knows_also_who_hands_in_again(course: Course) -> None:
+def test_a_corrected_roster_also_matches_students_who_hand_in_again(course: Course) -> None:
     pack(course, "turingalan_1002_77_work.tar.gz")
     course.grade("--roster", write_roster(course, "id,name\nat200,A. M. Turing\n"))
     course.verb("points", "--student", "1002", "--points", "3", "--of", "5", "--reason", "journal")
@@ -230,23 +230,23 @@ def test_a_better_roster_knows_also_who_hands_in_again(course: Course) -> None:
     course.hand_in("packed", "fine")
     shutil.make_archive(str(course.handed_in / "turingalan_1002_78_work-1"), "gztar", course.handed_in / "packed")
     shutil.rmtree(course.handed_in / "packed")
-    said = course.grade("--roster", write_roster(course, ROSTER))
-    assert "1002 is at200 now, according to the roster." in said.stdout and "No longer among" not in said.stderr
+    result = course.grade("--roster", write_roster(course, ROSTER))
+    assert "1002 is at200 now, according to the roster." in result.stdout and "No longer among" not in result.stderr
     assert course.statuses() == {"at200": "missing_stages", "zo8": "not_submitted", "al1": "not_submitted"}
     assert gradebook(course)["at200"]["journal"] == "3"
 
 
-def test_a_forgotten_roster_is_the_one_of_before(course: Course) -> None:
+def test_without_the_option_the_last_roster_is_used(course: Course) -> None:
     pack(course, "turingalan_1002_77_work.tar.gz")
     roster = write_roster(course, ROSTER)
     course.grade("--roster", roster)
-    said = course.grade()
-    assert f"Roster: {roster}, as before." in said.stdout and not said.stderr
+    result = course.grade()
+    assert f"Roster: {roster}, as before." in result.stdout and not result.stderr
     assert set(course.statuses()) == {"at200", "zo8", "al1"}
 
 
 @pytest.mark.parametrize(
-    ("text", "says"),
+    ("text", "message"),
     [
         ("id,email\na1,x@y\na2,X@Y\n", "roster.csv:3: X@Y is also in line 2, but must belong to one student."),
         ("PK\3\4 a zip", "is a spreadsheet. Save it as CSV"),
@@ -255,13 +255,13 @@ def test_a_forgotten_roster_is_the_one_of_before(course: Course) -> None:
         ("id,submitted\nal1,0026-11-21T10:00Z\n", "roster.csv:2: '0026-11-21T10:00Z' is not between the years 2000"),
     ],
 )
-def test_rosters_that_cannot_be_used(course: Course, text: str, says: str) -> None:
+def test_unusable_rosters_are_refused(course: Course, text: str, message: str) -> None:
     course.hand_in("al1", "fine")
-    said = course.grade("--roster", write_roster(course, text))
-    assert said.returncode == 2 and says in said.stderr
+    result = course.grade("--roster", write_roster(course, text))
+    assert result.returncode == 2 and message in result.stderr
 
 
-def test_a_gradebook_knows_students_by_its_own_names(course: Course) -> None:
+def test_a_gradebooks_own_ids_identify_students(course: Course) -> None:
     """Moodle's worksheet has a number, a name and an address; the batch has the roster's id."""
     for name in ("Alan Turing_2001_assignsubmission_file_", "Ada Lovelace_2002_assignsubmission_file_"):
         course.hand_in(name, "fine", "fine")
@@ -271,20 +271,20 @@ def test_a_gradebook_knows_students_by_its_own_names(course: Course) -> None:
         "Identifier,Full name,Email address\n"
         'Participant 2001,"Turing, Alan",other@x\nParticipant 2002,A. Lovelace,al@x\nParticipant 7,Alan Turing,at@x\n'
     )
-    said = course.verb("export", "--format", "moodle", "--gradebook", book)
-    lines = {line["Identifier"]: line["Grade"] for line in csv.DictReader(said.stdout.splitlines())}
+    result = course.verb("export", "--format", "moodle", "--gradebook", book)
+    lines = {line["Identifier"]: line["Grade"] for line in csv.DictReader(result.stdout.splitlines())}
     # An address takes precedence over a name, so a student with the same name gets no points.
-    assert lines == {"Participant 2002": "12", "Participant 7": "12"}, said.stderr
+    assert lines == {"Participant 2002": "12", "Participant 7": "12"}, result.stderr
 
 
-def test_who_is_called_alike_is_asked_about(course: Course) -> None:
+def test_students_with_the_same_name_are_listed_for_a_decision(course: Course) -> None:
     course.hand_in("al123", "fine")
     course.grade()
-    said = course.verb("override", "--student", "al132", "--points", "3", "--reason", "shown")
-    assert said.returncode == 2 and "No student has the name al132. Is it al123? Give an id" in said.stderr
+    result = course.verb("override", "--student", "al132", "--points", "3", "--reason", "shown")
+    assert result.returncode == 2 and "No student has the name al132. Is it al123? Give an id" in result.stderr
 
 
-def test_what_is_left_out_is_told_later_too(course: Course) -> None:
+def test_later_commands_repeat_what_was_left_out(course: Course) -> None:
     course.hand_in("al1", "fine")
     (course.handed_in / "other-wl7-2026-11-20-101010.tar.gz").write_bytes(b"")
     course.grade()
@@ -294,7 +294,7 @@ def test_what_is_left_out_is_told_later_too(course: Course) -> None:
 
 
 @pytest.mark.parametrize("hidden", ["\u200b", "\u2060", "\u202e", "\xad"])
-def test_an_id_with_invisible_characters_is_named(course: Course, hidden: str) -> None:
+def test_an_id_with_invisible_characters_is_reported(course: Course, hidden: str) -> None:
     course.hand_in("al1", "fine", "fine")
     done = course.grade("--roster", write_roster(course, f"id,name\nzo8,Zoë\nal{hidden}1,Ada\n"))
     assert f"roster.csv:3: the id {f'al{hidden}1'!a} has invisible characters" in done.stderr

@@ -35,7 +35,7 @@ def serve_command(course: Course, *more: str | Path) -> list[str]:
 
 @contextmanager
 def serving(course: Course, *more: str | Path) -> Iterator[subprocess.Popen[str]]:
-    """Serve until the end of the block, which has to stop cleanly unless it was killed."""
+    """Run `serve` until the end of the block. It must stop cleanly unless it was killed."""
     process = subprocess.Popen(
         serve_command(course, *more), cwd=ROOT, env=environment(), stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
@@ -44,16 +44,16 @@ def serving(course: Course, *more: str | Path) -> Iterator[subprocess.Popen[str]
         yield process
         if process.poll() is None:
             process.send_signal(signal.SIGTERM)
-        said, _ = process.communicate(timeout=300)
-        assert process.returncode in (0, -signal.SIGKILL), said
-        assert "Traceback" not in said, said
+        output, _ = process.communicate(timeout=300)
+        assert process.returncode in (0, -signal.SIGKILL), output
+        assert "Traceback" not in output, output
     finally:
         process.kill()
         process.wait()
 
 
 def wait_until(holds: Callable[[], bool], process: subprocess.Popen[str]) -> None:
-    """Wait until something holds. Fails if the process ends first, or after minutes, which only a hang takes."""
+    """Wait until the condition is true. Fail if the process ends first, or after minutes, because it then hangs."""
     end_s = time.monotonic() + 300
     while not holds():
         assert process.poll() is None and time.monotonic() < end_s
@@ -84,7 +84,7 @@ def code_of(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()[:8]
 
 
-def test_a_half_written_archive_is_graded_when_it_is_whole(course: Course) -> None:
+def test_a_partly_written_archive_is_graded_once_it_is_complete(course: Course) -> None:
     whole = make_zip(*((f"{stage}.cu", b"fine") for stage in STAGES))
     archive = course.handed_in / "bo2.zip"
     archive.write_bytes(whole[:100])
@@ -102,14 +102,14 @@ def test_a_half_written_archive_is_graded_when_it_is_whole(course: Course) -> No
     assert (course.out / "queue/queue.html").stat().st_mode & 0o777 == 0o644
 
 
-def test_an_archive_that_stays_damaged_gets_its_reason(course: Course) -> None:
+def test_a_damaged_archive_gets_feedback_with_the_reason(course: Course) -> None:
     (course.handed_in / "bo2.zip").write_bytes(make_zip(("01_first.cu", b"fine"))[:80])
     with serving(course, *AT_ONCE) as process:
         wait_until(has_statuses(course, bo2="archive_refused"), process)
     assert "damaged" in (course.out / "feedback/bo2/feedback.txt").read_text()
 
 
-def test_those_in_line_see_their_place_and_time(course: Course) -> None:
+def test_the_queue_shows_place_and_expected_time(course: Course) -> None:
     course.hand_in("al1", "sleep 1", "fine")
     with serving(course, *AT_ONCE, "--jobs", "1") as process:
         wait_until(has_statuses(course, al1="graded"), process)
@@ -137,7 +137,7 @@ def test_a_hand_in_that_changes_while_it_is_graded_is_graded_again(course: Cours
     assert fingerprints == [(2,)] and list_waiting(course.database()) == []
 
 
-def test_beyond_the_limit_a_hand_in_is_kept_until_more_are_granted(course: Course) -> None:
+def test_a_hand_in_beyond_the_limit_is_held_until_more_attempts_are_granted(course: Course) -> None:
     course.hand_in("al1", "fine", "fine")
     feedback = course.out / "feedback/al1/feedback.txt"
     with serving(course, *AT_ONCE, "--attempts", "1") as process:
@@ -147,8 +147,8 @@ def test_beyond_the_limit_a_hand_in_is_kept_until_more_are_granted(course: Cours
         wait_until(lambda: feedback.is_file() and note in feedback.read_text(), process)
         wait_until(lambda: "kept, not graded" in read_queue(course), process)
         assert course.statuses() == {"al1": "graded"} and "12 of 20 points" in feedback.read_text()
-        said = course.verb("attempts", "--student", "al1", "--more", "1", "--reason", "a power cut")
-        assert said.returncode == 0, said.stderr
+        result = course.verb("attempts", "--student", "al1", "--more", "1", "--reason", "a power cut")
+        assert result.returncode == 0, result.stderr
         (course.handed_in / "al1" / "readme.md").write_text("the folder changes, and is read again")
         wait_until(lambda: len(list_grades(course)) == 2, process)
         wait_until(lambda: note not in feedback.read_text(), process)
@@ -170,7 +170,7 @@ def test_after_a_kill_everything_is_graded_once(course: Course) -> None:
     assert all((course.out / f"feedback/{student}/feedback.txt").is_file() for student in students)
 
 
-def test_a_kill_while_a_result_in_doubt_is_confirmed_loses_nothing(course: Course) -> None:
+def test_a_kill_during_a_confirmation_loses_no_result(course: Course) -> None:
     course.add_reference("fine", "fine")
     course.hand_in("al1", "fine", "fine")
     course.hand_in("bo2", "sleep 1 crash", "fine")
@@ -183,7 +183,7 @@ def test_a_kill_while_a_result_in_doubt_is_confirmed_loses_nothing(course: Cours
     assert list_grades(course) == ["al1"]
 
 
-def test_a_signal_waits_for_what_is_begun(course: Course) -> None:
+def test_after_a_signal_running_hand_ins_finish(course: Course) -> None:
     for student in ("al1", "bo2", "cy3"):
         course.hand_in(student, "sleep 4", "fine")
     with serving(course, *AT_ONCE) as process:
@@ -192,7 +192,7 @@ def test_a_signal_waits_for_what_is_begun(course: Course) -> None:
     assert "Grading is paused." in read_queue(course) and "1st in line" in read_queue(course)
 
 
-def test_a_roster_that_is_being_edited_stops_nothing(course: Course) -> None:
+def test_an_invalid_roster_during_editing_does_not_stop_serve(course: Course) -> None:
     (roster := course.root / "roster.csv").write_text("id,name\nal1,Ada\n")
     course.hand_in("al1", "fine", "fine")
     with serving(course, *AT_ONCE, "--roster", roster) as process:
@@ -216,7 +216,7 @@ def test_a_page_that_cannot_be_written_does_not_end_the_queue(course: Course) ->
         wait_until(lambda: (web / "queue.txt").is_file() and "graded" in (web / "queue.txt").read_text(), process)
 
 
-def test_hand_ins_come_from_moodle_and_grades_return_once(course: Course, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_serve_fetches_from_moodle_and_returns_grades_once(course: Course, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("canvasapi")
     monkeypatch.setenv("MOODLE_TOKEN", TOKEN)
     moodle = Moodle()
@@ -242,16 +242,16 @@ def test_hand_ins_come_from_moodle_and_grades_return_once(course: Course, monkey
 
 
 @pytest.mark.parametrize(
-    ("more", "says"),
+    ("more", "message"),
     [
         (("--send",), "--send needs a course system"),
         (("--canvas", "https://canvas.example.edu"), "needs --course and --assignment"),
         (("--attempts", "0"), "--attempts: '0': give a whole number"),
     ],
 )
-def test_misuse_is_one_clear_message(course: Course, more: tuple[str, ...], says: str) -> None:
-    said = course.run(serve_command(course, *more))
-    assert said.returncode == 2 and says in said.stderr
+def test_wrong_arguments_give_one_clear_message(course: Course, more: tuple[str, ...], message: str) -> None:
+    result = course.run(serve_command(course, *more))
+    assert result.returncode == 2 and message in result.stderr
 
 
 def test_one_lane_grades_the_next_hand_in_before_outputs_are_written(

@@ -1,4 +1,4 @@
-"""No sentence of the batch is an interface: a batch whose sentences are replaced by keys decides the same."""
+"""No code of the batch reads its sentences: a batch whose sentences are replaced by keys decides the same."""
 
 from __future__ import annotations
 
@@ -61,13 +61,13 @@ def hand_in_all(course: Course) -> Path:
 
 
 def table(file: Path) -> list[list[str]]:
-    """A gradebook without its sentences."""
+    """Return a gradebook without its sentences."""
     with file.open(newline="") as stream:
         return [[cell if re.fullmatch(r"[\w.,@-]*", cell) else "…" for cell in row] for row in csv.reader(stream)]
 
 
 def decisions(course: Course) -> dict[str, object]:
-    """Everything that the batch decides, in the order in which an instructor would ask for it."""
+    """Return all decisions of the batch, in the order in which an instructor would look at them."""
     roster = hand_in_all(course)
     statuses = [("grade", course.grade("--roster", roster).returncode)]
     (course.build / "mended").touch()
@@ -111,7 +111,7 @@ def test_without_sentences_a_batch_decides_the_same(original: dict[str, object],
 
 
 def test_a_batch_of_many_kinds(original: dict[str, object]) -> None:
-    """The comparison above means something: hand-ins end in many ways."""
+    """The comparison above covers many kinds of outcomes."""
     assert len({row[2] for row in original["rows"]}) >= 6
     assert any(kinds for _, kinds in original["kinds of notes"])
     assert [status for _, status in original["exit statuses"]].count(2) == 1

@@ -32,9 +32,9 @@ def test_comments_and_white_space_do_not_count(same: str) -> None:
         CODE.replace("'\"'", "'x'"),
     ],
 )
-def test_code_counts(other: str) -> None:
+def test_changed_code_changes_the_hash(other: str) -> None:
     assert hash_code(other) != hash_code(CODE)
 
 
-def test_a_comment_in_a_raw_text_counts() -> None:
+def test_a_comment_mark_in_a_raw_string_counts() -> None:
     assert hash_code('auto r = R"x(/* a */)x";') != hash_code('auto r = R"x(/* b */)x";')

@@ -1,4 +1,4 @@
-"""grader/python/docs/counters.py: counts come from inspect, the table from them, and what is stale is named."""
+"""Tests of counters.py: counts come from `inspect`, the table comes from the counts, and stale counts are reported."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ json.dump({"counters": counted}, open(report, "w"))
 
 @pytest.fixture
 def course(tmp_path: Path) -> Path:
-    """A project with one lab whose second stage limits its atomics, and a program that stands for warplab."""
+    """Make a project with one lab whose second stage limits its atomics, and with a fake warplab."""
     lab: dict[str, Any] = copy.deepcopy(LAB)
     lab["stages"][1]["counters"] = [
         {"counter": "device_atomics", "at_most": 0, "dataset": "course", "about": "doing without atomics"}
@@ -47,7 +47,7 @@ def count(course: Path) -> dict[str, Any]:
     return content
 
 
-def test_counts_are_of_the_dataset_that_the_limits_name(course: Path) -> None:
+def test_counts_come_from_the_dataset_that_the_limits_name(course: Path) -> None:
     stages = count(course)["stages"]
     assert stages["lab/01_first"] == {
         "code_hash": hash_code(SOURCE),

@@ -1,4 +1,4 @@
-"""The table of where the time of grading goes."""
+"""Tests of the table of grading times by phase."""
 
 from __future__ import annotations
 

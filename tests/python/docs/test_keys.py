@@ -1,4 +1,4 @@
-"""The instructor's keys: an answer to each question of the handout, and nothing of them in a student's kit."""
+"""The instructor's keys answer each question of the handouts."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""The intervals of modelled times, against the committed comparison with the timings of the H200 and the H100.
+"""Compare the intervals of modelled times with the committed timings of the H200 and the H100.
 
-Every earlier solution of a lab stands for a slow submission of a later stage. COMPARED.md has the times of both,
-modelled and measured, so this needs neither a GPU nor the model. python3 -m tests.python.docs.test_modelled_intervals
-prints the figures.
+Each solution of an earlier stage of a lab serves as a slow submission for a later stage. COMPARED.md has modelled and
+measured times of both, so this needs neither a GPU nor the model. To print the figures, type python3 -m
+tests.python.docs.test_modelled_intervals.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.python.docs.modelled import FILE, choose_worst, read_compared, tell_compared
+from grader.python.docs.modelled import FILE, choose_worst, describe_comparison, read_compared
 from tests.python.support import ROOT
 
 PREDICT = ROOT / "grader/judge/predict"
@@ -39,7 +39,7 @@ def share(ratio: float, previous: float | None) -> float:
 
 
 def figures(name: str) -> dict[str, float]:
-    """Return how often the intervals hold what was measured on a GPU ("h100"), as shares."""
+    """Return the shares of intervals that contain the measured values of a GPU ("h100")."""
     gpu = json.loads((PREDICT / f"gpus/{name}.json").read_text())
     least, most = gpu["ratio_spread"]["least"], gpu["ratio_spread"]["most"]
     held, in_points, decided, equal = [], [], [], []
@@ -69,7 +69,7 @@ def figures(name: str) -> dict[str, float]:
 
 
 @pytest.mark.parametrize("gpu", GPUS)
-def test_the_intervals_hold_what_was_measured(gpu: str) -> None:
+def test_intervals_contain_the_measured_times(gpu: str) -> None:
     found = figures(gpu)
     assert found["ratios"] >= 0.85 and found["points"] >= 0.85 and found["equal"] >= 0.9
 
@@ -86,7 +86,7 @@ PAGE = """# Title
 """
 
 
-def test_the_comparison_is_read_by_gpu_and_its_worst_stages_come_first(tmp_path: Path) -> None:
+def test_the_comparison_is_read_for_each_gpu_and_sorted_from_the_worst_stage(tmp_path: Path) -> None:
     file = tmp_path / FILE
     file.parent.mkdir(parents=True)
     file.write_text(PAGE)
@@ -94,19 +94,21 @@ def test_the_comparison_is_read_by_gpu_and_its_worst_stages_come_first(tmp_path:
     assert [len(rows) for rows in compared.values()] == [4, 1] and list(compared) == ["NVIDIA A", "NVIDIA B"]
     rows = compared["NVIDIA A"]
     assert [(row.stage, row.dataset) for row in choose_worst(rows)] == [("02_two", "timed_1"), ("01_one", "timed_2")]
-    said = tell_compared("NVIDIA A", rows)
-    assert "of 4 timings" in said and "factor of 1.5 of the measured one for 25%" in said
-    assert "within a factor of 2 for 50%" in said and "the worst 9.00. Of the 3" in said and "1 are modelled" in said
+    output = describe_comparison("NVIDIA A", rows)
+    assert "of 4 timings" in output and "factor of 1.5 of the measured one for 25%" in output
+    assert (
+        "within a factor of 2 for 50%" in output and "the worst 9.00. Of the 3" in output and "1 are modelled" in output
+    )
 
 
-def test_the_chapter_shows_the_picture_of_each_gpu() -> None:
+def test_the_handout_shows_a_picture_for_each_gpu() -> None:
     chapter = (ROOT / "handouts/modelled_time.md").read_text()
     pictures = {file.name for file in (ROOT / "handouts/pictures").glob("modelled_times_*.svg")}
     assert len(pictures) == len(read_compared(ROOT)) and all(f"(pictures/{name})" in chapter for name in pictures)
 
 
 @pytest.mark.parametrize("gpu", GPUS)
-def test_the_models_page_has_these_figures(gpu: str) -> None:
+def test_the_models_page_contains_the_computed_figures(gpu: str) -> None:
     assert row_of(gpu) in (PREDICT / "README.md").read_text()
 
 

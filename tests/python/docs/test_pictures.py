@@ -1,4 +1,4 @@
-"""The drawings that scripts make are those that are committed."""
+"""The committed drawings equal those that the scripts generate, and have descriptions."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SCRIPTS = [file for file in sorted((ROOT / "handouts/pictures").glob("*.py")) if
 
 
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda file: file.stem)
-def test_drawings_are_fresh(script: Path) -> None:
+def test_committed_drawings_equal_generated_ones(script: Path) -> None:
     command = [sys.executable, "-B", script, "--check"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr

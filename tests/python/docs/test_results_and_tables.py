@@ -1,4 +1,4 @@
-"""grader/python/docs/results.py and tables.py: figures and tables come from files, and what is stale is named."""
+"""Tests of results.py and tables.py: figures and tables come from files, and stale ones are reported."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def write(file: Path, content: Any) -> Path:
 
 @pytest.fixture
 def course(tmp_path: Path) -> Path:
-    """A project with one lab, its handout, and no results."""
+    """Make a project with one lab, its handout, and no results."""
     write(tmp_path / "labs/lab/lab.json", LAB)
     write(tmp_path / "handouts/lab.md", HANDOUT)
     write(tmp_path / "README.md", "<!-- table: labs -->\n<!-- end -->\n")
@@ -115,7 +115,7 @@ def measure(course: Path, content: Any, *arguments: str | Path) -> Any:
     return run_module(RESULTS, write(course / "report.json", content), *arguments, cwd=course)
 
 
-def test_tables_are_written_and_then_fresh(course: Path) -> None:
+def test_written_tables_are_up_to_date(course: Path) -> None:
     assert run_module(TABLES, "--check", cwd=course).returncode == 1
     assert (course / "handouts/lab.md").read_text() == HANDOUT
     result = run_module(TABLES, cwd=course)
@@ -130,7 +130,7 @@ def test_tables_are_written_and_then_fresh(course: Path) -> None:
     assert (result.returncode, result.stdout) == (0, "")
 
 
-def test_results_are_made_and_shown(course: Path) -> None:
+def test_results_are_written_and_shown(course: Path) -> None:
     peers = {"lab": [{"name": "cublasSdot", "dataset": "bench_2_24", "median_s": 0.0031, "iterations": 100}]}
     result = measure(course, report(), "--peers", write(course / "peers.json", peers))
     assert (result.returncode, result.stderr) == (0, "")
@@ -163,7 +163,7 @@ def test_several_gpus_are_compared(course: Path) -> None:
     assert "NVIDIA H200: kernels" in beside_source and "A100" not in beside_source
 
 
-def test_the_sources_figures_stand_beside_ours(course: Path) -> None:
+def test_the_sources_figures_are_next_to_ours(course: Path) -> None:
     handout = "# A lab\n\n<!-- table: source lab -->\n<!-- end -->\n"
     write(course / "handouts/lab.md", handout)
     rows = [
@@ -191,7 +191,7 @@ def test_the_sources_figures_stand_beside_ours(course: Path) -> None:
     assert lines[7].startswith("| CPU, 1 core | bench_2_28 | 2 s | 1× | – |")
 
 
-def test_a_solver_brings_its_data_once_however_few_iterations_the_source_has(course: Path) -> None:
+def test_the_transfer_of_a_solver_counts_once_for_any_number_of_iterations(course: Path) -> None:
     manifest = json.loads((course / "labs/lab/lab.json").read_text())
     manifest["benchmark"] = {"iterations": 1000, "iterations_per_call": 1000}
     write(course / "labs/lab/lab.json", manifest)
@@ -207,7 +207,7 @@ def test_a_solver_brings_its_data_once_however_few_iterations_the_source_has(cou
     assert [cell.strip() for cell in row.strip("|").split("|")][3:] == ["0.2000 s", "0.5000 s", "0.7000 s"]
 
 
-def test_rates_are_amounts_per_second_beside_the_sources(course: Path) -> None:
+def test_rates_are_amounts_per_second_next_to_the_sources(course: Path) -> None:
     rates: dict[str, Any] = {"schema": 1, "dataset": "bench_2_24", "multiprocessors": {"NVIDIA H200": 100}}
     rates["amounts"] = [
         {"name": "input", "unit": "GB/s", "each": 4_000_000},
@@ -235,7 +235,7 @@ def test_rates_are_amounts_per_second_beside_the_sources(course: Path) -> None:
     assert cells[4] == ["NVIDIA H200", "`01_first`", "2.00 us", "–", "2000 GB/s", "8000 GB/s", "0.500 MB"]
 
 
-def test_the_sources_rungs_show_their_steps(course: Path) -> None:
+def test_the_sources_ladder_shows_the_speedup_of_each_step(course: Path) -> None:
     write(course / "handouts/lab.md", "# A lab\n\n<!-- table: source lab -->\n<!-- end -->\n")
     rows = [
         {"stage": "01_first", "dataset": "bench_2_24", "scale": 6},
@@ -252,7 +252,7 @@ def test_the_sources_rungs_show_their_steps(course: Path) -> None:
     assert all(row[4].endswith("%") for row in cells)
 
 
-def test_results_file_reads_back_and_keeps_what_was_not_measured_again(course: Path) -> None:
+def test_the_results_file_keeps_results_that_were_not_measured_again(course: Path) -> None:
     measure(course, report())
     file = course / "handouts/results/nvidia-h200.json"
     text = file.read_text()
@@ -274,7 +274,7 @@ def test_results_file_reads_back_and_keeps_what_was_not_measured_again(course: P
 
 
 def sweep(choices: dict[tuple[int, ...], float], **changes: Any) -> dict[str, Any]:
-    """A sweep of lab/01_first by BLOCK, RUN and what else the choices have; a time of 0 is a choice that failed."""
+    """Return a sweep of lab/01_first over the macros of `choices`; a time of 0 marks a choice that failed."""
     points = []
     for values, time in choices.items():
         defines = dict(zip(("BLOCK", "RUN", "AHEAD"), values, strict=False))
@@ -286,14 +286,14 @@ def sweep(choices: dict[tuple[int, ...], float], **changes: Any) -> dict[str, An
     return about | {"gpu": machine["gpu"], "driver": machine["driver"], "points": points} | changes
 
 
-def keep_sweep(course: Path, content: Any) -> Any:
+def store_sweep(course: Path, content: Any) -> Any:
     return run_module(RESULTS, "--sweeps", write(course / "sweep.json", content), cwd=course)
 
 
-def show_sweep(course: Path, usual: dict[str, int]) -> list[str]:
-    """The table of the sweep kept last, for a stage whose tunables have these usual values."""
+def show_sweep(course: Path, defaults: dict[str, int]) -> list[str]:
+    """Return the table of the latest sweep, for a stage whose tunables have these default values."""
     manifest = json.loads((course / "labs/lab/lab.json").read_text())
-    manifest["stages"][0]["tunables"] = [{"macro": macro, "usual": value} for macro, value in usual.items()]
+    manifest["stages"][0]["tunables"] = [{"macro": macro, "usual": value} for macro, value in defaults.items()]
     write(course / "labs/lab/lab.json", manifest)
     write(course / "handouts/lab.md", "<!-- table: sweep lab 01_first -->\n<!-- end -->\n")
     assert run_module(TABLES, cwd=course).returncode == 0
@@ -322,7 +322,7 @@ def test_the_profilers_counts_are_next_to_the_times(course: Path) -> None:
 def test_a_sweep_of_all_combinations_is_a_grid(course: Path) -> None:
     assert show_sweep(course, {"BLOCK": 64, "RUN": 4}) == ["Not measured yet."]
     times = {(256, 4): 0.05, (256, 1): 0.04, (64, 1): 0.1, (64, 4): 0}
-    result = keep_sweep(course, sweep(times))
+    result = store_sweep(course, sweep(times))
     assert result.stdout == "handouts/results/nvidia-h200.json: sweep of lab/01_first\n"
     assert show_sweep(course, {"BLOCK": 64, "RUN": 4}) == [
         "NVIDIA H200, timed, revision 0.1 (af92a6f): the best time is in seconds for 1000 iterations; the other "
@@ -334,7 +334,7 @@ def test_a_sweep_of_all_combinations_is_a_grid(course: Path) -> None:
         "| 256 | **0.04000 s** | 1.25× |",
     ]
     threes = {(block, run, ahead): 0.01 * block + ahead for block in (1, 2) for run in (1, 4) for ahead in (1, 2)}
-    keep_sweep(course, sweep(threes))
+    store_sweep(course, sweep(threes))
     assert show_sweep(course, {"BLOCK": 1, "RUN": 1, "AHEAD": 1})[2:5] == [
         "| `BLOCK` | `RUN` | `AHEAD` 1 | `AHEAD` 2 |",
         "| --: | --: | --: | --: |",
@@ -343,7 +343,7 @@ def test_a_sweep_of_all_combinations_is_a_grid(course: Path) -> None:
 
 
 def test_a_sweep_of_one_tunable_at_a_time_is_a_list(course: Path) -> None:
-    keep_sweep(course, sweep({(256, 1): 0.05, (64, 1): 0, (512, 1): 0.1, (256, 4): 0.04}))
+    store_sweep(course, sweep({(256, 1): 0.05, (64, 1): 0, (512, 1): 0.1, (256, 4): 0.04}))
     assert show_sweep(course, {"BLOCK": 256, "RUN": 1})[2:] == [
         "| `BLOCK` | `RUN` | Time |",
         "| --: | --: | --: |",
@@ -354,9 +354,9 @@ def test_a_sweep_of_one_tunable_at_a_time_is_a_list(course: Path) -> None:
     ]
 
 
-def test_sweeps_stand_beside_results_and_replace_older_ones(course: Path) -> None:
+def test_a_newer_sweep_replaces_an_older_one(course: Path) -> None:
     measure(course, report(), "--sweeps", write(course / "sweep.json", sweep({(256, 1): 0.05, (64, 1): 0.06})))
-    assert keep_sweep(course, sweep({(256, 1): 0.03, (64, 1): 0.06})).returncode == 0
+    assert store_sweep(course, sweep({(256, 1): 0.03, (64, 1): 0.06})).returncode == 0
     file = course / "handouts/results/nvidia-h200.json"
     results = read_results(file)
     assert sorted(results.stages) == ["lab/01_first", "lab/02_second"]
@@ -374,17 +374,17 @@ def test_sweeps_stand_beside_results_and_replace_older_ones(course: Path) -> Non
         ({"points": [{"defines": {"BLOCK": 1}, "failure": "no"}]}, "no choice was timed"),
     ],
 )
-def test_what_sweep_cannot_be_a_result(course: Path, changes: dict[str, Any], message: str) -> None:
+def test_an_unsuitable_sweep_is_refused(course: Path, changes: dict[str, Any], message: str) -> None:
     measure(course, report())
     before = (course / "handouts/results/nvidia-h200.json").read_text()
-    result = keep_sweep(course, sweep({(256, 1): 0.05}, **changes))
+    result = store_sweep(course, sweep({(256, 1): 0.05}, **changes))
     assert result.returncode == 2
     assert message in result.stderr
     assert (course / "handouts/results/nvidia-h200.json").read_text() == before
 
 
 def test_a_changed_solution_makes_its_sweep_stale(course: Path) -> None:
-    keep_sweep(course, sweep({(256, 1): 0.05}))
+    store_sweep(course, sweep({(256, 1): 0.05}))
     write(course / "solutions/lab/01_first.cu", "int changed;\n")
     result = run_module(TABLES, cwd=course)
     assert result.returncode == 1
@@ -426,14 +426,14 @@ def test_a_changed_solution_makes_its_result_stale(course: Path) -> None:
         ({"schema": 3}, "schema 3"),
     ],
 )
-def test_what_cannot_be_a_result(course: Path, changes: dict[str, Any], message: str) -> None:
+def test_an_unsuitable_report_is_refused(course: Path, changes: dict[str, Any], message: str) -> None:
     result = measure(course, report(**changes))
     assert result.returncode == 2
     assert message in result.stderr
     assert not (course / "handouts/results").exists()
 
 
-def test_two_machines_do_not_mix(course: Path) -> None:
+def test_results_of_two_machines_are_not_mixed(course: Path) -> None:
     measure(course, report())
     other = report()
     other["machine"] = {**other["machine"], "driver": "999.1"}
@@ -443,7 +443,7 @@ def test_two_machines_do_not_mix(course: Path) -> None:
 
 
 @pytest.mark.parametrize("peers", ['{"lab": [{"name": "x"}]}', '{"lab": 3}', "[]", "{"])
-def test_odd_peers(course: Path, peers: str) -> None:
+def test_invalid_peers_are_refused(course: Path, peers: str) -> None:
     result = measure(course, report(), "--peers", write(course / "peers.json", peers))
     assert result.returncode == 2
     assert "peers.json" in result.stderr
@@ -482,7 +482,7 @@ def test_a_manifest_that_lacks_something_is_one_message(course: Path) -> None:
     assert "README.md:1: the lab's lab.json lacks what this table shows: 'points'" in result.stderr
 
 
-def test_help_is_what_the_program_says(course: Path) -> None:
+def test_the_help_table_equals_the_programs_help(course: Path) -> None:
     program = write(
         course / "build/warplab", '#!/bin/sh\n[ "$1" = bad ] && { echo no >&2; exit 2; }\necho "args: $*  "\n'
     )

@@ -1,4 +1,4 @@
-"""The slides hold every stage of a lab, with its idea, pictures and questions, and need no other file."""
+"""The slides contain every stage of a lab with its idea, pictures and questions, and need no other file."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ ROOT = Path(__file__).resolve().parents[3]
 
 
 @pytest.mark.parametrize("lab", find_labs(ROOT))
-def test_a_page_has_all_of_a_lab(lab: str) -> None:
+def test_the_slides_contain_every_part_of_a_lab(lab: str) -> None:
     page = make_page(ROOT, lab)
     handout = (ROOT / "handouts" / f"{lab}.md").read_text()
     for stage in read_manifest(ROOT, lab)["stages"]:

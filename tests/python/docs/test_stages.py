@@ -1,4 +1,4 @@
-"""Each stage has its part in the handout: theory, a picture, something to do and to measure, questions; and a key."""
+"""Each stage has a section in the handout, with theory, a picture, tasks, measurements and questions, and a key."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from grader.python.common.labs import find_labs, read_manifest
 from tests.python.support import ROOT
 
 STAGES = [(lab, stage["id"]) for lab in find_labs(ROOT) for stage in read_manifest(ROOT, lab)["stages"]]
-FEWEST_WORDS = 25  # of a stage's theory; what a picture or a list item says counts
+MIN_WORDS = 25  # of a stage's theory, with the words of pictures and list items
 
 
 def find_section(text: str, stage: str) -> str:
-    """Return the part of a handout or a key from a stage's heading to the next one, or nothing."""
+    """Return the section of a stage in a handout or a key; empty if there is none."""
     found = re.search(rf"^## {stage}\n(.*?)(?=^## |\Z)", text, re.MULTILINE | re.DOTALL)
     return found[1] if found else ""
 
@@ -27,15 +27,15 @@ def test_a_stage_has_theory_a_picture_a_measurement_questions_and_a_key(lab: str
     questions = re.findall(r"^\d+\. ", section.partition("**Questions for your journal**")[2], re.MULTILINE)
     measure = re.search(r"\*\*Measure:\*\*\s+(.*?)(?=\n\n)", section, re.DOTALL)
     key = find_section((ROOT / f"handouts/instructor/keys/{lab}.md").read_text(), stage)
-    assert len(theory.split()) >= FEWEST_WORDS and to_do, "theory, then something to do"
+    assert len(theory.split()) >= MIN_WORDS and to_do, "theory, then something to do"
     assert pictures and all((ROOT / "handouts" / picture).is_file() for picture in pictures), "a picture"
     assert measure and (re.search("make (bench|sweep)", measure[1]) or measure[1] == "as before."), "a measurement"
     assert len(questions) >= 2, "questions"
     assert len(re.findall(r"^\d+\. ", key, re.MULTILINE)) >= len(questions), "a key"
 
 
-def test_swept_tunables_are_those_of_the_stage() -> None:
-    """A measurement that names tunables names those that make sweep tries."""
+def test_measurements_name_tunables_of_the_stage() -> None:
+    """If a measurement names tunables, `make sweep` must try them."""
     for lab, stage in STAGES:
         section = find_section((ROOT / f"handouts/{lab}.md").read_text(), stage)
         named = re.search(
@@ -57,19 +57,19 @@ def find_measured(code: str) -> list[str]:
 
 
 def test_no_comment_of_a_stage_quotes_a_measurement() -> None:
-    """Measured numbers are in handouts/results, from which tables are made: a comment would keep an old one."""
+    """Tables show measured numbers from handouts/results; a number in a comment would become outdated."""
     files = [file for folder in ("solutions", "starter", "labs") for file in (ROOT / folder).glob("*/*.[ch]*")]
     assert len(files) > 80
     found = {str(file.relative_to(ROOT)): find_measured(file.read_text()) for file in files}
     assert {file: lines for file, lines in found.items() if lines} == {}
 
 
-def test_a_measurement_in_a_comment_is_seen() -> None:
+def test_a_measurement_in_a_comment_is_found() -> None:
     assert find_measured("// On an H100, the memory's bandwidth limits it: 86% of it is used.\nint a;  // 30 GB/s")
     assert find_measured("// bank w % 32, 512 bytes, stage 12, 16x16, t % 100") == []
 
 
-# Experiments of the sources: the sweeps whose tables a handout has, measured or not.
+# Experiments of the sources: each handout has a table for these sweeps, measured or not.
 SWEPT = {
     "vector_add": ["01_one_thread_per_element", "02_grid_stride"],
     "dot_product": ["01_serial_block_sum", "04_dyadic_cpu_tail"],

@@ -1,4 +1,4 @@
-"""Lab journals made up for tests: records as build/warplab writes them, a line each."""
+"""Generated lab journals for tests, with records in the format of build/warplab, one per line."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def source(minute: int, stage: str, text: str) -> Json:
 def report(
     minute: int, stage: str, text: str, median_s: float | None = None, verdict: str = "passed", **changes: Any
 ) -> Json:
-    """A check, or with a time a bench, of one stage; `changes` are the record's."""
+    """Return the record of a stage's check or, with a time, of its bench; `changes` override keys of the record."""
     found = samples.stage(stage, STAGES.get(stage, stage), source_hash=sha(text), verdict=verdict)
     if median_s is not None:
         found["measurements"] = [samples.measurement(median_s)]
@@ -54,7 +54,7 @@ def report(
 
 
 def elsewhere(record: Json, backend: str = "cuda", **machine: str) -> Json:
-    """The same report from another machine or backend."""
+    """Return the record with another machine or backend."""
     made = record["report"] | {"backend": backend, "machine": record["report"]["machine"] | machine}
     return record | {"report": made}
 
@@ -76,7 +76,7 @@ def inspection(minute: int, stage: str, text: str, **counters: float) -> Json:
 
 
 def write_course(root: Path, records: Sequence[Json | str], **notes: str) -> Path:
-    """A course with the lab and its journal; returns the journal's folder. Notes are by stage."""
+    """Write a course with the lab and its journal, and return the journal's folder. Notes are by stage."""
     manifest = {
         "title": "Dot product",
         "stages": [{"id": stage, "title": title} for stage, title in STAGES.items()],
@@ -96,7 +96,7 @@ def write_course(root: Path, records: Sequence[Json | str], **notes: str) -> Pat
 
 
 def whole() -> list[Json]:
-    """A journal with all there is: failures, tries, a sweep, counters, a second machine, the CPU backend."""
+    """Return a complete journal: failures, tries, a sweep, counters, a second machine, the CPU backend."""
     first, second, third = (SOURCE.format(value) for value in ("a[1]", "a[2] * 2", "__shfl_down_sync(~0u, a[3], 1)"))
     given_up = SOURCE.format("a[4]")
     bench = report(31, "02_tree", second, 0.0614)

@@ -1,4 +1,4 @@
-"""handouts/example-journal: its records can be read, and the journal beside them is the one that they make."""
+"""Tests of handouts/example-journal: its records can be read, and the committed journal is rendered from them."""
 
 from __future__ import annotations
 
@@ -42,14 +42,14 @@ def test_every_stage_was_measured_on_one_gpu(rendered: Rendered) -> None:
 
 
 @recorded
-def test_the_committed_journal_is_what_its_records_make(rendered: Rendered) -> None:
+def test_the_committed_journal_equals_the_rendered_one(rendered: Rendered) -> None:
     again = "is stale: make example-journal"
     assert (FOLDER / "journal.html").read_text(encoding="utf-8") == rendered.page, f"journal.html {again}"
     assert (FOLDER / "journal.md").read_text(encoding="utf-8") == rendered.markdown, f"journal.md {again}"
 
 
 @recorded
-def test_the_sources_figures_stand_beside(rendered: Rendered) -> None:
+def test_the_journal_shows_the_sources_figures(rendered: Rendered) -> None:
     for figure in ("GTX 680: time", "38.807 s", "0.711 s"):
         assert figure in rendered.page
         assert figure in rendered.markdown

@@ -1,4 +1,4 @@
-"""make bug and make bugs: what an answer gets, what is kept, and how bad input is refused."""
+"""Tests of make bug and make bugs: outcomes of answers, stored records, and refusals of invalid input."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_an_answer_is_compared_with_the_findings(line, kind, outcome):
 
 
 def test_every_cause_of_a_defect_is_a_kind():
-    """The causes are those in the sanitizer's words, without the notes that explain no wrong output."""
+    """The causes are those of the sanitizer, except for notes that explain no wrong output."""
     text = (ROOT / "grader/judge/sanitizer/finding_words.cpp").read_text()
     notes = {"same_value", "beside_atomic", "unset_constant"}
     causes = set(re.findall(r"cause::(\w+)", text)) - notes
@@ -80,25 +80,27 @@ def line_of(exercises: Path, code: str) -> str:
 
 
 @needs_build
-def test_an_exercise_from_the_first_look_to_the_right_answer(tmp_path, exercises):
+def test_an_exercise_can_be_solved_step_by_step(tmp_path, exercises):
     begun = bug(tmp_path, LAB, NAME)
     copy = tmp_path / "work" / LAB / f"exercises/{NAME}.cu"
     assert begun.returncode == 0 and str(copy) in begun.stdout and "LINE=… KIND=…" in begun.stdout
     assert copy.read_bytes() == (exercises / LAB / f"{NAME}.cu").read_bytes()
-    copy.write_text(copy.read_text() + "// my own words\n")  # it stays, and the answer is about the exercise
+    copy.write_text(copy.read_text() + "// my own words\n")  # this is kept, and answers refer to the exercise
     load, add = line_of(exercises, "= i < len"), line_of(exercises, "+= input_s")
     question = "Question: What ensures that one of the two threads is first?"
-    told = bug(tmp_path, LAB, "--line", add, "--kind", "race")  # without EXERCISE: the last one
-    assert told.returncode == 1 and f"EXERCISE={NAME}" in told.stdout
-    assert f"Right kind, and line {add} is involved as the second access." in told.stdout and question in told.stdout
-    assert f"{copy} was changed. LINE refers to the original exercise: " in told.stdout
-    told = bug(tmp_path, LAB, NAME, "--line", "1", "--kind", "race")
-    assert told.returncode == 1 and "Right kind, other line" in told.stdout and question in told.stdout
-    assert ".cu:" not in told.stdout  # no finding before the end
-    told = bug(tmp_path, LAB, NAME, "--line", load, "--kind", "race")
-    assert told.returncode == 0 and told.stdout.startswith(f"{copy} was changed.")
-    assert f"{NAME}.cu:{load}: race\n    Race on element" in told.stdout
-    assert f"make check LAB={LAB} STAGE=02 SOURCE={copy}" in told.stdout
+    result = bug(tmp_path, LAB, "--line", add, "--kind", "race")  # without EXERCISE: the last one
+    assert result.returncode == 1 and f"EXERCISE={NAME}" in result.stdout
+    assert (
+        f"Right kind, and line {add} is involved as the second access." in result.stdout and question in result.stdout
+    )
+    assert f"{copy} was changed. LINE refers to the original exercise: " in result.stdout
+    result = bug(tmp_path, LAB, NAME, "--line", "1", "--kind", "race")
+    assert result.returncode == 1 and "Right kind, other line" in result.stdout and question in result.stdout
+    assert ".cu:" not in result.stdout  # no finding before the end
+    result = bug(tmp_path, LAB, NAME, "--line", load, "--kind", "race")
+    assert result.returncode == 0 and result.stdout.startswith(f"{copy} was changed.")
+    assert f"{NAME}.cu:{load}: race\n    Race on element" in result.stdout
+    assert f"make check LAB={LAB} STAGE=02 SOURCE={copy}" in result.stdout
     assert copy.read_text().endswith("// my own words\n")
     records = [json.loads(line) for line in (tmp_path / "work" / LAB / "journal/exercises.jsonl").open()]
     assert [record["outcome"] for record in records] == ["begun", "second", "kind", "found"]
@@ -113,13 +115,13 @@ def test_an_exercise_from_the_first_look_to_the_right_answer(tmp_path, exercises
 
 @needs_build
 def test_giving_up_shows_the_finding(tmp_path, exercises):
-    told = bug(tmp_path, LAB, NAME, "--give-up")
-    assert told.returncode == 0 and f"{NAME}.cu:{line_of(exercises, '= i < len')}: race" in told.stdout
+    result = bug(tmp_path, LAB, NAME, "--give-up")
+    assert result.returncode == 0 and f"{NAME}.cu:{line_of(exercises, '= i < len')}: race" in result.stdout
     assert f"{NAME}  {STAGE}  **   given up" in bug(tmp_path, "--list").stdout
 
 
 @needs_build
-def test_the_students_own_inspections_stay(tmp_path, exercises):
+def test_the_students_own_inspections_are_kept(tmp_path, exercises):
     page = BUILD / "inspect" / f"{LAB}-{STAGE}.json"
     before = page.stat().st_mtime_ns if page.exists() else None
     bug(tmp_path, LAB, NAME, "--give-up")
@@ -127,7 +129,7 @@ def test_the_students_own_inspections_stay(tmp_path, exercises):
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "message"),
     [
         ([LAB], f"Which exercise? Type  make bug LAB={LAB} EXERCISE=NAME,  with NAME one of: {NAME}"),
         ([LAB, "09z"], f"{LAB} has no exercise 09z."),
@@ -142,9 +144,9 @@ def test_the_students_own_inspections_stay(tmp_path, exercises):
         (["heat_dissipation", "--list"], "There are no exercises for heat_dissipation."),
     ],
 )
-def test_bad_input_is_refused_and_nothing_is_kept(tmp_path, exercises, words, told):
-    said = bug(tmp_path, *words)
-    assert said.returncode == 2 and told in said.stderr
+def test_invalid_input_is_refused_and_not_recorded(tmp_path, exercises, words, message):
+    result = bug(tmp_path, *words)
+    assert result.returncode == 2 and message in result.stderr
     assert not (tmp_path / "work").exists()
 
 

@@ -1,4 +1,4 @@
-"""The handouts as HTML: complete, with links that work without a network, and a search."""
+"""The handouts' HTML pages are complete, have links that work without a network, and have a search."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ ADDRESS = re.compile(r"""\b(?:src|href)=["']?([^"'\s>]+)""")
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("site") / "handouts"
-    said = run_module("grader.python.journal.handouts", "--output", folder)
-    assert said.returncode == 0, said.stderr
-    assert said.stdout == f"Handouts: {folder / 'index.html'}\n"
+    result = run_module("grader.python.journal.handouts", "--output", folder)
+    assert result.returncode == 0, result.stderr
+    assert result.stdout == f"Handouts: {folder / 'index.html'}\n"
     return folder
 
 

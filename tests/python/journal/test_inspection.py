@@ -1,4 +1,4 @@
-"""inspection.py: the page shows findings and counts at their lines, as text, and fetches nothing."""
+"""Tests of inspection.py: the page shows findings and counts at their lines, as text, and fetches nothing."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ def test_the_page_says_that_registers_are_unknown(tmp_path: Path) -> None:
     assert "not known" in text and "at most 1536 of 2048" in text
 
 
-def test_hostile_text_stays_text_and_nothing_is_fetched(tmp_path: Path) -> None:
+def test_hostile_text_is_shown_as_text_and_nothing_is_fetched(tmp_path: Path) -> None:
     page = page_of(tmp_path, make_hostile(SAMPLE))
     page.encode("utf-8")
     reader = Reader(page)

@@ -1,4 +1,4 @@
-"""The lab journal: which records belong to which optimisation, what is compared with what, what is never claimed."""
+"""The lab journal assigns records to optimisations, and compares only times that are comparable."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def text_of(root: Path) -> str:
     return re.sub(r"\s+", " ", Reader(page_of(root)).text)
 
 
-def test_everything_that_a_course_asks_for_is_there(tmp_path: Path) -> None:
+def test_the_journal_contains_everything_that_a_course_asks_for(tmp_path: Path) -> None:
     begun = f"<!-- begun {journals.time(10)} -->"
     notes = {"02_tree": f"{begun}\n## Goal\nHalve the *steps*.\n## Hours\n2,5 h\n## Difficulties\n"}
     write_course(tmp_path, whole(), **notes)
@@ -49,17 +49,17 @@ def test_everything_that_a_course_asks_for_is_there(tmp_path: Path) -> None:
         "= 0.02960 s",
         "9.810 s",  # the CPU
         "16 threads",
-        "Halve the steps.",  # the student's words
+        "Halve the steps.",  # the student's note
         "Hours noted2.5",
         "Not written yet: What speedup do I expect, and why, Difficulties, What I learnt.",
         "What changed against 01_serial: 1 line added, 1 removed",
         "2.14× as fast as 01_serial",
         "faster by more than the noise",
-        "48%",  # of the bound
+        "48%",  # share of the bound
         "In seconds: ",
-        "Bytes requested, over the minimum 15.4× 1.25×".replace(" 1", "1"),  # the counter that moved
+        "Bytes requested, over the minimum 15.4× 1.25×".replace(" 1", "1"),  # the counter that changed
         "Sweep: best is BLOCK=256, of 3 choices",
-        "1 version tried and discarded",  # what was abandoned, with its time
+        "1 version tried and discarded",  # with its time
         "0.08830 s",
         "1 version did not pass: tail_lost.",
         "Also measured: NVIDIA T4 (batch-1), from report.json",  # apart
@@ -68,7 +68,7 @@ def test_everything_that_a_course_asks_for_is_there(tmp_path: Path) -> None:
         "Begun, not passed yet03_shuffle failed (tail_lost)",
     ):
         assert words in text, words
-    assert text.count("Sectors, over the minimum") == 1  # in the first; then it does not move
+    assert text.count("Sectors, over the minimum") == 1  # in the first optimisation; later it does not change
     assert Reader(page_of(tmp_path)).text.count("Lab journal") == 0
 
 
@@ -96,17 +96,17 @@ def test_the_same_folder_gives_the_same_bytes(tmp_path: Path) -> None:
     assert render(tmp_path, LAB, folder) == render(tmp_path, LAB, folder)
 
 
-def test_a_file_that_was_changed_since_is_said(tmp_path: Path) -> None:
+def test_the_page_says_that_a_file_was_changed_after_judging(tmp_path: Path) -> None:
     folder = write_course(tmp_path, [report(1, "01_serial", "a", 0.1), report(2, "01_serial", "b", 0.2)])
     file = folder.parent / "01_serial.cu"
-    for text, said in (("b", False), ("a", True), ("c", True)):  # "a" was judged, but not last
+    for text, output in (("b", False), ("a", True), ("c", True)):  # "a" was judged, but not last
         file.write_text(text)
         result = run_module(MODULE, LAB, "--root", tmp_path, "--work", tmp_path / "work")
-        assert ("01_serial.cu was changed since it was judged last" in result.stderr) is said, text
+        assert ("01_serial.cu was changed since it was judged last" in result.stderr) is output, text
     assert "make check LAB=dot STAGE=01" in (folder / "journal.html").read_text()
 
 
-def test_nothing_recorded_says_what_to_do_and_shows_no_figure(tmp_path: Path) -> None:
+def test_an_empty_journal_says_what_to_do_and_shows_no_figure(tmp_path: Path) -> None:
     write_course(tmp_path, [])
     text = text_of(tmp_path)
     assert "Nothing is recorded yet" in text
@@ -115,7 +115,7 @@ def test_nothing_recorded_says_what_to_do_and_shows_no_figure(tmp_path: Path) ->
     assert not re.search(r"\d s\b|×", text)
 
 
-def test_checks_alone_give_no_figure(tmp_path: Path) -> None:
+def test_a_journal_with_only_checks_shows_no_figure(tmp_path: Path) -> None:
     write_course(tmp_path, [source(1, "01_serial", "x"), report(1, "01_serial", "x")])
     text = text_of(tmp_path)
     assert "1 optimisation, none measured yet" in text
@@ -136,7 +136,7 @@ def test_counters_of_another_text_are_not_shown_for_the_one_that_passed(tmp_path
     assert "Sectors" in text_of(tmp_path / "again")
 
 
-def test_without_a_gpu_there_is_nothing_empty(tmp_path: Path) -> None:
+def test_a_journal_without_a_gpu_has_no_empty_parts(tmp_path: Path) -> None:
     checked = elsewhere(report(1, "01_serial", "x"), backend="cpu", gpu="")
     folder = write_course(tmp_path, [source(1, "01_serial", "x"), checked])
     for text in (text_of(tmp_path), render(tmp_path, LAB, folder).markdown):
@@ -162,16 +162,16 @@ def test_a_difference_counts_the_students_own_lines(tmp_path: Path) -> None:
     assert "What changed against 01_serial: 2 lines added, 1 removed" in text_of(tmp_path)
 
 
-def test_what_failed_after_it_passed_is_said(tmp_path: Path) -> None:
+def test_a_failure_after_a_pass_is_mentioned(tmp_path: Path) -> None:
     failed = report(2, "01_serial", "b", verdict="failed")
-    said = "Shown is a version that passed; the last one failed (tail_lost)."
+    output = "Shown is a version that passed; the last one failed (tail_lost)."
     write_course(tmp_path / "checked", [report(1, "01_serial", "a"), failed])
-    assert f"Not measured yet. {said} Next: make check LAB=dot STAGE=01" in text_of(tmp_path / "checked")
+    assert f"Not measured yet. {output} Next: make check LAB=dot STAGE=01" in text_of(tmp_path / "checked")
     folder = write_course(tmp_path / "timed", [report(1, "01_serial", "a", 0.1), failed])
-    assert said in text_of(tmp_path / "timed")
-    assert said in render(tmp_path / "timed", LAB, folder).markdown
+    assert output in text_of(tmp_path / "timed")
+    assert output in render(tmp_path / "timed", LAB, folder).markdown
     write_course(tmp_path / "mended", [report(1, "01_serial", "a", 0.1), failed, report(3, "01_serial", "a", 0.1)])
-    assert said not in text_of(tmp_path / "mended")
+    assert output not in text_of(tmp_path / "mended")
 
 
 def test_an_optimisation_is_its_last_version_that_passed_and_was_timed(tmp_path: Path) -> None:
@@ -188,14 +188,14 @@ def test_an_optimisation_is_its_last_version_that_passed_and_was_timed(tmp_path:
     assert "2 versions tried and discarded" in text_of(tmp_path)
 
 
-def test_what_passed_and_was_replaced_untimed_is_told_once(tmp_path: Path) -> None:
+def test_a_version_that_passed_and_was_never_timed_is_mentioned_once(tmp_path: Path) -> None:
     records = [
         report(1, "01_serial", "a"),  # never timed
         report(2, "01_serial", "b", 0.07),
         report(3, "01_serial", "a"),
         report(4, "01_serial", "c", verdict="failed"),
-        report(5, "01_serial", "b"),  # the text that stands
-        report(6, "01_serial", "d"),  # may be timed yet
+        report(5, "01_serial", "b"),  # the current text
+        report(6, "01_serial", "d"),  # can still be timed
     ]
     folder = write_course(tmp_path / "timed", records)
     a = journals.sha("a")[:8]
@@ -209,7 +209,7 @@ def test_what_passed_and_was_replaced_untimed_is_told_once(tmp_path: Path) -> No
     assert row in render(tmp_path / "never", LAB, folder).markdown
 
 
-def test_what_failed_has_no_time(tmp_path: Path) -> None:
+def test_a_version_that_failed_has_no_time(tmp_path: Path) -> None:
     failed = report(2, "01_serial", "a", 0.01, verdict="failed")
     write_course(tmp_path / "before", [report(1, "01_serial", "a", 0.10), failed])
     assert read(tmp_path / "before").main is None
@@ -217,7 +217,7 @@ def test_what_failed_has_no_time(tmp_path: Path) -> None:
     assert read(tmp_path / "after").main is None
 
 
-def test_a_starter_that_was_checked_is_nobodys_version(tmp_path: Path) -> None:
+def test_a_checked_starter_is_not_a_version(tmp_path: Path) -> None:
     write_course(tmp_path, [report(1, "01_serial", "starter", verdict="failed"), report(2, "01_serial", "mine", 0.1)])
     assert "1 version did not pass" in text_of(tmp_path)
     (tmp_path / "starter" / LAB).mkdir(parents=True)
@@ -225,7 +225,7 @@ def test_a_starter_that_was_checked_is_nobodys_version(tmp_path: Path) -> None:
     assert "did not pass" not in text_of(tmp_path)
 
 
-def test_a_check_of_one_dataset_makes_nothing_pass(tmp_path: Path) -> None:
+def test_a_check_of_one_dataset_does_not_pass_a_stage(tmp_path: Path) -> None:
     write_course(tmp_path, [report(1, "01_serial", "a", 0.10, dataset="bench_2_24")])
     journal = read(tmp_path)
     assert journal.main is None
@@ -236,7 +236,7 @@ def test_a_check_of_one_dataset_makes_nothing_pass(tmp_path: Path) -> None:
     assert read(tmp_path / "both").main is not None
 
 
-def test_a_version_belongs_to_the_note_that_was_begun_before_it(tmp_path: Path) -> None:
+def test_a_version_belongs_to_the_last_note_begun_before_it(tmp_path: Path) -> None:
     records = [report(minute, "01_serial", text, 0.1) for minute, text in ((5, "a"), (20, "b"), (40, "b"), (50, "c"))]
     notes = {
         "01_serial": f"<!-- begun {journals.time(10)} -->\n## Goal\nFirst.",
@@ -248,7 +248,7 @@ def test_a_version_belongs_to_the_note_that_was_begun_before_it(tmp_path: Path) 
     assert found == {"01_serial": [a, b], "01_serial-2": [c]}  # b was begun before the second note
 
 
-def test_a_further_note_that_does_not_say_when_gets_no_version_and_is_named(tmp_path: Path) -> None:
+def test_a_second_note_without_a_time_gets_no_version_and_is_listed(tmp_path: Path) -> None:
     write_course(tmp_path, [report(5, "01_serial", "a", 0.1)], **{"01_serial": "# Goal\nx", "01_serial-2": "Words."})
     journal = read(tmp_path)
     assert [len(one.versions) for one in journal.optimisations] == [1, 0]
@@ -266,13 +266,13 @@ def test_another_machine_is_never_compared(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("change", [{"gpu": "NVIDIA T4"}, {"cpu": "Another"}, {"host": "x"}])
-def test_what_makes_another_machine(tmp_path: Path, change: dict[str, str]) -> None:
+def test_another_gpu_cpu_or_host_is_another_machine(tmp_path: Path, change: dict[str, str]) -> None:
     first = report(1, "01_serial", "a", 0.2)
     write_course(tmp_path, [first, elsewhere(first, **change)])
     assert len(read(tmp_path).places) == 2
 
 
-def test_times_of_the_cpu_backend_are_no_speedups(tmp_path: Path) -> None:
+def test_times_of_the_cpu_backend_are_not_shown_as_speedups(tmp_path: Path) -> None:
     records = [elsewhere(report(1, name, name, 0.2), backend="cpu", gpu="") for name in ("01_serial", "02_tree")]
     write_course(tmp_path, records)
     text = text_of(tmp_path)
@@ -281,7 +281,7 @@ def test_times_of_the_cpu_backend_are_no_speedups(tmp_path: Path) -> None:
         assert claim not in text, claim
 
 
-def test_an_imported_report_joins_the_version_it_is_about(tmp_path: Path) -> None:
+def test_an_imported_report_is_shown_at_its_version(tmp_path: Path) -> None:
     late = elsewhere(report(9, "01_serial", "a", 0.1), host="batch") | {"imported_from": "r.json"}
     write_course(tmp_path, [report(1, "01_serial", "a"), report(2, "01_serial", "b"), late])
     (optimisation,) = read(tmp_path).optimisations
@@ -291,7 +291,7 @@ def test_an_imported_report_joins_the_version_it_is_about(tmp_path: Path) -> Non
     assert "Also measured" not in text  # the only place is the main one
 
 
-def test_an_imported_report_belongs_where_its_text_was_first_seen(tmp_path: Path) -> None:
+def test_an_imported_report_belongs_to_the_first_version_with_its_text(tmp_path: Path) -> None:
     def friend(minute: int, text: str) -> dict[str, Any]:
         return elsewhere(report(minute, "01_serial", text, 0.1), host="friend") | {"imported_from": "t4.json"}
 
@@ -325,7 +325,7 @@ def row(median_s: float, noise: float, seed: int, count: int = 10) -> Row:
     return Row(nothing, nothing, nothing, timed)
 
 
-def test_a_change_within_the_samples_is_noise_and_a_larger_one_is_not() -> None:
+def test_a_change_within_the_noise_is_not_clear_and_a_larger_one_is() -> None:
     assert compare(row(0.1, 0.01, 1), row(0.1, 0.01, 2), None).is_clear is False
     assert compare(row(0.1, 0.01, 1), row(0.09, 0.01, 2), None).is_clear is True
     assert compare(row(0.1, 0.001, 1), row(0.098, 0.001, 2), None).is_clear is True
@@ -333,7 +333,7 @@ def test_a_change_within_the_samples_is_noise_and_a_larger_one_is_not() -> None:
     assert compare(row(0.1, 0.01, 1, 2), row(0.09, 0.01, 2, 2), None).is_clear is None
 
 
-def test_the_interval_holds_the_truth_as_often_as_it_says() -> None:
+def test_the_interval_contains_the_true_ratio_as_often_as_it_claims() -> None:
     held = 0
     for seed in range(500):
         change = compare(row(0.12, 0.02, seed), row(0.1, 0.02, seed + 1000), None)
@@ -342,7 +342,7 @@ def test_the_interval_holds_the_truth_as_often_as_it_says() -> None:
     assert 0.92 < held / 500 < 0.98
 
 
-def test_how_much_runs_of_one_text_differ_is_taken_from_the_records(tmp_path: Path) -> None:
+def test_the_difference_between_runs_of_one_text_comes_from_the_records(tmp_path: Path) -> None:
     times = ((1, "01_serial", "a", 0.100), (2, "01_serial", "a", 0.104), (3, "02_tree", "b", 0.101))
     write_course(tmp_path, [report(*one) for one in times])
     main = read(tmp_path).main
@@ -387,7 +387,7 @@ def test_a_line_cut_in_the_middle_of_a_character_is_skipped(tmp_path: Path) -> N
     assert (len(records.entries), len(records.skipped)) == (1, 1)
 
 
-def test_names_and_notes_in_any_script(tmp_path: Path) -> None:
+def test_names_and_notes_can_be_in_any_script(tmp_path: Path) -> None:
     record = elsewhere(report(1, "01_serial", "// Größe 素\n", 0.1), host="机房-7", cpu="Intel® Core™")
     write_course(tmp_path, [source(1, "01_serial", "// Größe 素\n"), record], **{"01_serial": "## Goal\nÜber 素数 😀"})
     text = text_of(tmp_path)
@@ -412,7 +412,7 @@ def test_a_huge_difference_is_cut_and_a_larger_one_is_not_tried(tmp_path: Path) 
     assert len(page_of(tmp_path)) < 500_000
 
 
-def test_a_source_that_was_not_recorded_is_said_to_be_unknown(tmp_path: Path) -> None:
+def test_a_source_that_was_not_recorded_is_shown_as_unknown(tmp_path: Path) -> None:
     write_course(tmp_path, [report(1, "01_serial", "a", 0.1), report(2, "02_tree", "b", 0.1)])
     assert "The text of one of the two was not recorded." in text_of(tmp_path)
 
@@ -422,7 +422,7 @@ def test_a_stage_that_the_lab_lost_is_kept(tmp_path: Path) -> None:
     assert "09_gone" in text_of(tmp_path)
 
 
-def test_what_was_timed_on_another_dataset_alone_is_shown_and_not_compared(tmp_path: Path) -> None:
+def test_a_time_on_another_dataset_is_shown_and_not_compared(tmp_path: Path) -> None:
     part = report(1, "01_serial", "a", 0.5)
     part["report"]["stages"][0]["measurements"][0]["dataset"] = "a_tenth"
     write_course(tmp_path, [part, report(2, "02_tree", "b", 0.1), report(3, "03_shuffle", "c", 0.05)])
@@ -435,7 +435,7 @@ def test_what_was_timed_on_another_dataset_alone_is_shown_and_not_compared(tmp_p
     assert "Not measured" not in text
 
 
-def test_a_part_of_the_sources_dataset_is_scaled_and_said_to_be(tmp_path: Path) -> None:
+def test_a_part_of_the_sources_dataset_is_scaled_and_marked(tmp_path: Path) -> None:
     part = report(1, "01_serial", "a", 0.5)
     part["report"]["stages"][0]["measurements"][0]["dataset"] = "a_tenth"
     write_course(tmp_path, [part, report(2, "02_tree", "b", 0.1)])
@@ -474,7 +474,7 @@ def test_pictures_are_embedded_unless_they_are_stale_or_large(tmp_path: Path) ->
     )
 
 
-def test_hostile_text_stays_text(tmp_path: Path) -> None:
+def test_hostile_text_is_shown_as_text(tmp_path: Path) -> None:
     harmless = tmp_path / "harmless"
     write_course(harmless, whole())
     fixed = ("kind", "time", "stage", "hash", "source_hash", "dataset", "lab")
@@ -521,7 +521,7 @@ def test_hostile_text_stays_text(tmp_path: Path) -> None:
     assert not re.search("[\x00-\x08\x0b-\x1f\u202a-\u202e\u2066-\u2069]", markdown)
 
 
-def test_odd_measurements_make_a_journal(tmp_path: Path) -> None:
+def test_unusual_measurements_give_a_journal(tmp_path: Path) -> None:
     odd: list[dict[str, Any]] = [
         {"samples_s": []},
         {"samples_s": [0, 0]},
@@ -539,7 +539,7 @@ def test_odd_measurements_make_a_journal(tmp_path: Path) -> None:
         assert "nan" not in text_of(tmp_path / str(number)).lower()
 
 
-def test_without_operations_the_roofline_is_one_of_bytes(tmp_path: Path) -> None:
+def test_without_operations_the_roofline_shows_bytes(tmp_path: Path) -> None:
     records = [report(1, "01_serial", "a", 0.1), report(2, "02_tree", "b", 0.05)]
     write_course(tmp_path / "flops", records)
     assert "flop/byte" in text_of(tmp_path / "flops")
@@ -561,7 +561,7 @@ def test_faster_than_the_bound_is_explained(tmp_path: Path) -> None:
     assert "of the bandwidth bound" not in text
 
 
-def test_counters_before_are_those_of_the_version_that_stands(tmp_path: Path) -> None:
+def test_counters_are_compared_with_the_version_that_counts(tmp_path: Path) -> None:
     text = SOURCE.format(1)
     records = [
         report(1, "01_serial", text, 0.1),
@@ -574,7 +574,7 @@ def test_counters_before_are_those_of_the_version_that_stands(tmp_path: Path) ->
     assert "Bytes requested, over the minimum8.00×4.00×" in text_of(tmp_path).replace(" ", " ")
 
 
-def test_command_without_a_lab_or_a_work_folder(tmp_path: Path) -> None:
+def test_the_command_without_a_lab_or_a_work_folder_gives_a_message(tmp_path: Path) -> None:
     write_course(tmp_path, [])
     result = run_module(MODULE, "nolab", "--root", tmp_path)
     assert (result.returncode, "No lab is called 'nolab'" in result.stderr) == (2, True)
@@ -586,7 +586,7 @@ def test_command_without_a_lab_or_a_work_folder(tmp_path: Path) -> None:
     assert "Nothing is recorded yet.\nJournal: " in result.stdout  # there is a folder for notes
 
 
-def test_the_lab_may_be_left_out_where_records_name_it(tmp_path: Path) -> None:
+def test_the_lab_can_be_omitted_if_records_name_it(tmp_path: Path) -> None:
     folder = write_course(tmp_path, whole())
     result = run_module(MODULE, "--folder", folder, "--root", tmp_path)
     assert result.returncode == 0, result.stderr
@@ -597,7 +597,7 @@ def test_the_lab_may_be_left_out_where_records_name_it(tmp_path: Path) -> None:
         assert "lab" in result.stderr
 
 
-def test_no_browser_no_pdf_but_a_word(tmp_path: Path) -> None:
+def test_without_a_browser_there_is_a_message_and_no_pdf(tmp_path: Path) -> None:
     write_course(tmp_path, whole())
     result = run_module(MODULE, LAB, "--pdf", "--root", tmp_path, "--work", tmp_path / "work", PATH=str(tmp_path))
     assert result.returncode == 2

@@ -1,4 +1,4 @@
-"""The journal in headless Chromium: nothing overflows, every picture has a text alternative, no request leaves."""
+"""The journal in headless Chromium: nothing overflows, pictures have text alternatives, and no request is sent."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from tests.python.support import run_module
 
 BROWSER = next((path for name in BROWSERS if (path := shutil.which(name))), None)
 needs_browser = pytest.mark.skipif(BROWSER is None, reason=f"none of {', '.join(BROWSERS)} is installed")
-PHONE, LAPTOP, PRINT = 390, 1280, 718  # the last: A4 less margins, at 96 dots an inch
+PHONE, LAPTOP, PRINT = 390, 1280, 718  # widths; PRINT is A4 without margins, at 96 dots per inch
 NAME = "a_name_that_is_longer_than_names_are_because_someone_will_have_one_" * 3
-# The page allows no script; this one is put into a copy whose policy lets it run.
+# The page's policy allows no script, so the test inserts this one into a copy with another policy.
 PROBE = """<script>
 const wide = [...document.querySelectorAll("body *")].filter((element) => {
     const box = element.getBoundingClientRect();
@@ -42,7 +42,7 @@ document.title = JSON.stringify({
 
 
 def course(root: Path) -> str:
-    """A journal with all there is, and words that are hard to fit."""
+    """Write a complete journal, with words that are hard to fit."""
     records = [*whole(), source(50, "01_serial", f"// {NAME}\n"), report(50, "01_serial", f"// {NAME}\n", 0.2)]
     records[-1]["report"]["stages"][0]["measurements"][0]["limit"] = NAME
     words = f"## Goal\n{NAME}\n\n- `{NAME}`\n\n```\n{NAME}{NAME}\n```\n"
@@ -55,7 +55,7 @@ def course(root: Path) -> str:
 
 
 def probe(page: str, folder: Path, width: int, *, opened: bool = False, printed: bool = False) -> dict[str, Any]:
-    """What the browser sees at a width. Printed: with the style sheet that paper gets."""
+    """Return the probe's result at a width; `printed` uses the style sheet for paper."""
     page = re.sub(r'<meta http-equiv="Content-Security-Policy"[^>]*>', "", page)
     page = page.replace("<details>", "<details open>") if opened else page
     page = (
@@ -84,7 +84,9 @@ def probe(page: str, folder: Path, width: int, *, opened: bool = False, printed:
     ("width", "opened", "printed"),
     [(PHONE, False, False), (PHONE, True, False), (LAPTOP, True, False), (PRINT, True, True)],
 )
-def test_nothing_overflows_and_every_picture_has_words(tmp_path: Path, width: int, opened: bool, printed: bool) -> None:
+def test_nothing_overflows_and_every_picture_has_a_text_alternative(
+    tmp_path: Path, width: int, opened: bool, printed: bool
+) -> None:
     seen = probe(course(tmp_path), tmp_path, width, opened=opened, printed=printed)
     assert seen["inner"] == width
     assert seen["wide"] == []
@@ -95,7 +97,7 @@ def test_nothing_overflows_and_every_picture_has_words(tmp_path: Path, width: in
 
 
 @needs_browser
-def test_the_probe_sees_what_is_wrong(tmp_path: Path) -> None:
+def test_the_probe_finds_planted_mistakes(tmp_path: Path) -> None:
     spoilt = course(tmp_path).replace("<main>", '<main><p style="width:3000px">x</p><svg width="9" height="9"></svg>')
     seen = probe(spoilt, tmp_path, PHONE)
     assert seen["wide"] != []

@@ -1,4 +1,4 @@
-"""notes.py and prose.py: the student's words are kept, split at their headings and shown as written."""
+"""Tests of notes.py and prose.py: the student's text is kept, split at its headings and shown as written."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ def test_a_new_note_has_the_prompts_and_says_when_it_was_begun(tmp_path: Path) -
     assert made.missing == [prompt for prompt in PROMPTS if prompt not in OPTIONAL]
 
 
-def test_a_full_disk_leaves_no_half_note(tmp_path: Path) -> None:
-    """It would stay without the time at which it was begun, because a note that exists is never written over."""
+def test_a_full_disk_leaves_no_partial_note(tmp_path: Path) -> None:
+    """A partial note would never get the time at which it was begun, because existing notes are not overwritten."""
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (100, limits[1]))
     try:
@@ -51,7 +51,7 @@ def test_a_full_disk_leaves_no_half_note(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
-def test_a_note_is_never_written_over(tmp_path: Path) -> None:
+def test_a_note_is_never_overwritten(tmp_path: Path) -> None:
     write_course(tmp_path, [])
     first = note(tmp_path, "02")
     file = tmp_path / "work" / LAB / "journal" / "02_tree.md"
@@ -59,13 +59,13 @@ def test_a_note_is_never_written_over(tmp_path: Path) -> None:
     file.write_text("mine")
     assert note(tmp_path, "02_tree").stdout == first.stdout
     assert file.read_text() == "mine"
-    second = note(tmp_path, "02", "--new")  # the first one has words in it
+    second = note(tmp_path, "02", "--new")  # the first one contains text
     assert f"Your note: {file.with_name('02_tree-2.md')}" in second.stdout
-    assert note(tmp_path, "02").stdout == second.stdout  # the one that is being worked on
+    assert note(tmp_path, "02").stdout == second.stdout  # the current note
     assert file.read_text() == "mine"
 
 
-def test_no_further_note_while_the_last_one_is_unused(tmp_path: Path) -> None:
+def test_no_second_note_is_begun_while_the_last_one_is_unused(tmp_path: Path) -> None:
     folder = write_course(tmp_path, [report(1, "02_tree", "old"), report(1, "01_serial", "other")])
     old = "<!-- begun 2026-11-02T00:00:00Z -->\n## Goal\n"
     (folder / "02_tree.md").write_text(old)
@@ -91,13 +91,13 @@ def test_an_empty_optimisation_is_neither_counted_nor_shown(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("stage", ["2", "02", "002", "tree", "02_tree"])
-def test_a_stage_is_called_as_the_judge_takes_it(tmp_path: Path, stage: str) -> None:
+def test_a_stage_can_be_named_as_for_the_judge(tmp_path: Path, stage: str) -> None:
     write_course(tmp_path, [])
     assert "02_tree.md" in note(tmp_path, stage).stdout
 
 
 @pytest.mark.parametrize("stage", ["", "0", "9", "02_", "2_tree", "02_tre\u00e9", "../x"])
-def test_a_stage_that_is_not_clear_is_asked_for(tmp_path: Path, stage: str) -> None:
+def test_an_ambiguous_stage_is_refused(tmp_path: Path, stage: str) -> None:
     write_course(tmp_path, [])
     result = note(tmp_path, stage)
     assert result.returncode == 2
@@ -106,7 +106,7 @@ def test_a_stage_that_is_not_clear_is_asked_for(tmp_path: Path, stage: str) -> N
 
 
 def run_on_terminal(root: Path, editor: str) -> str:
-    """What the command says on a terminal with an editor."""
+    """Return the command's output on a terminal with an editor."""
     mother, child = pty.openpty()
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "VISUAL": "", "EDITOR": editor}
     command = [sys.executable, "-m", MODULE, LAB, "02", "--root", root, "--work", root / "work"]
@@ -116,20 +116,20 @@ def run_on_terminal(root: Path, editor: str) -> str:
     return done.stdout + done.stderr
 
 
-def test_the_editor_opens_on_a_terminal_alone(tmp_path: Path) -> None:
+def test_the_editor_opens_only_on_a_terminal(tmp_path: Path) -> None:
     write_course(tmp_path, [])
     editor = tmp_path / "my editor"
     editor.write_text('#!/bin/sh\necho "edited $1 $2"\n')
     editor.chmod(0o755)
-    said = run_on_terminal(tmp_path, f"'{editor}' -w")
-    assert f"edited -w {tmp_path}/work/{LAB}/journal/02_tree.md" in said
+    output = run_on_terminal(tmp_path, f"'{editor}' -w")
+    assert f"edited -w {tmp_path}/work/{LAB}/journal/02_tree.md" in output
     assert "edited" not in note(tmp_path, "02", EDITOR=str(editor)).stdout
-    said = run_on_terminal(tmp_path, "no-such-editor")
-    assert "The editor 'no-such-editor' cannot be started" in said
-    assert "02_tree.md" in said
+    output = run_on_terminal(tmp_path, "no-such-editor")
+    assert "The editor 'no-such-editor' cannot be started" in output
+    assert "02_tree.md" in output
 
 
-def test_half_a_note_is_shown_as_far_as_it_goes() -> None:
+def test_a_partial_note_is_shown() -> None:
     made = parse_note("02_tree.md", "02_tree", 1, "Before.\n## Goal\n```\n# not a heading\n```\n### Mine\n\n## Hours\n")
     assert made.begun is None
     assert made.sections == [("", "Before."), ("Goal", "```\n# not a heading\n```"), ("Mine", ""), ("Hours", "")]
@@ -170,18 +170,18 @@ def test_a_predicted_time_counts_if_it_is_just_a_time(text: str, seconds: float 
         ("3 on Monday, 4 on Friday", None),
     ],
 )
-def test_hours_are_added_only_where_they_are_a_number(text: str, hours: float | None) -> None:
+def test_hours_are_added_only_if_they_are_a_number(text: str, hours: float | None) -> None:
     assert parse_note("x.md", "x", 1, f"## Hours\n{text}\n").hours == hours
 
 
 @pytest.mark.parametrize("begun", ["2026-11-21T04:05:06Z", "2026-11-21T05:05:06+01:00", "2026-11-21T04:05:06"])
-def test_when_it_was_begun_may_be_edited(begun: str) -> None:
+def test_the_time_at_which_a_note_was_begun_can_be_edited(begun: str) -> None:
     assert parse_note("x.md", "x", 1, f"\ufeff<!-- begun {begun} -->\r\n## Goal\r\n").begun == NOW
     assert parse_note("x.md", "x", 1, f"<!--begun {begun}-->").begun == NOW
     assert parse_note("x.md", "x", 1, "<!-- begun yesterday -->").begun is None
 
 
-def test_only_notes_of_stages_are_read_in_their_order(tmp_path: Path) -> None:
+def test_notes_are_read_only_for_stages_and_in_their_order(tmp_path: Path) -> None:
     for name in ("02_tree-10.md", "02_tree-2.md", "02_tree.md", "journal.md", "02_tree-x.md", "02_tree_old.md"):
         (tmp_path / name).write_bytes(b"\xff words")
     notes = read_notes(tmp_path, list(STAGES))
@@ -213,7 +213,7 @@ def test_only_notes_of_stages_are_read_in_their_order(tmp_path: Path) -> None:
         ("", ""),
     ],
 )
-def test_prose(text: str, shown: str) -> None:
+def test_a_note_is_rendered_as_safe_html(text: str, shown: str) -> None:
     assert make_prose(text) == shown
 
 
@@ -231,27 +231,27 @@ import resource, runpy, sys
 from grader.python.journal import journal, optimisations
 from grader.python.common.console import UserError
 
-def tell_limit(*_):
+def fail_at_limit(*_):
     print(f"limit: {resource.getrlimit(resource.RLIMIT_CPU)[0]}", file=sys.stderr)
     raise UserError("No journal.")
 
-journal.read_journal = optimisations.read_journal = tell_limit
+journal.read_journal = optimisations.read_journal = fail_at_limit
 module, *sys.argv = sys.argv[1:]
 runpy.run_module(module, run_name="__main__")
 """
 
 
 @pytest.mark.parametrize("verb", ["journal", "submit"])
-def test_processor_time_is_limited_where_notes_are_read(tmp_path: Path, verb: str) -> None:
+def test_commands_that_read_notes_limit_their_processor_time(tmp_path: Path, verb: str) -> None:
     write_course(tmp_path, [report(1, "02_tree", "old")])
     words = [f"grader.python.journal.{verb}", verb, LAB, "--root", tmp_path, "--work", tmp_path / "work"]
-    said = subprocess.run([sys.executable, "-c", LIMITED, *words], cwd=ROOT, capture_output=True, text=True)
-    assert 0 < int(said.stderr.partition("limit: ")[2].split()[0]) <= RENDERING_S + 30, said.stderr
+    result = subprocess.run([sys.executable, "-c", LIMITED, *words], cwd=ROOT, capture_output=True, text=True)
+    assert 0 < int(result.stderr.partition("limit: ")[2].split()[0]) <= RENDERING_S + 30, result.stderr
 
 
 def test_a_command_that_takes_too_long_says_so_and_ends() -> None:
     code = "from grader.python.common.console import run_command as run\n"
     code += "run_command = lambda _: [1 for _ in iter(int, 1)]\n"
     code += "raise SystemExit(run(run_command, [], most_s=1))"
-    said = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
-    assert said.returncode == 2 and said.stderr.startswith("Stopped after 1 s of processor time.")
+    result = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
+    assert result.returncode == 2 and result.stderr.startswith("Stopped after 1 s of processor time.")

@@ -1,4 +1,4 @@
-"""The journal's predictions: the student's, the model's and the measured time have columns of their own."""
+"""The journal's predictions: separate columns show the student's, the modelled and the measured time."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ NOTE = "<!-- begun {} -->\n## Seconds I predict\n50 ms\n"
 
 
 def modelled(minute: int, seconds: float, gpu: str = GPU, dataset: str = "bench_2_24") -> dict[str, Any]:
-    """The record of a bench without a GPU."""
+    """Return the record of a bench without a GPU."""
     made = elsewhere(report(minute, "02_tree", TEXT), backend="cpu", gpu="", host="laptop")
     time = {"median": seconds, "low": seconds / 2, "high": 2 * seconds}
     made["report"]["stages"][0]["modelled_time"] = {
@@ -39,7 +39,7 @@ def modelled(minute: int, seconds: float, gpu: str = GPU, dataset: str = "bench_
 
 
 def cells_of(root: Path, records: list[dict[str, Any]], begun: int = 1) -> list[str]:
-    """Return the cells of the only row, which the page and the Markdown have in common."""
+    """Return the cells of the only row, which must be the same in the page and in the Markdown."""
     folder = write_course(
         root, [source(1, "02_tree", TEXT), *records], **{"02_tree": NOTE.format(journals.time(begun))}
     )
@@ -52,12 +52,12 @@ def cells_of(root: Path, records: list[dict[str, Any]], begun: int = 1) -> list[
     return cells
 
 
-def test_the_model_stands_beside_the_students_prediction_until_a_gpu_measures(tmp_path: Path) -> None:
+def test_the_modelled_time_is_next_to_the_students_prediction(tmp_path: Path) -> None:
     cells = cells_of(tmp_path, [modelled(2, 0.08)])
     assert cells[1:] == ["0.05000 s", "0.08000 s (0.04000 s to 0.1600 s)", "–", "–", "–"]
 
 
-def test_an_imported_measurement_says_how_far_off_both_were(tmp_path: Path) -> None:
+def test_an_imported_measurement_shows_the_error_of_both_predictions(tmp_path: Path) -> None:
     measured = elsewhere(report(9, "02_tree", TEXT, 0.1), gpu=GPU, host="node") | {"imported_from": "report.json"}
     cells = cells_of(tmp_path, [modelled(2, 0.25), measured])
     assert cells[3:] == ["0.1000 s", "2.00×, too fast", "2.50×, too slow"]
@@ -74,16 +74,16 @@ def test_a_measurement_of_another_text_is_not_compared(tmp_path: Path) -> None:
     assert cells_of(tmp_path, [modelled(2, 0.25), *other])[2] == "–"  # the measured text was never modelled
 
 
-def test_a_note_that_was_begun_after_the_measurement_is_named(tmp_path: Path) -> None:
+def test_a_note_that_was_begun_after_the_measurement_is_reported(tmp_path: Path) -> None:
     measured = elsewhere(report(9, "02_tree", TEXT, 0.1), gpu=GPU)
     cells_of(tmp_path / "late", [modelled(2, 0.25), measured], begun=10)
     cells_of(tmp_path / "early", [modelled(2, 0.25), measured], begun=1)
-    said = {
+    output = {
         when: render(tmp_path / when, LAB, tmp_path / when / "work" / LAB / "journal").markdown
         for when in ("late", "early")
     }
-    assert "These notes were begun after it: 02_tree." in said["late"]
-    assert "These notes" not in said["early"]
+    assert "These notes were begun after it: 02_tree." in output["late"]
+    assert "These notes" not in output["early"]
 
 
 def test_without_predictions_there_is_no_table(tmp_path: Path) -> None:
@@ -92,7 +92,7 @@ def test_without_predictions_there_is_no_table(tmp_path: Path) -> None:
     assert "Predicted before measured" not in made.page + made.markdown
 
 
-def test_a_close_prediction_has_no_direction() -> None:
+def test_a_close_prediction_is_not_called_too_fast_or_too_slow() -> None:
     assert [show_miss(1.04, 1), show_miss(1, 1.04), show_miss(3, 1), show_miss(None, 1)] == [
         "less than 5%",
         "less than 5%",

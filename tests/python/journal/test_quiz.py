@@ -1,4 +1,4 @@
-"""quiz.py: questions are asked on a terminal, and each answer is kept and judged by the lab's file."""
+"""Tests of quiz.py: it asks questions on a terminal, and stores each answer; the lab's file decides the score."""
 
 from __future__ import annotations
 
@@ -87,11 +87,11 @@ def write_answers(root: Path, *answers: tuple[str, str], lab: str = LAB) -> None
 
 
 def test_right_answers_are_confirmed_with_the_reason(course: Path) -> None:
-    said = answer(course, "b\n391\n")
-    assert "a) red\n  b) green\n  c) blue\n" in said
-    assert "Your answer (blocks): " in said
-    assert "Right. Green is right." in said and "Right. Rounded up." in said
-    assert f"The quiz of {LAB}: 2 of 2 right at the first try." in said
+    output = answer(course, "b\n391\n")
+    assert "a) red\n  b) green\n  c) blue\n" in output
+    assert "Your answer (blocks): " in output
+    assert "Right. Green is right." in output and "Right. Rounded up." in output
+    assert f"The quiz of {LAB}: 2 of 2 right at the first try." in output
     assert json.loads(kept(course).read_text())["answers"] == [
         {"question": "colour", "answer": "green"},
         {"question": "count", "answer": "391"},
@@ -99,45 +99,50 @@ def test_right_answers_are_confirmed_with_the_reason(course: Path) -> None:
 
 
 def test_a_wrong_answer_shows_its_reason_and_the_question_comes_again_after_the_others(course: Path) -> None:
-    said = answer(course, "A\n390\nb\n7\n391.4\n")
-    assert "Not right. Red is wrong.\nRead “Theory” in handouts/dot.md. The question comes again.\n" in said
-    assert "Not right. Rounded down.\n" in said and "Not right. Divide.\n" in said
-    assert said.index("Rounded down") < said.index("Green is right") < said.index("Divide") < said.index("Rounded up")
-    assert "0 of 2 right at the first try" in said
-    assert "To answer all questions again: make quiz LAB=dot NEW=1" in said
+    output = answer(course, "A\n390\nb\n7\n391.4\n")
+    assert "Not right. Red is wrong.\nRead “Theory” in handouts/dot.md. The question comes again.\n" in output
+    assert "Not right. Rounded down.\n" in output and "Not right. Divide.\n" in output
+    assert (
+        output.index("Rounded down")
+        < output.index("Green is right")
+        < output.index("Divide")
+        < output.index("Rounded up")
+    )
+    assert "0 of 2 right at the first try" in output
+    assert "To answer all questions again: make quiz LAB=dot NEW=1" in output
 
 
 def test_the_quiz_continues_where_it_was_stopped(course: Path) -> None:
-    said = answer(course, f"c\n391\n{CTRL_D}")
-    assert "1 of 2 right at the first try.\nTo continue: make quiz LAB=dot\n" in said
-    said = answer(course, "b\n")
-    assert said.startswith("1 to answer.")
-    assert "How many?" not in said and "1 of 2 right at the first try" in said
+    output = answer(course, f"c\n391\n{CTRL_D}")
+    assert "1 of 2 right at the first try.\nTo continue: make quiz LAB=dot\n" in output
+    output = answer(course, "b\n")
+    assert output.startswith("1 to answer.")
+    assert "How many?" not in output and "1 of 2 right at the first try" in output
 
 
 def test_a_finished_quiz_asks_nothing_unless_it_is_begun_again(course: Path) -> None:
     answer(course, "a\n391\nb\n")
-    said = run_module(MODULE, LAB, "--root", course, "--work", course / "work")  # no terminal
-    assert (said.returncode, said.stdout.strip().splitlines()[0]) == (
+    result = run_module(MODULE, LAB, "--root", course, "--work", course / "work")  # no terminal
+    assert (result.returncode, result.stdout.strip().splitlines()[0]) == (
         0,
         "The quiz of dot: 1 of 2 right at the first try.",
     )
-    said = answer(course, "b\n391\n", "--new")
-    assert "1 of 2 right at the first try.\nThis time: 2 of 2 right at the first try.\n" in said
+    result = answer(course, "b\n391\n", "--new")
+    assert "1 of 2 right at the first try.\nThis time: 2 of 2 right at the first try.\n" in result
 
 
 def test_an_invalid_answer_is_asked_for_again(course: Path) -> None:
-    said = answer(course, "\nd\nbc\ngreen\nb\nmany\n3,91\n1e\n391\n")
-    assert said.count("Type a letter: a, b, c\n") == 4
-    assert said.count("Type a number such as 48 or 0.5, without a unit.\n") == 3
+    output = answer(course, "\nd\nbc\ngreen\nb\nmany\n3,91\n1e\n391\n")
+    assert output.count("Type a letter: a, b, c\n") == 4
+    assert output.count("Type a number such as 48 or 0.5, without a unit.\n") == 3
     assert len(read_answers(kept(course), LAB)) == 2
 
 
 @pytest.mark.parametrize("program", ["make", "./warplab"])
-def test_the_verb_asks_on_the_callers_terminal(tmp_path: Path, program: str) -> None:
+def test_the_quiz_verb_asks_on_the_callers_terminal(tmp_path: Path, program: str) -> None:
     quiz = read_quiz(ROOT, "vector_add")
-    said = run_on_terminal(CTRL_D, program, "quiz", "LAB=vector_add", f"WORK={tmp_path}")
-    assert said.startswith(f"{len(quiz.questions)} to answer.")
+    output = run_on_terminal(CTRL_D, program, "quiz", "LAB=vector_add", f"WORK={tmp_path}")
+    assert output.startswith(f"{len(quiz.questions)} to answer.")
     answers = [{"question": one.id, "answer": right_answer(one)} for one in quiz.questions]
     (tmp_path / "vector_add/journal").mkdir(parents=True)
     file = tmp_path / "vector_add/journal/quiz.json"
@@ -153,8 +158,8 @@ def right_answer(question: Question) -> str:
 
 
 def test_without_a_terminal_the_message_says_where_to_type(course: Path) -> None:
-    said = run_module(MODULE, LAB, "--root", course, "--work", course / "work")
-    assert (said.returncode, said.stderr) == (
+    result = run_module(MODULE, LAB, "--root", course, "--work", course / "work")
+    assert (result.returncode, result.stderr) == (
         2,
         "The quiz needs a terminal, but its input is not one. Type in a terminal: make quiz LAB=dot\n",
     )
@@ -163,13 +168,13 @@ def test_without_a_terminal_the_message_says_where_to_type(course: Path) -> None
 
 def test_a_lab_without_a_quiz_says_so(tmp_path: Path) -> None:
     write_course(tmp_path, [])
-    said = run_module(MODULE, LAB, "--root", tmp_path)
-    assert (said.returncode, "dot has no quiz: there is no " in said.stderr) == (2, True)
+    result = run_module(MODULE, LAB, "--root", tmp_path)
+    assert (result.returncode, "dot has no quiz: there is no " in result.stderr) == (2, True)
     assert read_score(tmp_path, LAB, tmp_path / "work" / LAB / "journal") is None
 
 
-def test_the_labs_file_decides_what_is_right(course: Path) -> None:
-    """A student's file has no scores; a claim in it is ignored, and so is an answer that the quiz does not have."""
+def test_the_labs_file_decides_which_answers_are_right(course: Path) -> None:
+    """A score in the student's file is ignored, and so is an answer that the quiz does not offer."""
     write_answers(course, ("colour", "red"), ("colour", "green"), ("count", "391"), ("other", "x"))
     content = json.loads(kept(course).read_text())
     content |= {"score": 99}

@@ -1,4 +1,4 @@
-"""grader/python/journal/submit.py: what is packed, what is refused, and that every refusal is one clear message."""
+"""Tests of submit.py: which files it packs and which it refuses, and that each refusal is one clear message."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def write_report(root: Path, stage: str, source: bytes, **changes: object) -> No
 
 @pytest.fixture
 def course(tmp_path: Path) -> Path:
-    """A course with one lab of two stages, both done, checked and fresh."""
+    """Make a course with one lab of two stages, whose reports are current."""
     write(tmp_path / "labs/lab/lab.json", json.dumps({"stages": [{"id": stage} for stage in STAGES]}))
     for stage in STAGES:
         write(tmp_path / f"starter/lab/{stage}.cu", f"// TODO {stage}\n")
@@ -69,7 +69,7 @@ def unpack(archive: Path) -> dict[str, bytes]:
         return {member.name: tar.extractfile(member).read() for member in members}  # type: ignore[union-attr]
 
 
-def test_packs_files_reports_authors_and_hashes(course: Path) -> None:
+def test_the_archive_contains_files_reports_authors_and_hashes(course: Path) -> None:
     result = submit(course, "--author", ADA, "--author", "Alan Turing <at456>")
     assert (result.returncode, result.stderr) == (0, "")
     (archive,) = archives(course)
@@ -92,7 +92,7 @@ def test_packs_files_reports_authors_and_hashes(course: Path) -> None:
     assert sorted(packed) in ([0, 3], [3])  # in the same second, the second archive replaces the first
 
 
-def test_archives_packed_earlier_are_named_and_left(course: Path) -> None:
+def test_earlier_archives_are_listed_and_kept(course: Path) -> None:
     old = course / "work/lab-al123-2026-01-31-120000.tar.gz"
     for other in (old, course / "work/lab_two-al123-2026-01-31-120000.tar.gz", course / "work/lab-notes.tar.gz"):
         other.write_bytes(b"old")
@@ -104,7 +104,7 @@ def test_archives_packed_earlier_are_named_and_left(course: Path) -> None:
     assert old.read_bytes() == b"old"
 
 
-def test_the_time_in_the_name_is_told_as_the_student_knows_it(course: Path) -> None:
+def test_the_local_time_is_printed_next_to_the_utc_time_of_the_name(course: Path) -> None:
     last = submit(course, "--author", ADA, TZ="HERE-5:30").stdout.splitlines()[-1]
     (archive,) = archives(course)
     packed = datetime.strptime(archive.name, "lab-al123-%Y-%m-%d-%H%M%S.tar.gz") + timedelta(hours=5, minutes=30)
@@ -120,12 +120,12 @@ def test_the_same_contents_and_time_give_the_same_bytes(course: Path) -> None:
     first = pack()
     os.utime(course / "work/lab/01_first.cu", (1, 1))
     assert pack() == first
-    assert first[4:8] == bytes(4)  # gzip's own time
+    assert first[4:8] == bytes(4)  # the time in gzip's header
     with tarfile.open(fileobj=io.BytesIO(first)) as tar:
         assert tar.getnames() == sorted(tar.getnames())
 
 
-def test_the_version_is_what_the_program_says(course: Path) -> None:
+def test_the_manifest_has_the_programs_version(course: Path) -> None:
     write(course / "build/warplab", "#!/bin/sh\necho warplab 9.8 abc\nsleep 0\n").chmod(0o755)
     submit(course, "--author", ADA)
     assert json.loads(unpack(archives(course)[0])["lab/manifest.json"])["warplab"] == "warplab 9.8 abc"
@@ -173,7 +173,7 @@ BAD_FILES: list[tuple[Callable[[Path], object], str]] = [
 
 
 @pytest.mark.parametrize(("spoil", "message"), BAD_FILES)
-def test_what_would_not_grade_is_refused_unless_forced(
+def test_files_that_cannot_be_graded_are_refused_unless_forced(
     course: Path, spoil: Callable[[Path], object], message: str
 ) -> None:
     spoil(course / "work/lab/02_second.cu")
@@ -193,7 +193,7 @@ def test_what_would_not_grade_is_refused_unless_forced(
     assert "lab/01_first.cu" in files
 
 
-def test_every_problem_is_told_at_once(course: Path) -> None:
+def test_all_problems_are_reported_at_once(course: Path) -> None:
     (course / "work/lab/01_first.cu").unlink()
     (course / "work/lab/02_second.cu").write_text("")
     result = submit(course, "--author", ADA)
@@ -201,7 +201,7 @@ def test_every_problem_is_told_at_once(course: Path) -> None:
     assert "02_second.cu is empty" in result.stdout
 
 
-def test_force_with_nothing_to_pack(course: Path) -> None:
+def test_force_without_any_file_is_refused(course: Path) -> None:
     for stage in STAGES:
         (course / f"work/lab/{stage}.cu").unlink()
     result = submit(course, "--force", "--author", ADA)
@@ -231,7 +231,7 @@ def test_a_missing_or_broken_report_is_only_a_warning(
 
 
 def write_journal(course: Path) -> Path:
-    """Records of another lab's samples, as far as this lab has them, and a note."""
+    """Write the sample records, reduced to this lab's stages, and a note."""
     found = samples.report(lab="lab", stages=[samples.stage("01_first", "First", measurements=[samples.measurement()])])
     record = {"schema": 1, "kind": "report", "time": "2026-11-21T04:05:06Z", "lab": "lab", "stage": "01_first"}
     folder = course / "work/lab/journal"
@@ -289,7 +289,7 @@ def test_a_record_that_cannot_be_shown_is_only_a_warning(course: Path) -> None:
     assert "lab/journal/records.jsonl" in unpack(archives(course)[0])
 
 
-def test_a_stale_report_and_a_failing_stage_are_told(course: Path) -> None:
+def test_a_stale_report_and_a_failing_stage_cause_warnings(course: Path) -> None:
     write(course / "work/lab/01_first.cu", "// changed\n")
     failed = samples.check("ragged", verdict="failed", failure={"cause": "tail_lost", "message": "…"})
     write_report(course, "02_second", b"// done 02_second\n", verdict="failed", checks=[failed])
@@ -314,20 +314,20 @@ def test_a_stale_report_and_a_failing_stage_are_told(course: Path) -> None:
         ("A" * 101 + " <a>", "longer than 100"),
     ],
 )
-def test_wrong_authors(text: str, message: str) -> None:
+def test_invalid_authors_are_refused(text: str, message: str) -> None:
     with pytest.raises(UserError) as error:
         parse_authors([text])
     assert message in str(error.value)
 
 
-def test_weird_names_are_fine_and_ids_make_safe_file_names(course: Path) -> None:
+def test_unusual_names_are_accepted_and_ids_give_safe_file_names(course: Path) -> None:
     authors = parse_authors(["Søren Ødegård, jr. <../../etc>; 李 <-rf>; O'Neil <a/b\\c>"])
     assert name_archive("lab", authors, NOW) == "lab-etc-rf-a_b_c-2026-11-21-040506.tar.gz"
     assert submit(course, "--author", "Søren Ødegård <../../x>").returncode == 0
     assert [file.name.rsplit("-", 4)[0] for file in archives(course)] == ["lab-x"]
 
 
-def test_a_name_has_whole_ids_or_is_refused() -> None:
+def test_an_archives_name_contains_whole_ids_or_is_refused() -> None:
     ids = [f"{'i' * 50}{number}@uni.example" for number in range(4)]
     assert f"lab-{ids[0]}-{ids[1]}-2026-".replace("@", "_") in name_archive(
         "lab", [Author("x", i) for i in ids[:2]], NOW
@@ -347,7 +347,7 @@ def test_without_a_terminal_the_authors_must_be_given(course: Path) -> None:
 
 
 @pytest.mark.parametrize("kept", ["{", "[]", '{"authors": []}', '{"authors": [{"name": "Ada"}]}'])
-def test_broken_authors_file_is_named(course: Path, kept: str) -> None:
+def test_broken_authors_file_is_reported(course: Path, kept: str) -> None:
     write(course / "work/authors.json", kept)
     result = submit(course)
     assert result.returncode == 2
@@ -355,13 +355,13 @@ def test_broken_authors_file_is_named(course: Path, kept: str) -> None:
 
 
 def on_terminal(course: Path, *answers: str) -> tuple[int, str]:
-    """Runs the command on a terminal where each answer is typed when a question (that ends with ': ') is shown."""
+    """Run the command on a terminal, and type the next answer whenever a question that ends with ': ' appears."""
     pid, terminal = pty.fork()
     if pid == 0:
         os.chdir(course)
         environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONDONTWRITEBYTECODE": "1", "AUTHORS": ""}
         os.execve(sys.executable, [sys.executable, "-m", MODULE, "lab"], environment)
-    said = b""
+    output = b""
     left = list(answers)
     deadline = time.monotonic() + 30
     try:
@@ -370,37 +370,37 @@ def on_terminal(course: Path, *answers: str) -> tuple[int, str]:
                 if answers == ("\x03",):  # input() may miss a signal that comes while it sets up the terminal
                     os.write(terminal, b"\x03")
                 continue
-            said += os.read(terminal, 1000)
-            if said.endswith(b": ") and left:
+            output += os.read(terminal, 1000)
+            if output.endswith(b": ") and left:
                 os.write(terminal, left.pop(0).encode())
         os.kill(pid, signal.SIGKILL)
     except OSError:  # the other end is closed
         pass
     _, status = os.waitpid(pid, 0)
     os.close(terminal)
-    assert b"Traceback" not in said
-    return os.waitstatus_to_exitcode(status), said.decode()
+    assert b"Traceback" not in output
+    return os.waitstatus_to_exitcode(status), output.decode()
 
 
-def test_asks_on_a_terminal_once(course: Path) -> None:
+def test_the_authors_are_asked_for_once_on_a_terminal(course: Path) -> None:
     answers = ("Ada Lövelace\n", "al 123\n", "Ada Lövelace\n", "al123\n", "Alan\n", "at456\n", "\n")
-    status, said = on_terminal(course, *answers)
-    assert status == 0, said
-    assert "has a space" in said
+    status, output = on_terminal(course, *answers)
+    assert status == 0, output
+    assert "has a space" in output
     kept = json.loads((course / "work/authors.json").read_text())
     assert kept["authors"] == [{"name": "Ada Lövelace", "id": "al123"}, {"name": "Alan", "id": "at456"}]
     assert submit(course).returncode == 0
 
 
 @pytest.mark.parametrize(("typed", "status", "message"), [("\x03", 130, "Interrupted"), ("\x04", 2, "No answer")])
-def test_interrupted_or_closed_while_asking(course: Path, typed: str, status: int, message: str) -> None:
-    found, said = on_terminal(course, typed)
-    assert (found, message in said) == (status, True), said
+def test_an_interruption_of_a_question_ends_with_a_message(course: Path, typed: str, status: int, message: str) -> None:
+    found, output = on_terminal(course, typed)
+    assert (found, message in output) == (status, True), output
     assert archives(course) == []
     assert not (course / "work/authors.json").exists()
 
 
-def test_unknown_lab_and_lab_not_begun(course: Path) -> None:
+def test_an_unknown_lab_or_a_lab_not_started_is_refused(course: Path) -> None:
     result = run_module(MODULE, "../x", cwd=course)
     assert (result.returncode, "Labs: lab." in result.stderr) == (2, True)
     write(course / "labs/other/lab.json", '{"stages": []}')

@@ -1,4 +1,4 @@
-"""grader/python/journal/sweep.py: the best choice is found, drawn and told; odd files are one message."""
+"""Tests of sweep.py: it prints and draws all choices and the best one; an invalid file gives one message."""
 
 from __future__ import annotations
 
@@ -53,18 +53,18 @@ def test_bars_show_times_ratios_and_the_best(tmp_path: Path) -> None:
     assert max(map(len, lines)) <= 100
 
 
-def test_what_was_not_timed_says_why(tmp_path: Path) -> None:
+def test_a_choice_that_was_not_timed_shows_the_reason(tmp_path: Path) -> None:
     points = [point(0.2, BLOCK=64), point(0, "needs 64 KB of shared memory", BLOCK=2048)]
     text = print_bars(read_sweep(write(tmp_path, sweep(points=points))), 80, "#")
     assert "  BLOCK=2048  needs 64 KB of shared memory" in text
     assert text.endswith("Best: BLOCK=64.")
 
 
-def test_the_cpu_backend_is_named(tmp_path: Path) -> None:
+def test_the_cpu_backend_is_reported(tmp_path: Path) -> None:
     assert "cpu backend" in print_bars(read_sweep(write(tmp_path, sweep(backend="cpu", gpu=""))), 80, "#")
 
 
-def test_the_plot_has_a_panel_a_tunable_and_a_dot_a_choice(tmp_path: Path) -> None:
+def test_the_plot_has_one_panel_per_tunable_and_one_dot_per_choice(tmp_path: Path) -> None:
     svg = draw_plot(read_sweep(write(tmp_path, sweep())))
     tree = ElementTree.fromstring(svg)
     name = "{http://www.w3.org/2000/svg}"
@@ -78,7 +78,7 @@ def test_the_plot_has_a_panel_a_tunable_and_a_dot_a_choice(tmp_path: Path) -> No
         assert "nan" not in attribute
 
 
-def test_hostile_names_stay_text(tmp_path: Path) -> None:
+def test_hostile_names_are_shown_as_text(tmp_path: Path) -> None:
     hostile = sweep(lab="</title><script>alert(1)</script>", dataset="\x1b[2J\u202e", points=[point(1, **{"<x>": 1})])
     file = write(tmp_path, hostile)
     svg = draw_plot(read_sweep(file))
@@ -88,7 +88,7 @@ def test_hostile_names_stay_text(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("times", [[1.0], [1.0, 1.0], [0.001, 1000], [1e-9, 2e-9], [0.0400, 0.0401]])
-def test_ticks_are_few_round_and_around_all(times: list[float]) -> None:
+def test_ticks_are_few_and_round_and_enclose_all_times(times: list[float]) -> None:
     ticks = choose_ticks(times)
     assert ticks[0] <= min(times)
     assert ticks[-1] >= max(times)
@@ -96,7 +96,7 @@ def test_ticks_are_few_round_and_around_all(times: list[float]) -> None:
     assert ticks == sorted(set(ticks))
 
 
-def test_command_writes_the_plot_beside_the_json(tmp_path: Path) -> None:
+def test_the_command_writes_the_plot_next_to_the_json(tmp_path: Path) -> None:
     result = run_module(MODULE, write(tmp_path, sweep()))
     assert result.returncode == 0
     assert f"Plot: {tmp_path / 'sweep.svg'}" in result.stdout
@@ -118,7 +118,7 @@ def test_a_terminal_without_unicode_gets_plain_bars(tmp_path: Path) -> None:
     assert "####" in result.stdout
 
 
-def test_nothing_timed(tmp_path: Path) -> None:
+def test_a_sweep_without_times_says_so(tmp_path: Path) -> None:
     result = run_module(MODULE, write(tmp_path, sweep(points=[point(0, "does not compile", BLOCK=1)])))
     assert result.returncode == 1
     assert "No choice could be timed" in result.stdout
@@ -141,7 +141,7 @@ def test_nothing_timed(tmp_path: Path) -> None:
         (sweep(points=7), "/points: expected a list"),
     ],
 )
-def test_odd_files_are_one_message(tmp_path: Path, content: Any, message: str) -> None:
+def test_an_invalid_file_gives_one_message(tmp_path: Path, content: Any, message: str) -> None:
     result = run_module(MODULE, write(tmp_path, content))
     assert result.returncode == 2
     assert message in result.stderr

@@ -1,4 +1,4 @@
-"""The list of exercises, and how they are made of wrong submissions."""
+"""Tests of the list of exercises, and of making exercises from wrong submissions."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PATCH = "--- a/solutions/lab/01_first.cu\n+++ b/solutions/lab/01_first.cu\n@@ -3
 
 @pytest.fixture
 def course(tmp_path: Path) -> Path:
-    """A lab with two stages, a submission and a patch."""
+    """Make a lab with two stages, a submission and a patch."""
     (tmp_path / "labs/lab").mkdir(parents=True)
     (tmp_path / "solutions/lab").mkdir(parents=True)
     stages = [{"id": "01_first"}, {"id": "02_second"}]
@@ -53,7 +53,7 @@ int e;
     assert strip_comments(code) == stripped
 
 
-def test_an_entry_is_all_that_an_exercise_needs(course):
+def test_an_exercise_needs_only_its_entry(course):
     entries = [entry("01a", 1, "no_guard.patch"), entry("02a", 3, "race.cu")]
     (course / "labs/lab/exercises.json").write_text(json.dumps(entries))
     files = make_exercises(course, "lab", ["01_first", "02_second"])
@@ -61,27 +61,27 @@ def test_an_entry_is_all_that_an_exercise_needs(course):
         "// Exercise 01a of lab, for 01_first: which line is wrong, and how?\n__global__ void k() {\n    work();\n}\n"
     )
     assert files["lab/02a.cu"].decode().splitlines()[1:] == ["int a;"]
-    told = json.loads(files["lab/exercises.json"])
-    assert told[1] == {"name": "02a", "stage": "02_second", "difficulty": 3}  # and not where it is from
+    output = json.loads(files["lab/exercises.json"])
+    assert output[1] == {"name": "02a", "stage": "02_second", "difficulty": 3}  # and not where it is from
     assert set(make_exercises(course, "lab", ["01_first"])) == {"lab/01a.cu", "lab/exercises.json"}
     assert make_exercises(course, "lab", []) == {}
 
 
 @pytest.mark.parametrize(
-    ("name", "difficulty", "told"),
+    ("name", "difficulty", "message"),
     [
         ("03a", 1, "the name 03a is not a stage's number and a letter. Stages: 01_first, 02_second."),
         ("no_guard", 1, "the name no_guard is not"),
         ("01a", 4, "01a has the difficulty 4. Choose 1, 2 or 3."),
     ],
 )
-def test_a_wrong_entry_is_named(course, name, difficulty, told):
+def test_an_invalid_entry_is_reported(course, name, difficulty, message):
     listed(name, difficulty, "no_guard.patch", course)
-    with pytest.raises(UserError, match=told):
+    with pytest.raises(UserError, match=message):
         read_list(course, "lab")
 
 
-def test_a_key_too_many_and_names_out_of_order_are_refused(course):
+def test_unknown_keys_and_names_out_of_order_are_refused(course):
     (course / "labs/lab/exercises.json").write_text(json.dumps([entry("01a", 1, "race.cu") | {"line": 4}]))
     with pytest.raises(UserError, match=r"is not an exercise\. Its keys: difficulty, from, name"):
         read_list(course, "lab")
@@ -92,7 +92,7 @@ def test_a_key_too_many_and_names_out_of_order_are_refused(course):
 
 
 @pytest.mark.skipif(not shutil.which("git"), reason="git is not installed")
-def test_a_patch_that_no_longer_applies_is_named(course):
+def test_a_patch_that_no_longer_applies_is_reported(course):
     (course / "solutions/lab/01_first.cu").write_text(SOLUTION.replace("guard", "check"))
     with pytest.raises(UserError, match=r"no_guard\.patch no longer applies to solutions/lab/01_first\.cu"):
         read_source(course, Path("no_guard.patch"))

@@ -1,4 +1,4 @@
-"""The students' archive contains no answer, and works without the rest of the project."""
+"""The students' archive contains no answers, and works without the rest of the project."""
 
 from __future__ import annotations
 
@@ -55,8 +55,8 @@ def squeeze(text: str) -> str:
     return re.sub(r"\s", "", text)
 
 
-def answers_written_by_students() -> dict[str, str]:
-    """Return the long lines between //@ begin and its end, found without the packer's functions."""
+def find_answers() -> dict[str, str]:
+    """Return the long lines that students have to write, found without the packer's functions."""
     found = {}
     for solution in ROOT.glob("solutions/*/*.cu"):
         shown = solution.with_name("shown.txt")
@@ -70,9 +70,9 @@ def answers_written_by_students() -> dict[str, str]:
     return found
 
 
-def test_no_answer_is_in_it(kit):
-    """Lines of starters are excluded, because one stage's answer may be the beginning of another stage."""
-    answers = answers_written_by_students()
+def test_the_kit_contains_no_answer(kit):
+    """Lines of starters are allowed, because one stage's answer can be the beginning of another stage."""
+    answers = find_answers()
     assert len(answers) > 200
     texts = {name: squeeze(content.decode(errors="replace")) for name, content in kit.items()}
     starters = "".join(text for name, text in texts.items() if name.startswith("starter/"))
@@ -82,7 +82,7 @@ def test_no_answer_is_in_it(kit):
     ] == []
 
 
-def test_nothing_of_the_instructors_is_in_it(kit):
+def test_the_kit_contains_no_instructors_file(kit):
     assert not [
         name for name in kit if re.search(r"hidden|solution|wrong|^tests|course|\.secret|/peers/|cpu/bench", name)
     ]
@@ -100,12 +100,12 @@ def test_nothing_of_the_instructors_is_in_it(kit):
             ]
 
 
-def test_no_program_that_deceives_the_sanitizer_is_named_in_it(kit):
+def test_the_kit_names_no_program_that_deceives_the_sanitizer(kit):
     assert b"## Deceiving the sanitizer" in kit["grader/judge/sandbox/SANDBOX.md"]
     assert not [name for name, content in kit.items() if re.search(rb"\bopen_\w+\.cu", content)]
 
 
-def test_no_seed_of_a_hidden_dataset_is_in_it(kit):
+def test_the_kit_contains_no_seed_of_a_hidden_dataset(kit):
     """Seeds are HMACs of the course's secret, which exists after a checkout has graded."""
     file = ROOT / "datasets/.secret"
     if not file.exists():
@@ -137,7 +137,7 @@ def test_an_answer_in_any_file_is_found(kit, place):
     assert place in leak and str(solution.relative_to(ROOT)) in leak
 
 
-def test_a_hidden_name_and_the_secret_are_found(kit, tmp_path):
+def test_a_hidden_datasets_name_and_the_secret_are_leaks(kit, tmp_path):
     for folder in ("solutions", "datasets/sample"):
         (tmp_path / folder).mkdir(parents=True)
     (tmp_path / "datasets/sample/hidden.json").write_text('{"datasets": [{"name": "planted_name"}]}')
@@ -153,9 +153,9 @@ def test_a_leak_is_refused_and_nothing_is_written(tmp_path):
     solution = next(file for file in sorted((folder / "solutions/vector_add").glob("*.cu")))
     line = next(line for line in solution.read_text().splitlines() if "out[i] = " in line)
     (folder / "handouts/vector_add.md").write_text(f"# Vectors\n\nWrite:\n\n    {line}\n")
-    said = run_module("grader.python.release.kit", "--root", folder)
-    assert said.returncode == 2
-    assert "handouts/vector_add.md has a line of solutions/vector_add/01_" in said.stderr
+    result = run_module("grader.python.release.kit", "--root", folder)
+    assert result.returncode == 2
+    assert "handouts/vector_add.md has a line of solutions/vector_add/01_" in result.stderr
     assert not (folder / "dist").exists()
 
 
@@ -171,7 +171,7 @@ def clone(folder: Path) -> None:
         subprocess.run(["git", "-C", folder, *words], check=True, capture_output=True)
 
 
-def test_what_git_does_not_track_stays_out(tmp_path):
+def test_untracked_files_are_not_packed(tmp_path):
     folder = tmp_path / "project"
     clone(folder)
     (folder / "labs/vector_add/planted.h").write_text("// how to solve it\n")
@@ -180,17 +180,17 @@ def test_what_git_does_not_track_stays_out(tmp_path):
     (archive,) = (folder / "dist").glob("warplab-*.tar.gz")
     assert not [name for name in read_kit(archive.read_bytes()) if "planted" in name or "secret" in name]
     shutil.copytree(folder / "labs/vector_add", folder / "labs/untracked")
-    said = run_module("grader.python.release.kit", "--root", folder, "--labs", "untracked")
-    assert said.returncode == 2
-    assert "labs/untracked/lab.json is not in git" in said.stderr
+    result = run_module("grader.python.release.kit", "--root", folder, "--labs", "untracked")
+    assert result.returncode == 2
+    assert "labs/untracked/lab.json is not in git" in result.stderr
 
 
 def test_kits_are_numbered_and_name_their_stages(tmp_path):
     one = ("--labs", "vector_add:1")
     kits = [make_kit(tmp_path / "kit.tar.gz", *options) for options in (one, ("--labs", "vector_add:2"), one)]
-    said = [json.loads(kit["grader/kit.json"]) for kit in kits]
-    assert [kit["number"] for kit in said] == [1, 2, 1]
-    assert said[1]["labs"] == {"vector_add": ["01_one_thread_per_element", "02_grid_stride"]}
+    output = [json.loads(kit["grader/kit.json"]) for kit in kits]
+    assert [kit["number"] for kit in output] == [1, 2, 1]
+    assert output[1]["labs"] == {"vector_add": ["01_one_thread_per_element", "02_grid_stride"]}
     assert len(json.loads((tmp_path / "kits.json").read_text())) == 2
 
 
@@ -220,7 +220,7 @@ ALL = 99
 
 
 @pytest.mark.parametrize(
-    ("options", "lasts"),
+    ("options", "last_stages"),
     [
         ([], dict.fromkeys(LABS, ALL)),
         (["--upto", "1"], dict.fromkeys(LABS, 1)),
@@ -239,11 +239,11 @@ ALL = 99
     ],
     ids=str,
 )
-def test_up_to_a_stage_nothing_of_a_later_one_is_left(tmp_path, options, lasts):
+def test_a_kit_up_to_a_stage_contains_nothing_of_later_stages(tmp_path, options, last_stages):
     kit = make_kit(tmp_path / "kit.tar.gz", *options)
     assert find_broken_links(kit) == []
-    assert {Path(name).parent.name for name in kit if name.endswith("/lab.json")} == set(lasts)
-    for lab, last in lasts.items():
+    assert {Path(name).parent.name for name in kit if name.endswith("/lab.json")} == set(last_stages)
+    for lab, last in last_stages.items():
         whole = json.loads((ROOT / "labs" / lab / "lab.json").read_text())
         manifest = json.loads(kit[f"labs/{lab}/lab.json"])
         kept = [stage["id"] for stage in whole["stages"] if int(stage["id"][:2]) <= last]
@@ -260,25 +260,25 @@ def test_up_to_a_stage_nothing_of_a_later_one_is_left(tmp_path, options, lasts):
     others = {name: content.decode() for name, content in kit.items() if name.endswith((".h", ".cu", ".json", ".md"))}
     assert [(stage, name) for stage in missing for name, text in others.items() if stage in text] == []
     assert list(find_leaks(ROOT, kit)) == []
-    assert find_later_answers(kit, lasts) == []
+    assert find_later_answers(kit, last_stages) == []
 
 
-def find_later_answers(kit: dict[str, bytes], lasts: dict[str, int]) -> list[tuple[str, str]]:
+def find_later_answers(kit: dict[str, bytes], last_stages: dict[str, int]) -> list[tuple[str, str]]:
     """Return the lines that solve stages which are not in the kit but occur in one of its files; lines of its starters
     are excluded."""
     texts = {name: squeeze(content.decode(errors="replace")) for name, content in kit.items()}
     given = "".join(text for name, text in texts.items() if name.startswith("starter/"))
     later = {
         line: solution
-        for line, solution in answers_written_by_students().items()
-        if int(Path(solution).name[:2]) > lasts.get(Path(solution).parent.name, 0) and line not in given
+        for line, solution in find_answers().items()
+        if int(Path(solution).name[:2]) > last_stages.get(Path(solution).parent.name, 0) and line not in given
     }
     return [(name, line) for line in later for name, text in texts.items() if line in text]
 
 
 @needs_build
 @pytest.mark.parametrize("options", [["--upto", "1"], ["--labs", f"{LABS[-1]},{LABS[1]}", "--upto", "02"]], ids=str)
-def test_the_judge_takes_what_is_left(tmp_path, options):
+def test_the_judge_accepts_the_shortened_labs(tmp_path, options):
     kit = make_kit(tmp_path / "kit.tar.gz", *options)
     folder = unpack(tmp_path)
     listed = ""
@@ -307,7 +307,7 @@ def unpack(folder: Path) -> Path:
     return unpacked
 
 
-def test_labs_left_out_leave_no_trace(tmp_path):
+def test_omitted_labs_are_not_mentioned(tmp_path):
     lab = "heat_dissipation"  # its handout links to another lab's handout
     kit = make_kit(tmp_path / "kit.tar.gz", "--labs", lab)
     assert find_broken_links(kit) == []
@@ -320,7 +320,7 @@ def test_labs_left_out_leave_no_trace(tmp_path):
     assert commands and len({line.index(" # ") for line in commands[0].splitlines()}) == 1
 
 
-def test_what_no_lab_of_a_kit_has_is_not_advertised(tmp_path):
+def test_the_kits_readme_does_not_mention_missing_features(tmp_path):
     kit = make_kit(tmp_path / "kit.tar.gz", "--labs", "vector_add,dot_product:2")
     assert [name for name in kit if "pictures/dot" in name] == [
         "handouts/pictures/dot_product_neighbours.svg",
@@ -329,8 +329,8 @@ def test_what_no_lab_of_a_kit_has_is_not_advertised(tmp_path):
     readme = kit["README.md"].decode()
     assert "make show" not in readme and "build/show" not in readme and "IMAGE" not in readme
     assert "limits `make inspect` uses.\n`make device`" in readme and "last tables" in readme
-    told = run_in(tmp_path, "./warplab", "help", "BUILD=nowhere").stdout
-    assert "make inspect LAB=" in told and "make show" not in told
+    output = run_in(tmp_path, "./warplab", "help", "BUILD=nowhere").stdout
+    assert "make inspect LAB=" in output and "make show" not in output
     kit = make_kit(tmp_path / "kit.tar.gz", "--labs", "heat_dissipation:2")
     readme = kit["README.md"].decode()
     assert "make show" in readme and "last tables" not in readme
@@ -361,13 +361,13 @@ def test_a_kit_has_the_exercises_that_were_released(tmp_path):
     assert find_broken_links(kit) == []
     assert "make bugs" in kit["README.md"].decode() and "handouts/find_the_bug.md" in kit
     assert "make bugs" in run_in(tmp_path, "./warplab", "help", "BUILD=nowhere").stdout
-    told = run_in(tmp_path, "./warplab", "bugs").stdout
-    assert told.startswith("dot_product: 0 of 3 exercises found\n  01a  01_serial_block_sum    *\n")
-    told = run_in(tmp_path, "./warplab", "bugs", "vector_add")
-    assert told.returncode == 2 and "There are no exercises for vector_add." in told.stderr
+    result = run_in(tmp_path, "./warplab", "bugs").stdout
+    assert result.startswith("dot_product: 0 of 3 exercises found\n  01a  01_serial_block_sum    *\n")
+    result = run_in(tmp_path, "./warplab", "bugs", "vector_add")
+    assert result.returncode == 2 and "There are no exercises for vector_add." in result.stderr
 
 
-def test_the_chapter_on_the_model_names_only_stages_of_the_kit(tmp_path):
+def test_the_handout_on_modelled_time_names_only_stages_of_the_kit(tmp_path):
     kit = make_kit(tmp_path / "kit.tar.gz", "--labs", "dot_product:3,vector_add")
     name = re.compile(r"`(\w+/\d\d_\w+)`")
     whole = set(name.findall((ROOT / "handouts/modelled_time.md").read_text()))
@@ -415,7 +415,7 @@ def test_dangling_links_become_text():
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "message"),
     [
         (["--labs", "no_such_lab"], "No lab is called 'no_such_lab'"),
         (["--upto", "99"], "UPTO=99: no lab has such a stage"),
@@ -435,16 +435,16 @@ def test_dangling_links_become_text():
         (["--labs", "vector_add:1,vector_add:2"], "names vector_add twice"),
     ],
 )
-def test_misuse_is_told(tmp_path, options, told):
-    said = run_module("grader.python.release.kit", "--output", tmp_path / "kit.tar.gz", *options)
-    assert said.returncode == 2
-    assert told in said.stderr
+def test_wrong_options_give_a_message(tmp_path, options, message):
+    result = run_module("grader.python.release.kit", "--output", tmp_path / "kit.tar.gz", *options)
+    assert result.returncode == 2
+    assert message in result.stderr
     assert not list(tmp_path.iterdir())
 
 
 @needs_build
 def test_a_kit_works_by_itself(tmp_path):
-    """The programs were built before, because only the revision differs; building them takes some minutes."""
+    """The test uses programs that were built before, because only the revision differs and building takes minutes."""
     lab = "vector_add"
     make_kit(tmp_path / "kit.tar.gz")
     folder = unpack(tmp_path)
@@ -460,40 +460,40 @@ def test_a_kit_works_by_itself(tmp_path):
         assert "Traceback" not in done.stderr
         return done.returncode, done.stdout + done.stderr
 
-    status, said = make("start", f"LAB={lab}")
-    assert status == 0, said
-    status, said = make("check", f"LAB={lab}", "STAGE=1")
-    assert status != 0 and "01_one_thread_per_element: failed" in said
-    status, said = make("submit", f"LAB={lab}", "AUTHORS=Ada Lovelace <al1>")
-    assert status != 0 and "still the starter" in said
+    status, output = make("start", f"LAB={lab}")
+    assert status == 0, output
+    status, output = make("check", f"LAB={lab}", "STAGE=1")
+    assert status != 0 and "01_one_thread_per_element: failed" in output
+    status, output = make("submit", f"LAB={lab}", "AUTHORS=Ada Lovelace <al1>")
+    assert status != 0 and "still the starter" in output
     for solution in (ROOT / "solutions" / lab).glob("*.cu"):
         shutil.copy(solution, folder / "work" / lab)
-    status, said = make("check", f"LAB={lab}", "STAGE=1")
-    assert status == 0, said
+    status, output = make("check", f"LAB={lab}", "STAGE=1")
+    assert status == 0, output
     there = subprocess.run(
         ["../../warplab", "check", "1", "BACKEND=cpu"], cwd=folder / "work" / lab, capture_output=True, check=False
     )
     assert there.returncode == 0, there.stdout
-    assert re.search(r"Points: 8 of 10 \(correctness 6 of 6, hygiene 2 of 2, speed pending\)", said), said
-    status, said = make("grade", f"LAB={lab}")
-    assert status == 0, said
-    assert "hidden" not in said and not (folder / "datasets/.secret").exists()
+    assert re.search(r"Points: 8 of 10 \(correctness 6 of 6, hygiene 2 of 2, speed pending\)", output), output
+    status, output = make("grade", f"LAB={lab}")
+    assert status == 0, output
+    assert "hidden" not in output and not (folder / "datasets/.secret").exists()
     assert json.loads((folder / "build/report" / f"{lab}.json").read_text())["total"]["pending"] > 0
-    status, said = make("inspect", f"LAB={lab}", "STAGE=1")
-    assert status == 0, said
-    status, said = make("note", f"LAB={lab}", "STAGE=01")
-    assert status == 0 and "Your note: " in said, said
-    status, said = make("journal", f"LAB={lab}", "AUTHORS=Ada Lovelace <al1>")
-    assert status == 0, said
-    status, said = make("submit", f"LAB={lab}", "AUTHORS=Ada Lovelace <al1>")
-    assert status == 0 and "Hand in this file" in said
-    status, said = make("demo")
-    assert status != 0 and "There is no verb demo in this students' kit." in said
-    told = json.loads((folder / "build/report" / f"{lab}.json").read_text())["total"]
-    grade_what_was_handed_in(folder, lab, told["points"], tmp_path)
+    status, output = make("inspect", f"LAB={lab}", "STAGE=1")
+    assert status == 0, output
+    status, output = make("note", f"LAB={lab}", "STAGE=01")
+    assert status == 0 and "Your note: " in output, output
+    status, output = make("journal", f"LAB={lab}", "AUTHORS=Ada Lovelace <al1>")
+    assert status == 0, output
+    status, output = make("submit", f"LAB={lab}", "AUTHORS=Ada Lovelace <al1>")
+    assert status == 0 and "Hand in this file" in output
+    status, output = make("demo")
+    assert status != 0 and "There is no verb demo in this students' kit." in output
+    text = json.loads((folder / "build/report" / f"{lab}.json").read_text())["total"]
+    grade_hand_in(folder, lab, text["points"], tmp_path)
 
 
-def grade_what_was_handed_in(kit: Path, lab: str, points: float, folder: Path) -> None:
+def grade_hand_in(kit: Path, lab: str, points: float, folder: Path) -> None:
     """Grade the hand-in with the instructor's batch, sanitizer included, and export the course system's gradebook."""
     handed_in, out = folder / "handed in", folder / "batch"
     handed_in.mkdir()
@@ -519,7 +519,7 @@ def grade_what_was_handed_in(kit: Path, lab: str, points: float, folder: Path) -
     assert f"Lovelace,1,,al1,A,{points:g}" in filled, filled
 
 
-def test_a_kit_has_its_own_handouts_as_pages(tmp_path):
+def test_handouts_of_a_kit_become_pages(tmp_path):
     pytest.importorskip("material", reason="the packages of grader/requirements.txt are not installed")
     kit = make_kit(tmp_path / "kit.tar.gz", "--labs", "vector_add", "--handouts-with", sys.executable)
     pages = {name.removeprefix("handouts/html/") for name in kit if name.startswith("handouts/html/")}

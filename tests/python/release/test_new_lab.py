@@ -1,4 +1,4 @@
-"""grader/python/release/new_lab.py: a complete skeleton, good names only, nothing overwritten."""
+"""Tests of new_lab.py: it writes a complete skeleton, refuses invalid names, and overwrites nothing."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.python.support import ROOT, run_module
 MODULE = "grader.python.release.new_lab"
 
 
-def test_writes_every_file_and_says_what_next(tmp_path: Path) -> None:
+def test_new_lab_writes_every_file_and_prints_the_next_steps(tmp_path: Path) -> None:
     result = run_module(MODULE, "matrix_transpose", "--root", tmp_path)
     assert (result.returncode, result.stderr) == (0, "")
     found = {file.relative_to(tmp_path) for file in tmp_path.rglob("*") if file.is_file()}
@@ -57,7 +57,7 @@ def test_invalid_stages_are_refused_and_nothing_is_written(tmp_path: Path, stage
     assert not list(tmp_path.iterdir())
 
 
-def test_code_fits_its_lines_even_with_a_long_name() -> None:
+def test_generated_lines_are_short_enough_even_with_a_long_name() -> None:
     for file, text in make_files("x" * 20).items():
         if file.suffix in (".cu", ".h", ".cpp"):
             assert max(map(len, text.splitlines())) <= 120, file
@@ -84,7 +84,7 @@ def test_json_fits_the_schemas_and_points_add_up() -> None:
 
 
 def test_an_oracle_that_explains_three_mistakes_is_short() -> None:
-    """That it names them, the skeleton's own oracle_test.cpp sees (test_new_lab_builds.py runs it)."""
+    """The skeleton's oracle_test.cpp, which test_new_lab_builds.py runs, tests that it names the mistakes."""
     files = make_files("scratch")
     tested = re.findall(r'"(\w+)"\);$', files[Path("tests/labs/scratch/oracle_test.cpp")], re.MULTILINE)
     assert {"factor_forgotten", "added_to_garbage", "tail_lost"} <= set(tested)
@@ -118,7 +118,7 @@ def test_the_starter_lacks_what_the_solution_has() -> None:
         ("x" * 41, "longer than 40"),
     ],
 )
-def test_refuses_bad_names(tmp_path: Path, name: str, message: str) -> None:
+def test_invalid_names_are_refused(tmp_path: Path, name: str, message: str) -> None:
     result = run_module(MODULE, name, "--root", tmp_path)
     assert result.returncode == 2
     assert message in result.stderr
@@ -128,7 +128,7 @@ def test_refuses_bad_names(tmp_path: Path, name: str, message: str) -> None:
 @pytest.mark.parametrize(
     "there", ["labs/scratch/x", "solutions/scratch/x", "handouts/scratch.md", "tests/labs/scratch/x"]
 )
-def test_refuses_what_is_already_there(tmp_path: Path, there: str) -> None:
+def test_an_existing_lab_is_not_overwritten(tmp_path: Path, there: str) -> None:
     (tmp_path / there).parent.mkdir(parents=True)
     (tmp_path / there).write_text("mine")
     result = run_module(MODULE, "scratch", "--root", tmp_path)

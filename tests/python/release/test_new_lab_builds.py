@@ -1,4 +1,4 @@
-"""A new lab as the judge sees it: its solution passes, its starter fails, its wrong submission is caught."""
+"""A new lab works: its solution passes, its starter fails, and its wrong submission fails for the stated cause."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ pytestmark = pytest.mark.skipif(not (BUILD / "warplab").exists(), reason="build/
 
 @pytest.fixture
 def project() -> Iterator[Path]:
-    """The grader and what was built of it, in a folder that sandboxed users may read, with a new lab in it."""
+    """Yield a copy of the grader and its built programs, with a new lab, in a folder that sandboxed users can read."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         folder.chmod(0o755)
@@ -49,14 +49,14 @@ def build_oracle(folder: Path) -> None:
 
 
 def run_in(folder: Path, *command: str | Path) -> None:
-    """Runs a command that has to succeed and may print to stdout alone."""
-    environment = {name: value for name, value in os.environ.items() if name != "WARPLAB_BUILD"}  # it has its own
+    """Run a command that must succeed and print only to stdout."""
+    environment = {name: value for name, value in os.environ.items() if name != "WARPLAB_BUILD"}  # use the copy's
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, env=environment)
     assert (done.returncode, done.stderr) == (0, ""), done.stdout
 
 
 def judge_objects() -> list[Path]:
-    """Return what build/tests links of the judge: an object per unit, and per file that is compiled alone."""
+    """Return the judge's objects that build/tests links: one per unit, and one per file that is compiled alone."""
     alone = [file.with_suffix(".o") for file in committed_files() if file.name in ("version.cpp", "image.cpp")]
     return [
         *(file for file in alone if file.parts[0] == "grader"),
@@ -65,7 +65,7 @@ def judge_objects() -> list[Path]:
 
 
 def judge(project: Path, *arguments: str) -> tuple[int, dict[str, Any]]:
-    """Exit status and the stage's report."""
+    """Grade, and return the exit status and the stage's report."""
     report = project / "report.json"
     report.unlink(missing_ok=True)
     command = ["build/warplab", *arguments, "--backend", "cpu", "--json", str(report)]
@@ -74,8 +74,8 @@ def judge(project: Path, *arguments: str) -> tuple[int, dict[str, Any]]:
     return done.returncode, json.loads(report.read_text())["stages"][0]
 
 
-def test_the_skeleton_is_a_lab(project: Path) -> None:
-    """One test, as building takes longest."""
+def test_the_skeleton_is_a_complete_lab(project: Path) -> None:
+    """All of this is one test, because building takes most of the time."""
     status, stage = judge(project, "check", "scratch", "--tree", "solutions")
     assert (status, stage["verdict"], stage["compilation"]["log"]) == (0, "passed", "")
 
@@ -111,8 +111,8 @@ def replace_in(file: Path, *pairs: tuple[str, str]) -> None:
     file.write_text(text)
 
 
-def test_a_buffer_may_hold_data_before_and_the_answer_after(project: Path) -> None:
-    """The skeleton's lab with one buffer: values[i] *= factor."""
+def test_a_buffer_can_hold_both_the_input_and_the_output(project: Path) -> None:
+    """Change the skeleton to one buffer: values[i] *= factor."""
     lab = project / "labs/scratch"
     out = '{"name": "out", "type": "float32", "role": "output", "about": "n elements: factor * in[i]"}'
     replace_in(

@@ -1,5 +1,5 @@
-"""The grader on a course system's machine, with the folders of Gradescope and Autolab, without a GPU, with and without
-namespaces. It was not tested on the services themselves."""
+"""Run the autograders in folders with the layout of Gradescope and Autolab, without a GPU, with and without namespaces.
+The services themselves were not tried."""
 
 from __future__ import annotations
 
@@ -36,26 +36,26 @@ needs_root = pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("setpriv")
 
 
 def pack(archive: Path, *words: str) -> Path:
-    said = run_module("grader.python.release.services", *words, "--output", archive, "--build", BUILD)
-    assert said.returncode == 0, said.stderr
+    result = run_module("grader.python.release.services", *words, "--output", archive, "--build", BUILD)
+    assert result.returncode == 0, result.stderr
     return archive
 
 
 @pytest.fixture
-def everyones() -> Iterator[Path]:
+def readable_folder() -> Iterator[Path]:
     """Yield a folder that other users, such as sandboxed ones, can read."""
     with tempfile.TemporaryDirectory() as name:
         Path(name).chmod(0o755)
         yield Path(name)
 
 
-def unpack(everyones: Path, *words: str) -> Path:
+def unpack(readable_folder: Path, *words: str) -> Path:
     """Return Gradescope's folder as after setup.sh, but with programs that were built before, because setup.sh takes
     minutes."""
-    folder = everyones / "autograder"
+    folder = readable_folder / "autograder"
     for name in ("submission", "results"):
         (folder / name).mkdir(parents=True)
-    with zipfile.ZipFile(pack(everyones / "autograder.zip", "gradescope", LAB, *words)) as archive:
+    with zipfile.ZipFile(pack(readable_folder / "autograder.zip", "gradescope", LAB, *words)) as archive:
         for entry in archive.infolist():
             archive.extract(entry, folder / "source")
             (folder / "source" / entry.filename).chmod(entry.external_attr >> 16)
@@ -67,12 +67,12 @@ def unpack(everyones: Path, *words: str) -> Path:
 
 
 @pytest.fixture
-def autograder(everyones) -> Path:
-    return unpack(everyones)
+def autograder(readable_folder) -> Path:
+    return unpack(readable_folder)
 
 
 def run_autograder(folder: Path, without: str = "", prefix: tuple[str, ...] = ()) -> subprocess.CompletedProcess[str]:
-    """Run the script as Gradescope does. `without`: a missing feature; without "namespaces", bwrap exists and fails."""
+    """Run the script as Gradescope does. `without` removes a feature; without "namespaces", bwrap exists but fails."""
     programs = folder / "programs"
     programs.mkdir(exist_ok=True)
     if without == "namespaces":
@@ -104,7 +104,7 @@ def read_result(folder: Path) -> dict[str, Any]:
     return check_gradescope(text)
 
 
-def test_gradescopes_zip(tmp_path):
+def test_the_gradescope_zip_contains_the_autograder(tmp_path):
     archives = [pack(tmp_path / f"{number}.zip", "gradescope", LAB) for number in range(2)]
     assert archives[0].read_bytes() == archives[1].read_bytes()
     assert archives[0].stat().st_mode & 0o777 == 0o600  # the course's secret is in it
@@ -131,7 +131,7 @@ def test_gradescopes_zip(tmp_path):
 
 
 @pytest.mark.parametrize("system", ["gradescope", "autolab"])
-def test_what_code_without_a_sandbox_could_read_stays_at_home(tmp_path, system):
+def test_an_unsafe_archive_contains_no_secrets(tmp_path, system):
     if system == "autolab" and not (BUILD / "warplab").exists():
         pytest.skip("build/warplab is not built")
     archive = pack(tmp_path / "archive", system, LAB, "--unsafe")
@@ -157,11 +157,11 @@ def test_stages_that_are_not_handed_out_yet_are_left_out(tmp_path):
         assert manifest["points"] == 20
         for recipes in ("public", "hidden"):  # one of the hidden datasets is only for stage 04
             assert "04_" not in archive.read(f"datasets/dot_product/{recipes}.json").decode()
-    said = run_module("grader.python.release.services", "gradescope", "dot_product", "--upto", "9")
-    assert said.returncode == 2 and "dot_product has no stage 9" in said.stderr
+    result = run_module("grader.python.release.services", "gradescope", "dot_product", "--upto", "9")
+    assert result.returncode == 2 and "dot_product has no stage 9" in result.stderr
 
 
-def test_modelled_speed_takes_the_solutions_along(tmp_path):
+def test_with_modelled_speed_the_archive_contains_the_solutions(tmp_path):
     packed = pack(tmp_path / "lab.zip", "gradescope", LAB, "--speed", "modelled", "--upto", "1")
     with zipfile.ZipFile(packed) as archive:
         solutions = [name for name in archive.namelist() if name.startswith("solutions/")]
@@ -169,12 +169,12 @@ def test_modelled_speed_takes_the_solutions_along(tmp_path):
         assert b" --speed modelled" in archive.read("run_autograder")
 
 
-def test_solutions_never_lie_where_there_is_no_sandbox(tmp_path):
+def test_an_unsafe_archive_never_contains_solutions(tmp_path):
     output = tmp_path / "lab.zip"
-    said = run_module(
+    result = run_module(
         "grader.python.release.services", "gradescope", LAB, "--speed", "modelled", "--unsafe", "--output", output
     )
-    assert said.returncode == 2 and "submissions could read them" in said.stderr and not output.exists()
+    assert result.returncode == 2 and "submissions could read them" in result.stderr and not output.exists()
 
 
 @pytest.mark.parametrize("speed", ["modelled", "off"])
@@ -186,8 +186,8 @@ def test_the_points_to_set_follow_from_the_choice_of_speed(tmp_path, speed):
 
 
 @needs_build
-def test_gradescope_gives_modelled_speed_points(everyones):
-    folder = unpack(everyones, "--speed", "modelled")
+def test_gradescope_gives_modelled_speed_points(readable_folder):
+    folder = unpack(readable_folder, "--speed", "modelled")
     hand_in(folder, STAGES[-1])
     assert run_autograder(folder).returncode == 0
     result = read_result(folder)
@@ -195,15 +195,15 @@ def test_gradescope_gives_modelled_speed_points(everyones):
     assert "modelled for an NVIDIA H200, not measured" in " ".join(shown.split())
 
 
-def test_what_can_be_had_without_a_gpu_is_told(tmp_path):
+def test_the_points_that_need_no_gpu_are_printed(tmp_path):
     pack_it = ("grader.python.release.services", "gradescope", LAB, "--upto", "1", "--output", tmp_path / "lab.zip")
     points = json.loads((ROOT / f"labs/{LAB}/lab.json").read_text())["stages"][0]["points"]
     without_speed = points["correctness"] + points["hygiene"]
-    said = run_module(*pack_it).stdout
-    assert f"Without a GPU {without_speed} of {sum(points.values())} points are available" in said
+    output = run_module(*pack_it).stdout
+    assert f"Without a GPU {without_speed} of {sum(points.values())} points are available" in output
 
 
-def test_the_secret_is_made_once_and_told(tmp_path, capsys):
+def test_the_secret_is_created_once_with_a_message(tmp_path, capsys):
     (tmp_path / "datasets").mkdir()
     first = read_secret(tmp_path)
     assert "keep it, and use the same file wherever you grade" in capsys.readouterr().out
@@ -212,8 +212,8 @@ def test_the_secret_is_made_once_and_told(tmp_path, capsys):
 
 
 def test_a_lab_that_git_does_not_track_is_refused(tmp_path):
-    said = run_module("grader.python.release.services", "gradescope", "no_such_lab")
-    assert said.returncode == 2 and "No lab is called 'no_such_lab'" in said.stderr
+    result = run_module("grader.python.release.services", "gradescope", "no_such_lab")
+    assert result.returncode == 2 and "No lab is called 'no_such_lab'" in result.stderr
 
 
 @needs_build
@@ -230,15 +230,15 @@ def test_gradescope_grades_bare_files(autograder):
 
 @needs_build
 @needs_root
-def test_gradescope_where_namespaces_are_refused(autograder):
+def test_gradescope_grades_without_namespaces(autograder):
     """The hand-in is an archive of make submit, graded in a container without CAP_SYS_ADMIN, at the uid level."""
     work = autograder / "work" / LAB
     work.mkdir(parents=True)
     for stage in STAGES[:2]:
         shutil.copy(ROOT / "solutions" / LAB / f"{stage}.cu", work)
     words = ("--work", autograder / "work", "--build", BUILD, "--force", "--author", "Ada Lovelace <al1>")
-    said = run_module("grader.python.journal.submit", LAB, *words)
-    assert said.returncode == 0, said.stderr
+    process = run_module("grader.python.journal.submit", LAB, *words)
+    assert process.returncode == 0, process.stderr
     (archive,) = (autograder / "work").glob("*.tar.gz")
     shutil.move(archive, autograder / "submission")
     no_admin = ("setpriv", "--bounding-set=-sys_admin", "--inh-caps=-sys_admin")
@@ -271,7 +271,7 @@ def test_without_any_sandbox_nothing_is_graded(autograder):
 
 @needs_build
 @pytest.mark.parametrize("what", ["nothing", "another name", "a damaged archive"])
-def test_what_cannot_be_graded_is_told_and_earns_nothing(autograder, what):
+def test_a_hand_in_that_cannot_be_graded_gets_zero_points_and_the_reason(autograder, what):
     if what == "another name":
         (autograder / "submission/solution.cu").write_text("int main() {}\n")
     if what == "a damaged archive":
@@ -281,28 +281,30 @@ def test_what_cannot_be_graded_is_told_and_earns_nothing(autograder, what):
     result = json.loads((autograder / "results/results.json").read_text())
     assert result["score"] == 0
     no_stage = f"No file has the name of a stage of {LAB}, such as {STAGES[0]}.cu."
-    told = {
+    output = {
         "nothing": "It is empty: there is no file in it.",
         "another name": f"{no_stage} It holds solution.cu.",
         "a damaged archive": "was not opened. It is damaged.",
     }
-    assert told[what] in result["output"]
+    assert output[what] in result["output"]
 
 
 @needs_build
-def test_autolab(everyones):
+def test_autolab_grades_a_hand_in(readable_folder):
     """Autolab runs make in a folder with its two files and the hand-in, under the name that Autolab gives it."""
-    with tarfile.open(pack(everyones / "autolab.tar", "autolab", LAB)) as archive:
+    with tarfile.open(pack(readable_folder / "autolab.tar", "autolab", LAB)) as archive:
         assert archive.getnames() == ["autograde-Makefile", "autograde.tar"]
-        archive.extractall(everyones / "vm", filter="data")
-    (everyones / "vm/autograde-Makefile").rename(everyones / "vm/Makefile")
-    copy_harness(everyones / "vm/warplab/build/cache")
-    handed_in = everyones / "vm/handin file.tar"
+        archive.extractall(readable_folder / "vm", filter="data")
+    (readable_folder / "vm/autograde-Makefile").rename(readable_folder / "vm/Makefile")
+    copy_harness(readable_folder / "vm/warplab/build/cache")
+    handed_in = readable_folder / "vm/handin file.tar"
     with tarfile.open(handed_in, "w") as archive:
         for stage in STAGES[:2]:
             archive.add(ROOT / "solutions" / LAB / f"{stage}.cu", f"{stage}.cu")
     environment = {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
-    done = subprocess.run(["make"], cwd=everyones / "vm", env=environment, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        ["make"], cwd=readable_folder / "vm", env=environment, capture_output=True, text=True, check=False
+    )
     assert done.returncode == 0, done.stderr
     assert not [name for name in HIDDEN if name in done.stdout]
     scores = check_autolab(done.stdout)

@@ -1,4 +1,4 @@
-"""grader/python/release/starters.py: markers in, starters out; what is wrong is named with file and line."""
+"""Tests of starters.py: it makes starters from marked solutions, and reports errors with file and line."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def course(tmp_path: Path, solution: str = SOLUTION, starter: str | None = START
     return tmp_path
 
 
-def test_solution_lines_go_and_replacement_lines_lose_their_marker() -> None:
+def test_solution_lines_are_removed_and_replacement_lines_lose_their_marker() -> None:
     assert make_starter(SOLUTION, Path("s.cu")) == STARTER
 
 
@@ -50,7 +50,7 @@ def test_replacement_is_optional() -> None:
     assert make_starter("// TODO: all\n//@ begin\nx\n//@ end\ny\n", Path("s.cu")) == "// TODO: all\ny\n"
 
 
-def test_windows_line_ends_stay() -> None:
+def test_windows_line_ends_are_kept() -> None:
     made = make_starter(SOLUTION.replace("\n", "\r\n"), Path("s.cu"))
     assert made == STARTER.replace("\n", "\r\n")
 
@@ -84,14 +84,14 @@ def test_check_passes_when_fresh(tmp_path: Path) -> None:
     assert (result.returncode, result.stdout, result.stderr) == (0, "", "")
 
 
-def test_check_shows_what_is_stale(tmp_path: Path) -> None:
+def test_check_lists_stale_starters(tmp_path: Path) -> None:
     result = run_module(MODULE, "--check", "--root", course(tmp_path, starter=STARTER.replace("TODO", "todo")))
     assert result.returncode == 1
     assert "starter/lab/01_first.cu: stale." in result.stdout
     assert "-    // todo: work on n elements\n+    // TODO: work on n elements\n" in result.stdout
 
 
-def test_write_mends_and_check_agrees(tmp_path: Path) -> None:
+def test_write_updates_starters_and_check_then_passes(tmp_path: Path) -> None:
     course(tmp_path, starter=None)
     assert "missing" in run_module(MODULE, "--check", "--root", tmp_path).stdout
     assert run_module(MODULE, "--write", "--root", tmp_path).returncode == 0
@@ -115,14 +115,14 @@ def test_unknown_lab_names_the_choices(tmp_path: Path) -> None:
     assert "Labs: lab." in result.stderr
 
 
-def test_binary_solution_is_one_message(tmp_path: Path) -> None:
+def test_a_binary_solution_gives_one_message(tmp_path: Path) -> None:
     (course(tmp_path) / "solutions/lab/01_first.cu").write_bytes(b"a\n\xff\xfe")
     result = run_module(MODULE, "--check", "--root", tmp_path)
     assert result.returncode == 2
     assert "01_first.cu:2: not UTF-8" in result.stderr
 
 
-def test_unwritable_folder_is_one_message(tmp_path: Path) -> None:
+def test_an_unwritable_folder_gives_one_message(tmp_path: Path) -> None:
     course(tmp_path, starter=None)
     (tmp_path / "starter/lab").rmdir()
     (tmp_path / "starter/lab").write_text("a file where a folder should be")

@@ -126,7 +126,7 @@ WARPLAB_CPU_INLINE T exchange(T* place, T value) {
 
 template <class T>
 WARPLAB_CPU_INLINE T compare_and_swap(T* place, T compare, T value) {
-    let_others_come_between();
+    yield_before_atomic();
     T old = compare;
     if (needs_no_lock(place)) {
         old = *place;

@@ -59,7 +59,7 @@ void begin_shared(void* begin, const SharedDeclaration& variable);
 /// is no thread to wait for; at a block's barrier, this means that the other threads returned too early.
 bool promote(bool at_barrier);
 /// Let the next fiber run, because the current one must wait. End the process if no fiber can continue.
-void wait_in_vain();
+void switch_or_end();
 void finish_fibers();
 void note_early_exit();
 
@@ -99,9 +99,9 @@ WARPLAB_CPU_INLINE void check_copy_alignment(const void* to, const void* from, s
     if (reinterpret_cast<unsigned long>(from) % alignment) misaligned_copy(from, alignment, false);
 }
 /// Before some of the atomics that expect a value, let another thread run: on a GPU, the value may have changed.
-void let_others_come_between();
+void yield_before_atomic();
 /// Do the same before an atomic in a kernel that has checked the memory.
-WARPLAB_CPU_INLINE void let_others_come_here();
+WARPLAB_CPU_INLINE void yield_before_checked_atomic();
 /// Identifies a kernel's threadIdx by this value, for hooks during which other threads run. If its address were taken,
 /// the compiler would have to assume that each store through a pointer changes it.
 inline constexpr uint3 thread_index_mark{0x9E3779B9u, 0x7F4A7C15u, 0xF39CC060u};
@@ -193,8 +193,8 @@ WARPLAB_CPU_INLINE void restore_thread() {
 #endif
 }
 
-WARPLAB_CPU_INLINE void let_others_come_here() {
-    let_others_come_between();
+WARPLAB_CPU_INLINE void yield_before_checked_atomic() {
+    yield_before_atomic();
     restore_thread();
 }
 

@@ -96,7 +96,7 @@ WARPLAB_CPU_INLINE bool wait_for_block(int line) {
     const unsigned generation = block.generation;
     block.current->line = line;
     switch_to(block.current->next);
-    while (__builtin_expect(block_state.generation == generation, 0)) wait_in_vain();
+    while (__builtin_expect(block_state.generation == generation, 0)) switch_or_end();
     return true;
 }
 /// Do the same, compiled without hooks.

@@ -138,7 +138,7 @@ double chase_clocks(std::size_t bytes, Level level) {
 
 enum class Chain { arithmetic, floating_64, shuffle, shared, shared_atomic, atomic, barrier, store_and_barrier };
 
-/// A chain of `steps` operations, each of which needs the result of the one before.
+/// A chain of `steps` operations, each of which needs the result of the previous one.
 template <Chain chain>
 __global__ void run_chain(unsigned seed, unsigned* device_word, long long* clocks, unsigned* result) {
     __shared__ unsigned words[1024];

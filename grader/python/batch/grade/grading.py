@@ -15,10 +15,10 @@ from grader.python.batch.grade.judge import (
     TIMED_OUT,
     Running,
     StoppedError,
+    describe_failure,
     hide_folders,
     read_judged,
     run_judge,
-    tell_failure,
 )
 from grader.python.batch.grade.opening import MOST_WORDS, Opened, describe_error, open_submission
 from grader.python.batch.grade.tree import MARK, write_tree
@@ -125,7 +125,7 @@ def judge(picked: dict[str, bytes], submission: Submission, work: Work, graded: 
             graded.detail = hide_folders(graded.detail, [f"{tree}/{settings.lab}", *settings.folders()])
             graded.timed_out = has_time_out(found)
         else:
-            graded.judge_failure = tell_failure(status, settings.timeout_s)
+            graded.judge_failure = describe_failure(status, settings.timeout_s)
             graded.timed_out = status == TIMED_OUT
             own_words = words[-MOST_WORDS:] if status >= 0 and not graded.timed_out else ""
             graded.status, graded.detail = "judge_error", own_words or graded.judge_failure

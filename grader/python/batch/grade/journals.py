@@ -71,8 +71,8 @@ def render_journal(kept: Path, page: Path, root: Path, lab: str, run: Run) -> li
     command += [sys.executable, "-m", "grader.python.journal.journal", lab, "--folder", str(kept), "--root", str(root)]
     status, words = run(command, {"PYTHONPATH": python_path()})
     if status != 0:
-        said = words.replace(f"{kept}/", "").splitlines()[-1:]
-        why = said[0][-200:] if said and status == 2 else "it takes too much time or memory"
+        last_line = words.replace(f"{kept}/", "").splitlines()[-1:]
+        why = last_line[0][-200:] if last_line and status == 2 else "it takes too much time or memory"
         return [f"The journal could not be rendered: {why}"]
     page.parent.mkdir(parents=True, exist_ok=True)
     (kept / JOURNAL).replace(page)

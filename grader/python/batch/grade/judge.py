@@ -38,7 +38,7 @@ class StoppedError(Exception):
     """The batch is being interrupted; unfinished grades are not kept."""
 
 
-def tell_failure(status: int, timeout_s: float) -> str:
+def describe_failure(status: int, timeout_s: float) -> str:
     """Return a sentence on how a judge ended without a report. It contains none of the judge's output, because students
     may read it."""
     if status == TIMED_OUT:
@@ -73,13 +73,13 @@ def run_judge(
     )
     running.processes.add(process)
     try:
-        _, said = process.communicate(timeout=settings.timeout_s)
+        _, output = process.communicate(timeout=settings.timeout_s)
         status = process.returncode
     except subprocess.TimeoutExpired:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
         process.communicate()
-        status, said = TIMED_OUT, tell_failure(TIMED_OUT, settings.timeout_s).encode()
+        status, output = TIMED_OUT, describe_failure(TIMED_OUT, settings.timeout_s).encode()
     except BaseException:  # an interruption of this thread
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
@@ -88,7 +88,7 @@ def run_judge(
         running.processes.discard(process)
     if running.stopping:
         raise StoppedError
-    return status, said.decode("utf-8", "replace").strip()
+    return status, output.decode("utf-8", "replace").strip()
 
 
 def read_judged(file: Path, status: int) -> tuple[str, Report | None]:

@@ -55,7 +55,7 @@ class Lanes:
         return self.submit(taken).result() if taken else None
 
     def take(self, most_s: float) -> list[tuple[str, Graded | None]]:
-        """Wait at most `most_s` seconds for results, and return those that count, by key. None: the hand-in was left.
+        """Wait at most `most_s` seconds for results, and return those that count, by key. None: it was skipped.
         Raises DiskFullError."""
         futures = [self.confirming] if self.confirming else list(self.grading)
         done, _ = wait(futures, most_s, FIRST_COMPLETED)

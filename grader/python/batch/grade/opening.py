@@ -33,7 +33,7 @@ UNFINISHED = (
 )  # reasons that also occur if a part is still being written
 
 
-def why_nothing(files: Sequence[str], others: Sequence[str], settings: Settings, empty: bool) -> str:
+def explain_nothing_to_grade(files: Sequence[str], others: Sequence[str], settings: Settings, empty: bool) -> str:
     """Return the reason why none of these files is graded. `others`: names of files that were not read."""
     sources = list_sources(files)
     stage = f"{settings.wanted()[0]}.cu"
@@ -51,7 +51,7 @@ def list_sources(files: Sequence[str]) -> list[str]:
     return sorted(name for name in files if name.endswith((".cu", ".cpp")))
 
 
-def tell_how_to_choose(stages: Sequence[str], entries: Sequence[Path]) -> list[str]:
+def explain_how_to_choose(stages: Sequence[str], entries: Sequence[Path]) -> list[str]:
     """Return a note on stages with several files, if no time shows which file is the newest."""
     if not stages:
         return []
@@ -117,8 +117,8 @@ def open_submission(submission: Submission, settings: Settings) -> Opened:
         opened.picked, opened.notes, ties = pick_stages(
             contents.files, settings.lab, settings.wanted(), read_starters(settings)
         )
-        opened.notes += tell_how_to_choose(ties, submission.entries)
-        opened.notes += tell_kit(opened.released, settings.wanted())
+        opened.notes += explain_how_to_choose(ties, submission.entries)
+        opened.notes += describe_kit(opened.released, settings.wanted())
         if not opened.picked:
             opened.status, opened.detail = judge_nothing(opened, contents, settings)
         opened.notes += [f"{show_path(name)} was not read: {why}" for name, why in contents.refused[:MOST_REFUSED]]
@@ -136,13 +136,13 @@ def find_released(files: Sequence[File], lab: str) -> Released | None:
         if PurePosixPath(file.name).name != MANIFEST:
             continue
         with contextlib.suppress(ValueError, RecursionError):
-            said = json.loads(file.content)
-            if is_manifest(said) and said["lab"] == lab:
-                return Released(said["kit"], tuple(said["stages"]))
+            manifest = json.loads(file.content)
+            if is_manifest(manifest) and manifest["lab"] == lab:
+                return Released(manifest["kit"], tuple(manifest["stages"]))
     return None
 
 
-def tell_kit(released: Released | None, wanted: Sequence[str]) -> list[str]:
+def describe_kit(released: Released | None, wanted: Sequence[str]) -> list[str]:
     """Return a note on stages that are graded although the student's kit does not have them, by its manifest."""
     missing = [stage for stage in wanted if released and stage not in released.stages]
     if not released or not missing:
@@ -152,15 +152,15 @@ def tell_kit(released: Released | None, wanted: Sequence[str]) -> list[str]:
     return [f"It comes from {kit}, which has only {have} that are graded. The kit lacks {name_some(missing)}."]
 
 
-def is_manifest(said: object) -> bool:
+def is_manifest(manifest: object) -> bool:
     """Return whether this is what `make submit` writes; a student can hand in anything."""
     return (
-        isinstance(said, dict)
-        and isinstance(kit := said.get("kit"), int)
+        isinstance(manifest, dict)
+        and isinstance(kit := manifest.get("kit"), int)
         and 0 <= kit < MOST_KIT
-        and isinstance(stages := said.get("stages"), list)
+        and isinstance(stages := manifest.get("stages"), list)
         and all(isinstance(stage, str) for stage in stages)
-        and isinstance(said.get("lab"), str)
+        and isinstance(manifest.get("lab"), str)
     )
 
 
@@ -186,7 +186,7 @@ def judge_nothing(opened: Opened, contents: Contents, settings: Settings) -> tup
     """Return the status of a hand-in without a stage's file, and the reason."""
     if contents.refused and not list_sources(opened.files):
         return "archive_refused", describe_refusal(contents.refused.pop(0)[1])
-    return "nothing_to_grade", why_nothing(
+    return "nothing_to_grade", explain_nothing_to_grade(
         opened.files, contents.ignored, settings, contents.is_empty and not contents.files
     )
 

@@ -52,8 +52,9 @@ def found_most(labs: Sequence[str], own: str) -> str:
 
 def require_released(submissions: Path, opened: Sequence[tuple[Submission, Opened]], settings: Settings) -> None:
     """Raise UserError if more than half of the hand-ins with code come from one kit with fewer stages of the lab than
-    would be graded, and the command does not say which stages to grade. Where more than FEW name the kit, those count
-    too that name none and have no file of the other stages. Forged or old ones stop nothing if they are few."""
+    would be graded, and the command does not say which stages to grade. If more than FEW hand-ins name the kit,
+    hand-ins that name no kit and have no file of the other stages count as well. A few forged or old hand-ins
+    therefore stop nothing."""
     hand_ins = sum(bool(one.picked or one.released) for _, one in opened)
     kits = Counter(one.released for _, one in opened if one.released)
     if settings.stage or settings.upto or not kits:

@@ -26,7 +26,7 @@ from pathlib import Path, PurePosixPath
 from typing import Literal
 
 from grader.python.batch.ingest import tar
-from grader.python.batch.ingest.names import original_name, says_student
+from grader.python.batch.ingest.names import is_course_systems_name, original_name
 from grader.python.batch.ingest.times import past_time
 from grader.python.journal.quiz import ANSWERS
 
@@ -369,7 +369,7 @@ def check_tar_member(member: tar.Member) -> None:
 def is_hidden(name: str) -> bool:
     """Return whether a name is one that the operating system creates; students do not hand in such files. A course
     system's name may begin with a dot, too, because it begins with the name of a person or a group, such as .NET."""
-    return name.startswith((".", "__MACOSX")) and (name.startswith("._") or not says_student(name))
+    return name.startswith((".", "__MACOSX")) and (name.startswith("._") or not is_course_systems_name(name))
 
 
 def is_journal(name: str) -> bool:

@@ -116,7 +116,7 @@ def is_mark(character: str) -> bool:
 
 
 def to_ascii(word: str) -> str:
-    """Return a word without accents on Latin letters; other scripts' marks tell words apart."""
+    """Return a word without accents on Latin letters; other scripts' marks distinguish words."""
     plain = ""
     for c in unicodedata.normalize("NFD", word.translate(SPELT)):
         plain += "" if unicodedata.category(c) == "Mn" and plain[-1:].isascii() else c
@@ -129,7 +129,7 @@ def fits(ours: Sequence[str], theirs: Sequence[str]) -> bool:
         return True
     if max(len(ours), len(theirs)) > MOST_WORDS:
         return sorted("".join(ours)) == sorted("".join(theirs))
-    if is_made_of("".join(ours), tuple(theirs)) or is_made_of("".join(theirs), tuple(ours)):
+    if consists_of("".join(ours), tuple(theirs)) or consists_of("".join(theirs), tuple(ours)):
         return True
     return len(theirs) == 1 < len(ours) and is_around(
         theirs[0], tuple(ours)
@@ -151,10 +151,10 @@ def has_words(some: Sequence[str], of: Sequence[str]) -> bool:
 
 
 @lru_cache(maxsize=10_000)
-def is_made_of(text: str, words: tuple[str, ...]) -> bool:
+def consists_of(text: str, words: tuple[str, ...]) -> bool:
     """Return whether a text consists of some of the words, each at most once, in any order."""
     return not text or any(
-        text.startswith(word) and is_made_of(text.removeprefix(word), without(words, word)) for word in words
+        text.startswith(word) and consists_of(text.removeprefix(word), without(words, word)) for word in words
     )
 
 

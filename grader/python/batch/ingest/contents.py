@@ -76,26 +76,26 @@ def pick_stages(
         if beside := sorted(show_path(file.name) for file in others if file.places == one.places):
             notes.append(f"{show_path(one.name)} was graded, and not {name_some(beside)}")
         elsewhere = [file for file in others if file.places != one.places]
-        why = tell_choice(one, elsewhere, lab)
+        why = explain_choice(one, elsewhere, lab)
         ties += [stage] if why == TIE else []
         if places := tuple(sorted({show_place(file) for file in elsewhere})):
             unused.setdefault((show_place(one), why, places), []).append(stage)
     for (place, why, places), of_stages in unused.items():
         notes.append(f"{name_some(of_stages)} from {place}: {why}. Not used: {name_some(places)}")
-    notes += tell_places(best)
-    notes += tell_names(best, stages)
-    notes += tell_untouched(best, starters or {})
+    notes += describe_sources(best)
+    notes += describe_names(best, stages)
+    notes += note_unchanged_starters(best, starters or {})
     return {stage: file.content for stage, file in best.items()}, notes, ties
 
 
 def find_named(files: Sequence[File], called: Sequence[PurePosixPath], stage: str, stages: Sequence[str]) -> list[File]:
     """Return the files with the stage's name in the clearest form that occurs. `called`: the files' own names."""
-    forms = [how_called(name, stage, stages) for name in called]
+    forms = [rank_name_match(name, stage, stages) for name in called]
     clearest = min((form for form in forms if form is not None), default=None)
     return [file for file, form in zip(files, forms, strict=True) if form is not None and form == clearest]
 
 
-def how_called(called: PurePosixPath, stage: str, stages: Sequence[str]) -> int | None:
+def rank_name_match(called: PurePosixPath, stage: str, stages: Sequence[str]) -> int | None:
     """Return how clearly a file's own name is a stage's; None if it is not. 0: exactly, or with _1; 1: with another
     ending; 2: with other signs between the words, or words before or after it; 3: the stage's number alone."""
     stem, ending, stage = called.stem.casefold(), called.suffix.casefold(), stage.casefold()
@@ -142,7 +142,7 @@ def around(file: File) -> tuple[str, ...]:
     return () if file.places == (file.name,) else file.places
 
 
-def tell_choice(best: File, elsewhere: Sequence[File], lab: str) -> str:
+def explain_choice(best: File, elsewhere: Sequence[File], lab: str) -> str:
     """Return why a file counts before the others."""
     rivals = [file for file in elsewhere if not lies_beside(best, file)]
     if any(order_of(file, lab) == order_of(best, lab) for file in rivals):
@@ -155,7 +155,7 @@ def lies_beside(one: File, other: File) -> bool:
     return len(around(one)) < len(around(other)) and around(other)[: len(around(one))] == around(one)
 
 
-def tell_places(best: Mapping[str, File]) -> list[str]:
+def describe_sources(best: Mapping[str, File]) -> list[str]:
     """Return a remark on which stages come from where, if not all of them come from one place."""
     places: dict[str, list[str]] = {}
     for stage, file in best.items():
@@ -165,17 +165,17 @@ def tell_places(best: Mapping[str, File]) -> list[str]:
     )
 
 
-def tell_names(best: Mapping[str, File], stages: Sequence[str]) -> list[str]:
+def describe_names(best: Mapping[str, File], stages: Sequence[str]) -> list[str]:
     """Return a remark for each file whose name is not its stage's."""
     called = {stage: PurePosixPath(file_name(file.name)) for stage, file in best.items()}
     return [
         f"{show_path(name.name)} was used as {stage}.cu."
         for stage, name in called.items()
-        if how_called(name, stage, stages)
+        if rank_name_match(name, stage, stages)
     ]
 
 
-def tell_untouched(best: Mapping[str, File], starters: Mapping[str, bytes]) -> list[str]:
+def note_unchanged_starters(best: Mapping[str, File], starters: Mapping[str, bytes]) -> list[str]:
     """Return a remark for each stage whose file is the starter."""
     return [f"{stage} is still the starter." for stage, file in best.items() if is_starter(file, starters.get(stage))]
 

@@ -15,7 +15,7 @@ def raise_if_full(folder: Path, error: OSError | None = None) -> None:
     """Raise DiskFullError if the disk is full and MovedError if the folder does not exist, so that no submission is
     blamed for it."""
     if not folder.is_dir():
-        raise MovedError(tell_moved(folder))
+        raise MovedError(describe_moved_folder(folder))
     full = error is not None and error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
     if full or shutil.disk_usage(folder).free < LEAST_FREE_BYTES:
         raise DiskFullError(
@@ -31,7 +31,7 @@ class MovedError(UserError):
     """The batch's folder was moved or deleted during a command. No submission is at fault."""
 
 
-def tell_moved(folder: Path) -> str:
+def describe_moved_folder(folder: Path) -> str:
     """Return what happened to a batch's folder, and what to do."""
     return (
         f"{folder} was moved or deleted while this command ran. If you still have it, delete what was written here "

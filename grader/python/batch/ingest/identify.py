@@ -11,9 +11,10 @@ from grader.python.batch.ingest.notes import OF_GROUP, Note, has_kind, kind_of, 
 from grader.python.batch.ingest.roster import (
     Student,
     alias_key,
+    can_have_name,
+    describe_shared_name,
     has_name,
     ids_by_form,
-    may_be_called,
     names_of_one,
     split_team,
     squeeze,
@@ -22,7 +23,6 @@ from grader.python.batch.ingest.roster import (
     students_by_alias,
     students_by_group,
     students_of_names,
-    tell_doubles,
 )
 from grader.python.batch.ingest.submission import MOODLE, WORKSHEET, Earlier, Submission
 
@@ -50,7 +50,7 @@ def identify(found: Sequence[Submission], roster: Sequence[Student], earlier: Se
     earlier = [one for one in earlier if not {one.called, one.key} & current]
     unknown = [one for one in found if not one.own and "other_name" not in map(kind_of, one.notes)]
     identify_by_name(unknown, found, roster, earlier)
-    note_doubles(unknown, roster)
+    note_shared_names(unknown, roster)
     if roster:
         for submission in found:
             submission.notes += [] if submission.own else [make_note("not_on_roster")]
@@ -69,8 +69,8 @@ def identify_by_group(found: Sequence[Submission], roster: Sequence[Student]) ->
         if (team := groups.get(name)) and name not in names:
             assign(submission, team, certain=True)
             use_worksheet(submission, team)
-            said = f"For the group {submission.called}" if len(team) > MOST_LISTED else f"For {join_ids(team)}"
-            submission.notes.append(Note(f"{said}, as Moodle's worksheet says.", OF_GROUP))
+            beginning = f"For the group {submission.called}" if len(team) > MOST_LISTED else f"For {join_ids(team)}"
+            submission.notes.append(Note(f"{beginning}, as Moodle's worksheet says.", OF_GROUP))
             submission.team = ""  # the worksheet says who is in the group
             assigned.append(submission)
     return assigned
@@ -90,19 +90,19 @@ def identify_by_number(found: Sequence[Submission], roster: Sequence[Student]) -
     numbers = {number: student for student in roster for number in student.numbers}
     pairs = [(one, numbers[one.key], one.name) for one in found if one.key in numbers]
     names = squeezed_names(roster)
-    agreed = [may_be_called(student, name, names) for _, student, name in pairs]
+    agreed = [can_have_name(student, name, names) for _, student, name in pairs]
     differing = [pair for pair, fits in zip(pairs, agreed, strict=True) if fits is False]
     misfit = len(differing) > max(FEW, agreed.count(True))
     for (submission, student, name), fits in zip(pairs, agreed, strict=True):
         if misfit:
             submission.claim = student.id if has_name(student, name) else ""
         elif fits is False:
-            submission.notes.append(make_note("other_name", f" {tell_names(submission, student)} {HOW_TO_AGREE}"))
+            submission.notes.append(make_note("other_name", f" {describe_names(submission, student)} {HOW_TO_AGREE}"))
         else:
             assign(submission, [student], certain=True)
             use_worksheet(submission, [student])
     if misfit:
-        rest = f" for {len(differing)} of {len(pairs)} the names differ, such as: {tell_names(*differing[0][:2])}"
+        rest = f" for {len(differing)} of {len(pairs)} the names differ, such as: {describe_names(*differing[0][:2])}"
         differing[0][0].notes.append(make_note("other_numbers", f"{rest} {HOW_TO_NUMBER}"))
     known = students_by_alias(roster)
     for submission in found:
@@ -110,7 +110,7 @@ def identify_by_number(found: Sequence[Submission], roster: Sequence[Student]) -
             submission.claim = submission.key
 
 
-def tell_names(submission: Submission, student: Student) -> str:
+def describe_names(submission: Submission, student: Student) -> str:
     """Return a sentence with both names of a number: the roster's and the hand-in's."""
     return f"{submission.called} is {student.name} on the roster, and {submission.name} here."
 
@@ -165,13 +165,15 @@ def identify_by_name(
         submission.notes.append(make_note("same_name", rest))
 
 
-def note_doubles(unknown: Sequence[Submission], roster: Sequence[Student]) -> None:
+def note_shared_names(unknown: Sequence[Submission], roster: Sequence[Student]) -> None:
     """Add a remark to each submission whose name several students of the roster have."""
     students = students_of_names(roster)
     for submission in unknown:
         doubles = next((students[name] for name in as_claimed(submission.name) if name in students), [])
         if len(doubles) > 1 and not submission.claim:
-            rest = f" {submission.called} is not assigned. {tell_doubles(submission.name, doubles)} {HOW_TO_TELL}"
+            rest = (
+                f" {submission.called} is not assigned. {describe_shared_name(submission.name, doubles)} {HOW_TO_TELL}"
+            )
             submission.notes.append(make_note("same_name", rest))
 
 
@@ -203,8 +205,8 @@ def credit_partners(found: Sequence[Submission], roster: Sequence[Student], earl
                 "logins, give a second roster that has logins."
             )
         if team and not {student.id for student in team} & set(submission.own):
-            said = " and ".join(student.id for student in team)
-            rest = f" {said}, and not {submission.key}, who handed it in."
+            students_ids = " and ".join(student.id for student in team)
+            rest = f" {students_ids}, and not {submission.key}, who handed it in."
             submission.notes.append(make_note("names_others", rest))
             continue
         submission.group = [student.id for student in team]

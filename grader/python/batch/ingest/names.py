@@ -116,7 +116,7 @@ def list_readings(name: str, systems: Sequence[System] = SYSTEMS) -> list[Readin
     return [reading for system in systems for reading in system(name)]
 
 
-def says_student(name: str) -> bool:
+def is_course_systems_name(name: str) -> bool:
     """Return whether a course system could have made a name."""
     return bool(list_readings(name))
 
@@ -169,9 +169,9 @@ def lab_in_name(path: Path) -> str:
     return match["lab"].lower() if match else ""
 
 
-def says_whose(name: str) -> bool:
+def is_hand_in_name(name: str) -> bool:
     """Return whether a course system or `make submit` gave a file or folder its name."""
-    return says_student(name) or bool(SUBMITTED.fullmatch(name))
+    return is_course_systems_name(name) or bool(SUBMITTED.fullmatch(name))
 
 
 def show_name(path: Path) -> str:

@@ -276,8 +276,8 @@ def main() -> None:
         contents, error = Contents(), str(broken)
     files = [(file.name, len(file.content), file.time_s, file.places) for file in contents.files]
     refused = [(name, refused.reason, refused.detail) for name, refused in contents.refused]
-    said = {"error": error, "files": files, "refused": refused, "is_empty": contents.is_empty}
-    header = json.dumps(said | {"ignored": contents.ignored})
+    answer = {"error": error, "files": files, "refused": refused, "is_empty": contents.is_empty}
+    header = json.dumps(answer | {"ignored": contents.ignored})
     sys.stdout.buffer.write(header.encode() + b"\n")
     for file in contents.files:
         sys.stdout.buffer.write(file.content)

@@ -55,7 +55,7 @@ def squeeze(name: str) -> str:
     return "".join(words_of(name)).replace("_", "")
 
 
-def may_be_called(student: Student, name: str, roster_names: Set[str]) -> bool | None:
+def can_have_name(student: Student, name: str, roster_names: Set[str]) -> bool | None:
     """Return whether a course system's name can be that of the student with its number; None if they cannot be
     compared. Another student's name cannot. `roster_names`: squeezed_names() of the roster."""
     agreed = agree(student.name, name)
@@ -82,7 +82,7 @@ def students_of_names(roster: Sequence[Student]) -> dict[str, list[Student]]:
     return students
 
 
-def tell_doubles(name: str, students: Sequence[Student]) -> str:
+def describe_shared_name(name: str, students: Sequence[Student]) -> str:
     """Return a sentence on several students with one name."""
     count = COUNTS.get(len(students), str(len(students)))
     return f"{count} students are called {name}: {', '.join(student.id for student in students)}."

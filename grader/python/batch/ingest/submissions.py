@@ -156,13 +156,13 @@ def give_keys(found: Sequence[Submission], earlier: Sequence[Earlier], ids: Set[
     taken: set[str] = set()
     owners = {one.key: one.called for one in earlier}
     for submission in sorted(found, key=lambda one: (not one.own, one.own, one.called)):
-        while submission.key in taken or (not submission.own and is_of_another(submission, owners, ids)):
+        while submission.key in taken or (not submission.own and belongs_to_another_student(submission, owners, ids)):
             submission.key += ANOTHER
         submission.members = submission.members if submission.own else [submission.key]
         taken.add(submission.key)
     return found
 
 
-def is_of_another(submission: Submission, owners: Mapping[str, str], ids: Set[str]) -> bool:
+def belongs_to_another_student(submission: Submission, owners: Mapping[str, str], ids: Set[str]) -> bool:
     """Return whether a submission's key is an id of the roster, or the key of another student's earlier submission."""
     return submission.key in ids or owners.get(submission.key, submission.called) != submission.called

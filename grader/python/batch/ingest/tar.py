@@ -73,7 +73,7 @@ class Content:
 
 def read_members(stream: Stream) -> Iterator[tuple[Member, Content]]:
     """Yield each member with its content, in their order. Raises TarError, EOFError."""
-    said: dict[str, str] = {}  # values from the headers before the member, by pax keyword
+    values: dict[str, str] = {}  # values from the headers before the member, by pax keyword
     headers = 0
     while (block := read_exactly(stream, BLOCK)) and block.strip(b"\0"):
         member = parse_header(block)
@@ -81,13 +81,13 @@ def read_members(stream: Stream) -> Iterator[tuple[Member, Content]]:
             headers += 1
             if headers > MOST_HEADERS:
                 raise TarError
-            said |= read_extension(stream, member)
+            values |= read_extension(stream, member)
             continue
         more = member.kind == SPARSE and block[482]  # whether more of GNU's map of the holes follows
         while more:
             more = read_whole(stream, BLOCK)[504]
-        member = complete(member, said)
-        said, headers = {}, 0
+        member = complete(member, values)
+        values, headers = {}, 0
         content = Content(stream, 0 if member.kind in WITHOUT_CONTENT else member.size)
         padding = -content.left % BLOCK
         yield member, content
@@ -176,12 +176,12 @@ def parse_pax(content: bytes) -> dict[str, str]:
     return records
 
 
-def complete(member: Member, said: dict[str, str]) -> Member:
+def complete(member: Member, values: dict[str, str]) -> Member:
     """Return the member with the values of the headers before it. Raises TarError if a header's size is invalid."""
-    is_sparse = member.is_file() and any(key.startswith("GNU.sparse.") for key in said)
+    is_sparse = member.is_file() and any(key.startswith("GNU.sparse.") for key in values)
     kind = SPARSE if is_sparse else member.kind
-    name = said.get("path", member.name)
-    size, time_s = said.get("size", ""), said.get("mtime", "")
+    name = values.get("path", member.name)
+    size, time_s = values.get("size", ""), values.get("mtime", "")
     if size and not (size.isascii() and size.isdigit() and len(size) < 20):
         raise TarError
     try:

@@ -50,7 +50,7 @@ from grader.python.batch.ingest.archive import (
     show,
 )
 from grader.python.batch.ingest.disk import raise_if_full
-from grader.python.batch.ingest.names import read_system_name, says_whose
+from grader.python.batch.ingest.names import is_hand_in_name, read_system_name
 from grader.python.common.console import UserError, read_json, say
 
 FOLDER = "handed-in"
@@ -160,7 +160,7 @@ def hand_in_depth(members: Iterable[Member]) -> int:
     """Return how many parts of a name identify a file's hand-in: one, or two if the first part is a folder that holds
     all hand-ins. Raises RefusedError."""
     tops = {top for member in members if (top := top_of(member)) and not is_hidden(top)}
-    return 1 if len(tops) != 1 or says_whose(next(iter(tops))) else 2
+    return 1 if len(tops) != 1 or is_hand_in_name(next(iter(tops))) else 2
 
 
 def top_of(member: Member) -> str:
@@ -241,7 +241,7 @@ def take(member: Member, unpacked: Unpacked) -> None:
     count towards the limits of the other files, and are left out without a remark. Raises OSError, and RefusedError if
     the whole archive is refused."""
     parts = split_name(member.name)
-    of_system = bool(parts) and says_whose(parts[0])
+    of_system = bool(parts) and is_hand_in_name(parts[0])
     hand_in = "/".join(parts[: unpacked.depth])
     kind = kind_in(parts, unpacked.depth)
     needed = len(parts) <= unpacked.depth or kind != "ignored"
@@ -351,19 +351,19 @@ def find_hand_ins(folder: Path, lab: str) -> Path:
     """Return the folder itself, or the only folder in it if that one contains hand-ins: a name by a course system or
     `make submit`, or two archives or folders that are not parts of one student's work. Other files do not matter."""
     tops = visible(folder)
-    if len(tops) != 1 or not tops[0].is_dir() or says_whose(tops[0].name):
+    if len(tops) != 1 or not tops[0].is_dir() or is_hand_in_name(tops[0].name):
         return folder
     inside = visible(tops[0])
     parts = (lab, *OWN_PARTS)
     whole = [path for path in inside if path.name not in parts and (path.is_dir() or is_archive(path.name))]
-    return tops[0] if len(whole) > 1 or any(says_whose(path.name) for path in inside) else folder
+    return tops[0] if len(whole) > 1 or any(is_hand_in_name(path.name) for path in inside) else folder
 
 
 def find_extracted(folder: Path) -> Path:
     """Return the folder itself, or the only folder in it if that one contains names of several students by a course
     system, as after "extract here". The parts of one student's work in a folder of its own have no such names."""
     tops = visible(folder)
-    if len(tops) != 1 or tops[0].is_symlink() or not tops[0].is_dir() or says_whose(tops[0].name):
+    if len(tops) != 1 or tops[0].is_symlink() or not tops[0].is_dir() or is_hand_in_name(tops[0].name):
         return folder
     ids = {name["id"] for path in visible(tops[0]) if (name := read_system_name(path.name))}
     return tops[0] if len(ids) > 1 else folder
@@ -372,7 +372,7 @@ def find_extracted(folder: Path) -> Path:
 def find_sign_of_one_student(folder: Path, lab: str) -> str:
     """Return a name that is at the top of the archive only if one student made it; empty if there is none."""
     tops = sorted(visible(folder))
-    if any(says_whose(top.name) for top in tops):
+    if any(is_hand_in_name(top.name) for top in tops):
         return ""
     folders = [top for top in tops if top.name == lab or (top / MANIFEST).is_file()]
     files = [top for top in tops if top.name == MANIFEST or top.name.endswith(".cu")]

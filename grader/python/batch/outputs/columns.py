@@ -142,15 +142,15 @@ def compare_with_canvas(column: str, theirs: float, ours: float) -> list[str]:
 def compare_with_moodle(column: str, theirs: float, ours: float, above: Sequence[str]) -> list[str]:
     """State what to do if Moodle's maximum, in that column, differs from ours. `above` are the students whose grades
     exceed Moodle's maximum."""
-    said = []
+    sentences = []
     if abs(theirs - ours) >= 0.005:
-        said.append(
+        sentences.append(
             f"The column '{column}' has the maximum {show_points(theirs)}, but the maximum here is "
             f"{show_points(ours)}. Set the assignment's maximum grade to {show_points(ours)} in Moodle before the "
             "import."
         )
     if above:
-        said.append(
+        sentences.append(
             f"Moodle omits grades above its maximum, {show_points(theirs)}, but not their feedback: {', '.join(above)}."
         )
-    return said
+    return sentences

@@ -91,9 +91,9 @@ def members_of(rows: Sequence[Row]) -> set[str]:
 
 def make_remarks(remarks: Sequence[Remark], notes: Sequence[str], names: Mapping[str, str]) -> Html:
     """Return the section with the submissions to review first."""
-    said = [tag("p", note, class_="note") for note in notes]
+    paragraphs = [tag("p", note, class_="note") for note in notes]
     if not remarks:
-        return tag("section", tag("h2", "Review these first"), *said, tag("p", "Nothing stands out."))
+        return tag("section", tag("h2", "Review these first"), *paragraphs, tag("p", "Nothing stands out."))
     listed = first_of_each_rank(remarks)
     shown, rest = listed[:FIRST_REMARKS], listed[FIRST_REMARKS:]
     more = None
@@ -103,7 +103,7 @@ def make_remarks(remarks: Sequence[Remark], notes: Sequence[str], names: Mapping
         more = tag("details", tag("summary", words), make_remarks_table(rest, names))
     side_by_side = tag("a", "Similar files side by side", href=SIMILAR)
     caption = tag("p", "These are hints, not verdicts; no points depend on them. ", side_by_side, ".", class_="caption")
-    return tag("section", tag("h2", "Review these first"), *said, make_remarks_table(shown, names), more, caption)
+    return tag("section", tag("h2", "Review these first"), *paragraphs, make_remarks_table(shown, names), more, caption)
 
 
 def first_of_each_rank(remarks: Sequence[Remark]) -> list[Remark]:

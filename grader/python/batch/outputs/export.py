@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from grader.python.batch.outputs.formats import ONE_REPORT, github_log
-from grader.python.batch.outputs.gradebooks import GRADEBOOKS, canvas, compare_maxima, moodle, tell_new
+from grader.python.batch.outputs.gradebooks import GRADEBOOKS, canvas, compare_maxima, moodle, warn_of_new_column
 from grader.python.batch.outputs.rows import Entry
 from grader.python.common.console import UserError, make_parser, read_text, run_command, say_error, write_document
 from grader.python.common.report import Report, read_report
@@ -42,15 +42,15 @@ def export_gradebook(entries: Sequence[Entry], wanted: str, options: argparse.Na
     gradebook = read_text(options.gradebook) if options.gradebook else ""
     if wanted == "canvas":
         text, unknown = canvas(entries, gradebook, options.title)
-        for sentence in tell_new(entries, gradebook, options.title):
+        for sentence in warn_of_new_column(entries, gradebook, options.title):
             say_error(sentence)
     else:
         text, unknown = moodle(entries, gradebook)
     write_document(text, options.output)
-    misfits = compare_maxima(entries, wanted, gradebook, options.title)
-    for sentence in [*remarks(entries, unknown), *misfits]:
+    maximum_warnings = compare_maxima(entries, wanted, gradebook, options.title)
+    for sentence in [*remarks(entries, unknown), *maximum_warnings]:
         say_error(sentence)
-    return 1 if unknown or misfits else 0
+    return 1 if unknown or maximum_warnings else 0
 
 
 def remarks(entries: Sequence[Entry], unknown: Sequence[str]) -> list[str]:

@@ -16,7 +16,7 @@ from grader.python.batch.grade.journals import JOURNAL
 from grader.python.batch.grade.judge import hide_folders
 from grader.python.batch.ingest.notes import is_for_instructor
 from grader.python.batch.outputs.report_page import make_page
-from grader.python.batch.outputs.report_text import hide_names, tell_report
+from grader.python.batch.outputs.report_text import describe_report, hide_names
 from grader.python.batch.policy.lateness import LATE_MARK, read_near
 from grader.python.batch.policy.points import Final, leave_out
 from grader.python.batch.store.database import Database
@@ -94,18 +94,18 @@ def write_feedback(target: Path, database: Database, row: Row, finals: list[Fina
     """Write index.html, feedback.txt and report.json of a submission to the folder `target`. Without a grade, there is
     no report.json."""
     remarks, sums = describe_submission(row, finals), sum_up(finals)
-    said = list(map(show_text, [*remarks, *sums]))
+    sentences = list(map(show_text, [*remarks, *sums]))
     below = join(*(tag("p", remark, class_="note") for remark in remarks), link_journal(target))
     if row.grade is None:
         (target / "report.json").unlink(missing_ok=True)  # of an earlier hand-in
-        write_atomically(target / "feedback.txt", "\n".join([*said, ""]))
+        write_atomically(target / "feedback.txt", "\n".join([*sentences, ""]))
         write_atomically(target / "index.html", make_remarks_page(sums, below))
         return
     redacted = redact(json.loads(database.report(row.grade)), kept_settings(database).folders())
     report = leave_out(from_json(Report, redacted, ""), finals[0].without)
     write_atomically(target / "report.json", json.dumps(redacted, indent=1) + "\n")
-    opening = [*said, "", *(["The code:", ""] if sums else [])] if said else []
-    write_atomically(target / "feedback.txt", "\n".join([*opening, tell_report(report)]))
+    opening = [*sentences, "", *(["The code:", ""] if sums else [])] if sentences else []
+    write_atomically(target / "feedback.txt", "\n".join([*opening, describe_report(report)]))
     write_atomically(target / "index.html", make_page([report], more=below, sums=sums))
 
 
@@ -117,8 +117,8 @@ def describe_submission(row: Row, finals: list[Final]) -> list[str]:
     if row.status not in ("", "graded", "missing_stages", "judge_error") and row.detail:
         remarks.append(row.detail)
     remarks += [note for note in row.notes if not is_for_instructor(note)]
-    remarks += map(tell_comment, row.comments)
-    remarks += [words for final in finals for words in tell_use(final)]
+    remarks += map(describe_comment, row.comments)
+    remarks += [words for final in finals for words in describe_counting_submission(final)]
     decided = [decisions(final) for final in finals if final.counts]
     remarks += [words for words in decided[0] if all(words in others for others in decided)] if decided else []
     if any(words != decided[0] for words in decided):
@@ -126,7 +126,7 @@ def describe_submission(row: Row, finals: list[Final]) -> list[str]:
     return remarks
 
 
-def tell_comment(comment: Comment) -> str:
+def describe_comment(comment: Comment) -> str:
     """Return a comment with its line of code."""
     old = " of an earlier hand-in" if comment.is_old else ""
     code = f" `{comment.code}`:" if comment.code else ""  # the line may be empty
@@ -146,7 +146,7 @@ def make_remarks_page(sums: list[str], below: Html) -> str:
     return make_document("Not graded", join(tag("header", tag("h1", "Lab report"), *leads), below))
 
 
-def tell_use(final: Final) -> list[str]:
+def describe_counting_submission(final: Final) -> list[str]:
     """Return a sentence on which of a student's several submissions counts."""
     if not final.counts:
         return [f"For {final.student}, {'another' if final.by_points else 'a later'} submission counts instead."]
@@ -157,17 +157,17 @@ def tell_use(final: Final) -> list[str]:
 def decisions(final: Final) -> list[str]:
     """Return sentences on lateness, points given by hand and overrides for one student."""
     words = [f"Not counted for any student: {' and '.join(final.without)} points."] if final.without else []
-    words += tell_late(final)
+    words += describe_late_hand_in(final)
     words += [
-        " ".join(filter(None, [tell_item(item, most, final.given.get(item)), final.levels.get(item)]))
+        " ".join(filter(None, [describe_item(item, most, final.given.get(item)), final.levels.get(item)]))
         for item, most in sorted(final.items.items())
     ]
     if final.override:
         words.append("Points were set by hand.")  # gradebook.csv has the reason
-    return [said for said in words if said]
+    return [sentence for sentence in words if sentence]
 
 
-def tell_late(final: Final) -> list[str]:
+def describe_late_hand_in(final: Final) -> list[str]:
     """Return a sentence with the time of a late hand-in, its source, the due date, and the cost of lateness. Both times
     are in the due date's own time zone."""
     if not final.lateness.days or not final.due:
@@ -175,14 +175,14 @@ def tell_late(final: Final) -> list[str]:
     handed_in = read_near(final.row.handed_in, final.due).astimezone(final.due.tzinfo)
     at, due = (f"{time:%Y-%m-%d %H:%M:%S}" for time in (handed_in, final.due))
     when = "by" if final.lateness.by == LATE_MARK else f"at {at}, as"  # the mark alone has no time
-    says = "" if final.lateness.by == LATE_MARK else " says"
+    verb = "" if final.lateness.by == LATE_MARK else " says"
     return [
         f"Handed in {plural(final.lateness.days, 'day')} late, where each day begun counts: {when} {final.lateness.by}"
-        f"{says}, and due at {due} ({final.due:%Z}). {show_points(final.penalty)} points less."
+        f"{verb}, and due at {due} ({final.due:%Z}). {show_points(final.penalty)} points less."
     ]
 
 
-def tell_item(item: str, most: float, given: float | None) -> str:
+def describe_item(item: str, most: float, given: float | None) -> str:
     """Return a sentence on points given by hand; empty for a bonus that was not given."""
     if given is None:
         return f"{item}: no points yet, of {show_points(most)}." if most else ""

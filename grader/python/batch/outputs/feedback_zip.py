@@ -115,7 +115,7 @@ def read_feedback(folder: Path, final: Final) -> dict[str, bytes]:
 
 
 def choose_format(attachment: Reading, files: Mapping[str, bytes]) -> tuple[str, bytes]:
-    """Return a file's name and content in the format that the name of the student's attachment says."""
+    """Return a file's name and content in the format that the name of the student's attachment implies."""
     name = original_name(attachment.file).lower()
     if name.endswith(".zip"):
         return "feedback.zip", pack_zip(files)

@@ -15,7 +15,13 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from grader.python.batch.outputs.report_text import hidden_names, hide_names, tell_report, tell_stage, tell_total
+from grader.python.batch.outputs.report_text import (
+    describe_report,
+    describe_stage,
+    describe_total,
+    hidden_names,
+    hide_names,
+)
 from grader.python.common.console import UserError
 from grader.python.common.documents import show_json, show_texts
 from grader.python.common.markup import show_text
@@ -61,11 +67,11 @@ def gradescope(report: Report) -> str:
         if stage.score:
             test |= {"score": points(stage.score.total), "max_score": points(stage.score.max)}
             test["status"] = "passed" if stage.verdict == "passed" else "failed"
-        tests.append(test | {"output": clip(tell_stage(stage, hidden)), "output_format": "text"})
+        tests.append(test | {"output": clip(describe_stage(stage, hidden)), "output_format": "text"})
     return show_json(
         {
             "score": points(report.total.points),
-            "output": tell_total(report),
+            "output": describe_total(report),
             "output_format": "text",
             "visibility": "visible",
             "tests": tests,
@@ -84,7 +90,7 @@ def autolab(report: Report) -> str:
     """Return the text, a line for Autolab's table of tests, and a last line with the scores: a problem for each
     stage."""
     require_points(report)
-    text = "".join(f"  {line}\n" for line in tell_report(report).splitlines())
+    text = "".join(f"  {line}\n" for line in describe_report(report).splitlines())
     tests: dict[str, dict[str, Any]] = {}
     hidden = hidden_names(report)
     for stage in report.stages:
@@ -125,7 +131,7 @@ def github_tests(stage: StageReport, hidden: Mapping[str, str]) -> list[dict[str
     """Return a test for each decided point of a stage. If the stage has no score or all its points are pending, return
     one test with the status error."""
     about = {"test_code": "", "filename": f"{stage.stage}.cu", "line_no": 0, "duration": 0}
-    text = clip(tell_stage(stage, hidden))
+    text = clip(describe_stage(stage, hidden))
     decided = round(stage.score.max - stage.score.pending) if stage.score else 0
     if not stage.score or (stage.score.pending and not decided):
         return [{"name": name_of(stage), "status": "error", "score": 0, "score_max": 0, "message": text} | about]
@@ -145,14 +151,14 @@ def github_tests(stage: StageReport, hidden: Mapping[str, str]) -> list[dict[str
 
 def github_log(report: Report, token: str) -> str:
     """Return the text for an action's log. Between the lines with the token, the runner ignores commands in it."""
-    return f"::stop-commands::{token}\n{tell_report(report).replace(token, '')}::{token}::\n"
+    return f"::stop-commands::{token}\n{describe_report(report).replace(token, '')}::{token}::\n"
 
 
 def prairielearn(report: Report) -> str:
     """Return results.json with all tests and points; not gradable if nothing could be judged."""
     if not any(stage.score for stage in report.stages):
         return show_json(
-            {"gradable": False, "message": tell_total(report), "format_errors": [clip(tell_report(report))]}
+            {"gradable": False, "message": describe_total(report), "format_errors": [clip(describe_report(report))]}
         )
     most = min(MOST_BYTES, 900_000 // max(len(report.stages), 1))
     tests, hidden = [], hidden_names(report)
@@ -168,7 +174,7 @@ def prairielearn(report: Report) -> str:
                 "points": got,
                 "max_points": of,
                 "message": message,
-                "output": clip(tell_stage(stage, hidden), most),
+                "output": clip(describe_stage(stage, hidden), most),
             }
         )
     share = report.total.points / report.total.max if report.total.max else 0
@@ -176,7 +182,7 @@ def prairielearn(report: Report) -> str:
         {
             "gradable": True,
             "score": round(min(max(share, 0), 1), 6),
-            "message": tell_total(report),
+            "message": describe_total(report),
             "output": "",
             "images": [],
             "tests": tests,

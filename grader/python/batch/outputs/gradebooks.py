@@ -25,7 +25,7 @@ from grader.python.batch.outputs.columns import (
     require_not_canvas,
 )
 from grader.python.batch.outputs.formats import Rows, clip, grade_of, points
-from grader.python.batch.outputs.report_text import tell_report
+from grader.python.batch.outputs.report_text import describe_report
 from grader.python.batch.outputs.rows import Entry, find_rows
 from grader.python.common.console import UserError
 from grader.python.common.markup import show_text
@@ -56,10 +56,10 @@ def canvas(entries: Sequence[Entry], gradebook: str = "", title: str = "") -> tu
     for row in rows[1:]:
         for at in columns_of(rows[0], IDENTITIES):  # students type their names; other cells stay unchanged
             row[at] = defuse(row[at], at == 0)
-    return mark_of(gradebook) + encode_csv(rows), unknown_of(entries, found)
+    return mark_of(gradebook) + encode_csv(rows), list_students_without_row(entries, found)
 
 
-def unknown_of(entries: Sequence[Entry], found: Collection[str]) -> list[str]:
+def list_students_without_row(entries: Sequence[Entry], found: Collection[str]) -> list[str]:
     """Return the students without a row of their own."""
     return sorted({entry.student for entry in entries} - set(found))
 
@@ -75,7 +75,7 @@ def most_of(entries: Sequence[Entry]) -> float:
     return max((entry.report.total.max for entry in entries), default=0.0)
 
 
-def tell_new(entries: Sequence[Entry], gradebook: str, title: str) -> list[str]:
+def warn_of_new_column(entries: Sequence[Entry], gradebook: str, title: str) -> list[str]:
     """Warn if Canvas will create a new assignment because it does not know the column. Raises UserError."""
     if not gradebook:
         return []
@@ -117,7 +117,7 @@ def moodle(entries: Sequence[Entry], gradebook: str = "") -> tuple[str, list[str
     check_same_lab(entries)
     grades = {entry.student: grade_of(entry.report) for entry in check_students(entries)}
     feedback = {
-        entry.student: to_html(clip("\n".join([*entry.remarks, tell_report(entry.report)]))) for entry in entries
+        entry.student: to_html(clip("\n".join([*entry.remarks, describe_report(entry.report)]))) for entry in entries
     }
     if not gradebook:
         rows = [[student, grades[student], feedback[student]] for student in grades if grades[student]]
@@ -137,7 +137,7 @@ def moodle(entries: Sequence[Entry], gradebook: str = "") -> tuple[str, list[str
     for row, theirs in zip(rows, own, strict=True):
         if any(row is one for one in found.values()) and (row[grade] or IDENTIFIER in rows[0]):
             filled.append([theirs[at] if rows[0][at] == IDENTIFIER else row[at] for at in kept])
-    return mark_of(gradebook) + write_csv(filled), unknown_of(entries, found)
+    return mark_of(gradebook) + write_csv(filled), list_students_without_row(entries, found)
 
 
 def to_html(text: str) -> str:

@@ -34,9 +34,8 @@ def make_page(
 ) -> str:
     """Return the whole page.
 
-    `unreadable` contains a message for each file that could not be shown; `more` follows these messages. `sums` are
-    lines
-    that replace the sum of the reports' points.
+    `unreadable` contains a message for each file that could not be shown; `more` follows these messages. The lines
+    `sums` replace the sum of the reports' points.
     """
     title = f"{' and '.join(sorted({report.lab for report in reports})) or 'No lab'}: report"
     problems = [tag("p", message, class_="note bad") for message in unreadable]

@@ -22,21 +22,21 @@ def hidden_names(report: Report) -> dict[str, str]:
     return {check.dataset: A_HIDDEN_DATASET for check in checks if check.hidden and check.dataset}
 
 
-def tell_stage(stage: StageReport, hidden: Mapping[str, str]) -> str:
+def describe_stage(stage: StageReport, hidden: Mapping[str, str]) -> str:
     """Return a stage's verdict, reasons and points as lines, without the names in `hidden`. The output of the student's
     code is never included: on a hidden dataset, it may contain the data."""
     lines = [f"{stage.stage}: {stage.verdict}"]
     if stage.error:
-        lines += [*tell_failure(stage.error), "Not judged; this costs no points."]
+        lines += [*describe_failure(stage.error), "Not judged; this costs no points."]
     if stage.compilation.failure:
-        lines += tell_failure(stage.compilation.failure)
-        lines += tell_log(stage.compilation.log)
-    lines += tell_checks([check for check in stage.checks if not check.hidden])
-    lines += tell_hidden([check for check in stage.checks if check.hidden])
-    lines += tell_findings(stage)
-    lines += tell_time(stage)
+        lines += describe_failure(stage.compilation.failure)
+        lines += describe_log(stage.compilation.log)
+    lines += describe_checks([check for check in stage.checks if not check.hidden])
+    lines += describe_hidden_checks([check for check in stage.checks if check.hidden])
+    lines += describe_findings(stage)
+    lines += describe_time(stage)
     if stage.score:
-        lines += tell_score(stage.score)
+        lines += describe_score(stage.score)
     text = "\n".join(lines)
     if stage.source:
         text = text.replace(stage.source, PurePath(stage.source).name)
@@ -52,7 +52,7 @@ def hide_names(text: str, names: Mapping[str, str]) -> str:
     return re.sub(r"\w+", lambda found: names.get(found[0], found[0]), show_text(text))
 
 
-def tell_failure(failure: Failure) -> list[str]:
+def describe_failure(failure: Failure) -> list[str]:
     """Return the message, the first wrong element, the hint and the cause."""
     lines = [failure.message]
     if failure.place:
@@ -63,36 +63,36 @@ def tell_failure(failure: Failure) -> list[str]:
     return [*lines, f"Cause: {failure.cause}"]
 
 
-def tell_log(log: str) -> list[str]:
+def describe_log(log: str) -> list[str]:
     """Return the beginning of the compiler's log."""
     lines = [line[:MOST_COLUMNS] for line in log.splitlines()]
     more = [f"... and {plural(len(lines) - MOST_LINES, 'more line')}"] if len(lines) > MOST_LINES else []
     return [*lines[:MOST_LINES], *more]
 
 
-def tell_checks(checks: Sequence[Check]) -> list[str]:
+def describe_checks(checks: Sequence[Check]) -> list[str]:
     """Report the number of public datasets that passed, the first that did not, and the others with their causes."""
     ran = [check for check in checks if not check.skipped]
     bad = [check for check in ran if check.verdict != "passed"]
     lines = [f"{len(ran) - len(bad)} of {plural(len(ran), 'public dataset')} passed"] if ran else []
     if bad:
-        lines += [f"{bad[0].dataset}: {bad[0].verdict}", *(tell_failure(bad[0].failure) if bad[0].failure else [])]
-    lines += tell_others(bad)
+        lines += [f"{bad[0].dataset}: {bad[0].verdict}", *(describe_failure(bad[0].failure) if bad[0].failure else [])]
+    lines += describe_other_checks(bad)
     skipped = [check.dataset for check in checks if check.skipped]
     if skipped:
         lines.append(f"Not run here: {', '.join(skipped)}")
     return lines
 
 
-def tell_others(bad: Sequence[Check]) -> list[str]:
+def describe_other_checks(bad: Sequence[Check]) -> list[str]:
     """List the failed datasets except the first by their causes, then explain each cause that differs from the first
     one's."""
     by_cause: dict[str, list[Check]] = {}
     for check in bad:
         by_cause.setdefault(check.failure.cause if check.failure else "", []).append(check)
     names = {cause: ", ".join(one.dataset for one in checks if one is not bad[0]) for cause, checks in by_cause.items()}
-    said = [f"{words} ({cause})" if cause else words for cause, words in names.items() if words]
-    lines = [f"Not passed either: {'; '.join(said)}"] if said else []
+    groups = [f"{words} ({cause})" if cause else words for cause, words in names.items() if words]
+    lines = [f"Not passed either: {'; '.join(groups)}"] if groups else []
     for first in [checks[0] for checks in by_cause.values()][1 : 1 + MOST_FINDINGS]:
         if first.failure:
             lines.append(f"{first.dataset}: {first.failure.message}"[:MOST_COLUMNS])
@@ -100,7 +100,7 @@ def tell_others(bad: Sequence[Check]) -> list[str]:
     return lines
 
 
-def tell_hidden(checks: Sequence[Check]) -> list[str]:
+def describe_hidden_checks(checks: Sequence[Check]) -> list[str]:
     """Report the number of hidden datasets that passed, and the causes of the other failures."""
     ran = [check for check in checks if not check.skipped]
     bad = [check for check in ran if check.verdict != "passed"]
@@ -111,7 +111,7 @@ def tell_hidden(checks: Sequence[Check]) -> list[str]:
     return [f"{len(ran) - len(bad)} of {plural(len(ran), 'hidden dataset')} passed{shown}"]
 
 
-def tell_findings(stage: StageReport) -> list[str]:
+def describe_findings(stage: StageReport) -> list[str]:
     """Return the sanitizer's findings by line."""
     findings = [one for one in stage.check_mode.findings if one.explains] if stage.check_mode else []
     lines = []
@@ -123,7 +123,7 @@ def tell_findings(stage: StageReport) -> list[str]:
     return lines + ([f"... and {plural(more, 'more finding')}: make inspect shows all"] if more > 0 else [])
 
 
-def tell_time(stage: StageReport) -> list[str]:
+def describe_time(stage: StageReport) -> list[str]:
     """Return one line with the time on the dataset that represents the stage."""
     timed = stage.main_measurement
     if not timed or not timed.median_s:
@@ -132,7 +132,7 @@ def tell_time(stage: StageReport) -> list[str]:
     return [f"{timed.dataset}: {show_seconds(timed.median_s)} for {timed.iterations} iterations{beside}"]
 
 
-def tell_score(score: Score) -> list[str]:
+def describe_score(score: Score) -> list[str]:
     """Return the points by kind, the reasons for missing points, and the kinds that are pending."""
     kinds = []
     for name in ("correctness", "hygiene", "speed"):
@@ -149,7 +149,7 @@ def tell_score(score: Score) -> list[str]:
     return lines
 
 
-def tell_total(report: Report) -> str:
+def describe_total(report: Report) -> str:
     """Return one or two sentences: points so far, pending points, stages that could not be judged."""
     total = report.total
     text = f"{report.lab}: {show_points(total.points)} of {show_points(total.max)} points"
@@ -163,7 +163,7 @@ def tell_total(report: Report) -> str:
     return show_text(f"{text}.")
 
 
-def tell_report(report: Report) -> str:
+def describe_report(report: Report) -> str:
     """Return the feedback on the whole report as plain text."""
     hidden = hidden_names(report)
-    return "\n\n".join([*(tell_stage(stage, hidden) for stage in report.stages), tell_total(report)]) + "\n"
+    return "\n\n".join([*(describe_stage(stage, hidden) for stage in report.stages), describe_total(report)]) + "\n"

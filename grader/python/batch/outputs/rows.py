@@ -117,7 +117,7 @@ def pair_by_id(lines: Sequence[Line], entries: Sequence[Entry]) -> list[tuple[Li
             [
                 (one, entry)
                 for one in line.ids
-                for key in look_ups(one)
+                for key in list_lookup_forms(one)
                 for entry in known.get(key, ())
                 if counts(key, line, entry)
             ],
@@ -134,7 +134,7 @@ def counts(one: Identifier, line: Line, entry: Entry) -> bool:
     return not is_running_number(one) or agree(entry.name, line.name) is not None
 
 
-def look_ups(one: Identifier) -> list[Identifier]:
+def list_lookup_forms(one: Identifier) -> list[Identifier]:
     """Return an id, and the forms of it that a student without a known namespace may have."""
     kind, value = one
     return [one, (ANY_ID, value), *([(ANY_ID, f"{PARTICIPANT.casefold()}{value}")] if kind == MOODLE_NUMBER else [])]
@@ -155,7 +155,7 @@ def leave_out_contradictions(lines: Sequence[Line], entries: Sequence[Entry]) ->
             is_exact = bool(entry.called() & line.called())
             is_another = bool(entry.called() & in_book or line.called() & in_batch)
             if agreed is False or (is_number and agreed and not is_exact and is_another):
-                different.append(tell_contradiction(*one, entry, line))
+                different.append(describe_contradiction(*one, entry, line))
                 students.add(entry.student)
         if different:
             contradictions.append(different[0])
@@ -171,7 +171,7 @@ def leave_out_contradictions(lines: Sequence[Line], entries: Sequence[Entry]) ->
     return kept, students
 
 
-def tell_contradiction(kind: str, value: str, entry: Entry, line: Line) -> str:
+def describe_contradiction(kind: str, value: str, entry: Entry, line: Line) -> str:
     """Return both names of an id."""
     prefix = PARTICIPANT if kind == MOODLE_NUMBER else ""
     return show_text(f"{prefix}{value} is {line.name} in the gradebook, and {entry.name} in the batch")

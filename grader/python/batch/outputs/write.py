@@ -26,7 +26,7 @@ from grader.python.batch.outputs.similar import make_similar
 from grader.python.batch.policy.clusters import Cluster, find_clusters
 from grader.python.batch.policy.copied_records import find_copied_records
 from grader.python.batch.policy.finals import name_all, points_of, rows_that_count
-from grader.python.batch.policy.points import Final, Policy, choose_latest, finals, read_policy, tell_policy
+from grader.python.batch.policy.points import Final, Policy, choose_latest, describe_policy, finals, read_policy
 from grader.python.batch.policy.similarity import SimilarPair, TooMuchError, find_similar
 from grader.python.batch.policy.suspicious import find_changed_drops, find_remarks, find_requests
 from grader.python.batch.store.database import Database
@@ -66,7 +66,7 @@ def write_outputs(database: Database, settings: Settings) -> Path:
     file = settings.folder / "report.html"
     example = settings.root / "handouts/example-journal/records.jsonl"
     copied = find_copied_records(rows, settings.folder, example)
-    untouched = find_untouched(rows, settings)
+    untouched = find_unchanged_starters(rows, settings)
     write_similar(settings, rows, find_clusters(rows, pairs, untouched))
     dropped = [row for row in database.rows() if row.key in policy.drops]
     remarks = find_remarks(rows, pairs, untouched, everyone, copied)
@@ -115,9 +115,9 @@ def share_feedback(
     everyone: Sequence[Final],
     by_key: Mapping[str, list[Final]],
 ) -> list[str]:
-    """Write the feedback of a submission also for each partner without a folder of their own, as long as they are
-    partners; the journal stays with the submission. A student whose own submission is replaced by another one also gets
-    that one's feedback. Return the sentences of try_feedback()."""
+    """Write a submission's feedback, without the journal, also for each partner who has no folder. Remove the folders
+    of former partners. A student whose own submission is replaced by another one also gets that one's feedback. Return
+    the sentences of try_feedback()."""
     own = {
         folder_name(row.key)
         for row in rows
@@ -140,7 +140,7 @@ def describe(database: Database, policy: Policy) -> list[str]:
     """Return how the batch was graded, and the decisions that concern all students."""
     facts = [("Warplab", "warplab"), ("backend", "backend"), ("sandbox", "sandbox")]
     known = [f"{name} {value}" for name, fact in facts if (value := database.fact(fact))]
-    return known + tell_policy(policy)
+    return known + describe_policy(policy)
 
 
 def compare(database: Database, rows: list[Row], settings: Settings) -> tuple[list[SimilarPair], list[str]]:
@@ -160,9 +160,9 @@ def compare(database: Database, rows: list[Row], settings: Settings) -> tuple[li
             except TooMuchError:
                 found, left_out = [], None
             kept[stage] = {"of": compared, "pairs": [astuple(pair) for pair in found], "left_out": left_out}
-            database.set_facts(alike=kept)  # now: after an interruption, the same comparison would start again
+            database.set_facts(alike=kept)  # now, so that an interruption does not repeat this comparison
         pairs += [SimilarPair(*pair) for pair in kept[stage]["pairs"]]
-        notes += tell_left_out(stage, kept[stage].get("left_out", []))
+        notes += describe_partial_comparison(stage, kept[stage].get("left_out", []))
     return pairs, notes
 
 
@@ -181,7 +181,7 @@ def write_similar(settings: Settings, rows: Sequence[Row], clusters: Sequence[Cl
     write_atomically(settings.folder / SIMILAR, page)
 
 
-def find_untouched(rows: list[Row], settings: Settings) -> set[tuple[str, str]]:
+def find_unchanged_starters(rows: list[Row], settings: Settings) -> set[tuple[str, str]]:
     """Return the key and the stage of each graded file that is still the starter."""
     starters = read_starters(settings)
     return {
@@ -192,7 +192,7 @@ def find_untouched(rows: list[Row], settings: Settings) -> set[tuple[str, str]]:
     }
 
 
-def tell_left_out(stage: str, keys: Sequence[str] | None) -> list[str]:
+def describe_partial_comparison(stage: str, keys: Sequence[str] | None) -> list[str]:
     """Return a sentence about the files of a stage that were not compared completely: those of `keys`, or all if it is
     None."""
     if keys is None:

@@ -14,33 +14,33 @@ from grader.python.common.units import plural
 
 @dataclass(frozen=True)
 class Limits:
-    """How many hand-ins are graded, in total and on one day of this machine's time zone; None: any number."""
+    """The most hand-ins that are graded, in total and on one day of this machine's time zone; None: any number."""
 
     total: int | None = None
     a_day: int | None = None
 
-    def tell_reached(self, database: Database, key: str, members: Sequence[str]) -> str:
+    def explain_reached_limit(self, database: Database, key: str, members: Sequence[str]) -> str:
         """Return for the student why no further hand-in is graded now; nothing if one may be graded. Attempts that the
         instructor granted to one of the members add to both limits."""
         granted = read_granted(database)
         more = max((granted.get(member, 0) for member in members), default=0)
         most = self.total and self.total + more
         if most and count_attempts(database, key) >= most:
-            return tell_held(
+            return describe_held_hand_in(
                 f"the limit for this lab is {plural(most, 'hand-in')} per student or team",
                 "To get another attempt, ask your instructor.",
             )
         a_day = self.a_day and self.a_day + more
         midnight = show_time(datetime.combine(datetime.now().date(), time()).astimezone())
         if a_day and count_attempts(database, key, midnight) >= a_day:
-            return tell_held(
+            return describe_held_hand_in(
                 f"the limit for this lab is {plural(a_day, 'hand-in')} per student or team a day",
                 "It will be graded tomorrow; you do not need to hand it in again.",
             )
         return ""
 
 
-def tell_held(why: str, then: str) -> str:
+def describe_held_hand_in(why: str, then: str) -> str:
     """Return the note on a hand-in beyond a limit."""
     return (
         f"Your newest hand-in is kept but not graded: {why}. Your points are those of your last graded hand-in. {then}"

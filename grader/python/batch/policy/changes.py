@@ -10,18 +10,18 @@ from grader.python.common.units import plural, show_points
 MOST_LINES = 20
 
 
-def tell_changes(before: Sequence[Final], now: Sequence[Final], keys: Collection[str]) -> list[str]:
+def describe_changes(before: Sequence[Final], now: Sequence[Final], keys: Collection[str]) -> list[str]:
     """Return a line for each student whose points differ, and a line with the number of students whose points are the
     same. `keys`: the submissions that were to be graded again; those that still wait are left out."""
-    earlier = {final.student: tell_points(final) for final in before}
+    earlier = {final.student: describe_points(final) for final in before}
     graded = [final for final in now if final.row.key in keys and final.row.status not in ("", "not_submitted")]
     lines = [
-        f"{tell_student(final)}: {earlier[final.student]} before, {tell_points(final)} now"
+        f"{describe_student(final)}: {earlier[final.student]} before, {describe_points(final)} now"
         for final in graded
-        if earlier[final.student] != tell_points(final)
+        if earlier[final.student] != describe_points(final)
     ]
     more = len(lines) - MOST_LINES
-    same = sum(final.points is not None and earlier[final.student] == tell_points(final) for final in graded)
+    same = sum(final.points is not None and earlier[final.student] == describe_points(final) for final in graded)
     return [
         *lines[:MOST_LINES],
         *([f"and {more} more"] if more > 0 else []),
@@ -29,12 +29,12 @@ def tell_changes(before: Sequence[Final], now: Sequence[Final], keys: Collection
     ]
 
 
-def tell_student(final: Final) -> str:
+def describe_student(final: Final) -> str:
     """Return a student's id with the name, if that is known."""
     return f"{final.student} ({final.name})" if final.name not in ("", final.student) else final.student
 
 
-def tell_points(final: Final) -> str:
+def describe_points(final: Final) -> str:
     """Return a student's points, such as "12 points and 8 pending", or "no points yet" if the judge failed."""
     if final.points is None:
         return "no points yet"

@@ -31,7 +31,7 @@ def find_copied_records(rows: Iterable[Row], folder: Path, example: Path) -> lis
         known: Counter[str] = Counter()
         for record in records:
             known.update(
-                whose for whose in owners[record] if whose == EXAMPLE or are_others(by_key[whose], by_key[key])
+                whose for whose in owners[record] if whose == EXAMPLE or are_unrelated(by_key[whose], by_key[key])
             )
             owners[record] = [*owners[record], key][:MOST_OWNERS]
         for whose, count in known.most_common(1):
@@ -40,7 +40,7 @@ def find_copied_records(rows: Iterable[Row], folder: Path, example: Path) -> lis
     return copied
 
 
-def are_others(one: Row, other: Row) -> bool:
+def are_unrelated(one: Row, other: Row) -> bool:
     """Return whether two hand-ins belong to different students who are not a team."""
     return not set(one.members) & set(other.members) and not one.is_teammate(other)
 

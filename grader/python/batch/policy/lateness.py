@@ -41,19 +41,19 @@ def measure_lateness(
     doubt = doubt_name(row, due, grace_minutes, days) if known and row.known_by != NAMED_TIME else ""
     marked = row.marked_by and not extended
     if extended and row.marked_by == CANVAS and row.marked_late and not known:
-        return Lateness(doubt=tell_undecided(due))
+        return Lateness(doubt=describe_undecided_lateness(due))
     if marked and row.marked_by == CANVAS and (row.known_by == NAMED_TIME or row.known_by in FILE_DATES):
         return follow_canvas(row, due, known, days)
     if marked and row.marked_by == MOODLE and row.marked_late != bool(days):
-        said = "late" if row.marked_late else "not late"
+        mark = "late" if row.marked_late else "not late"
         doubt = (
-            f"Moodle's worksheet calls it {said}, but its time there, {show(row.handed_in)}, says otherwise. Is the "
+            f"Moodle's worksheet calls it {mark}, but its time there, {show(row.handed_in)}, says otherwise. Is the "
             "due date here the same as in Moodle, in the worksheet's time zone?"
         )
     return Lateness(days, by, doubt)
 
 
-def tell_undecided(due: datetime) -> str:
+def describe_undecided_lateness(due: datetime) -> str:
     """Return a sentence on a hand-in with an extension that Canvas marks late, and whose time is not known."""
     return (
         f"Canvas marks it late, but does not know the extension to {show(due.isoformat())}, and no time of the hand-in "
@@ -66,12 +66,12 @@ def follow_canvas(row: Row, due: datetime, known: bool, days: int) -> Lateness:
     """Return the lateness by Canvas's mark. The mark has no time: the number of days is that of the other time, if both
     say that it is late."""
     is_after = known and late_s(row.handed_in, due) > 0
-    said = f"{row.known_by} says {show(row.handed_in)}" if known else ""
+    other_time = f"{row.known_by} says {show(row.handed_in)}" if known else ""
     if not row.marked_late:
-        return Lateness(0, NO_LATE_MARK, f"Canvas does not mark it late, but {said}." if days else "")
+        return Lateness(0, NO_LATE_MARK, f"Canvas does not mark it late, but {other_time}." if days else "")
     if is_after:
         return Lateness(days, f"{LATE_MARK} and {row.known_by}")
-    return Lateness(1, LATE_MARK, f"Canvas marks it late, but {said}." if said else "")
+    return Lateness(1, LATE_MARK, f"Canvas marks it late, but {other_time}." if other_time else "")
 
 
 def doubt_name(row: Row, due: datetime, grace_minutes: float, days: int) -> str:

@@ -164,7 +164,7 @@ def make_final(student: str, row: Row, policy: Policy, lab_points: float) -> Fin
     final.given = {item: points for item, (points, _) in by_hand.items()}
     final.items = policy.most_of_items()
     if policy.rubric:
-        final.levels = {item: policy.rubric.tell_level(item, points) for item, points in final.given.items()}
+        final.levels = {item: policy.rubric.describe_level(item, points) for item, points in final.given.items()}
     graded = row.status in HAS_POINTS or keeps_points(row)
     final.without = policy.without if graded else ()
     final.most = (row.most if graded else lab_points) + sum(final.items.values())
@@ -202,10 +202,10 @@ def late_penalty(points: float, days: int, policy: Policy) -> float:
     return points * min(1.0, days * policy.percent_per_day / 100)
 
 
-def tell_policy(policy: Policy) -> list[str]:
+def describe_policy(policy: Policy) -> list[str]:
     """Return a sentence for each decision that concerns all students."""
     kinds = [f"Not counted for any student: {' and '.join(policy.without)} points."] if policy.without else []
-    return [*([tell_lateness(policy)] if policy.due else []), *kinds]
+    return [*([describe_lateness(policy)] if policy.due else []), *kinds]
 
 
 def leave_out(report: Report, kinds: Sequence[str]) -> Report:
@@ -233,7 +233,7 @@ def take_points(row: Row, report: Report) -> None:
             stage.points, stage.most, stage.pending = score.total, score.max, score.pending
 
 
-def tell_lateness(policy: Policy) -> str:
+def describe_lateness(policy: Policy) -> str:
     """Return the due date and the cost of lateness in one line."""
     if not policy.due:
         return "No due date."

@@ -192,7 +192,7 @@ def fingerprint(make: Any, file: Path, boilerplate: Any) -> Fingerprints:
 
 
 def simplify(text: str) -> str:
-    """Return code without continued lines, comments and needless blanks, which can slow the lexer down. What stands in
+    """Return code without continued lines, comments and needless blanks, which can slow the lexer down. The text of
     directives becomes ordinary code, so that nothing can hide there."""
     whole = CONTINUED.sub("", text.replace("\r\n", "\n"))
     without_comments = COMMENT.sub(lambda found: found["literal"] or " ", whole)

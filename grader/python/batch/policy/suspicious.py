@@ -58,7 +58,7 @@ def find_remarks(
     remarks += same_files(rows, untouched)
     remarks += [Remark(5, key, "", "records of another journal", whose) for key, whose in copied_records]
     remarks += [Remark(9, key, stage, "still the starter") for key, stage in sorted(untouched)]
-    remarks += [Remark(4, row.key, "", "took long", show_duration(row.wall_s)) for row in took_long(rows)]
+    remarks += [Remark(4, row.key, "", "took long", show_duration(row.wall_s)) for row in find_slowest_hand_ins(rows)]
     by_key = {row.key: row for row in rows}
     hashes = {(row.key, stage.stage): stage.source_hash for row in rows for stage in row.stages}
     for pair in pairs:
@@ -71,7 +71,7 @@ def find_remarks(
     return sorted(remarks, key=lambda remark: (remark.rank, remark.key, remark.stage))
 
 
-def took_long(rows: Sequence[Row]) -> list[Row]:
+def find_slowest_hand_ins(rows: Sequence[Row]) -> list[Row]:
     """Return the hand-ins that took far longer to grade than the others, the longest first."""
     times = [row.wall_s for row in rows if row.wall_s]
     limit_s = max(LONG_S, LONG_TIMES * median(times)) if times else LONG_S
@@ -103,14 +103,14 @@ def look_at_decisions(final: Final) -> list[Remark]:
     """Return remarks on decisions that may no longer fit the current hand-in."""
     remarks = []
     if final.is_override_old:
-        remarks.append(Remark(1, final.row.key, "", "changed under an override", tell_old_override(final)))
+        remarks.append(Remark(1, final.row.key, "", "changed under an override", describe_old_override(final)))
     if final.lateness.doubt:
         what = "times disagree" if final.lateness.by else "late or not? Decide"
         remarks.append(Remark(1, final.row.key, "", what, final.lateness.doubt))
     return remarks
 
 
-def tell_old_override(final: Final) -> str:
+def describe_old_override(final: Final) -> str:
     """Return a sentence on an override that is older than the current hand-in."""
     return (
         f"{final.student} handed in new files after the points were set by hand ({final.override}). Those "
@@ -121,7 +121,7 @@ def tell_old_override(final: Final) -> str:
 def find_changed_drops(dropped: Sequence[Row], policy: Policy) -> list[Remark]:
     """Return a remark for each dropped hand-in that changed later."""
     changed = [row for row in dropped if row.fingerprint != policy.drops[row.key][1]]
-    return [Remark(1, row.key, "", "changed after it was dropped", tell_changed_drop(row)) for row in changed]
+    return [Remark(1, row.key, "", "changed after it was dropped", describe_changed_drop(row)) for row in changed]
 
 
 def find_requests(finals: Sequence[Final], requests: Mapping[str, str]) -> list[Remark]:
@@ -133,7 +133,7 @@ def find_requests(finals: Sequence[Final], requests: Mapping[str, str]) -> list[
     ]
 
 
-def tell_changed_drop(row: Row) -> str:
+def describe_changed_drop(row: Row) -> str:
     """Return a sentence on a dropped hand-in that was handed in again."""
     return (
         f"{row.key} was handed in again after it was dropped. It still gives no points: drop it again, "

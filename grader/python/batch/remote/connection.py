@@ -148,10 +148,10 @@ def within(most_s: float, act: Callable[[], T], url: str) -> T:
     except TimeoutError:
         if result.done():
             raise
-        raise UserError(tell_endless(url)) from None
+        raise UserError(describe_endless_answer(url)) from None
 
 
-def tell_endless(url: str) -> str:
+def describe_endless_answer(url: str) -> str:
     """Return a sentence on an endless answer, and what to do."""
     return f"An answer of {urlsplit(url).hostname} does not end. Repeat the command to continue."
 
@@ -168,7 +168,7 @@ def read_whole(answer: Any) -> bytes:
             content += part
             if time.monotonic() > end_s or len(content) > MOST_ANSWER_BYTES:
                 answer.close()
-                raise UserError(tell_endless(answer.url))
+                raise UserError(describe_endless_answer(answer.url))
     except HTTPError as error:
         raise BrokenError(error, request=answer.request) from None
     return bytes(content)

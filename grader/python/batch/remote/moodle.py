@@ -34,7 +34,7 @@ MOST_FOLDER_BYTES = 255
 
 
 class RefusedError(UserError):
-    """Moodle's answer that it does not allow a request, which is no use to repeat."""
+    """Moodle's answer that it does not allow a request. Repeating the request would not help."""
 
 
 class Moodle:
@@ -92,12 +92,12 @@ class Moodle:
             files={"file": (name, content)},
         )
         answer.raise_for_status()
-        (said,) = check(answer.json(), "the upload of files")
-        if said.get("errortype") == STORED and area:
+        (stored,) = check(answer.json(), "the upload of files")
+        if stored.get("errortype") == STORED and area:
             return area
-        if "error" in said:
-            raise UserError(f"Moodle does not take {name}: {said['error']}")
-        return int(said["itemid"])
+        if "error" in stored:
+            raise UserError(f"Moodle does not take {name}: {stored['error']}")
+        return int(stored["itemid"])
 
 
 def check(answer: Any, what: str) -> Any:
@@ -239,21 +239,21 @@ def push(moodle: Moodle, returned: Mapping[str, Returned], send: bool) -> Pushed
             continue
         try:
             with reading_answers():
-                said = push_one(moodle, number, one, grades.get(number), send)
+                change = push_one(moodle, number, one, grades.get(number), send)
         except UserError as error:
             pushed.failed[one.student] = f"{one.student}: {error}"
             continue
-        if said:
-            written[number] = one, said
+        if change:
+            written[number] = one, change
         else:
             pushed.same += 1
     after = read_grades(moodle) if send and written and not moodle.of_teams else {}
-    for number, (one, said) in written.items():
+    for number, (one, change) in written.items():
         grade = read_members_grade(moodle, number) if send and moodle.of_teams else after.get(number)
         if send and not is_grade(grade, one.points):
-            pushed.failed[one.student] = f"{one.student}: Moodle did not store the grade: {said}. {NOT_KEPT}"
+            pushed.failed[one.student] = f"{one.student}: Moodle did not store the grade: {change}. {NOT_KEPT}"
         else:
-            pushed.changes.append(f"{one.student}: {said}")
+            pushed.changes.append(f"{one.student}: {change}")
     return pushed
 
 

@@ -25,8 +25,8 @@ COLUMNS = ("id", "name", "canvas id", "email", "submitted")
 
 @dataclass
 class Pulled:
-    """How many students, files, and newly fetched files there are, the files that could not be fetched, and whose they
-    are: users' numbers in Canvas, folders in Moodle."""
+    """The numbers of students, of files, and of newly fetched files; the files that could not be fetched; and their
+    owners: users' numbers in Canvas, folders in Moodle."""
 
     students: int = 0
     files: int = 0

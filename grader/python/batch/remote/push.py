@@ -53,15 +53,15 @@ def push(assignment: Any, returned: Mapping[str, Returned], send: bool) -> Pushe
     for user, one in returned.items():
         try:
             with reading_answers():
-                said = try_again(lambda user=user, one=one: push_one(assignment, user, one, send), one.student)
-                left = push_one(assignment, user, one, send=False) if said and send else ""
+                change = try_again(lambda user=user, one=one: push_one(assignment, user, one, send), one.student)
+                left = push_one(assignment, user, one, send=False) if change and send else ""
             if left:
                 raise UserError(f"Canvas answered that it stored this, but it did not: {left}. {NOT_KEPT}")
         except UserError as error:
             pushed.failed[one.student] = f"{one.student}: {error}"
             continue
-        if said:
-            pushed.changes.append(f"{one.student}: {said}")
+        if change:
+            pushed.changes.append(f"{one.student}: {change}")
         else:
             pushed.same += 1
     return pushed
@@ -110,7 +110,7 @@ def upload_one(requester: Any, url: str, file: Path) -> int:
     """Upload a file, and return Canvas's number for it. Raises what try_again() catches, also if a part is missing."""
     from canvasapi.upload import Uploader
 
-    is_complete, said = Uploader(requester, url, file).start()
-    if not is_complete or said.get("size", file.stat().st_size) != file.stat().st_size:
+    is_complete, answer = Uploader(requester, url, file).start()
+    if not is_complete or answer.get("size", file.stat().st_size) != file.stat().st_size:
         raise ValueError("half a file")
-    return int(said["id"])
+    return int(answer["id"])

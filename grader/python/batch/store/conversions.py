@@ -56,7 +56,7 @@ def convert_names(database: SqliteFile) -> None:
         ).fetchall():
             connection.execute(
                 "UPDATE submissions SET called = ?, notes = ?, graded_notes = ? WHERE key = ?",
-                [guess_called(key, json.loads(entries)), guess_kinds(notes), guess_kinds(graded), key],
+                [guess_earlier_key(key, json.loads(entries)), guess_kinds(notes), guess_kinds(graded), key],
             )
 
 
@@ -96,7 +96,7 @@ def convert_grades(database: SqliteFile) -> None:
         )
 
 
-def guess_called(key: str, entries: Sequence[str]) -> str:
+def guess_earlier_key(key: str, entries: Sequence[str]) -> str:
     """Return the key that an earlier batch's submission has without a roster."""
     names = [part for entry in entries for part in (Path(entry).name, Path(entry).parent.name)]
     ids = {reading.id for name in names for reading in (read_moodle(name) or read_canvas(name))[:1]}

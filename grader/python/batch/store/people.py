@@ -10,12 +10,12 @@ from grader.python.batch.ingest.called import as_claimed, compose
 from grader.python.batch.ingest.columns import CANVAS_NUMBER, NUMBERS, Identifier
 from grader.python.batch.ingest.roster import (
     Student,
-    may_be_called,
+    can_have_name,
+    describe_shared_name,
     names_of_one,
     read_rosters,
     squeezed_names,
     students_of_names,
-    tell_doubles,
 )
 from grader.python.batch.store.database import Database
 from grader.python.batch.store.rows import Row
@@ -61,7 +61,7 @@ class People:
     def fits(self, word: str, name: str) -> bool:
         """Return whether the roster has an id, and the name belongs to that student."""
         student = self.by_id.get(word.casefold(), "")
-        return may_be_called(Student(student, self.names.get(student, "")), name, self.roster_names) is True
+        return can_have_name(Student(student, self.names.get(student, "")), name, self.roster_names) is True
 
     def find_number(self, one: Identifier) -> str:
         """Return the student with a course system's number; empty if there is none."""
@@ -76,7 +76,7 @@ class People:
     def require_name(self, student: str, name: str) -> None:
         """Raise UserError if the name in a line cannot be the student's."""
         known = self.names.get(student, "")
-        if may_be_called(Student(student, known), name, self.roster_names) is False:
+        if can_have_name(Student(student, known), name, self.roster_names) is False:
             raise UserError(
                 f"The id is of {known}, and the name is {show_text(name)}. Correct the line, or the name on the roster."
             )
@@ -102,7 +102,7 @@ def pick_student(
     if called not in members:
         doubles = next((found for name in as_claimed(student) if (found := (names or {}).get(name))), [])
         if len(doubles) > 1:
-            raise UserError(f"{tell_doubles(show_text(student), doubles)} Give an id.")
+            raise UserError(f"{describe_shared_name(show_text(student), doubles)} Give an id.")
         near = difflib.get_close_matches(student, sorted(members | ids.keys()), cutoff=0.7)
         like = f" Is it {' or '.join(near)}?" if near else ""
         raise UserError(
@@ -128,7 +128,7 @@ def find_key(database: Database, student: str) -> str:
     rows = database.rows()
     if any(student == row.key and student not in row.members for row in rows):  # a team
         return student
-    called = find_anybody(database, student)
+    called = find_student_or_dropped(database, student)
     return next(row.key for own in (True, False) for row in rows if called in (row.own() if own else row.members))
 
 
@@ -139,7 +139,7 @@ def find_own_key(database: Database, student: str) -> str:
     row = rows[student if student in rows else find_key(database, student)]
     if row.status == "not_submitted":
         raise UserError(f"{student} handed in nothing.")
-    if student not in rows and find_anybody(database, student) not in row.own():
+    if student not in rows and find_student_or_dropped(database, student) not in row.own():
         raise UserError(f"{student} is only a partner in the hand-in {row.key}. To name that one, write {row.key}.")
     return row.key
 
@@ -153,7 +153,7 @@ def find_students(database: Database, names: Sequence[str]) -> list[str]:
     found, wrong = [], []
     for name in names:
         try:
-            found.append(find_anybody(database, name))
+            found.append(find_student_or_dropped(database, name))
         except UserError as error:
             wrong.append(str(error))
         else:
@@ -166,7 +166,7 @@ def find_students(database: Database, names: Sequence[str]) -> list[str]:
     return found
 
 
-def find_anybody(database: Database, student: str) -> str:
+def find_student_or_dropped(database: Database, student: str) -> str:
     """Return the id of a student who is given by it or by another name on the roster, also of one whose hand-in is
     dropped. Raises UserError."""
     rows, roster = database.rows(), roster_of(database)
@@ -190,7 +190,7 @@ def find_named_stranger(word: str, rows: Sequence[Row], roster: Sequence[Student
     if named.keys() <= on_roster or len(named.keys() & on_roster) > 1:
         return ""
     if len(named) > 1:
-        raise UserError(f"{tell_doubles(show_text(word), list(named.values()))} Give an id.")
+        raise UserError(f"{describe_shared_name(show_text(word), list(named.values()))} Give an id.")
     return next(iter(named))
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from grader.python.batch.ingest.disk import DiskFullError, MovedError, tell_moved
+from grader.python.batch.ingest.disk import DiskFullError, MovedError, describe_moved_folder
 from grader.python.common.console import UserError
 
 
@@ -66,7 +66,7 @@ class SqliteFile:
         """Run the body in a transaction, which is rolled back after any exception. Raises MovedError if the file is no
         longer there: SQLite would write to a deleted file without an error."""
         if find_inode(self.file) != self.inode:
-            raise MovedError(tell_moved(self.file.parent))
+            raise MovedError(describe_moved_folder(self.file.parent))
         with self.reporting():
             self.connection.execute("BEGIN IMMEDIATE")
             try:

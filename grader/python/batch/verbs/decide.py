@@ -18,9 +18,9 @@ from grader.python.batch.policy.points import (
     UNDONE,
     UNDONE_TIME,
     Final,
+    describe_lateness,
+    describe_policy,
     read_policy,
-    tell_lateness,
-    tell_policy,
 )
 from grader.python.batch.store.database import Database
 from grader.python.batch.store.opened import kept_settings, open_batch
@@ -39,18 +39,18 @@ def due(options: argparse.Namespace) -> int:
     """Set the due date and the cost of lateness, or a part of them; print what is in force and how many students are
     late."""
     database = open_batch(options.folder)
-    said = read_due(options)
+    facts = read_due(options)
     if options.undo:
-        undo_due(database, said)
+        undo_due(database, facts)
     else:
-        if not said:
+        if not facts:
             raise UserError("Nothing to decide. Add --at, --percent-per-day, --most-days or others; or --undo.")
-        if "due" not in said and not database.fact("due"):
+        if "due" not in facts and not database.fact("due"):
             raise UserError("There is no due date yet: add --at.")
-        database.set_facts(**said)
+        database.set_facts(**facts)
     policy, everyone = read_policy(database), all_finals(database, kept_settings(database))
     late = sum(final.lateness.days > 0 for final in everyone)
-    say(f"{tell_lateness(policy)} {late} of {len(everyone)} are late.")
+    say(f"{describe_lateness(policy)} {late} of {len(everyone)} are late.")
     if unknown := sum(final.row.known_by in FILE_DATES and not final.lateness.by for final in everyone if policy.due):
         say(
             f"Of {plural(unknown, 'hand-in')} only a file's date is known, which may be the download's. To count it, "
@@ -82,10 +82,10 @@ def read_due(options: argparse.Namespace) -> dict[str, Any]:
     return {name: value for name, value in typed.items() if value is not None}
 
 
-def undo_due(database: Database, said: Mapping[str, Any]) -> None:
+def undo_due(database: Database, facts: Mapping[str, Any]) -> None:
     """Remove the due date and all settings that depend on it. Raises UserError if there is no due date, or other
     options are given."""
-    if said:
+    if facts:
         raise UserError("--undo removes the date and the cost of lateness: omit the other options.")
     if not database.fact("due"):
         raise UserError("There is no due date to remove.")
@@ -100,7 +100,7 @@ def without(options: argparse.Namespace) -> int:
         raise UserError("All kinds of points count already.")
     database.set_facts(without=sorted({*(database.fact("without") or []), *options.kind}) if options.kind else [])
     policy, settings = read_policy(database), kept_settings(database)
-    say(*(tell_policy(replace(policy, due=None)) or ["All kinds of points count."]), end=" ")
+    say(*(describe_policy(replace(policy, due=None)) or ["All kinds of points count."]), end=" ")
     say(f"{settings.lab} has {show_points(points_of(settings, policy))} points, without those given by hand.")
     above = [final.student for final in all_finals(database, settings) if final.override and exceeds(final)]
     if above:
@@ -349,8 +349,8 @@ def drop(options: argparse.Namespace) -> int:
     database.insert("drops", [line | {"fingerprint": rows[line["student"]].fingerprint} for line in lines])
     for row in map(rows.__getitem__, keys):
         waits = ", and waits: repeat the grade command" if not row.status else ""
-        said = f"counts again{waits}" if options.undo else "dropped; it gives no points"
-        say(f"{with_name(row.key, {row.key: row.name})}: {said}")
+        result = f"counts again{waits}" if options.undo else "dropped; it gives no points"
+        say(f"{with_name(row.key, {row.key: row.name})}: {result}")
     say_report(database)
     return 0
 

@@ -25,7 +25,7 @@ from grader.python.batch.ingest.unpack import find_extracted, remove_unused, unp
 from grader.python.batch.outputs.write import write_outputs
 from grader.python.batch.policy.finals import rows_that_count
 from grader.python.batch.policy.points import read_policy
-from grader.python.batch.policy.suspicious import tell_changed_drop, took_long
+from grader.python.batch.policy.suspicious import describe_changed_drop, find_slowest_hand_ins
 from grader.python.batch.store.database import Database
 from grader.python.batch.store.people import roster_files
 from grader.python.batch.store.places import KEPT, place_of
@@ -59,7 +59,7 @@ def grade(options: argparse.Namespace) -> int:
         note_settings(database, settings, options)
         database.set_facts(left_out=strangers)
         rename(database, settings.folder, found, {student.id for student in roster})
-        say_gone({submission.key for submission in found}, database, options.submissions)
+        print_missing_submissions({submission.key for submission in found}, database, options.submissions)
         database.enter(found)
         say_dropped(database)
         if not database.fact("slurm_jobs"):  # the tasks of a job may still read them
@@ -90,7 +90,7 @@ def say_found(
         say_error(f"Left out: {sentence}")
     for note in dict.fromkeys(note for one in found for note in one.notes if kind_of(note) in IN_DOUBT):
         say_error(note)
-    say_strange([submission for submission in found if NOT_ON_ROSTER in submission.notes])
+    print_strangers([submission for submission in found if NOT_ON_ROSTER in submission.notes])
     if not found and not roster:
         raise UserError(f"{submissions}: no submission in it. BATCH.md lists the valid names.")
 
@@ -108,7 +108,7 @@ def read_earlier(folder: Path) -> list[Earlier]:
     return Database(folder / DATABASE).earlier() if (folder / DATABASE).is_file() else []
 
 
-def say_strange(strange: Sequence[Submission]) -> None:
+def print_strangers(strange: Sequence[Submission]) -> None:
     """Print which submissions are not on the roster, with the names in their files' names, and what to do."""
     if not strange:
         return
@@ -179,7 +179,7 @@ def require_folders(options: argparse.Namespace) -> None:
         )
 
 
-def say_gone(found: set[str], database: Database, submissions: Path) -> None:
+def print_missing_submissions(found: set[str], database: Database, submissions: Path) -> None:
     """Print the earlier submissions that no longer exist: those that keep their grades, and those without a result,
     which may need their files."""
     rows = database.query("SELECT key, status FROM submissions WHERE status != 'not_submitted' ORDER BY key")
@@ -215,7 +215,7 @@ def grade_waiting(
             say_error(f"Interrupted. {describe(database)}. Run the same command to continue.")
             return 130
     say_stale(database, settings)
-    if long := took_long(rows_that_count(database, read_policy(database)))[:MOST_LONG]:
+    if long := find_slowest_hand_ins(rows_that_count(database, read_policy(database)))[:MOST_LONG]:
         say(f"Took long: {', '.join(f'{row.key} ({show_duration(row.wall_s)})' for row in long)}")
     say(f"{describe(database)}. Writing gradebook, feedback and page …", flush=True)
     say(write_outputs(database, settings))
@@ -229,7 +229,7 @@ def say_dropped(database: Database) -> None:
         say(f"Dropped, and not graded: {', '.join(sorted(drops))}")
     for row in database.rows():
         if row.key in drops and row.fingerprint != drops[row.key][1]:
-            say_error(tell_changed_drop(row))
+            say_error(describe_changed_drop(row))
 
 
 def say_stale(database: Database, settings: Settings) -> None:

@@ -248,7 +248,7 @@ class Server:
         for one in found:
             fingerprint, status = known.get(one.key, ("", ""))
             is_new = status not in ("", "not_submitted") and fingerprint != one.fingerprint
-            why = self.limits.tell_reached(self.database, one.key, one.members) if is_new else ""
+            why = self.limits.explain_reached_limit(self.database, one.key, one.members) if is_new else ""
             if not why:
                 allowed.append(one)
                 continue
@@ -272,16 +272,18 @@ class Server:
         for place in list_waiting(self.database):
             one = waiting[place.key]
             if self.lanes.has_room() and self.may_begin(one):
-                self.lanes.start(one, patient=self.is_young(one))
+                self.lanes.start(one, patient=self.may_be_incomplete(one))
 
     def may_begin(self, one: Submission) -> bool:
         """Return whether a hand-in that waits can be read now: it is as in the latest scan, or the batch has a copy."""
-        if one.key in self.lanes.begun() or (self.postponed.get(one.key) == one.fingerprint and self.is_young(one)):
+        if one.key in self.lanes.begun() or (
+            self.postponed.get(one.key) == one.fingerprint and self.may_be_incomplete(one)
+        ):
             return False
         found = self.ready.get(one.key)
         return one.graded_notes is not None or (found is not None and found.fingerprint == one.fingerprint)
 
-    def is_young(self, one: Submission) -> bool:
+    def may_be_incomplete(self, one: Submission) -> bool:
         """Return whether an archive that looks incomplete may still be arriving."""
         return self.settle_s > 0 and self.settling.unchanged_s(one.entries) < PATIENCE_S
 
@@ -393,11 +395,11 @@ class Server:
         state.notice = (
             "Grading is paused. Hand-ins are kept and will be graded when it resumes."
             if is_over
-            else self.tell_trouble()
+            else self.describe_delay()
         )
         return state
 
-    def tell_trouble(self) -> str:
+    def describe_delay(self) -> str:
         """Return why the queue is delayed. The log has the details, which may contain names."""
         notices = []
         if self.pulling and self.pulling.failed_since:

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 
 from grader.python.batch.outputs.write import write_outputs
 from grader.python.batch.policy.finals import rows_that_count
-from grader.python.batch.policy.points import read_policy, tell_policy
+from grader.python.batch.policy.points import describe_policy, read_policy
 from grader.python.batch.store.opened import kept_settings, open_batch
-from grader.python.batch.store.people import find_anybody, names_of, with_name
+from grader.python.batch.store.people import find_student_or_dropped, names_of, with_name
 from grader.python.batch.store.rows import STATUSES, in_words
 from grader.python.common.console import say
 from grader.python.common.units import show_points
@@ -26,17 +26,17 @@ def status(options: argparse.Namespace) -> int:
             say(f"{row.key}: {in_words(row.status)}: {row.detail}")
     for sentence in database.fact("left_out") or []:
         say(f"Left out: {sentence}")
-    for sentence in tell_policy(policy):
+    for sentence in describe_policy(policy):
         say(sentence)
     names = names_of(database)
     for decision in database.decisions():
-        say(tell_decision(decision, names))
+        say(describe_decision(decision, names))
     if database.fact("decided") != database.fact("shown"):
         say(f"Gradebook, feedback and page do not have all decisions yet: warplab-course report {options.folder}")
     return 0
 
 
-def tell_decision(decision: tuple[bool, str, str, str, str, str], names: Mapping[str, str]) -> str:
+def describe_decision(decision: tuple[bool, str, str, str, str, str], names: Mapping[str, str]) -> str:
     """Return a decision by hand, with its reason and the user who made it."""
     holds, time, student, what, why, who = decision
     when = f"By hand{'' if holds else ' before'}, {time}{f', by {who}' if who else ''}"
@@ -47,22 +47,22 @@ def history(options: argparse.Namespace) -> int:
     """Print all grades of students' hand-ins with their reasons, and all decisions for them."""
     database = open_batch(options.folder)
     names = names_of(database)
-    for student in [find_anybody(database, name) for name in options.student]:
+    for student in [find_student_or_dropped(database, name) for name in options.student]:
         keys = {student}  # a drop is of a hand-in, all other decisions are of a student
         for row in database.rows():
             if student in row.members:
                 keys.add(row.key)
                 when = row.handed_in or "an unknown time"
                 say(f"{with_name(student, names)}: hand-in {row.key}, of {when}: {in_words(row.status)}")
-                for line in map(tell_grade, database.history(row.key)):
+                for line in map(describe_grade, database.history(row.key)):
                     say(line)
         for decision in sorted(database.decisions(), key=lambda decision: decision[1]):
             if decision[2] in keys:
-                say(tell_decision(decision, names))
+                say(describe_decision(decision, names))
     return 0
 
 
-def tell_grade(grade: tuple[str, str, float, float, float, str, str, str]) -> str:
+def describe_grade(grade: tuple[str, str, float, float, float, str, str, str]) -> str:
     """Return one grading of a hand-in."""
     time, status, points, most, pending, backend, version, reason = grade
     more = f", {show_points(pending)} pending" if pending else ""

@@ -30,8 +30,8 @@ def comment(options: argparse.Namespace) -> int:
     line = {"student": key, "stage": stage, "line": options.line, "code": code, "kept": not options.undo}
     line |= {"reason": options.text or "removed", "time": now(), "fingerprint": row.fingerprint}
     database.insert("comments", [line])
-    said = "comment removed" if options.undo else code
-    say(f"{with_name(key, {key: row.name})}, {stage}, line {options.line}: {said}")
+    result = "comment removed" if options.undo else code
+    say(f"{with_name(key, {key: row.name})}, {stage}, line {options.line}: {result}")
     if replaced and not options.undo:
         say(f"This replaces the comment: {replaced[0]}")
     say_report(database)

@@ -1,4 +1,4 @@
-// Cheat: writes "done in one microsecond" to the grader's channel itself before it begins to work.
+// Cheat: forges the runner's answer "done in one microsecond" before it begins to work.
 #include <unistd.h>
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Cheat: remembers every output address and does the work only the first time it sees one.
+// Cheat: remembers every output address, and works only in the first call for each address.
 #include <set>
 
 #include "labs/vector_add/lab.h"

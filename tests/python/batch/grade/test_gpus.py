@@ -1,4 +1,4 @@
-"""The use of GPUs by a batch, with a fake judge; and the use of programs that were compiled ahead."""
+"""Batches on GPUs, with a fake judge, and programs that were compiled in advance."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_every_gpu_is_used_and_times_one_at_a_time(course: Course, monkeypatch: 
     assert not [line for line in lines if line.startswith("begin compile")]  # with two cores, both are for timing
 
 
-def test_the_rest_is_compiled_ahead(course: Course, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_other_submissions_are_compiled_ahead(course: Course, monkeypatch: pytest.MonkeyPatch) -> None:
     grade(course, monkeypatch, [0, 1, 1])
     lines = (course.build / "log").read_text().splitlines()
     assert len([line for line in lines if line.startswith("end compile")]) == 8
@@ -61,7 +61,7 @@ def test_hand_ins_that_were_compiled_ahead_are_opened_once_unless_they_are_large
     assert len(opened) == times
 
 
-def test_judges_have_cores_of_their_own_and_compilers_the_others() -> None:
+def test_judges_get_their_own_cores_and_compilers_get_the_rest() -> None:
     assert run.share_cores(list(range(16)), 1) == ([list(range(8))], list(range(8, 16)))
     shares, rest = run.share_cores(list(range(64)), 4)
     assert [len(share) for share in shares] == [8] * 4 and rest == list(range(32, 64))
@@ -70,14 +70,14 @@ def test_judges_have_cores_of_their_own_and_compilers_the_others() -> None:
     assert run.share_cores([0, 1, 2], 2) == ([[0, 1, 2]] * 2, [2])  # too few cores to share
 
 
-def test_two_judges_share_a_gpu_if_there_are_cores_for_both() -> None:
+def test_two_judges_share_a_gpu_if_there_are_enough_cores() -> None:
     places, spare = run.list_places(["0", "1"], list(range(16)))
     assert sorted(gpu for gpu, _ in places) == ["0", "0", "1", "1"]
     assert sorted(sum((share for _, share in places), spare)) == list(range(16))
     assert run.list_places(["0"], list(range(7))) == ([("0", [0, 1, 2])], [3, 4, 5, 6])
 
 
-def test_what_was_compiled_ahead_is_found_compiled(tmp_path: Path) -> None:
+def test_a_file_that_was_compiled_ahead_is_not_compiled_again(tmp_path: Path) -> None:
     source = (ROOT / "solutions/vector_add/02_grid_stride.cu").read_text()
     (tmp_path / "02_grid_stride.cu").write_text(f"// {tmp_path}\n{source}")
     words = ["vector_add", "02", "--tree", tmp_path, "--backend", "cpu", "--no-nvcc", "--no-check-mode"]

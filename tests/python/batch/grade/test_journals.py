@@ -70,7 +70,7 @@ def test_a_journal_is_kept_rendered_and_linked(course: Course) -> None:
 
 
 def quiz_of_two() -> str:
-    """A quiz of two numbers, 1 and 2. (A lab's own has at least five questions.)"""
+    """Return a quiz whose two answers are the numbers 1 and 2. (A lab's quiz has at least five questions.)"""
     number = {"why": "w", "mistakes": [{"value": 0, "why": "w"}], "otherwise": "w"}
     questions = [
         {"id": f"q{right}", "section": "s", "text": "t", "number": number | {"right": right}} for right in (1, 2)
@@ -106,7 +106,7 @@ def test_answers_to_the_quiz_are_judged_again_and_give_no_points(course: Course)
     assert "quiz.json has no valid answers" in (course.out / "feedback/gh3/journal.html").read_text()
 
 
-def test_a_new_quiz_makes_no_grade_old_but_a_new_manifest_does(course: Course) -> None:
+def test_a_changed_manifest_makes_grades_stale_and_a_changed_quiz_does_not(course: Course) -> None:
     before = hash_judging(course.root, LAB)
     (course.root / "labs" / LAB / "quiz.json").write_text(quiz_of_two())
     assert hash_judging(course.root, LAB) == before
@@ -114,7 +114,7 @@ def test_a_new_quiz_makes_no_grade_old_but_a_new_manifest_does(course: Course) -
     assert hash_judging(course.root, LAB) != before
 
 
-def test_a_hostile_journal_is_text(course: Course) -> None:
+def test_a_hostile_journal_is_shown_as_text(course: Course) -> None:
     bad = journals.report(1, STAGES[0], SCRIPT, verdict="failed", imported_from=SCRIPT)
     bad["report"]["machine"]["gpu"] = SCRIPT
     timed = journals.elsewhere(journals.report(2, STAGES[0], "y", 0.1), gpu=SCRIPT, host=SCRIPT)
@@ -136,7 +136,7 @@ def test_a_hostile_journal_is_text(course: Course) -> None:
     assert "is skipped" in page
 
 
-def test_a_journal_that_cannot_be_rendered_is_a_remark(course: Course) -> None:
+def test_a_journal_that_cannot_be_rendered_causes_a_remark(course: Course) -> None:
     long = journals.report(1, STAGES[0], "x", 0.1)
     other = journals.report(2, STAGES[1], "y", 0.1)
     for line in (long, other):  # the page compares each earlier sample with each later one
@@ -150,7 +150,7 @@ def test_a_journal_that_cannot_be_rendered_is_a_remark(course: Course) -> None:
     assert "journal.html" not in (course.out / "report.html").read_text()
 
 
-def test_one_journal_is_picked_and_nothing_larger_than_make_submit_packs() -> None:
+def test_only_one_journal_of_a_size_that_make_submit_packs_is_picked() -> None:
     files = {
         "x/other/journal/records.jsonl": b"other",
         f"x/{LAB}/journal/records.jsonl": b" " * (MOST_JOURNAL_BYTES + 1),
@@ -165,15 +165,15 @@ def test_one_journal_is_picked_and_nothing_larger_than_make_submit_packs() -> No
     assert pick_journal({}, LAB, STAGES) == ({}, [])
 
 
-def test_why_it_cannot_be_rendered_names_no_folder_of_the_instructor(tmp_path: Path) -> None:
+def test_the_reason_why_a_journal_cannot_be_rendered_names_no_instructors_folder(tmp_path: Path) -> None:
     keep_journal({"journal/records.jsonl": b"x"}, LAB, STAGES, tmp_path / "kept")
-    said = f"Warning\n{tmp_path}/kept/records.jsonl: cannot be read"
-    remarks = render_journal(tmp_path / "kept", tmp_path / "page.html", tmp_path, LAB, lambda *_: (2, said))
+    output = f"Warning\n{tmp_path}/kept/records.jsonl: cannot be read"
+    remarks = render_journal(tmp_path / "kept", tmp_path / "page.html", tmp_path, LAB, lambda *_: (2, output))
     assert remarks == ["The journal could not be rendered: records.jsonl: cannot be read"]
 
 
 @pytest.mark.parametrize("kind", ["link", "pipe", "huge"])
-def test_a_journal_in_a_folder_is_read_and_costs_nothing_if_it_cannot_be(tmp_path: Path, kind: str) -> None:
+def test_an_unreadable_journal_in_a_folder_costs_no_points(tmp_path: Path, kind: str) -> None:
     folder = tmp_path / LAB / "journal"
     folder.mkdir(parents=True)
     (folder / f"{STAGES[0]}.md").write_text("words")

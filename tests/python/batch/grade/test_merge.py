@@ -32,7 +32,7 @@ def gpu(**changes: Any) -> Json:
     return make("cuda", samples.stage(NAME, TITLE, measurements=[samples.measurement()]) | changes)
 
 
-def test_pending_speed_comes_from_the_gpu_and_hygiene_stays():
+def test_pending_speed_comes_from_the_gpu_and_hygiene_is_kept():
     first, second = cpu(), gpu()
     before = copy.deepcopy((first, second))
     merged = merge_reports(first, second)
@@ -60,13 +60,13 @@ def test_either_order_gives_the_same_points():
     assert merge_reports(cpu(), gpu())["total"] == merge_reports(gpu(), cpu())["total"]
 
 
-def test_what_is_decided_stays():
+def test_decided_points_are_kept():
     failed = samples.score(correctness=1, speed=0, speed_why="no points until every dataset passes", **CLEAN)
     first = make("cpu", samples.stage(NAME, TITLE, verdict="failed", score=failed))
     assert merge_reports(first, gpu())["stages"] == first["stages"]
 
 
-def test_a_failure_on_the_gpu_alone_is_told():
+def test_a_failure_on_the_gpu_alone_is_noted():
     second = gpu(verdict="failed", score=samples.score(correctness=4, speed=0, speed_why="no points until all pass"))
     merged = merge_reports(cpu(), second)
     (stage,) = merged["stages"]
@@ -82,7 +82,7 @@ def test_a_stage_without_a_score_is_taken_from_the_other():
 
 
 @pytest.mark.parametrize("verdict", ["passed", "failed"])
-def test_the_gpu_decides_about_a_stage_that_the_cpu_backend_refused(verdict: str):
+def test_the_gpu_decides_a_stage_that_the_cpu_backend_refused(verdict: str):
     second = gpu(verdict=verdict, score=samples.score(correctness=6 if verdict == "passed" else 0, **CLEAN))
     refused = make("cpu", samples.refused_stage(NAME, TITLE))
     assert refused["total"] == {"points": 0, "max": 10, "pending": 10, "without_score": 0}
@@ -113,23 +113,23 @@ def test_other_labs_are_refused():
         merge_reports(cpu(), samples.report())
 
 
-def test_sums_are_the_judges():
+def test_totals_equal_those_of_the_judge():
     for made in (samples.report(), samples.cpu_report()):
         assert sum_points(made["stages"]) == made["total"]
 
 
-def test_the_command(tmp_path):
+def test_the_command_merges_two_reports(tmp_path):
     (first := tmp_path / "cpu.json").write_text(json.dumps(cpu()))
     (second := tmp_path / "gpu.json").write_text(json.dumps(gpu()))
-    said = run_module("grader.python.batch.grade.merge", first, second, "--output", tmp_path / "merged.json")
-    assert said.returncode == 0, said.stderr
+    result = run_module("grader.python.batch.grade.merge", first, second, "--output", tmp_path / "merged.json")
+    assert result.returncode == 0, result.stderr
     assert json.loads((tmp_path / "merged.json").read_text()) == merge_reports(cpu(), gpu())
     second.write_text(json.dumps(gpu(source_hash="77ab" * 16)))
-    said = run_module("grader.python.batch.grade.merge", first, second)
-    assert (said.returncode, said.stdout) == (2, "") and "different sources" in said.stderr
+    result = run_module("grader.python.batch.grade.merge", first, second)
+    assert (result.returncode, result.stdout) == (2, "") and "different sources" in result.stderr
 
 
-def test_the_command_completes_what_a_report_lacks(tmp_path):
+def test_the_command_adds_missing_keys_to_a_report(tmp_path):
     (first := tmp_path / "cpu.json").write_text(json.dumps(cpu()))
     score = {"correctness": 1, "correctness_max": 2, "speed": "nan"}
     bare = {"schema": 1, "verb": "grade", "lab": cpu()["lab"], "backend": "cpu", "stages": []}
@@ -138,19 +138,19 @@ def test_the_command_completes_what_a_report_lacks(tmp_path):
     )
     (second := tmp_path / "bare.json").write_text(json.dumps(bare))
     for files in ((first, second), (second, first), (second, second)):
-        said = run_module("grader.python.batch.grade.merge", *files)
-        assert said.returncode == 0, said.stderr
-        assert json.loads(said.stdout)["lab"] == bare["lab"]
-    assert json.loads(said.stdout)["stages"][0]["score"]["speed"] == 0
+        result = run_module("grader.python.batch.grade.merge", *files)
+        assert result.returncode == 0, result.stderr
+        assert json.loads(result.stdout)["lab"] == bare["lab"]
+    assert json.loads(result.stdout)["stages"][0]["score"]["speed"] == 0
 
 
-def test_no_raw_characters_are_printed_not_even_from_unknown_keys(tmp_path):
+def test_no_raw_control_characters_are_printed_even_from_unknown_keys(tmp_path):
     report = samples.report() | {"\u202ekey\x1b[31m": ["\u009b31m", float("inf")]}
     report["stages"][0]["title"] = "\u202etitle\x1b]0;x\x07"
     (file := tmp_path / "report.json").write_text(json.dumps(report))
-    said = run_module("grader.python.batch.grade.merge", file, file)
-    assert said.returncode == 0 and json.loads(said.stdout)["lab"] == report["lab"]
-    assert not set(said.stdout) & set("\u202e\x1b\x07\u009b") and "Infinity" not in said.stdout
+    result = run_module("grader.python.batch.grade.merge", file, file)
+    assert result.returncode == 0 and json.loads(result.stdout)["lab"] == report["lab"]
+    assert not set(result.stdout) & set("\u202e\x1b\x07\u009b") and "Infinity" not in result.stdout
 
 
 def test_a_byte_order_mark_is_skipped(tmp_path):
@@ -161,8 +161,9 @@ def test_a_byte_order_mark_is_skipped(tmp_path):
 def test_a_number_with_too_many_digits_is_reported(tmp_path):
     text = json.dumps(samples.report() | {"unknown": 1234567}).replace("1234567", "9" * 5000)
     (file := tmp_path / "report.json").write_text(text)
-    said = run_module("grader.python.batch.grade.merge", file, file)
-    assert said.returncode == 2
+    result = run_module("grader.python.batch.grade.merge", file, file)
+    assert result.returncode == 2
     assert (
-        said.stderr == f"{file}: cannot be read as JSON: a number in it has 5,000 digits, more than the limit of 40.\n"
+        result.stderr
+        == f"{file}: cannot be read as JSON: a number in it has 5,000 digits, more than the limit of 40.\n"
     )

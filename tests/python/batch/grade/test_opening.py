@@ -1,4 +1,4 @@
-"""grader/python/batch/grade/opening.py: which lab a hand-in is for."""
+"""Tests of grader/python/batch/grade/opening.py: finding the lab that a hand-in is for."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ def after(progress: Progress, *graded: tuple[str, float]) -> str:
     return progress.left()
 
 
-def test_quick_refusals_say_nothing_about_the_others() -> None:
+def test_quick_refusals_do_not_shorten_the_prediction() -> None:
     progress = Progress(20, 0, 2)
     assert after(progress) == "20 left"
     assert after(progress, *[("archive_refused", 0.01)] * 4, *[("did_not_compile", 0.5)] * 4) == "12 left"
@@ -24,18 +24,18 @@ def test_quick_refusals_say_nothing_about_the_others() -> None:
     assert after(progress, ("nothing_to_grade", 0)) == "10 left, about 90 s"
 
 
-def test_one_at_a_time_falls_to_nothing_at_the_end_alone() -> None:
+def test_with_one_judge_the_prediction_reaches_zero_only_at_the_end() -> None:
     progress = Progress(20, 8, 1)
     assert after(progress, *[("graded", 20)] * 10) == "10 left, about 3 min"
     assert after(progress, *[("graded", 20)] * 9) == "1 left, about 10 s"
     assert after(progress, ("graded", 20)) == "0 left"
 
 
-def test_what_was_graded_lately_counts() -> None:
+def test_the_prediction_uses_recent_durations() -> None:
     assert after(Progress(100, 0, 1), *[("graded", 1)] * 30, *[("missing_stages", 40)] * 20) == "50 left, about 33 min"
 
 
-def test_of_a_cluster_nobody_knows_how_many_run() -> None:
+def test_there_is_no_prediction_for_a_cluster() -> None:
     assert after(Progress(20, 0, 0), ("graded", 20)) == "19 left"
 
 

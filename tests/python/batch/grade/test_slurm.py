@@ -100,8 +100,8 @@ def test_tasks_that_a_person_cancels_cost_nothing(slurm: Slurm, course: Course) 
         (job,) = running() - cancelled
         slurm.ask("scancel", job)
         cancelled.add(job)
-    said, _ = process.communicate(timeout=120)
-    assert process.returncode == 1, said
+    output, _ = process.communicate(timeout=120)
+    assert process.returncode == 1, output
     assert course.statuses() == {"s0": "judge_error"}
 
 
@@ -111,15 +111,15 @@ def test_tasks_of_a_killed_batch_exclude_other_judges(slurm: Slurm, course: Cour
     wait_until(lambda: course.log("begin"))
     process.kill()
     process.communicate()
-    for said in (course.grade(), course.verb("regrade", "--all", *BY_SLURM), course.verb("regrade", "--all")):
-        assert said.returncode == 2 and "still run on the cluster" in said.stderr and "scancel " in said.stderr
+    for result in (course.grade(), course.verb("regrade", "--all", *BY_SLURM), course.verb("regrade", "--all")):
+        assert result.returncode == 2 and "still run on the cluster" in result.stderr and "scancel " in result.stderr
     assert course.log("begin") == ["s0"]
     assert course.grade(*BY_SLURM).returncode == 0
     assert course.statuses() == {"s0": "graded"} and course.log("begin") == ["s0"]
     assert course.verb("regrade", "--all").returncode == 0
 
 
-def test_a_killed_batch_gathers_what_its_tasks_did_meanwhile(slurm: Slurm, course: Course) -> None:
+def test_a_restarted_batch_gathers_the_results_of_its_tasks(slurm: Slurm, course: Course) -> None:
     for number in range(3):
         course.hand_in(f"s{number}", "sleep 2", "fine")
     process = start(course)
@@ -137,8 +137,8 @@ def test_an_interruption_cancels_the_tasks(slurm: Slurm, course: Course) -> None
     process = start(course)
     wait_until(lambda: course.log("begin"))
     process.send_signal(signal.SIGINT)
-    said, _ = process.communicate(timeout=60)
-    assert process.returncode == 130, said
+    output, _ = process.communicate(timeout=60)
+    assert process.returncode == 130, output
     wait_until(lambda: not slurm.running_on())
 
 
@@ -148,8 +148,8 @@ def test_a_lost_node_and_a_vanished_task_are_graded_again(slurm: Slurm, course: 
     process = start(course)
     wait_until(lambda: slurm.running_on().get("n1") == "RUNNING" and len(course.log("begin")) == 2)
     slurm.lose("n1")
-    said, _ = process.communicate(timeout=200)
-    assert process.returncode == 0, said
+    output, _ = process.communicate(timeout=200)
+    assert process.returncode == 0, output
     assert course.statuses() == {f"s{number}": "graded" for number in range(4)}
     begun = course.log("begin")
     assert len(begun) > 4  # the lost task began twice
@@ -164,18 +164,18 @@ def test_a_cancelled_task_is_submitted_again(slurm: Slurm, course: Course) -> No
     wait_until(lambda: course.log("begin"))
     (job,) = slurm.ask("squeue", "-h", "-o", "%i", "-t", "R").split()
     slurm.ask("scancel", job)
-    said, _ = process.communicate(timeout=120)
-    assert process.returncode == 0, said
+    output, _ = process.communicate(timeout=120)
+    assert process.returncode == 0, output
     assert course.log("begin") == ["s0", "s0"]
     assert course.statuses() == {"s0": "graded"}
 
 
 @pytest.mark.skipif(not os.environ.get("WARPLAB_THOROUGH"), reason="takes minutes: WARPLAB_THOROUGH=1")
-def test_a_task_whose_time_is_over_is_ours_to_blame_in_the_end(slurm: Slurm, course: Course) -> None:
+def test_a_task_that_repeatedly_exceeds_slurms_time_becomes_a_judge_error(slurm: Slurm, course: Course) -> None:
     course.hand_in("s0", "sleep 600", "fine")
     course.hand_in("s1", "fine", "fine")
-    said = course.grade(*BY_SLURM, "--slurm", "time=1")
-    assert said.returncode == 1, said.stdout + said.stderr
+    result = course.grade(*BY_SLURM, "--slurm", "time=1")
+    assert result.returncode == 1, result.stdout + result.stderr
     assert len(list((course.out / "slurm").glob("*_submission.sh"))) == 4  # the trial, both students, s0 twice more
     assert course.statuses() == {"s0": "judge_error", "s1": "graded"}
     assert "Slurm's time limit; --slurm time=MINUTES" in course.verb("status").stdout
@@ -184,15 +184,15 @@ def test_a_task_whose_time_is_over_is_ours_to_blame_in_the_end(slurm: Slurm, cou
 
 def test_a_wrong_parameter_is_one_clear_message(slurm: Slurm, course: Course) -> None:
     course.hand_in("s0", "fine", "fine")
-    said = course.grade("--executor", "slurm", "--slurm", "partition=nowhere")
-    assert said.returncode == 2
-    assert "Slurm takes no jobs" in said.stderr
-    said = course.grade("--executor", "slurm", "--slurm", "nowhere")
-    assert said.returncode == 2
-    assert "write NAME=VALUE" in said.stderr
+    result = course.grade("--executor", "slurm", "--slurm", "partition=nowhere")
+    assert result.returncode == 2
+    assert "Slurm takes no jobs" in result.stderr
+    result = course.grade("--executor", "slurm", "--slurm", "nowhere")
+    assert result.returncode == 2
+    assert "write NAME=VALUE" in result.stderr
 
 
-def test_the_cluster_leaves_nothing_behind(tmp_path: Path) -> None:
+def test_the_stopped_cluster_leaves_no_processes(tmp_path: Path) -> None:
     with Slurm(tmp_path / "slurm") as cluster:
         pids = [process.pid for process in cluster.processes.values()]
     assert not any(Path(f"/proc/{pid}").exists() for pid in pids)

@@ -1,4 +1,4 @@
-"""Tasks on a cluster, without a cluster."""
+"""The handling of a cluster's tasks, tested without a cluster."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from grader.python.batch.store.settings import Settings
 from grader.python.common.console import UserError
 
 
-def test_a_result_under_a_number_that_slurm_used_again_is_no_other_students() -> None:
+def test_a_job_number_that_slurm_reuses_gives_no_result_to_another_student() -> None:
     submission = Submission("al1", fingerprint="equal files")
     assert is_result(Graded("al1", "graded", fingerprint="equal files"), submission)
     assert not is_result(Graded("bo2", "graded", fingerprint="equal files"), submission)
@@ -37,13 +37,15 @@ def test_a_controller_that_does_not_answer_is_named_once(
 
     job = SimpleNamespace(job_id="7_0", paths=SimpleNamespace(result_pickle=tmp_path / "none"))
     assert list(slurm.wait_for(SimpleNamespace(alive=alive), {"al1": job})) == [("al1", None)]
-    said = capsys.readouterr().err
-    assert said.count("Slurm has not answered") == 1
-    assert "Unable to contact slurm controller" in said and "Ctrl-C" in said
+    output = capsys.readouterr().err
+    assert output.count("Slurm has not answered") == 1
+    assert "Unable to contact slurm controller" in output and "Ctrl-C" in output
 
 
 @pytest.mark.parametrize(("says", "why"), [("echo bad partition >&2", "bad partition"), ("", "exit status 3")])
-def test_sbatchs_reason_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, says: str, why: str) -> None:
+def test_the_message_contains_sbatchs_reason(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, says: str, why: str
+) -> None:
     pytest.importorskip("submitit")
     program = tmp_path / "sbatch"
     program.write_text(f"#!/bin/sh\n{says}\nexit 3\n")

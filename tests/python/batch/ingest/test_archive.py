@@ -1,4 +1,4 @@
-"""archive.py: hostile and broken archives are refused with a reason, and valid ones are read."""
+"""Tests of archive.py: hostile and broken archives are refused with a reason, and valid ones are read."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ GOOD = {"lab/01_first.cu": b"int main;\n", "lab/manifest.json": b"hello\n"}
 
 
 def read_archive(data: bytes) -> list[File]:
-    """Read an archive and return its files. Raises the first RefusedError of it or of a file in it."""
+    """Read an archive and return its files. Raise the first RefusedError of the archive or of a file in it."""
     reader = Reader(several=False)
     reader.read_archive(data, ("a.zip",), 0)
     for _, refused in reader.contents.refused:
@@ -84,7 +84,7 @@ def sparse() -> bytes:
 
 
 def negative_size() -> bytes:
-    """Return a tar with a member whose size leads the reader back to that member."""
+    """Return a tar with a member whose negative size makes the reader return to that member."""
     data = bytearray(make_tar(("a.cu", b"")))
     data[124:136] = (2**96 - 512).to_bytes(12, "big")
     data[148:156] = b" " * 8
@@ -97,7 +97,7 @@ def many_members() -> bytes:
 
 
 def pax_headers(count: int, records: int) -> bytes:
-    """Return headers without effect, each with this number of records."""
+    """Return headers that have no effect, each with this number of records."""
     content = b"8 a=bcd\n" * records
     header = tarfile.TarInfo("pax")
     header.type, header.size = tarfile.XHDTYPE, len(content)
@@ -105,8 +105,8 @@ def pax_headers(count: int, records: int) -> bytes:
 
 
 def overlapping(count: int) -> bytes:
-    """Return a zip whose members all point to one deflate stream of half the archive that has no output. Local headers
-    lie in each other's extra field, so that every name is correct."""
+    """Return a zip whose members all share one deflate stream, which fills half of the archive and inflates to nothing.
+    Each local header is in the extra field of another one, so that every name is correct."""
     stream = b"\0\0\0\xff\xff" * 20_000 + b"\3\0"  # empty blocks
     names = [f"{number:03}_1_1_a.cu".encode() for number in range(count)]
     body = directory = b""
@@ -169,7 +169,7 @@ HOSTILE: dict[str, tuple[str, Callable[[], bytes]]] = {
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-def test_a_hostile_archive_is_refused_by_name(name: str) -> None:
+def test_a_hostile_archive_is_refused_with_its_reason(name: str) -> None:
     reason, make = HOSTILE[name]
     with pytest.raises(RefusedError) as refused:
         read_archive(make())
@@ -202,7 +202,7 @@ IGNORED: dict[str, tuple[str | tarfile.TarInfo, bytes]] = {
 
 
 @pytest.mark.parametrize("name", IGNORED)
-def test_a_file_that_no_grade_needs_refuses_nothing(name: str) -> None:
+def test_a_file_that_no_grade_needs_causes_no_refusal(name: str) -> None:
     member, content = IGNORED[name]
     ignored = (member, content) if isinstance(member, str) else member
     assert contents_of(gzip.compress(make_tar(ignored, *GOOD.items()))) == GOOD
@@ -223,7 +223,7 @@ ALONE = (
 
 
 @pytest.mark.parametrize("name", ALONE)
-def test_a_file_that_cannot_be_read_is_refused_alone(name: str) -> None:
+def test_only_the_file_that_cannot_be_read_is_refused(name: str) -> None:
     reason, make = HOSTILE[name]
     data = make()
     reader = Reader(several=False)
@@ -241,7 +241,7 @@ def test_a_file_that_cannot_be_read_is_refused_alone(name: str) -> None:
     assert [refused.reason for _, refused in reader.contents.refused] == [reason]
 
 
-def test_files_of_one_name_are_all_read() -> None:
+def test_all_files_with_the_same_name_are_read() -> None:
     """Names that differ only in case are two files, as in a folder."""
     members = [("a.cu", b"1"), ("A.cu", b"2"), ("./a.cu", b"3")]
     for data in (make_tar(*members), make_zip(*members)):
@@ -285,7 +285,7 @@ def test_zips_are_read() -> None:
     assert contents_of(make_zip(("lab\\01.cu", b"1"))) == {"lab/01.cu": b"1"}
 
 
-def test_what_the_operating_system_adds_is_left_out() -> None:
+def test_files_that_the_operating_system_adds_are_left_out() -> None:
     added = [(name, b"") for name in ("__MACOSX/lab/._01_first.cu", "lab/._01_first.cu", ".DS_Store", "lab/.git/x.cu")]
     assert contents_of(make_zip(*GOOD.items(), *added)) == contents_of(make_tar(*added, *GOOD.items())) == GOOD
 
@@ -309,7 +309,7 @@ def old_file(name: str, content: bytes) -> bytes:
     return info.tobuf(tarfile.GNU_FORMAT) + content + bytes(-len(content) % 512)
 
 
-def test_a_date_before_1970_is_no_damage() -> None:
+def test_a_date_before_1970_is_accepted() -> None:
     (member,) = read_archive(old_file("a.cu", b"one") + bytes(1024))
     assert (member.name, member.content, member.time_s) == ("a.cu", b"one", 0)
 
@@ -323,7 +323,7 @@ def test_every_prefix_of_an_archive_is_refused_or_read() -> None:
                 continue
 
 
-def test_no_change_of_a_byte_breaks_the_reader() -> None:
+def test_an_archive_with_a_changed_byte_does_not_crash_the_reader() -> None:
     for whole in (GOOD_ZIP, GOOD_TAR[:2048]):
         for place in range(len(whole)):
             changed = bytearray(whole)

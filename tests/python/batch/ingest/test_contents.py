@@ -1,4 +1,4 @@
-"""reader.py and contents.py: everything in a hand-in is read, and the newest file of each stage counts."""
+"""Tests of reader.py and contents.py: all files of a hand-in are read, and the newest file of each stage counts."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def pack_tar(files: Mapping[str, bytes], time: Time = OLD) -> bytes:
 
 
 def hand_in(folder: Path, files: Mapping[str, bytes], time: Time = OLD) -> Opened:
-    """Hand in files as a course system or a person names them, by one student, and open them."""
+    """Hand in one student's files, under the names that a course system or a person gives them, and open them."""
     for name, content in files.items():
         file = folder / name
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -163,14 +163,14 @@ HONEST: dict[str, tuple[dict[str, bytes], str]] = {
 
 
 @pytest.mark.parametrize("kind", HONEST)
-def test_no_second_file_costs_points(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str) -> None:
+def test_a_second_file_never_costs_points(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str) -> None:
     monkeypatch.setattr(opening, "read_starters", lambda _: STARTERS)
     files, counts = HONEST[kind]
     opened = hand_in(tmp_path, files, NEW)
     assert "".join(content.decode() for content in opened.picked.values()) == counts, (opened.detail, opened.notes)
 
 
-def test_what_is_not_used_is_said(tmp_path: Path) -> None:
+def test_feedback_lists_unused_files(tmp_path: Path) -> None:
     files = {f"{MOODLE}/a.zip": pack({FIRST: b"old", SECOND: b"old"}), f"{MOODLE}/b.zip": pack({FIRST: b"1"}, NEW)}
     files |= {f"{MOODLE}/c.zip": pack({SECOND: b"old", FIRST: b"1"}), f"{MOODLE}/d.rar": RAR}
     assert hand_in(tmp_path, files).notes == [
@@ -181,8 +181,8 @@ def test_what_is_not_used_is_said(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("form", [f"{CANVAS}500_", f"{MOODLE}/", MOODLE])
-def test_what_is_taken_from_where_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, form: str) -> None:
-    """The archive's first stage is the starter; the student attached the right file beside it."""
+def test_feedback_states_the_origin_of_each_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, form: str) -> None:
+    """The archive's first stage is the starter; the student attached the right file separately."""
     monkeypatch.setattr(opening, "read_starters", lambda _: STARTERS)
     opened = hand_in(tmp_path, {f"{form}lab1.zip": pack({FIRST: b"starter", SECOND: b"2"}), f"{form}{FIRST}": b"1"})
     assert opened.picked == {"01_first": b"1", "02_second": b"2"}
@@ -211,7 +211,7 @@ SAME: dict[str, tuple[Callable[[], bytes], str]] = {
 
 
 @pytest.mark.parametrize("kind", SAME)
-def test_the_same_bytes_get_the_same_by_way_of_every_course_system(tmp_path: Path, kind: str) -> None:
+def test_the_same_files_get_the_same_result_from_every_course_system(tmp_path: Path, kind: str) -> None:
     make, detail = SAME[kind]
     data = make()
     for number, name in enumerate(WAYS):
@@ -224,7 +224,7 @@ def test_ignored_files_of_a_tar_are_not_counted(tmp_path: Path) -> None:
     assert hand_in(tmp_path, {"al1/a.tgz": pack_tar(files)}).picked == {"01_first": b"1"}
 
 
-def test_a_hand_in_without_code_says_what_it_holds(tmp_path: Path) -> None:
+def test_feedback_lists_the_files_of_a_hand_in_without_code(tmp_path: Path) -> None:
     for number, (files, held) in enumerate((
         ({f"{CANVAS}500_report.docx": b"x"}, "report.docx"),
         ({f"{MOODLE}/a.zip": pack({"x/report.docx": b"x", ".git/y": b""})}, "x/report.docx"),
@@ -234,7 +234,7 @@ def test_a_hand_in_without_code_says_what_it_holds(tmp_path: Path) -> None:
         assert opened.status == "nothing_to_grade" and opened.detail.endswith(f" It holds {held}."), opened.detail
 
 
-def test_a_file_beside_an_archive_counts_first_and_it_is_said(tmp_path: Path) -> None:
+def test_a_file_next_to_an_archive_takes_precedence_and_feedback_says_so(tmp_path: Path) -> None:
     files = {f"{MOODLE}/lab1.zip": pack({FIRST: b"old", SECOND: b"2"}, LATER), f"{MOODLE}/{FIRST}": b"1"}
     assert hand_in(tmp_path, files).notes == [
         "01_first from 01_first.cu: a file next to an archive counts before those in it. Not used: lab1.zip",
@@ -242,14 +242,16 @@ def test_a_file_beside_an_archive_counts_first_and_it_is_said(tmp_path: Path) ->
     ]
 
 
-def test_an_untouched_starter_and_a_changed_name_are_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_feedback_mentions_an_unchanged_starter_and_a_changed_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(opening, "read_starters", lambda _: STARTERS)
     opened = hand_in(tmp_path, {f"al1/{FIRST}": b"starter ", "al1/02_second.txt": b"2"})
     assert opened.notes == ["02_second.txt was used as 02_second.cu.", "01_first is still the starter."]
 
 
 @pytest.mark.parametrize("time", [NEW, UNKNOWN])
-def test_without_a_newest_file_one_counts_and_the_instructor_is_told(tmp_path: Path, time: Time) -> None:
+def test_if_no_file_is_the_newest_one_counts_and_a_remark_says_so(tmp_path: Path, time: Time) -> None:
     files = {f"{MOODLE}/{name}.zip": pack({FIRST: name.encode()}, time) for name in "ab"}
     opened = hand_in(tmp_path, files)
     assert opened.picked == {"01_first": b"b"}
@@ -261,7 +263,7 @@ def test_without_a_newest_file_one_counts_and_the_instructor_is_told(tmp_path: P
     assert list(map(is_for_instructor, opened.notes)) == [False, True]
 
 
-def test_of_several_journals_the_newest_archives_counts(tmp_path: Path) -> None:
+def test_the_journal_of_the_newest_archive_counts(tmp_path: Path) -> None:
     files = {
         f"{MOODLE}/lab-al1-2025-11-20-1{hour}0000.tar.gz": pack_tar(
             {f"lab/{FIRST}": b"1", "lab/journal/records.jsonl": f"{hour}".encode()}
@@ -273,7 +275,7 @@ def test_of_several_journals_the_newest_archives_counts(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("slow", ["empty_streams", "extra_fields"])
-def test_reading_that_takes_long_ends_with_its_own_hand_in(
+def test_only_the_hand_in_that_takes_too_long_to_read_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, slow: str
 ) -> None:
     monkeypatch.setattr(reader, "READING_S", 1)
@@ -287,7 +289,7 @@ def test_reading_that_takes_long_ends_with_its_own_hand_in(
 
 
 def long_extras(count: int) -> bytes:
-    """Return a zip of files with 16,000 empty extra fields each, which zipfile reads in quadratic time."""
+    """Return a zip of files with 16,000 empty extra fields each, for which zipfile takes quadratic time."""
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w") as archive:
         for number in range(count):
@@ -297,7 +299,7 @@ def long_extras(count: int) -> bytes:
     return packed.getvalue()
 
 
-def test_a_reader_that_fails_is_no_fault_of_the_student(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_reader_that_fails_costs_no_points(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / FIRST).write_bytes(b"1")
     monkeypatch.setattr(reader.sys, "executable", "/bin/false")
     with pytest.raises(OSError, match="ended with status 1"):
@@ -319,7 +321,7 @@ def test_a_reader_that_fails_for_one_hand_in_refuses_it(
 
 
 @pytest.mark.parametrize("signal", ["KILL", "TERM"])
-def test_a_reader_that_something_else_kills_is_no_fault_of_the_student(
+def test_a_reader_that_another_process_kills_costs_no_points(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, signal: str
 ) -> None:
     """The kernel kills it in the same way if memory is short."""
@@ -343,7 +345,7 @@ def test_a_reader_that_takes_long_without_computing_ends(tmp_path: Path, monkeyp
         read_in_child([tmp_path / FIRST], 1)
 
 
-def test_what_is_refused_in_nested_archives_is_bounded(tmp_path: Path) -> None:
+def test_the_list_of_refused_files_in_nested_archives_is_bounded(tmp_path: Path) -> None:
     inner = pack_tar({f"{number}.zip": b"" for number in range(MOST_FILES - 10)})
     (file := tmp_path / "a.zip").write_bytes(make_zip(*((f"{number}.tgz", inner) for number in range(4))))
     found = read_all([file])
@@ -352,7 +354,7 @@ def test_what_is_refused_in_nested_archives_is_bounded(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("crowd", ["x.json", "x.cpp", "x.gz", "journal/x.md", "x.cu"])
 @pytest.mark.parametrize("form", ["folder", "zip"])
-def test_no_crowd_of_other_files_displaces_a_stages_file(
+def test_many_other_files_do_not_displace_a_stages_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, crowd: str, form: str
 ) -> None:
     monkeypatch.setattr(reader, "MOST_FILES", 20)
@@ -367,7 +369,7 @@ def test_no_crowd_of_other_files_displaces_a_stages_file(
     assert FIRST in [file.name for file in read_all([folder if form == "folder" else packed]).files]
 
 
-def test_archives_that_take_too_long_cost_no_code(tmp_path: Path) -> None:
+def test_archives_that_take_too_long_do_not_displace_code(tmp_path: Path) -> None:
     (folder := tmp_path / "al1").mkdir()
     (folder / FIRST).write_bytes(b"1")
     (folder / "logs.tar").write_bytes(pack_tar({SECOND: b"2"}))
@@ -377,7 +379,7 @@ def test_archives_that_take_too_long_cost_no_code(tmp_path: Path) -> None:
     assert [(name, why.reason) for name, why in found.refused] == [("logs.tar", "too_slow")]
 
 
-def test_the_archives_of_a_hand_in_are_bounded(tmp_path: Path) -> None:
+def test_the_number_of_archives_in_a_hand_in_is_limited(tmp_path: Path) -> None:
     (file := tmp_path / "a.zip").write_bytes(
         make_zip(*((f"{number}.zip", pack({FIRST: b"1"})) for number in range(reader.MOST_ARCHIVES + 7)))
     )
@@ -395,12 +397,12 @@ def test_the_name_of_an_archive_is_read_once(tmp_path: Path, monkeypatch: pytest
     assert len(asked) == 40  # the outer and the inner archive of each file's place
 
 
-def test_what_is_not_there_is_no_fault_of_the_student(tmp_path: Path) -> None:
+def test_a_missing_file_is_an_error_of_the_judge(tmp_path: Path) -> None:
     with pytest.raises(OSError, match="gone"):
         read_in_child([tmp_path / "gone.zip"], 5)
 
 
-def test_a_process_of_its_own_reads_the_same(tmp_path: Path) -> None:
+def test_reading_in_a_separate_process_gives_the_same_result(tmp_path: Path) -> None:
     (tmp_path / "a.zip").write_bytes(pack({**GOOD, "b.tgz": pack_tar(GOOD), "c.rar": RAR}))
     (tmp_path / os.fsdecode(b"\xff.cu")).write_bytes(b"2")
     entries = sorted(tmp_path.iterdir())
@@ -441,14 +443,14 @@ def test_a_folder_that_becomes_a_link_is_not_followed(tmp_path: Path, monkeypatc
     assert submissions.fingerprint([tmp_path / "eve"]) == submissions.fingerprint([tmp_path / "eve"])
 
 
-def test_a_file_that_vanishes_is_refused_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_the_file_that_vanishes_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / FIRST).write_text("1")
     (tmp_path / SECOND).write_text("2")
     monkeypatch.setattr(folders, "require_file", lambda *_: (tmp_path / FIRST).unlink(missing_ok=True))
     assert read(tmp_path) == ({SECOND: b"2"}, [(FIRST, "unreadable")])
 
 
-def test_what_nobody_may_read_is_refused_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_the_file_without_read_permission_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The test simulates a permission error, because tests may run as root, which can read everything."""
     for name in (f"open/{FIRST}", f"closed/{SECOND}", "manifest.json"):
         (file := tmp_path / "al1" / name).parent.mkdir(parents=True, exist_ok=True)
@@ -492,7 +494,7 @@ def test_a_socket_in_a_folder_costs_no_other_file(tmp_path: Path) -> None:
         assert read(tmp_path / FIRST) == ({}, [(FIRST, "device")])
 
 
-def test_loose_files_together_have_the_bounds_of_an_archive(tmp_path: Path) -> None:
+def test_loose_files_together_have_the_limits_of_one_archive(tmp_path: Path) -> None:
     large = [tmp_path / f"{number}.cu" for number in range(8)]
     for file in large:
         file.write_bytes(bytes(9_000_000))
@@ -505,7 +507,7 @@ def test_loose_files_together_have_the_bounds_of_an_archive(tmp_path: Path) -> N
     assert len(files) == MOST_FILES and refused == [("empty0.cu", "too_many_files")]
 
 
-def test_archives_together_have_the_bounds_of_one(tmp_path: Path) -> None:
+def test_archives_together_have_the_limits_of_one_archive(tmp_path: Path) -> None:
     for number in range(3):
         (tmp_path / f"{number}.zip").write_bytes(make_zip(*((f"{n}.cu", bytes(9_000_000)) for n in range(3))))
     files, refused = read(*sorted(tmp_path.iterdir()))
@@ -523,7 +525,7 @@ def test_the_file_in_the_labs_folder_is_picked() -> None:
     assert notes == ["x/lab/01_first.cu was graded, and not old/01_first.cu"]
 
 
-def test_a_whole_kit_is_graded_by_the_students_work() -> None:
+def test_in_a_whole_kit_the_files_in_work_count() -> None:
     files = {"kit/starter/lab/01_first.cu": b"old", "kit/work/lab/01_first.cu": b"new", "02_second.cu.txt": b"2"}
     assert pick_stages(loose(files), "lab", STAGES) == ({"01_first": b"new", "02_second": b"2"}, [], [])
     picked, notes, _ = pick_stages(loose(files | {"kit/old/lab/01_first.cu": b"older"}), "lab", STAGES)

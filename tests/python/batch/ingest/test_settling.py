@@ -1,4 +1,4 @@
-"""A folder in which others are still writing."""
+"""Entries of a folder to which other programs still write."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from pathlib import Path
 from grader.python.batch.ingest.settling import Settling
 
 
-def test_an_entry_is_as_old_as_its_last_change_that_was_seen(tmp_path: Path) -> None:
+def test_the_age_of_an_entry_begins_at_its_last_observed_change(tmp_path: Path) -> None:
     clock_s = 0.0
     settling = Settling(tmp_path, lambda: clock_s)
     folder, archive = tmp_path / "al1", tmp_path / "bo2.zip"
     folder.mkdir()
     archive.write_bytes(b"half")
-    os.utime(archive, (1, 1))  # an old date says nothing about the upload
+    os.utime(archive, (1, 1))  # an old date does not mean that the upload has ended
     assert settling.look() and settling.unchanged_s([folder, archive]) == 0
     clock_s = 5
     assert not settling.look() and settling.unchanged_s([folder, archive]) == 5

@@ -1,4 +1,4 @@
-"""grader/python/batch/ingest/submissions.py: the owner of each submission, and which of several submissions counts."""
+"""Tests of submissions.py: the owner of each submission, and the choice between several submissions."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def folder(tmp_path: Path) -> Path:
     return made
 
 
-def test_canvas_names(folder: Path) -> None:
+def test_names_from_canvas_are_parsed(folder: Path) -> None:
     for name in ("lovelaceada_12_900_lab.zip", "turingalan_LATE_34_901_01_first.cu", "turingalan_34_902_02_second.cu"):
         (folder / name).write_text(name)
     found, strangers = find(folder)
@@ -51,7 +51,7 @@ def test_canvas_names(folder: Path) -> None:
     assert "Canvas calls it late." in found["34"].notes
 
 
-def test_the_names_of_an_anonymous_assignment_in_canvas(folder: Path) -> None:
+def test_names_from_an_anonymous_canvas_assignment_are_parsed(folder: Path) -> None:
     for name in ("anon_aB3xY_600000_lab1.zip", "LATE_anon_77123_600002_lab1.zip", "anon_12345_600005_lab1.zip",
                  "studenttest_99999_600100_lab1.zip"):  # fmt: skip
         (folder / name).write_text(name)
@@ -63,7 +63,7 @@ def test_the_names_of_an_anonymous_assignment_in_canvas(folder: Path) -> None:
     }  # fmt: skip
 
 
-def test_a_late_file_whose_name_can_be_read_in_several_ways_stays_late(folder: Path) -> None:
+def test_a_late_mark_counts_in_an_ambiguous_name(folder: Path) -> None:
     (folder / "malicemallory_LATE_2000_600001_x_7000_500_01_first.cu").write_text("late")
     ((key, one),) = find(folder)[0].items()
     assert key == "malicemallory_2000" and "Canvas calls it late." in one.notes
@@ -78,14 +78,14 @@ def test_a_late_file_whose_name_can_be_read_in_several_ways_stays_late(folder: P
         ("c_5_99999_hw.zip", "c_5_100000_lab-al1-2026-11-20-120000.tar.gz"),
     ],
 )
-def test_all_that_was_handed_in_counts_the_newest_last(folder: Path, names: tuple[str, ...]) -> None:
+def test_all_files_of_a_hand_in_are_listed_from_old_to_new(folder: Path, names: tuple[str, ...]) -> None:
     for name in (*names, f"{names[0]}.jpg"):
         (folder / name).write_text(name)
     found, _ = find(folder)
     assert [entry.name for entry in found["5"].entries] == list(names) and not found["5"].notes
 
 
-def test_what_is_typed_into_moodle_is_no_file(folder: Path) -> None:
+def test_text_that_is_typed_into_moodle_is_not_a_file(folder: Path) -> None:
     for name in (
         "Ada_5_assignsubmission_onlinetext_",
         "Ada_5_assignsubmission_file_",
@@ -97,7 +97,7 @@ def test_what_is_typed_into_moodle_is_no_file(folder: Path) -> None:
     assert strangers == ["Bob typed something into Moodle, and handed in no file."]
 
 
-def test_moodle_names(folder: Path) -> None:
+def test_names_from_moodle_are_parsed(folder: Path) -> None:
     (folder / "Ada M. Lovelace_12_assignsubmission_file_").mkdir()
     (folder / "Alan_Turing_34_assignsubmission_file_lab.zip").write_text("")
     found, _ = find(folder)
@@ -116,7 +116,7 @@ def test_an_invalid_or_future_time_makes_no_archive_the_latest(folder: Path, tim
     assert f"lab-at2-{time}.tar.gz: {NO_SUCH_TIME}" in found["at2"].notes
 
 
-def test_the_newest_archive_in_moodles_folder_says_when_and_who(folder: Path) -> None:
+def test_the_newest_archive_in_moodles_folder_determines_time_and_authors(folder: Path) -> None:
     (own := folder / "Ada_5_assignsubmission_file_").mkdir()
     for name in ("a.zip", "lab-al1-2026-11-20-120000.tar.gz", "lab-al1-2026-11-20-130000.tar.gz"):
         (own / name).write_text("")
@@ -141,7 +141,7 @@ def test_a_files_date_in_the_future_becomes_today_and_counts_last(folder: Path) 
     assert found["al1"].handed_in[:4] == str(datetime.now(UTC).year)
 
 
-def test_a_folder_is_dated_by_its_newest_file_that_is_read(folder: Path) -> None:
+def test_a_folders_date_is_that_of_its_newest_relevant_file(folder: Path) -> None:
     (folder / "al1").mkdir()
     later = dict.fromkeys(("report.pdf", "notes.cpp", "journal/records.jsonl"), 1.79e9)
     (folder / "al1/journal").mkdir()
@@ -153,14 +153,14 @@ def test_a_folder_is_dated_by_its_newest_file_that_is_read(folder: Path) -> None
     assert (found["al1"].handed_in, found["al1"].known_by) == ("2023-11-14T22:13:20Z", FILE_DATE)
 
 
-def test_a_folder_without_code_is_dated_by_its_newest_file(folder: Path) -> None:
+def test_a_folder_without_code_has_the_date_of_its_newest_file(folder: Path) -> None:
     (folder / "al1").mkdir()
     (folder / "al1" / "report.pdf").write_text("")
     os.utime(folder / "al1" / "report.pdf", (1_700_000_000, 1_700_000_000))
     assert find(folder)[0]["al1"].handed_in == "2023-11-14T22:13:20Z"
 
 
-def test_names_of_make_submit_and_the_latest_counts(folder: Path) -> None:
+def test_the_latest_archive_of_make_submit_counts(folder: Path) -> None:
     for name in ("lab-al1-2026-11-20-120000.tar.gz", "lab-al1-2026-11-21-120000.tar.gz"):
         (folder / name).write_text(name)
     (folder / "lab-al1-at2-2026-11-19-120000.tar.gz").write_text("team")
@@ -178,7 +178,7 @@ def test_a_canvas_upload_of_make_submit_keeps_its_time(folder: Path) -> None:
     assert found["12"].handed_in == "2026-11-20T12:00:00Z"
 
 
-def test_plain_folders_and_archives(folder: Path) -> None:
+def test_plain_folders_and_archives_are_named_by_the_student(folder: Path) -> None:
     (folder / "al1").mkdir()
     for name in ("at2.tar.gz", "cs3.zip", "readme.txt", ".DS_Store"):
         (folder / name).write_text("")
@@ -200,7 +200,7 @@ def test_the_roster_names_students_and_teams(folder: Path) -> None:
     assert found["nobody"].notes == ["Not on the roster."]
 
 
-def test_who_has_another_number_in_the_archive_is_found_by_name(folder: Path) -> None:
+def test_a_student_with_another_number_in_the_archive_is_found_by_name(folder: Path) -> None:
     (folder / "Emmy Noether_77123_assignsubmission_file_").mkdir()
     (folder / "lovelaceada_12_900_lab.zip").write_text("")
     (folder / "John Smith_5_assignsubmission_file_").mkdir()
@@ -211,7 +211,7 @@ def test_who_has_another_number_in_the_archive_is_found_by_name(folder: Path) ->
     assert "Two students are called John Smith: 2003, 2004." in found["5"].notes[0]
 
 
-def test_the_roster_may_say_when_it_was_handed_in(folder: Path) -> None:
+def test_the_roster_can_contain_the_time_of_a_hand_in(folder: Path) -> None:
     (folder / "lab-al1-2026-11-19-120000.tar.gz").write_text("")
     found, _ = find(folder, "id,submitted\nal1,2026-11-20T12:00+01:00\n")
     assert (found["al1"].handed_in, found["al1"].known_by) == ("2026-11-20T11:00:00Z", "the roster")
@@ -235,15 +235,15 @@ def test_moodles_worksheet_is_a_roster(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "says"), [("name\nAda\n", "no column id"), ("id\n1\n1\n", ":3: the id 1"), ("", "id")]
+    ("text", "message"), [("name\nAda\n", "no column id"), ("id\n1\n1\n", ":3: the id 1"), ("", "id")]
 )
-def test_a_bad_roster_is_named(tmp_path: Path, text: str, says: str) -> None:
+def test_an_invalid_roster_is_refused_with_a_reason(tmp_path: Path, text: str, message: str) -> None:
     (tmp_path / "roster.csv").write_text(text)
-    with pytest.raises(UserError, match=says):
+    with pytest.raises(UserError, match=message):
         read_roster(tmp_path / "roster.csv")
 
 
-def test_assignments_titles_are_no_columns_of_the_roster(tmp_path: Path) -> None:
+def test_assignment_titles_are_not_columns_of_the_roster(tmp_path: Path) -> None:
     (file := tmp_path / "roster.csv").write_text(
         "Student,ID,SIS Login ID,Section,Name (55),Email (3),ID 2 (56),Submitted? (57)\n"
         "    Points Possible,,,,10,10,10,10\n"
@@ -255,12 +255,12 @@ def test_assignments_titles_are_no_columns_of_the_roster(tmp_path: Path) -> None
     ]
 
 
-def test_a_cell_that_says_nothing_is_no_id(tmp_path: Path) -> None:
+def test_an_empty_cell_is_not_an_id(tmp_path: Path) -> None:
     (file := tmp_path / "roster.csv").write_text("id,email,submitted\nal1,n/a,-\nbo2,N/A,\ncy3,-,\n")
     assert [one.aliases for one in read_roster(file)] == [{"al1"}, {"bo2"}, {"cy3"}]
 
 
-def test_a_time_of_the_roster_has_a_zone(tmp_path: Path) -> None:
+def test_a_time_in_the_roster_needs_a_time_zone(tmp_path: Path) -> None:
     (file := tmp_path / "roster.csv").write_text("id,submitted\nal1,2026-11-21T23:30+01:00\nbo2,2026-11-21 23:30\n")
     with pytest.raises(UserError, match=r"roster.csv:3: '2026-11-21 23:30' says no time zone"):
         read_roster(file)
@@ -268,7 +268,9 @@ def test_a_time_of_the_roster_has_a_zone(tmp_path: Path) -> None:
     assert [one.handed_in for one in read_roster(file)] == ["2026-11-21T22:30:00Z"]
 
 
-def test_a_text_that_a_student_typed_delays_no_roster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_students_long_text_does_not_delay_reading_the_roster(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Composition takes quadratic time in the length of a run of accents, so only short texts are composed."""
     lengths: list[int] = []
     compose = columns.compose
@@ -283,14 +285,14 @@ def test_a_text_that_a_student_typed_delays_no_roster(tmp_path: Path, monkeypatc
     assert max(lengths) <= 300
 
 
-def test_ids_are_known_as_make_submit_writes_them(folder: Path) -> None:
+def test_ids_are_recognised_in_the_form_that_make_submit_writes(folder: Path) -> None:
     for ids in ("a_uni.edu", "b_c-d_e"):
         (folder / f"lab-{ids}-2026-11-19-120000.tar.gz").write_text(ids)
     found, _ = find(folder, "id,email\n1,a@uni.edu\nb-c,\nd e,\n")
     assert {key: one.members for key, one in found.items()} == {"1": ["1"], "b-c+d e": ["b-c", "d e"]}
 
 
-def test_names_of_folders_differ_wherever_keys_do() -> None:
+def test_different_keys_get_different_folder_names() -> None:
     keys = ["al1", "AL1", "a/l1", "a l1", "../al1", "al1" * 50, "al1" * 51, "\u00e5l1", "a+b", "", ".", ".."]
     names = [folder_name(key) for key in keys]
     assert names[0] == "al1"
@@ -298,8 +300,8 @@ def test_names_of_folders_differ_wherever_keys_do() -> None:
     assert all("/" not in name and name.strip(".") for name in names)
 
 
-def test_other_files_never_have_the_fingerprint_of_earlier_ones(tmp_path: Path) -> None:
-    """The cases: contents that include a name, the same files under other names, and files moved to another folder."""
+def test_different_files_have_different_fingerprints(tmp_path: Path) -> None:
+    """The cases are contents that include a name, files under other names, and files moved to another folder."""
     trees: tuple[dict[str, bytes], ...] = (
         {"a.cu": b"1", "b.cu": b"2"},
         {"a.cu": b"1b.cu\0" + b"2"},
@@ -321,7 +323,7 @@ def test_other_files_never_have_the_fingerprint_of_earlier_ones(tmp_path: Path) 
 
 
 @pytest.mark.parametrize("ids", [("al_12", "al-12"), ("m_ller", "m\xfcller"), ("anna", "anna_"), ("dne", "\xc5dne")])
-def test_an_archives_name_that_two_students_may_have_is_nobodys(folder: Path, ids: tuple[str, str]) -> None:
+def test_an_archive_whose_name_fits_two_students_belongs_to_neither(folder: Path, ids: tuple[str, str]) -> None:
     """`make submit` writes both ids in the same form."""
     form = name_part(ids[0])
     for second in (1, 2):
@@ -336,7 +338,7 @@ def test_an_archives_name_that_two_students_may_have_is_nobodys(folder: Path, id
     assert find(folder, roster)[0][ids[1]].own == (ids[1],)
 
 
-def test_the_manifest_tells_whose_an_archive_is(folder: Path) -> None:
+def test_the_manifest_decides_between_two_students(folder: Path) -> None:
     """The manifest decides if the name fits two students; a manifest with other students than the name is ignored."""
     for at, ids in enumerate((["al-12"], ["al_12"], ["bo3", "al-12"], ["eve"])):
         form = "-".join(map(name_part, ids if ids != ["eve"] else ["al-12"]))
@@ -359,20 +361,22 @@ def test_the_labs_name_may_have_capitals(folder: Path) -> None:
     assert set(found) == {"al1", "7"} and not strangers
 
 
-def test_a_team_is_not_the_student_with_its_joined_ids(folder: Path) -> None:
+def test_a_team_is_not_a_student_whose_id_equals_the_joined_ids(folder: Path) -> None:
     (folder / "lab-al-12-2025-11-20-100000.tar.gz").touch()
     (folder / "lab-al_12-2025-11-20-090000.tar.gz").touch()
     found, _ = find(folder, "id\nal\n12\nal-12\n")
     assert {key: len(one.entries) for key, one in found.items()} == {"al+12": 1, "al-12": 1}
 
 
-def test_a_partners_name_that_two_students_may_have_credits_nobody(folder: Path) -> None:
+def test_a_partners_name_that_fits_two_students_credits_neither(folder: Path) -> None:
     (folder / "bo_7_1_lab-bo1-al_12-2025-11-20-100000.tar.gz").touch()
     found, _ = find(folder, "id,Canvas ID\nbo1,7\nal_12,8\nal-12,9\n")
     assert found["bo1"].members == ["bo1"]
 
 
-def test_a_fingerprint_reads_no_more_than_a_hand_in_may_have(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_fingerprint_reads_at_most_the_size_limit_of_a_hand_in(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     sizes: list[int] = []
     hash_content = submissions.hash_content
     monkeypatch.setattr(submissions, "hash_content", lambda part: sizes.append(part.size) or hash_content(part))
@@ -400,7 +404,7 @@ def test_a_fingerprint_opens_few_folders(tmp_path: Path, monkeypatch: pytest.Mon
     assert len(opened) == 4
 
 
-def test_the_folder_of_another_batch_is_no_hand_in(folder: Path) -> None:
+def test_the_folder_of_another_batch_is_not_a_hand_in(folder: Path) -> None:
     for name in ("al1", "old batch", "Ada Lovelace_5_assignsubmission_file_"):
         (folder / name).mkdir()
         (folder / name / "01_first.cu").write_text(name)

@@ -1,4 +1,4 @@
-"""grader/python/batch/ingest/unpack.py: an archive with all hand-ins, as Canvas and Moodle provide it."""
+"""Tests of grader/python/batch/ingest/unpack.py: archives with all hand-ins, as Canvas and Moodle provide them."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def unpack_bytes(folder: Path, data: bytes) -> tuple[set[str], list[str]]:
 
 
 @pytest.mark.parametrize("wrapper", ["submissions (1)", "CS101-Lab 1-1234"])
-def test_an_extracted_download_may_lie_in_a_folder_of_its_own(course: Course, wrapper: str) -> None:
+def test_an_extracted_download_can_be_in_its_own_folder(course: Course, wrapper: str) -> None:
     download = course.handed_in.with_name("extracted") / wrapper
     download.mkdir(parents=True)
     for name, data in (ADA, ALAN):
@@ -63,7 +63,7 @@ def test_an_extracted_download_may_lie_in_a_folder_of_its_own(course: Course, wr
     assert set(course.statuses()) == {"12", "34"}
 
 
-def test_a_zip_of_canvas_or_moodle_is_graded_as_a_folder_is(course: Course) -> None:
+def test_a_zip_of_canvas_or_moodle_is_graded_like_a_folder(course: Course) -> None:
     give(course, ADA, ALAN, GRACE)
     done = course.grade()
     assert done.returncode == 0, done.stderr
@@ -81,7 +81,7 @@ def test_a_group_whose_name_begins_like_a_hidden_file_is_not_ignored(course: Cou
     assert course.statuses() == {"12": "graded", "56": "missing_stages"}
 
 
-def test_again_it_is_not_unpacked_and_goes_on(course: Course) -> None:
+def test_a_second_run_continues_without_unpacking_again(course: Course) -> None:
     give(course, ADA, ("turingalan_34_901_01_first.cu", b"sleep 300"))
     process = course.start()
     course.wait_for("34", process)
@@ -90,35 +90,35 @@ def test_again_it_is_not_unpacked_and_goes_on(course: Course) -> None:
     course.kill(process)
     give(course, ADA, ("turingalan_34_901_01_first.cu", b"fine"))
     assert "Unpacking" in course.grade().stdout
-    said = course.grade()
-    assert "Unpacking" not in said.stdout and not said.stderr
+    result = course.grade()
+    assert "Unpacking" not in result.stdout and not result.stderr
     assert course.log("end").count("12") == course.log("end").count("34") == 1
 
 
-def test_what_an_interruption_left_half_unpacked_is_not_used(course: Course) -> None:
+def test_a_partly_unpacked_download_is_not_used(course: Course) -> None:
     give(course, ADA)
     course.grade()
     (place,) = (course.out / "handed-in").iterdir()
     half = place.with_suffix(".part")
     place.rename(half)
     (half / "files" / ADA[0]).unlink()
-    said = course.grade()
-    assert "Unpacking" in said.stdout and not said.stderr
+    result = course.grade()
+    assert "Unpacking" in result.stdout and not result.stderr
     assert list((course.out / "handed-in").iterdir()) == [place]
 
 
-def test_a_newer_zip_is_a_changed_folder(course: Course) -> None:
+def test_a_newer_zip_is_treated_like_a_changed_folder(course: Course) -> None:
     give(course, ADA, ALAN, GRACE)
     course.grade()
     give(course, ADA, ("turingalan_34_955_01_first.cu", b"better"), name="submissions (1).zip")
-    said = course.grade()
-    assert "No longer among the submissions, and kept as graded: 56" in said.stderr
+    result = course.grade()
+    assert "No longer among the submissions, and kept as graded: 56" in result.stderr
     assert {key: course.log("end").count(key) for key in ("12", "34", "56")} == {"12": 1, "34": 2, "56": 1}
     assert course.verb("regrade", "--all").returncode == 0  # includes a student whose hand-in is no longer there
     assert set(course.statuses().values()) == {"graded", "missing_stages"}
 
 
-def test_what_nobody_needs_any_more_is_removed(course: Course) -> None:
+def test_unpacked_downloads_that_are_no_longer_needed_are_removed(course: Course) -> None:
     give(course, ADA, ALAN)
     course.grade()
     give(course, ALAN, ADA)
@@ -135,7 +135,7 @@ def test_what_nobody_needs_any_more_is_removed(course: Course) -> None:
     assert course.log("end").count("12") == 2  # a hand-in that was unpacked by hand is recognised as the same
 
 
-def test_what_a_clusters_tasks_may_read_stays(course: Course) -> None:
+def test_files_that_tasks_on_a_cluster_may_read_are_kept(course: Course) -> None:
     give(course, ADA, ALAN)
     course.grade()
     course.database().set_facts(slurm_jobs={"12": "1_0"})
@@ -144,7 +144,7 @@ def test_what_a_clusters_tasks_may_read_stays(course: Course) -> None:
     assert len(list((course.out / "handed-in").iterdir())) == 2
 
 
-def test_a_batch_that_was_moved_finds_what_it_unpacked(course: Course) -> None:
+def test_a_moved_batch_finds_its_unpacked_files(course: Course) -> None:
     give(course, ADA)
     course.grade()
     course.handed_in.unlink()
@@ -183,7 +183,7 @@ HARMFUL: dict[str, tuple[str, Callable[[], bytes]]] = {
 
 
 @pytest.mark.parametrize("name", HARMFUL)
-def test_what_one_student_hands_in_does_others_no_harm(tmp_path: Path, name: str) -> None:
+def test_a_harmful_hand_in_does_not_affect_others(tmp_path: Path, name: str) -> None:
     reason, make = HARMFUL[name]
     names, left_out = unpack_bytes(tmp_path, make())
     assert ADA[0] in names
@@ -195,24 +195,24 @@ def test_what_one_student_hands_in_does_others_no_harm(tmp_path: Path, name: str
     assert not any(path.is_symlink() for path in place.rglob("*"))
 
 
-def test_who_handed_in_what_cannot_be_unpacked_handed_something_in(tmp_path: Path) -> None:
+def test_a_student_whose_files_cannot_be_unpacked_counts_as_having_handed_in(tmp_path: Path) -> None:
     (tmp_path / "submissions.zip").write_bytes(HARMFUL["parent"][1]())
     folder, _ = unpack(tmp_path / "submissions.zip", tmp_path / "out", LAB)
     found, _ = find_submissions(folder, LAB, [])
     assert [one.key for one in found] == ["12", "66"]
 
 
-def test_hostile_archives_within_are_each_students_own(course: Course) -> None:
+def test_a_nested_hostile_archive_affects_only_its_student(course: Course) -> None:
     hostile = [(f"eve_{number}_1_a.tar", make()) for number, (_, make) in enumerate(HOSTILE.values(), 100)]
     give(course, *hostile, ADA)
-    said = course.grade()
-    assert said.returncode == 0 and "Left out" not in said.stderr
+    result = course.grade()
+    assert result.returncode == 0 and "Left out" not in result.stderr
     statuses = course.statuses()
     assert statuses.pop("12") == "graded"
     assert set(statuses.values()) <= {"archive_refused", "nothing_to_grade"} and len(statuses) == len(HOSTILE)
 
 
-def test_a_hand_in_has_a_bound_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_hand_in_has_its_own_size_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(unpacking, "MOST_HAND_IN_BYTES", 30_000_000)
     huge = [(f"Eve_66_assignsubmission_file_/{number}.zip", bytes(25_000_000)) for number in range(3)]
     names, left_out = unpack_bytes(tmp_path, make_zip(*huge, ADA, GRACE))
@@ -222,7 +222,7 @@ def test_a_hand_in_has_a_bound_of_its_own(tmp_path: Path, monkeypatch: pytest.Mo
     assert [(place / "files" / name).stat().st_size for name, _ in huge[:2]] == [25_000_000, 5_000_000]
 
 
-def test_a_hand_in_of_too_many_files_is_cut(tmp_path: Path) -> None:
+def test_a_hand_in_with_too_many_files_is_truncated(tmp_path: Path) -> None:
     many = [(f"Eve_66_assignsubmission_file_/{number}.cu", b"") for number in range(2 * MOST_FILES + 5)]
     names, left_out = unpack_bytes(tmp_path, make_zip(*many, ADA))
     assert len(names) == 2 * MOST_FILES + 1 and ADA[0] in names
@@ -230,7 +230,7 @@ def test_a_hand_in_of_too_many_files_is_cut(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("system", ["eve", "Eve_66_assignsubmission_file_"])
-def test_files_that_no_grade_needs_take_no_room_from_others(
+def test_files_that_no_grade_needs_do_not_count_towards_the_limit(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, system: str
 ) -> None:
     monkeypatch.setattr(unpacking, "MOST_HAND_IN_BYTES", 1000)
@@ -263,7 +263,7 @@ def test_a_name_that_leads_elsewhere_does_not_turn_the_archive_into_one_hand_in(
     assert len(names) == 20 and len(left_out) == 1
 
 
-def test_a_course_has_more_files_than_a_student(tmp_path: Path) -> None:
+def test_a_courses_archive_can_have_more_files_than_a_hand_in(tmp_path: Path) -> None:
     many = [(f"s{number}_{number}_1_{FIRST}", b"fine") for number in range(2 * MOST_FILES + 5)]
     names, left_out = unpack_bytes(tmp_path, make_zip(*many))
     assert len(names) == len(many) and not left_out
@@ -280,7 +280,9 @@ STRAYS = ("eve.txt", "eve.xz", "eve.cu", "notes/x.txt", f"{LAB}/x.txt", f"{LAB}/
 
 @pytest.mark.parametrize("stray", STRAYS)
 @pytest.mark.parametrize("names", [["al1.tar.gz", "at2/01.cu"], ["al1.zip", "at2.zip"], ["al1_12_900_a.cu"]])
-def test_no_stray_file_hides_the_hand_ins_of_a_packed_folder(tmp_path: Path, stray: str, names: list[str]) -> None:
+def test_a_stray_file_does_not_hide_the_hand_ins_of_a_packed_folder(
+    tmp_path: Path, stray: str, names: list[str]
+) -> None:
     packed = make_zip(*((f"submissions/{name}", b"PK") for name in names), (f"submissions/{stray}", b"x"))
     (tmp_path / "all.zip").write_bytes(packed)
     folder, left_out = unpack(tmp_path / "all.zip", tmp_path / "out", LAB)
@@ -289,12 +291,12 @@ def test_no_stray_file_hides_the_hand_ins_of_a_packed_folder(tmp_path: Path, str
     assert not left_out and len(strangers) == ("/" not in stray)
 
 
-def test_one_students_folder_is_a_hand_in(tmp_path: Path) -> None:
+def test_the_folder_of_one_student_is_a_hand_in(tmp_path: Path) -> None:
     names, _ = unpack_bytes(tmp_path, make_zip((f"al1/{LAB}/{FIRST}", b""), ("al1/journal/01_first.md", b"")))
     assert names == {f"al1/{LAB}/{FIRST}", "al1/journal/01_first.md"}
 
 
-def test_files_keep_their_dates(tmp_path: Path) -> None:
+def test_unpacked_files_keep_their_dates(tmp_path: Path) -> None:
     packed = tmp_path / "packed"
     (packed / "al1").mkdir(parents=True)
     (packed / "al1" / FIRST).touch()
@@ -305,7 +307,7 @@ def test_files_keep_their_dates(tmp_path: Path) -> None:
     assert found.handed_in == "2017-07-14T02:40:00Z"
 
 
-def test_another_download_makes_nobody_late(course: Course) -> None:
+def test_a_second_download_makes_no_hand_in_late(course: Course) -> None:
     dates = {}
     for day, texts in ((10, ("fine", "fine")), (20, ("fine", "better")), (15, ("fine", "better"))):
         for student, text in zip(("al1", "at2"), texts, strict=True):
@@ -348,30 +350,32 @@ WRONG: dict[str, tuple[str, Callable[[], bytes]]] = {
 
 
 @pytest.mark.parametrize("name", WRONG)
-def test_what_is_no_courses_archive_is_said(tmp_path: Path, name: str) -> None:
-    says, make = WRONG[name]
+def test_an_archive_that_is_not_a_courses_is_refused_with_the_reason(tmp_path: Path, name: str) -> None:
+    message, make = WRONG[name]
     with pytest.raises(UserError) as refused:
         unpack_bytes(tmp_path, make())
-    assert f"{tmp_path / 'submissions.zip'}: " in str(refused.value) and says in str(refused.value)
+    assert f"{tmp_path / 'submissions.zip'}: " in str(refused.value) and message in str(refused.value)
     assert not list((tmp_path / "out").glob("handed-in/*"))
 
 
 @pytest.mark.parametrize("start", [b"Rar!\x1a\x07\x01\0", b"id,name\n", b""])
-def test_what_is_no_archive_is_not_unpacked(tmp_path: Path, start: bytes, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_file_that_is_not_an_archive_is_not_unpacked(
+    tmp_path: Path, start: bytes, capsys: pytest.CaptureFixture[str]
+) -> None:
     with pytest.raises(UserError):
         unpack_bytes(tmp_path, start)
     assert "Unpacking" not in capsys.readouterr().out
 
 
-def test_folders_without_end_are_bounded(tmp_path: Path) -> None:
+def test_the_depth_of_folders_is_limited(tmp_path: Path) -> None:
     names, left_out = unpack_bytes(tmp_path, gzip.decompress(many_members()) + make_tar(ADA))
     assert names == {ADA[0]} and len(left_out) == 1 and "it contains more files than a lab has" in left_out[0]
 
 
-def test_what_is_not_there_is_said_and_makes_no_folder(course: Course) -> None:
+def test_a_missing_download_causes_a_message_and_no_folder(course: Course) -> None:
     course.handed_in = course.handed_in.with_name("nothing.zip")
-    said = course.grade()
-    assert said.returncode == 2 and "nothing.zip. SUBMISSIONS is a folder of hand-ins, or an archive" in said.stderr
+    result = course.grade()
+    assert result.returncode == 2 and "nothing.zip. SUBMISSIONS is a folder of hand-ins, or an archive" in result.stderr
     assert not course.out.exists()
 
 
@@ -381,7 +385,7 @@ def test_one_students_files_do_not_make_the_archive_look_like_one_hand_in(tmp_pa
     assert {f"al1/{FIRST}", f"bob/{FIRST}"} <= names
 
 
-def test_no_file_of_one_student_ends_a_download_as_a_tar(tmp_path: Path) -> None:
+def test_one_students_file_does_not_truncate_a_tar_download(tmp_path: Path) -> None:
     sparse = tarfile.TarInfo("subs/c/01.cu")
     sparse.pax_headers = {"GNU.sparse.major": "1", "GNU.sparse.minor": "0"}
     data = b"".join(old_file(f"subs/{one}/01.cu", b"x") for one in "ab") + sparse.tobuf(tarfile.PAX_FORMAT)

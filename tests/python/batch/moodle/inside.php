@@ -1,5 +1,6 @@
 <?php
-// What happens inside Moodle: makes a course, downloads, imports and shows its state, with Moodle's own classes.
+// The part of the round trip that runs inside Moodle, with Moodle's own classes: makes a course, downloads, imports and
+// shows its state.
 //
 //     php inside.php ROOT ACTION [ARGUMENT ...]          round_trip.py calls it; ROOT is an installed Moodle
 //

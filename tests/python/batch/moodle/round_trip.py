@@ -1,10 +1,10 @@
-"""Take hand-ins through a real Moodle and back: download, grade, import, web services; compare each field.
+"""Test a course with a real Moodle: download, grade, import, use the web services, and compare each field.
 
     MOODLE=DIR .venv/bin/python -m tests.python.batch.moodle.round_trip     DIR: an unpacked Moodle, 4.1 to 5.0
 
-**This has not been run against a Moodle yet.** No source was at hand: its functions were read in Moodle's repository
-(inside.php names the files), and the outside was run with a stub. Until someone runs it, the recorded shapes in
-../recorded and the simulated Moodle in ../remote are the test.
+**This has not been run against a Moodle yet**, because no copy of Moodle was available. Its calls of Moodle's functions
+follow Moodle's repository (inside.php names the files), and this script was run with a stub in place of inside.php.
+Other tests use the recorded files in ../recorded and the simulated Moodle in ../remote.
 
 The script copies DIR, installs the copy with its own installer on a private MariaDB and PHP's web server, both on
 loopback and in a temporary folder, and removes everything at the end. `make soak MOODLE=DIR` runs it, and installs PHP
@@ -52,11 +52,11 @@ POINTS = 20
 
 
 class StopError(Exception):
-    """What prevents the round trip, for the person who started it."""
+    """The reason why the round trip cannot run, as a message to the user."""
 
 
 def find_moodle() -> Path:
-    """Return the source tree that the person gives. Raises StopError."""
+    """Return the source tree that MOODLE names. Raises StopError."""
     given = os.environ.get("MOODLE", "")
     if not given:
         raise StopError("No Moodle: MOODLE=DIR names its source tree. The recorded shapes are the test instead.")
@@ -69,7 +69,7 @@ def find_moodle() -> Path:
 
 
 def find_tool(name: str) -> str:
-    """Return a program's path, also in the folders of the administrator's programs; empty if there is none."""
+    """Return a program's path; also search the administrator's folders. Return an empty string if it is missing."""
     return shutil.which(name, path=f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin") or ""
 
 
@@ -84,11 +84,11 @@ def say(text: str) -> None:
 
 
 def run(command: list[Any], worst: int = 0, **options: Any) -> bytes:
-    """Return what a program writes. Raises StopError if its exit status is above `worst`."""
+    """Run a program and return its output. Raises StopError if its exit status is above `worst`."""
     done = subprocess.run(list(map(str, command)), cwd=ROOT, capture_output=True, check=False, **options)
     if not 0 <= done.returncode <= worst:
-        said = (done.stdout[-1500:] + done.stderr[-1500:]).decode(errors="replace")
-        raise StopError(f"{' '.join(map(str, command))[:200]} ended with {done.returncode}:\n{said}")
+        output = (done.stdout[-1500:] + done.stderr[-1500:]).decode(errors="replace")
+        raise StopError(f"{' '.join(map(str, command))[:200]} ended with {done.returncode}:\n{output}")
     return done.stdout
 
 
@@ -162,7 +162,7 @@ def installed(moodle: Path, folder: Path) -> Iterator[tuple[Path, str]]:
 
 
 def php() -> list[str]:
-    """Return the command of PHP with the limit that Moodle's installer asks for."""
+    """Return the command that starts PHP with the limit that Moodle's installer requires."""
     return [find_tool("php"), "-d", "max_input_vars=5000", "-d", "memory_limit=1G", "-d", "display_errors=stderr"]
 
 
@@ -177,7 +177,7 @@ def answers(url: str) -> bool:
 
 
 def write_hand_ins(folder: Path) -> dict[str, list[str]]:
-    """Write the hand-ins of all students but the last: right, half, wrong. Return the files by user name."""
+    """Write right, half-right and wrong hand-ins of all students except the last. Return the files by user name."""
     right = {stage: (ROOT / "solutions" / LAB / f"{stage}.cu").read_text() for stage in STAGES}
     starter = {stage: (ROOT / "starter" / LAB / f"{stage}.cu").read_text() for stage in STAGES}
     files: dict[str, list[str]] = {}
@@ -210,13 +210,13 @@ def describe(files: Mapping[str, list[str]]) -> dict[str, Any]:
 
 
 class Trip:
-    """A course in an installed Moodle. `found`: the differences."""
+    """A course in an installed Moodle. `found` lists the differences."""
 
     def __init__(self, root: Path, url: str, folder: Path):
         self.root, self.url, self.folder, self.found = root, url, folder, list[str]()
         self.compared = 0
-        (wanted := folder / "course.json").write_text(json.dumps(describe(write_hand_ins(folder / "made"))))
-        self.inside("make", wanted, folder / "made.json")
+        (description := folder / "course.json").write_text(json.dumps(describe(write_hand_ins(folder / "made"))))
+        self.inside("make", description, folder / "made.json")
         self.made = json.loads((folder / "made.json").read_text())
 
     def inside(self, *words: Any) -> bytes:
@@ -289,7 +289,7 @@ class Trip:
 
 
 def plain(points: float | None) -> float | None:
-    """Return points with the two digits that are shown."""
+    """Return points with two decimals, as they are shown."""
     return None if points is None else round(points, 2)
 
 
@@ -298,7 +298,7 @@ def read_csv(file: Path) -> list[dict[str, str]]:
 
 
 def read_points(batch: Path) -> dict[str, float | None]:
-    """Return the points that our gradebook has; None for students who handed in nothing."""
+    """Return the points in the batch's gradebook; None for students who handed in nothing."""
     graded = {row["id"]: row for row in read_csv(batch / "gradebook.csv")}
     return {name: float(row["points"]) if row["status"] != "not_submitted" else None for name, row in graded.items()}
 

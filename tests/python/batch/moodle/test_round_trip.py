@@ -1,4 +1,4 @@
-"""The outside of the round trip, with a stub in place of Moodle's inside, and the private MariaDB if there is one."""
+"""Tests of round_trip.py with a stub in place of inside.php, and of the private MariaDB if MariaDB is installed."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ HEADER += ["Last modified (submission)", "Last modified (grade)", "Feedback comm
 
 
 class Inside:
-    """What inside.php does, in as few words as possible. `loses`: whether its importers lose the grade, the comment and
-    the files of one student each."""
+    """A minimal stub of inside.php. With `loses`, its importers lose one student's grade, another one's comment and the
+    files of a third one."""
 
     def __init__(self, moodle: Moodle, loses: bool):
         self.moodle, self.loses = moodle, loses
-        self.wanted: dict[str, Any] = {}
+        self.description: dict[str, Any] = {}
         self.states: dict[str, dict[str, dict[str, Any]]] = {}
 
     def act(self, action: str, first: Any, second: Any = None) -> bytes:
@@ -42,29 +42,29 @@ class Inside:
         }  # fmt: skip
         return call[action](name, *([second] if second else []))
 
-    def make(self, wanted: dict[str, Any], to: Path) -> bytes:
-        self.wanted = wanted
+    def make(self, description: dict[str, Any], to: Path) -> bytes:
+        self.description = description
         numbers = {"by API": 77, "by hand": 78, "teams": 79}  # the simulated Moodle has 77
         to.write_text(json.dumps({"course": 12, "assignments": numbers, "token": TOKEN}))
-        for number, (name, student) in enumerate(wanted["students"].items()):
-            files = wanted["assignments"]["by API"]["hand_ins"].get(name, [])
+        for number, (name, student) in enumerate(description["students"].items()):
+            files = description["assignments"]["by API"]["hand_ins"].get(name, [])
             read = [(Path(file).name, Path(file).read_bytes()) for file in files]
             self.moodle.add(100 + number, name, f"{student['first']} {student['last']}", *read)
             self.moodle.users[-1]["email"] = student["email"]
         self.moodle.shows_names = False
-        for name in wanted["assignments"]:
+        for name in description["assignments"]:
             self.states[name] = {user: {"number": str(9 + at), "grade": None, "comment": "", "files": {}}
-                                 for at, user in enumerate(wanted["students"])}  # fmt: skip
+                                 for at, user in enumerate(description["students"])}  # fmt: skip
         return b""
 
     def people(self, name: str) -> dict[str, tuple[str, str]]:
         """Return the prefix and the number in the download, by user name."""
         teams = {team: str(7 + at) for at, team in enumerate(
-            dict.fromkeys(one["group"] for one in self.wanted["students"].values() if one["group"]))}  # fmt: skip
+            dict.fromkeys(one["group"] for one in self.description["students"].values() if one["group"]))}  # fmt: skip
         found = {}
-        for user, one in self.wanted["students"].items():
+        for user, one in self.description["students"].items():
             who = f"{one['first']} {one['last']}", self.states[name][user]["number"]
-            if self.wanted["assignments"][name]["team"]:
+            if self.description["assignments"][name]["team"]:
                 who = (one["group"], teams[one["group"]]) if one["group"] else ("Default group", "")
             found[user] = who[0].replace("_", " ").replace('"', ""), who[1]
         return found
@@ -72,16 +72,16 @@ class Inside:
     def download(self, name: str) -> bytes:
         packed = io.BytesIO()
         with zipfile.ZipFile(packed, "w") as archive:
-            for user, files in self.wanted["assignments"][name]["hand_ins"].items():
+            for user, files in self.description["assignments"][name]["hand_ins"].items():
                 for file in map(Path, files):
                     prefix = "_".join(self.people(name)[user])
                     archive.write(file, f"{prefix}_assignsubmission_file/{file.name}")
         return packed.getvalue()
 
     def worksheet(self, name: str) -> bytes:
-        team = self.wanted["assignments"][name]["team"]
+        team = self.description["assignments"][name]["team"]
         rows = [[*HEADER[:4], *["Group"] * team, *HEADER[4:]]]
-        for user, one in self.wanted["students"].items():
+        for user, one in self.description["students"].items():
             state = self.states[name][user]
             person = [
                 f"Participant {state['number']}",
@@ -144,8 +144,8 @@ def begin(monkeypatch: pytest.MonkeyPatch, course: Course, loses: bool = False) 
 
     def grade(trip: round_trip.Trip, hand_ins: Path, roster: Path, out: Path) -> None:
         course.handed_in, course.out = hand_ins, out
-        said = course.grade("--roster", roster)
-        assert said.returncode == 0, said.stderr
+        result = course.grade("--roster", roster)
+        assert result.returncode == 0, result.stderr
 
     monkeypatch.setattr(round_trip, "NAMES", round_trip.NAMES[:6] + round_trip.NAMES[-1:])
     monkeypatch.setattr(round_trip, "write_hand_ins", write)
@@ -157,7 +157,7 @@ def begin(monkeypatch: pytest.MonkeyPatch, course: Course, loses: bool = False) 
         moodle.server.shutdown()
 
 
-def test_nothing_differs_if_nothing_is_lost(monkeypatch: pytest.MonkeyPatch, course: Course) -> None:
+def test_a_correct_round_trip_reports_no_differences(monkeypatch: pytest.MonkeyPatch, course: Course) -> None:
     with begin(monkeypatch, course) as trip:
         trip.by_files("by hand")
         trip.by_files("teams")
@@ -165,7 +165,7 @@ def test_nothing_differs_if_nothing_is_lost(monkeypatch: pytest.MonkeyPatch, cou
     assert trip.found == [] and trip.compared == 7 * (3 + 3 + 2) + 3
 
 
-def test_what_the_importers_lose_is_found(monkeypatch: pytest.MonkeyPatch, course: Course) -> None:
+def test_data_that_the_importers_lose_is_reported(monkeypatch: pytest.MonkeyPatch, course: Course) -> None:
     with begin(monkeypatch, course, loses=True) as trip:
         trip.by_files("by hand")
     assert [one.partition(":")[0] for one in trip.found] == [
@@ -174,13 +174,15 @@ def test_what_the_importers_lose_is_found(monkeypatch: pytest.MonkeyPatch, cours
 
 
 @pytest.mark.parametrize(
-    ("given", "says"),
+    ("given", "message"),
     [("", "No Moodle: MOODLE=DIR names its source tree."), ("{tmp}", "is not a Moodle, 4.1 to 5.0: there is no")],
 )
-def test_why_it_does_not_run_is_said(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, given: str, says: str) -> None:
+def test_the_reason_why_the_round_trip_cannot_run_is_printed(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, given: str, message: str
+) -> None:
     monkeypatch.setenv("MOODLE", given.format(tmp=tmp_path))
     result = round_trip.soak()
-    assert says in result["not_run"] and bool(result["found"]) == bool(given)
+    assert message in result["not_run"] and bool(result["found"]) == bool(given)
 
 
 @pytest.mark.skipif(not round_trip.find_tool("mariadbd"), reason="MariaDB is not installed")
@@ -188,7 +190,7 @@ def test_the_database_is_private_and_ends(tmp_path: Path) -> None:
     port = round_trip.find_port()
     with round_trip.database(tmp_path, port) as password:
         client = [round_trip.find_tool("mariadb"), "--no-defaults", "--host=127.0.0.1", f"--port={port}"]
-        said = round_trip.run([*client, "--user=moodle", f"--password={password}", "-e", "SHOW DATABASES"])
-        assert b"moodle" in said and b"mysql" not in said
+        output = round_trip.run([*client, "--user=moodle", f"--password={password}", "-e", "SHOW DATABASES"])
+        assert b"moodle" in output and b"mysql" not in output
     with pytest.raises(round_trip.StopError, match="ended with 1"):
         round_trip.run([*client, "--user=moodle", f"--password={password}", "-e", "SELECT 1"])

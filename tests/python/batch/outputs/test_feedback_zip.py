@@ -1,4 +1,4 @@
-"""feedback_zip.py: one upload gives all students their feedback, as the two systems' own importers read its names."""
+"""Tests of feedback_zip.py: from the names in the zip, the importers of both systems find the right students."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.python.batch.test_course_systems import TEAMS, hand_in
 
 
 def as_moodle(name: str, participants: Mapping[int, str]) -> tuple[str, str] | None:
-    """Return whom a file is for, and its name, as mod/assign/feedback/file/importziplib.php of Moodle 4.5 finds out."""
+    """Return a file's participant and name, as mod/assign/feedback/file/importziplib.php of Moodle 4.5 finds them."""
     parts = name.split("/")
     if parts[-1].startswith((".", "~")):
         return None
@@ -31,7 +31,7 @@ def as_moodle(name: str, participants: Mapping[int, str]) -> tuple[str, str] | N
 
 
 def as_canvas(name: str) -> tuple[str, str] | None:
-    """Return the user and the attachment that a file answers, as infer_comment_context_from_filename finds out."""
+    """Return the user and the attachment of a file, as Canvas's infer_comment_context_from_filename finds them."""
     parts = name.split("_")
     numbers = [part for part in parts if part.isdecimal()]
     if parts[0] == "anon":
@@ -41,13 +41,13 @@ def as_canvas(name: str) -> tuple[str, str] | None:
 
 def export(course: Course, system: str, status: int = 0) -> dict[str, bytes]:
     file = course.root / "feedback.zip"
-    said = course.verb("export", "--feedback", system, "--output", file)
-    assert said.returncode == status, said.stderr
+    result = course.verb("export", "--feedback", system, "--output", file)
+    assert result.returncode == status, result.stderr
     with zipfile.ZipFile(file) as archive:
         return {name: archive.read(name) for name in archive.namelist()}
 
 
-def test_moodle_gives_each_student_and_group_its_own(course: Course) -> None:
+def test_moodle_gives_each_student_and_group_the_right_feedback(course: Course) -> None:
     (course.root / "roster.csv").write_text(TEAMS)
     hand_in(course.handed_in, "Team 5_5_assignsubmission_file", "Zoe_7_Alone_341_assignsubmission_file")
     course.grade("--roster", course.root / "roster.csv")
@@ -71,14 +71,14 @@ def test_moodle_gives_no_group_the_feedback_of_a_student_with_its_number(course:
     }  # fmt: skip
 
 
-def test_moodle_gives_a_credited_partner_the_same(course: Course) -> None:
+def test_moodle_gives_a_credited_partner_the_same_feedback(course: Course) -> None:
     roster = course.root / "roster.csv"
     roster.write_text("id,name,moodle id\nal1,Ada Lovelace,34\nat2,Alan Turing,35\ngh3,Grace Hopper,\n")
     name = f"Ada Lovelace_34_assignsubmission_file_{LAB}-al1-at2-gh3-2026-11-20-101010.tar.gz"
     (course.handed_in / name).write_bytes(make_tar(("01_first.cu", b"x")))
     course.grade("--roster", roster)
-    said = course.verb("export", "--feedback", "moodle", "--output", course.root / "feedback.zip")
-    assert "1 student with no known number in Moodle, left out: gh3." in said.stderr
+    result = course.verb("export", "--feedback", "moodle", "--output", course.root / "feedback.zip")
+    assert "1 student with no known number in Moodle, left out: gh3." in result.stderr
     people = {as_moodle(name, {34: "al1", 35: "at2"}) for name in export(course, "moodle", 1)}
     assert {whom for whom, _ in filter(None, people)} == {"al1", "at2"}
 
@@ -101,7 +101,7 @@ def test_canvas_shows_feedback_under_the_attachments_name(course: Course) -> Non
     assert len(files) == 2, "the other name can be read in several ways"
 
 
-def test_canvas_knows_anonymous_students(course: Course) -> None:
+def test_canvas_accepts_feedback_for_anonymous_students(course: Course) -> None:
     (course.handed_in / "LATE_anon_12345_600002_lab1.tar.gz").write_bytes(make_tar(("01_first.cu", b"1")))
     (course.handed_in / "anon_aB3xY_600003_01_first.cu").write_bytes(b"1")
     course.grade()
@@ -112,24 +112,24 @@ def test_canvas_knows_anonymous_students(course: Course) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "says"),
+    ("words", "message"),
     [
         (("--feedback", "moodle"), "add --output FILE.zip"),
         (("--feedback", "moodle", "--gradebook", "x", "--output", "y.zip"), "needs no gradebook"),
         (("--feedback", "moodle", "--format", "moodle"), "not allowed with"),
     ],
 )
-def test_misuse_is_said(course: Course, words: tuple[str, ...], says: str) -> None:
+def test_wrong_arguments_give_a_message(course: Course, words: tuple[str, ...], message: str) -> None:
     course.hand_in("al1", "fine")
     course.grade()
-    said = course.verb("export", *words)
-    assert said.returncode == 2 and says in said.stderr
+    result = course.verb("export", *words)
+    assert result.returncode == 2 and message in result.stderr
 
 
-def test_feedback_without_the_last_decisions_is_not_exported(course: Course) -> None:
+def test_feedback_that_lacks_the_latest_decisions_is_not_exported(course: Course) -> None:
     course.hand_in("al1", "fine")
     course.grade()
     course.verb("override", "--student", "al1", "--points", "3", "--reason", "x")
-    said = course.verb("export", "--feedback", "canvas", "--output", course.root / "y.zip")
-    assert "does not have all decisions yet. Type: warplab-course report" in said.stderr and said.returncode == 2
+    result = course.verb("export", "--feedback", "canvas", "--output", course.root / "y.zip")
+    assert "does not have all decisions yet. Type: warplab-course report" in result.stderr and result.returncode == 2
     assert not Path(course.root / "y.zip").exists()

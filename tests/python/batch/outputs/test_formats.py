@@ -1,4 +1,4 @@
-"""Exports of reports with nasty names and texts keep the rules of each system that reads them."""
+"""Exports of reports with hostile names and texts follow the rules of each system that reads them."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from grader.python.batch.ingest import called, roster
 from grader.python.batch.outputs import formats
 from grader.python.batch.outputs.cells import NUMBER, defuse, write_csv
 from grader.python.batch.outputs.formats import ONE_REPORT, autolab, github, github_log, gradescope, prairielearn
-from grader.python.batch.outputs.gradebooks import canvas, compare_maxima, moodle, tell_new
-from grader.python.batch.outputs.report_text import hide_names, tell_report
+from grader.python.batch.outputs.gradebooks import canvas, compare_maxima, moodle, warn_of_new_column
+from grader.python.batch.outputs.report_text import describe_report, hide_names
 from grader.python.batch.outputs.rows import Entry
 from grader.python.common import documents
 from grader.python.common.console import UserError
@@ -58,8 +58,8 @@ def make_report(json_report: dict[str, Any]) -> Report:
     return made
 
 
-def nasty_report(text: str) -> Report:
-    """Return a report in which every text that a student or a lab can choose is this one, surrogates included."""
+def hostile_report(text: str) -> Report:
+    """Return a report in which this text replaces every text that a student or a lab can choose."""
     made = make_report(samples.report())
     for stage in made.stages:
         stage.title = stage.output = stage.compilation.log = text
@@ -216,64 +216,64 @@ def check_csv(text: str) -> list[list[str]]:
     return rows
 
 
-@pytest.mark.parametrize("wanted", ONE_REPORT)
+@pytest.mark.parametrize("system", ONE_REPORT)
 @pytest.mark.parametrize("text", NASTY, ids=[f"nasty{number}" for number in range(len(NASTY))])
-def test_nasty_names_break_no_format(wanted, text):
-    VALIDATORS[wanted](ONE_REPORT[wanted](nasty_report(text)))
+def test_hostile_names_do_not_break_any_format(system, text):
+    VALIDATORS[system](ONE_REPORT[system](hostile_report(text)))
 
 
-@pytest.mark.parametrize("wanted", ONE_REPORT)
-def test_no_format_has_raw_characters(wanted):
-    report = nasty_report("\u202e\x1b[2J")
+@pytest.mark.parametrize("system", ONE_REPORT)
+def test_no_format_has_raw_characters(system):
+    report = hostile_report("\u202e\x1b[2J")
     report.warplab = report.sandbox = "\u202e"
-    text = base64.b64decode(ONE_REPORT[wanted](report)).decode() if wanted == "github" else ONE_REPORT[wanted](report)
+    text = base64.b64decode(ONE_REPORT[system](report)).decode() if system == "github" else ONE_REPORT[system](report)
     assert not re.search(r"\\u202e|\\u001b|[\u202e\x1b]", text)
 
 
-@pytest.mark.parametrize("wanted", ONE_REPORT)
-def test_a_lab_of_many_stages_fits(wanted):
-    made = nasty_report("😀" * 20_000)
+@pytest.mark.parametrize("system", ONE_REPORT)
+def test_a_lab_with_many_stages_can_be_exported(system):
+    made = hostile_report("😀" * 20_000)
     made.stages *= 12
     made.total.points, made.total.max = made.total.points * 12, made.total.max * 12
-    written = ONE_REPORT[wanted](made)
-    if wanted != "gradescope":
-        VALIDATORS[wanted](written)
+    written = ONE_REPORT[system](made)
+    if system != "gradescope":
+        VALIDATORS[system](written)
 
 
-@pytest.mark.parametrize("wanted", [*ONE_REPORT, "canvas", "moodle"])
-def test_hidden_datasets_are_in_no_format(wanted):
+@pytest.mark.parametrize("system", [*ONE_REPORT, "canvas", "moodle"])
+def test_hidden_datasets_are_in_no_format(system):
     made = hidden_report()
-    if wanted in ONE_REPORT:
-        text = ONE_REPORT[wanted](made)
+    if system in ONE_REPORT:
+        text = ONE_REPORT[system](made)
     else:
-        text = {"canvas": canvas, "moodle": moodle}[wanted]([Entry("al1", made)])[0]
-    text = base64.b64decode(text).decode() if wanted == "github" else text
+        text = {"canvas": canvas, "moodle": moodle}[system]([Entry("al1", made)])[0]
+    text = base64.b64decode(text).decode() if system == "github" else text
     for word in (HIDDEN, "987654321", "987,654,321", "4711"):
         assert word not in text, word
-    if wanted != "canvas":
+    if system != "canvas":
         assert "0 of 1 hidden dataset passed (tail_lost)" in text
         assert "only a hidden dataset passed" in text
 
 
-def test_the_graders_folders_are_not_told():
+def test_exports_do_not_contain_the_graders_folders():
     made = make_report(samples.cpu_report())
     made.stages[1].source = "/tmp/graded/work/add/02_grid_stride.cu"
     assert made.stages[1].compilation.failure
     made.stages[1].compilation.failure.message = f"{made.stages[1].source}:17: expected ';'"
-    assert "\n02_grid_stride.cu:17: expected" in tell_report(made) and "/tmp" not in tell_report(made)
+    assert "\n02_grid_stride.cu:17: expected" in describe_report(made) and "/tmp" not in describe_report(made)
 
 
-def test_a_note_is_told_where_it_may_explain_wrong_answers():
-    def told(cause: str) -> bool:
+def test_a_note_that_may_explain_wrong_outputs_is_exported():
+    def is_exported(cause: str) -> bool:
         note = samples.finding(cause=cause, message="It is 0.", note=True)
         watched = {"verdict": "passed", "remark": "", "datasets": 1, "wall_s": 0.4, "findings": [note]}
         report = samples.report(stages=[samples.stage("01_first", "First", check_mode=watched)])
-        return "In check mode, line 17: It is 0." in tell_report(make_report(report))
+        return "In check mode, line 17: It is 0." in describe_report(make_report(report))
 
-    assert told("unset_constant") and told("absent_lane") and not told("beside_atomic")
+    assert is_exported("unset_constant") and is_exported("absent_lane") and not is_exported("beside_atomic")
 
 
-def test_further_failures_are_told_with_their_causes():
+def test_further_failures_are_exported_with_their_causes():
     def failed(name: str, cause: str, message: str) -> dict[str, Any]:
         return samples.check(
             name, verdict="failed", failure={"cause": cause, "message": message, "hint": f"Try {cause}.", "place": None}
@@ -282,20 +282,20 @@ def test_further_failures_are_told_with_their_causes():
     checks = [failed("one", "tail_lost", "It is 1."), failed("two", "tail_lost", "It is 2.")]
     checks += [failed("huge", "overflow", "x" * 100_000), failed("vast", "overflow", "It is 4.")]
     stage = samples.stage("01_first", "First", verdict="failed", checks=checks)
-    told = tell_report(make_report(samples.report(stages=[stage])))
-    assert "\nNot passed either: two (tail_lost); huge, vast (overflow)\nhuge: xxx" in told
-    assert told.count("Try tail_lost.") == told.count("\nHint: Try overflow.") == 1 and len(told) < 1000
-    told = tell_report(make_report(samples.report(stages=[stage | {"checks": [checks[0], checks[2]]}])))
-    assert "Not passed either: huge (overflow)" in told
+    output = describe_report(make_report(samples.report(stages=[stage])))
+    assert "\nNot passed either: two (tail_lost); huge, vast (overflow)\nhuge: xxx" in output
+    assert output.count("Try tail_lost.") == output.count("\nHint: Try overflow.") == 1 and len(output) < 1000
+    output = describe_report(make_report(samples.report(stages=[stage | {"checks": [checks[0], checks[2]]}])))
+    assert "Not passed either: huge (overflow)" in output
 
 
-def test_times_are_told():
-    assert "bench_2_24: 0.08830\u00a0s for 1000 iterations, 1.03× the reference's time" in tell_report(
+def test_times_are_exported():
+    assert "bench_2_24: 0.08830\u00a0s for 1000 iterations, 1.03× the reference's time" in describe_report(
         make_report(samples.report())
     )
 
 
-def test_points_are_the_reports():
+def test_exported_points_equal_the_reports():
     made = make_report(samples.report())
     content = check_gradescope(gradescope(made))
     assert content["score"] == pytest.approx(made.total.points, abs=0.01)
@@ -313,7 +313,7 @@ def test_points_are_the_reports():
     assert sum(test["score"] for test in content["tests"]) == 8 + 8 + 2 + 8 + 8
 
 
-def test_pending_points_are_said():
+def test_pending_points_are_mentioned():
     made = make_report(samples.cpu_report())
     assert made.total.pending == 6
     assert "6 are pending" in json.loads(gradescope(made))["output"]
@@ -328,8 +328,8 @@ def test_a_stage_that_needs_a_gpu_is_pending_in_every_format():
     stages = [samples.stage("01_a", "A"), samples.refused_stage("02_b", "B")]
     made = make_report(samples.report(stages=stages))
     assert made.total.pending == 2 + 10
-    assert "correctness pending, hygiene pending, speed pending" in tell_report(made)
-    assert "grading on a GPU decides, because the CPU backend refuses the file" in tell_report(made)
+    assert "correctness pending, hygiene pending, speed pending" in describe_report(made)
+    assert "grading on a GPU decides, because the CPU backend refuses the file" in describe_report(made)
     assert "12 are pending" in check_gradescope(gradescope(made))["output"]
     assert "10 points are pending" in prairielearn(made)
     content = check_github(github(made))
@@ -337,7 +337,7 @@ def test_a_stage_that_needs_a_gpu_is_pending_in_every_format():
     assert check_github(github(make_report(samples.report(stages=stages[1:]))))["status"] == "error"
 
 
-def test_our_fault_is_no_zero():
+def test_a_judge_error_does_not_become_zero_points():
     """A stage that could not be judged has no score in any format; if nothing was judged, there is no result."""
     made = make_report(samples.cpu_report())
     lost = check_gradescope(gradescope(made))["tests"][2]
@@ -356,9 +356,9 @@ def test_our_fault_is_no_zero():
     assert check_github(github(nothing_judged()))["status"] == "error"
 
 
-def test_commands_in_a_students_text_reach_no_runner():
+def test_commands_in_a_students_text_do_not_reach_githubs_runner():
     token = uuid.uuid4().hex
-    made = nasty_report(f"::set-output name=result::pwned\n::{token}::\n::set-env name=PATH::x")
+    made = hostile_report(f"::set-output name=result::pwned\n::{token}::\n::set-env name=PATH::x")
     first, *inside, last = github_log(made, token).splitlines()
     assert (first, last) == (f"::stop-commands::{token}", f"::{token}::")
     assert inside and not [line for line in inside if token in line]
@@ -368,7 +368,7 @@ def entries(*students: str) -> list[Entry]:
     return [Entry(student, make_report(samples.report())) for student in students]
 
 
-def test_canvas_gradebook_from_nothing():
+def test_a_canvas_gradebook_is_written_without_an_exported_one():
     text, unknown = canvas(entries(*NASTY[:-1]), title="Dot product (1234)")
     header, possible, *rows = check_csv(text)
     assert header == ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", "Dot product (1234)"]
@@ -376,7 +376,7 @@ def test_canvas_gradebook_from_nothing():
     assert [row[5] for row in rows] == ["33.32"] * (len(NASTY) - 1) and unknown == []
 
 
-def test_canvas_gradebook_filled_in():
+def test_an_exported_canvas_gradebook_is_filled_in():
     exported = (
         "\ufeffStudent,ID,SIS User ID,SIS Login ID,Section,Other (1),Dot (7)\r\n"
         "    Points Possible,,,,,10,\r\n"
@@ -399,7 +399,7 @@ def test_canvas_titles_that_are_dropped_are_refused(title):
         canvas(entries("al1"), title=title)
 
 
-def test_who_a_student_is_is_no_column_for_points():
+def test_a_column_that_identifies_students_cannot_hold_points():
     with pytest.raises(UserError, match="identifies a student"):
         canvas(entries("al1"), title="SIS Login ID")
 
@@ -411,7 +411,7 @@ CANVAS = (
 
 
 @pytest.mark.parametrize(
-    ("title", "says"),
+    ("title", "message"),
     [
         (
             "Dot (1234)",
@@ -421,29 +421,31 @@ CANVAS = (
         ("Twice", "--title must be one of: Twice \\(1\\), Twice \\(2\\)$"),
     ],
 )
-def test_a_title_of_no_assignment_is_refused(title, says):
-    with pytest.raises(UserError, match=says):
+def test_a_title_that_is_not_an_assignment_is_refused(title, message):
+    with pytest.raises(UserError, match=message):
         canvas(entries("al1"), CANVAS, title)
 
 
-def test_a_title_is_found_without_its_number_and_a_new_one_is_said():
+def test_a_title_is_found_without_its_number_and_a_new_one_causes_a_warning():
     assert check_csv(canvas(entries("al1"), CANVAS, "dot")[0])[2][5] == "33.32"
-    assert tell_new(entries("al1"), CANVAS, "dot") == []
+    assert warn_of_new_column(entries("al1"), CANVAS, "dot") == []
     assert canvas(entries("al1"), CANVAS, "Next lab")[0].splitlines()[0].endswith(",Next lab")
-    (said,) = tell_new(entries("al1"), CANVAS, "Next lab")
-    assert "no column 'Next lab' yet" in said and said.endswith("--title must be one of: Dot (7), Twice (1), Twice (2)")
+    (output,) = warn_of_new_column(entries("al1"), CANVAS, "Next lab")
+    assert "no column 'Next lab' yet" in output and output.endswith(
+        "--title must be one of: Dot (7), Twice (1), Twice (2)"
+    )
 
 
-def test_another_maximum_stays_and_is_said():
+def test_a_different_maximum_is_kept_with_a_warning():
     assert check_csv(canvas(entries("al1"), CANVAS, "Dot (7)")[0])[1][5] == "20.00"
-    (said,) = compare_maxima(entries("al1"), "canvas", CANVAS, "Dot (7)")
-    assert "The column 'Dot (7)' has 20 points in Canvas, but the maximum here is 50." in said
+    (output,) = compare_maxima(entries("al1"), "canvas", CANVAS, "Dot (7)")
+    assert "The column 'Dot (7)' has 20 points in Canvas, but the maximum here is 50." in output
     assert compare_maxima(entries("al1"), "canvas", CANVAS, "Twice (1)") == []
     assert compare_maxima(entries("al1"), "canvas", CANVAS, "Next lab") == []
 
 
 @pytest.mark.parametrize("maximum", ["Maximum grade", "Maximum Grade"])
-def test_moodles_maximum_is_compared_in_any_spelling(maximum):
+def test_moodles_maximum_is_recognised_in_any_spelling(maximum):
     worksheet = f"Identifier,Email address,Grade,{maximum}\nParticipant 7,al1,-,{{0}}\nParticipant 8,at2,-,{{0}}\n"
     other, above = compare_maxima(entries("al1", "at2"), "moodle", worksheet.format("20.00"))
     assert f"'{maximum}' has the maximum 20, but the maximum here is 50. Set" in other
@@ -463,14 +465,14 @@ def test_gradebooks_with_semicolons_are_read_and_written_with_commas():
     assert len(compare_maxima(entries("7"), "moodle", worksheet)) == 2
 
 
-def test_lines_longer_than_the_header_are_refused_unless_the_rest_is_empty():
+def test_lines_with_more_cells_than_the_header_are_refused_unless_those_are_empty():
     text, _ = canvas(entries("al1"), "Student,ID\nAda,al1,,\nAlan\n", "Lab 1")
     assert check_csv(text) == [["Student", "ID", "Lab 1"], ["Ada", "al1", "33.32"], ["Alan", "", ""]]
     with pytest.raises(UserError, match="Line 3 of the gradebook has more cells"):
         canvas(entries("al1"), "Student,ID\nAda,al1\nAlan,at2,7\n", "Lab 1")
 
 
-def test_a_term_in_one_table():
+def test_one_table_collects_the_labs_of_a_term():
     """One lab's export serves as the gradebook for the next lab, as described in BATCH.md."""
     one, _ = canvas(entries("al1", "at2"), 'Student,ID\n"Lovelace, Ada",al1\nAlan,at2\n=Eve,eve\n', "Lab 1")
     two, unknown = canvas(entries("at2"), one, "Lab 2")
@@ -483,7 +485,7 @@ def test_a_term_in_one_table():
     assert unknown == []
 
 
-def test_no_grade_in_moodle_is_deleted():
+def test_the_export_deletes_no_grade_in_moodle():
     """An import into the gradebook reads an empty grade as none: update_grade_item in
     grade/import/csv/classes/load_data.php (github.com/moodle/moodle, commit 0289d8c76654). A worksheet's is skipped:
     process_import_grades in mod/assign/feedback/offline/locallib.php (commit 04975560d10b)."""
@@ -500,7 +502,7 @@ def test_no_grade_in_moodle_is_deleted():
         assert len(check_csv(text)) == 1 + count and not unknown, book
 
 
-def test_moodle_grades_and_feedback():
+def test_grades_and_feedback_for_moodle_are_written():
     header, *rows = check_csv(moodle(entries(*NASTY[:-1]))[0])
     assert header == ["username", "Grade", "Feedback comments"]
     assert all(row[1] == "33.32" and "tail_lost" in row[2] for row in rows)
@@ -529,14 +531,14 @@ def test_moodles_comments_are_html_with_the_students_markup_as_text():
         (_, (*_, comment)) = check_csv(moodle([Entry("al1", made, ["Two <b>days</b> late."])], worksheet)[0])
         shown = re.split("<br>", comment)
         assert not re.search("[<>\n]", "".join(shown))
-        lines = tell_report(made).rstrip("\n").split("\n")
+        lines = describe_report(made).rstrip("\n").split("\n")
         assert [html.unescape(line) for line in shown] == ["Two <b>days</b> late.", *lines] and markup in lines
 
 
-def test_the_other_systems_gradebook_is_refused_by_its_name(tmp_path):
+def test_the_gradebook_of_the_other_system_is_refused(tmp_path):
     (report := tmp_path / "al1.json").write_text(json.dumps(samples.report()))
     worksheet = "Identifier,Full name,Email address,Grade,Maximum grade\nParticipant 7,Ada,al1,-,50.00\n"
-    for wanted, text, says in (
+    for system, text, message in (
         ("moodle", CANVAS, "seems to be Canvas's: it has columns Student and ID. Use --format canvas"),
         (
             "canvas",
@@ -546,12 +548,12 @@ def test_the_other_systems_gradebook_is_refused_by_its_name(tmp_path):
         ("canvas", "Username\nal1\n", "It seems to be Moodle's: use --format moodle"),
     ):
         (book := tmp_path / "book.csv").write_text(text)
-        words = ("--format", wanted, "--gradebook", book, "--title", "Dot (7)", "--output", tmp_path / "out.csv")
-        said = run_module("grader.python.batch.outputs.export", report, *words)
-        assert said.returncode == 2 and says in said.stderr and not (tmp_path / "out.csv").exists()
+        words = ("--format", system, "--gradebook", book, "--title", "Dot (7)", "--output", tmp_path / "out.csv")
+        result = run_module("grader.python.batch.outputs.export", report, *words)
+        assert result.returncode == 2 and message in result.stderr and not (tmp_path / "out.csv").exists()
 
 
-def test_gradebooks_refuse_what_is_ambiguous():
+def test_ambiguous_gradebooks_are_refused():
     with pytest.raises(UserError, match="More than one report: al1"):
         canvas(entries("al1", "al1"))
     with pytest.raises(UserError, match="about add, dot"):
@@ -568,30 +570,30 @@ BOOKS = {
 }
 
 
-def export_points(wanted: str, people: list[Entry], book: str) -> tuple[list[str], list[str]]:
+def export_points(system: str, people: list[Entry], book: str) -> tuple[list[str], list[str]]:
     """Return the points of Ada and of Ed, and the students without a row."""
-    text, unknown = canvas(people, book, "Dot (7)") if wanted == "canvas" else moodle(people, book)
+    text, unknown = canvas(people, book, "Dot (7)") if system == "canvas" else moodle(people, book)
     header, *rows = check_csv(text)
-    at = header.index("Dot (7)" if wanted == "canvas" else "Grade")
+    at = header.index("Dot (7)" if system == "canvas" else "Grade")
     points = {row[0]: row[at] for row in rows}
-    both = ("Lovelace, Ada", "Bell, Ed") if wanted == "canvas" else ("Participant 77", "Participant 78")
+    both = ("Lovelace, Ada", "Bell, Ed") if system == "canvas" else ("Participant 77", "Participant 78")
     return [points.get(one, "") for one in both], unknown
 
 
-@pytest.mark.parametrize("wanted", BOOKS)
-def test_a_cell_that_a_student_typed_may_be_as_long_as_the_file(wanted, monkeypatch):
+@pytest.mark.parametrize("system", BOOKS)
+def test_a_cell_that_a_student_typed_can_be_as_long_as_the_file(system, monkeypatch):
     """Moodle's worksheet has a column for text that students type into its page."""
     lengths = []
     monkeypatch.setattr(called, "fold", lambda text: lengths.append(len(text)) or text)
     csv.field_size_limit(131_072)
     typed = "\u0315\u0300" * 200_000
-    title, ada, ed = BOOKS[wanted].splitlines()
+    title, ada, ed = BOOKS[system].splitlines()
     book = f"{title},Online text,Name,Full name\n{ada},{typed},{typed},{typed}\n{ed},,,\n"
-    assert export_points(wanted, entries("al1"), book) == (["33.32", ""], [])
+    assert export_points(system, entries("al1"), book) == (["33.32", ""], [])
     assert max(lengths) <= 300
 
 
-def test_a_table_that_is_no_csv_is_refused_with_its_line(tmp_path, monkeypatch):
+def test_a_table_that_is_not_csv_is_refused_with_its_line(tmp_path, monkeypatch):
     csv_limit = csv.field_size_limit
     monkeypatch.setattr(csv, "field_size_limit", lambda *_: csv_limit(10))
     (file := tmp_path / "roster.csv").write_text(f"id,name\nal1,{'x' * 11}\n")
@@ -604,29 +606,29 @@ def test_a_table_that_is_no_csv_is_refused_with_its_line(tmp_path, monkeypatch):
         csv_limit(131_072)
 
 
-@pytest.mark.parametrize("wanted", BOOKS)
+@pytest.mark.parametrize("system", BOOKS)
 @pytest.mark.parametrize("stranger", ["Lovelace, Ada", "Ada Lovelace", "AL1", "77", "Participant 77", "Ada  lovelace"])
 @pytest.mark.parametrize("on_roster", [True, False])
-def test_no_name_of_a_stranger_ends_an_export(wanted, stranger, on_roster):
+def test_a_strangers_name_does_not_stop_an_export(system, stranger, on_roster):
     (report,) = {entry.report.lab: entry.report for entry in entries("al1")}.values()
     names = {"al1": "Ada Lovelace", "be4": "Ed Bell"}
     people = [Entry(stranger, report, is_stranger=on_roster), *(
         Entry(student, report, [], names[student] if on_roster else "") for student in names)]  # fmt: skip
-    contested = not on_roster and stranger in {"AL1", "77", "Participant 77" if wanted == "moodle" else ""}
-    points, unknown = export_points(wanted, people, BOOKS[wanted])
+    contested = not on_roster and stranger in {"AL1", "77", "Participant 77" if system == "moodle" else ""}
+    points, unknown = export_points(system, people, BOOKS[system])
     if contested:  # the row's student cannot be determined
         assert points == ["", "33.32"] and unknown == sorted([stranger, "al1"])
     else:
         assert points == ["33.32", "33.32"] and unknown == [stranger]
 
 
-def test_a_strangers_name_takes_no_row_of_who_is_on_the_roster():
+def test_a_strangers_name_does_not_take_the_row_of_a_student_on_the_roster():
     (report,) = {entry.report.lab: entry.report for entry in entries("al1")}.values()
     people = [Entry("Ed Bell", report, is_stranger=True), Entry("x9", report, [], "Ed Bell")]
     assert export_points("canvas", people, BOOKS["canvas"]) == (["", "33.32"], ["Ed Bell"])
 
 
-def test_who_has_two_rows_is_left_out_and_named():
+def test_a_student_with_two_rows_is_left_out_and_listed():
     text, unknown = moodle(entries("al1", "at2"), "username,Grade\nal1,\nal1,\nat2,\n")
     assert [row[:2] for row in check_csv(text)[1:]] == [["at2", "33.32"]] and unknown == ["al1"]
     text, unknown = moodle(entries("sam lee", "at2"), "username,Full name,Grade\ns1,Sam Lee,\ns2,Sam Lee,\nat2,,\n")
@@ -665,7 +667,7 @@ def test_no_reader_of_any_separator_finds_a_formula(separator: str, skips_blanks
                 assert not start.startswith(("=", "+", "-", "@")) or cell == "-" or NUMBER.fullmatch(cell), (rows, row)
 
 
-def test_cells_without_a_formula_stay_as_they_are() -> None:
+def test_cells_without_a_formula_are_unchanged() -> None:
     rows = [["al1", 'She said "no"; really', "a, b\nc", "-", "-1.5", "x=1"]]
     assert list(csv.reader(io.StringIO(write_csv(rows), newline=""))) == rows
 
@@ -680,8 +682,8 @@ def test_impossible_points_are_refused_with_their_place(tmp_path, field, value):
     report = samples.report()
     report["stages"][0]["score"] = samples.score() | {field: value}
     (tmp_path / "al1.json").write_text(json.dumps(report))
-    said = run_module("grader.python.batch.outputs.export", tmp_path / "al1.json", "--format", "github")
-    assert said.returncode == 2 and f"/stages/0/score/{field}: expected" in said.stderr
+    result = run_module("grader.python.batch.outputs.export", tmp_path / "al1.json", "--format", "github")
+    assert result.returncode == 2 and f"/stages/0/score/{field}: expected" in result.stderr
 
 
 def many_stages(report: dict[str, Any], count: int) -> None:
@@ -707,7 +709,7 @@ def many_points(report: dict[str, Any], count: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "most", "says"),
+    ("change", "most", "message"),
     [
         (many_stages, 120, "/stages: 121 items exceed the limit of 120."),
         (many_checks, 400, "/stages/0/checks: 401 items exceed the limit of 400."),
@@ -716,7 +718,7 @@ def many_points(report: dict[str, Any], count: int) -> None:
         (many_points, 1000, "the stages have 10,001 points together, more than the limit of 10,000."),
     ],
 )
-def test_reports_beyond_a_maximum_are_refused(tmp_path, change, most, says):
+def test_reports_beyond_a_maximum_are_refused(tmp_path, change, most, message):
     report = samples.report()
     change(report, most)
     (file := tmp_path / "al1.json").write_text(json.dumps(report))
@@ -726,7 +728,7 @@ def test_reports_beyond_a_maximum_are_refused(tmp_path, change, most, says):
     file.write_text(json.dumps(report))
     with pytest.raises(UserError) as refused:
         read_report(file)
-    assert f"{says} {TOO_MUCH}" in str(refused.value)
+    assert f"{message} {TOO_MUCH}" in str(refused.value)
 
 
 def test_large_documents_are_refused(tmp_path, monkeypatch):
@@ -743,16 +745,16 @@ def test_invisible_characters_do_not_split_hidden_names():
 @pytest.mark.parametrize("start", ["\x1b]", "\x1b]0;x", "\x1b[", "\x1bP", "\x1b"])
 def test_an_unclosed_sequence_in_a_quoted_line_hides_no_other_line(start):
     made = make_report(samples.cpu_report())
-    whole = tell_report(made)
+    whole = describe_report(made)
     assert made.stages[1].compilation.failure
     made.stages[1].compilation.failure.message += f"\n#error {start}"
     made.stages[1].compilation.log += f"\n#error {start}"
-    told = tell_report(made)
-    assert set(whole.splitlines()) <= set(told.splitlines()) and "\x1b" not in told
+    output = describe_report(made)
+    assert set(whole.splitlines()) <= set(output.splitlines()) and "\x1b" not in output
 
 
 def test_hidden_names_are_collected_once(monkeypatch):
-    """Collect the names once per export, for any number of checks."""
+    """The export collects the names once, for any number of checks."""
     report = make_report(samples.report())
     calls = []
     monkeypatch.setattr(formats, "hidden_names", lambda one: calls.append(one) or {})
@@ -762,31 +764,31 @@ def test_hidden_names_are_collected_once(monkeypatch):
         assert len(calls) == 1
 
 
-@pytest.mark.parametrize("wanted", [*ONE_REPORT, "canvas", "moodle"])
-def test_the_command_writes_each_format(tmp_path, wanted):
+@pytest.mark.parametrize("system", [*ONE_REPORT, "canvas", "moodle"])
+def test_the_command_writes_each_format(tmp_path, system):
     report = tmp_path / "al1.json"
     report.write_text(json.dumps(samples.report()))
-    said = run_module(
-        "grader.python.batch.outputs.export", report, "--format", wanted, "--output", tmp_path / "out/file"
+    result = run_module(
+        "grader.python.batch.outputs.export", report, "--format", system, "--output", tmp_path / "out/file"
     )
-    assert said.returncode == 0, said.stderr
+    assert result.returncode == 0, result.stderr
     text = (tmp_path / "out/file").read_bytes().decode()
-    if wanted in VALIDATORS:
-        VALIDATORS[wanted](text)
-        assert run_module("grader.python.batch.outputs.export", report, "--format", wanted).stdout == text
+    if system in VALIDATORS:
+        VALIDATORS[system](text)
+        assert run_module("grader.python.batch.outputs.export", report, "--format", system).stdout == text
     else:
         assert "al1" in {cell for row in check_csv(text) for cell in row}
-        assert "Points are pending" in said.stderr
-    assert ("::stop-commands::" in said.stdout) == (wanted == "github")
+        assert "Points are pending" in result.stderr
+    assert ("::stop-commands::" in result.stdout) == (system == "github")
 
 
-def test_the_command_names_who_is_not_in_the_gradebook(tmp_path):
+def test_the_command_lists_students_who_are_not_in_the_gradebook(tmp_path):
     (report := tmp_path / "r.json").write_text(json.dumps(samples.report()))
     (book := tmp_path / "book.csv").write_text("username,Grade\nal1,\n")
     words = (f"al1={report}", f"zoe={report}", "--format", "moodle", "--gradebook", book)
-    said = run_module("grader.python.batch.outputs.export", *words)
-    assert said.returncode == 1
-    assert "or has a different name: zoe." in said.stderr and "33.32" in said.stdout
+    result = run_module("grader.python.batch.outputs.export", *words)
+    assert result.returncode == 1
+    assert "or has a different name: zoe." in result.stderr and "33.32" in result.stdout
     assert run_module("grader.python.batch.outputs.export", report, report, "--format", "autolab").returncode == 2
     (tmp_path / "no.json").write_text("{}")
     assert (
@@ -796,19 +798,19 @@ def test_the_command_names_who_is_not_in_the_gradebook(tmp_path):
 
 
 def test_the_judges_own_sample_can_be_exported():
-    """tests/model/expected/report.json is a report by the judge that contains every kind of part."""
+    """tests/model/expected/report.json is a report of the judge that contains parts of every kind."""
     file = Path(__file__).resolve().parents[3] / "model/expected/report.json"
     made = make_report(json.loads(file.read_text()))
-    for wanted, convert in ONE_REPORT.items():
-        VALIDATORS[wanted](convert(made))
-    assert "secret_1" not in tell_report(made)
+    for system, convert in ONE_REPORT.items():
+        VALIDATORS[system](convert(made))
+    assert "secret_1" not in describe_report(made)
 
 
 @pytest.mark.parametrize("book", [
     'Student,ID,SIS Login ID,Section,Dot (7)\n"Lovelace, Ada",77,ada7,s,\n"Bell, Ed",78,be4,s,\n',
     'Student,ID,SIS Login ID,Section,Dot (7)\n"Bell, Ed",78,be4,s,\n"Lovelace, Ada",ada7,x,s,\n',
 ])  # fmt: skip
-def test_a_strangers_key_takes_no_row_of_who_is_on_the_roster_by_name(book):
+def test_a_strangers_key_does_not_take_the_row_of_a_student_found_by_name(book):
     (report,) = {entry.report.lab: entry.report for entry in entries("al1")}.values()
     on_roster = [Entry("al1", report, [], "Ada Lovelace"), Entry("be4", report, [], "Ed Bell")]
     points, unknown = export_points("canvas", [Entry("ada7", report, is_stranger=True), *on_roster], book)
@@ -816,7 +818,7 @@ def test_a_strangers_key_takes_no_row_of_who_is_on_the_roster_by_name(book):
     assert export_points("canvas", on_roster, book) == (["33.32", "33.32"], [])
 
 
-def test_a_student_called_as_the_line_of_points_gets_no_maximum():
+def test_a_student_whose_name_is_points_possible_does_not_get_the_maximum():
     book = "Student,ID,SIS Login ID,Section,Dot (7)\n Points Possible,,,,20\nPoints Possible,79,pp1,s,\nAda,77,al1,s,\n"
     assert [row[4] for row in check_csv(canvas(entries("al1"), book, "Dot (7)")[0])[1:]] == ["20", "", "33.32"]
     without = book.replace(" Points Possible,,,,20\n", "")

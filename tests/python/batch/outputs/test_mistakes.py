@@ -1,4 +1,4 @@
-"""The mistakes of a class over time, and the handouts' paragraphs that answer them."""
+"""The mistakes of a class over time, and the handouts' paragraphs that explain them."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def test_the_paragraph_is_in_the_table_and_on_the_page() -> None:
     assert "<details>" in str(folded) and escape(paragraph[:40], quote=False) in str(folded)
 
 
-def test_a_cause_has_one_topic_and_is_one_of_the_judges() -> None:
+def test_each_cause_has_one_topic_and_exists_in_the_judge() -> None:
     causes = [cause for causes, _ in TOPICS for cause in causes.split()]
     assert len(causes) == len(set(causes))
     sources = [*ROOT.glob("labs/*/*.cpp"), *ROOT.glob("labs/*/*.h"), *ROOT.glob("grader/**/*.cpp")]

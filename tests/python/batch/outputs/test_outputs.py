@@ -70,33 +70,33 @@ def test_dates_points_and_overrides_reach_the_gradebook(course: Course) -> None:
     assert '<p class="lead">Together 15 of 25 points for at2</p><p>The code: 2 of 2 stages passed' in page
 
 
-def test_partners_do_not_read_what_was_decided_for_one_alone(course: Course) -> None:
+def test_a_partner_does_not_see_decisions_for_one_student_alone(course: Course) -> None:
     course.hand_in("al1-at2", "fine", "fine")
     (course.root / "roster.csv").write_text("id\nal1\nat2\n")
     course.grade("--roster", course.root / "roster.csv")
     course.verb("points", "--student", "al1", "--item", "talk", "--points", "2", "--of", "5", "--reason", "good")
     course.verb("report")
-    said = (course.out / "feedback/al1+at2/feedback.txt").read_text()
-    assert "talk" not in said and "Together" not in said
-    assert "A decision concerns only one of you" in said
+    output = (course.out / "feedback/al1+at2/feedback.txt").read_text()
+    assert "talk" not in output and "Together" not in output
+    assert "A decision concerns only one of you" in output
     course.verb("points", "--student", "at2", "--item", "talk", "--points", "2", "--of", "5", "--reason", "good")
     course.verb("report")
-    said = (course.out / "feedback/al1+at2/feedback.txt").read_text()
-    assert said == (course.out / "feedback/al1/feedback.txt").read_text()
-    assert "talk: 2 of 5 points." in said and "Together 14 of 25 points for al1 and at2" in said
+    output = (course.out / "feedback/al1+at2/feedback.txt").read_text()
+    assert output == (course.out / "feedback/al1/feedback.txt").read_text()
+    assert "talk: 2 of 5 points." in output and "Together 14 of 25 points for al1 and at2" in output
 
 
-def test_who_was_given_nothing_reads_of_it_too(course: Course) -> None:
+def test_feedback_mentions_an_item_without_points(course: Course) -> None:
     for student in ("al1", "at2"):
         course.hand_in(student, "fine", "fine")
     course.grade()
     course.verb("points", "--student", "al1", "--item", "talk", "--points", "2", "--of", "5", "--reason", "good")
     course.verb("report")
-    said = (course.out / "feedback/at2/feedback.txt").read_text()
-    assert "talk: no points yet, of 5." in said and "Together 12 of 25 points" in said
+    output = (course.out / "feedback/at2/feedback.txt").read_text()
+    assert "talk: no points yet, of 5." in output and "Together 12 of 25 points" in output
 
 
-def test_the_page_counts_submissions_and_students() -> None:
+def test_the_page_counts_both_submissions_and_students() -> None:
     alone = Row("al1", "", ["al1"], "", "", [], "graded", "", 0)
     team = Row("at2+gh3", "", ["at2", "gh3"], "", "", [], "graded", "", 0)
     absent = Row("zz9", "", ["zz9"], "", "", [], "not_submitted", "", 0)
@@ -105,13 +105,13 @@ def test_the_page_counts_submissions_and_students() -> None:
     assert count_all([alone, team, absent]) == "2 submissions by 3 of 4 students"
 
 
-def test_decisions_are_checked_and_say_what_came_of_them(course: Course) -> None:
+def test_decisions_are_checked_and_their_effect_is_printed(course: Course) -> None:
     course.hand_in("al1", "fine", "fine")
     roster = course.root / "roster.csv"
     roster.write_text("id,login,name\nal1,Ada.L@uni.example,Ada\n")
     course.grade("--roster", roster)
     reason = ("--reason", "x")
-    for words, says in (
+    for words, message in (
         (("due", "--at", "2020-01-01T00:00"), "no time zone"),
         (("due", "--at", "2020-01-01T00:00Z", "--percent-per-day", "-5"), "--percent-per-day -5: give 0 to 100"),
         (("due", "--at", "2020-01-01T00:00Z", "--percent-per-day", "nan"), "give 0 to 100"),
@@ -123,12 +123,12 @@ def test_decisions_are_checked_and_say_what_came_of_them(course: Course) -> None
         (("override", "--student", "al1", "--points", "700", *reason), "--points 700: give 0 to 20"),
         (("override", "--student", "bob", "--points", "7", *reason), "No student has the name bob"),
     ):
-        said = course.verb(*words)
-        assert said.returncode == 2 and says in said.stderr, (words, said.stderr)
-    said = course.verb("due", "--at", "2020-01-01T00:00Z", "--percent-per-day", "10")
-    assert "0 of 1 are late" in said.stdout and "--trust-file-dates" in said.stdout
-    said = course.verb("points", "--student", "ada.l@uni.example", "--points", "3", "--of", "0", *reason)
-    assert "al1 (Ada): 15 of 20 points" in said.stdout and "report" in said.stdout, said.stderr
+        result = course.verb(*words)
+        assert result.returncode == 2 and message in result.stderr, (words, result.stderr)
+    result = course.verb("due", "--at", "2020-01-01T00:00Z", "--percent-per-day", "10")
+    assert "0 of 1 are late" in result.stdout and "--trust-file-dates" in result.stdout
+    result = course.verb("points", "--student", "ada.l@uni.example", "--points", "3", "--of", "0", *reason)
+    assert "al1 (Ada): 15 of 20 points" in result.stdout and "report" in result.stdout, result.stderr
 
 
 def late(hours: float, policy: Policy) -> float:
@@ -139,17 +139,17 @@ def late(hours: float, policy: Policy) -> float:
     return final.points
 
 
-def test_lateness_is_counted_in_days_begun() -> None:
+def test_each_day_that_has_begun_counts_as_late() -> None:
     policy = Policy(datetime(2026, 1, 1, tzinfo=UTC), percent_per_day=10, most_days=2)
     assert [late(hours, policy) for hours in (-1, 0, 0.1, 24, 24.1, 48, 48.1)] == [10, 10, 9, 9, 8, 8, 0]
 
 
-def test_nobody_is_late_within_the_grace_and_then_from_the_date_on() -> None:
+def test_after_the_grace_time_lateness_counts_from_the_due_date() -> None:
     policy = Policy(datetime(2026, 1, 1, tzinfo=UTC), grace_minutes=15, percent_per_day=10)
     assert [late(hours, policy) for hours in (0.25, 0.26, 24, 24.1)] == [10, 9, 9, 8]
 
 
-def test_who_is_late_reads_when_it_was_due_and_handed_in() -> None:
+def test_feedback_of_a_late_hand_in_shows_both_times() -> None:
     row = Row("k", "", ["s"], "2026-11-22T23:30:00Z", "the archive's name", [], "graded", "", 0, 1, 10, 20)
     policy = Policy(datetime.fromisoformat("2026-11-21T23:59+01:00"), percent_per_day=10)
     assert describe_submission(row, finals(row, policy, 20)) == [
@@ -157,30 +157,34 @@ def test_who_is_late_reads_when_it_was_due_and_handed_in() -> None:
         "due at 2026-11-21 23:59:00 (UTC+01:00). 2 points less."
     ]
     policy.extensions["s"] = datetime(2026, 11, 22, 12, tzinfo=UTC)
-    (said,) = describe_submission(row, finals(row, policy, 20))
-    assert "1 day late" in said and "at 2026-11-22 23:30:00, as" in said and "due at 2026-11-22 12:00:00 (UTC)" in said
+    (output,) = describe_submission(row, finals(row, policy, 20))
+    assert (
+        "1 day late" in output
+        and "at 2026-11-22 23:30:00, as" in output
+        and "due at 2026-11-22 12:00:00 (UTC)" in output
+    )
 
 
-def test_what_had_nothing_to_grade_is_looked_at_first() -> None:
+def test_hand_ins_with_nothing_to_grade_are_listed_first() -> None:
     slip = Row("k", "", ["s"], "", "", [], "nothing_to_grade", "It holds 01.cu.", 0)
     (remark,) = find_remarks([slip], [])
     assert (remark.key, remark.what, remark.detail) == ("k", "nothing to grade", "It holds 01.cu.")
 
 
-def test_our_fault_has_no_points_rather_than_none() -> None:
+def test_a_judge_error_has_empty_points_instead_of_zero() -> None:
     row = Row("k", "", ["s"], "", "", [], "judge_error", "", 0)
     assert finals(row, Policy(), 20)[0].points is None
     assert finals(row, Policy(overrides={"s": (3, "seen", None)}), 20)[0].points == 3
 
 
-def test_no_cell_is_a_formula(course: Course) -> None:
+def test_no_cell_of_the_gradebook_is_a_formula(course: Course) -> None:
     course.hand_in("=cmd|' /C calc'!A0", "fine", "fine")
     course.hand_in("@SUM(A1)", "fine", "fine")
     course.grade()
     assert not [cell for line in gradebook(course).values() for cell in line.values() if cell.startswith(("=", "@"))]
 
 
-def test_nothing_of_a_hidden_dataset_is_in_the_feedback() -> None:
+def test_feedback_contains_no_data_of_hidden_datasets() -> None:
     place = {"buffer": "out", "index": 77, "expected": SECRET, "actual": SECRET}
     failure = {"cause": "tail_lost", "message": f"{SECRET} of 77", "hint": f"{SECRET} times 77", "place": place}
     public = {"cause": "tail_lost", "message": "Not run, because of hidden_secret.", "hint": "", "place": None}
@@ -229,7 +233,7 @@ def make_rows(count: int) -> list[Row]:
     return rows
 
 
-def test_the_distribution_is_of_those_who_handed_something_in() -> None:
+def test_the_distribution_counts_only_students_who_handed_in() -> None:
     rows = make_rows(3)
     for row, points in zip(rows, (30, 30, 60), strict=True):
         row.points = points
@@ -246,13 +250,13 @@ def page_of(rows: list[Row]) -> str:
     return make_dashboard("lab: batch", ["Warplab 0.1"], rows, everyone, find_remarks(rows, []), stages, "secret")
 
 
-def test_a_crowd_of_one_kind_hides_no_other_remark() -> None:
+def test_many_remarks_of_one_kind_do_not_hide_others() -> None:
     crowd = [Remark(1, f"s{number}", "", "nothing to grade") for number in range(500)]
     page = str(make_remarks([*crowd, Remark(6, "al1", "", "similar")], [], {}))
     assert "similar" in page and "450 that are not listed" in page
 
 
-def test_the_page_runs_its_own_script_alone_and_escapes_names() -> None:
+def test_the_page_runs_only_its_own_script_and_escapes_names() -> None:
     page = page_of(make_rows(20))
     assert "<script>alert" not in page
     scripts = re.findall(r"<script>(.*?)</script>", page, re.DOTALL)
@@ -329,7 +333,7 @@ def test_the_mistakes_of_a_class_are_counted(course: Course) -> None:
     assert over_time[:2] == ["from,days,stage,mistake,students,of", f"{today},1,01_first,compile_error,2,4"]
 
 
-def test_tables_for_spreadsheets_begin_with_a_mark_and_those_for_canvas_do_not(course: Course) -> None:
+def test_tables_for_spreadsheets_begin_with_a_byte_order_mark_and_those_for_canvas_do_not(course: Course) -> None:
     course.hand_in("zoë", "fine", "fine")
     course.grade()
     assert (course.out / "gradebook.csv").read_bytes().startswith(b"\xef\xbb\xbfid,name")
@@ -337,15 +341,15 @@ def test_tables_for_spreadsheets_begin_with_a_mark_and_those_for_canvas_do_not(c
     assert (course.root / "canvas.csv").read_bytes().startswith(b"Student,ID")
 
 
-def test_the_first_click_on_words_sorts_from_a_to_z() -> None:
-    """The script asks the header's class, which only columns of numbers have."""
+def test_the_first_click_on_a_text_column_sorts_from_a_to_z() -> None:
+    """The script tests the header's class, which only columns of numbers have."""
     heads = re.findall(r"<th([^>]*)><button[^>]*>([^<]*)</button>", page_of(make_rows(1)))
     numbers = {name for attributes, name in heads if 'class="number"' in attributes}
     assert {"Points", "Pending", "Late", "01"} <= numbers and not {"Student", "Name", "Status", "Remarks"} & numbers
     assert 'before ? before === "ascending" : header.classList.contains("number")' in page_of(make_rows(1))
 
 
-def test_the_suspicious_come_first_with_their_reason() -> None:
+def test_suspicious_results_come_first_with_their_reason() -> None:
     def stage(name: str, **changes: object) -> Stage:
         values = {"stage": name, "verdict": "passed", "cause": "", "source_hash": name, "points": 1.0, "most": 2.0,
                   "pending": 0.0, "time_s": 1.0, "bound_s": 1.0, "ratio": 1.0, "ratio_low": 0.999, "ratio_high": 1.001,
@@ -398,7 +402,7 @@ def test_an_untouched_starter_is_not_the_same_file_as_others(course: Course) -> 
     assert "01_first is still the starter." in (course.out / "feedback/gh3/feedback.txt").read_text()
 
 
-def test_much_alike_is_found_and_the_starter_does_not_count(tmp_path: Path) -> None:
+def test_similar_files_are_found_and_the_starter_does_not_count(tmp_path: Path) -> None:
     pytest.importorskip("copydetect")
     solution = (ROOT / "solutions/saturating_histogram/12_bandwidth_bound.cu").read_text()
     starter = ROOT / "starter/saturating_histogram/12_bandwidth_bound.cu"
@@ -413,7 +417,7 @@ def test_much_alike_is_found_and_the_starter_does_not_count(tmp_path: Path) -> N
     assert {(pair.one, pair.other) for pair in pairs} == {("one", "renamed")} and stopped == []
 
 
-def test_no_directive_hides_a_copy_and_many_copies_are_a_ring(tmp_path: Path) -> None:
+def test_directives_do_not_hide_a_copy_and_many_copies_form_a_ring(tmp_path: Path) -> None:
     pytest.importorskip("copydetect")
     solution = (ROOT / "solutions/dot_product/03_dyadic_sequential.cu").read_text()
     include, code = solution.split('lab.h"\n')
@@ -443,7 +447,7 @@ SLOW_LEXERS = (
 )
 
 
-def test_code_is_made_simple_before_the_lexer_reads_it() -> None:
+def test_code_is_simplified_before_the_lexer_reads_it() -> None:
     for text in SLOW_LEXERS:
         assert simplify(text) in ("int f\n", "int\n")
     assert simplify('a = R"x("/*)" )x"; b /* c */') == 'a = R"x("/*)" )x"; b\n'  # begins no comment
@@ -481,7 +485,7 @@ def test_a_file_that_takes_too_much_to_compare_is_left_out(tmp_path: Path, monke
         find_similar("12", tmp_path / "no starter", [("d", tmp_path / "d")] * MOST_STOPPED)
 
 
-def test_long_comments_hide_no_code_and_a_file_of_too_much_code_is_named(
+def test_long_comments_hide_no_code_and_a_file_of_too_much_code_is_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "copydetect.py").write_text(LEXER)
@@ -495,7 +499,7 @@ def test_long_comments_hide_no_code_and_a_file_of_too_much_code_is_named(
     assert pairs == [SimilarPair("12", "a", "hidden", 1.0)] and left_out == ["long"]
 
 
-def test_outputs_are_written_where_too_many_files_take_too_much(
+def test_outputs_are_written_even_if_too_many_files_take_too_long_to_compare(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     looked = []
@@ -541,7 +545,7 @@ def test_files_are_compared_again_only_when_they_change(tmp_path: Path, monkeypa
     assert looked[1:] == [["ann", "bob"], ["ann"]]
 
 
-def test_pseudonyms_stay_and_tell_nothing() -> None:
+def test_pseudonyms_are_stable_and_reveal_nothing() -> None:
     names = {pseudonym("secret", f"s{number}") for number in range(100)}
     assert len(names) > 90
     assert pseudonym("secret", "s1") == pseudonym("secret", "s1") != pseudonym("other", "s1")
@@ -552,13 +556,13 @@ def test_every_submission_gets_feedback(course: Course) -> None:
     course.hand_in("at2", "compile_error")
     (course.handed_in / "gh3.zip").write_bytes(b"PK")
     course.grade()
-    for student, says in (
+    for student, message in (
         ("al1", "12 of 20 points so far; 8 are pending"),
         ("at2", "compile_error"),
         ("gh3", "Its end is missing."),
     ):
         folder = course.out / "feedback" / student
-        assert says in (folder / "feedback.txt").read_text()
+        assert message in (folder / "feedback.txt").read_text()
         assert (folder / "index.html").read_text().startswith("<!doctype html>")
         assert (folder / "report.json").exists() == (student != "gh3")
     assert str(course.out) not in (course.out / "feedback/at2/report.json").read_text()
@@ -570,33 +574,33 @@ def test_final_points_reach_canvas_and_moodle(course: Course) -> None:
         course.hand_in(student, "fine", "fine")
     course.grade()
     course.verb("override", "--student", "at2", "--points", "7.5", "--reason", "shown")
-    said = course.verb("export", "--format", "canvas", "--title", "Lab (77)")
-    assert said.returncode == 0, said.stderr
-    lines = [line for line in csv.reader(said.stdout.splitlines()) if line]
+    result = course.verb("export", "--format", "canvas", "--title", "Lab (77)")
+    assert result.returncode == 0, result.stderr
+    lines = [line for line in csv.reader(result.stdout.splitlines()) if line]
     assert [(line[3], line[5]) for line in lines[2:]] == [("al1", "12"), ("at2", "7.5")]
     exported = course.root / "canvas.csv"
     exported.write_text("Student,ID,SIS User ID,SIS Login ID,Section,Lab (77)\nAda,1,,al1,A,\nAlan,2,,at2,A,\n")
     for title, unknown in (("Lab", False), ("Another", True)):
-        said = course.verb("export", "--format", "canvas", "--title", title, "--gradebook", exported)
-        assert said.returncode == 0 and "Points are pending, so these are not final: al1." in said.stderr
-        assert ("Canvas has no column 'Another' yet" in said.stderr) == unknown
+        result = course.verb("export", "--format", "canvas", "--title", title, "--gradebook", exported)
+        assert result.returncode == 0 and "Points are pending, so these are not final: al1." in result.stderr
+        assert ("Canvas has no column 'Another' yet" in result.stderr) == unknown
     output = course.root / "new.csv"
     words = ("--format", "canvas", "--gradebook", exported, "--output", output, "--title")
-    said = course.verb("export", *words, "Lab (78)")
-    assert said.returncode == 2 and "--title must be one of: Lab (77)" in said.stderr and not output.exists()
+    result = course.verb("export", *words, "Lab (78)")
+    assert result.returncode == 2 and "--title must be one of: Lab (77)" in result.stderr and not output.exists()
     exported.write_text(exported.read_text().replace("\n", "\n    Points Possible,,,,,15\n", 1))
-    said = course.verb("export", *words, "Lab (77)")
-    assert said.returncode == 1 and "has 15 points in Canvas, but the maximum here is 20." in said.stderr
+    result = course.verb("export", *words, "Lab (77)")
+    assert result.returncode == 1 and "has 15 points in Canvas, but the maximum here is 20." in result.stderr
     assert "Points Possible,,,,,15" in output.read_text()
     roster = course.root / "moodle.csv"
     roster.write_text("Username\nal1\n")
-    said = course.verb("export", "--format", "moodle", "--gradebook", roster)
-    assert said.returncode == 1
-    assert "al1,12," in said.stdout
-    assert "at2" in said.stderr
+    result = course.verb("export", "--format", "moodle", "--gradebook", roster)
+    assert result.returncode == 1
+    assert "al1,12," in result.stdout
+    assert "at2" in result.stderr
 
 
-def test_points_that_cannot_be_had_are_left_out_everywhere(course: Course) -> None:
+def test_points_of_an_excluded_kind_are_omitted_everywhere(course: Course) -> None:
     course.hand_in("al1", "fine", "fine")
     course.grade()
     report = json.loads((course.build / "report.json").read_text())
@@ -611,8 +615,8 @@ def test_points_that_cannot_be_had_are_left_out_everywhere(course: Course) -> No
     course.verb("points", "--student", "al1", "--points", "3", "--of", "5", "--reason", "good")
     before = gradebook(course)["at2"]
     assert "All kinds of points count already" in course.verb("without", "--undo").stderr
-    said = course.verb("without", "--kind", "speed")
-    assert "Not counted for any student: speed points. lab has 16 points" in said.stdout, said.stderr
+    result = course.verb("without", "--kind", "speed")
+    assert "Not counted for any student: speed points. lab has 16 points" in result.stdout, result.stderr
     course.verb("report")
     book = gradebook(course)
     values = {one: [book[one][column] for column in ("points", "of", "pending", STAGES[0])] for one in book}
@@ -628,15 +632,15 @@ def test_points_that_cannot_be_had_are_left_out_everywhere(course: Course) -> No
     assert "Not counted for any student: speed points." in course.verb("status").stdout
     lines = list(csv.reader(course.verb("export", "--format", "canvas").stdout.splitlines()))
     assert [line[5] for line in lines[1:]] == ["21", "15", "12"]
-    said = course.verb("export", "--format", "moodle").stdout
-    assert "lab: 12 of 21 points" in said and "speed pending" not in said
+    result = course.verb("export", "--format", "moodle").stdout
+    assert "lab: 12 of 21 points" in result and "speed pending" not in result
     assert "give 0 to 21" in course.verb("override", "--student", "at2", "--points", "22", "--reason", "x").stderr
     assert "All kinds of points count. lab has 20 points" in course.verb("without", "--undo").stdout
     course.verb("report")
     assert gradebook(course)["at2"] == before | {"points": "15", "of": "25", "journal": ""}
 
 
-def test_who_is_in_a_team_and_alone_counts_once(course: Course) -> None:
+def test_a_student_who_hands_in_alone_and_in_a_team_counts_once(course: Course) -> None:
     """The latest submission counts; the time of a plain folder is that of its files."""
     for hours_ago, student in enumerate(("al1-at2", "al1")):
         for file in course.hand_in(student, "fine", *["fine"] * hours_ago).iterdir():
@@ -653,7 +657,7 @@ def test_who_is_in_a_team_and_alone_counts_once(course: Course) -> None:
     assert course.verb("extend", "--student", "Ada", "--until", "2026-12-01T10:00Z", "--reason", "ill").returncode == 0
 
 
-def test_the_batchs_own_folder_is_no_hand_in(course: Course) -> None:
+def test_the_batchs_own_folder_is_not_a_hand_in(course: Course) -> None:
     course.hand_in("al1", "fine", "fine")
     command = course.grade_command()
     command[command.index("--out") + 1] = str(course.handed_in / "batch")
@@ -663,17 +667,17 @@ def test_the_batchs_own_folder_is_no_hand_in(course: Course) -> None:
     assert [row.key for row in Database(course.handed_in / "batch/batch.sqlite").rows()] == ["al1"]
 
 
-def test_what_is_no_longer_there_is_kept_and_said(course: Course) -> None:
+def test_a_hand_in_that_was_deleted_is_kept_and_reported(course: Course) -> None:
     course.hand_in("al1", "fine", "fine")
     course.grade()
     shutil.move(course.handed_in / "al1", course.root / "elsewhere")
     course.hand_in("at2", "fine", "fine")
-    said = course.grade()
-    assert "No longer among the submissions, and kept as graded: al1" in said.stderr
+    result = course.grade()
+    assert "No longer among the submissions, and kept as graded: al1" in result.stderr
     assert set(course.statuses()) == {"al1", "at2"}
 
 
-def test_points_given_by_hand_are_exported_for_whom_nothing_was_graded_too(course: Course) -> None:
+def test_points_given_by_hand_are_exported_even_if_nothing_was_graded(course: Course) -> None:
     course.hand_in("al1", "break the judge", "fine")
     for student in ("at2", "gh3"):
         course.hand_in(student)
@@ -688,9 +692,11 @@ def test_points_given_by_hand_are_exported_for_whom_nothing_was_graded_too(cours
     assert not cells.keys() & {"al1", "jb4", "kt5"}  # the judge failed, or nothing handed in: no row, not 0 points
     for student in ("al1", "at2", "jb4"):
         course.verb("override", "--student", student, "--points", "7.5", "--reason", "shown in person")
-    said = course.verb("export", "--format", "moodle").stdout
-    assert 'at2,7.5,"No file of this lab is in it.' in said and "Points were set by hand." in said
+    output = course.verb("export", "--format", "moodle").stdout
+    assert 'at2,7.5,"No file of this lab is in it.' in output and "Points were set by hand." in output
     course.verb("report")
-    assert "shown in person" not in said and "shown in person" in (course.out / "gradebook.csv").read_text("utf-8-sig")
+    assert "shown in person" not in output and "shown in person" in (course.out / "gradebook.csv").read_text(
+        "utf-8-sig"
+    )
     cells = {line[3]: line[5] for line in csv.reader(course.verb("export", "--format", "canvas").stdout.splitlines())}
     assert [cells.get(student) for student in ("al1", "at2", "gh3", "jb4", "kt5")] == ["7.5", "7.5", "0", "7.5", None]

@@ -1,4 +1,4 @@
-"""report_page.py: all that a report holds is shown, nothing of it is markup, nothing is fetched."""
+"""Tests of report_page.py: the page shows the whole report as text, and fetches nothing."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_samples_are_reports() -> None:
         jsonschema.validate(report, schema)
 
 
-def test_everything_a_student_needs_is_on_the_page() -> None:
+def test_the_page_contains_everything_that_a_student_needs() -> None:
     text = Reader(page_of(samples.report(), samples.cpu_report())).text
     for words in (
         "5 of 8 stages passed",
@@ -89,7 +89,7 @@ def test_nothing_is_fetched_and_no_script_runs() -> None:
     assert not re.search(r"url\(|@import|https?://|//[a-z]+\.", page)
 
 
-def test_hostile_text_stays_text() -> None:
+def test_hostile_text_is_shown_as_text() -> None:
     hostile = make_hostile(samples.report())
     page = page_of(hostile)
     page.encode("utf-8")
@@ -111,13 +111,13 @@ def test_links_lead_to_details() -> None:
     assert all((link or "").removeprefix("#") in targets for link in links)
 
 
-def test_our_fault_does_not_look_like_the_students() -> None:
+def test_a_judge_error_does_not_look_like_the_students_mistake() -> None:
     page = page_of(samples.cpu_report())
     assert page.count('class="failure ours"') == 1
     assert page.count('class="failure"') == 1
 
 
-def test_one_cause_is_told_once() -> None:
+def test_each_cause_is_shown_once() -> None:
     report = samples.report()
     report["stages"][2]["check_mode"] = None
     failed = report["stages"][2]["checks"][1]
@@ -127,7 +127,7 @@ def test_one_cause_is_told_once() -> None:
     assert "The same cause: later, last" in page
 
 
-def test_report_without_times_has_no_timing_columns() -> None:
+def test_a_report_without_times_has_no_timing_columns() -> None:
     text = Reader(page_of(samples.cpu_report())).text
     assert "Nothing was timed" in text
     assert "vs reference" not in text
@@ -148,18 +148,18 @@ def test_long_text_is_shortened() -> None:
 
 
 @pytest.mark.parametrize("samples_s", [[], [0.5], [0.5, 0.0], [1e-9] * 10, [1e9, 1], ["inf", "nan"]])
-def test_odd_samples_make_a_page(samples_s: list[Any]) -> None:
+def test_unusual_samples_give_a_page(samples_s: list[Any]) -> None:
     report = samples.report()
     report["stages"][0]["measurements"][0] |= {"samples_s": samples_s, "conditions": []}
     report["stages"][1]["measurements"][0] |= {"median_s": 0, "reference_ratio": None, "sequential_s": "nan"}
     assert "nan" not in page_of(report).lower().replace("nanum", "")
 
 
-def test_a_report_without_stages_makes_a_page() -> None:
+def test_a_report_without_stages_gives_a_page() -> None:
     assert "0 of 0 stages passed" in page_of(samples.report(stages=[]))
 
 
-def test_command_writes_the_page(tmp_path: Path) -> None:
+def test_the_command_writes_the_page(tmp_path: Path) -> None:
     result = run_module(MODULE, folder(tmp_path, a=samples.report(), b=samples.cpu_report()))
     assert (result.returncode, result.stdout.strip()) == (0, str(tmp_path / "index.html"))
     page = (tmp_path / "index.html").read_text()
@@ -191,14 +191,14 @@ def test_an_unreadable_report_is_named_and_the_others_are_shown(tmp_path: Path, 
     assert "05_warp_shuffle" in page
 
 
-def test_no_report_at_all(tmp_path: Path) -> None:
+def test_without_any_report_no_page_is_written(tmp_path: Path) -> None:
     result = run_module(MODULE, tmp_path)
     assert result.returncode == 2
     assert "make grade" in result.stderr
     assert not (tmp_path / "index.html").exists()
 
 
-def test_missing_file_and_unwritable_page(tmp_path: Path) -> None:
+def test_a_missing_file_or_an_unwritable_page_gives_a_message(tmp_path: Path) -> None:
     assert "No such file" in run_module(MODULE, tmp_path / "none.json").stderr
     (tmp_path / "file").write_text("")
     result = run_module(MODULE, folder(tmp_path, a=samples.report()), "--output", tmp_path / "file" / "x.html")

@@ -1,4 +1,4 @@
-"""rows.py: rows of gradebooks. Ids count in their own namespace, and only with a name that agrees."""
+"""Tests of rows.py: an id in a gradebook counts only in its own namespace, and only with a name that agrees."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def export(system: str, entries: list[Entry], book: str) -> tuple[dict[str, str]
 
 
 @pytest.mark.parametrize("system", BOOKS)
-def test_a_rosters_own_numbers_are_not_a_course_systems(system: str, tmp_path: Path) -> None:
+def test_the_rosters_own_numbers_are_not_a_course_systems_numbers(system: str, tmp_path: Path) -> None:
     entries = entries_of(tmp_path, "id,name\n7,Mei Brown\n8,Zed Zimmer\n", {"7": 9, "8": 1})
     found, unknown = export(system, entries, BOOKS[system])
     names = ("Brown, Mei", "Zimmer, Zed") if system == "canvas" else ("Mei Brown", "Zed Zimmer")
@@ -47,7 +47,7 @@ def test_a_rosters_own_numbers_are_not_a_course_systems(system: str, tmp_path: P
 
 
 @pytest.mark.parametrize("system", BOOKS)
-def test_a_rosters_own_numbers_without_names_fill_no_row(system: str, tmp_path: Path) -> None:
+def test_the_rosters_own_numbers_without_names_fill_no_row(system: str, tmp_path: Path) -> None:
     found, unknown = export(system, entries_of(tmp_path, "id\n7\n8\n", {"7": 9, "8": 1}), BOOKS[system])
     assert not any(found.values()) and unknown == ["7", "8"]
 
@@ -70,7 +70,7 @@ def test_a_worksheet_of_another_assignment_is_refused_with_its_rows(tmp_path: Pa
     assert "Participant 8 is Mei Brown in the gradebook, and Zed Zimmer in the batch. " in str(refused.value)
 
 
-def test_one_changed_name_leaves_out_its_row_alone(tmp_path: Path) -> None:
+def test_only_the_row_of_a_changed_name_is_left_out(tmp_path: Path) -> None:
     roster = "Identifier,Full name\nParticipant 6,Ada Lovelace\nParticipant 7,Zed Zimmer\nParticipant 8,Mei Brown\n"
     entries = entries_of(tmp_path, roster, {"6": 5, "7": 1, "8": 9})
     found, unknown = export("moodle", entries, BOOKS["moodle"] + "Participant 6,Mallory Malice,,\n")
@@ -79,7 +79,7 @@ def test_one_changed_name_leaves_out_its_row_alone(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("other", ["Mei Brown Lee", "M. Brown"])
 @pytest.mark.parametrize("absent", [True, False])
-def test_a_number_of_another_students_exact_name_is_refused(other: str, absent: bool, tmp_path: Path) -> None:
+def test_a_number_with_another_students_exact_name_is_refused(other: str, absent: bool, tmp_path: Path) -> None:
     roster = f"Identifier,Full name\nParticipant 7,Mei Brown\nParticipant 8,{other}\n"
     book = MOODLE + f"Participant 7,{other},,\nParticipant 8,Mei Brown,,\n"
     with pytest.raises(UserError, match="Participant 7 is"):
@@ -93,20 +93,20 @@ def test_a_number_counts_if_words_of_the_name_are_missing(tmp_path: Path) -> Non
 
 @pytest.mark.parametrize("system", BOOKS)
 @pytest.mark.parametrize("name", ["al123", "ada example org", "ada@example.org"])
-def test_a_display_name_that_reads_as_an_id_takes_no_row(system: str, name: str, tmp_path: Path) -> None:
+def test_a_display_name_that_looks_like_an_id_takes_no_row(system: str, name: str, tmp_path: Path) -> None:
     entries = entries_of(tmp_path, "id,name,email\nal123,Ada King,ada@example.org\n", {"al123": 9})
     book = {"canvas": f"{CANVAS}{name},66,,,A,\n", "moodle": f"{MOODLE}Participant 66,{name},,\n"}[system]
     found, unknown = export(system, entries, book)
     assert not any(found.values()) and unknown == ["al123"]
 
 
-def test_an_address_of_another_name_is_refused(tmp_path: Path) -> None:
+def test_an_address_with_a_different_name_is_refused(tmp_path: Path) -> None:
     entries = entries_of(tmp_path, "id,name,email\nal123,Ada King,ada@example.org\n", {"al123": 9})
     with pytest.raises(UserError, match=r"ada@example\.org is Zed Zimmer in the gradebook, and Ada King in the batch"):
         export("moodle", entries, MOODLE + "Participant 66,Zed Zimmer,ada@example.org,\n")
 
 
-def test_a_name_with_another_number_of_canvas_is_another_student(tmp_path: Path) -> None:
+def test_the_same_name_with_another_canvas_number_is_another_student(tmp_path: Path) -> None:
     entries = entries_of(tmp_path, "id,name,Canvas ID\nal123,Mei Brown,99\n", {"al123": 9})
     assert export("canvas", entries, BOOKS["canvas"])[1] == ["al123"]
 
@@ -120,7 +120,7 @@ TWO_COLUMNS = {
 
 
 @pytest.mark.parametrize("titles", TWO_COLUMNS)
-def test_a_name_is_compared_whatever_its_columns_are(titles: str, tmp_path: Path) -> None:
+def test_names_are_compared_in_one_column_or_two(titles: str, tmp_path: Path) -> None:
     book = TWO_COLUMNS[titles]
     entries = entries_of(tmp_path, "id,name\n7,Mei Brown\n8,Zed Zimmer\n", {"7": 9, "8": 1})
     with pytest.raises(UserError, match=r"7 is Z.* in the gradebook, and Mei Brown in the batch"):
@@ -143,7 +143,7 @@ def test_a_running_number_without_a_name_to_compare_fills_no_row(tmp_path: Path)
     assert [row[:2] for row in csv.reader(io.StringIO(filled))][1:] == [["20260007", "1"]] and unknown == ["7"]
 
 
-def test_numbers_of_the_courses_own_table_tell_students_of_one_name_apart(tmp_path: Path) -> None:
+def test_the_courses_own_numbers_distinguish_students_with_the_same_name(tmp_path: Path) -> None:
     roster = "id,name\n4711,Ada Lovelace\n4712,Ann Lee\n4713,Ann Lee\n"
     entries = entries_of(tmp_path, roster, {"4711": 5, "4712": 6, "4713": 7})
     text, unknown = canvas(entries, "Student,ID\nAda Lovelace,4711\nAnn Lee,4712\nAnn Lee,4713\n")

@@ -29,7 +29,7 @@ def test_pairs_become_clusters() -> None:
     ]
 
 
-def test_teams_and_starters_are_no_clusters() -> None:
+def test_teams_and_starters_form_no_clusters() -> None:
     team = ["a", "b"]
     rows = [make_row("a", "1", team), make_row("b", "1", team), make_row("c", "2"), make_row("d", "2")]
     assert find_clusters(rows, [SimilarPair(STAGE, "a", "b", 1)], {("c", STAGE), ("d", STAGE)}) == []

@@ -1,4 +1,4 @@
-"""grader/python/batch/ingest/columns.py and formats.py: Moodle's grading worksheet, which PHP writes and reads."""
+"""Tests of columns.py and formats.py with Moodle's grading worksheet, which PHP writes and reads."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def entry(number: int, points: float) -> Entry:
 
 
 @pytest.mark.parametrize("kind", TYPED)
-def test_a_text_that_a_student_typed_stays_in_its_row(kind: str, tmp_path: Path) -> None:
+def test_a_students_text_does_not_change_other_rows(kind: str, tmp_path: Path) -> None:
     book = write_worksheet(person(12, "Ada"), person(66, "Mallory", TYPED[kind]), person(13, "Bob"))
     rows = [row for _, row in read_rows(book)]
     assert [row[0] for row in rows[1:]] == ["Participant 12", "Participant 66", "Participant 13"]
@@ -60,7 +60,7 @@ def test_a_text_that_a_student_typed_stays_in_its_row(kind: str, tmp_path: Path)
         assert {len(row) for row in written} == {len(header)}
 
 
-def test_a_name_that_a_student_chose_stays_in_its_row() -> None:
+def test_a_students_name_does_not_change_other_rows() -> None:
     for name in ("Mal, \\", 'x\\",y', *TYPED.values()):
         rows = read_rows(write_worksheet(person(12, "Ada"), person(66, name, 'say "hi"'), person(13, "Bob")))
         assert [row[0] for _, row in rows[1:]] == ["Participant 12", "Participant 66", "Participant 13"]
@@ -74,7 +74,7 @@ PEOPLE += [["Ada", "Lovelace", "al1", "Comp Sci", "ada@x"], ["Alan", "Turing", "
 @pytest.mark.parametrize("separator", [",", ";", "\t"])
 @pytest.mark.parametrize("last", ["Lory", 'L\\"', "L\\", 'L\\",x', ',at2,,alan@x,"', 'b\\"'])
 @pytest.mark.parametrize("first", ["Mal", 'Mal\\"', "Mal\\", 'M\\"al', 'Mal\\",zz,"', "Mal ;"])
-def test_a_name_in_a_list_of_participants_stays_in_its_row(
+def test_a_name_in_a_list_of_participants_does_not_change_other_rows(
     tmp_path: Path, first: str, last: str, separator: str
 ) -> None:
     people = [PEOPLE[0], [first, last, "mal", "CS", "mal@x"], *PEOPLE[1:]]
@@ -93,7 +93,7 @@ def test_a_table_that_a_spreadsheet_saved_with_line_breaks_is_read() -> None:
         assert [row for _, row in read_rows(text.getvalue())] == rows
 
 
-def test_what_php_wrote_is_read_back() -> None:
+def test_csv_that_php_wrote_is_read_back() -> None:
     chance = random.Random(22)
     for _ in range(2000):
         texts = ["".join(chance.choices('a ,"\n\\;', k=chance.randrange(9))) for _ in range(2)]
@@ -120,7 +120,7 @@ def test_a_worksheet_that_a_spreadsheet_saved_is_read() -> None:
 
 
 @pytest.mark.parametrize("cell", ["Participant 066", "Participant 12", "return 0;</pre>", "Participant 1x"])
-def test_a_worksheet_that_a_text_broke_is_refused(cell: str) -> None:
+def test_a_worksheet_that_a_students_text_broke_is_refused(cell: str) -> None:
     rows = [HEADER, person(12, "Ada"), [cell, *person(13, "Bob")[1:]]]
     text = io.StringIO()
     csv.writer(text).writerows(rows)
@@ -142,7 +142,7 @@ FOREIGN = (
 
 
 @pytest.mark.parametrize("book", FOREIGN, ids=["german", "japanese_groups", "french_blind"])
-def test_a_worksheet_in_another_language_is_read_and_keeps_it(book: str, tmp_path: Path) -> None:
+def test_a_worksheet_in_another_language_keeps_its_language(book: str, tmp_path: Path) -> None:
     (roster := tmp_path / "roster.csv").write_text(book)
     students = read_roster(roster)
     assert [(one.id, one.numbers) for one in students] == [("34", {"34"}), ("77", {"77"})]
@@ -168,7 +168,7 @@ WORKFLOW = (
 )
 
 
-def test_a_marking_workflow_makes_no_groups_of_markers(tmp_path: Path) -> None:
+def test_markers_are_not_read_as_groups(tmp_path: Path) -> None:
     roster = tmp_path / "roster.csv"
     roster.write_text(WORKFLOW.format(extra="", cells=""))
     assert [(one.id, one.group) for one in read_roster(roster)] == [("34", ""), ("77", "")]
@@ -181,7 +181,7 @@ def test_a_marking_workflow_makes_no_groups_of_markers(tmp_path: Path) -> None:
         read_roster(roster)
 
 
-def test_other_tables_are_no_worksheets(tmp_path: Path) -> None:
+def test_other_tables_are_not_read_as_worksheets(tmp_path: Path) -> None:
     (roster := tmp_path / "roster.csv").write_text("id,name,status,most,x,y,z,a\nal1,Ada,in - out,1.00,a,b,c,d\n")
     assert [(one.id, one.numbers) for one in read_roster(roster)] == [("al1", set())]
 
@@ -194,7 +194,7 @@ def test_a_worksheet_whose_columns_are_not_recognised_is_refused(tmp_path: Path)
             read()
 
 
-def test_an_export_changes_nothing_of_others() -> None:
+def test_an_export_changes_no_other_students_row() -> None:
     comment = "- see me; -2 for style \U0001f468\u200d\U0001f4bb"
     name = "\u0639\u0644\u06cc\u200c\u0631\u0636\u0627"
     others = person(13, name, comment=comment)

@@ -25,11 +25,11 @@ def test_a_limit_counts_judged_hand_ins_and_granted_ones(tmp_path: Path) -> None
     database.enter([Submission("al1", fingerprint="first")])
     keep(database, "first", days_ago=2)
     keep(database, "second")
-    keep(database, "first")  # a regrade is no attempt
+    keep(database, "first")  # a regrade does not count as an attempt
     keep(database, "third", status="judge_error")
 
     def tell(total: int | None, a_day: int | None, *members: str) -> str:
-        return Limits(total, a_day).tell_reached(database, "+".join(members), members)
+        return Limits(total, a_day).explain_reached_limit(database, "+".join(members), members)
 
     assert tell(3, 2, "al1") == "" and tell(None, None, "al1") == "" and tell(1, 1, "bo2") == ""
     assert "kept but not graded: the limit for this lab is 2 hand-ins per student or team." in tell(2, None, "al1")

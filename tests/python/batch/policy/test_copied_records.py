@@ -1,4 +1,4 @@
-"""Which journals have the records of another one."""
+"""Tests that find journals with the records of another journal."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def make_row(folder: Path, key: str, lines: str, members: list[str] | None = Non
     return Row(key, key, members or [key], "", "", [], "graded", "", 0)
 
 
-def test_copied_records_are_named(tmp_path: Path) -> None:
+def test_copied_records_are_reported(tmp_path: Path) -> None:
     example = tmp_path / "example.jsonl"
     example.write_text(records(1, 2, 3))
     rows = [
@@ -40,7 +40,7 @@ def test_copied_records_are_named(tmp_path: Path) -> None:
     assert ("bob", "records of another journal", "ada") in remarks
 
 
-def test_records_that_all_share_are_compared_quickly(tmp_path: Path) -> None:
+def test_records_that_all_journals_share_are_compared_quickly(tmp_path: Path) -> None:
     shared = records(*range(60)) * 20
     rows = [make_row(tmp_path, f"s{at:03}", shared) for at in range(60)]
     assert len(find_copied_records(rows, tmp_path, tmp_path / "none")) == 59

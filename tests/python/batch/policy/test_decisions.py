@@ -34,15 +34,15 @@ def gradebook(course: Course) -> dict[str, dict[str, str]]:
 def mark(course: Course, text: str, *more: str) -> tuple[int, str]:
     file: Path = course.root / "marks.csv"
     file.write_text(text)
-    said = course.verb("points", "--from", file, "--of", "10", *more)
-    return said.returncode, said.stdout + said.stderr
+    result = course.verb("points", "--from", file, "--of", "10", *more)
+    return result.returncode, result.stdout + result.stderr
 
 
-def test_marks_of_a_file(graded: Course) -> None:
-    code, said = mark(
+def test_marks_are_read_from_a_file(graded: Course) -> None:
+    code, output = mark(
         graded, "\ufeffE-mail;Points;Comment\nada@example.org;7,5;good plots\nAlan@example.org;10;\nk@x.y;;\n"
     )
-    assert code == 0 and "journal: 2 students marked by marks.csv; 2 of 3 have points for it now." in said
+    assert code == 0 and "journal: 2 students marked by marks.csv; 2 of 3 have points for it now." in output
     lines = gradebook(graded)
     assert [(lines[one]["points"], lines[one]["of"]) for one in ("al1", "at2", "kj3")] == [
         ("19.5", "30"),
@@ -53,7 +53,7 @@ def test_marks_of_a_file(graded: Course) -> None:
     assert "journal 7.5 of 10 (good plots)" in listed and "journal 10 of 10 (marks.csv)" in listed
 
 
-def test_a_further_file_says_how_many_have_points_now(graded: Course) -> None:
+def test_a_second_file_prints_how_many_students_have_points(graded: Course) -> None:
     mark(graded, "id,points\nal1,7\nat2,0\n")
     assert "journal: 1 student marked by marks.csv; 3 of 3 have points" in mark(graded, "id,points\nkj3,8\n")[1]
     assert "journal: 1 student marked by marks.csv; 3 of 3 have points" in mark(graded, "id,points\nkj3,9\n")[1]
@@ -77,23 +77,23 @@ def test_a_further_file_says_how_many_have_points_now(graded: Course) -> None:
         ("", "no column id"),
     ],
 )
-def test_a_file_with_a_mistake_marks_nobody(graded: Course, text: str, words: str) -> None:
-    code, said = mark(graded, text)
-    assert code == 2 and words in said and "Traceback" not in said
+def test_a_file_with_a_mistake_marks_no_student(graded: Course, text: str, words: str) -> None:
+    code, output = mark(graded, text)
+    assert code == 2 and words in output and "Traceback" not in output
     assert "journal" not in graded.verb("status").stdout
 
 
-def test_a_file_and_what_does_not_go_with_it(graded: Course) -> None:
+def test_a_file_cannot_be_combined_with_points_for_one_student(graded: Course) -> None:
     assert "omit --points and --undo" in mark(graded, "id,points\nal1,7\n", "--points", "7")[1]
-    said = graded.verb("points", "--from", graded.root / "gone.csv", "--of", "10")
-    assert said.returncode == 2 and "gone.csv" in said.stderr
-    said = graded.verb("points", "--student", "al1", "--points", "7", "--of", "10")
-    assert said.returncode == 2 and "--reason" in said.stderr
-    said = graded.verb("points", "--student", "al1", "--of", "10", "--reason", "good")
-    assert said.returncode == 2 and "--points" in said.stderr
+    result = graded.verb("points", "--from", graded.root / "gone.csv", "--of", "10")
+    assert result.returncode == 2 and "gone.csv" in result.stderr
+    result = graded.verb("points", "--student", "al1", "--points", "7", "--of", "10")
+    assert result.returncode == 2 and "--reason" in result.stderr
+    result = graded.verb("points", "--student", "al1", "--of", "10", "--reason", "good")
+    assert result.returncode == 2 and "--points" in result.stderr
 
 
-def test_what_is_not_said_of_the_due_date_stays(graded: Course) -> None:
+def test_options_of_the_due_date_that_are_not_given_are_kept(graded: Course) -> None:
     def due(*words: str) -> str:
         done = graded.verb("due", *words)
         return done.stdout if done.returncode == 0 else done.stderr
@@ -101,12 +101,12 @@ def test_what_is_not_said_of_the_due_date_stays(graded: Course) -> None:
     assert "There is no due date yet: add --at" in due("--percent-per-day", "10")
     assert "There is no due date to remove" in due("--undo")
     assert "Due" not in graded.verb("status").stdout
-    said = due("--at", "2020-01-01T00:00Z")
-    assert "Due 2020-01-01T00:00:00+00:00; lateness costs nothing." in said
+    output = due("--at", "2020-01-01T00:00Z")
+    assert "Due 2020-01-01T00:00:00+00:00; lateness costs nothing." in output
     due("--percent-per-day", "10", "--most-days", "5", "--grace-minutes", "15", "--trust-file-dates")
     costs = "each day begun costs 10% of what was earned; no points after 5 days; 15 minutes of grace"
-    said = due("--at", "2020-01-02T00:00Z")
-    assert f"Due 2020-01-02T00:00:00+00:00; {costs}; files' dates count. 3 of 3 are late." in said
+    output = due("--at", "2020-01-02T00:00Z")
+    assert f"Due 2020-01-02T00:00:00+00:00; {costs}; files' dates count. 3 of 3 are late." in output
     assert f"{costs}." in due("--no-trust-file-dates")
     assert f"Due 2020-01-02T00:00:00+00:00; {costs}." in graded.verb("status").stdout
     graded.verb("report")
@@ -116,41 +116,41 @@ def test_what_is_not_said_of_the_due_date_stays(graded: Course) -> None:
     assert "Due" not in graded.verb("status").stdout and due("--at", "2020-01-01T00:00Z").count("costs nothing") == 1
 
 
-def test_what_was_not_decided_cannot_be_taken_back(graded: Course) -> None:
+def test_a_decision_that_does_not_exist_cannot_be_undone(graded: Course) -> None:
     graded.verb("points", "--student", "al1", "--points", "7", "--of", "10", "--reason", "good")
     who = ("--student", "al1", "--student", "at2", "--undo", "--reason", "an error")
-    for words, says in (
+    for words, message in (
         (("override", *who), "al1 (Ada Lovelace), at2 (Alan Turing): no override to remove"),
         (("extend", *who), "al1 (Ada Lovelace), at2 (Alan Turing): no extension to remove"),
         (("points", *who), "at2 (Alan Turing): no points for journal to remove"),
         (("points", *who, "--item", "nope"), "no points for nope to remove. Points were given for: journal."),
     ):
-        said = graded.verb(*words)
-        assert said.returncode == 2 and says in said.stderr, said
+        result = graded.verb(*words)
+        assert result.returncode == 2 and message in result.stderr, result
     assert "taken back" not in graded.verb("status").stdout
     assert graded.verb("points", "--student", "al1", "--undo", "--reason", "an error").returncode == 0
     assert graded.verb("points", "--student", "al1", "--undo", "--reason", "again").returncode == 2
 
 
-def test_partners_without_points_are_named(course: Course) -> None:
+def test_partners_without_points_are_reported(course: Course) -> None:
     for team in ("al1-at2-kj3", "gh4"):
         course.hand_in(team, "fine", "fine")
     (course.root / "roster.csv").write_text("id\nal1\nat2\nkj3\ngh4\n")
     course.grade("--roster", course.root / "roster.csv")
 
-    def said(student: str, *more: str) -> str:
+    def give_points(student: str, *more: str) -> str:
         return course.verb("points", "--student", student, "--reason", "x", *more).stdout
 
     given = ("--points", "7", "--of", "10")
-    assert "Partners" not in said("gh4", *given)
+    assert "Partners" not in give_points("gh4", *given)
     words = "Partners of the same hand-in without points for journal: at2, kj3."
-    assert words in said("al1", *given)
-    assert "Partners" not in said("al1", "--undo")
+    assert words in give_points("al1", *given)
+    assert "Partners" not in give_points("al1", "--undo")
     assert "without points for journal: al1, kj3." in mark(course, "id,points\nat2,7\n")[1]
-    assert "Partners" not in said("al1", "--student", "kj3", *given)
+    assert "Partners" not in give_points("al1", "--student", "kj3", *given)
 
 
-def test_status_marks_what_is_no_longer_in_force(graded: Course) -> None:
+def test_status_marks_decisions_that_are_no_longer_in_force(graded: Course) -> None:
     al1, at2 = ("--student", "al1", "--reason", "x"), ("--student", "at2", "--reason", "x")
     for words in (
         ("override", *al1, "--points", "5"),
@@ -163,9 +163,9 @@ def test_status_marks_what_is_no_longer_in_force(graded: Course) -> None:
         ("points", *al1, "--points", "8", "--of", "10"),
     ):
         assert graded.verb(*words).returncode == 0
-    said = [line.split(": ", 1) for line in graded.verb("status").stdout.splitlines() if line.startswith("By hand")]
-    held = {what for when, what in said if "before" not in when}
-    past = {what for when, what in said if when.startswith("By hand before, 20")}
+    output = [line.split(": ", 1) for line in graded.verb("status").stdout.splitlines() if line.startswith("By hand")]
+    held = {what for when, what in output if "before" not in when}
+    past = {what for when, what in output if when.startswith("By hand before, 20")}
     assert held == {
         "al1 (Ada Lovelace), set to 15 points (x)",
         "at2 (Alan Turing), until 2020-01-02T00:00:00+00:00 (x)",
@@ -178,21 +178,29 @@ def test_status_marks_what_is_no_longer_in_force(graded: Course) -> None:
         "at2 (Alan Turing), override taken back (x)",
         "al1 (Ada Lovelace), journal 7 of 10, replaced (x)",
     }
-    assert {what for _, what in said[: len(held)]} == held
+    assert {what for _, what in output[: len(held)]} == held
 
 
-def test_an_item_has_a_column_of_its_own(graded: Course) -> None:
-    for item, says in (("status", "--item status: gradebook.csv has"), ("ID", "--item ID: "), (" ", "--item is empty")):
-        said = graded.verb("points", "--student", "al1", "--points", "1", "--of", "1", "--reason", "x", "--item", item)
-        assert said.returncode == 2 and says in said.stderr
+def test_each_item_has_its_own_column(graded: Course) -> None:
+    for item, message in (
+        ("status", "--item status: gradebook.csv has"),
+        ("ID", "--item ID: "),
+        (" ", "--item is empty"),
+    ):
+        result = graded.verb(
+            "points", "--student", "al1", "--points", "1", "--of", "1", "--reason", "x", "--item", item
+        )
+        assert result.returncode == 2 and message in result.stderr
     assert "--item 01_first: " in mark(graded, "id,points\nal1,7\n", "--item", "01_first")[1]
 
 
-def test_an_item_has_one_name(graded: Course) -> None:
+def test_another_spelling_of_an_items_name_is_refused(graded: Course) -> None:
     mark(graded, "id,points\nal1,7\n")
     for item in ("Journal", " journal", "journal\n"):
-        said = graded.verb("points", "--student", "al1", "--points", "1", "--of", "1", "--reason", "x", "--item", item)
-        assert said.returncode == 2 and "there are points for journal already" in said.stderr
+        result = graded.verb(
+            "points", "--student", "al1", "--points", "1", "--of", "1", "--reason", "x", "--item", item
+        )
+        assert result.returncode == 2 and "there are points for journal already" in result.stderr
         assert "for journal already" in mark(graded, "id,points\nal1,7\n", "--item", item)[1]
     assert mark(graded, "id,points\nal1,8\n", "--item", "journal")[0] == 0
     assert gradebook(graded)["al1"]["of"] == "30"
@@ -214,7 +222,7 @@ def test_an_extension_never_shortens_the_time(course: Course) -> None:
     assert "0 of 2 are late" in course.verb("due", "--undo").stdout
 
 
-def test_what_the_outputs_do_not_have_yet_is_said(graded: Course) -> None:
+def test_status_lists_decisions_that_the_outputs_lack(graded: Course) -> None:
     who = ("--student", "al1", "--reason", "x")
     (marks := graded.root / "marks.csv").write_text("id,points\nal1,7\n")
     decisions = (
@@ -228,8 +236,8 @@ def test_what_the_outputs_do_not_have_yet_is_said(graded: Course) -> None:
         ("override", *who, "--undo"),
     )
     for number, words in enumerate(decisions, 1):
-        said = graded.verb(*words).stdout
-        assert f"To update gradebook, feedback and page: warplab-course report {graded.out}" in said
+        output = graded.verb(*words).stdout
+        assert f"To update gradebook, feedback and page: warplab-course report {graded.out}" in output
         assert graded.database().fact("decided") == number
     todo = f"page do not have all decisions yet: warplab-course report {graded.out}\n"
     assert todo in graded.verb("status").stdout
@@ -242,7 +250,7 @@ IDS = {"al1": "al1", "ada lovelace": "al1", "adalovelace": "al1", "lovelaceada":
 
 
 @pytest.mark.parametrize("word", ["Ada Lovelace", "ada lovelace", "\u00c5l1"])
-def test_a_word_for_a_student_and_a_stranger_is_refused(word: str) -> None:
+def test_a_word_that_names_a_student_and_a_stranger_is_refused(word: str) -> None:
     with pytest.raises(UserError) as refused:
         pick_student(word, MEMBERS, IDS)
     student, stranger = ("\u00e5l1", "\u00c5l1") if word == "\u00c5l1" else ("al1", "Ada Lovelace")
@@ -257,15 +265,15 @@ def test_the_roster_decides_first(word: str, student: str) -> None:
     assert pick_student(word, MEMBERS, IDS) == student
 
 
-def test_a_strangers_folder_takes_no_decision(graded: Course) -> None:
+def test_a_strangers_folder_does_not_receive_a_students_decision(graded: Course) -> None:
     graded.hand_in("Ada Lovelace", "fine")
     graded.grade()
     for command in (("override", "--student", "Ada Lovelace", "--points", "9", "--reason", "shown"),
                     ("regrade", "--student", "ada lovelace")):  # fmt: skip
-        said = graded.verb(*command)
-        assert said.returncode == 2 and "may mean al1, who is on the roster, or Ada Lovelace" in said.stderr
-    code, said = mark(graded, "name,points\nada lovelace,7\n")
-    assert code == 2 and "marks.csv:2: ada lovelace may mean al1, who is on the roster, or Ada Lovelace" in said
+        result = graded.verb(*command)
+        assert result.returncode == 2 and "may mean al1, who is on the roster, or Ada Lovelace" in result.stderr
+    code, result = mark(graded, "name,points\nada lovelace,7\n")
+    assert code == 2 and "marks.csv:2: ada lovelace may mean al1, who is on the roster, or Ada Lovelace" in result
 
 
 ROSTER_OF_TWO = "id,name,Moodle ID\n1,Ada Lovelace,7\n2,Zed Zimmer,8\n"
@@ -281,7 +289,7 @@ def two(course: Course) -> Course:
 
 
 @pytest.mark.parametrize(
-    ("text", "says"),
+    ("text", "message"),
     [
         ('Student,ID,points\n"Zimmer, Zed",1,9\n', "1 student marked"),  # Canvas's ID is not an id of this roster
         ('name,id,points\n"Zimmer, Zed",1,9\n', "marks.csv:2: The id is of Ada Lovelace, and the name is Zimmer, Zed."),
@@ -297,33 +305,33 @@ def two(course: Course) -> Course:
         ("Identifier,Full name,points\nParticipant 8,Z. Zimmer,9\n", "1 student marked"),
     ],
 )
-def test_ids_of_a_file_of_points_count_in_their_namespace(two: Course, text: str, says: str) -> None:
-    code, said = mark(two, text)
-    assert says in said and (code == 0) == ("marked" in says), said
+def test_ids_in_a_file_of_points_count_only_in_their_namespace(two: Course, text: str, message: str) -> None:
+    code, output = mark(two, text)
+    assert message in output and (code == 0) == ("marked" in message), output
     if code == 0:
         assert gradebook(two)["2"]["journal"] == "9" and not gradebook(two)["1"]["journal"]
 
 
 @pytest.mark.parametrize("points", ["inf", "1e999", "1e308"])
-def test_points_are_finite(graded: Course, points: str) -> None:
+def test_points_that_are_not_finite_are_refused(graded: Course, points: str) -> None:
     (marks := graded.root / "marks.csv").write_text(f"id,points\nal1,{points}\n")
     for words in (
         ("--from", marks, "--of", "0"),
         ("--student", "al1", "--points", points, "--of", "0", "--reason", "x"),
         ("--student", "al1", "--points", "1", "--of", points, "--reason", "x"),
     ):
-        said = graded.verb("points", *words)
-        assert said.returncode == 2 and "Traceback" not in said.stderr, said.stderr
+        result = graded.verb("points", *words)
+        assert result.returncode == 2 and "Traceback" not in result.stderr, result.stderr
 
 
 def test_a_student_is_named_by_a_unique_name_without_a_roster_too(course: Course) -> None:
     for name, number in (("Ada Lovelace", 5), ("Alan Turing", 6), ("Alan Turing", 7)):
         course.hand_in(f"{name}_{number}_assignsubmission_file_", "fine", "fine")
     course.grade()
-    said = course.verb("override", "--student", "ada lovelace", "--points", "5", "--reason", "shown")
-    assert said.returncode == 0 and said.stdout.startswith("5 (Ada Lovelace): 5 of 20 points, set by hand"), said
+    result = course.verb("override", "--student", "ada lovelace", "--points", "5", "--reason", "shown")
+    assert result.returncode == 0 and result.stdout.startswith("5 (Ada Lovelace): 5 of 20 points, set by hand"), result
     assert "5 (Ada Lovelace), set to 5 points (shown)" in course.verb("status").stdout
-    said = course.verb("extend", "--student", "Alan Turing", "--until", "2100-01-01T00:00Z", "--reason", "ill")
-    assert said.returncode == 2 and "Two students are called Alan Turing: 6, 7. Give an id." in said.stderr
-    said = course.verb("extend", "--student", "7", "--undo", "--reason", "no")
-    assert said.returncode == 2 and "7 (Alan Turing): no extension to remove." in said.stderr
+    result = course.verb("extend", "--student", "Alan Turing", "--until", "2100-01-01T00:00Z", "--reason", "ill")
+    assert result.returncode == 2 and "Two students are called Alan Turing: 6, 7. Give an id." in result.stderr
+    result = course.verb("extend", "--student", "7", "--undo", "--reason", "no")
+    assert result.returncode == 2 and "7 (Alan Turing): no extension to remove." in result.stderr

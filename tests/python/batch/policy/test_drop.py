@@ -1,4 +1,4 @@
-"""The verb drop: a hand-in that counts for nobody."""
+"""The verb drop: a hand-in that counts for no student."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def export(course: Course, tmp_path: Path) -> str:
     return (tmp_path / "new.csv").read_text()
 
 
-def test_a_dropped_hand_in_is_in_no_output_but_the_list_of_dropped_ones(graded: Course, tmp_path: Path) -> None:
+def test_a_dropped_hand_in_is_only_in_the_list_of_dropped_ones(graded: Course, tmp_path: Path) -> None:
     assert "the same file as others" in read_page(graded) and "3 submissions" in read_page(graded)
     assert drop(graded, "ghost") == (
         0,
@@ -60,8 +60,8 @@ def test_a_dropped_hand_in_is_in_no_output_but_the_list_of_dropped_ones(graded: 
     assert "2 submissions" in page and "the same file as others" not in page
     assert page.count("ghost") == 1 and "a test upload" in page
     assert "Ghost,ghost,\n" in export(graded, tmp_path).replace("\r", "")
-    said = graded.verb("status").stdout
-    assert "2 graded" in said and "ghost, hand-in dropped (a test upload)" in said
+    output = graded.verb("status").stdout
+    assert "2 graded" in output and "ghost, hand-in dropped (a test upload)" in output
 
 
 def test_undo_brings_it_back_with_its_history(graded: Course) -> None:
@@ -69,8 +69,8 @@ def test_undo_brings_it_back_with_its_history(graded: Course) -> None:
     drop(graded, "ghost")
     assert "ghost: counts again" in drop(graded, "ghost", "--undo")[1]
     assert read_ids(graded)["ghost"] == "graded" and "Dropped" not in read_page(graded)
-    said = graded.verb("history", "--student", "ghost").stdout
-    assert "hand-in dropped, undone (a test upload)" in said and "drop taken back (a test upload)" in said
+    output = graded.verb("history", "--student", "ghost").stdout
+    assert "hand-in dropped, undone (a test upload)" in output and "drop taken back (a test upload)" in output
 
 
 def test_a_student_of_the_roster_keeps_a_line(graded: Course) -> None:
@@ -79,29 +79,29 @@ def test_a_student_of_the_roster_keeps_a_line(graded: Course) -> None:
     assert graded.verb("override", "--student", "at2", "--points", "5", "--reason", "shown").returncode == 0
 
 
-def test_decisions_for_a_dropped_stranger_say_why_not(graded: Course) -> None:
+def test_decisions_for_a_dropped_stranger_are_refused_with_the_reason(graded: Course) -> None:
     drop(graded, "ghost")
     for words in (("override", "--points", "5"), ("extend", "--until", "2100-01-01T00:00Z")):
-        said = graded.verb(words[0], "--student", "ghost", "--reason", "x", *words[1:])
-        assert said.returncode == 2 and "The hand-in of ghost is dropped." in said.stderr
-    said = graded.verb("regrade", "--student", "ghost")
-    assert said.returncode == 2 and "Dropped: ghost. Type drop --undo first." in said.stderr
+        result = graded.verb(words[0], "--student", "ghost", "--reason", "x", *words[1:])
+        assert result.returncode == 2 and "The hand-in of ghost is dropped." in result.stderr
+    result = graded.verb("regrade", "--student", "ghost")
+    assert result.returncode == 2 and "Dropped: ghost. Type drop --undo first." in result.stderr
     assert "2 to regrade" in graded.verb("regrade", "--all").stdout
 
 
-def test_a_dropped_hand_in_that_changes_is_not_graded_and_is_named(graded: Course) -> None:
+def test_a_dropped_hand_in_that_changes_is_not_graded_and_is_reported(graded: Course) -> None:
     drop(graded, "ghost")
     graded.hand_in("ghost", "other", "other")
     before = graded.log("end")
-    said = graded.grade()
-    assert graded.log("end") == before and "ghost was handed in again after it was dropped" in said.stderr
+    result = graded.grade()
+    assert graded.log("end") == before and "ghost was handed in again after it was dropped" in result.stderr
     assert "changed after it was dropped" in read_page(graded)
     assert "counts again, and waits: repeat the grade command" in drop(graded, "ghost", "--undo")[1]
     graded.grade()
     assert graded.log("end") == [*before, "ghost"] and read_ids(graded)["ghost"] == "graded"
 
 
-def test_only_the_own_hand_in_is_dropped(course: Course) -> None:
+def test_dropping_a_teams_hand_in_drops_it_for_all_members(course: Course) -> None:
     roster = course.root / "roster.csv"
     roster.write_text("id,name\nal1,Ada Lovelace\nat2,Alan Turing\n")
     course.hand_in("al1-at2", "fine", "fine")

@@ -1,4 +1,4 @@
-"""lateness.py: a course system's own word on lateness counts before times that students choose."""
+"""Tests of lateness.py: a course system's times and marks take precedence over times that students choose."""
 
 from __future__ import annotations
 
@@ -55,19 +55,19 @@ SOURCES: dict[str, tuple[Row, int, str, str]] = {
 
 
 @pytest.mark.parametrize("kind", SOURCES)
-def test_the_course_system_says_who_is_late(kind: str) -> None:
+def test_the_course_systems_time_decides_lateness(kind: str) -> None:
     row, days, by, doubt = SOURCES[kind]
     found = measure(row)
     assert found.days == days and found.by.startswith(by), found
     assert bool(found.doubt) == bool(doubt) and doubt in found.doubt, found
 
 
-def test_a_mark_does_not_know_an_extension_made_here() -> None:
+def test_a_late_mark_does_not_count_for_a_student_with_an_extension() -> None:
     row = make_row(ON_TIME, NAMED_TIME, "Canvas late")
     assert (measure(row).days, measure(row, extended=True).days) == (1, 0)
 
 
-def test_the_grace_holds_if_mark_and_time_agree() -> None:
+def test_the_grace_time_applies_if_mark_and_time_agree() -> None:
     row = make_row("2026-11-21T23:04:00Z", NAMED_TIME, "Canvas late")
     assert (measure(row, grace_minutes=15).days, measure(row).days) == (0, 1)
     assert measure(make_row("2026-11-21T20:00:00Z", NAMED_TIME, "Canvas late"), grace_minutes=15).days == 1
@@ -82,14 +82,14 @@ def read_gradebook(course: Course) -> dict[str, dict[str, str]]:
         return {line["id"]: line for line in csv.DictReader(file)}
 
 
-def test_a_back_dated_archive_is_late_by_canvas(course: Course) -> None:
+def test_a_back_dated_archive_is_late_if_canvas_says_so(course: Course) -> None:
     submit(course, f"ada_LATE_17_500_{LAB}-al1-2026-11-01-101010.tar.gz")
     submit(course, f"bob_18_501_{LAB}-bo2-2026-11-25-101010.tar.gz")
     submit(course, "anon_aB3xY_502_a.zip")
     submit(course, "LATE_anon_Zz9Zz_503_a.zip")
     course.grade()
-    said = course.verb("due", "--at", "2026-11-21T23:59+01:00", "--percent-per-day", "10")
-    assert "2 of 4 are late.\nSources of the time disagree (2): 17 (ada): Canvas marks it late" in said.stdout
+    result = course.verb("due", "--at", "2026-11-21T23:59+01:00", "--percent-per-day", "10")
+    assert "2 of 4 are late.\nSources of the time disagree (2): 17 (ada): Canvas marks it late" in result.stdout
     course.verb("report")
     book = read_gradebook(course)
     assert {key: line["late_days"] for key, line in book.items()} == {
@@ -119,10 +119,10 @@ def test_the_worksheets_times_count_before_the_names(course: Course, tmp_path: P
                  f"Alan Turing_6_assignsubmission_file_{LAB}-at-2026-11-01-101010.tar.gz"):  # fmt: skip
         submit(course, name)
     course.grade("--roster", roster)
-    said = course.verb("due", "--at", "2026-11-21T23:59+01:00", "--percent-per-day", "10").stdout
+    output = course.verb("due", "--at", "2026-11-21T23:59+01:00", "--percent-per-day", "10").stdout
     assert (
-        "1 of 3 are late." in said
-        and "6 (Alan Turing): Moodle's worksheet says 2026-11-22 10:00:00, but the archive's name" in said
+        "1 of 3 are late." in output
+        and "6 (Alan Turing): Moodle's worksheet says 2026-11-22 10:00:00, but the archive's name" in output
     )
     course.verb("report")
     book = read_gradebook(course)
@@ -131,7 +131,7 @@ def test_the_worksheets_times_count_before_the_names(course: Course, tmp_path: P
     ]  # fmt: skip
 
 
-def test_a_files_date_is_named_as_not_counted(course: Course) -> None:
+def test_the_gradebook_says_that_a_files_date_does_not_count(course: Course) -> None:
     course.hand_in("al1", "fine", "fine")
     course.grade()
     course.verb("due", "--at", "2020-01-01T00:00+00:00")
@@ -142,7 +142,7 @@ def test_a_files_date_is_named_as_not_counted(course: Course) -> None:
     assert read_gradebook(course)["al1"]["time_from"] == FILE_DATE
 
 
-def test_a_hand_in_that_changes_under_an_override_is_named(course: Course) -> None:
+def test_a_hand_in_that_changes_under_an_override_is_reported(course: Course) -> None:
     course.hand_in("al1", "fine", "fine")
     course.grade()
     course.verb("override", "--student", "al1", "--points", "7", "--reason", "shown in person")
@@ -171,7 +171,7 @@ def test_an_extension_does_not_hide_a_late_mark_without_a_time(course: Course) -
     assert "<td>late or not? Decide</td>" in page and "column `submitted`" in page
 
 
-def test_a_known_time_decides_under_an_extension() -> None:
+def test_a_known_time_decides_if_there_is_an_extension() -> None:
     assert measure(make_row(ON_TIME, NAMED_TIME, "Canvas late"), extended=True).doubt == ""
     assert measure(make_row(LATE, FILE_DATE, "Canvas not"), extended=True).doubt == ""
     assert measure(make_row(LATE, FILE_DATE, "Canvas late"), extended=True, trust_dates=True).days == 1

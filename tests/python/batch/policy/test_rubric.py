@@ -1,4 +1,4 @@
-"""Journals are marked by the rubric: levels become points by hand, which feedback, gradebook and history show."""
+"""Marks by the rubric: levels give points, which feedback, gradebook and history show."""
 
 from __future__ import annotations
 
@@ -64,21 +64,23 @@ def test_a_level_gives_points_and_the_student_reads_its_sentence(marked: Course)
     assert book["at2"]["journal: prediction"] == ""
     assert float(book["al1"]["points"]) == before + 3.5
     assert float(book["at2"]["of"]) == float(book["al1"]["of"]) == 20 + 5
-    said = (marked.out / "feedback/al1/feedback.txt").read_text()
-    assert "journal: prediction: 1.5 of 3 points. It is half." in said
-    assert "journal: clear words: 2 of 2 points. It is complete." in said and "why" not in said
+    output = (marked.out / "feedback/al1/feedback.txt").read_text()
+    assert "journal: prediction: 1.5 of 3 points. It is half." in output
+    assert "journal: clear words: 2 of 2 points. It is complete." in output and "why" not in output
     assert "journal: prediction: no points yet, of 3." in (marked.out / "feedback/at2/feedback.txt").read_text()
 
 
-def test_the_last_grader_counts_and_the_history_names_all(marked: Course, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_last_graders_level_counts_and_the_history_names_all_graders(
+    marked: Course, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for grader, given in (("ada", "missing"), ("alan", "complete")):
         monkeypatch.setenv("LOGNAME", grader)
         mark(marked, "prediction", given)
     marked.verb("report")
     assert gradebook(marked)["al1"]["journal: prediction"] == "3"
-    said = marked.verb("history", "--student", "al1").stdout
-    assert "By hand before, " in said and "by ada: al1, journal: prediction 0 of 3, replaced (why)" in said
-    assert "by alan: al1, journal: prediction 3 of 3 (why)" in said
+    output = marked.verb("history", "--student", "al1").stdout
+    assert "By hand before, " in output and "by ada: al1, journal: prediction 0 of 3, replaced (why)" in output
+    assert "by alan: al1, journal: prediction 3 of 3 (why)" in output
     undo = ["--student", "al1", "--criterion", "prediction", "--undo", "--reason", "wrong person"]
     assert marked.verb("mark", *undo).returncode == 0
     assert "al1: no points for journal: prediction to remove." in marked.verb("mark", *undo).stderr
@@ -89,15 +91,15 @@ def test_a_file_marks_all_students_or_none(marked: Course) -> None:
     file.write_text('id,Prediction,clear words,reason\nal1,complete,,good\nat2,"1,5",complete,\nzz9,complete,,\n')
     assert "marks.csv:4: No student has the name zz9." in marked.verb("mark", "--from", file).stderr
     file.write_text("id,prediction\nal1,complete\nat2,excellent\n")
-    said = marked.verb("mark", "--from", file).stderr
-    assert said.endswith(
+    output = marked.verb("mark", "--from", file).stderr
+    assert output.endswith(
         "marks.csv:3: 'excellent' is no level of prediction. Levels: missing (0), half (1.5), complete (3).\n"
     )
     marked.verb("report")
     assert "journal: prediction" not in gradebook(marked)["al1"]
     file.write_text('id,Prediction,clear words,reason\nal1,complete,,good\nat2,"1,5",complete,\n')
-    said = marked.verb("mark", "--from", file).stdout
-    assert "Journals: 2 students marked by marks.csv; 1 of 2 have a level for each criterion now." in said
+    output = marked.verb("mark", "--from", file).stdout
+    assert "Journals: 2 students marked by marks.csv; 1 of 2 have a level for each criterion now." in output
     file.write_text("id,prediction,clear wrods\nat2,half,complete\n")
     assert "marks.csv has no level for: clear words.\n" in marked.verb("mark", "--from", file).stdout
     marked.verb("report")
@@ -117,9 +119,9 @@ def test_a_file_marks_all_students_or_none(marked: Course) -> None:
         (["--level", "half"], "--criterion: choose one of: prediction, clear words."),
     ],
 )
-def test_what_the_rubric_does_not_have_is_refused(marked: Course, typed: list[str], message: str) -> None:
-    said = marked.verb("mark", "--student", "al1", "--reason", "why", *typed)
-    assert (said.returncode, message in said.stderr) == (2, True), said.stderr
+def test_a_criterion_or_level_that_the_rubric_lacks_is_refused(marked: Course, typed: list[str], message: str) -> None:
+    result = marked.verb("mark", "--student", "al1", "--reason", "why", *typed)
+    assert (result.returncode, message in result.stderr) == (2, True), result.stderr
 
 
 def test_points_for_the_whole_journal_and_for_criteria_do_not_add_up(marked: Course) -> None:
@@ -137,8 +139,8 @@ def test_another_rubric_does_not_mix_with_earlier_marks(marked: Course) -> None:
     changed = json.loads(json.dumps(RUBRIC))
     changed["criteria"][0]["levels"][2]["points"] = 4
     write_rubric(marked.root, changed)
-    said = mark(marked, "prediction", "half", "--student", "at2")
-    assert "journal: prediction has the maximum 3 for others, not 4." in said
+    output = mark(marked, "prediction", "half", "--student", "at2")
+    assert "journal: prediction has the maximum 3 for others, not 4." in output
     (marked.root / "handouts/rubric.json").unlink()
     assert "rubric.json" in mark(marked, "prediction", "half")
     assert marked.verb("report").returncode == 0  # feedback then shows the points alone

@@ -6,7 +6,7 @@ import csv
 
 import pytest
 
-from grader.python.batch.outputs.feedback import tell_comment
+from grader.python.batch.outputs.feedback import describe_comment
 from grader.python.batch.store.rows import Comment
 from tests.python.batch.batches import Course
 
@@ -29,10 +29,10 @@ def read_feedback(course: Course, name: str = "al1/feedback.txt") -> str:
     return (course.out / "feedback" / name).read_text()
 
 
-def test_a_comment_is_in_the_feedback_of_its_student(graded: Course) -> None:
+def test_a_comment_is_in_the_students_feedback(graded: Course) -> None:
     on_line = ("--stage", "01", "--line", "2")
-    said = say(graded, "comment", *on_line, "--text", "Name this.")
-    assert said.startswith("al1, 01_first, line 2: fine <b>\n")
+    output = say(graded, "comment", *on_line, "--text", "Name this.")
+    assert output.startswith("al1, 01_first, line 2: fine <b>\n")
     assert "Comment on 01_first.cu, line 2: `fine <b>`: Name this." in read_feedback(graded)
     assert "fine &lt;b&gt;`: Name this." in (graded.out / "feedback/al1/index.html").read_text()
     assert "Comment" not in (graded.out / "feedback/at2/feedback.txt").read_text()
@@ -41,24 +41,24 @@ def test_a_comment_is_in_the_feedback_of_its_student(graded: Course) -> None:
     assert "Comment on 01_first.cu of an earlier hand-in, line 2: `fine <b>`" in read_feedback(graded)
     assert "comment removed" in say(graded, "comment", *on_line, "--undo")
     assert "Comment" not in read_feedback(graded)
-    said = graded.verb("history", "--student", "al1").stdout
-    assert "comment on 01_first, line 2, removed (Name this.)" in said
+    output = graded.verb("history", "--student", "al1").stdout
+    assert "comment on 01_first, line 2, removed (Name this.)" in output
 
 
 def test_a_second_comment_on_a_line_replaces_the_first_and_says_so(graded: Course) -> None:
     on_line = ("--stage", "01", "--line", "2")
     assert "replaces" not in say(graded, "comment", *on_line, "--text", "Name this.")
-    said = say(graded, "comment", *on_line, "--text", "Both are too long.")
-    assert said.splitlines()[1] == "This replaces the comment: Name this."
+    output = say(graded, "comment", *on_line, "--text", "Both are too long.")
+    assert output.splitlines()[1] == "This replaces the comment: Name this."
     feedback = read_feedback(graded)
     assert "Both are too long." in feedback and "Name this." not in feedback
 
 
 def test_a_comment_on_an_empty_line_quotes_nothing() -> None:
-    assert tell_comment(Comment("01_first", 3, "", "Why?", False)) == "Comment on 01_first.cu, line 3: Why?"
+    assert describe_comment(Comment("01_first", 3, "", "Why?", False)) == "Comment on 01_first.cu, line 3: Why?"
 
 
-def test_a_comment_needs_a_line_that_is_there(graded: Course) -> None:
+def test_a_comment_on_a_missing_line_is_refused(graded: Course) -> None:
     assert "01_first.cu of al1 has 2 lines" in say(graded, "comment", "--stage", "1", "--line", "3", "--text", "x")
     assert "no comment on 01_first, line 1" in say(graded, "comment", "--stage", "1", "--line", "1", "--undo")
 
@@ -75,7 +75,7 @@ def test_a_request_is_listed_until_it_is_answered(graded: Course) -> None:
     say(graded, "request", "--answer", "It is not.")
     graded.verb("report")
     assert "asks for a regrade" not in (graded.out / "report.html").read_text()
-    said = graded.verb("history", "--student", "al1").stdout
-    assert "asks for a regrade, answered (Stage 2 is right.)" in said and "request answered (It is not.)" in said
+    output = graded.verb("history", "--student", "al1").stdout
+    assert "asks for a regrade, answered (Stage 2 is right.)" in output and "request answered (It is not.)" in output
     book = csv.DictReader((graded.out / "gradebook.csv").read_text("utf-8-sig").splitlines())
     assert {line["id"]: line["points"] for line in book} == {"al1": "12", "at2": "12"}

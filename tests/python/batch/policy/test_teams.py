@@ -1,4 +1,4 @@
-"""Members of one team are no suspicion of one another; others are."""
+"""Equal files raise suspicion, except between members of one team."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def list_suspects(rows: list[Row]) -> list[tuple[str, str]]:
     return [(one.key, one.what) for one in find_remarks(rows, pairs) if one.what in what]
 
 
-def test_both_upload_the_teams_archive(tmp_path: Path) -> None:
+def test_members_who_both_upload_the_teams_archive_are_not_suspected(tmp_path: Path) -> None:
     team = "lab-al1-at2-2026-11-21-101010.tar.gz"
     rows = read_rows(tmp_path / "in", CANVAS, f"lovelaceada_12_500_{team}", f"turingalan_13_501_{team}")
     assert [row.key for row in rows] == ["al1", "at2"] and list_suspects(rows) == []
@@ -56,7 +56,7 @@ def test_naming_the_author_of_a_copied_file_hides_nothing(tmp_path: Path) -> Non
     assert list_suspects(rows) == [("al1", "the same file as others"), ("al1", "similar")]
 
 
-def test_a_third_student_with_the_teams_file_is_named(tmp_path: Path) -> None:
+def test_a_third_student_with_the_teams_file_is_reported(tmp_path: Path) -> None:
     team = "lab-al1-at2-2026-11-21-101010.tar.gz"
     names = [f"{who}_{team}" for who in ("lovelaceada_12_500", "turingalan_13_501", "johnsonkatherine_14_502")]
     assert ("al1", "the same file as others") in list_suspects(read_rows(tmp_path / "in", CANVAS, *names))
@@ -85,7 +85,7 @@ def test_a_team_shares_its_journal(tmp_path: Path) -> None:
     assert copied([], []) == [("b", "a")] and copied(["b"], []) == [("b", "a")] and copied(["b"], ["a"]) == []
 
 
-def test_the_group_survives_the_database(tmp_path: Path) -> None:
+def test_the_database_keeps_the_group(tmp_path: Path) -> None:
     database = Database(tmp_path / "batch.sqlite")
     database.enter([Submission("al1", group=["al1", "at2"])])
     assert database.rows()[0].team == ["al1", "at2"]

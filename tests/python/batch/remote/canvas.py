@@ -21,8 +21,8 @@ FAULTS = ("500", "429", "throttled", "silent", "cut", "half", "lost")
 
 
 class Canvas:
-    """An assignment with the students' submissions. `share`: of requests that fail, each in a random way, but never
-    more than twice in a row for one path."""
+    """An assignment with the students' submissions. `share` is the share of requests that fail, each in a random way,
+    but never more than twice in a row for one path."""
 
     def __init__(self, share: float = 0.0, seed: int = 28):
         self.submissions: dict[int, dict[str, Any]] = {}
@@ -129,8 +129,8 @@ def make_handler(canvas: Canvas) -> type[BaseHTTPRequestHandler]:
             if match[2]:
                 file = 900_000 + len(canvas.uploads)
                 canvas.uploads[file] = (parse_qs(body.decode())["name"][0], b"")
-                said = {"upload_url": f"{canvas.url}/upload/{file}", "upload_params": {"key": "k"}}
-                return 200, json.dumps(said).encode(), {}
+                output = {"upload_url": f"{canvas.url}/upload/{file}", "upload_params": {"key": "k"}}
+                return 200, json.dumps(output).encode(), {}
             if body:
                 self.write(submission, parse_qs(body.decode()))
             return 200, json.dumps(submission).encode(), {}
@@ -147,8 +147,8 @@ def make_handler(canvas: Canvas) -> type[BaseHTTPRequestHandler]:
             parts = list(BytesParser(policy=HTTP).parsebytes(head + body).iter_parts())
             (content,) = [part.get_payload(decode=True) for part in parts if part.get_filename()]
             canvas.uploads[file] = (canvas.uploads[file][0], content)
-            said = {"id": file, "url": f"{canvas.url}/files/{file}", "size": len(content)}
-            return 201, json.dumps(said).encode(), {}
+            output = {"id": file, "url": f"{canvas.url}/files/{file}", "size": len(content)}
+            return 201, json.dumps(output).encode(), {}
 
         def halve(self, file: int) -> bytes:
             name, whole = canvas.uploads[file]

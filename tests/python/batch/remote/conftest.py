@@ -7,7 +7,7 @@ from grader.python.batch.remote import connection
 
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Requests are repeated at once."""
+    """Repeat failed requests without a pause."""
     monkeypatch.setattr(connection, "PAUSE_S", 0)
     monkeypatch.setattr(connection, "WAITING_S", (0,) * 12)
     monkeypatch.setattr(connection, "BACKOFF_S", 0)

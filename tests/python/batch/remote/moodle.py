@@ -27,7 +27,7 @@ FAULTS = ("500", "429", "exception", "silent", "cut", "half", "lost")
 
 
 class Moodle:
-    """An assignment with the users' hand-ins. `share`: of requests that fail, but never more than twice in a row."""
+    """An assignment with the users' hand-ins. `share` of the requests fail, but never more than two in a row."""
 
     def __init__(self, share: float = 0.0, seed: int = 28):
         self.users: list[dict[str, Any]] = []
@@ -67,7 +67,7 @@ class Moodle:
         self.note(0 if group else number, group, "submitted", TIME_S, plugins)
 
     def note(self, user: int, group: int, status: str, time_s: int, plugins: list[dict[str, Any]]) -> None:
-        """Add a submission: of a user, of a group (user 0), or of the default team (both 0)."""
+        """Add a submission of a user, of a group (user 0), or of the default team (both 0)."""
         self.submissions.append({"id": len(self.submissions) + 1000, "userid": user, "groupid": group,
                                  "attemptnumber": 0, "timecreated": time_s, "timemodified": time_s,
                                  "timestarted": None, "status": status, "plugins": plugins,
@@ -84,7 +84,7 @@ class Moodle:
             return fault
 
     def answer_call(self, given: dict[str, str]) -> Any:
-        """Return the answer of a function, as Moodle does, with status 200 also for exceptions."""
+        """Return a function's answer. As in Moodle, exceptions have status 200, too."""
         if given.get("wstoken") != TOKEN:
             return {
                 "exception": "moodle_exception",
@@ -215,6 +215,6 @@ def make_handler(moodle: Moodle) -> type[BaseHTTPRequestHandler]:
 
 
 def make_error(code: str, message: str) -> bytes:
-    """Return an error of the pages for files, which has status 200."""
+    """Return an error of the pages that serve files; it has status 200."""
     error = {"error": message, "errorcode": code, "stacktrace": None, "debuginfo": None, "reproductionlink": None}
     return json.dumps(error).encode()

@@ -54,7 +54,7 @@ def grade(course: Course, folder: Path) -> subprocess.CompletedProcess[str]:
     return course.grade("--roster", folder / "roster.csv")
 
 
-def test_a_whole_course_goes_round_with_faults(canvas: Canvas, course: Course, tmp_path: Path) -> None:
+def test_pull_grade_and_push_of_a_course_work_despite_faults(canvas: Canvas, course: Course, tmp_path: Path) -> None:
     fill(canvas, STUDENTS)
     canvas.share = 0.3
     pulled = tmp_path / "pulled"
@@ -64,8 +64,8 @@ def test_a_whole_course_goes_round_with_faults(canvas: Canvas, course: Course, t
     assert "leeann_LATE_7000_500000_lab 1.zip" not in files and any(
         name.startswith("lee0ann_LATE_7000_") for name in files
     )
-    said = grade(course, pulled)
-    assert said.returncode == 0 and "roster" not in said.stderr.lower(), said.stderr
+    result = grade(course, pulled)
+    assert result.returncode == 0 and "roster" not in result.stderr.lower(), result.stderr
     assert run("push", course.out, "--canvas", canvas.url, *WHERE) == 0
     assert not canvas.writes, "without --send, nothing is written"
     for _ in range(2):  # the second time changes nothing
@@ -86,7 +86,7 @@ def test_a_whole_course_goes_round_with_faults(canvas: Canvas, course: Course, t
         assert not file.is_file() or TOKEN.encode() not in file.read_bytes()
 
 
-def test_pull_goes_on_and_keeps_the_last_attempt_alone(canvas: Canvas, tmp_path: Path, capsys) -> None:
+def test_pull_continues_and_keeps_only_the_last_attempt(canvas: Canvas, tmp_path: Path, capsys) -> None:
     fill(canvas, 4)
     pulled = tmp_path / "pulled"
     run("pull", pulled, "--canvas", canvas.url, *WHERE)
@@ -103,7 +103,7 @@ def test_pull_goes_on_and_keeps_the_last_attempt_alone(canvas: Canvas, tmp_path:
                        "submitted": "2026-11-20T10:00:00Z"}  # fmt: skip
 
 
-def test_a_name_of_any_length_is_fetched(canvas: Canvas, tmp_path: Path) -> None:
+def test_a_file_with_a_long_name_is_fetched(canvas: Canvas, tmp_path: Path) -> None:
     canvas.add(1, "Ann Lee", "al1", ("漢" * 90 + ".cu", b"long"), ("ж" * 90 + ".cu", b"long"), (".cu", b"hidden"))
     canvas.add(2, "李" * 40 + " Lee", "ll2", ("01_first.cu", b"next"))
     assert run("pull", tmp_path / "pulled", "--canvas", canvas.url, *WHERE) == 0
@@ -111,14 +111,16 @@ def test_a_name_of_any_length_is_fetched(canvas: Canvas, tmp_path: Path) -> None
     assert contents == [b"hidden", b"long", b"long", b"next"]
 
 
-def test_what_canvas_does_not_give_at_all_is_named(canvas: Canvas, tmp_path: Path, capsys) -> None:
+def test_files_that_canvas_never_returns_are_listed(canvas: Canvas, tmp_path: Path, capsys) -> None:
     fill(canvas, 2)
     canvas.files[500_000] = b"other than Canvas says"
     assert run("pull", tmp_path / "pulled", "--canvas", canvas.url, *WHERE) == 1
     assert "Not fetched (1): lee0ann_LATE_7000_500000_lab 1.zip." in capsys.readouterr().err
 
 
-def test_push_says_what_changes_and_leaves_the_excused(canvas: Canvas, course: Course, tmp_path: Path, capsys) -> None:
+def test_push_prints_the_changes_and_skips_excused_students(
+    canvas: Canvas, course: Course, tmp_path: Path, capsys
+) -> None:
     fill(canvas, 3)
     run("pull", tmp_path / "pulled", "--canvas", canvas.url, *WHERE)
     grade(course, tmp_path / "pulled")
@@ -127,11 +129,11 @@ def test_push_says_what_changes_and_leaves_the_excused(canvas: Canvas, course: C
     del canvas.submissions[7000]
     capsys.readouterr()
     assert run("push", course.out, "--canvas", canvas.url, *WHERE) == 1
-    said = capsys.readouterr()
-    assert "u001x: 5 -> 12, feedback (feedback.html, feedback.txt)" in said.out
-    assert "u002x: feedback (feedback.html, feedback.txt)" in said.out
-    assert "2 students would change (add --send to write)" in said.out
-    assert "Canvas has no submission of u000x" in said.err
+    output = capsys.readouterr()
+    assert "u001x: 5 -> 12, feedback (feedback.html, feedback.txt)" in output.out
+    assert "u002x: feedback (feedback.html, feedback.txt)" in output.out
+    assert "2 students would change (add --send to write)" in output.out
+    assert "Canvas has no submission of u000x" in output.err
 
 
 def test_two_pushes_at_once_write_each_comment_once(
@@ -163,7 +165,7 @@ def test_two_pushes_at_once_write_each_comment_once(
     assert len(refused) == 1 and "another push of this batch is running" in refused[0]
 
 
-def test_serve_fetches_grades_and_returns_once_whatever_fails(
+def test_serve_grades_and_returns_each_hand_in_once_despite_faults(
     canvas: Canvas, course: Course, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fill(canvas, 3)
@@ -203,19 +205,19 @@ def test_serve_fetches_grades_and_returns_once_whatever_fails(
     assert not [word for word in ("u001x", "Ann", "7001") if word in queue.read_text()]
 
 
-def test_the_token_is_kept_from_others(canvas: Canvas, tmp_path: Path, capsys, monkeypatch) -> None:
+def test_other_users_cannot_read_the_token(canvas: Canvas, tmp_path: Path, capsys, monkeypatch) -> None:
     pulled = ("pull", tmp_path / "pulled", "--canvas", canvas.url, *WHERE)
     from grader.python.common.console import UserError
 
     monkeypatch.delenv("CANVAS_TOKEN")
     (file := tmp_path / "token").write_text(TOKEN + "\n")
-    for words, mode, says in (
+    for words, mode, message in (
         (pulled, 0o600, "No access token"),
         ((*pulled, "--token-file", file), 0o644, "Other users can read"),
         ((*pulled[:3], "http://canvas.example.edu", *WHERE, "--token-file", file), 0o600, "with https://"),
     ):
         file.chmod(mode)
-        with pytest.raises(UserError, match=says):
+        with pytest.raises(UserError, match=message):
             run(*words)
     assert run(*pulled, "--token-file", file) == 0
     file.write_text("wrong")
@@ -223,7 +225,7 @@ def test_the_token_is_kept_from_others(canvas: Canvas, tmp_path: Path, capsys, m
         run(*pulled, "--token-file", file)
 
 
-def test_ids_of_the_server_lead_out_of_no_folder() -> None:
+def test_ids_from_the_server_cannot_leave_the_folder() -> None:
     submission = SimpleNamespace(user={"sortable_name": "Lovelace, Ada"}, late=False, user_id="../../7")
     name = name_file(submission, SimpleNamespace(id="/8", display_name="01.cu"))
     assert "/" not in name and name.startswith("lovelaceada_")
@@ -242,14 +244,14 @@ def test_a_file_that_is_too_large_to_be_read_is_not_fetched(canvas: Canvas, cour
     assert "larger than can be read" in (course.out / "feedback/al1/feedback.txt").read_text()
 
 
-def test_pages_that_repeat_end(canvas: Canvas, tmp_path: Path) -> None:
+def test_endlessly_repeated_pages_stop(canvas: Canvas, tmp_path: Path) -> None:
     one = SimpleNamespace(user_id=7000, attachments=[])
     assignment = SimpleNamespace(get_submissions=lambda **_: itertools.repeat(one))
     with pytest.raises(UserError, match="the list of submissions failed"):
         pull(assignment, tmp_path)
 
 
-def test_another_students_number_or_address_as_a_login_blocks_nobody(
+def test_a_login_equal_to_another_students_number_or_address_blocks_no_student(
     canvas: Canvas, course: Course, tmp_path: Path
 ) -> None:
     texts = ("01_first.cu", b"fine"), ("02_second.cu", b"fine")

@@ -20,7 +20,7 @@ def fail() -> str:
     raise UserError("The course system failed.")
 
 
-def test_after_failures_the_pauses_grow_and_an_answer_ends_them(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pauses_grow_after_failures_and_end_after_an_answer(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(time, "monotonic", lambda: 1000.0)
     exchange: Exchange[str] = Exchange(60)
     pauses = []
@@ -35,7 +35,7 @@ def test_after_failures_the_pauses_grow_and_an_answer_ends_them(monkeypatch: pyt
     assert (exchange.failures, exchange.failed_since, exchange.next_s) == (0, "", 1060)
 
 
-def test_any_error_of_a_package_is_kept() -> None:
+def test_every_exception_of_a_package_is_caught() -> None:
     exchange: Exchange[str] = Exchange(1)
     exchange.start(lambda: str(1 // 0))
     assert finish(exchange) is None and exchange.error.startswith("ZeroDivisionError")

@@ -31,7 +31,7 @@ def run(*words: str | Path) -> int:
     return main(list(map(str, words)))
 
 
-def test_a_course_goes_round_with_faults(moodle: Moodle, course: Course, tmp_path: Path, capsys) -> None:
+def test_pull_grade_and_push_work_despite_faults(moodle: Moodle, course: Course, tmp_path: Path, capsys) -> None:
     for number in range(20):
         texts = [("01_first.cu", b"fine %d" % number), ("02_second.cu", b"fine %d" % number)]
         files = texts if number % 3 else [("sub/lab 1.zip", make_zip(*texts))]
@@ -42,8 +42,8 @@ def test_a_course_goes_round_with_faults(moodle: Moodle, course: Course, tmp_pat
     contents = sorted(file.read_bytes() for file in (pulled / "hand-ins").rglob("*") if file.is_file())
     assert contents == sorted(moodle.files.values())
     course.handed_in = pulled / "hand-ins"
-    said = course.grade("--roster", pulled / "roster.csv")
-    assert said.returncode == 0 and not said.stderr, said.stderr
+    result = course.grade("--roster", pulled / "roster.csv")
+    assert result.returncode == 0 and not result.stderr, result.stderr
     assert course.statuses() == {
         f"u{number:03}x": "not_submitted" if number == 19 else "graded" for number in range(20)
     }
@@ -92,7 +92,7 @@ def test_a_file_that_a_student_replaced_is_fetched_again(moodle: Moodle, tmp_pat
     assert (tmp_path / "hand-ins/al1/01_first.cu").read_bytes() == b"3"
 
 
-def test_what_moodle_no_longer_has_is_removed_and_no_name_leads_elsewhere(moodle: Moodle, tmp_path: Path) -> None:
+def test_files_deleted_in_moodle_are_removed_and_names_cannot_leave_the_folder(moodle: Moodle, tmp_path: Path) -> None:
     moodle.add(100, "../al1", "Ada Lovelace", ("../../01_first.cu", b"1"), ("02_second.cu", b"2"))
     run("pull", tmp_path / "in", "--moodle", moodle.url, *WHERE)
     files = list(tmp_path.rglob("*.cu"))
@@ -105,7 +105,7 @@ def test_what_moodle_no_longer_has_is_removed_and_no_name_leads_elsewhere(moodle
     assert not list((tmp_path / "in" / "hand-ins").iterdir())
 
 
-def test_no_name_of_one_students_harms_another(moodle: Moodle, tmp_path: Path, capsys) -> None:
+def test_a_students_file_names_do_not_affect_another_student(moodle: Moodle, tmp_path: Path, capsys) -> None:
     moodle.add(100, ".bob", "Mal Lory", ("01_first.cu", b"sabotage"))
     moodle.add(101, "mal", "Mal Two", ("a", b"a file"), ("a/01_first.cu", b"in a folder"), ("ж" * 120 + ".cu", b"long"))
     moodle.add(102, "bob", "Bob Hay", ("01_first.cu", b"honest"))
@@ -131,7 +131,7 @@ def test_a_team_with_long_names_is_found(moodle: Moodle, course: Course, tmp_pat
     assert set(course.statuses().values()) == {"graded"} and set(course.statuses()) == set(names)
 
 
-def test_what_moodle_refuses_is_said_at_once(moodle: Moodle, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_moodles_refusal_is_reported_at_once(moodle: Moodle, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(UserError, match="The course 12 has no assignment 5"):
         run("pull", tmp_path, "--moodle", moodle.url, "--course", "12", "--assignment", "5")
     monkeypatch.setenv("MOODLE_TOKEN", "wrong")
@@ -172,7 +172,9 @@ def test_an_answer_without_the_documented_parts_is_one_message(
         run("pull", tmp_path, "--moodle", moodle.url, *WHERE)
 
 
-def test_another_students_address_as_a_name_blocks_nobody(moodle: Moodle, course: Course, tmp_path: Path) -> None:
+def test_a_name_equal_to_another_students_address_blocks_no_student(
+    moodle: Moodle, course: Course, tmp_path: Path
+) -> None:
     for number, name in enumerate(("al1", "al1@x", "bo2", "cy3")):
         moodle.add(100 + number, name, f"Ann Lee{number}", ("01_first.cu", b"fine"), ("02_second.cu", b"fine"))
     moodle.users[3]["email"] = "BO2@X"
@@ -212,7 +214,7 @@ def test_a_teacher_who_sees_no_user_names_gets_addresses(moodle: Moodle, course:
     assert run("push", course.out, "--moodle", moodle.url, *WHERE, "--send") == 0 and set(moodle.grades) == {100, 101}
 
 
-def test_a_teams_time_and_members_are_those_that_moodle_says(moodle: Moodle, tmp_path: Path) -> None:
+def test_a_teams_time_and_members_come_from_moodle(moodle: Moodle, tmp_path: Path) -> None:
     """Moodle keeps a submission without files for each member of a team, and puts students in no group or in several
     into the default team."""
     moodle.add(100, "al1", "Ada Lovelace", ("01_first.cu", b"1"), group=7)
@@ -232,7 +234,7 @@ def test_a_teams_time_and_members_are_those_that_moodle_says(moodle: Moodle, tmp
     assert [row["submitted"] for row in rows] == ["2026-11-20T10:00:00Z"] * 2 + ["2026-11-20T10:01:00Z"] * 2
 
 
-def test_a_submission_that_was_only_begun_is_no_hand_in(moodle: Moodle, tmp_path: Path) -> None:
+def test_a_draft_submission_is_not_a_hand_in(moodle: Moodle, tmp_path: Path) -> None:
     moodle.add(100, "al1", "Ada Lovelace")
     moodle.note(100, 0, "new", TIME_S, [])
     run("pull", tmp_path, "--moodle", moodle.url, *WHERE)
@@ -240,7 +242,9 @@ def test_a_submission_that_was_only_begun_is_no_hand_in(moodle: Moodle, tmp_path
     assert row["submitted"] == ""
 
 
-def test_why_moodle_refuses_files_or_a_course_is_said_at_once(moodle: Moodle, course: Course, tmp_path: Path) -> None:
+def test_moodles_reason_for_refusing_files_or_a_course_is_reported_at_once(
+    moodle: Moodle, course: Course, tmp_path: Path
+) -> None:
     hand_in_twice(moodle)
     run("pull", tmp_path, "--moodle", moodle.url, *WHERE)
     course.handed_in = tmp_path / "hand-ins"

@@ -13,8 +13,8 @@ from grader.python.batch.verbs import remote
 from grader.python.common.console import UserError
 
 
-def test_a_second_pull_waits_for_the_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Otherwise each would remove the files that only the other one knows."""
+def test_a_second_pull_into_the_same_folder_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Otherwise, each pull would remove the files that only the other one has fetched."""
     options = Namespace(moodle="", folder=tmp_path / "new")
 
     def pull_twice(*_: object) -> Pulled:
@@ -25,12 +25,12 @@ def test_a_second_pull_waits_for_the_first(tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.setattr(remote, "connect_canvas", lambda _: None)
     monkeypatch.setattr(remote.canvas_pull, "pull", pull_twice)
     assert remote.fetch(options).students == 7
-    with remote.only_one_pull(options.folder):  # it is free again
+    with remote.only_one_pull(options.folder):  # the folder is free again
         pass
 
 
 @pytest.mark.parametrize("error", [OverflowError("int too large"), RecursionError(), IndexError()])
-def test_absurd_answers_are_one_message(error: Exception) -> None:
+def test_an_absurd_answer_gives_one_message(error: Exception) -> None:
     """A file of 2^70 bytes, a grade of 1e999 and a list nested ten thousand times raise these."""
     with pytest.raises(UserError, match="not as documented"), reading_answers():
         raise error

@@ -1,4 +1,4 @@
-"""The access token goes to the course system only, wherever its answers lead."""
+"""The access token is sent only to the course system, even if its answers redirect to other hosts."""
 
 from __future__ import annotations
 

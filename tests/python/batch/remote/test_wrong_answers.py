@@ -1,5 +1,5 @@
-"""Answers of a course system that are wrong for one student, incomplete or endless harm no other student, and a grade
-that the system did not store is reported."""
+"""A course system's wrong, incomplete or endless answer for one student does not affect others, and a grade that the
+system did not store is reported."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ RETURNED = {"7": Returned("ada", 12, {}), "8": Returned("bob", 9, {})}
 
 
 class Assignment:
-    """An assignment of Canvas; `change` changes the answer for user 7, `keeps`: the grade that Canvas stores."""
+    """An assignment of Canvas; `change` changes the answer for user 7; `keeps` is the grade that Canvas stores."""
 
     def __init__(self, change: Callable[[Any], None] = lambda _: None, keeps: Callable[[float], Any] = lambda it: it):
         self.grades: dict[int, Any] = {7: None, 8: None}
@@ -109,7 +109,7 @@ def inflate(write: Callable[[bytes], object]) -> None:
 
 
 @pytest.mark.parametrize("act", [drip, drip_a_head, inflate])
-def test_an_answer_without_an_end_is_ended(act: Callable[..., None], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_reading_of_an_endless_answer_stops(act: Callable[..., None], monkeypatch: pytest.MonkeyPatch) -> None:
     class Handler(BaseHTTPRequestHandler):
         def log_message(self, *_: object) -> None:
             pass
@@ -131,7 +131,9 @@ def test_an_answer_without_an_end_is_ended(act: Callable[..., None], monkeypatch
         server.shutdown()
 
 
-def test_a_course_system_that_stops_to_answer_costs_no_pauses_for_each_student(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pauses_do_not_repeat_for_each_student_if_the_course_system_stops_answering(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     pauses: list[float] = []
     monkeypatch.setattr(connection.time, "sleep", pauses.append)
     monkeypatch.setattr(connection.PATIENCE, "in_a_row", 0)

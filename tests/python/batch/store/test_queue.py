@@ -11,7 +11,9 @@ from grader.python.batch.store import queue
 from grader.python.batch.store.database import Database
 
 
-def test_a_clock_that_was_set_back_changes_no_places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_setting_the_clock_back_does_not_change_the_queues_order(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     database = Database(tmp_path / "batch.sqlite")
     for key, day in (("al1", 3), ("bo2", 2), ("cy3", 1)):
         monkeypatch.setattr(queue, "now", lambda day=day: f"2026-11-0{day}T10:00:00Z")
