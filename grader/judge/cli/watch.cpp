@@ -27,7 +27,7 @@
 #include "grader/judge/cli/next.h"
 #include "grader/judge/cli/verbs.h"
 #include "grader/judge/cli/work.h"
-#include "grader/judge/compile/hand_in.h"
+#include "grader/judge/compile/source.h"
 #include "grader/judge/machine.h"
 #include "grader/judge/present/board.h"
 #include "grader/judge/present/render.h"
@@ -152,7 +152,7 @@ const Stage& wait_for_change(Saves& saves, const Lab& lab, const fs::path& folde
     for (;;) {
         for (const std::string& name : saves.next()) {
             const Stage* stage = stage_of(lab, name);
-            const std::string hash = stage ? compilation::hash_hand_in(folder / name) : "";
+            const std::string hash = stage ? Source(folder / name).hash() : "";
             if (!hash.empty() && std::exchange(hashes[name], hash) != hash) return *stage;
         }
     }
@@ -168,8 +168,7 @@ int watch(const Options& options) {
     const fs::path folder = options.folders.work / lab.name;
     Saves saves(folder);
     std::map<std::string, std::string> hashes;
-    for (const Stage& stage : lab.stages)
-        hashes[stage.id + ".cu"] = compilation::hash_hand_in(folder / (stage.id + ".cu"));
+    for (const Stage& stage : lab.stages) hashes[stage.id + ".cu"] = Source(folder / (stage.id + ".cu")).hash();
     std::fflush(stdout);  // else each check would print it again
     for (const Stage* stage = &first_stage(lab, options);;) {
         const RunningCheck check(lab, *stage, options);
