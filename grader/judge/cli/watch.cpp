@@ -43,7 +43,8 @@ class Saves {
   public:
     explicit Saves(const fs::path& folder) : folder_(folder), queue_(inotify_init1(IN_CLOEXEC)) {
         // Many editors write a new file and rename it.
-        if (!queue_ || inotify_add_watch(queue_.get(), folder.c_str(), IN_CLOSE_WRITE | IN_MOVED_TO | IN_ONLYDIR) < 0)
+        if (!queue_ || inotify_add_watch(queue_.get(), folder.c_str(),
+                                         IN_CLOSE_WRITE | IN_MOVED_TO | IN_MOVE_SELF | IN_ONLYDIR) < 0)
             throw UsageError(fmt::format("Cannot watch the folder {} ({}).", folder.string(), strerror(errno)));
     }
 
@@ -67,7 +68,7 @@ class Saves {
         const ssize_t bytes = read(queue_.get(), events.data(), events.size());
         for (ssize_t at = 0; at < bytes;) {
             const auto* event = reinterpret_cast<const inotify_event*>(events.data() + at);
-            if (event->mask & IN_IGNORED)
+            if (event->mask & (IN_IGNORED | IN_MOVE_SELF))
                 throw UsageError(
                     fmt::format("The folder {} no longer exists. Type  make watch  again.", folder_.string()));
             if (event->len > 0) names.insert(event->name);
