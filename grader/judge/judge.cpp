@@ -139,7 +139,7 @@ Report Judge::begin_report(const std::string& verb, const Lab& lab, const Task& 
     return report;
 }
 
-CompileRequest Judge::compile_request(const Lab& lab, const Stage& stage, const std::filesystem::path& source,
+CompileRequest Judge::compile_request(const Lab& lab, const Stage& stage, const Source& source,
                                       const Task& task) const {
     CompileRequest request{lab,          stage,          source,         backend_,  task.defines,
                            task.sandbox, folders_.build, task.for_tools, task.fast, task.libraries};
@@ -147,8 +147,7 @@ CompileRequest Judge::compile_request(const Lab& lab, const Stage& stage, const 
     return request;
 }
 
-Judge::Ready Judge::make_ready(const Lab& lab, const Stage& stage, const std::filesystem::path& source,
-                               const Task& task) {
+Judge::Ready Judge::make_ready(const Lab& lab, const Stage& stage, const Source& source, const Task& task) {
     return make_ready(compile_request(lab, stage, source, task));
 }
 
@@ -185,8 +184,7 @@ std::unique_ptr<StageRun> Judge::make_run(const CompileRequest& request, const C
     return run;
 }
 
-std::map<std::string, KernelResources> Judge::resources(const Lab& lab, const Stage& stage,
-                                                        const std::filesystem::path& source,
+std::map<std::string, KernelResources> Judge::resources(const Lab& lab, const Stage& stage, const Source& source,
                                                         const std::string& architecture) {
     return read_resource_report(resource_report(compile_request(lab, stage, source, Task{}), architecture));
 }

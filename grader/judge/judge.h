@@ -60,11 +60,10 @@ class Judge {
     ShowMaker show_maker(const Lab& lab);
 
     /// Compile on other cores what judge_stage will need of a stage. Lab and stage must outlive the future.
-    std::future<void> compile_ahead(const Lab& lab, const Stage& stage, const std::filesystem::path& source,
-                                    const Task& task) const;
+    std::future<void> compile_ahead(const Lab& lab, const Stage& stage, const Source& source, const Task& task) const;
     /// Judge one stage. The report contains an error only if the stage's reference gets an error too; a problem that
     /// only the file causes is a failure.
-    StageReport judge_stage(const Lab& lab, const Stage& stage, const std::filesystem::path& source, const Task& task,
+    StageReport judge_stage(const Lab& lab, const Stage& stage, const Source& source, const Task& task,
                             const Listener& listener);
 
     /// Return a report without stages: machine, backend, versions, time.
@@ -79,16 +78,14 @@ class Judge {
         std::unique_ptr<StageRun> run;
         bool refused = false;  // Compiled::refused
     };
-    Ready make_ready(const Lab& lab, const Stage& stage, const std::filesystem::path& source, const Task& task);
+    Ready make_ready(const Lab& lab, const Stage& stage, const Source& source, const Task& task);
     Ready make_ready(const CompileRequest& request);
     std::unique_ptr<StageRun> make_run(const CompileRequest& request, const Compiled& compiled);
-    CompileRequest compile_request(const Lab& lab, const Stage& stage, const std::filesystem::path& source,
-                                   const Task& task) const;
+    CompileRequest compile_request(const Lab& lab, const Stage& stage, const Source& source, const Task& task) const;
 
     /// Return the resources that each kernel of a file takes on a GPU of this architecture; empty if nvcc cannot report
     /// them.
-    std::map<std::string, KernelResources> resources(const Lab& lab, const Stage& stage,
-                                                     const std::filesystem::path& source,
+    std::map<std::string, KernelResources> resources(const Lab& lab, const Stage& stage, const Source& source,
                                                      const std::string& architecture);
 
     const Bandwidth& bandwidth();

@@ -8,10 +8,7 @@
 #include <future>
 #include <utility>
 
-#include "grader/common/hash.h"
-#include "grader/common/read_file.h"
 #include "grader/judge/check/story.h"
-#include "grader/judge/compile/hand_in.h"
 #include "grader/judge/judge.h"
 #include "grader/judge/narrow_index.h"
 #include "grader/judge/run/phases.h"
@@ -51,22 +48,18 @@ Check not_run(const Dataset& dataset, const Check& slow) {
     return check;
 }
 
-bool has_word(const std::filesystem::path& source, const char* word) {
-    const auto text = compilation::try_read_hand_in(source);
-    return text && text->find(word) != std::string::npos;
-}
+bool has_word(const Source& source, const char* word) { return source.text().find(word) != std::string::npos; }
 
 /// Return whether threads may wait until a variable changes. Only hooks show that they wait forever.
-bool may_poll(const std::filesystem::path& source) { return has_word(source, "volatile"); }
+bool may_poll(const Source& source) { return has_word(source, "volatile"); }
 
 /// Return whether grids may depend on the size of the GPU.
-bool asks_about_the_gpu(const std::filesystem::path& source) { return has_word(source, "ultiProcessorCount"); }
+bool asks_about_the_gpu(const Source& source) { return has_word(source, "ultiProcessorCount"); }
 
 /// Return the request for the program that checks the datasets. A graded submission is one program with the sanitizer's
 /// hooks, so that it cannot detect the sanitizer. In a student's own check nothing is graded: there, the datasets run
 /// without hooks, in a fraction of the time.
-CompileRequest check_request(const Judge& judge, const Lab& lab, const Stage& stage,
-                             const std::filesystem::path& source, Task task) {
+CompileRequest check_request(const Judge& judge, const Lab& lab, const Stage& stage, const Source& source, Task task) {
     task.fast = judge.backend() == Backend::cuda || (task.own_code && !may_poll(source));
     return judge.compile_request(lab, stage, source, task);
 }
@@ -160,7 +153,7 @@ class StageJudge {
 
     bool finishes_reference() {
         const std::filesystem::path reference = reference_source(request_.lab, request_.stage);
-        if (reference.empty() || reference == std::filesystem::absolute(request_.source)) return false;
+        if (reference.empty() || reference == std::filesystem::absolute(request_.source.file())) return false;
         Task untimed = task_;
         untimed.measure = untimed.all_compilers = false;
         return judge_.judge_stage(request_.lab, request_.stage, reference, untimed, {}).verdict != Verdict::error;
@@ -182,7 +175,7 @@ class StageJudge {
             if (may_be_swapped_ && asks_about_the_gpu(request_.source)) check_on_large_gpu(run);
         }
         check_hidden(run);
-        found_.narrow_index = note_narrow_index(skipped_datasets(), read_file(request_.source));
+        found_.narrow_index = note_narrow_index(skipped_datasets(), request_.source.text());
         run.end_session();
         const bool times = judge_.backend() == Backend::cuda || task_.options.force;
         if (verdict_of(found_.checks) == Verdict::passed && task_.measure && times)
@@ -389,7 +382,7 @@ class StageJudge {
 
 }  // namespace
 
-std::future<void> Judge::compile_ahead(const Lab& lab, const Stage& stage, const std::filesystem::path& source,
+std::future<void> Judge::compile_ahead(const Lab& lab, const Stage& stage, const Source& source,
                                        const Task& task) const {
     const CompileRequest request = check_request(*this, lab, stage, source, task);
     return std::async(std::launch::async, [this, request, task] {
@@ -398,14 +391,14 @@ std::future<void> Judge::compile_ahead(const Lab& lab, const Stage& stage, const
     });
 }
 
-StageReport Judge::judge_stage(const Lab& lab, const Stage& stage, const std::filesystem::path& source,
-                               const Task& asked, const Listener& listener) {
+StageReport Judge::judge_stage(const Lab& lab, const Stage& stage, const Source& source, const Task& asked,
+                               const Listener& listener) {
     Task task = asked;
     task.budget = untimed_budget(task);
     StageReport report;
     report.stage = stage.id;
     report.title = stage.title;
-    report.source = source.string();
+    report.source = source.file().string();
     const CompileRequest request = check_request(*this, lab, stage, source, task);
     PhaseClock clock;
     const Progress progress = [&](GradingPhase phase, const std::string& what) {
@@ -414,7 +407,7 @@ StageReport Judge::judge_stage(const Lab& lab, const Stage& stage, const std::fi
     };
     StageJudge steps(*this, request, task, progress);
     try {
-        report.source_hash = compilation::hash_hand_in(source);
+        report.source_hash = source.hash();
         steps.take_all_steps();
     } catch (const ManifestError&) {
         throw;

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <string>
 
-#include "grader/common/read_file.h"
 #include "grader/judge/compile/hand_in.h"
 #include "grader/model/cause.h"
 
@@ -13,8 +12,8 @@ namespace warplab {
 namespace {
 namespace fs = std::filesystem;
 
-std::string code_of(const fs::path& file) {
-    std::string text = compilation::without_comments(compilation::try_read_hand_in(file).value_or(""));
+std::string code_of(const Source& source) {
+    std::string text = compilation::without_comments(source.text());
     std::erase_if(text, [](unsigned char c) { return std::isspace(c); });
     return text;
 }
@@ -32,15 +31,15 @@ std::string find_other_file(const fs::path& source) {
 
 }  // namespace
 
-std::optional<Failure> find_starter(const Lab& lab, const Stage& stage, const fs::path& source) {
+std::optional<Failure> find_starter(const Lab& lab, const Stage& stage, const Source& source) {
     const fs::path starter = lab.root / "starter" / lab.name / (stage.id + ".cu");
     if (!fs::is_regular_file(starter)) return std::nullopt;
     if (code_of(source) != code_of(starter)) return std::nullopt;
-    const std::string other = find_other_file(source);
+    const std::string other = find_other_file(source.file());
     return Failure{
         cause::starter, "This file is still the starter: nothing in it has been changed.",
         fmt::format(
-            "Did you edit {} and save it?{}", source.string(),
+            "Did you edit {} and save it?{}", source.file().string(),
             other.empty() ? "" : fmt::format(" {} is in the same folder, but that file is not checked.", other))};
 }
 

@@ -183,8 +183,8 @@ std::optional<Problem> make_inputs_without_gpu(const StageRun& run, const Datase
 }
 
 /// Return the file's program without the sanitizer's hooks; null, and the reason in `timed`, if it does not compile.
-std::unique_ptr<StageRun> without_hooks(Judge& judge, const StageRun& run, const std::filesystem::path& source,
-                                        const Dataset& first, Task task, Timed& timed) {
+std::unique_ptr<StageRun> without_hooks(Judge& judge, const StageRun& run, const Source& source, const Dataset& first,
+                                        Task task, Timed& timed) {
     task.fast = true;
     task.budget = timed_budget(task);
     Judge::Ready ready = judge.make_ready(run.lab, run.stage, source, task);
@@ -227,7 +227,7 @@ PointsFor points_for(const Stage& stage, double sequential_s, std::optional<doub
     };
 }
 
-void time_stage(Timed& timed, Judge& judge, StageRun& run, const std::filesystem::path& source, const Task& task,
+void time_stage(Timed& timed, Judge& judge, StageRun& run, const Source& source, const Task& task,
                 const Progress& progress) {
     const std::vector<const Dataset*> datasets = timed_datasets(run, task);
     if (datasets.empty()) return;

@@ -18,7 +18,7 @@ PointsFor points_for(const Stage& stage, double sequential_s, std::optional<doub
 
 /// Time `run`, in alternation with the stage's solution if there is one; on the CPU backend, time the same file without
 /// the sanitizer's hooks. The results are added to `timed` one by one. Throws std::runtime_error.
-void time_stage(Timed& timed, Judge& judge, StageRun& run, const std::filesystem::path& source, const Task& task,
+void time_stage(Timed& timed, Judge& judge, StageRun& run, const Source& source, const Task& task,
                 const Progress& progress);
 
 }  // namespace warplab

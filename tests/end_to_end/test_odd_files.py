@@ -87,6 +87,12 @@ def test_the_last_command_is_read_from_a_regular_file(make: Callable[[Path], Non
     assert "Which lab?" in run("./warplab", "check", f"WORK={work}").stderr
 
 
+@pytest.mark.parametrize("make", KINDS)
+def test_the_last_command_is_stored_in_a_regular_file(make: Callable[[Path], None], work: Path) -> None:
+    make(work / ".last")
+    assert run("./warplab", "start", LAB, f"WORK={work}").returncode == 0
+
+
 @pytest.mark.parametrize("last", [f"{LAB} ../x\x1b[31m", "../labs/vector_add 01", f"{LAB} $(id)"])
 def test_the_last_command_prints_no_escapes(last: str, work: Path) -> None:
     (work / ".last").write_text(last + "\n")

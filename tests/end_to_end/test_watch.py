@@ -139,3 +139,8 @@ def test_only_the_students_own_files_are_watched(tmp_path: Path) -> None:
     command = [BUILD / "warplab", "watch", LAB, "--tree", "solutions", "--work", tmp_path]
     done = subprocess.run([*map(str, command)], cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 2 and "omit TREE and SOURCE" in done.stderr
+
+
+def test_it_ends_if_the_folder_is_moved_away(watch: Watch) -> None:
+    watch.file.parent.rename(watch.file.parent.with_name("moved"))
+    assert "no longer exists" in watch.until("no longer exists")

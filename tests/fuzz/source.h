@@ -10,7 +10,7 @@ namespace warplab::fuzz {
 
 inline void try_source(std::string_view bytes) {
     const ScratchFile file("source", bytes);
-    const compilation::HandIn hand_in = compilation::read_hand_in(file.path, "", compilation::Links::refused);
+    const compilation::HandIn hand_in = compilation::read_hand_in(Source(file.path), "", compilation::Links::refused);
     require(hand_in.text.size() <= bytes.size(), "a hand-in's text is no larger than the file");
     require(hand_in.failure || !hand_in.text.empty(), "an empty file is refused");
     require(!hand_in.failure || !hand_in.failure->cause.empty(), "a refusal has a cause");

@@ -9,9 +9,9 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
+#include <sstream>
 #include <utility>
 
-#include "grader/common/hash.h"
 #include "grader/common/json.h"
 #include "grader/common/text.h"
 #include "grader/common/utf8.h"
@@ -36,9 +36,9 @@ constexpr std::size_t most_printed = 12;  // findings
 constexpr std::size_t most_lines = 32, most_shapes_printed = 6;
 constexpr int counts_width = 39, share_width = 9;
 
-std::vector<std::string> read_lines(const std::filesystem::path& file) {
+std::vector<std::string> lines_of(const Source& source) {
     std::vector<std::string> lines;
-    std::ifstream stream(file);
+    std::istringstream stream(source.text());
     for (std::string line; std::getline(stream, line);) lines.push_back(line);
     return lines;
 }
@@ -217,8 +217,8 @@ std::string_view first_question(const Inspected& found) {
 
 /// Write LAB-STAGE.json, from which the HTML page is made, to BUILD/inspect or --report-dir, and a copy to the path in
 /// --json.
-void keep(const Inspected& found, const ModelledLines& modelled, const Report& report,
-          const std::filesystem::path& file, const Options& options) {
+void keep(const Inspected& found, const ModelledLines& modelled, const Report& report, const Source& source,
+          const Options& options) {
     Record result;
     result.kind = Record::Kind::inspection;
     result.time = report.time;
@@ -237,8 +237,8 @@ void keep(const Inspected& found, const ModelledLines& modelled, const Report& r
     result.inspection->lines.clear();
     result.inspection->modelled = {};
     keep_or_say([&] {
-        result.source_hash = sha256_file(file);
-        append_record(options.folders.work, result, file);
+        result.source_hash = source.hash();
+        append_record(options.folders.work, result, source);
     });
 }
 
@@ -295,11 +295,11 @@ int say_compilation(const Compilation& compilation, int width) {
 }
 
 /// Model the shares of the lines if nothing is wrong with the file.
-ModelledLines model_lines(Judge& judge, const Inspected& found, const Stage& stage, const std::filesystem::path& file,
+ModelledLines model_lines(Judge& judge, const Inspected& found, const Stage& stage, const Source& source,
                           const Options& options) {
     if (!found.passed || first_serious(found.findings) || !options.dataset.empty()) return {};
     try {
-        return Modeller(judge, judge.lab(found.lab), options, SandboxLevel::none).lines(stage, file);
+        return Modeller(judge, judge.lab(found.lab), options, SandboxLevel::none).lines(stage, source);
     } catch (const UsageError& unknown_gpu) {
         return {.why_not = fmt::format("the model does not know the GPU {}", options.gpu)};
     }
@@ -338,35 +338,36 @@ int inspect(const Options& options) {
     check_names(lab, options, Backend::cpu);
     const Gpu& gpu = options.gpu.empty() ? usual_gpu() : find_gpu(options.gpu);
     if (is_work(options)) start_lab(lab, judge.folders());
-    const auto file = options.source.empty() ? judge.source_of(lab, stage, options.tree) : options.source;
-    const Judge::Ready ready = judge.make_ready(lab, stage, file, {});
+    const Source source = options.source.empty() ? judge.source_of(lab, stage, options.tree) : options.source;
+    const Judge::Ready ready = judge.make_ready(lab, stage, source, {});
     if (!ready.run) return say_compilation(ready.compilation, text_style(STDOUT_FILENO).width);
     const Parts parts = parts_for(*ready.run, options);
     if (parts.empty())
         throw UsageError(fmt::format(
             "No dataset of {} is small enough for check mode; DATASET=NAME inspects any dataset.", lab.name));
-    const Sanitized sanitized = run_sanitizer(*ready.run, {.parts = parts, .source = file, .counts_requests = true});
-    Inspected found{lab.name, stage.id, file.filename().string(), read_lines(file), gpu};
+    const Sanitized sanitized = run_sanitizer(*ready.run, {.parts = parts, .source = source, .counts_requests = true});
+    Inspected found{lab.name, stage.id, source.file().filename().string(), lines_of(source), gpu};
     found.datasets = sanitized.counted;
     found.findings = sanitized.findings;
     judge_answers(with_stories(sanitized.checks, found.findings, ready.compilation), found);
     found.all = all_of(found.datasets);
     found.counts = add_up_counts(*ready.run, found.all.accesses);
     std::map<std::string, KernelResources> resources;
-    if (!options.no_nvcc) resources = judge.resources(lab, stage, file, gpu.architecture());
+    if (!options.no_nvcc) resources = judge.resources(lab, stage, source, gpu.architecture());
     found.kernels = describe_kernels(found.all.launches, resources, gpu);
     if (found.passed) found.limits = compare_with_limits(stage, found.datasets);
     found.lines = summarize_lines(found.counts);
-    print_results(found, file.lexically_normal().string(), stage, ready.compilation.log, asks_first(lab, options),
+    print_results(found, source.file().lexically_normal().string(), stage, ready.compilation.log,
+                  asks_first(lab, options),
                   options.dataset.empty() ? left_out_of(parts, *ready.run) : std::vector<std::string>(),
                   not_run_of(parts, sanitized));
     Console console;
     console.show("modelling each line's share of the time");
     const ModelledLines modelled =
-        model_lines(judge, found, stage, file, options);  // takes seconds if inputs are large
+        model_lines(judge, found, stage, source, options);  // takes seconds if inputs are large
     console.clear();
     print_source(found.lines, modelled, found.source);
-    keep(found, modelled, judge.begin_report("inspect", lab, {}, options.tree), file, options);
+    keep(found, modelled, judge.begin_report("inspect", lab, {}, options.tree), source, options);
     return exit_status(found, sanitized.checks);
 }
 

@@ -120,7 +120,7 @@ const Problem& Modeller::problem(const Dataset& dataset) {
     return problem_->second;
 }
 
-predict::Recording Modeller::record(const Stage& stage, const fs::path& source, const Dataset& dataset) {
+predict::Recording Modeller::record(const Stage& stage, const Source& source, const Dataset& dataset) {
     try {
         return predict::record(judge_, lab_, stage, source, problem(dataset), machine_, sandbox_, draw_);
     } catch (const std::exception& error) {
@@ -163,7 +163,10 @@ std::optional<Modelled> Modeller::model(const StageReport& done) {
     if (!dataset || done.verdict == Verdict::error || outputs_failed(done)) return std::nullopt;
     Console console;
     console.show(fmt::format("{}/{}: modelling {} …", lab_.name, stage.id, dataset->name));
-    Modelled modelled{.recording = record(stage, done.source, *dataset)};
+    const Source source(done.source);
+    const bool is_same = source.hash() == done.source_hash;
+    Modelled modelled{.recording = is_same ? record(stage, source, *dataset)
+                                           : predict::Recording{.why_not = "the file changed while it was judged"}};
     modelled.own = predict::model(modelled.recording, machine_);
     ModelledTime& time = modelled.time;
     time.dataset = dataset->name;
@@ -174,7 +177,7 @@ std::optional<Modelled> Modeller::model(const StageReport& done) {
     if (!time.why_not.empty()) return modelled;
     const double seconds = modelled.own.seconds;
     const fs::path solution = lab_.root / "solutions" / lab_.name / (stage.id + ".cu");
-    if (fs::exists(solution) && read_file(solution) == read_file(done.source))
+    if (fs::exists(solution) && read_file(solution) == source.text())
         solutions_s_.try_emplace({stage.id, dataset->name}, seconds);  // one trace is enough
     time.time = Interval{seconds, seconds / machine_.spread, seconds * machine_.spread};
     compare(stage, *dataset, time);
@@ -213,7 +216,7 @@ void Modeller::print() const {
     for (const auto& [stage, words] : texts_) fmt::print("{}\n{}", stage, wrap(words, 2, style.width));
 }
 
-ModelledLines Modeller::lines(const Stage& stage, const fs::path& source) {
+ModelledLines Modeller::lines(const Stage& stage, const Source& source) {
     const Dataset* const dataset = dataset_to_model(lab_, stage, options_);
     if (!dataset) return {};
     const predict::Prediction found = predict::model(record(stage, source, *dataset), machine_);

@@ -37,12 +37,12 @@ class Modeller {
     /// Print what add_time() found.
     void print() const;
     /// Return the shares of the warps' time by line.
-    ModelledLines lines(const Stage& stage, const std::filesystem::path& source);
+    ModelledLines lines(const Stage& stage, const Source& source);
 
   private:
     std::optional<Modelled> model(const StageReport& done);
     const Problem& problem(const Dataset& dataset);
-    predict::Recording record(const Stage& stage, const std::filesystem::path& source, const Dataset& dataset);
+    predict::Recording record(const Stage& stage, const Source& source, const Dataset& dataset);
     void compare(const Stage& stage, const Dataset& dataset, ModelledTime& time);
     double solution_s(const Stage& stage, const Dataset& dataset);
     std::optional<double> previous_ratio(const Stage& stage, const Dataset& dataset, double reference_s);

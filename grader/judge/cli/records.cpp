@@ -13,7 +13,6 @@
 #include "grader/common/descriptor.h"
 #include "grader/common/hash.h"
 #include "grader/common/read_file.h"
-#include "grader/judge/compile/hand_in.h"
 #include "grader/model/manifest.h"
 
 namespace warplab {
@@ -76,10 +75,9 @@ bool has_text(const Records& records, const std::string& hash) {
 }
 
 /// Return the line that keeps the file's text; empty if it is already there or the file has changed since.
-std::string source_line(const Records& records, const Record& result, const fs::path& source) {
+std::string source_line(const Records& records, const Record& result, const Source& source) {
     if (result.source_hash.empty() || has_text(records, result.source_hash)) return "";
-    const std::string text = read_file(source);
-    if (sha256(text) != result.source_hash) return "";
+    if (source.hash() != result.source_hash) return "";
     Record line;
     line.kind = Record::Kind::source;
     line.hash = result.source_hash;
@@ -87,11 +85,11 @@ std::string source_line(const Records& records, const Record& result, const fs::
     line.lab = result.lab;
     line.stage = result.stage;
     line.file = result.stage + ".cu";
-    line.text = text;
+    line.text = source.text();
     return as_line(to_json(line));
 }
 
-void append_to(Records& records, const Record& result, const fs::path& source) {
+void append_to(Records& records, const Record& result, const Source& source) {
     records.append(source_line(records, result, source) + as_line(to_json(result)));
 }
 
@@ -112,7 +110,7 @@ Record record_of(const Report& report, const StageReport& stage) {
 
 fs::path records_file(const fs::path& work, const std::string& lab) { return work / lab / "journal/records.jsonl"; }
 
-void append_record(const fs::path& work, const Record& result, const fs::path& source) {
+void append_record(const fs::path& work, const Record& result, const Source& source) {
     Records records(records_file(work, result.lab));
     append_to(records, result, source);
 }
@@ -120,7 +118,7 @@ void append_record(const fs::path& work, const Record& result, const fs::path& s
 void record_report(const fs::path& work, const Report& report, const StageReport& stage, const std::string& dataset) {
     Record result = record_of(report, stage);
     result.dataset = dataset;
-    append_record(work, result, stage.source);
+    append_record(work, result, Source(stage.source));
 }
 
 Imported record_imported(const fs::path& work, const Report& report, const StageReport& stage,
@@ -130,9 +128,8 @@ Imported record_imported(const fs::path& work, const Report& report, const Stage
     std::string body = as_line({{"report", to_json(*result.report)}});  // {"report":…}
     body = body.substr(1, body.size() - 3);
     if (records.has(body)) return Imported::there_already;
-    const fs::path mine = work / report.lab / (stage.stage + ".cu");
-    const bool is_mine = fs::is_regular_file(mine) && compilation::hash_hand_in(mine) == stage.source_hash;
-    if (!is_mine && !has_text(records, stage.source_hash)) return Imported::not_yours;
+    const Source mine(work / report.lab / (stage.stage + ".cu"));
+    if (mine.hash() != stage.source_hash && !has_text(records, stage.source_hash)) return Imported::not_yours;
     result.imported_from = from;
     append_to(records, result, mine);
     return Imported::added;

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "generated/record.h"
+#include "grader/judge/compile/source.h"
 #include "grader/model/report.h"
 
 namespace warplab {
@@ -16,7 +17,7 @@ std::filesystem::path records_file(const std::filesystem::path& work, const std:
 /// Append a result, and before it the text of `source` if that still has the result's hash and is not kept yet. It is
 /// one write under a lock: two writers do not mix, and a killed one leaves only whole lines. Throws UsageError if the
 /// file cannot be written; then it contains no part of the result.
-void append_record(const std::filesystem::path& work, const Record& result, const std::filesystem::path& source);
+void append_record(const std::filesystem::path& work, const Record& result, const Source& source);
 
 /// Record the result of a check, a benchmark or grading of one of the report's stages. `dataset`: the only one
 /// requested, if any.

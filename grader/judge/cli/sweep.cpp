@@ -15,7 +15,7 @@
 #include "grader/judge/cli/records.h"
 #include "grader/judge/cli/verbs.h"
 #include "grader/judge/cli/work.h"
-#include "grader/judge/compile/hand_in.h"
+#include "grader/judge/compile/source.h"
 #include "grader/judge/judge.h"
 #include "grader/judge/machine.h"
 #include "grader/judge/present/console.h"
@@ -79,7 +79,7 @@ struct Point : SweepPoint {
 };
 
 Point time_choice(Judge& judge, const Lab& lab, const Stage& stage, const Dataset& dataset, const Choice& choice,
-                  const std::filesystem::path& source, const Progress& progress) {
+                  const Source& source, const Progress& progress) {
     Point point;
     Task task{.fast = true};
     for (std::size_t i = 0; i < choice.size(); ++i) {
@@ -162,8 +162,8 @@ int sweep(const Options& options) {
                         why_no_gpu()));
     if (is_work(options)) start_lab(lab, judge.folders());
     const Dataset& dataset = dataset_to_time(lab, stage, options, judge.backend());
-    const auto source = options.source.empty() ? judge.source_of(lab, stage, options.tree) : options.source;
-    const std::string source_hash = compilation::hash_hand_in(source);
+    const Source source = options.source.empty() ? judge.source_of(lab, stage, options.tree) : options.source;
+    const std::string source_hash = source.hash();
     const Report report =
         judge.begin_report("sweep", lab, Task{}, options.source.empty() ? options.tree : options.source.string());
     const std::vector<Choice> choices = choose(stage.tunables);

@@ -27,7 +27,7 @@
 #include "grader/judge/cli/next.h"
 #include "grader/judge/cli/verbs.h"
 #include "grader/judge/cli/work.h"
-#include "grader/judge/compile/hand_in.h"
+#include "grader/judge/compile/source.h"
 #include "grader/judge/machine.h"
 #include "grader/judge/present/board.h"
 #include "grader/judge/present/render.h"
@@ -43,7 +43,8 @@ class Saves {
   public:
     explicit Saves(const fs::path& folder) : folder_(folder), queue_(inotify_init1(IN_CLOEXEC)) {
         // Many editors write a new file and rename it.
-        if (!queue_ || inotify_add_watch(queue_.get(), folder.c_str(), IN_CLOSE_WRITE | IN_MOVED_TO | IN_ONLYDIR) < 0)
+        if (!queue_ || inotify_add_watch(queue_.get(), folder.c_str(),
+                                         IN_CLOSE_WRITE | IN_MOVED_TO | IN_MOVE_SELF | IN_ONLYDIR) < 0)
             throw UsageError(fmt::format("Cannot watch the folder {} ({}).", folder.string(), strerror(errno)));
     }
 
@@ -67,7 +68,7 @@ class Saves {
         const ssize_t bytes = read(queue_.get(), events.data(), events.size());
         for (ssize_t at = 0; at < bytes;) {
             const auto* event = reinterpret_cast<const inotify_event*>(events.data() + at);
-            if (event->mask & IN_IGNORED)
+            if (event->mask & (IN_IGNORED | IN_MOVE_SELF))
                 throw UsageError(
                     fmt::format("The folder {} no longer exists. Type  make watch  again.", folder_.string()));
             if (event->len > 0) names.insert(event->name);
@@ -152,7 +153,7 @@ const Stage& wait_for_change(Saves& saves, const Lab& lab, const fs::path& folde
     for (;;) {
         for (const std::string& name : saves.next()) {
             const Stage* stage = stage_of(lab, name);
-            const std::string hash = stage ? compilation::hash_hand_in(folder / name) : "";
+            const std::string hash = stage ? Source(folder / name).hash() : "";
             if (!hash.empty() && std::exchange(hashes[name], hash) != hash) return *stage;
         }
     }
@@ -168,8 +169,7 @@ int watch(const Options& options) {
     const fs::path folder = options.folders.work / lab.name;
     Saves saves(folder);
     std::map<std::string, std::string> hashes;
-    for (const Stage& stage : lab.stages)
-        hashes[stage.id + ".cu"] = compilation::hash_hand_in(folder / (stage.id + ".cu"));
+    for (const Stage& stage : lab.stages) hashes[stage.id + ".cu"] = Source(folder / (stage.id + ".cu")).hash();
     std::fflush(stdout);  // else each check would print it again
     for (const Stage* stage = &first_stage(lab, options);;) {
         const RunningCheck check(lab, *stage, options);

@@ -8,7 +8,7 @@
 
 #include "grader/common/hash.h"
 #include "grader/common/read_file.h"
-#include "grader/judge/compile/hand_in.h"
+#include "grader/judge/compile/source.h"
 
 namespace warplab {
 namespace fs = std::filesystem;
@@ -25,7 +25,7 @@ fs::path starter_file(const Lab& lab, const Stage& stage, const Folders& folders
 bool untouched(const Lab& lab, const Stage& stage, const Folders& folders) {
     const fs::path mine = work_file(lab, stage, folders), starter = starter_file(lab, stage, folders);
     if (!fs::exists(mine)) return true;
-    return fs::exists(starter) && compilation::hash_hand_in(mine) == sha256_file(starter);
+    return fs::exists(starter) && Source(mine).hash() == sha256_file(starter);
 }
 
 std::optional<Report> last_report(const Lab& lab, const Stage& stage, const Folders& folders) {
@@ -41,8 +41,7 @@ std::optional<Report> last_report(const Lab& lab, const Stage& stage, const Fold
 /// Return the stage's last report if it is about the file as it is now.
 std::optional<Report> current_report(const Lab& lab, const Stage& stage, const Folders& folders) {
     auto report = last_report(lab, stage, folders);
-    const bool current =
-        report && report->stages.front().source_hash == compilation::hash_hand_in(work_file(lab, stage, folders));
+    const bool current = report && report->stages.front().source_hash == Source(work_file(lab, stage, folders)).hash();
     return current ? report : std::nullopt;
 }
 

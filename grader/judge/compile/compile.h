@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "grader/judge/compile/source.h"
 #include "grader/judge/sandbox/process.h"
 #include "grader/model/backend.h"
 #include "grader/model/manifest.h"
@@ -17,7 +18,7 @@ namespace warplab {
 struct CompileRequest {
     const Lab& lab;
     const Stage& stage;
-    std::filesystem::path source;
+    Source source;
     Backend backend;
     std::vector<std::string> defines;  // BLOCK=256
     SandboxLevel level = SandboxLevel::none;

@@ -1,14 +1,11 @@
 #include "grader/judge/compile/hand_in.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cctype>
 #include <sstream>
 
-#include "grader/common/hash.h"
-#include "grader/common/read_file.h"
 #include "grader/common/text.h"
 #include "grader/model/cause.h"
 
@@ -16,7 +13,6 @@ namespace warplab::compilation {
 namespace {
 namespace fs = std::filesystem;
 
-constexpr std::size_t most_bytes = 1 << 20;
 constexpr std::size_t most_name_bytes = 200;
 constexpr std::size_t most_delimiter_bytes = 16;  // of a raw string, by the C++ standard
 
@@ -88,6 +84,30 @@ std::optional<Failure> find_bad_include(const std::string& text) {
     return std::nullopt;
 }
 
+/// Return the failure of a file that has no bytes.
+HandIn refuse_unread(const fs::path& file) {
+    std::error_code error;
+    const std::string name = file.string();
+    if (fs::is_directory(file, error))
+        return refuse(cause::missing_file, fmt::format("{} is a folder, not a file.", name),
+                      "Pass the .cu file itself.");
+    if (fs::is_symlink(file, error) && !fs::exists(file, error))
+        return refuse(
+            cause::missing_file,
+            fmt::format("{} is a link to {}, which does not exist.", name, fs::read_symlink(file, error).string()),
+            "Put the file itself there, or remove the link and type make start.");
+    if (!fs::is_regular_file(file, error))
+        return refuse(cause::missing_file, fmt::format("There is no file {}.", name),
+                      "Copy the starter there (make start) or check the name.");
+    const std::uintmax_t bytes = fs::file_size(file, error);
+    if (bytes != static_cast<std::uintmax_t>(-1) && bytes > Source::most_bytes)
+        return refuse(cause::compile_error,
+                      fmt::format("{} is {} bytes large; a hand-in has at most {}.", name, bytes, Source::most_bytes),
+                      "Is it the right file?");
+    return refuse(cause::missing_file, fmt::format("{} cannot be read.", name),
+                  fmt::format("Check its permissions: chmod u+r {}", name));
+}
+
 }  // namespace
 
 std::string without_comments(const std::string& text) {
@@ -120,45 +140,17 @@ std::string without_comments(const std::string& text) {
     return plain;
 }
 
-std::optional<std::string> try_read_hand_in(const fs::path& file) { return try_read_file(file, most_bytes); }
-
-std::string hash_hand_in(const fs::path& file) {
-    const auto bytes = try_read_hand_in(file);
-    return bytes ? sha256(*bytes) : "";
-}
-
-HandIn read_hand_in(const fs::path& file, const std::string& lab, Links links) {
-    std::error_code error;
-    const std::string name = file.string();
-    const fs::path folder = file.parent_path();
-    const bool in_lab = folder.filename() == lab;
-    if (links == Links::refused && (fs::is_symlink(file, error) || (in_lab && fs::is_symlink(folder, error))))
+HandIn read_hand_in(const Source& source, const std::string& lab, Links links) {
+    const fs::path folder = source.file().parent_path();
+    const bool in_a_link = source.is_in_a_link() && folder.filename() == lab;
+    const std::string name = source.file().string();
+    if (links == Links::refused && (source.is_link() || in_a_link))
         return refuse(cause::missing_file,
                       fmt::format("{} is a symbolic link; the judge does not follow links in hand-ins.",
-                                  fs::is_symlink(file, error) ? name : folder.string()),
+                                  source.is_link() ? name : folder.string()),
                       "Hand in the files themselves.");
-    if (fs::is_directory(file, error))
-        return refuse(cause::missing_file, fmt::format("{} is a folder, not a file.", name),
-                      "Pass the .cu file itself.");
-    if (fs::is_symlink(file, error) && !fs::exists(file, error))
-        return refuse(
-            cause::missing_file,
-            fmt::format("{} is a link to {}, which does not exist.", name, fs::read_symlink(file, error).string()),
-            "Put the file itself there, or remove the link and type make start.");
-    if (!fs::is_regular_file(file, error))
-        return refuse(cause::missing_file, fmt::format("There is no file {}.", name),
-                      "Copy the starter there (make start) or check the name.");
-    const std::uintmax_t bytes = fs::file_size(file, error);
-    if (bytes > most_bytes)
-        return refuse(cause::compile_error,
-                      fmt::format("{} is {} bytes large; a hand-in has at most {}.", name, bytes, most_bytes),
-                      "Is it the right file?");
-    // Its owner may replace the file by a link or a pipe at any moment.
-    const auto bytes_read = try_read_file(file, most_bytes, links == Links::refused ? O_NOFOLLOW : 0);
-    if (!bytes_read)
-        return refuse(cause::missing_file, fmt::format("{} cannot be read.", name),
-                      fmt::format("Check its permissions: chmod u+r {}", name));
-    std::string text = *bytes_read;
+    if (!source.bytes()) return refuse_unread(source.file());
+    std::string text = *source.bytes();
     if (is_utf16(text))
         return refuse(cause::compile_error, fmt::format("{} is saved as UTF-16, which no compiler reads.", name),
                       "Save it as UTF-8 (in most editors: save with encoding).");

@@ -1,10 +1,10 @@
 #pragma once
 // Reads a student's file before any compiler does.
 
-#include <filesystem>
 #include <optional>
 #include <string>
 
+#include "grader/judge/compile/source.h"
 #include "grader/model/report.h"
 
 namespace warplab::compilation {
@@ -17,16 +17,9 @@ struct HandIn {
 /// In students' own folders, symbolic links are their choice. In a hand-in, links could lead to other people's files.
 enum class Links { followed, refused };
 
-/// Return the bytes of a hand-in; nothing if it is not a plain file, cannot be read, or is too large. A file that is
-/// too large is never read, because it may be larger than the memory.
-std::optional<std::string> try_read_hand_in(const std::filesystem::path& file);
-
-/// Return the SHA-256 of a hand-in as hex digits; empty if it cannot be read.
-std::string hash_hand_in(const std::filesystem::path& file);
-
-/// Read a hand-in. It fails if it is missing, empty, too large or not text, or if it includes files by a path. If links
-/// are refused, it also fails if the file or the lab's folder around it is a link.
-HandIn read_hand_in(const std::filesystem::path& file, const std::string& lab, Links links);
+/// Return the text of a hand-in. It fails if it is missing, empty, too large or not text, or if it includes files by a
+/// path. If links are refused, it also fails if the file or the lab's folder around it is a link.
+HandIn read_hand_in(const Source& source, const std::string& lab, Links links);
 
 /// Return the text without comments, and without the # of lines in raw strings that look like directives; lines and
 /// columns stay the same.

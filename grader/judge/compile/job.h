@@ -31,7 +31,8 @@ inline std::string shown_path(const fs::path& path) {
 
 /// A request without references into the judge, so that a thread may keep it.
 struct Job {
-    fs::path root, build, source, reference;
+    fs::path root, build, reference;
+    Source source;
     std::string lab, shown;  // the file's name as the student sees it
     Backend backend;
     Words defines;
@@ -44,10 +45,10 @@ struct Job {
     explicit Job(const CompileRequest& request)
         : root(fs::absolute(request.lab.root)),
           build(fs::absolute(request.build)),
-          source(request.source),
           reference(reference_source(request.lab, request.stage)),
+          source(request.source),
           lab(request.lab.name),
-          shown(shown_path(request.source)),
+          shown(shown_path(request.source.file())),
           backend(request.backend),
           level(request.level),
           for_tools(request.for_tools),

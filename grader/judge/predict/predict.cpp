@@ -64,8 +64,7 @@ std::optional<Failure> make_calls(StageRun& run, const Problem& problem, std::ui
 }
 
 /// Return the registers that nvcc allocates to each kernel; empty without nvcc.
-std::map<std::string, int> registers_of(Judge& judge, const Lab& lab, const Stage& stage,
-                                        const std::filesystem::path& source) {
+std::map<std::string, int> registers_of(Judge& judge, const Lab& lab, const Stage& stage, const Source& source) {
     constexpr auto architecture = "sm_90";
     std::map<std::string, int> registers;
     for (const auto& [kernel, resources] : judge.resources(lab, stage, source, architecture))
@@ -133,9 +132,9 @@ Recording without(const std::string& why, const std::optional<Failure>& failure)
 
 }  // namespace
 
-Recording record(Judge& judge, const Lab& lab, const Stage& stage, const std::filesystem::path& source,
-                 const Problem& problem, const Machine& machine, SandboxLevel sandbox, std::uint32_t draw) {
-    if (const std::string why = find_foreign_condition(read_file(source)); !why.empty()) return without(why, {});
+Recording record(Judge& judge, const Lab& lab, const Stage& stage, const Source& source, const Problem& problem,
+                 const Machine& machine, SandboxLevel sandbox, std::uint32_t draw) {
+    if (const std::string why = find_foreign_condition(source.text()); !why.empty()) return without(why, {});
     CompileRequest request = judge.compile_request(lab, stage, source, Task{.sandbox = sandbox});
     request.backend = Backend::cpu;
     request.traced = true;

@@ -46,8 +46,8 @@ struct Gain {
 /// Trace one call on a problem, in a sandbox of the given level. Only the blocks run that one multiprocessor of
 /// `machine` would get. `draw` is a random number that selects them. Use the same number for all files that are
 /// compared, so that their times do not differ because of different blocks.
-Recording record(Judge& judge, const Lab& lab, const Stage& stage, const std::filesystem::path& source,
-                 const Problem& problem, const Machine& machine, SandboxLevel sandbox, std::uint32_t draw);
+Recording record(Judge& judge, const Lab& lab, const Stage& stage, const Source& source, const Problem& problem,
+                 const Machine& machine, SandboxLevel sandbox, std::uint32_t draw);
 
 /// Model the time of a recorded call.
 Prediction model(const Recording& recording, const Machine& machine);

@@ -9,7 +9,6 @@
 #include <set>
 #include <tuple>
 
-#include "grader/common/read_file.h"
 #include "grader/common/text.h"
 #include "grader/common/utf8.h"
 #include "grader/judge/compile/diagnostics.h"
@@ -67,7 +66,7 @@ std::string quote_source(const std::string& text, int number) {
 
 }  // namespace
 
-std::vector<Finding> explain_findings(const StageRun& run, const std::filesystem::path& source,
+std::vector<Finding> explain_findings(const StageRun& run, const Source& source,
                                       const std::vector<RawFinding>& findings, bool outputs_right) {
     if (findings.empty()) return {};
     std::vector<std::uint64_t> counters;
@@ -75,7 +74,7 @@ std::vector<Finding> explain_findings(const StageRun& run, const std::filesystem
         for (const FindingSide* side : {&finding.now, &finding.before})
             if (side->program_counter) counters.push_back(side->program_counter);
     counters.insert(counters.end(), run.guards.begin(), run.guards.end());
-    auto all = describe_findings(run.lab.buffers, look_up(run, counters), read_file(source), run.guards, findings);
+    auto all = describe_findings(run.lab.buffers, look_up(run, counters), source.text(), run.guards, findings);
     if (outputs_right) {
         std::erase_if(all, matters_if_wrong);
         for (Finding& d : all)

@@ -9,6 +9,7 @@
 
 #include "grader/io/status_page.h"
 #include "grader/judge/check/check.h"
+#include "grader/judge/compile/source.h"
 #include "grader/model/report.h"
 
 namespace warplab {
@@ -31,7 +32,7 @@ std::vector<LineCounts> add_up_counts(const SourceLines& lines, const std::vecto
 
 /// Describe the findings of one compiled file. Their lines are looked up in its debug information, within the sandbox,
 /// and quoted from `source`.
-std::vector<Finding> explain_findings(const StageRun& run, const std::filesystem::path& source,
+std::vector<Finding> explain_findings(const StageRun& run, const Source& source,
                                       const std::vector<RawFinding>& findings, bool outputs_right);
 /// Do the same with known lines and the file's text. `buffers`: the lab's; `guards`: those of StatusPage.
 std::vector<Finding> describe_findings(const std::vector<BufferSpec>& buffers, const SourceLines& lines,

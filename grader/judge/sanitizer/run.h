@@ -3,13 +3,13 @@
 // so the judge checks its findings against its own knowledge (doubts.h). SANDBOX.md lists the remaining gaps.
 
 #include <atomic>
-#include <filesystem>
 #include <functional>
 #include <map>
 #include <string>
 #include <vector>
 
 #include "grader/judge/check/check.h"
+#include "grader/judge/compile/source.h"
 #include "grader/judge/sanitizer/counts.h"
 
 namespace warplab {
@@ -34,7 +34,7 @@ struct SanitizerTask {
         when_found  // also at the first finding that is not a note
     };
     Parts parts;
-    std::filesystem::path source;
+    Source source;
     Stop stop = Stop::never;
     bool outputs_failed = false;   // without the sanitizer
     bool counts_requests = false;  // on all datasets, and not only where the stage has limits

@@ -10,6 +10,7 @@
 #include <fstream>
 #include <regex>
 
+#include "grader/common/hash.h"
 #include "grader/judge/compile/contract.h"
 #include "grader/judge/compile/diagnostics.h"
 #include "grader/judge/compile/hand_in.h"
@@ -649,12 +650,29 @@ TEST_F(CompileTest, LinksAreFollowedOnlyInAStudentsOwnFolder) {
     EXPECT_FALSE(compilation::read_hand_in(target, "vector_add", compilation::Links::refused).failure);
 }
 
+// A live folder belongs to its student, who can change it between two steps.
+TEST_F(CompileTest, AFileThatChangesMeanwhileIsJudgedAsItWas) {
+    if (const std::string why = why_not(Backend::cpu); !why.empty()) GTEST_SKIP() << why;
+    const std::string text = right_and("// read once " + std::to_string(getpid()));
+    const fs::path file = hand_in(text);
+    CompileRequest request{
+        lab(), lab().stages.front(), file, Backend::cpu, {}, SandboxLevel::none, test::build_folder()};
+    std::ofstream(file) << "no longer C++";
+    EXPECT_EQ(compile(request).result.verdict, Verdict::passed);
+    request.fast = true;
+    EXPECT_EQ(compile(request).result.verdict, Verdict::passed);
+    EXPECT_EQ(request.source.hash(), sha256(text));
+    fs::remove(file);
+    fs::create_symlink("/etc/passwd", file);
+    EXPECT_FALSE(compilation::read_hand_in(request.source, "vector_add", compilation::Links::refused).failure);
+}
+
 TEST(HandIn, AFileThatCannotBeReadIsNamed) {
     const std::filesystem::path file = "/proc/self/mem";  // opens, and fails at its first byte
     const auto failure = compilation::read_hand_in(file, "vector_add", compilation::Links::followed).failure;
     ASSERT_TRUE(failure);
     EXPECT_EQ(failure->message, "/proc/self/mem cannot be read.");
-    EXPECT_EQ(compilation::hash_hand_in(file), "");
+    EXPECT_EQ(Source(file).hash(), "");
 }
 
 TEST_P(Sandboxed, AssemblerCannotReadSecrets) {
