@@ -105,7 +105,9 @@ Flags student_cpu_flags() {
             "-fno-strict-aliasing",
             "-ffp-contract=off",
             "-ftrivial-auto-var-init=pattern",  // 0xFE: an uninitialized variable is not 0 by chance
-            "-fno-gnu-unique",                  // otherwise objcopy cannot hide all names
+            "-fsanitize=return",  // a function without its return stops there, instead of running on into the next one
+            "-fsanitize-undefined-trap-on-error",
+            "-fno-gnu-unique",  // otherwise objcopy cannot hide all names
             "-pthread",
             "-pipe",
             "-Wall",
