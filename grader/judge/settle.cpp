@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <initializer_list>
 #include <string_view>
 
@@ -19,10 +20,10 @@ bool is_one_of(const std::string& cause, std::initializer_list<std::string_view>
 /// Return whether the failure describes an output without explaining it, or explains it with numbers that were taken
 /// from it.
 bool is_described(const Failure& failure) {
-    return is_one_of(failure.cause,
-                     {cause::wrong_value, cause::nan, cause::race, cause::never_written, cause::grid_too_small,
-                      cause::lost_counts, cause::lost_updates, cause::counted_too_often, cause::first_lost,
-                      cause::block_incomplete, "counter_overflow"});
+    return is_one_of(failure.cause, {cause::wrong_value, cause::nan, cause::race, cause::never_written,
+                                     cause::grid_too_small, cause::lost_counts, cause::lost_updates,
+                                     cause::counted_too_often, cause::first_lost, cause::block_incomplete,
+                                     cause::uninitialised, "counter_overflow", "all_full", "maximum_too_large"});
 }
 
 /// Return whether the finding, which names a line, is better evidence than the failure.
@@ -52,6 +53,18 @@ Failure left_to_gpu(const Failure& failure) {
             fmt::format("This file cannot run on the CPU backend; nvcc compiles it. {}", failure.message),
             "Grading on a GPU (BACKEND=cuda) decides. You can also solve the stage without this feature.",
             failure.place};
+}
+
+/// Return the line at which a function ends without its return, by the compiler's warnings; 0 if there is none.
+int line_without_return(const std::string& warnings) {
+    for (const char* words : {"warning: no return statement in function", "warning: control reaches end of non-void"})
+        if (const std::size_t at = warnings.find(words); at != std::string::npos) {
+            const std::size_t begin = at == 0 ? 0 : warnings.rfind('\n', at - 1) + 1;
+            const std::string place = warnings.substr(begin, at - begin);  // "work/dot_product/01.cu:24:1: "
+            const std::size_t colon = place.find(".cu:");
+            return colon == std::string::npos ? 0 : std::atoi(place.c_str() + colon + 4);
+        }
+    return 0;
 }
 
 Compilation settle_compilation(const Evidence& evidence) {
@@ -168,7 +181,16 @@ std::vector<Check> with_stories(std::vector<Check> checks, const std::vector<Fin
         if (leading != findings.end())
             failure = {leading->cause, told(*leading), leading->hint, failure.place, failure.hangs};
         else if (compilation.warned_line > 0 && (is_described(failure) || failure.cause == cause::timeout))
-            failure.hint = fmt::format("The compiler warns about line {}: start there.", compilation.warned_line);
+            failure.message += fmt::format(" The compiler warns about line {}: start there.", compilation.warned_line);
+        if (const int line = line_without_return(compilation.log);
+            line > 0 && failure.cause == cause::crash &&
+            failure.message.find("illegal instruction") != std::string::npos)
+            failure = {
+                cause::missing_return,
+                fmt::format("The function that ends at line {} returns a value, but a call of it reached the end "
+                            "without a return statement.",
+                            line),
+                "Write return, with the value, on every path through the function.", failure.place};
     }
     return checks;
 }
