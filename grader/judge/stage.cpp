@@ -359,7 +359,8 @@ class StageJudge {
             found_.checks, [](const Check& check) { return !check.skipped && check.verdict == Verdict::failed; });
         if (failed == found_.checks.end() || !failed->failure) return nullptr;
         const Failure& failure = *failed->failure;
-        if (!is_unexplained(failure) && failure.cause != cause::race && failure.cause != cause::out_of_bounds_write)
+        if (!is_unexplained(failure) && failure.cause != cause::race && failure.cause != cause::out_of_bounds_write &&
+            failure.cause != cause::crash)
             return nullptr;
         const auto is_it = [&](const Dataset* dataset) { return dataset->name == failed->dataset; };
         if (std::ranges::any_of(parts, [&](const auto& part) { return std::ranges::any_of(part, is_it); }))

@@ -156,7 +156,7 @@ Mistake name_prefix(std::size_t n, std::size_t kept, const Nouns& nouns) {
                         "Where a thread takes several vectors, a block begins at vector blockIdx.x * BLOCK * VECTORS, "
                         "and the next one where it ends. Or does the grid have too few blocks?"};
     if (kept == 1)
-        return {"one_element_only", counts + ".",
+        return {"one_element_only", sentence("Only the first of {} {} {}.", n, nouns.elements, nouns.are_done(1)),
                 "Each thread needs an index of its own: blockIdx.x * blockDim.x + threadIdx.x. Are the two exchanged, "
                 "or does only one thread run?"};
     if (lost == 1)
