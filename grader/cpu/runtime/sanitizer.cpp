@@ -923,6 +923,13 @@ const Object* Sanitizer::nearest(std::uintptr_t address) const {
     return is_near(address, object) ? &object : nullptr;
 }
 
+/// Return whether an index of 32 bits reaches the address from the object: such as a value that is not the number of a
+/// bin.
+bool is_indexed(std::uintptr_t address, const Object& object) {
+    constexpr std::uintptr_t most = std::uintptr_t{1} << 35;  // 2^32 elements of 8 bytes
+    return address - object.begin + most < 2 * most;
+}
+
 /// Return whether one of the kernel's parameters, or a member of one, points into the object or to its end.
 bool Sanitizer::is_argument(const Object& object) const {
     const auto* const bytes = static_cast<const char*>(grid_->closure);
@@ -951,8 +958,9 @@ const Object* Sanitizer::passed_beside(const Object* object, const Touch& touch)
 /// same place accessed the object on the other side before, in this grid, it was meant for that one.
 const Object* Sanitizer::meant(const Object* object, const Touch& touch) {
     const Recent& recent = recent_at(touch.place);
-    if (!object) return object;
-    if (recent.key != key_of(touch.place) || !recent.object || recent.shared) return passed_beside(object, touch);
+    const bool is_known = recent.key == key_of(touch.place) && recent.object;
+    if (!object) return is_known && is_indexed(touch.address, *recent.object) ? recent.object : nullptr;
+    if (!is_known || recent.shared) return passed_beside(object, touch);
     const bool before = touch.address < object->begin, after = touch.address >= object->begin + object->bytes;
     const bool beyond = recent.object->begin < touch.address;
     const bool other_side = (before && beyond) || (after && !beyond);

@@ -30,13 +30,6 @@ std::size_t whole_vectors(std::size_t n, std::size_t kept, const Nouns& nouns) {
     return 0;
 }
 
-/// Return the vectors that the right number of blocks covers when they begin one vector a thread apart, but take
-/// `each`.
-std::size_t vectors_of_overlapping(std::size_t vectors, std::size_t block, std::size_t each) {
-    const std::size_t blocks = divide_up(vectors, block * each);
-    return blocks > 1 ? (blocks - 1 + each) * block : 0;
-}
-
 constexpr std::size_t int_end = std::size_t{1} << 31;
 
 Mistake int_overflow(const std::string& counts) {
@@ -147,14 +140,6 @@ Mistake name_prefix(std::size_t n, std::size_t kept, const Nouns& nouns) {
     if (kept >= 32 && kept <= 1024 && std::has_single_bit(kept))
         return {"one_block_only", counts + ": one block's worth.",
                 "Does the index contain blockIdx.x * blockDim.x, and does the grid have more than one block?"};
-    for (const std::size_t one : usual_blocks)
-        for (const std::size_t each : {2, 4, 8})
-            if (nouns.longest_vector == 4 && kept == vectors_of_overlapping(n / 4, one, each) * 4)
-                return {"blocks_overlap",
-                        sentence("{}, as if blocks began {} vectors of four apart, with {} vectors each.", counts, one,
-                                 each * one),
-                        "Where a thread takes several vectors, a block begins at vector blockIdx.x * BLOCK * VECTORS, "
-                        "and the next one where it ends. Or does the grid have too few blocks?"};
     if (kept == 1)
         return {"one_element_only", sentence("Only the first of {} {} {}.", n, nouns.elements, nouns.are_done(1)),
                 "Each thread needs an index of its own: blockIdx.x * blockDim.x + threadIdx.x. Are the two exchanged, "

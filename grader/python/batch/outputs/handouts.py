@@ -36,8 +36,8 @@ TOPICS = (
         (r"past the end|beyond the end|outside|is (?:not )?below|\bguard", r"border|edge|last block|exists"),
     ),
     (
-        "one_block_only one_element_only block_size_forgotten indexed_by_position thread_rows_overlap blocks_overlap transposed"
-        " comma_index transposed_index block_thread_swapped sizes_exchanged other_index",
+        "one_block_only one_element_only block_size_forgotten indexed_by_position thread_rows_overlap blocks_overlap"
+        " transposed comma_index transposed_index block_thread_swapped sizes_exchanged other_index",
         (r"blockIdx", r"threadIdx"),
     ),
     ("wrong_pitch padding_counted", (r"\bpitch|\bpadd",)),
