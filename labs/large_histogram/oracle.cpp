@@ -183,6 +183,7 @@ void count_values(const std::uint32_t* from, std::size_t n, std::uint8_t* to, st
 
 // --- what students' mistakes would give ---
 
+constexpr auto first_with_shares = "02";         // the first stage with several blocks for a histogram
 constexpr auto first_with_window = "04";         // the first stage with bins in shared memory
 constexpr std::size_t most_explained = 1 << 26;  // bins and values of a call
 
@@ -649,7 +650,8 @@ class Explanation {
 
     /// In each histogram, bins below a row are right, and those from there on 0.
     Guess try_rows_lost() {
-        if (!all_wrong([&](std::size_t b) { return actual_[b] == 0; })) return {};
+        const bool has_shares = situation_.stage.empty() || situation_.stage >= first_with_shares;
+        if (!has_shares || !all_wrong([&](std::size_t b) { return actual_[b] == 0; })) return {};
         std::size_t end = 0;  // after the last row in which a count is right
         for (std::size_t b = 0; b < counts_.size(); ++b)
             if (counts_[b] && actual_[b]) end = std::max(end, place(b).y + 1);
@@ -671,7 +673,7 @@ class Explanation {
             partly = partly || actual_[b] > 0;
         }
         if (!partly)
-            return Mistake{"share_lost",
+            return Mistake{"bins_lost",
                            sentence("{} into which values fall are 0, and all others are right: {}.",
                                     format_plural(wrong_.size(), "bin"), say_counted(first_)),
                            "Does a block exist for each of these bins, does it count their values, and does nothing "

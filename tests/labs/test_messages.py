@@ -136,7 +136,7 @@ def test_a_grid_that_is_too_small_is_named_with_its_line(tmp_path):
 def test_a_function_without_its_return_is_the_cause_of_a_crash(tmp_path):
     source = wrong.source_of("vector_add", "02_return_forgotten.patch", tmp_path)
     failure = check("vector_add", "02", source, tmp_path, "--dataset", "three").failures()[0]
-    assert failure["message"].startswith("The function that ends at line 25 returns a value")
+    assert failure["message"].startswith("The function that ends at line 28 returns a value")
 
 
 def test_an_index_beyond_scratch_is_not_one_before_the_next_buffer(tmp_path):

@@ -188,6 +188,7 @@ const std::map<std::string_view, std::string_view>& questions() {
         {"one_bin_only", "To which bin does the line add, for each of the values?"},
         {"neighbours_equal", "Which pixels of the image belong to the second of these neighbours?"},
         {"one_element_only", "Which index does thread 1 of block 0 compute?"},
+        {"bins_lost", "Which thread counts the values of these bins, and does anything clear the bins afterwards?"},
         {"share_lost", "Which block owns these bins?"},
         {"shifted", "For element 0, which index does each array get?"},
         {"sum_not_saturated", "How large can the sum of two partial counts be, and which type holds it?"},

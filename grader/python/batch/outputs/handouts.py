@@ -65,7 +65,7 @@ TOPICS = (
     ("crash misaligned", (r"\b[Aa]lign|multiple of 16",)),
     ("buffers_not_swapped old_partials", (r"\bswap",)),
     ("stops_one_late tested_every_k_iterations threshold_counts wrong_threshold change_with_sign", (r"\bthreshold",)),
-    ("bins_missing one_bin_only", (r"\bbins?\b",)),
+    ("bins_missing bins_lost one_bin_only", (r"\bbins?\b",)),
     ("bytes_lost", (r"\bbytes?\b",)),
 )
 WORDS = {cause: words for causes, words in TOPICS for cause in causes.split()}
