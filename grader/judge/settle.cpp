@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <initializer_list>
 #include <string_view>
 
+#include "grader/judge/compile/diagnostics.h"
 #include "grader/model/cause.h"
 #include "grader/model/score.h"
 
@@ -35,7 +35,8 @@ bool is_explained_by(const Failure& failure, const Finding& finding) {
     if (finding.note) return is_described(failure) && matters_if_wrong(finding);
     const bool stops_threads = is_one_of(failure.cause, {cause::deadlock, cause::crash});
     if (stops_threads && finding.cause == cause::lane_mask) return true;
-    if (is_one_of(failure.cause, {cause::crash, cause::cuda_error, cause::host_memory, cause::out_of_bounds_write}))
+    if (is_one_of(failure.cause, {cause::crash, cause::illegal_instruction, cause::cuda_error, cause::host_memory,
+                                  cause::out_of_bounds_write}))
         return at_wrong_place;
     const bool at_wrong_time =
         is_one_of(finding.cause, {cause::race, cause::atomic_race, cause::unfinished_work, cause::lane_mask,
@@ -53,18 +54,6 @@ Failure left_to_gpu(const Failure& failure) {
             fmt::format("This file cannot run on the CPU backend; nvcc compiles it. {}", failure.message),
             "Grading on a GPU (BACKEND=cuda) decides. You can also solve the stage without this feature.",
             failure.place};
-}
-
-/// Return the line at which a function ends without its return, by the compiler's warnings; 0 if there is none.
-int line_without_return(const std::string& warnings) {
-    for (const char* words : {"warning: no return statement in function", "warning: control reaches end of non-void"})
-        if (const std::size_t at = warnings.find(words); at != std::string::npos) {
-            const std::size_t begin = at == 0 ? 0 : warnings.rfind('\n', at - 1) + 1;
-            const std::string place = warnings.substr(begin, at - begin);  // "work/dot_product/01.cu:24:1: "
-            const std::size_t colon = place.find(".cu:");
-            return colon == std::string::npos ? 0 : std::atoi(place.c_str() + colon + 4);
-        }
-    return 0;
 }
 
 Compilation settle_compilation(const Evidence& evidence) {
@@ -182,9 +171,8 @@ std::vector<Check> with_stories(std::vector<Check> checks, const std::vector<Fin
             failure = {leading->cause, told(*leading), leading->hint, failure.place, failure.hangs};
         else if (compilation.warned_line > 0 && (is_described(failure) || failure.cause == cause::timeout))
             failure.message += fmt::format(" The compiler warns about line {}: start there.", compilation.warned_line);
-        if (const int line = line_without_return(compilation.log);
-            line > 0 && failure.cause == cause::crash &&
-            failure.message.find("illegal instruction") != std::string::npos)
+        if (const int line = compilation::line_without_return(compilation.log);
+            line > 0 && failure.cause == cause::illegal_instruction)
             failure = {
                 cause::missing_return,
                 fmt::format("The function that ends at line {} returns a value, but a call of it reached the end "

@@ -94,8 +94,7 @@ TEST(Settle, AKeptValueLeadsOnlyWhereALaterCallIsWrong) {
 }
 
 TEST(Settle, AnIllegalInstructionIsAMissingReturnWhereTheCompilerWarnsOfOne) {
-    Check crashed = failed_with(cause::crash), other = failed_with(cause::crash);
-    crashed.failure->message = "The program aborted: an illegal instruction was reached.";
+    const Check crashed = failed_with(cause::illegal_instruction), other = failed_with(cause::crash);
     Compilation warned;
     warned.log =
         "work/x/1.cu:3:1: warning: unused\nwork/x/1.cu:24:1: warning: no return statement in function "
@@ -104,7 +103,7 @@ TEST(Settle, AnIllegalInstructionIsAMissingReturnWhereTheCompilerWarnsOfOne) {
     EXPECT_EQ(led[0].failure->cause, "missing_return");
     EXPECT_THAT(led[0].failure->message, HasSubstr("The function that ends at line 24 returns a value"));
     EXPECT_EQ(led[1].failure->cause, cause::crash);
-    EXPECT_EQ(with_stories({crashed}, {}, {})[0].failure->cause, cause::crash);
+    EXPECT_EQ(with_stories({crashed}, {}, {})[0].failure->cause, cause::illegal_instruction);
 }
 
 TEST(Settle, AReadOutsideExplainsBinsThatAreFullAndMaximaThatAreTooLarge) {

@@ -159,9 +159,11 @@ void name_launch(Failure& failure, const StatusPage& page, const Problem& proble
     }
     if (const std::size_t each = vectors_of_thread(failure, launch)) {
         failure.cause = "blocks_overlap";
-        failure.message = failure.message.substr(0, failure.message.find(", as if ")) +
-                          fmt::format(", as if blocks began {} vectors of four apart, with {} vectors each.",
-                                      launch.block[0], each * launch.block[0]);
+        failure.message = fmt::format(
+            "Only the first {} of {} elements are handled, as if blocks began {} vectors of four apart, with "
+            "{} vectors each.",
+            format_count(failure.place->index), format_count(static_cast<std::uint64_t>(elements)), launch.block[0],
+            each * launch.block[0]);
         failure.hint =
             "Where a thread takes several vectors, a block begins at vector blockIdx.x * BLOCK * VECTORS, and the next "
             "one where it ends.";

@@ -162,6 +162,7 @@ const std::map<std::string_view, std::string_view>& questions() {
         {"not_copied_back", "Where is the result after the kernel, and which line copies it to the host?"},
         {"wrong_value", "Which thread computes this element, and from which values?"},
         {"nan", "Which value that goes into this element is not a number?"},
+        {"illegal_instruction", "By what does this line divide, and does each function that it calls return a value?"},
         {"missing_return", "Which value does this function return, on every path through it?"},
         {"crash", "What was the program doing when it crashed, and with which values?"},
         {"cuda_error", "How many bytes does the program allocate, and which addresses do its threads use?"},
