@@ -137,6 +137,8 @@ static Flags with_hooks(Flags flags) {
 // GPU.
 Flags check_mode_flags() {
     return with_hooks({"-O1",
+                       "-fno-sanitize=return",  // its trap would replace the handler for bounds
+                       "-fno-sanitize-undefined-trap-on-error",
                        "-fsanitize=thread,bounds-strict",  // strict: also an array that is a struct's last member
                        "-fno-tree-loop-im", "-fno-tree-sra"});
 }
