@@ -30,7 +30,8 @@ enum class Fault : std::uint32_t {
     wrong_free = 15,       // free() of memory that is not from the heap; detail names its owner
     too_much_shared = 16,  // of static __shared__ variables
     refused = 17,          // the runtime cannot continue; detail has the reason
-    host_memory = 18       // a kernel used a host pointer
+    host_memory = 18,      // a kernel used a host pointer
+    illegal_instruction = 19
 };
 
 enum class Phase : std::uint32_t { start = 0, ready = 1, prepare = 2, call = 3, idle = 4 };

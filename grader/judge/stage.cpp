@@ -5,7 +5,12 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
+#include <condition_variable>
 #include <future>
+#include <mutex>
+#include <stop_token>
+#include <thread>
 #include <utility>
 
 #include "grader/judge/check/story.h"
@@ -271,7 +276,11 @@ class StageJudge {
             progress_(GradingPhase::check, fmt::format("{} failed: {}", dataset.name, what));
         };
         if (slow_ && why_not_on_this_backend(run, dataset).empty()) return not_run(dataset, *slow_);
-        Check check = check_dataset(run, dataset);
+        Check check;
+        {
+            const auto patience = limit_ahead();
+            check = check_dataset(run, dataset);
+        }
         if (check.verdict != Verdict::passed && !check.skipped && !is_slow(check) && run.by_fibers) {
             run.change_to_fibers();
             check = check_dataset(run, dataset);
@@ -279,6 +288,20 @@ class StageJudge {
         if (check.verdict != Verdict::passed && !check.skipped) ahead_.cancelled = true;
         if (!slow_ && (is_slow(check) || (check.failure && check.failure->hangs))) slow_ = check;
         return check;
+    }
+
+    /// Cancel the sanitizer if the check that begins now takes long: the program may never end, and it gets more of its
+    /// time if the sanitizer does not run the same loop. The returned thread ends when it is destroyed.
+    std::jthread limit_ahead() {
+        if (!ahead_.result.valid()) return {};
+        return std::jthread([this](const std::stop_token& ended) {
+            constexpr std::chrono::seconds most(2);
+            std::mutex mutex;
+            std::unique_lock lock(mutex);
+            std::condition_variable_any never;
+            never.wait_for(lock, ended, most, [] { return false; });
+            if (!ended.stop_requested()) ahead_.cancelled = true;
+        });
     }
 
     /// Evaluate the sanitizer's results. If outputs are wrong, its first finding is the likely reason.
@@ -353,7 +376,8 @@ class StageJudge {
             found_.checks, [](const Check& check) { return !check.skipped && check.verdict == Verdict::failed; });
         if (failed == found_.checks.end() || !failed->failure) return nullptr;
         const Failure& failure = *failed->failure;
-        if (!is_unexplained(failure) && failure.cause != cause::race && failure.cause != cause::out_of_bounds_write)
+        if (!is_unexplained(failure) && failure.cause != cause::race && failure.cause != cause::out_of_bounds_write &&
+            failure.cause != cause::crash)
             return nullptr;
         const auto is_it = [&](const Dataset* dataset) { return dataset->name == failed->dataset; };
         if (std::ranges::any_of(parts, [&](const auto& part) { return std::ranges::any_of(part, is_it); }))

@@ -16,6 +16,8 @@ inline constexpr auto compile_timeout = "compile_timeout";
 
 // running
 inline constexpr auto crash = "crash";
+inline constexpr auto illegal_instruction = "illegal_instruction";
+inline constexpr auto missing_return = "missing_return";
 inline constexpr auto timeout = "timeout";
 inline constexpr auto not_run = "not_run";  // because an earlier dataset took too long
 inline constexpr auto deadlock = "deadlock";

@@ -152,7 +152,14 @@ class Explanation {
             return not_cleared(
                 before, "is what out held before the call",
                 "out holds garbage before the call: set it to 0, in every call, before the first block adds to it.");
-        constexpr std::uint32_t each_byte = 0x01010101u;  // cudaMemset sets bytes
+        constexpr std::uint32_t each_byte = 0x01010101u, unset = 0xFEFEFEFEu;  // cudaMemset sets bytes
+        if (actual_ - right_ == unset)
+            return Mistake{
+                "uninitialised",
+                sentence("The answer is the right one, {}, plus 0xFEFEFEFE, which a local variable holds on "
+                         "the CPU backend until it is set.",
+                         as_int(right_)),
+                "Set every local variable before it is used: a sum, and also a value that is copied to out."};
         if (const std::uint32_t more = actual_ - right_; more % each_byte == 0 && more / each_byte < 255)
             return not_cleared(
                 more, "is what an int holds after cudaMemset has set each of its bytes to the same number",
@@ -368,8 +375,41 @@ class Explanation {
             if (const std::size_t begin = n_ / part * part; begin != n_ && right_ + sum(begin, n_) == actual_)
                 return tail_twice(n_, begin, nouns);
         if (Guess guess = try_rest_of_every_block()) return guess;
+        if (Guess guess = try_tiles()) return guess;
         if (Guess guess = guess_repeated(n_, nouns, fits())) return guess;
         return n_ > 1 << 21 ? Guess() : guess_long_stride(n_, nouns, fits());
+    }
+
+    /// Whole tiles of several vectors a thread, and what is left after them, once: blocks step by one tile, or a thread
+    /// keeps only the last vector of a tile.
+    Guess try_tiles() const {
+        constexpr std::size_t most_blocks = 4096;
+        for (const std::size_t tile : {4096, 2048, 8192, 1024, 16384, 512}) {
+            const std::size_t tiles = n_ / tile;
+            if (tiles < 2) continue;
+            std::uint32_t later = 0;  // products of the tiles that a further block adds, too
+            for (std::size_t blocks = 1; blocks < std::min(tiles, most_blocks); ++blocks) {
+                later += sum(blocks * tile, tiles * tile);
+                if (actual_ == right_ + later)
+                    return Mistake{
+                        "counted_too_often",
+                        sentence("Of {} tiles of {} products, the first is in the sum once, the second twice, and so "
+                                 "on, up to {} times: the loop of each of {} blocks steps by one tile.",
+                                 tiles, tile, blocks + 1, blocks + 1),
+                        "Each tile belongs to one block: the loop over tiles steps by gridDim.x."};
+            }
+            for (std::size_t run = tile / 2; run >= tile / 8 && run >= 128; run /= 2) {
+                std::uint32_t last = sum(tiles * tile, n_);
+                for (std::size_t k = 1; k <= tiles; ++k) last += sum(k * tile - run, k * tile);
+                if (actual_ == last)
+                    return Mistake{"block_incomplete",
+                                   sentence("Of every {} products only the last {} are in the sum: of the vectors "
+                                            "that a thread takes from a tile, the last.",
+                                            tile, run),
+                                   "A thread adds the products of all its vectors: sum += …, not sum = …."};
+            }
+        }
+        return {};
     }
 
     /// Every block adds the elements after the last whole vector.

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <limits>
@@ -285,6 +286,10 @@ struct Rules {
     bool sizes_exchanged = false;  // uses `rows` in place of `columns`, and `columns` in place of `rows`
     std::size_t rows_covered = SIZE_MAX, columns_covered = SIZE_MAX, rows_mirrored = SIZE_MAX;
     std::size_t first_mirrored = 1;  // row of the padded field
+    /// What the neighbours count, in place of their weights: of direct ones above, left, right and below, then of
+    /// diagonal ones above left, above right, below left and below right.
+    std::array<int, 8> times = {1, 1, 1, 1, 1, 1, 1, 1};
+    bool without_parentheses = false;  // c * old + 1 - c * (…)
 };
 
 /// The changes that an iteration made.
@@ -339,9 +344,12 @@ class Mistaken {
 
     double new_value(const double* here, std::size_t i, std::size_t j) const {
         const double *above = here - pitch(), *below = here + pitch();
-        const double direct = above[0] + here[-1] + here[1] + below[0];
-        const double diagonal = above[-1] + above[1] + below[-1] + below[1];
+        const auto& k = rules_.times;
+        const double direct = k[0] * above[0] + k[1] * here[-1] + k[2] * here[1] + k[3] * below[0];
+        const double diagonal = k[4] * above[-1] + k[5] * above[1] + k[6] * below[-1] + k[7] * below[1];
         const double c = conductivity_of(i, j);
+        if (rules_.without_parentheses)
+            return c * here[0] + 1 - c * (rules_.direct * direct + rules_.diagonal * diagonal);
         return c * here[0] + (1 - c) * (rules_.direct * direct + rules_.diagonal * diagonal);
     }
 
@@ -446,6 +454,8 @@ class Suspicions {
         suspect_ended_early();
         suspect_misplaced_mirror();
         suspect_exchanged_sizes();
+        suspect_exchanged_fields();
+        suspect_formula();
         suspect_too_large_maximum();
         if (!stage.empty() && stage < first_tiled_stage) return;
         for (const std::size_t tile : {64, 32, 16}) suspect_tile_edges(tile);
@@ -662,6 +672,14 @@ class Suspicions {
                            "After every iteration column 0 of the padded field repeats the last column of cells, at "
                            "index columns, and column columns + 1 the first one, at index 1."};
         };
+        const auto only_one = [&](const char* updated, const char* old) {
+            if (sizes_.columns > 1)
+                return mirror(fmt::format("Only the {} mirror column is updated; the {} one keeps its old values.",
+                                          updated, old));
+            Mistake mistake = mirror("Only one of the two mirror columns is updated; the other keeps its old values.");
+            mistake.hint = "With one column, the same cell is on both sides: two ifs, without an else.";
+            return mistake;
+        };
         const auto halo = [](const std::string& what) {
             return Mistake{
                 "halo_updated",
@@ -679,10 +697,8 @@ class Suspicions {
               "Read only from current, and write only to next; then exchange them."},
              {.in_place = true}},
             {mirror("The mirror columns still hold what they held at the beginning."), {.mirror = Mirror::never}},
-            {mirror("Only the left mirror column is updated; the right one keeps its old values."),
-             {.mirror = Mirror::only_left}},
-            {mirror("Only the right mirror column is updated; the left one keeps its old values."),
-             {.mirror = Mirror::only_right}},
+            {only_one("left", "right"), {.mirror = Mirror::only_left}},
+            {only_one("right", "left"), {.mirror = Mirror::only_right}},
             {mirror("Each mirror column repeats the column next to it, not the one at the other end."),
              {.mirror = Mirror::own_side}},
             {mirror("The mirror columns of the field that was read are renewed, not of the new one."),
@@ -821,6 +837,55 @@ class Suspicions {
                             return true;
                         });
             }
+    }
+
+    /// The kernel reads next and writes current: what is returned is a field of the iteration before, and its mirror
+    /// columns are renewed only after it was read.
+    void suspect_exchanged_fields() {
+        if (!one_call() || done_ < 2 || claimed_iterations() != done_) return;
+        suspect({"buffers_not_swapped",
+                 "The field that is returned is that of the iteration before, and its mirror columns were renewed too "
+                 "late: as if the kernel read next and wrote current.",
+                 "The kernel reads current and writes next: compare the arguments of the launch with the parameters."},
+                [problem = problem_, last = done_ - 1, actuals = actuals_](std::vector<Array>& outputs) {
+                    Mistaken mistaken(problem, {.mirror = Rules::Mirror::of_old_field});
+                    for (std::size_t k = 0; k < last; ++k) mistaken.iterate();
+                    mistaken.fields.copy_cells(mistaken.answer(), outputs[field].as<double>().data());
+                    outputs[result] = actuals[result];
+                    return true;
+                });
+    }
+
+    /// A neighbour is missing, is subtracted, or stands in the place of another one; or parentheses are missing.
+    void suspect_formula() {
+        constexpr std::size_t enough = 300'000;  // cells times iterations: there are 72 such mistakes
+        if (sizes_.rows < 3 || sizes_.columns < 3 || sizes_.cells() * sizes_.max_iterations > enough) return;
+        static constexpr const char* names[] = {"above",      "on the left", "on the right", "below",
+                                                "above left", "above right", "below left",   "below right"};
+        const auto formula = [](const std::string& message) {
+            return Mistake{"wrong_operation", message,
+                           "Each of the eight neighbours is added once: four direct ones, times direct_weight, and "
+                           "four diagonal ones, times diagonal_weight."};
+        };
+        suspect(
+            {"wrong_operation", "The new values are those of c * old + 1 - c * (…), without parentheses around 1 - c.",
+             "Products are computed before differences: write (1 - c) * (…)."},
+            {.without_parentheses = true});
+        for (std::size_t k = 0; k < std::size(names); ++k) {
+            Rules rules;
+            rules.times[k] = -1;
+            suspect(formula(sentence("The neighbour {} is subtracted, not added.", names[k])), rules);
+            rules.times[k] = 0;
+            suspect(formula(sentence("The neighbour {} is not in the sum.", names[k])), rules);
+            for (std::size_t other = k / 4 * 4; other < k / 4 * 4 + 4; ++other) {
+                if (other == k) continue;
+                rules.times[other] = 2;
+                suspect(formula(sentence("The neighbour {} is added twice, and the one {} not at all.", names[other],
+                                         names[k])),
+                        rules);
+                rules.times[other] = 1;
+            }
+        }
     }
 
     /// The code reports the largest change rounded to float, after the right number of iterations or after all.

@@ -183,6 +183,7 @@ void count_values(const std::uint32_t* from, std::size_t n, std::uint8_t* to, st
 
 // --- outputs of students' mistakes ---
 
+constexpr auto first_with_shares = "02";         // the first stage with several blocks for a histogram
 constexpr auto first_with_window = "04";         // the first stage with bins in shared memory
 constexpr std::size_t most_explained = 1 << 26;  // bins and values of a call
 
@@ -212,11 +213,12 @@ class Explanation {
             if (!fits_count(counts_[b], actual_[b])) wrong_.push_back(b);
         if (wrong_.empty() || std::equal(actual_.begin(), actual_.end(), before_.begin())) return {};
         first_ = wrong_.front();
-        return first_fit(situation_, *this,
-                         {&E::try_nothing, &E::try_other_one, &E::try_first_only, &E::try_not_cleared,
-                          &E::try_bytes_reversed, &E::try_all_full, &E::try_mask, &E::try_cap_too_low, &E::try_carry,
-                          &E::try_twice, &E::try_bit_shift, &E::try_ends, &E::try_components, &E::try_stride,
-                          &E::try_share, &E::try_window, &E::try_shifted, &E::try_stale, &E::try_lost});
+        return first_fit(
+            situation_, *this,
+            {&E::try_nothing,   &E::try_other_one, &E::try_first_only,  &E::try_not_cleared, &E::try_bytes_reversed,
+             &E::try_all_full,  &E::try_mask,      &E::try_cap_too_low, &E::try_carry,       &E::try_twice,
+             &E::try_bit_shift, &E::try_ends,      &E::try_components,  &E::try_stride,      &E::try_share,
+             &E::try_window,    &E::try_shifted,   &E::try_stale,       &E::try_rows_lost,   &E::try_lost});
     }
 
   private:
@@ -290,22 +292,33 @@ class Explanation {
                        "seen >> shift & 255 is the bin."};
     }
 
-    /// A word counts its bins 0, 1, 2 and 3 bits apart. Large sums depend on the order of the threads.
+    /// A word counts its bins 0, 1, 2 and 3 bits apart, or all four in the same place. Large sums depend on the order
+    /// of the threads.
     Guess try_bit_shift() {
+        if (Guess guess = try_bit_shift(2)) return guess;
+        return try_bit_shift(1);
+    }
+
+    /// `factor`: what a value adds in a bin, compared with one in the bin before it.
+    Guess try_bit_shift(std::uint32_t factor) const {
         constexpr std::uint32_t small = 64;
         std::size_t found = 0, first = 0;
         for (std::size_t b = 0; b + 3 < counts_.size(); b += 4) {
-            const std::uint32_t sum = counts_[b] + 2 * counts_[b + 1] + 4 * counts_[b + 2] + 8 * counts_[b + 3];
+            const std::uint32_t sum =
+                counts_[b] + factor * (counts_[b + 1] + factor * (counts_[b + 2] + factor * counts_[b + 3]));
             if (sum >= small) continue;
             if (actual_[b] != sum || actual_[b + 1] || actual_[b + 2] || actual_[b + 3]) return {};
             if (sum > counts_[b] && found++ == 0) first = b;
         }
         if (found == 0) return {};
         return Mistake{"shifted_by_bits",
-                       sentence("All four bins of a word are counted in its first byte, 1, 2, 4 or 8 for a value: {}, "
-                                "{} into the three bins after it.",
-                                say_counted(first), counts_[first + 1] + counts_[first + 2] + counts_[first + 3]),
-                       "A bin has eight bits: bin % 4 counts bytes, so the word is shifted by bin % 4 * 8."};
+                       sentence("All four bins of a word are counted in its first byte, {} for a value: {}, {} into "
+                                "the three bins after it.",
+                                std::string(factor == 2 ? "1, 2, 4 or 8" : "1"), say_counted(first),
+                                counts_[first + 1] + counts_[first + 2] + counts_[first + 3]),
+                       factor == 2
+                           ? "A bin has eight bits: bin % 4 counts bytes, so the word is shifted by bin % 4 * 8."
+                           : "One more in byte k of a word is 1u << 8 * k more in the word, not 1."};
     }
 
     /// Threads of a block take one value each, or advance by more than the size of the block.
@@ -600,6 +613,15 @@ class Explanation {
             if (!std::all_of(filled.begin(), filled.end(), agrees) || filled.empty()) continue;
             if (Guess guess = misplaced(0, dy)) return guess;
         }
+        for (long dx = 16 - static_cast<long>(shape_.columns); dx < static_cast<long>(shape_.columns); dx += 16) {
+            const auto agrees = [&](std::size_t b) {
+                const long from = static_cast<long>(b) - dx;
+                return from >= 0 && from < static_cast<long>(counts_.size()) &&
+                       fits_count(counts_[static_cast<std::size_t>(from)], actual_[b]);
+            };
+            if (!std::all_of(filled.begin(), filled.end(), agrees) || filled.empty()) continue;
+            if (Guess guess = misplaced(dx, 0)) return guess;
+        }
         return {};
     }
 
@@ -626,12 +648,36 @@ class Explanation {
         return stale_result("The histograms are those", "the values have");
     }
 
+    /// In each histogram, bins below a row are right, and those from there on 0.
+    Guess try_rows_lost() {
+        const bool has_shares = situation_.stage.empty() || situation_.stage >= first_with_shares;
+        if (!has_shares || !all_wrong([&](std::size_t b) { return actual_[b] == 0; })) return {};
+        std::size_t end = 0;  // after the last row in which a count is right
+        for (std::size_t b = 0; b < counts_.size(); ++b)
+            if (counts_[b] && actual_[b]) end = std::max(end, place(b).y + 1);
+        if (end == 0 || !all_wrong([&](std::size_t b) { return place(b).y >= end; })) return {};
+        return Mistake{"share_lost",
+                       sentence("No value is counted in row {} of a histogram or below it; all counts above are right: "
+                                "{}.",
+                                end, say_counted(first_)),
+                       "Each row belongs to exactly one block of its histogram: for which bins is owns(bin) true, in "
+                       "each of the blocks?"};
+    }
+
     Guess try_lost() {
         std::size_t missing = 0;
+        bool partly = false;  // an update that is lost leaves others of the same bin
         for (const std::size_t b : wrong_) {
             if (actual_[b] >= capped(counts_[b])) return {};
             missing += capped(counts_[b]) - actual_[b];
+            partly = partly || actual_[b] > 0;
         }
+        if (!partly)
+            return Mistake{"bins_lost",
+                           sentence("{} into which values fall are 0, and all others are right: {}.",
+                                    format_plural(wrong_.size(), "bin"), say_counted(first_)),
+                           "Does a block exist for each of these bins, does it count their values, and does nothing "
+                           "clear or overwrite them later?"};
         return Mistake{"lost_updates",
                        sentence("{} of {} values are missing in {}, and none is too many: {}.", missing,
                                 shape_.histograms * shape_.n, format_plural(wrong_.size(), "bin"), say_counted(first_)),

@@ -358,18 +358,26 @@ class Explanation : Output<std::uint8_t> {
         const auto largest =
             static_cast<std::size_t>(std::max_element(counts_.begin(), counts_.end()) - counts_.begin());
         const bool is_zero = all_wrong([this](std::size_t b) { return actual[b] == 0; });  // as if it was not written
+        const bool one_only = wrong == 1 && !is_zero;                                      // which may be by chance
         return match(
             {{{"all_full", sentence("Every bin is 255, also {}.", occurs(first)),
                "Do counters of 32 bits begin with 0, in every call? scratch and shared memory hold garbage. Is it "
                "min(…, 255), "
                "and not max? Or does the code stop counting for all bins when some are full?"},
               [](std::size_t) { return static_cast<std::uint8_t>(bin_full); }},
-             {{"wraps_around",
+             {{one_only ? "full_bin_wrong" : "wraps_around",
                sentence("{}: bin {} occurs {} times and holds {}, which is {} modulo 256.",
-                        is_zero ? "Bins do not saturate, or are not written" : "Bins do not saturate", largest,
-                        counts_[largest], actual[largest], counts_[largest]),
-               std::string("Eight bits go back to 0 after 255. Count in 32 bits and take the smaller of count and 255 "
-                           "before it is narrowed; or, alone, count on only below 255.") +
+                        one_only  ? "All bins below 255 are right"
+                        : is_zero ? "Bins do not saturate, or are not written"
+                                  : "Bins do not saturate",
+                        largest, counts_[largest], actual[largest], counts_[largest]),
+               std::string(one_only
+                               ? "Does a step leave out counts that are full, so that they are lost? Or does a sum "
+                                 "wrap around? "
+                               : "") +
+                   std::string(
+                       "Eight bits go back to 0 after 255. Count in 32 bits and take the smaller of count and 255 "
+                       "before it is narrowed; or, alone, count on only below 255.") +
                    (is_zero ? " If you do: does a thread write this bin? Look at the loops over the bins." : "")},
               [&](std::size_t b) { return static_cast<std::uint8_t>(counts_[b]); }},
              {{"nothing_counted", sentence("Every bin is 0, also {}.", occurs(first)),
@@ -497,6 +505,14 @@ class Explanation : Output<std::uint8_t> {
             return Mistake{"shifted", sentence("Every count is in the bin {} its own.", where),
                            "Values are 0 to 1023, and so are bins: bin v counts value v."};
         };
+        const bool in_one =
+            wrong > 1 && std::all_of(actual.begin() + 1, actual.end(), [](auto one) { return one == 0; });
+        if (in_one && actual[0] > right[0] && actual[0] == at_most(n_, bin_full))
+            return Mistake{
+                "one_bin_only",
+                sentence("All elements are counted in bin 0, which holds {}; all other bins are 0.", actual[0]),
+                "The address of an addition is that of one bin, &counts[b]: the name of an array alone is "
+                "the address of its bin 0."};
         return match(
             {{{"position_counted", "Bins count where elements are, not what they are: element i is in bin i % 1024.",
                "The bin's number is the element's value: bins[value], not bins[threadIdx.x]."},

@@ -406,8 +406,21 @@ class Explanation : Output<float> {
                    "Only the filter's column counts in the index, not its row: the same row is read five times.",
                    "Is there an index such as image[r, c]? In C++ the comma throws r away; write out the place in the "
                    "row."},
-                  with_places([=](auto x, auto y, auto, auto c) { return y * pitch + x + c; })}}))
+                  with_places([=](auto x, auto y, auto, auto c) { return y * pitch + x + c; })},
+                 {{"taps_lost",
+                   "Only the filter's row counts in the index, not its column: the same column is read five times.",
+                   "The pixel for weight (r, c) lies r rows down and c columns right: is c in the index?"},
+                  with_places([=](auto x, auto y, auto r, auto) { return (y + r) * pitch + x; })}}))
             return guess;
+        for (const std::size_t group : {4, 2, 8})
+            if (shape_.width >= group && gives([&](std::size_t i) {
+                    const std::size_t x = i % shape_.width;
+                    return right[i - x % group];
+                }))
+                return Mistake{"neighbours_equal",
+                               sentence("Of every {} neighbours in a row, all have the value of the first one.", group),
+                               "A thread that computes several neighbours reads other pixels for each: the j-th needs "
+                               "those from column j on."};
         for (const Block block : usual_shapes) {
             const auto bx = static_cast<std::int64_t>(block.x), by = static_cast<std::int64_t>(block.y);
             if (gives(with_places([=](auto x, auto y, auto r, auto c) { return (y % by + r) * pitch + x % bx + c; })))

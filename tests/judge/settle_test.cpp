@@ -93,6 +93,25 @@ TEST(Settle, AKeptValueIsTheCauseOnlyIfALaterCallIsWrong) {
     EXPECT_EQ(led[2].failure->hint, "of the outputs alone");
 }
 
+TEST(Settle, AnIllegalInstructionIsAMissingReturnWhereTheCompilerWarnsOfOne) {
+    const Check crashed = failed_with(cause::illegal_instruction), other = failed_with(cause::crash);
+    Compilation warned;
+    warned.log =
+        "work/x/1.cu:3:1: warning: unused\nwork/x/1.cu:24:1: warning: no return statement in function "
+        "returning non-void\n";
+    const auto led = with_stories({crashed, other}, {}, warned);
+    EXPECT_EQ(led[0].failure->cause, "missing_return");
+    EXPECT_THAT(led[0].failure->message, HasSubstr("The function that ends at line 24 returns a value"));
+    EXPECT_EQ(led[1].failure->cause, cause::crash);
+    EXPECT_EQ(with_stories({crashed}, {}, {})[0].failure->cause, cause::illegal_instruction);
+}
+
+TEST(Settle, AReadOutsideExplainsBinsThatAreFullAndMaximaThatAreTooLarge) {
+    const std::vector<Check> checks = {failed_with("all_full"), failed_with("maximum_too_large")};
+    for (const Check& check : stories(checks, {{.cause = "out_of_bounds", .line = 9, .message = "Reads scratch."}}))
+        EXPECT_EQ(check.failure->message, "Line 9: Reads scratch.");
+}
+
 TEST(Settle, AWarningComesFirstIfTheCauseIsUnknown) {
     const std::vector<Check> checks = {failed_with(cause::wrong_value), failed_with(cause::timeout),
                                        failed_with("tail_lost")};
@@ -100,7 +119,7 @@ TEST(Settle, AWarningComesFirstIfTheCauseIsUnknown) {
     warned.warned_line = 3;
     const auto led = with_stories(checks, {}, warned);
     for (const std::size_t unknown : {0u, 1u})
-        EXPECT_EQ(led[unknown].failure->hint, "The compiler warns about line 3: start there.");
+        EXPECT_TRUE(led[unknown].failure->message.ends_with(" The compiler warns about line 3: start there."));
     EXPECT_EQ(led[2].failure->hint, "of the outputs alone");
 }
 

@@ -133,6 +133,38 @@ def test_a_grid_that_is_too_small_is_named_with_its_line(tmp_path):
     assert failure["message"].endswith(" Line 10 launches 4 blocks of 64 threads.")
 
 
+def test_a_function_without_its_return_is_the_cause_of_a_crash(tmp_path):
+    source = wrong.source_of("vector_add", "02_return_forgotten.patch", tmp_path)
+    failure = check("vector_add", "02", source, tmp_path, "--dataset", "three").failures()[0]
+    assert failure["message"].startswith("The function that ends at line 28 returns a value")
+
+
+def test_an_index_beyond_scratch_is_not_one_before_the_next_buffer(tmp_path):
+    """The kernel gets scratch, and not the bins, or reads pixels only."""
+    source = ROOT / "solutions" / "image_histogram" / "04_reduced_partials.cu"
+    copy = tmp_path / source.name
+    text = source.read_text()
+    copy.write_text(
+        text.replace("partials[blockIdx.x * bin_count + bin] =", "partials[blockIdx.x + bin_count * bin] =")
+    )
+    assert copy.read_text() != text
+    failure = check("image_histogram", "04", copy, tmp_path, "--dataset", "ragged").failures()[0]
+    assert failure["cause"] == "out_of_bounds"
+    assert " of scratch, which has only " in failure["message"]
+
+
+def test_an_index_beyond_a_shared_array_is_not_the_hosts_memory(tmp_path):
+    """Only large datasets reach it, and the program crashes on these."""
+    source = ROOT / "solutions" / "large_histogram" / "04_interleaved_shared.cu"
+    copy = tmp_path / source.name
+    text = source.read_text()
+    copy.write_text(text.replace("window + (y * width + x) / 4", "window + (y * columns() + x) / 4"))
+    assert copy.read_text() != text
+    failure = check("large_histogram", "04", copy, tmp_path).failures()[0]
+    assert failure["cause"] == "out_of_bounds"
+    assert " of the shared variable window, which has only 11,776 elements" in failure["message"]
+
+
 UNORDERED_NODES = """    const float* from[] = {a, b};
     cudaGraph_t graph;
     cudaGraphExec_t exec;

@@ -145,9 +145,9 @@ def test_an_earlier_stages_solution_gets_a_note_and_costs_nothing(
     judged = check(lab, stage, ROOT / f"solutions/{lab}/{earlier}.cu", tmp_path)
     assert judged.status == 0
     assert judged.stage["score"]["hygiene"] == judged.stage["score"]["hygiene_max"]
-    notes = [note for note in judged.stage["notes"] if note.startswith("Technique not used: ")]
+    notes = [note for note in judged.stage["notes"] if note.startswith("Technique not used, or needless work: ")]
     assert notes and all(f"This stage is about {about}." in note for note in notes)
-    assert "Note: Technique not used: " in judged.printed
+    assert "Note: Technique not used, or needless work: " in judged.printed
 
 
 @pytest.mark.skipif(BACKEND != "cpu", reason="check mode is looked at on the CPU backend")

@@ -157,6 +157,7 @@ class HostCode {
             refuse_address(i);
         }
         for (const Function& function : host_functions_) refuse_built_in(function);
+        for (const Function& function : host_functions_) refuse_device_functions(function);
         for (const Function& function : host_functions_) refuse_symbols(function);
     }
 
@@ -164,9 +165,10 @@ class HostCode {
     void find_names() {
         for (const Function& function : find_functions(context_)) {
             own_.insert(function.name);
-            if (function.words & (q_device | q_global))
+            if (function.words & (q_device | q_global)) {
                 for_device_.insert(code_[function.name]);
-            else if (function.has_body) {
+                if (is_device_only(function)) device_only_.insert(code_[function.name]);
+            } else if (function.has_body) {
                 functions_.emplace(code_[function.name], "__device__ " + code_.text(function.begin, function.end));
                 if (!function.behind_macro) host_functions_.push_back(function);
             }
@@ -175,6 +177,8 @@ class HostCode {
             if (!code_.is_identifier(i)) continue;
             if (code_.at_namespace[i]) find_variables(i);
         }
+        for (const Function& function : find_functions(context_))  // overloads of the host are for its calls
+            if (!(function.words & q_device) || (function.words & q_host)) device_only_.erase(code_[function.name]);
         for (const int place : own_) own_names_.insert(code_[place]);
         hidden_ = LocalNames(code_, context_.qualifiers, own_).find();
         for (const auto name : for_device_) functions_.erase(name);
@@ -198,6 +202,15 @@ class HostCode {
             if (declarator.qualified || (is_constant(declaration.begin, declarator.name_begin) && !is_array)) continue;
             variables_.emplace(code_[declarator.name_begin], code_.text(declaration.begin, declarator.end));
         }
+    }
+
+    /// Return whether only device code may call a function. nvcc lets host code call a constexpr one, if it is asked
+    /// to; a name of CUDA's own functions may mean the host's.
+    bool is_device_only(const Function& function) const {
+        if ((function.words & (q_host | q_global)) || function.behind_macro) return false;
+        for (int i = function.begin; i < function.name; ++i)
+            if (code_[i] == "constexpr") return false;
+        return !Calls::is_pure(code_[function.name]);
     }
 
     bool is_constant(int begin, int end) const {
@@ -252,6 +265,19 @@ class HostCode {
             add(i, std::string(code_[i]) + " exists only in device code, and " + name +
                        " is a host function; use it in a kernel, or declare '__global__ " + whole +
                        "' if this is meant to be one");
+        }
+    }
+
+    /// Refuse calls of functions that only the device has.
+    void refuse_device_functions(const Function& function) {
+        for (int i = function.end; i < code_.match[function.end]; ++i) {
+            if (!device_only_.count(code_[i]) || !is_call(i) || code_[i + 1] != "(" || device_[i] > 0 || both_[i] > 0)
+                continue;
+            if (is_part_of_another(code_, i) || hidden_.count(code_[i]) || is_only_named(i)) continue;
+            const std::string name(code_[i]);
+            add(i, name +
+                       " is a __device__ function, which host code cannot call; if both need it, declare it "
+                       "__host__ __device__, or without a qualifier if only the host calls it");
         }
     }
 
@@ -347,7 +373,7 @@ class HostCode {
     std::vector<int> device_, both_;
     std::vector<Function> host_functions_;
     std::unordered_map<std::string_view, std::string> functions_, variables_;
-    Names for_device_, said_, own_names_, symbols_;
+    Names for_device_, device_only_, said_, own_names_, symbols_;
     std::unordered_set<int> own_;  // the places of their declarations
     Names hidden_;                 // by a parameter or a variable of a function, somewhere in the file
 };

@@ -159,7 +159,7 @@ void on_signal(int signal, siginfo_t* info, void* context) {
         overflow
             ? AddressFault{Fault::stack_overflow, "the stack is full: endless recursion, or arrays too large for it"}
         : signal == SIGFPE                       ? AddressFault{Fault::arithmetic, "an integer was divided by zero"}
-        : signal == SIGILL                       ? AddressFault{Fault::refused,
+        : signal == SIGILL                       ? AddressFault{Fault::illegal_instruction,
                                           "an illegal instruction was reached, as after an integer division by zero or "
                                                                 "at the end of a function without a return"}
         : signal == SIGABRT                      ? AddressFault{Fault::aborted,

@@ -336,6 +336,9 @@ class Sanitizer final : public Observer {
     enum class Ground { read_only, host, nowhere };
     Ground ground_at(std::uintptr_t address);
     const Object* nearest(std::uintptr_t address) const;
+    bool is_argument(const Object& object) const;
+    const Object* beyond_shared(std::uintptr_t address);
+    const Object* passed_beside(const Object* object, const Touch& touch) const;
     const Object* meant(const Object* object, const Touch& touch);
     const Object* nearest_shared(std::uintptr_t address) const;
     unsigned written_of(const Object& object, std::size_t word) const;
@@ -920,11 +923,44 @@ const Object* Sanitizer::nearest(std::uintptr_t address) const {
     return is_near(address, object) ? &object : nullptr;
 }
 
+/// Return whether an index of 32 bits reaches the address from the object: such as a value that is not the number of a
+/// bin.
+bool is_indexed(std::uintptr_t address, const Object& object) {
+    constexpr std::uintptr_t most = std::uintptr_t{1} << 35;  // 2^32 elements of 8 bytes
+    return address - object.begin + most < 2 * most;
+}
+
+/// Return whether one of the kernel's parameters, or a member of one, points into the object or to its end.
+bool Sanitizer::is_argument(const Object& object) const {
+    const auto* const bytes = static_cast<const char*>(grid_->closure);
+    for (std::size_t at = 0; at + sizeof(std::uintptr_t) <= grid_->closure_bytes; at += sizeof(std::uintptr_t)) {
+        std::uintptr_t word;
+        std::memcpy(&word, bytes + at, sizeof word);
+        if (word >= object.begin && word <= object.begin + object.bytes) return true;
+    }
+    return false;
+}
+
+/// Return the object on the other side of an address between two objects, if the kernel got that one as an argument.
+/// Return `object` if the kernel got it as an argument, too, unless it is an input that is written.
+const Object* Sanitizer::passed_beside(const Object* object, const Touch& touch) const {
+    const auto fits = [&](const Object& one) { return is_argument(one) && !(touch.writes && one.is_input); };
+    if (!grid_ || object->space == FindingSpace::variable || fits(*object)) return object;
+    const auto at = device_.find(object->zone_begin);
+    if (at == device_.end()) return object;
+    const bool before = touch.address < object->begin;
+    if (before ? at == device_.begin() : std::next(at) == device_.end()) return object;
+    const Object& other = before ? std::prev(at)->second : std::next(at)->second;
+    return fits(other) && is_near(touch.address, other) ? &other : object;
+}
+
 /// Return the object for which an address between two objects was most likely meant. `object` is the nearer one. If the
 /// same place accessed the object on the other side before, in this grid, it was meant for that one.
 const Object* Sanitizer::meant(const Object* object, const Touch& touch) {
     const Recent& recent = recent_at(touch.place);
-    if (!object || recent.key != key_of(touch.place) || !recent.object || recent.shared) return object;
+    const bool is_known = recent.key == key_of(touch.place) && recent.object;
+    if (!object) return is_known && is_indexed(touch.address, *recent.object) ? recent.object : nullptr;
+    if (!is_known || recent.shared) return passed_beside(object, touch);
     const bool before = touch.address < object->begin, after = touch.address >= object->begin + object->bytes;
     const bool beyond = recent.object->begin < touch.address;
     const bool other_side = (before && beyond) || (after && !beyond);
@@ -1163,6 +1199,22 @@ const Object* Sanitizer::nearest_shared(std::uintptr_t address) const {
     return after == shared_.begin() ? nullptr : &std::prev(after)->second;
 }
 
+/// Return the shared object after which an address in the host's memory lies, if no parameter of the kernel points near
+/// that address: the block's shared memory lies between other memory of the host.
+const Object* Sanitizer::beyond_shared(std::uintptr_t address) {
+    constexpr std::uintptr_t most_beyond = std::uintptr_t{1} << 20, most_of_host = std::uintptr_t{1} << 26;
+    const Object* const object = nearest_shared(address);
+    if (!object || !grid_ || address - object->begin > most_beyond) return nullptr;
+    const auto* const bytes = static_cast<const char*>(grid_->closure);
+    for (std::size_t at = 0; at + sizeof(std::uintptr_t) <= grid_->closure_bytes; at += sizeof(std::uintptr_t)) {
+        std::uintptr_t word;
+        std::memcpy(&word, bytes + at, sizeof word);
+        const bool is_near = std::max(word, address) - std::min(word, address) < most_of_host;
+        if (is_near && !find(device_, last_device_, word)) return nullptr;
+    }
+    return object;
+}
+
 /// Return the bytes of the word that were written, one bit each.
 unsigned Sanitizer::written_of(const Object& object, std::size_t index) const {
     const bool stale = object.is_shared() && object.histories[index].block != block_state.epoch;
@@ -1309,7 +1361,10 @@ void Sanitizer::access(const Touch& touch) {
         const bool hosts_own = hosts_stack || host_buffer_at(touch.address);
         if (may_be_unlisted_variable(reinterpret_cast<void*>(touch.address))) return;
         const Ground ground = hosts_own ? Ground::host : ground_at(touch.address);
-        if (ground == Ground::host) record(FindingKind::host_memory, nullptr, touch);
+        if (ground == Ground::host) {
+            const Object* const before = beyond_shared(touch.address);
+            record(before ? FindingKind::out_of_bounds : FindingKind::host_memory, before, touch);
+        }
         if (ground == Ground::nowhere || (ground == Ground::read_only && touch.writes))
             record(FindingKind::out_of_bounds, meant(nearest(touch.address), touch), touch);
         return;

@@ -85,7 +85,12 @@ Failure from_pattern(const Lab& lab, const Difference& difference, const Array& 
     if (p.count > 1 && !(unwritten && p.wrong == p.count))
         message += fmt::format(" Wrong: {} of {} elements, {}.", format_count(p.wrong), format_count(p.count),
                                which_elements(p));
-    const char* cause = p.counts_bytes()   ? cause::bytes_not_elements
+    if (p.unset == p.wrong)
+        message += fmt::format(" {} {} 0xFEFEFEFE, which a local variable holds on the CPU backend until it is set.",
+                               p.wrong == 1 ? "It contains" : "Each of them contains",
+                               p.unset_terms == 1 ? "once" : format_count(p.unset_terms) + " times");
+    const char* cause = p.unset == p.wrong ? cause::uninitialised
+                        : p.counts_bytes() ? cause::bytes_not_elements
                         : unwritten        ? cause::never_written
                         : p.nan == p.wrong ? cause::nan
                                            : cause::wrong_value;

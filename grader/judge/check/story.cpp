@@ -132,6 +132,16 @@ std::string extent_words(const std::uint32_t (&extent)[3]) {
     return words;
 }
 
+/// Return how many vectors of four a thread takes, if exactly the elements before the first wrong one are those of
+/// blocks that begin one vector a thread apart; otherwise 0.
+std::size_t vectors_of_thread(const Failure& failure, const LaunchSize& launch) {
+    if (failure.cause != cause::grid_too_small || !failure.place || launch.grid[1] * launch.block[1] != 1) return 0;
+    for (const std::size_t each : {2, 4, 8})
+        if (launch.grid[0] > 1 && failure.place->index == 4 * (launch.grid[0] - 1 + each) * launch.block[0])
+            return each;
+    return 0;
+}
+
 /// Name the call's largest launch if the mistake may be its size. Only the CPU backend knows its line.
 void name_launch(Failure& failure, const StatusPage& page, const Problem& problem) {
     static const std::set<std::string_view> of_size = {"tail_lost", "blocks_rounded_down", "transposed",
@@ -147,6 +157,17 @@ void name_launch(Failure& failure, const StatusPage& page, const Problem& proble
             "The launch starts enough threads. Which line computes a thread's index, and is its type wide enough "
             "(std::size_t)? Or which value in the guard or the loop ends too early?";
         return;
+    }
+    if (const std::size_t each = vectors_of_thread(failure, launch)) {
+        failure.cause = "blocks_overlap";
+        failure.message = fmt::format(
+            "Only the first {} of {} elements are handled, as if blocks began {} vectors of four apart, with "
+            "{} vectors each.",
+            format_count(failure.place->index), format_count(static_cast<std::uint64_t>(elements)), launch.block[0],
+            each * launch.block[0]);
+        failure.hint =
+            "Where a thread takes several vectors, a block begins at vector blockIdx.x * BLOCK * VECTORS, and the next "
+            "one where it ends.";
     }
     const std::string grid = extent_words(launch.grid), block = extent_words(launch.block);
     failure.message += fmt::format(" Line {} launches {} {} of {} {}.", launch.line, grid,

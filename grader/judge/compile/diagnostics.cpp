@@ -148,6 +148,15 @@ void lead_with_use_of_macro(std::vector<Diagnostic>& found) {
     note.message.replace(0, std::string("in expansion").size(), "in the definition");
 }
 
+/// A warning about an argument in a macro of a header has no line of the student's; its note shows the declaration.
+void lead_with_declaration(std::vector<Diagnostic>& found, const std::string& shown) {
+    const Diagnostic& note = found.back();
+    Diagnostic* const warning = last_error(found);
+    if (note.kind == "note" && note.file == shown && note.message.ends_with("’ declared here") && warning &&
+        warning->kind == "warning" && contains(warning->message, "uninitialized"))
+        move_to(*warning, note);
+}
+
 /// Return the positions of whole words equal to `word`, from the right.
 std::vector<std::size_t> places_of(std::string_view word, std::string_view line) {
     std::vector<std::size_t> places;
@@ -286,15 +295,18 @@ std::string source_line(const std::string& source, int number) {
 std::vector<Diagnostic> read_diagnostics(const std::string& words, const std::string& shown) {
     std::vector<Diagnostic> found;
     Diagnostic context, include_stack;  // the student's line that caused the next diagnostic
+    bool in_header = false;             // the last error or warning: the line is that of an #include
     std::stringstream lines(words);
     for (std::string line; std::getline(lines, line);) {
         Diagnostic diagnostic, place;
         if (read_line(line, diagnostic)) {
             const Diagnostic& through = context.line > 0 ? context : include_stack;
+            if (diagnostic.kind != "note") in_header = diagnostic.file != shown && context.line <= 0;
             if (diagnostic.file != shown && diagnostic.kind != "note" && through.line > 0) move_to(diagnostic, through);
             if (diagnostic.kind != "note") context = include_stack = {};
             found.push_back(diagnostic);
             lead_with_use_of_macro(found);
+            if (in_header) lead_with_declaration(found, shown);
         } else if (read_context(line, shown, place)) {
             if (is_include_stack(line))
                 include_stack = place;
@@ -404,6 +416,17 @@ std::string render(const std::vector<Diagnostic>& diagnostics, const std::string
 
 bool may_explain_outputs(const Diagnostic& warning) {
     return !warning.message.starts_with("format ") && warning.message.find(" for format") == std::string::npos;
+}
+
+int line_without_return(const std::string& shown_warnings) {
+    for (const char* words : {"warning: no return statement in function", "warning: control reaches end of non-void"})
+        if (const std::size_t at = shown_warnings.find(words); at != std::string::npos) {
+            const std::size_t begin = at == 0 ? 0 : shown_warnings.rfind('\n', at - 1) + 1;
+            const std::string place = shown_warnings.substr(begin, at - begin);  // "work/dot_product/01.cu:24:1: "
+            const std::size_t colon = place.find(".cu:");
+            return colon == std::string::npos ? 0 : std::atoi(place.c_str() + colon + 4);
+        }
+    return 0;
 }
 
 }  // namespace warplab::compilation

@@ -103,6 +103,22 @@ bool has_address_last(const std::string& call) {
     return first.find('*') == std::string_view::npos && last.ends_with('*');
 }
 
+/// Return the remedy for a call of a template whose parameter no argument determines; "" if that is not the reason.
+std::string remedy_for_template(const Diagnostic& error, const std::vector<Diagnostic>& notes) {
+    const auto candidates =
+        std::ranges::count_if(notes, [](const Diagnostic& note) { return contains(note.message, "candidate: "); });
+    const Diagnostic* undeduced = find_note(notes, "couldn’t deduce template parameter");
+    const auto called = quoted_parts(error.message);
+    if (candidates != 1 || !undeduced || called.empty()) return "";
+    const auto parameter = quoted_parts(undeduced->message.substr(undeduced->message.find("parameter")));
+    const std::string name = called[0].substr(0, called[0].find('('));
+    if (parameter.empty() || name.empty()) return "";
+    return fmt::format(
+        "{0} is a template, and its parameter {1} does not follow from the arguments: write a value for it after the "
+        "name, {0}<value>(…) in a call and {0}<value><<<blocks, threads>>>(…) in a launch.",
+        name, parameter[0]);
+}
+
 /// Return the remedy for a call whose arguments do not fit the function.
 std::string remedy_for_call(const Diagnostic& error, const std::vector<Diagnostic>& notes, const std::string& source) {
     if (const Diagnostic* deduced = find_note(notes, "deduced conflicting types")) {
@@ -118,6 +134,7 @@ std::string remedy_for_call(const Diagnostic& error, const std::vector<Diagnosti
     if (const auto called = quoted_parts(error.message); !called.empty() && has_address_last(called[0]))
         return fmt::format("The arguments are swapped: the address comes first, then the value, as in {}(&sum, 1).",
                            called[0].substr(0, called[0].find('(')));
+    if (const std::string of_template = remedy_for_template(error, notes); !of_template.empty()) return of_template;
     std::string declaration = declaration_in(notes, error, source);
     if (declaration.empty() && contains(error.message, " arguments to function "))
         if (const auto parts = quoted_parts(error.message); !parts.empty()) declaration = parts[0];
@@ -138,10 +155,32 @@ bool is_pointer(const std::string& type) { return type.ends_with('*'); }
 bool is_triple(const std::string& type) { return type.ends_with("dim3") || type.ends_with("uint3"); }
 constexpr auto triple_words = "A value such as threadIdx or a dim3 has three parts: take one of them, .x, .y or .z.";
 
+/// Return whether a type such as "const float4" is a vector of CUDA.
+bool is_vector(std::string type) {
+    if (type.starts_with("const ")) type.erase(0, 6);
+    const std::size_t digit = type.empty() ? 0 : type.size() - 1;
+    if (digit < 3 || type[digit] < '2' || type[digit] > '4') return false;
+    type.pop_back();
+    static constexpr std::string_view elements[] = {"char", "uchar", "short", "ushort", "int",      "uint",
+                                                    "long", "ulong", "float", "double", "longlong", "ulonglong"};
+    return std::ranges::find(elements, type) != std::end(elements);
+}
+
 /// Return the remedy for an operator whose operands do not fit.
 std::string remedy_for_operator(const Diagnostic& error) {
     const auto parts = quoted_parts(error.message);
     if (std::ranges::any_of(parts, is_triple)) return triple_words;
+    if (const auto vector = std::ranges::find_if(parts, is_vector); vector != parts.end()) {
+        const std::string type = vector->starts_with("const ") ? vector->substr(6) : *vector;
+        return fmt::format(
+            "CUDA has no operators for {}: compute with its parts, {}, and make the result with "
+            "make_{}(…).",
+            type,
+            type.back() == '4'   ? ".x, .y, .z and .w"
+            : type.back() == '3' ? ".x, .y and .z"
+                                 : ".x and .y",
+            type);
+    }
     const auto is_array = [](const std::string& type) { return type.ends_with(']') && contains(type, " ["); };
     if (contains(error.message, "invalid operands") && std::ranges::any_of(parts, is_array))
         return "One operand is a whole array: an array with two dimensions needs two indices, as in tile[y][x].";
@@ -253,6 +292,42 @@ std::string remedy_for_semicolon(const Diagnostic& error, const std::string& sou
     return "Is an operator, a comma, a semicolon or a bracket missing just before this point?";
 }
 
+/// Return the remedy for `#define BLOCK 256;`, where an error is at a use of the macro; "" if it is another error.
+std::string remedy_for_macro(const Diagnostic& error, const std::vector<Diagnostic>& notes, const std::string& source) {
+    if (!contains(error.message, "‘;’ token") && !contains(error.message, "before ‘]’") &&
+        !contains(error.message, "before ‘)’"))
+        return "";
+    for (const Diagnostic& note : notes) {
+        if (!contains(note.message, "in definition of macro") && !contains(note.message, "in the definition of macro"))
+            continue;
+        const auto name = quoted_parts(note.message);
+        std::string line = source_line(source, note.line);
+        line.erase(std::min(line.find("//"), line.size()));
+        line.erase(line.find_last_not_of(" \t\r") + 1);
+        if (note.file == error.file && line.starts_with("#") && line.ends_with(';') && !name.empty())
+            return fmt::format(
+                "Line {} defines {} with a semicolon at its end, which every use of {} gets, too: remove "
+                "that semicolon.",
+                note.line, name[0], name[0]);
+    }
+    return "";
+}
+
+/// Return the remedy for a member function that is called for a const object, and is not const itself.
+std::string remedy_for_const_object(const std::vector<Diagnostic>& notes, const Diagnostic& error,
+                                    const std::string& source) {
+    const Diagnostic* note = find_note(notes, "in call to ");
+    if (!note || note->file != error.file) return "A const object can only be passed where nothing changes it.";
+    std::string line = source_line(source, note->line);
+    const std::size_t close = line.rfind(')', line.find('{')), begin = line.find_first_not_of(" \t");
+    const std::string declaration =
+        close == std::string::npos || begin > close ? "" : ": " + line.substr(begin, close + 1 - begin) + " const";
+    return fmt::format(
+        "The object is const, so only its const member functions can be called. If the function of line {} changes no "
+        "member, declare it const{}.",
+        note->line, declaration);
+}
+
 constexpr auto needs_cpp20 =
     "The judge compiles C++17, as nvcc does by default. If this line needs C++20, write it in C++17.";
 
@@ -306,6 +381,8 @@ std::string remedy_for(const Diagnostic& error, const std::vector<Diagnostic>& a
     if (says("stray ‘\\", "extended character"))
         return "C++ does not have this character. Is it a typographic quote or dash, or is the file not saved as "
                "UTF-8?";
+    if (const std::string of_macro = remedy_for_macro(error, notes, source); !of_macro.empty()) return of_macro;
+    if (says("discards qualifiers")) return remedy_for_const_object(notes, error, source);
     if (says("at end of input")) return "A brace or a parenthesis is opened and never closed.";
     if (says("expected ‘;’", "or ‘;’ before", "expected a \";\"")) return remedy_for_semicolon(error, source);
     if (says("‘CUDA_CHECK’ was not declared"))

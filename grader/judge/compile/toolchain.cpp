@@ -105,7 +105,9 @@ Flags student_cpu_flags() {
             "-fno-strict-aliasing",
             "-ffp-contract=off",
             "-ftrivial-auto-var-init=pattern",  // 0xFE: an uninitialized variable is not 0 by chance
-            "-fno-gnu-unique",                  // otherwise objcopy cannot hide all names
+            "-fsanitize=return",  // a function without its return stops there, instead of running on into the next one
+            "-fsanitize-undefined-trap-on-error",
+            "-fno-gnu-unique",  // otherwise objcopy cannot hide all names
             "-pthread",
             "-pipe",
             "-Wall",
@@ -135,6 +137,8 @@ static Flags with_hooks(Flags flags) {
 // GPU.
 Flags check_mode_flags() {
     return with_hooks({"-O1",
+                       "-fno-sanitize=return",  // its trap would replace the handler for bounds
+                       "-fno-sanitize-undefined-trap-on-error",
                        "-fsanitize=thread,bounds-strict",  // strict: also an array that is a struct's last member
                        "-fno-tree-loop-im", "-fno-tree-sra"});
 }

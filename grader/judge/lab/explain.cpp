@@ -140,6 +140,10 @@ Mistake name_prefix(std::size_t n, std::size_t kept, const Nouns& nouns) {
     if (kept >= 32 && kept <= 1024 && std::has_single_bit(kept))
         return {"one_block_only", counts + ": one block's worth.",
                 "Does the index contain blockIdx.x * blockDim.x, and does the grid have more than one block?"};
+    if (kept == 1)
+        return {"one_element_only", sentence("Only the first of {} {} {}.", n, nouns.elements, nouns.are_done(1)),
+                "Each thread needs an index of its own: blockIdx.x * blockDim.x + threadIdx.x. Are the two exchanged, "
+                "or does only one thread run?"};
     if (lost == 1)
         return {nouns.last_lost, counts + ": the last one is left out.",
                 "Indices run from 0 to n - 1: is the guard i < n, and not i < n - 1?"};

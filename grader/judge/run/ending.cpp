@@ -246,6 +246,9 @@ Failure explain_fault(const Ending& ending) {
             return abortion("Make the arrays smaller (a smaller tile, or another type).");
         case Fault::refused:
             return abortion("");
+        case Fault::illegal_instruction:
+            return {cause::illegal_instruction, abortion("").message,
+                    "Is a divisor 0 there, in / or %? Or does a function that returns a value end without return?"};
         case Fault::aborted:
         case Fault::none:
             break;

@@ -216,9 +216,9 @@ std::string limit_words(const LimitOutcome& outcome) {
     const auto amount = [&](double value) {
         return limit.counter == Counter::idle_lanes ? format_share(value) : format_number(value);
     };
-    return fmt::format("Technique not used: {} {} on {}, where at most {} are expected. This stage is about {}.",
-                       amount(outcome.value), words_of(limit.counter), limit.dataset, amount(limit.at_most),
-                       limit.about);
+    return fmt::format(
+        "Technique not used, or needless work: {} {} on {}, where at most {} are expected. This stage is about {}.",
+        amount(outcome.value), words_of(limit.counter), limit.dataset, amount(limit.at_most), limit.about);
 }
 
 std::vector<LineSummary> summarize_lines(const std::vector<LineCounts>& counts) {

@@ -73,6 +73,24 @@ TEST(HostCode, BuiltInVariablesBelongToDeviceCode) {
                 HasSubstr("blockIdx exists"));
 }
 
+TEST(HostCode, DeviceFunctionsCannotBeCalledByHostCode) {
+    const std::string count = "__device__ int count(int n) { return n / 4; }\n";
+    EXPECT_THAT(problem_of_host_code(count + "int f(int n) { return count(n); }"),
+                HasSubstr("x.cu:2:23: error: count is a __device__ function, which host code cannot call"));
+    EXPECT_THAT(
+        problem_of_host_code(count + kernel_head + "x[0] = 1; }\nvoid f(float* x) { k<<<count(8), 2>>>(x, 1); }"),
+        HasSubstr("count is a __device__ function"));
+    for (const std::string& source :
+         {"int count(long n);\n" + count + "int f(int n) { return count(n); }",
+          "__host__ " + count + "int f(int n) { return count(n); }",
+          "constexpr " + count + "int f(int n) { return count(n); }",
+          count + "__host__ __device__ int f(int n) { return count(n); }",
+          count + "struct Bins { int count(int); };\nint f(Bins b) { return b.count(3); }",
+          count + "int f(int n) { const auto count = [](int m) { return m; }; return count(n); }",
+          count + "int f(int count) { return (count) + 1; }", count + "__device__ int g(int n) { return count(n); }"})
+        EXPECT_THAT(problem_of_host_code(source), IsEmpty()) << source;
+}
+
 TEST(HostCode, DeviceVariablesCannotBeArgumentsOfALaunch) {
     const std::string weights = "__constant__ float weights[25];\n__global__ void k(float* x, const float* w);\n";
     for (const std::string argument : {"weights", "&weights"})

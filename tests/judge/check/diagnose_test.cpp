@@ -123,6 +123,8 @@ TEST_F(Wrong, NaNs) {
 TEST_F(Wrong, SumsThatBeganWithAnUnsetValue) {
     for (float& value : actual.as<float>()) value += -1.6947395e38f;
     EXPECT_TRUE(says(explain(), "Wrong by once 0xFEFEFEFE"));
+    EXPECT_EQ(explain().cause, cause::uninitialised);
+    EXPECT_NE(explain().message.find("Each of them contains once 0xFEFEFEFE"), std::string::npos);
     actual.as<float>()[7] = 3;
     EXPECT_FALSE(says(explain(), "0xFEFEFEFE"));
 }

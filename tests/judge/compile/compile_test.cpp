@@ -530,6 +530,20 @@ TEST_F(CompileTest, ErrorsHaveHintsThatSuggestTheFix) {
         {in_call("cudaMemcpy(a, out, n, cudaMemcpyDeviceToDevice);"), "Pass the destination first, then the source"},
         {in_call("CUDA_CHECK(add_kernel<<<1, 2>>>(a, b, out, n));"),
          "A launch has no value: write it as a separate statement"},
+        {in_kernel("float4 v = make_float4(1, 2, 3, 4); out[i] = (v + v).x;"),
+         "CUDA has no operators for float4: compute with its parts, .x, .y, .z and .w, and make the result with "
+         "make_float4(…)."},
+        {in_kernel("const int2 v = make_int2(1, 2); out[i] = (v * 2).x;"), "its parts, .x and .y, and"},
+        {"template <int k> __global__ void fill(float* x) { x[k] = 1; }\n" + in_call("fill<<<1, 2>>>(out);"),
+         "fill is a template, and its parameter k does not follow from the arguments: write a value for it after the "
+         "name, fill<value>(…) in a call and fill<value><<<blocks, threads>>>(…) in a launch."},
+        {"#define WIDTH 256;\n" + in_kernel("__shared__ int s[WIDTH]; s[0] = 1;"),
+         "Line 1 defines WIDTH with a semicolon at its end, which every use of WIDTH gets, too: remove that"},
+        {"#define WIDTH 256; // threads\n" + in_kernel("out[i] = (WIDTH + 1);"),
+         "Line 1 defines WIDTH with a semicolon"},
+        {"struct Share {\n    int first;\n    __device__ bool owns(int i) { return i > first; }\n};\n" +
+             in_kernel("const Share s{1}; out[i] = s.owns(2);"),
+         "If the function of line 3 changes no member, declare it const: __device__ bool owns(int i) const."},
         {in_kernel("__shared__ unsigned char s[4]; atomicAdd(&s[0], 1);"),
          "Declare the variable that it changes as int"},
         {in_call("unsigned char s[4]; unsigned* p = s; n = *p;"), "What it points to has another type"},

@@ -96,7 +96,7 @@ TEST(Limits, ApplyOnlyToTheirDataset) {
     EXPECT_FALSE(outcomes[0].held());
     EXPECT_EQ(
         limit_words(outcomes[0]),
-        "Technique not used: 10.0 atomics on device memory for each block on noise, where at most 8.00 are expected. "
+        "Technique not used, or needless work: 10.0 atomics on device memory for each block on noise, where at most 8.00 are expected. "
         "This stage is about shared bins.");
 }
 

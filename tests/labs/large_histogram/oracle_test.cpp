@@ -247,8 +247,8 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"NearlyAllLost",
                 {"uniform"},
                 [](const Counts& c, std::size_t b, std::uint8_t) { return b < 40 ? cap(c[b]) : 0; },
-                "lost_updates",
-                "is 0, and"},
+                "bins_lost",
+                "into which values fall are 0, and all others are right"},
         Mistake{"MaskMissing",
                 {"uniform"},
                 [](const Counts& c, std::size_t b, std::uint8_t) {
@@ -330,7 +330,7 @@ TEST(LargeHistogramOracle, ExplainsWindowsOnlyInStagesWithSharedMemory) {
         return oracle().hypotheses({problem, befores, actuals, nullptr, 0, stage}).at(0).cause;
     };
     EXPECT_EQ(cause_in("04_interleaved_shared"), "window_lost");
-    EXPECT_EQ(cause_in("02_split_blocks"), "lost_updates");
+    EXPECT_EQ(cause_in("02_split_blocks"), "bins_lost");
 }
 
 TEST(LargeHistogramOracle, DoesNotExplainArbitraryOutputs) {

@@ -41,7 +41,7 @@ SAMPLE: dict[str, Any] = {
             "costly": ["lanes", "sectors"],
         }
     ],
-    "limits": [{"held": True, "message": "L1"}, {"held": False, "message": "Technique not used: L2"}],
+    "limits": [{"held": True, "message": "L1"}, {"held": False, "message": "Technique not used, or needless work: L2"}],
     "gpu": {"name": "H200", "threads": 2048},
     "kernels": [
         {
@@ -108,7 +108,7 @@ def test_the_page_shows_all_findings_and_counts(tmp_path: Path) -> None:
         "1536 of 2048",
         "registers",
         "3.10×",
-        "Technique not used: L2",
+        "Technique not used, or needless work: L2",
     ):
         assert words in text, words
     assert "L1" not in text

@@ -36,8 +36,8 @@ TOPICS = (
         (r"past the end|beyond the end|outside|is (?:not )?below|\bguard", r"border|edge|last block|exists"),
     ),
     (
-        "one_block_only block_size_forgotten indexed_by_position thread_rows_overlap blocks_overlap transposed"
-        " comma_index transposed_index block_thread_swapped sizes_exchanged other_index",
+        "one_block_only one_element_only block_size_forgotten indexed_by_position thread_rows_overlap blocks_overlap"
+        " transposed comma_index transposed_index block_thread_swapped sizes_exchanged other_index",
         (r"blockIdx", r"threadIdx"),
     ),
     ("wrong_pitch padding_counted", (r"\bpitch|\bpadd",)),
@@ -54,7 +54,7 @@ TOPICS = (
     ("timeout", (r"\bloop",)),
     ("int_overflow float_sum counter_overflow truncated", (r"overflow|size_t|wrap around|double|float",)),
     (
-        "wraps_around wrapped carry sum_not_saturated wrong_cap cap_too_low all_full",
+        "wraps_around wrapped carry sum_not_saturated full_bin_wrong wrong_cap cap_too_low all_full",
         (r"saturat|\b255\b", r"\bfull\b|\bcap\b"),
     ),
     ("mask_missing shifted_by_bits same_values bytes_reversed", (r"<< 8|\bshift",)),
@@ -65,7 +65,7 @@ TOPICS = (
     ("crash misaligned", (r"\b[Aa]lign|multiple of 16",)),
     ("buffers_not_swapped old_partials", (r"\bswap",)),
     ("stops_one_late tested_every_k_iterations threshold_counts wrong_threshold change_with_sign", (r"\bthreshold",)),
-    ("bins_missing", (r"\bbins?\b",)),
+    ("bins_missing bins_lost one_bin_only", (r"\bbins?\b",)),
     ("bytes_lost", (r"\bbytes?\b",)),
 )
 WORDS = {cause: words for causes, words in TOPICS for cause in causes.split()}
