@@ -94,10 +94,10 @@ TEST(Limits, ApplyOnlyToTheirDataset) {
     const auto outcomes = compare_with_limits(stage, {counted});
     ASSERT_EQ(outcomes.size(), 1u);
     EXPECT_FALSE(outcomes[0].held());
-    EXPECT_EQ(
-        limit_words(outcomes[0]),
-        "Technique not used, or needless work: 10.0 atomics on device memory for each block on noise, where at most 8.00 are expected. "
-        "This stage is about shared bins.");
+    EXPECT_EQ(limit_words(outcomes[0]),
+              "Technique not used, or needless work: 10.0 atomics on device memory for each block on noise, where at "
+              "most 8.00 are expected. "
+              "This stage is about shared bins.");
 }
 
 TEST(DescribeKernels, AddsLaunchesOfOneShape) {
