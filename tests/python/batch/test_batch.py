@@ -681,7 +681,7 @@ def test_misuse_is_one_clear_message(course: Course) -> None:
         (course.grade_command("--stage", "07"), "lab has no stage 07"),
         (
             course.grade_command("--stage", "01"),
-            "contains a batch of stage all. To continue it: omit STAGE (--stage)",
+            "contains a batch of all stages. To continue it: omit STAGE (--stage)",
         ),
         (course.grade_command("--out", course.build / "log"), "is a file. OUT is the batch's folder"),
         (course.command("status", course.root), "A batch begins with"),
@@ -698,10 +698,31 @@ def test_misuse_is_one_clear_message(course: Course) -> None:
 def test_a_batch_of_some_stages_says_how_to_go_on(course: Course) -> None:
     course.hand_in("al1", "fine", "fine")
     course.grade("--upto", "1")
-    said = course.grade()
+    said = course.grade("--stage", "1")
     assert said.returncode == 2
-    assert "contains a batch of upto 01_first. To continue it: UPTO=01_first (--upto 01_first)." in said.stderr
+    assert "contains a batch of all stages. To continue it: omit STAGE (--stage)." in said.stderr
     assert course.grade("--upto", "01_first").returncode == 0
+
+
+def test_a_batch_takes_stages_that_are_released_later(course: Course) -> None:
+    """The hand-ins are read again, and the decisions stay."""
+    course.hand_in("al1", "fine", "fine")
+    (course.hand_in("al2", "fine", "fine") / "01_first.cu").unlink()
+    course.hand_in("gh4", "fine")
+    course.grade("--upto", "1")
+    assert course.statuses() == {"al1": "graded", "al2": "nothing_to_grade", "gh4": "graded"}
+    course.verb("override", "--student", "gh4", "--points", "7", "--reason", "shown")
+    course.verb("points", "--student", "al1", "--points", "3", "--of", "5", "--reason", "good")
+    said = course.grade()
+    assert "More stages than before: 02_second." in said.stdout
+    assert course.statuses() == {"al1": "graded", "al2": "missing_stages", "gh4": "missing_stages"}
+    with (course.out / "gradebook.csv").open(encoding="utf-8-sig") as file:
+        lines = {line["id"]: line for line in csv.DictReader(file)}
+    assert (lines["al1"]["points"], lines["al1"]["journal"]) == ("15", "3")  # 12 by the judge
+    assert (lines["gh4"]["points"], lines["al2"]["points"], lines["al2"]["02_second"]) == ("7", "6", "6")
+    said = course.grade("--upto", "1")
+    assert said.returncode == 2 and "contains a batch of all stages. To continue it: omit UPTO" in said.stderr
+    assert "More stages" not in course.grade().stdout
 
 
 def test_a_batch_that_was_moved_is_its_own(course: Course) -> None:

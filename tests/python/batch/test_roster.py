@@ -61,7 +61,7 @@ def test_a_stranger_is_named_with_what_to_do(course: Course) -> None:
     pack(course, "nobodynora_1009_77_work.tar.gz")
     said = course.grade("--roster", write_roster(course, ROSTER)).stderr
     assert "Not on the roster: 1009 (nobodynora). If they are on the roster under another id, add a column" in said
-    assert "such as Canvas ID" in said
+    assert "(Canvas ID or Moodle ID for a course system's number, login for any other name" in said
 
 
 def test_a_partner_named_by_an_uploaded_archive_has_its_points_if_nothing_else(course: Course) -> None:
