@@ -142,7 +142,7 @@ def test_of_two_archives_of_one_time_the_instructor_chooses(course: Course) -> N
     how = f"To have one of them graded, delete the others from {folder}, and repeat the command. Stages: {STAGES[0]}."
     (row,) = course.database().rows()
     assert row.notes[:2] == [
-        f"{STAGES[0]} from second.zip: the times do not show which is the newest. Not used: first.zip",
+        f"{STAGES[0]} from second.zip: the times do not show which is the newest. Not used for this stage: first.zip",
         how,
     ]
     assert row.status == "missing_stages"
@@ -161,7 +161,7 @@ def test_the_later_of_two_archives_is_graded_and_both_are_named(course: Course) 
             archive.writestr(zipfile.ZipInfo(f"{STAGES[0]}.cu", (2026, 11, 20, hour, 0, 0)), name)
     course.grade()
     assert (course.out / "submissions/al1" / LAB / f"{STAGES[0]}.cu").read_text() == "first.zip"
-    note = f"{STAGES[0]} from first.zip: it is the newest. Not used: second.zip"
+    note = f"{STAGES[0]} from first.zip: it is the newest. Not used for this stage: second.zip"
     assert note in (course.out / "feedback/al1/feedback.txt").read_text()
     assert note in (course.out / "gradebook.csv").read_text("utf-8-sig")
 
@@ -723,6 +723,22 @@ def test_a_batch_takes_stages_that_are_released_later(course: Course) -> None:
     said = course.grade("--upto", "1")
     assert said.returncode == 2 and "contains a batch of all stages. To continue it: omit UPTO" in said.stderr
     assert "More stages" not in course.grade().stdout
+
+
+def test_a_hand_in_that_is_gone_keeps_its_points_when_stages_are_added(course: Course) -> None:
+    course.hand_in("al1", "fine", "fine")
+    gone = course.hand_in("al2", "fine", "fine")
+    course.grade("--upto", "1")
+    gone.rename(course.root / "al2")
+    said = course.grade()
+    assert "No longer among the submissions, and without a result: al2." in said.stderr
+    assert course.statuses() == {"al1": "graded", "al2": "judge_error"}
+    book = (course.out / "gradebook.csv").read_text("utf-8-sig")
+    assert [line["points"] for line in csv.DictReader(book.splitlines())] == ["12", "6"]
+    (course.root / "al2").rename(gone)
+    course.grade()
+    course.verb("regrade", "--errors")
+    assert course.statuses() == {"al1": "graded", "al2": "graded"}
 
 
 def test_a_batch_that_was_moved_is_its_own(course: Course) -> None:
