@@ -10,7 +10,7 @@ warplab-course attempts DIR --student ID --more 2         grant further attempts
 warplab-course mark DIR --student ID | --from CSV …       mark journals by the rubric, handouts/rubric.json
 warplab-course drop DIR --student ID                      exclude a hand-in from grading
 warplab-course comment|request DIR --student ID …         comment on a line of code, record a request to grade again
-warplab-course pull DIR | push DIR --canvas URL …          fetch hand-ins, return grades and feedback (or --moodle)
+warplab-course pull DIR | push DIR --canvas URL …         fetch hand-ins, return grades and feedback (or --moodle)
 warplab-course report DIR                                 write gradebook.csv, feedback/ and report.html again
 """
 

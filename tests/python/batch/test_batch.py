@@ -142,7 +142,7 @@ def test_the_instructor_chooses_between_two_archives_with_the_same_time(course: 
     how = f"To have one of them graded, delete the others from {folder}, and repeat the command. Stages: {STAGES[0]}."
     (row,) = course.database().rows()
     assert row.notes[:2] == [
-        f"{STAGES[0]} from second.zip: the times do not show which is the newest. Not used: first.zip",
+        f"{STAGES[0]} from second.zip: the times do not show which is the newest. Not used for this stage: first.zip",
         how,
     ]
     assert row.status == "missing_stages"
@@ -161,7 +161,7 @@ def test_the_later_of_two_archives_is_graded_and_both_are_reported(course: Cours
             archive.writestr(zipfile.ZipInfo(f"{STAGES[0]}.cu", (2026, 11, 20, hour, 0, 0)), name)
     course.grade()
     assert (course.out / "submissions/al1" / LAB / f"{STAGES[0]}.cu").read_text() == "first.zip"
-    note = f"{STAGES[0]} from first.zip: it is the newest. Not used: second.zip"
+    note = f"{STAGES[0]} from first.zip: it is the newest. Not used for this stage: second.zip"
     assert note in (course.out / "feedback/al1/feedback.txt").read_text()
     assert note in (course.out / "gradebook.csv").read_text("utf-8-sig")
 
@@ -681,7 +681,7 @@ def test_wrong_arguments_give_one_clear_message(course: Course) -> None:
         (course.grade_command("--stage", "07"), "lab has no stage 07"),
         (
             course.grade_command("--stage", "01"),
-            "contains a batch of stage all. To continue it: omit STAGE (--stage)",
+            "contains a batch of all stages. To continue it: omit STAGE (--stage)",
         ),
         (course.grade_command("--out", course.build / "log"), "is a file. OUT is the batch's folder"),
         (course.command("status", course.root), "A batch begins with"),
@@ -698,10 +698,47 @@ def test_wrong_arguments_give_one_clear_message(course: Course) -> None:
 def test_a_batch_of_some_stages_prints_how_to_continue(course: Course) -> None:
     course.hand_in("al1", "fine", "fine")
     course.grade("--upto", "1")
-    result = course.grade()
+    result = course.grade("--stage", "1")
     assert result.returncode == 2
-    assert "contains a batch of upto 01_first. To continue it: UPTO=01_first (--upto 01_first)." in result.stderr
+    assert "contains a batch of all stages. To continue it: omit STAGE (--stage)." in result.stderr
     assert course.grade("--upto", "01_first").returncode == 0
+
+
+def test_a_batch_takes_stages_that_are_released_later(course: Course) -> None:
+    """The hand-ins are read again, and the decisions stay."""
+    course.hand_in("al1", "fine", "fine")
+    (course.hand_in("al2", "fine", "fine") / "01_first.cu").unlink()
+    course.hand_in("gh4", "fine")
+    course.grade("--upto", "1")
+    assert course.statuses() == {"al1": "graded", "al2": "nothing_to_grade", "gh4": "graded"}
+    course.verb("override", "--student", "gh4", "--points", "7", "--reason", "shown")
+    course.verb("points", "--student", "al1", "--points", "3", "--of", "5", "--reason", "good")
+    result = course.grade()
+    assert "More stages than before: 02_second." in result.stdout
+    assert course.statuses() == {"al1": "graded", "al2": "missing_stages", "gh4": "missing_stages"}
+    with (course.out / "gradebook.csv").open(encoding="utf-8-sig") as file:
+        lines = {line["id"]: line for line in csv.DictReader(file)}
+    assert (lines["al1"]["points"], lines["al1"]["journal"]) == ("15", "3")  # 12 by the judge
+    assert (lines["gh4"]["points"], lines["al2"]["points"], lines["al2"]["02_second"]) == ("7", "6", "6")
+    result = course.grade("--upto", "1")
+    assert result.returncode == 2 and "contains a batch of all stages. To continue it: omit UPTO" in result.stderr
+    assert "More stages" not in course.grade().stdout
+
+
+def test_a_hand_in_that_is_gone_keeps_its_points_when_stages_are_added(course: Course) -> None:
+    course.hand_in("al1", "fine", "fine")
+    gone = course.hand_in("al2", "fine", "fine")
+    course.grade("--upto", "1")
+    gone.rename(course.root / "al2")
+    result = course.grade()
+    assert "No longer among the submissions, and without a result: al2." in result.stderr
+    assert course.statuses() == {"al1": "graded", "al2": "judge_error"}
+    book = (course.out / "gradebook.csv").read_text("utf-8-sig")
+    assert [line["points"] for line in csv.DictReader(book.splitlines())] == ["12", "6"]
+    (course.root / "al2").rename(gone)
+    course.grade()
+    course.verb("regrade", "--errors")
+    assert course.statuses() == {"al1": "graded", "al2": "graded"}
 
 
 def test_a_moved_batch_works_in_its_new_folder(course: Course) -> None:

@@ -61,7 +61,7 @@ def test_a_stranger_is_listed_with_instructions(course: Course) -> None:
     pack(course, "nobodynora_1009_77_work.tar.gz")
     output = course.grade("--roster", write_roster(course, ROSTER)).stderr
     assert "Not on the roster: 1009 (nobodynora). If they are on the roster under another id, add a column" in output
-    assert "such as Canvas ID" in output
+    assert "(Canvas ID or Moodle ID for a course system's number, login for any other name" in output
 
 
 def test_a_partner_without_a_hand_in_gets_the_points_of_the_uploaded_archive(course: Course) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections import deque
 from statistics import fmean
+from textwrap import shorten
 
 from grader.python.batch.store.rows import OURS, Graded, in_words
 from grader.python.common.console import say
@@ -12,6 +13,7 @@ from grader.python.common.markup import show_text
 from grader.python.common.units import plural
 
 FINE = ("graded", "missing_stages")
+MOST_DETAIL = 120  # characters of a reason
 LATELY = 20  # number of recent submissions whose durations predict the remaining time
 
 
@@ -73,7 +75,7 @@ class Progress:
         return f"{self.before + self.done} done, {self.failed} not graded{ours}, {self.left()}"
 
     def say(self, graded: Graded) -> None:
-        detail = f" ({graded.detail.splitlines()[0][:100]})" if graded.detail else ""
+        detail = f" ({shorten(graded.detail.splitlines()[0], MOST_DETAIL, placeholder=' …')})" if graded.detail else ""
         say(f"{graded.key}: {in_words(graded.status)}{detail}, {graded.wall_s:.1f} s; {self.counts()}", flush=True)
 
 

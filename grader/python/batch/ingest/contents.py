@@ -81,7 +81,8 @@ def pick_stages(
         if places := tuple(sorted({show_place(file) for file in elsewhere})):
             unused.setdefault((show_place(one), why, places), []).append(stage)
     for (place, why, places), of_stages in unused.items():
-        notes.append(f"{name_some(of_stages)} from {place}: {why}. Not used: {name_some(places)}")
+        these = "these stages" if len(of_stages) > 1 else "this stage"
+        notes.append(f"{name_some(of_stages)} from {place}: {why}. Not used for {these}: {name_some(places)}")
     notes += describe_sources(best)
     notes += describe_names(best, stages)
     notes += note_unchanged_starters(best, starters or {})

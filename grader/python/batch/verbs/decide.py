@@ -382,7 +382,7 @@ def decide(
 
 def say_partners(everyone: Sequence[Final], students: Collection[str], item: str, names: Mapping[str, str]) -> None:
     """Print the students without points for the item whose partners in the same hand-in have some."""
-    keys = {final.row.key for final in everyone if final.student in students}
+    keys = {final.row.key for final in everyone if final.student in students and item in final.given}
     without = [final.student for final in everyone if final.row.key in keys and item not in final.given]
     if without:
         named = ", ".join(with_name(student, names) for student in without)

@@ -56,6 +56,7 @@ def grade(options: argparse.Namespace) -> int:
         require_own_lab(options.submissions, folder, found, settings)
         say_found(options.submissions, found, strangers, roster)
         database = Database(options.out / DATABASE)
+        grade_added_stages(database, settings)
         note_settings(database, settings, options)
         database.set_facts(left_out=strangers)
         rename(database, settings.folder, found, {student.id for student in roster})
@@ -115,8 +116,9 @@ def print_strangers(strange: Sequence[Submission]) -> None:
     named = [f"{one.key} ({one.name})" if one.name not in ("", one.key) else one.key for one in strange]
     count = f" ({len(named)})" if len(named) > 1 else ""
     say_error(
-        f"Not on the roster{count}: {', '.join(named)}. If they are on the roster under another id, add a column such "
-        "as Canvas ID or Moodle ID to it, or give a second --roster with that column, and repeat the command."
+        f"Not on the roster{count}: {', '.join(named)}. If they are on the roster under another id, add a column to it "
+        "(Canvas ID or Moodle ID for a course system's number, login for any other name of a folder or archive), or "
+        "give a second --roster with that column, and repeat the command."
     )
 
 
@@ -298,16 +300,36 @@ def make_settings(options: argparse.Namespace, lab: str) -> Settings:
     )
 
 
+def grade_added_stages(database: Database, settings: Settings) -> None:
+    """If the last stage is later than before, put all hand-ins back in the queue. Their grades and all decisions stay.
+    This precedes `note_settings`, so that the same command continues if it is killed in between."""
+    before = database.fact("settings") or {}
+    held = before.get("upto", "")
+    if (before.get("lab"), before.get("stage", "")) != (settings.lab, settings.stage) or held not in settings.stages:
+        return
+    if added := settings.wanted()[settings.stages.index(held) + 1 :]:
+        require_no_tasks(database)
+        dropped = database.dropped()
+        keys = [row.key for row in database.rows() if row.key not in dropped]
+        database.grade_again(keys, f"more stages: {', '.join(added)}")
+        database.set_facts(settings={**before, "upto": settings.upto})
+        say(
+            f"More stages than before: {', '.join(added)}. All hand-ins are read and graded again; earlier grades and "
+            "your decisions are kept."
+        )
+
+
 def note_settings(database: Database, settings: Settings, options: argparse.Namespace) -> None:
     """Store the settings for `regrade`. Raises UserError if the batch is of another lab or of other stages."""
     before = database.fact("settings") or {}
     for name, here in (("lab", settings.lab), ("stage", settings.stage), ("upto", settings.upto)):
         if before and before.get(name, "") != here:
             held = before.get(name, "")
+            what = "all stages" if not held else f"the stages up to {held}" if name == "upto" else f"{name} {held}"
             on = f"{name.upper()}={held} (--{name} {held})" if held else f"omit {name.upper()} (--{name})"
             raise UserError(
-                f"{settings.folder}: contains a batch of {name} {held or 'all'}. To continue it: {on}. For another "
-                "batch, choose a different OUT."
+                f"{settings.folder}: contains a batch of {what}. To continue it: {on}. For another batch, choose a "
+                "different OUT."
             )
     kept = {name: str(value) if isinstance(value, Path) else value for name, value in asdict(settings).items()}
     roster = [str(file.resolve()) for file in options.roster]

@@ -39,6 +39,14 @@ def test_there_is_no_prediction_for_a_cluster() -> None:
     assert after(Progress(20, 0, 0), ("graded", 20)) == "19 left"
 
 
+def test_a_long_reason_is_cut_between_words(capsys: pytest.CaptureFixture[str]) -> None:
+    for detail in ("The archive holds report.docx.", "word " * 40):
+        Progress(20, 0, 1).say(Graded("al1", "nothing_to_grade", detail=detail))
+    short, long = capsys.readouterr().out.splitlines()
+    assert "(The archive holds report.docx.), " in short
+    assert " word …), " in long and len(long) < 200
+
+
 def test_a_gpu_grades_one_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "0,1")
     assert (judges_at_once("cuda", 16), judges_at_once("cpu", 16)) == (2, 16)

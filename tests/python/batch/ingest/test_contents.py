@@ -174,7 +174,7 @@ def test_feedback_lists_unused_files(tmp_path: Path) -> None:
     files = {f"{MOODLE}/a.zip": pack({FIRST: b"old", SECOND: b"old"}), f"{MOODLE}/b.zip": pack({FIRST: b"1"}, NEW)}
     files |= {f"{MOODLE}/c.zip": pack({SECOND: b"old", FIRST: b"1"}), f"{MOODLE}/d.rar": RAR}
     assert hand_in(tmp_path, files).notes == [
-        "01_first from b.zip: it is the newest. Not used: a.zip",
+        "01_first from b.zip: it is the newest. Not used for this stage: a.zip",
         "Used: 01_first from b.zip; 02_second from c.zip.",
         "d.rar was not read: it is neither a zip nor a tar archive (it is RAR; hand in a .zip or a .tar.gz).",
     ]
@@ -237,7 +237,8 @@ def test_feedback_lists_the_files_of_a_hand_in_without_code(tmp_path: Path) -> N
 def test_a_file_next_to_an_archive_takes_precedence_and_feedback_says_so(tmp_path: Path) -> None:
     files = {f"{MOODLE}/lab1.zip": pack({FIRST: b"old", SECOND: b"2"}, LATER), f"{MOODLE}/{FIRST}": b"1"}
     assert hand_in(tmp_path, files).notes == [
-        "01_first from 01_first.cu: a file next to an archive counts before those in it. Not used: lab1.zip",
+        "01_first from 01_first.cu: a file next to an archive counts before those in it. "
+        "Not used for this stage: lab1.zip",
         "Used: 01_first from single files; 02_second from lab1.zip.",
     ]
 
@@ -256,7 +257,7 @@ def test_if_no_file_is_the_newest_one_counts_and_a_remark_says_so(tmp_path: Path
     opened = hand_in(tmp_path, files)
     assert opened.picked == {"01_first": b"b"}
     assert opened.notes == [
-        "01_first from b.zip: the times do not show which is the newest. Not used: a.zip",
+        "01_first from b.zip: the times do not show which is the newest. Not used for this stage: a.zip",
         f"To have one of them graded, delete the others from {tmp_path / MOODLE}, and repeat the command. "
         "Stages: 01_first.",
     ]

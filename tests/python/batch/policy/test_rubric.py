@@ -100,6 +100,7 @@ def test_a_file_marks_all_students_or_none(marked: Course) -> None:
     file.write_text('id,Prediction,clear words,reason\nal1,complete,,good\nat2,"1,5",complete,\n')
     output = marked.verb("mark", "--from", file).stdout
     assert "Journals: 2 students marked by marks.csv; 1 of 2 have a level for each criterion now." in output
+    assert "Partners" not in output  # al1 has an empty cell, and no partner
     file.write_text("id,prediction,clear wrods\nat2,half,complete\n")
     assert "marks.csv has no level for: clear words.\n" in marked.verb("mark", "--from", file).stdout
     marked.verb("report")
