@@ -154,7 +154,10 @@ def describe_total(report: Report) -> str:
     total = report.total
     text = f"{report.lab}: {show_points(total.points)} of {show_points(total.max)} points"
     if total.pending:
-        text += f" so far; {show_points(total.pending)} are pending: they are decided later, on a GPU or in check mode"
+        scores = [stage.score for stage in report.stages if stage.score]
+        only_speed = not any(score.correctness_pending or score.hygiene_pending for score in scores)
+        where = "on a GPU" if only_speed else "on a GPU or in check mode"
+        text += f" so far; {show_points(total.pending)} are pending: they are decided later, {where}"
     if total.without_score:
         text += (
             f". {plural(total.without_score, 'stage')} could not be judged, which is not your fault and costs no "

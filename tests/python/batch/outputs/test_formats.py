@@ -324,6 +324,16 @@ def test_pending_points_are_mentioned():
     assert "speed pending" in moodle([Entry("al1", made)])[0]
 
 
+def test_pending_points_name_the_place_that_decides():
+    made = make_report(samples.cpu_report())
+    scores = [stage.score for stage in made.stages if stage.score]
+    for score in scores:
+        score.hygiene_pending = False
+    assert "they are decided later, on a GPU." in describe_report(made)
+    scores[0].hygiene_pending = True
+    assert "they are decided later, on a GPU or in check mode." in describe_report(made)
+
+
 def test_a_stage_that_needs_a_gpu_is_pending_in_every_format():
     stages = [samples.stage("01_a", "A"), samples.refused_stage("02_b", "B")]
     made = make_report(samples.report(stages=stages))
