@@ -286,8 +286,8 @@ struct Rules {
     bool sizes_exchanged = false;  // uses `rows` in place of `columns`, and `columns` in place of `rows`
     std::size_t rows_covered = SIZE_MAX, columns_covered = SIZE_MAX, rows_mirrored = SIZE_MAX;
     std::size_t first_mirrored = 1;  // row of the padded field
-    /// What the neighbours count, in place of their weights: of direct ones above, left, right and below, then of
-    /// diagonal ones above left, above right, below left and below right.
+    /// The factor of each neighbour's weight: above, left, right and below, then above left, above right, below left
+    /// and below right.
     std::array<int, 8> times = {1, 1, 1, 1, 1, 1, 1, 1};
     bool without_parentheses = false;  // c * old + 1 - c * (…)
 };
