@@ -212,14 +212,8 @@ RUNNING = [
     Bad(
         "kernel_segfault",
         program(kernel="if (i == 300) out = nullptr; out[i] = a[i] + b[i];"),
-        "crash",
-        (
-            "Segmentation fault",
-            "kernel_segfault.cu:5",
-            "kernel add_kernel (launched at line 10)",
-            "block (1,0,0)",
-            "thread (44,0,0)",
-        ),
+        "out_of_bounds",
+        ("Line 5: Kernel add_kernel writes through a null pointer", "block (1,0,0)", "thread (44,0,0)"),
     ),
     Bad(
         "segfault_in_a_kernel_with_barriers",
@@ -227,8 +221,8 @@ RUNNING = [
             kernel="__shared__ float s[256]; s[threadIdx.x] = a[i]; __syncthreads(); if (i == 300) out = nullptr; "
             "out[i] = s[threadIdx.x] + b[i];"
         ),
-        "crash",
-        ("Segmentation fault", "kernel_with_barriers.cu:5", "block (1,0,0)", "thread (44,0,0)"),
+        "out_of_bounds",
+        ("Line 5: Kernel add_kernel writes through a null pointer", "block (1,0,0)", "thread (44,0,0)"),
     ),
     Bad(
         "kernel_divides_by_zero",
