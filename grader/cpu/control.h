@@ -8,7 +8,7 @@
 
 namespace warplab::cpu {
 
-/// Register memory that the runner mapped as device memory. Copies check their direction with it.
+/// Register memory that the runner mapped as device memory. Copies use these ranges to check their direction.
 void register_device_memory(void* begin, std::size_t bytes);
 void unregister_device_memory(void* begin);
 
@@ -31,13 +31,13 @@ void begin_trace(const trace::Order& order, int file);
 /// overwritten later. Only the first call has an effect, so a student's code cannot replace `to`.
 void send_findings_to(void (*to)(const RawFinding&));
 
-/// Declare a buffer to the sanitizer: the part of the memory that a call gets, whether it holds data, and its number
-/// among the judge's buffers. No effect without the sanitizer.
+/// Declare a buffer to the sanitizer: a call gets [begin, begin + bytes) of the memory. `holds_data`: it is
+/// initialised. `buffer`: its index in the judge's list. No effect without the sanitizer.
 void begin_buffer(void* memory, std::size_t memory_bytes, void* begin, std::size_t bytes, bool holds_data,
                   bool is_constant, std::uint32_t buffer);
 
-/// Declare host memory, whole pages: kernels cannot access it while device memory is hidden, and for the sanitizer,
-/// copies must not exceed the end of the buffer in it. End the buffer before its memory is unmapped.
+/// Declare a host buffer whose memory consists of whole pages. Kernels cannot access it while device memory is hidden.
+/// The sanitizer reports copies beyond its end. Call end_host_buffer() before you unmap the memory.
 void begin_host_buffer(void* memory, std::size_t memory_bytes, void* begin, std::size_t bytes);
 void end_host_buffer(void* memory);
 
@@ -49,11 +49,11 @@ void name_part(void* begin, std::size_t bytes, const char* name);
 void begin_call();
 void end_call();
 
-/// Set the number of multiprocessors of the device that the backend shows; before, it has 16.
+/// Set the number of multiprocessors that the backend reports; the default is 16.
 void show_multiprocessors(unsigned count);
 
-/// Start the calls of the next dataset: reset the counts in the status page. `counts_requests`: count its requests to
-/// memory, too, as is done before the first dataset.
+/// Start the calls of the next dataset: reset the counts in the status page. `counts_requests`: also count
+/// requests to memory; they are counted until the first call of this function.
 void begin_dataset(bool counts_requests);
 
 /// Return the observations since the last begin_call().

@@ -44,13 +44,13 @@ struct Mistake {
 /// A mistake that reproduces the actual output exactly; nothing if the attempt does not fit.
 using Guess = std::optional<Mistake>;
 
-/// Return the hypothesis of a mistake that an oracle has compared with the whole output: it predicts the actual output.
+/// Return a hypothesis for a mistake that is known to reproduce the whole output.
 Hypothesis confirmed(const Situation& situation, Mistake mistake);
 
 /// Return the first attempt that fits, as Oracle::hypotheses returns it.
 std::vector<Hypothesis> first_fit(const Situation& situation, std::initializer_list<std::function<Guess()>> attempts);
 
-/// Do the same for attempts that share data, which `explanation` holds.
+/// The same, for attempts that are methods of `explanation`, which holds their shared data.
 template <class Explanation>
 std::vector<Hypothesis> first_fit(const Situation& situation, Explanation& explanation,
                                   std::initializer_list<Guess (Explanation::*)()> attempts) {
@@ -86,7 +86,7 @@ std::size_t first_wrong(const Values& right, const Values& actual) {
 /// Sizes of blocks that students choose, likelier ones first.
 constexpr std::size_t usual_blocks[] = {256, 128, 512, 1024, 64, 32};
 
-/// A lab's words: "Only the first 99,840 of 100,000 products are in the sum".
+/// The words of a lab that messages use: "Only the first 99,840 of 100,000 products are in the sum".
 struct Nouns {
     std::string elements = "elements", done = "written";
     std::size_t longest_vector = 4;  // elements
@@ -96,22 +96,22 @@ struct Nouns {
     std::string are_done(std::size_t count) const { return (count == 1 ? "is " : "are ") + done; }
 };
 
-/// Elements that threads handle, and how often: those of [begin, end) whose distance from begin, modulo `period`, is in
-/// [first, first + run); or, with `others`, all elements of 0 … n - 1 but those. With `slices`, elements [k * period,
-/// k * period + run) for each k below `slices`; those of two slices twice.
+/// The elements that threads handle, and how often. Without `slices`: element i if begin <= i < end and
+/// (i - begin) % period is in [first, first + run); with `others`, all elements except these. With `slices`: elements
+/// [k * period, k * period + run) for each k < slices; an element in two slices is handled twice.
 struct Reach {
     std::size_t begin = 0, end = 0, period = 1, first = 0, run = 1;
     bool others = false;
-    std::size_t times = 1;  // at most
-    std::size_t rise = 0;   // > 0: element i at most i / rise + 1 times
-    bool falls = false;     // element i at most end - i times
+    std::size_t times = 1;  // the most for any element
+    std::size_t rise = 0;   // if > 0, element i is handled at most i / rise + 1 times
+    bool falls = false;     // element i is handled at most end - i times
     std::size_t slices = 0;
 
     std::size_t times_of(std::size_t i) const;
     std::size_t handled(std::size_t n) const;  // the sum of times_of over all n elements, without a loop over them
 };
 
-/// Return the elements that are handled, from the first one on.
+/// Return the reach of the first `kept` elements.
 inline Reach prefix(std::size_t kept) { return {.end = kept}; }
 
 /// Return whether a mistake that handles these elements gives the actual output.
@@ -126,28 +126,30 @@ std::string name_numbers(std::size_t first, std::size_t run);
 /// "Of every 256 products only the first 32 are in the sum."
 std::string describe_part(const Reach& part, const Nouns& nouns);
 
-/// Return the end of `blockIdx.x + threadIdx.x` for n elements and blocks of this size; 0 if it is right.
+/// Return how many elements the index `blockIdx.x + threadIdx.x` reaches; 0 if n <= block, where this index is correct.
 std::size_t unscaled_end(std::size_t n, std::size_t block);
 
-/// Return the mistake of an index without blockDim.x. `counts`: the handled elements, without a full stop.
+/// Return the mistake for an index without blockDim.x. `counts`: the start of the message, which says how many elements
+/// are handled; no full stop.
 Mistake block_size_forgotten(const std::string& counts);
 
 /// Return the elements that `threadIdx.x * blockDim.x + blockIdx.x` reaches, for n elements and blocks of this size.
 Reach swapped_reach(std::size_t n, std::size_t block);
 
-/// Return the mistake of exchanging blockIdx.x and threadIdx.x. `counts`: the handled elements, without a full stop.
+/// Return the mistake for exchanging blockIdx.x and threadIdx.x. `counts`: as above.
 Mistake block_thread_swapped(const std::string& counts, std::size_t block);
 
 /// Return the mistake if only the first `kept` > 0 of n elements are handled: a tail is lost, or the grid is too small.
 Mistake name_prefix(std::size_t n, std::size_t kept, const Nouns& nouns);
 
-/// Return the mistake if only one block's elements are handled, number k of a grid of `blocks`.
+/// Return the mistake if only block k of `blocks` blocks is handled.
 Mistake name_share(std::size_t n, std::size_t block, std::size_t blocks, std::size_t k, const Nouns& nouns);
 
-/// Find a lost end: after whole blocks or vectors, after a quarter of the bytes, or nearly everything.
+/// Check whether the end is missing: after whole blocks or vectors, after a quarter of the bytes, or nearly all
+/// elements.
 Guess guess_tail(std::size_t n, const Nouns& nouns, const Fits& fits);
 
-/// Find that only one block's elements are handled. `strides`: blocks may also continue by the size of the grid.
+/// Check whether only one block's elements are handled. `strides`: also try blocks that loop with a grid stride.
 Guess guess_share(std::size_t n, const Nouns& nouns, const Fits& fits, bool strides);
 
 /// Find elements that are handled several times, because the index or the step of a loop lacks a factor.
@@ -156,7 +158,7 @@ Guess guess_repeated(std::size_t n, const Nouns& nouns, const Fits& fits);
 /// Find loops that step too far, by a multiple of the number of threads.
 Guess guess_long_stride(std::size_t n, const Nouns& nouns, const Fits& fits);
 
-/// Return the mistake of handling the elements from `begin` on twice.
+/// Return the mistake for handling every element from `begin` to the end twice.
 Mistake tail_twice(std::size_t n, std::size_t begin, const Nouns& nouns);
 
 // --- outputs whose elements have separate values ---
@@ -168,12 +170,12 @@ struct Formula {
     std::function<T(std::size_t i)> value;
 };
 
-/// Find that the elements that no thread wrote are all elements from one on, or are at regular distances. `gives`
-/// returns whether a mistake that omits exactly these elements gives the actual output.
+/// Check whether the elements that no thread wrote are a tail or a regular pattern. `gives(written)` returns true if
+/// writing only these elements reproduces the actual output.
 Guess guess_unwritten(std::size_t n, const Nouns& nouns, const std::function<bool(std::size_t i)>& is_unwritten,
                       const Fits& gives);
 
-/// One output, compared element by element, as exactly as the oracle accepts them.
+/// One output, compared element by element, within the oracle's tolerance.
 template <class T>
 class Output {
   public:
@@ -215,7 +217,7 @@ class Output {
     /// Return whether value(i) fits every element. A few hundred are tested first, which excludes most mistakes.
     template <class Value>
     bool gives(const Value& value) const {
-        bool explains = false;  // a wrong element, by more than NaN for NaN
+        bool explains = false;  // an element agrees by its value or bits, not only because both are NaN
         for (const std::size_t i : samples_) {
             const T one = value(i);
             if (!fits(i, one)) return false;
@@ -253,16 +255,16 @@ class Output {
     std::vector<std::size_t> samples_;
 };
 
-// --- outputs that keep their values from before the call ---
+// --- outputs that the call did not write ---
 
-/// Return the mistake of not writing `output` if n = 0. `why` is the reason to write it: "the sum of nothing is 0".
+/// Return the mistake for not writing `output` if n = 0. `why` is the reason to write it: "the sum of nothing is 0".
 Mistake empty_not_written(const std::string& output, const std::string& why);
 
-/// Return the mistake of an answer that is that of the previous call. `what`: "The answer is that"; `inputs`: "a and b
-/// have", followed by "changed".
+/// Return the mistake for an answer that equals the previous call's. The message is "`what` of the previous call,
+/// although `inputs` changed since".
 Mistake stale_result(const std::string& what, const std::string& inputs);
 
-/// Find an output that is, bit for bit, that of the previous call.
+/// Check whether an output equals the previous call's bit for bit.
 Guess guess_stale(const Situation& situation, std::size_t output, const std::string& what, const std::string& inputs);
 
 }  // namespace warplab

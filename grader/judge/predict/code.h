@@ -15,7 +15,7 @@ namespace warplab::predict {
 /// The result of an operation with a long latency: an access or a warp function.
 struct Need {
     std::uint32_t place = 0;
-    int ago = 0;  // 0: its last execution, 1: the previous one …
+    int ago = 0;  // 0: the most recent execution, 1: the one before …
 };
 
 /// Instructions that a warp issues.
@@ -34,14 +34,14 @@ struct PredicatedBody {
 struct Instruction {
     int line = 0;              // of the student's file
     Work work = {};            // of a basic block
-    std::vector<Need> needs;   // of a basic block: of its end, for which its branch waits
+    std::vector<Need> needs;   // of a basic block: the results for which its final branch waits
     PredicatedBody body = {};  // of a basic block that ends in such an if
     bool result_is_used = false;
     bool is_volatile = false;        // a load that bypasses the L1
     bool compares = false;           // an atomic that may find another value and be repeated
     bool continues = false;          // reads or writes the next component of the vector of the previous access
-    bool repeats_with_need = false;  // in a loop, it waits for its own earlier execution
-    int loop = 0;  // its innermost loop if no exit of that loop waits for a result; 0 if there is none
+    bool repeats_with_need = false;  // depends on its own result from an earlier iteration
+    int loop = 0;  // its innermost loop; 0 if there is none, or if an exit of that loop waits for a result
 };
 
 class Code {

@@ -1,8 +1,8 @@
 """Decide how late a hand-in is.
 
-A course system's time or mark counts before a time that the student can change. The order is: a time in the roster;
-Canvas's LATE mark and Moodle's time; the time that `make submit` wrote into the archive's name; a file's date, if these
-are trusted. If the sources disagree, `doubt` says so.
+A course system's time or mark takes precedence over a time that the student can change. The first of these that exists
+is used: a time in the roster; Canvas's LATE mark or Moodle's time; the time that `make submit` wrote into the archive's
+name; a file's date, if files' dates are trusted. If the sources disagree, `doubt` says so.
 """
 
 from __future__ import annotations
@@ -63,8 +63,8 @@ def describe_undecided_lateness(due: datetime) -> str:
 
 
 def follow_canvas(row: Row, due: datetime, known: bool, days: int) -> Lateness:
-    """Return the lateness by Canvas's mark. The mark has no time: the number of days is that of the other time, if both
-    say that it is late."""
+    """Return the lateness by Canvas's mark. The mark contains no time. If another time is also late, the
+    number of days is from that time; otherwise it is one."""
     is_after = known and late_s(row.handed_in, due) > 0
     other_time = f"{row.known_by} says {show(row.handed_in)}" if known else ""
     if not row.marked_late:
@@ -75,7 +75,7 @@ def follow_canvas(row: Row, due: datetime, known: bool, days: int) -> Lateness:
 
 
 def doubt_name(row: Row, due: datetime, grace_minutes: float, days: int) -> str:
-    """Return a sentence if the time in the archive's name says otherwise whether a hand-in is late; else nothing."""
+    """Return a sentence if the time in the archive's name contradicts whether the hand-in is late; otherwise ""."""
     if not row.named_time or bool(count_days(late_s(row.named_time, due), grace_minutes)) == bool(days):
         return ""
     return f"{row.known_by} says {show(row.handed_in)}, but {NAMED_TIME} says {show(row.named_time)}."
@@ -87,7 +87,7 @@ def late_s(time: str, due: datetime) -> float:
 
 
 def read_near(time: str, due: datetime) -> datetime:
-    """Return a time. One without a zone is in the due date's: the worksheet and the date are the same person's."""
+    """Return a time. If it has no zone, use the due date's, because both come from the same person."""
     read = datetime.fromisoformat(time)
     return read if read.tzinfo else read.replace(tzinfo=due.tzinfo)
 
