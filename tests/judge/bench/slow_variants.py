@@ -4,7 +4,8 @@
     python3 -m tests.judge.bench.slow_variants --keep GPU RECORDED…     makes traces.json from traces_test.cpp's output
 
 A slow variant is the solution of an earlier stage handed in for a later one, or a solution that also waits on the GPU
-in each call. GPU: the results file, such as nvidia-h200, from which the marks of the speed points are taken. Standard
+in each call. The present traces of dot_product/05 and image_histogram/05 are of versions with one more fence after the
+atomicInc. GPU: the results file, such as nvidia-h200, from which the marks of the speed points are taken. Standard
 library only.
 """
 
