@@ -129,8 +129,10 @@ void fill_edges(const Rows& rows, const Dataset& dataset) {
     if (values.size() > elements)
         throw recipe_error(
             dataset, fmt::format("{} elements are too few for its counts: {} are needed", elements, values.size()));
-    while (values.size() < elements)
-        values.push_back(random_bits(rows.seed, 0, values.size()) % (bin_count / 2) * 2 + 1);
+    const std::size_t counted = values.size();
+    values.resize(elements);
+#pragma omp parallel for
+    for (std::size_t k = counted; k < elements; ++k) values[k] = random_bits(rows.seed, 0, k) % (bin_count / 2) * 2 + 1;
     std::size_t factor = elements * 5 / 8 | 1;
     while (std::gcd(factor, elements) != 1) factor += 2;
     for_each_element(rows,

@@ -1,12 +1,15 @@
 #include "grader/judge/bench/few_calls.h"
 
 #include <fmt/format.h>
+#include <omp.h>
 
 #include <algorithm>
 #include <chrono>
+#include <functional>
 #include <limits>
 #include <thread>
 
+#include "grader/common/parallel.h"
 #include "grader/common/text.h"
 #include "grader/judge/check/diagnose.h"
 #include "grader/model/cause.h"
@@ -80,15 +83,9 @@ std::optional<Failure> FewCalls::time(Subject& program, Subject& reference, doub
     return std::nullopt;
 }
 
-template <class Make>
-std::vector<Problem> FewCalls::make_calls(Make&& make) const {
-    std::vector<Problem> calls;
-    for (int k = 0; k < times_.calls; ++k) calls.push_back(make());
-    return calls;
-}
-
 void FewCalls::time_known(Subject& program, Subject& reference) {
-    const std::vector<Problem> calls = make_calls([this] { return draw_known(); });
+    std::vector<Problem> calls;
+    for (int k = 0; k < times_.calls; ++k) calls.push_back(draw_known());
     program.pause();
     times_.reference_s = std::min(times_.reference_s, reference.time_calls_on(calls));
     program.resume();
@@ -96,16 +93,19 @@ void FewCalls::time_known(Subject& program, Subject& reference) {
 }
 
 std::optional<Failure> FewCalls::time_new(Subject& program) {
-    std::vector<Problem> calls = make_calls([this] { return make_new(); });
+    std::vector<Problem> calls = make_new();
     times_.new_s = std::min(times_.new_s, program.time_calls_on(calls));
     if (program.failure) return program.failure;
+    const bool many = calls.size() > 1;
+    const Execution how = many ? Execution::sequential : Execution::openmp;
+    for_each_index(calls.size(), many ? count_cores() : 1,
+                   [&](std::size_t k) { run_.oracle.reference(calls[k], how); });
     for (std::size_t slot = 0; slot < calls.size(); ++slot)
         if (auto failure = find_wrong(program, calls[slot], static_cast<std::uint32_t>(slot))) return failure;
     return std::nullopt;
 }
 
-std::optional<Failure> FewCalls::find_wrong(Subject& program, Problem& call, std::uint32_t slot) const {
-    run_.oracle.reference(call, Execution::openmp);
+std::optional<Failure> FewCalls::find_wrong(Subject& program, const Problem& call, std::uint32_t slot) const {
     for (std::size_t i = 0; i < run_.lab.buffers.size(); ++i) {
         if (run_.lab.buffers[i].role == Role::input) continue;
         const Array found = program.read_output(i, slot);
@@ -129,9 +129,18 @@ Problem FewCalls::draw_known() {
     return pool_.call_at(window, run_.lab);
 }
 
-Problem FewCalls::make_new() {
-    const Pool other{run_.oracle.generate(dataset_, random_(), pool_.step), pool_.step, pool_.step, {}};
-    return other.call_at(std::vector<std::size_t>(run_.lab.buffers.size(), 0), run_.lab);
+std::vector<Problem> FewCalls::make_new() {
+    std::vector<std::uint64_t> seeds(static_cast<std::size_t>(times_.calls));
+    std::ranges::generate(seeds, std::ref(random_));
+    std::vector<Problem> calls(seeds.size());
+    const std::size_t threads = calls.size() > 1 ? count_cores() : 1;
+    const auto make = [&](std::size_t k) {
+        if (threads > 1) omp_set_num_threads(1);  // in this new thread: the others use the other cores
+        const Pool other{run_.oracle.generate(dataset_, seeds[k], pool_.step), pool_.step, pool_.step, {}};
+        calls[k] = other.call_at(std::vector<std::size_t>(run_.lab.buffers.size(), 0), run_.lab);
+    };
+    for_each_index(calls.size(), threads, make);
+    return calls;
 }
 
 }  // namespace warplab::timing

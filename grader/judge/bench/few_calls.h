@@ -46,11 +46,9 @@ class FewCalls {
     void begin(const Subject& program, const Subject& reference, double call_s, double reference_call_s);
     void time_known(Subject& program, Subject& reference);
     std::optional<Failure> time_new(Subject& program);
-    std::optional<Failure> find_wrong(Subject& program, Problem& call, std::uint32_t slot) const;
+    std::optional<Failure> find_wrong(Subject& program, const Problem& call, std::uint32_t slot) const;
     Problem draw_known();
-    Problem make_new();
-    template <class Make>
-    std::vector<Problem> make_calls(Make&& make) const;
+    std::vector<Problem> make_new();
 
     const StageRun& run_;
     const Dataset& dataset_;

@@ -212,8 +212,9 @@ Measured measure(StageRun& student, StageRun* reference, const Dataset& dataset,
     measured.failure = paired.student.failure;
     if (measured.failure) return measured;
     progress(GradingPhase::verify_outputs, "checking timed outputs");
-    const Substitute substitute{paired.reference ? &*paired.reference : nullptr,
-                                cpu.openmp_s * student.oracle.cost(shape).iterations};
+    const double iterations = student.oracle.cost(shape).iterations;
+    const Substitute substitute{paired.reference ? &*paired.reference : nullptr, cpu.openmp_s * iterations,
+                                cpu.sequential_s * iterations};
     if (effort.verify_s > 0)
         measured.failure =
             verify(student, pool, paired.student.output_samples(), effort.verify_s, substitute, entropy());

@@ -1,10 +1,13 @@
 #include "grader/judge/bench/verify.h"
 
 #include <fmt/format.h>
+#include <omp.h>
 
 #include <algorithm>
+#include <atomic>
 #include <random>
 
+#include "grader/common/parallel.h"
 #include "grader/common/text.h"
 #include "grader/judge/bench/clock.h"
 #include "grader/judge/check/diagnose.h"
@@ -14,26 +17,50 @@ namespace warplab::timing {
 
 namespace {
 
-constexpr double short_s = 0.02;  // of the CPU, for all but the first output sample
+constexpr double short_s = 0.02;     // of the CPU, for all but the first output sample
+constexpr double parallel_s = 0.05;  // of one core; answers that take it longer come one after another, from all cores
 
 /// Return the first difference in an output sample, and set `expected` to the correct answer. If the CPU would take
 /// longer than `cpu_limit_s`, the reference solution is asked, but only the CPU can find a difference.
 std::optional<Difference> find_difference(const StageRun& run, const Pool& pool, const OutputSample& seen,
                                           const Substitute& substitute, double cpu_limit_s, Array& expected) {
-    const Problem call = pool.call_at(seen.window, run.lab);
+    Problem call = pool.call_at(seen.window, run.lab);
     const std::size_t count = seen.found.count();
     const auto compare_now = [&] { return compare(run.oracle, call, seen.buffer, expected, seen.found, seen.first); };
     expected = Array(seen.found.type(), count);
     if (run.oracle.reference_part(call, seen.buffer, seen.first, count, expected)) return compare_now();
+    const bool one_core = substitute.core_s <= parallel_s;
     Subject* const reference = substitute.reference;
-    if (reference && !reference->failure && substitute.cpu_s > cpu_limit_s) {
+    if (!one_core && reference && !reference->failure && substitute.cpu_s > cpu_limit_s) {
         expected = reference->outputs_for(seen);
         if (!reference->failure && !compare_now()) return std::nullopt;
     }
     Problem solved = pool.call_at(seen.window, run.lab);
-    run.oracle.reference(solved, Execution::openmp);
+    run.oracle.reference(solved, one_core ? Execution::sequential : Execution::openmp);
     expected = solved.arrays[seen.buffer].part(seen.first, count);
     return compare_now();
+}
+
+/// Move the first output sample of each timed sample to the front. Returns how many these are.
+std::size_t put_first_of_each_sample_first(std::vector<OutputSample>& output_samples) {
+    std::vector<bool> seen_sample(1000, false);
+    std::stable_partition(output_samples.begin(), output_samples.end(), [&](const OutputSample& s) {
+        const bool first = !seen_sample[static_cast<std::size_t>(s.sample) % 1000];
+        seen_sample[static_cast<std::size_t>(s.sample) % 1000] = true;
+        return first;
+    });
+    return static_cast<std::size_t>(std::ranges::count(seen_sample, true));
+}
+
+Failure describe(const StageRun& run, const OutputSample& s, const Difference& difference, const Array& expected) {
+    const Place place{run.lab.buffers[s.buffer].name, s.first + difference.first,
+                      element_text(expected, difference.first), element_text(s.found, difference.first)};
+    return {cause::timed_output_wrong,
+            fmt::format("While timed, an output was wrong: {}[{}] is {}, expected {} (sample {}).", place.buffer,
+                        format_count(s.first + difference.first), place.actual, place.expected, s.sample + 1),
+            "Every call gets new inputs and its own output: results of earlier calls must not be reused, and "
+            "all work must be done before the next call begins.",
+            place};
 }
 
 }  // namespace
@@ -42,34 +69,24 @@ std::optional<Failure> verify(const StageRun& run, const Pool& pool, std::vector
                               double budget_s, const Substitute& substitute, std::uint64_t seed) {
     std::mt19937_64 random(seed);
     std::shuffle(output_samples.begin(), output_samples.end(), random);
-    std::vector<bool> seen_sample(1000, false);
-    std::stable_partition(output_samples.begin(), output_samples.end(), [&](const OutputSample& s) {
-        const bool first = !seen_sample[static_cast<std::size_t>(s.sample) % 1000];
-        seen_sample[static_cast<std::size_t>(s.sample) % 1000] = true;
-        return first;
-    });
-    const auto samples = static_cast<std::size_t>(std::ranges::count(seen_sample, true));
+    const std::size_t samples = put_first_of_each_sample_first(output_samples);
+    const std::size_t threads = substitute.core_s <= parallel_s ? count_cores() : 1;
     const auto begin = Clock::now();
-    for (std::size_t i = 0; i < output_samples.size(); ++i) {
-        const double left_s = budget_s - seconds_since(begin);
-        if (i >= samples && left_s < 0) break;
-        const OutputSample& s = output_samples[i];
+    std::vector<std::optional<Failure>> failures(output_samples.size());
+    std::atomic<bool> any = false;
+    for_each_index(output_samples.size(), threads, [&](std::size_t i) {
+        const double left_s = budget_s / static_cast<double>(threads) - seconds_since(begin);
+        if (any || (i >= samples && left_s < 0)) return;
+        if (threads > 1) omp_set_num_threads(1);  // in this new thread: the others use the other cores
         Array expected;
         const double cpu_limit_s = i == 0 ? left_s : std::min(left_s, short_s);
-        const auto difference = find_difference(run, pool, s, substitute, cpu_limit_s, expected);
-        if (!difference) continue;
-        const std::string name = run.lab.buffers[s.buffer].name;
-        return Failure{
-            cause::timed_output_wrong,
-            fmt::format("While timed, an output was wrong: {}[{}] is {}, expected {} (sample {}).", name,
-                        format_count(s.first + difference->first), element_text(s.found, difference->first),
-                        element_text(expected, difference->first), s.sample + 1),
-            "Every call gets new inputs and its own output: results of earlier calls must not be reused, and "
-            "all work must be done before the next call begins.",
-            Place{name, s.first + difference->first, element_text(expected, difference->first),
-                  element_text(s.found, difference->first)}};
-    }
-    return std::nullopt;
+        const auto difference = find_difference(run, pool, output_samples[i], substitute, cpu_limit_s, expected);
+        if (!difference) return;
+        failures[i] = describe(run, output_samples[i], *difference, expected);
+        any = true;
+    });
+    const auto first = std::ranges::find_if(failures, [](const auto& failure) { return failure.has_value(); });
+    return first == failures.end() ? std::nullopt : *first;
 }
 
 }  // namespace warplab::timing

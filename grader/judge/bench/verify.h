@@ -9,13 +9,15 @@
 
 namespace warplab::timing {
 
-/// A substitute for the CPU: the reference solution in its own process, and the CPU's time for a call.
+/// A substitute for the CPU: the reference solution in its own process, and the times of a call on the CPU.
 struct Substitute {
     Subject* reference = nullptr;
-    double cpu_s = 0;
+    double cpu_s = 0;   // on all cores
+    double core_s = 0;  // on one core
 };
 
-/// Check output samples in random order until the time is up, at least one of every sample.
+/// Check output samples in random order until the cores have worked for `budget_s` together, at least one of every
+/// sample.
 std::optional<Failure> verify(const StageRun& run, const Pool& pool, std::vector<OutputSample>& output_samples,
                               double budget_s, const Substitute& substitute, std::uint64_t seed);
 

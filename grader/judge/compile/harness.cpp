@@ -4,15 +4,13 @@
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <atomic>
 #include <fstream>
 #include <functional>
-#include <future>
 #include <regex>
 #include <stdexcept>
-#include <thread>
 
 #include "grader/common/hash.h"
+#include "grader/common/parallel.h"
 #include "grader/common/read_file.h"
 #include "grader/judge/compile/cache.h"
 #include "grader/judge/compile/hand_in.h"
@@ -72,15 +70,9 @@ void run_trusted(const std::vector<std::string>& command) {
 
 /// Run the commands in this order, one per core at a time.
 void run_all(const std::vector<std::vector<std::string>>& commands) {
-    const std::size_t at_once = std::clamp<std::size_t>(std::thread::hardware_concurrency(), 1, 8);
-    std::atomic<std::size_t> next = 0;
-    std::vector<std::future<void>> workers;
-    for (std::size_t i = 0; i < std::min(commands.size(), at_once); ++i)
-        workers.push_back(std::async(std::launch::async, [&] {
-            for (std::size_t mine; (mine = next++) < commands.size();) run_trusted(commands[mine]);
-        }));
-    for (auto& worker : workers) worker.wait();  // before get() throws: the other workers use local variables
-    for (auto& worker : workers) worker.get();
+    constexpr std::size_t most_at_once = 8;
+    for_each_index(commands.size(), std::min(count_cores(), most_at_once),
+                   [&](std::size_t i) { run_trusted(commands[i]); });
 }
 
 struct Base {

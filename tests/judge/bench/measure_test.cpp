@@ -147,7 +147,7 @@ class TimedOutputs : public testing::Test {
         if (dataset == lab.datasets.end()) return "no such dataset";
         const Effort effort{{2, 2}, {2, 2}, 2, 0.01, 0.1, 0.2, 0.1};
         Baseline cpu;
-        cpu.openmp_s = cpu_s;
+        cpu.openmp_s = cpu.sequential_s = cpu_s;
         const Measured measured = measure(*handed_in.run, beside.run.get(), *dataset, Bandwidth{}, effort, cpu,
                                           [](GradingPhase, const std::string&) {});
         if (measured.error && measured.error->cause == cause::internal) return measured.error->message;

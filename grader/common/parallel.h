@@ -1,0 +1,33 @@
+#pragma once
+// Independent work on several cores at the same time.
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <future>
+#include <thread>
+#include <vector>
+
+namespace warplab {
+
+inline std::size_t count_cores() { return std::max(1u, std::thread::hardware_concurrency()); }
+
+/// Call work(index) for each index below `count`: in this thread if `most_threads` is 1, otherwise on up to that many
+/// new threads, each of which takes the next index. Rethrows an exception of `work` after all threads have ended.
+template <class Work>
+void for_each_index(std::size_t count, std::size_t most_threads, const Work& work) {
+    if (most_threads == 1) {
+        for (std::size_t i = 0; i < count; ++i) work(i);
+        return;
+    }
+    std::atomic<std::size_t> next = 0;
+    std::vector<std::future<void>> threads;
+    for (std::size_t i = 0; i < std::min(count, most_threads); ++i)
+        threads.push_back(std::async(std::launch::async, [&] {
+            for (std::size_t mine; (mine = next++) < count;) work(mine);
+        }));
+    for (auto& thread : threads) thread.wait();  // before get() throws: the others use local variables
+    for (auto& thread : threads) thread.get();
+}
+
+}  // namespace warplab
