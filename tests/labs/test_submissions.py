@@ -193,3 +193,9 @@ def test_wrong_submissions_are_listed(lab: str) -> None:
         f"write to tests/labs/{lab}/<stage>_<mistake>.cu, and list it in wrong.json beside it with the verdict and the "
         "cause that it must get; other labs' show how."
     )
+
+
+@pytest.mark.parametrize("lab", labs())
+def test_all_patches_apply(lab: str, tmp_path: Path) -> None:
+    for file in {entry["file"] for entry in wrong.entries(lab)}:
+        wrong.source_of(lab, file, tmp_path)
