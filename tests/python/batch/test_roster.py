@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from grader.python.batch.ingest.roster import read_roster
 from grader.python.batch.store.conversions import SCHEMA
 from tests.python.batch.batches import LAB, STAGES, Course
 
@@ -291,6 +292,19 @@ def test_later_commands_repeat_what_was_left_out(course: Course) -> None:
     sentence = f"other-wl7-2026-11-20-101010.tar.gz: of the lab other, not {LAB}."
     assert f"Left out: {sentence}" in course.verb("status").stdout
     assert f"Left out of the batch: {sentence}" in (course.out / "report.html").read_text()
+
+
+@pytest.mark.parametrize(
+    ("title", "cells", "is_named"),
+    [("Matrikel", ("1001", "1002"), True), ("Tutorial", ("Monday", "Monday"), False), ("Login", ("ada", "bob"), False)],
+)
+def test_a_column_that_may_have_ids_is_named_if_it_is_not_used(
+    title: str, cells: tuple[str, str], is_named: bool, tmp_path: Path, capsys
+) -> None:
+    roster = tmp_path / "roster.csv"
+    roster.write_text(f"id,name,{title}\nal1,Ada,{cells[0]}\nbo1,Bob,{cells[1]}\n")
+    assert [student.id for student in read_roster(roster)] == ["al1", "bo1"]
+    assert (f"the column {title} is not used" in capsys.readouterr().err) == is_named
 
 
 @pytest.mark.parametrize("hidden", ["\u200b", "\u2060", "\u202e", "\xad"])

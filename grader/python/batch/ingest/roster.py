@@ -10,23 +10,27 @@ from pathlib import Path
 
 from grader.python.batch.ingest.called import agree, spellings, words_of
 from grader.python.batch.ingest.columns import (
+    IDENTITIES,
     IDS,
     NOTHING,
     NUMBERS,
     Identifier,
     cells_by_title,
     columns_of,
+    plain_title,
     read_person,
     read_rows,
 )
 from grader.python.batch.ingest.names import UNPRINTABLE
 from grader.python.batch.ingest.times import parse_zoned_time, read_worksheet_time, show_time
 from grader.python.common.console import UserError, read_text, say_error
+from grader.python.common.markup import show_text
 from grader.python.journal.submit import name_part
 
 FEW_RENAMED = 2  # students whose names may differ between two rosters, in any course
 COUNTS = {2: "Two", 3: "Three", 4: "Four"}
 TIMES = ("handedin", "submitted", "submittedat")
+USED = {*IDENTITIES, *TIMES, "lastmodifiedsubmission", "status", "group"}  # plain titles
 LATE = re.compile(r"\blate -")  # in Moodle's status: "Submitted for grading - 1 day 10 hours late - "
 
 
@@ -186,6 +190,7 @@ def read_roster(file: Path) -> list[Student]:
     header, lines = read_table(file)
     if not columns_of(header, IDS):
         raise UserError(f"{file}: no column id. Its first line names the columns: id, name, and also login, email …")
+    say_unused_ids(file, header, [line for _, line in lines])
     roster: dict[str, Student] = {}
     lines_of: dict[str, int] = {}
     for number, line in lines:
@@ -206,6 +211,21 @@ def read_roster(file: Path) -> list[Student]:
                     f"{file}:{number}: {alias} is also in line {line_of_it}, but must belong to one student."
                 )
     return list(roster.values())
+
+
+def say_unused_ids(file: Path, header: Sequence[str], lines: Sequence[Sequence[str]]) -> None:
+    """Print the columns that may have ids, because their cells are all different, but whose titles are not known. A
+    course system's table has many such columns, and is left out."""
+    titles = set(map(plain_title, header))
+    if len(lines) < 2 or titles & {"section", "identifier"}:
+        return
+    for at, title in enumerate(header):
+        cells = [line[at].strip() if at < len(line) else "" for line in lines]
+        if title.strip() and plain_title(title) not in USED and all(cells) and len(set(cells)) == len(cells):
+            say_error(
+                f"{file}: the column {show_text(title)} is not used. If it has ids, name it id, login, username, "
+                "email, Canvas ID, Moodle ID or matriculation number."
+            )
 
 
 def say_hidden(place: str, student: Student) -> None:
