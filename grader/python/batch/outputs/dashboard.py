@@ -26,7 +26,7 @@ HERE = Path(__file__).parent
 SIMILAR = "similar.html"
 BINS = 20
 ROW_HEIGHT = 30
-FIRST_REMARKS, MOST_REMARKS = 12, 50
+FIRST_REMARKS, FIRST_OF_RANK, MOST_REMARKS = 12, 4, 50
 LEADERS = 20
 MARKS = {"passed": "\N{CHECK MARK}", "failed": "\N{MULTIPLICATION X}", "error": "!"}
 ADJECTIVES = "amber brave calm deft eager fair glad hardy ivory jolly keen lucid merry noble olive proud quiet rapid "
@@ -94,8 +94,10 @@ def make_remarks(remarks: Sequence[Remark], notes: Sequence[str], names: Mapping
     paragraphs = [tag("p", note, class_="note") for note in notes]
     if not remarks:
         return tag("section", tag("h2", "Review these first"), *paragraphs, tag("p", "Nothing stands out."))
-    listed = first_of_each_rank(remarks)
-    shown, rest = listed[:FIRST_REMARKS], listed[FIRST_REMARKS:]
+    listed = first_of_each_rank(remarks, MOST_REMARKS)
+    few = first_of_each_rank(listed, FIRST_OF_RANK)
+    first = [*few, *(remark for remark in listed if remark not in few)][:FIRST_REMARKS]
+    shown, rest = [one for one in listed if one in first], [one for one in listed if one not in first]
     more = None
     if rest:
         left_out = len(remarks) - len(listed)
@@ -106,13 +108,13 @@ def make_remarks(remarks: Sequence[Remark], notes: Sequence[str], names: Mapping
     return tag("section", tag("h2", "Review these first"), *paragraphs, make_remarks_table(shown, names), more, caption)
 
 
-def first_of_each_rank(remarks: Sequence[Remark]) -> list[Remark]:
-    """Return at most MOST_REMARKS of each rank, so that many remarks of one rank hide no remark of another."""
+def first_of_each_rank(remarks: Sequence[Remark], most: int) -> list[Remark]:
+    """Return at most `most` remarks of each rank, so that many remarks of one rank hide no remark of another."""
     counts: Counter[int] = Counter()
     listed = []
     for remark in remarks:
         counts[remark.rank] += 1
-        if counts[remark.rank] <= MOST_REMARKS:
+        if counts[remark.rank] <= most:
             listed.append(remark)
     return listed
 

@@ -250,6 +250,13 @@ def page_of(rows: list[Row]) -> str:
     return make_dashboard("lab: batch", ["Warplab 0.1"], rows, everyone, find_remarks(rows, []), stages, "secret")
 
 
+def test_many_similar_pairs_hide_no_later_remark() -> None:
+    pairs = [Remark(6, f"s{number}", "", "similar") for number in range(30)]
+    page = str(make_remarks([*pairs, Remark(9, "al1", "", "still the starter")], [], {}))
+    first = page.partition("<details")[0]
+    assert "still the starter" in first and first.count("similar<") == 11
+
+
 def test_many_remarks_of_one_kind_do_not_hide_others() -> None:
     crowd = [Remark(1, f"s{number}", "", "nothing to grade") for number in range(500)]
     page = str(make_remarks([*crowd, Remark(6, "al1", "", "similar")], [], {}))
