@@ -59,8 +59,8 @@ def draw_shares() -> Drawing:
 
 
 def draw_one_block() -> Drawing:
-    """What moves in stage 06."""
-    picture = Drawing(760, 270, "Stage 06: values in, bins out, and only the values outside the window on a detour")
+    """What moves in stage 07."""
+    picture = Drawing(760, 270, "Stage 07: values in, bins out, and only the values outside the window on a detour")
     picture.rect(20, 60, 130, 110, "A", 4)
     picture.lines(34, 92, ["values", "4 MB, read once"])
     picture.rect(300, 40, 190, 150, "N", 4)
@@ -81,6 +81,63 @@ def draw_one_block() -> Drawing:
     picture.line(460, 146, 460, 212, arrow=True)
     picture.line(478, 232, 670, 232, 670, 174, arrow=True)
     picture.text(500, 250, "by atomicCAS, once the zeros are there", "q s")
+    return picture
+
+
+def draw_big_window() -> Drawing:
+    """Left: four blocks, each with a window of 46 KB, read all values. Right: one block with a window of 216 KB reads
+    them once, and counts all of them."""
+    picture = Drawing(760, 292, "Four small windows read the values four times, one big window reads them once")
+    picture.text(20, 28, "05: four blocks, two on a multiprocessor", "b")
+    picture.rect(20, 60, 90, 168, "A", 4)
+    picture.lines(34, 136, ["values", "4 MB"])
+    for share in range(4):
+        y = 60 + 44 * share
+        picture.rect(230, y, 120, 36, "ABCD"[share], 4)
+        picture.text(290, y + 15, f"block {share}: 46 KB", "m s")
+        picture.text(290, y + 29, "counts a quarter", "m s q")
+        picture.line(110, y + 18, 224, y + 18, arrow=True)
+        picture.text(128, y + 12, "all values", "q s")
+    picture.text(430, 28, "06: one block, alone on a multiprocessor", "b")
+    picture.rect(430, 60, 90, 168, "A", 4)
+    picture.lines(444, 136, ["values", "4 MB"])
+    picture.rect(630, 60, 110, 168, "B", 4)
+    picture.lines(642, 116, ["one window", "576 x 384", "216 KB"])
+    picture.text(642, 180, "counts all", "q s")
+    picture.line(520, 144, 624, 144, arrow=True)
+    picture.text(540, 136, "all values", "q s")
+    picture.lines(20, 254, ["The windows hold about as much in all: 184 KB and 216 KB for a histogram."], "q s")
+    picture.lines(20, 272, ["Values outside a window are counted in the histogram itself, in the L2 cache."], "q s")
+    return picture
+
+
+def draw_zones() -> Drawing:
+    """The values of a byte from 0 to 255 in three parts: what an addition does that saw one of them."""
+    picture = Drawing(760, 262, "What an addition does depends on the value that the byte had before it")
+    picture.text(20, 28, "atomicAdd returns what the byte held before", "b")
+    left, top, unit = 20, 48, 2.7
+    for first, end, kind, words in (
+        (0, 128, "C", "0 … 127: it stays"),
+        (128, 255, "B", "128 … 254: it is undone"),
+        (255, 256, "X", ""),
+    ):
+        picture.rect(left + first * unit, top, max((end - first) * unit, 12), 36, kind)
+        picture.text(left + (first + end) / 2 * unit, top + 23, words, "m")
+    for value in (0, 128, 255):
+        picture.text(left + value * unit, top + 54, str(value), "c s m" if value else "c s")
+    picture.line(left + 127 * unit, top + 66, left + 127 * unit, top + 84)
+    picture.text(left + 127 * unit, top + 100, "the cap, 127: from here on any value from 127 to 255 is right", "m s")
+    picture.line(left + 255 * unit + 6, top + 66, left + 255 * unit + 6, top + 118)
+    picture.text(740, top + 132, "255: it has carried into the next byte: set the flag", "e s")
+    picture.lines(
+        20,
+        212,
+        [
+            "Between an addition and its subtraction, other threads add, too. They need 127 more additions in flight",
+            "to drive a byte from 128 to 255. The addition that carries sees the 255, because a byte grows by one.",
+        ],
+        "q s",
+    )
     return picture
 
 
@@ -108,6 +165,8 @@ run(
         "large_histogram_word": draw_word,
         "large_histogram_shares": draw_shares,
         "large_histogram_one_block": draw_one_block,
+        "large_histogram_big_window": draw_big_window,
+        "large_histogram_zones": draw_zones,
         "large_histogram_ladder": draw_times,
         "large_histogram_waits": draw_waits,
     }

@@ -81,34 +81,91 @@ def draw_tile() -> Drawing:
 
 
 def draw_window() -> Drawing:
-    """One row of the image meets the sums of five rows of the output."""
-    size, rows = 24, 9
+    """One row of the image, five pixels of it, meets the sums of five rows of the output, one sum for each."""
+    size, rows, now = 24, 9, 5
     picture = Drawing(760, 356, "A row is read once and goes into the sums of five rows, which slide down in registers")
-    picture.text(60, 28, "image: 8 pixels of a row", "b")
-    picture.text(440, 28, "out: sums of 4 pixels", "b")
-    now = 5
-
-    def image_kind(row: int, column: int) -> str:
-        return "B" if row == now else "C" if now < row <= now + 3 else "N"
-
-    picture.cells(60, 44, (rows, 8), size, image_kind)
-    picture.cells(440, 44, (6, 4), size, lambda row, column: {0: "W", 1: "D"}.get(row, "A"))
+    picture.text(60, 28, "image: 5 pixels of a row", "b")
+    picture.text(440, 28, "out: a column of sums", "b")
+    picture.cells(60, 44, (rows, 5), size, lambda row, column: "B" if row == now else "N" if row < now else "W")
+    picture.cells(440, 44, (6, 1), size, lambda row, column: {0: "W", 1: "D"}.get(row, "A"))
     for row in range(rows):
         name = "r" if row == now else f"r {'+' if row > now else '-'} {abs(row - now)}"
         picture.text(52, 44 + (row + 0.5) * size + 4, name, "e c s")
     for k in range(5):
         y = 44 + (now - k + 0.5) * size
-        picture.line(60 + 8 * size + 4, 44 + (now + 0.5) * size, 434, y, arrow=True)
-        picture.text(440 + 4 * size + 10, y + 4, f"row {k} of the filter", "s")
-    picture.text(654, 44 + 5.5 * size + 4, "begins", "q s")
-    picture.text(654, 44 + 1.5 * size + 4, "done: stored", "q s")
+        picture.line(60 + 5 * size + 4, 44 + (now + 0.5) * size, 434, y, arrow=True)
+        picture.text(440 + size + 10, y + 4, f"row {k} of the filter", "s")
+    picture.text(590, 44 + 5.5 * size + 4, "begins", "q s")
+    picture.text(590, 44 + 1.5 * size + 4, "done: stored", "q s")
     picture.lines(
         60,
         288,
         [
-            "orange: the row in use; green: three rows on their way; grey: used, and never read again",
-            "blue and violet: 20 sums in registers. One step later all of it is one row further down:",
+            "orange: the row in use; grey: used, and never read again; white: not read yet",
+            "blue and violet: 5 sums in registers. One step later all of it is one row further down:",
             "row y keeps its place, sums[y % 5], and the row that begins takes the place of the one that was stored.",
+        ],
+        "q s",
+    )
+    return picture
+
+
+def draw_columns() -> Drawing:
+    """Left: the windows of four neighbouring pixels lie in eight pixels of a row. Right: groups of 16 bytes in the
+    rows of two pictures; the rows of the first begin where a group begins, those of the second do not."""
+    size = 24
+    picture = Drawing(760, 288, "Eight pixels of a row serve four results; two float4 bring them, if rows are aligned")
+    picture.text(20, 28, "a row of image, for 4 results of a row of out", "b")
+    picture.cells(60, 44, (1, 8), size, lambda row, column: "AC"[column // 4], lambda row, column: str(column))
+    picture.text(60 + 8 * size + 12, 60, "two float4", "s")
+    for j in range(4):
+        y = 88 + 30 * j
+        picture.text(52, y + 14, f"j = {j}", "e c s")
+        picture.cells(60, y, (1, 8), 20, lambda row, column, j=j: "B" if j <= column < j + 5 else "W")
+        picture.text(60 + 8 * 20 + 12, y + 14, f"pixels[{j}] to pixels[{j + 4}]", "c s")
+    picture.lines(
+        20, 232, ["Four threads with one column each read 20 pixels.", "One thread with four columns reads 8."], "q s"
+    )
+
+    for top, width, words in (
+        (44, 8, "width = 8: each row begins with a new group"),
+        (160, 9, "width = 9: only every fourth row does"),
+    ):
+        pitch = width + 4
+        picture.text(420, top - 16, words, "b")
+        for row in range(4):
+            for column in range(pitch):
+                kind = "AC"[(row * pitch + column) // 4 % 2]
+                picture.rect(420 + column * 18, top + row * 18, 18, 18, kind)
+            picture.text(420 + pitch * 18 + 10, top + row * 18 + 13, f"{row * pitch % 4 * 4} bytes off", "s q")
+    picture.text(420, 258, "blue, green: groups of 16 bytes that one float4 can load", "q s")
+    return picture
+
+
+def draw_ring() -> Drawing:
+    """A table of three places in a ring, step by step. In each step, one row is used, the row that is requested takes
+    its place, and the two others are on their way."""
+    picture = Drawing(760, 262, "A ring of three rows: the row that is requested takes the place of the one in use")
+    ahead, steps = 3, 7
+    for r in range(steps):
+        x = 130 + 88 * r
+        picture.text(x + 38, 36, f"r = {r}", "m c")
+    for place in range(ahead):
+        y = 50 + 42 * place
+        picture.text(20, y + 20, f"coming[{place}]", "c s")
+        for r in range(steps):
+            x = 130 + 88 * r
+            row = r + (place - r) % ahead
+            picture.rect(x, y, 76, 32, "B" if row == r else "C", 3)
+            words = f"{row}, then {row + ahead}" if row == r else f"row {row}"
+            picture.text(x + 38, y + 20, words, "m s")
+    picture.lines(
+        20,
+        196,
+        [
+            "orange: row r is copied to the pixels in use, then row r + 3 is requested in its place",
+            "green: requested one or two steps ago, on its way from memory",
+            "A row is requested three steps before it is used: the sums of three rows are computed in the meantime.",
         ],
         "q s",
     )
@@ -179,6 +236,8 @@ run(
         "smoothing_filter_halo": draw_halo,
         "smoothing_filter_tile": draw_tile,
         "smoothing_filter_window": draw_window,
+        "smoothing_filter_columns": draw_columns,
+        "smoothing_filter_ring": draw_ring,
         "smoothing_filter_overlap": draw_overlap,
         "smoothing_filter_broadcast": draw_broadcast,
         "smoothing_filter_one_loader": draw_one_loader,

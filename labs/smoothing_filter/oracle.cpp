@@ -95,7 +95,9 @@ Problem generate_picture(const Dataset& dataset, std::uint64_t seed) {
 
 constexpr std::size_t most_explained = 1 << 24;  // pixels
 constexpr auto first_with_rows = "04";           // the first stage in which a thread computes several rows
-constexpr auto first_with_vectors = "05";        // the first stage in which a thread computes several columns
+constexpr auto first_with_strips = "05";         // the first stage in which a thread reads its own rows
+constexpr auto first_with_vectors = "06";        // the first stage in which a thread computes several columns
+constexpr auto first_with_ring = "07";           // the first stage in which rows are loaded ahead
 constexpr float beyond = std::numeric_limits<float>::quiet_NaN();  // the value of a read outside the image
 
 struct Block {
@@ -118,7 +120,9 @@ class Explanation : Output<float> {
           weights_(weights_of(situation.problem)),
           image_(situation.problem.arrays[image].as<float>()),
           may_have_rows_(situation.stage.empty() || situation.stage >= first_with_rows),
-          may_have_vectors_(situation.stage.empty() || situation.stage >= first_with_vectors) {}
+          may_have_strips_(situation.stage.empty() || situation.stage >= first_with_strips),
+          may_have_vectors_(situation.stage.empty() || situation.stage >= first_with_vectors),
+          may_have_ring_(situation.stage.empty() || situation.stage >= first_with_ring) {}
 
     std::vector<Hypothesis> found() {
         using E = Explanation;
@@ -203,6 +207,10 @@ class Explanation : Output<float> {
         if (period == shape_.height ||
             !gives([&](std::size_t i) { return i / shape_.width % period < written ? right[i] : before[i]; }))
             return {};
+        if (may_have_strips_ && written > 1 && period == written + shape_.size - 1)
+            return Mistake{"strip_cut_off", describe_part({.period = period, .run = written}, {"rows", "written"}),
+                           "ROWS rows of out need ROWS + 4 rows of image, and a row is complete when the fifth of its "
+                           "rows has been added: does the loop run to the last row of image that the strip needs?"};
         return Mistake{"rows_left_out", describe_part({.period = period, .run = written}, {"rows", "written"}),
                        "Has a block threads in y, too? dim3(256) is a single row of threads; dim3(BLOCK_X, BLOCK_Y) "
                        "has BLOCK_Y rows of them."};
@@ -443,7 +451,30 @@ class Explanation : Output<float> {
                                  shift_words(dx, dy)),
                         "Pixel (0, 0) of out takes image rows and columns 0 to 4: the two extra pixels on each side "
                         "are in image already, so nothing is to be added or subtracted for the halo."};
+        if (Guess guess = try_ring()) return guess;
         return try_rows_of_threads();
+    }
+
+    /// A row that is loaded ahead takes the place of a row that is still needed.
+    Guess try_ring() const {
+        if (!may_have_ring_) return {};
+        const auto pitch = static_cast<std::int64_t>(shape_.pitch()), height = static_cast<std::int64_t>(shape_.height),
+                   more = static_cast<std::int64_t>(shape_.size) - 1;
+        for (const std::int64_t strip : {8, 4, 6, 10, 12, 16})
+            for (const std::int64_t ahead : {3, 1, 2, 4})
+                if (gives(with_places([=](auto x, auto y, auto r, auto c) {
+                        const auto top = y / strip * strip, row = y % strip + r, coming = row + ahead;
+                        const auto last = std::min(strip, height - top) + more - 1;
+                        return (top + (coming < strip + more ? std::min(coming, last) : row)) * pitch + x + c;
+                    })))
+                    return Mistake{
+                        "ring_overwritten",
+                        sentence("Rows of image are used {} too early: in place of row r, row r + {} is added, in "
+                                 "strips of {} rows.",
+                                 ahead == 1 ? "one step" : fmt::format("{} steps", ahead), ahead, strip),
+                        "The row that comes takes the place of row r in the ring. Copy row r before you request row r "
+                        "+ AHEAD."};
+        return {};
     }
 
     /// Each thread computes several rows, but reads them from the row with its own number on.
@@ -721,7 +752,7 @@ class Explanation : Output<float> {
     Shape shape_;
     std::vector<float> weights_;
     std::span<const float> image_;
-    bool may_have_rows_, may_have_vectors_;
+    bool may_have_rows_, may_have_strips_, may_have_vectors_, may_have_ring_;
 };
 
 class SmoothingFilter : public Oracle {

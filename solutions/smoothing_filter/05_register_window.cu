@@ -1,7 +1,6 @@
-// There is no tile: a thread walks down its columns, and adds every row that it reads to the sums of the five rows of
-// out to which it belongs. So a thread reads a row once, and keeps five rows of sums in registers. It has four
-// neighbouring columns, so it reads and writes 16 bytes at a time, and needs 8 pixels of a row for 4 results. Other
-// threads read the halo, too; a cache may serve them. Rows are loaded some steps ahead, because memory is slow.
+// There is no tile: a thread walks down its column and reads the five pixels of each row that its results need. A row
+// belongs to five rows of out, so the thread adds it to the sums of all five, in registers, and never reads it again.
+// Other threads read the same pixels, too; a cache may serve them.
 
 #include "labs/smoothing_filter/lab.h"
 
@@ -11,12 +10,6 @@
 #ifndef ROWS  // of the output, per thread
 #define ROWS 8
 #endif
-#ifndef AHEAD  // rows of image that are being loaded while one is used
-#define AHEAD 3
-#endif
-constexpr int columns = 4;                       // of the output, per thread
-constexpr int span = columns + filter_size - 1;  // of image, per thread
-static_assert(columns == 4 && span == 8, "one float4 of the output, two of the image");
 
 __constant__ float weights[filter_size * filter_size];
 
@@ -24,92 +17,45 @@ void smoothing_filter_prepare(int /*width*/, int /*height*/, const float* filter
     CUDA_CHECK(cudaMemcpyToSymbol(weights, filter, sizeof weights));
 }
 
-// span pixels of a row; `left` pixels remain before the row's end.
-template <bool aligned>
-__device__ void load_row(const float* row, int left, float (&pixels)[span]) {
-    //@ begin
-    if (aligned) {
-        const float4 a = *reinterpret_cast<const float4*>(row), b = *reinterpret_cast<const float4*>(row + 4);
-        pixels[0] = a.x, pixels[1] = a.y, pixels[2] = a.z, pixels[3] = a.w;
-        pixels[4] = b.x, pixels[5] = b.y, pixels[6] = b.z, pixels[7] = b.w;
-    } else {
-#pragma unroll
-        for (int j = 0; j < span; ++j) pixels[j] = j < left ? row[j] : 0;
-    }
-    //@ starter
-    //@ // TODO: aligned: two float4. Otherwise one by one, and only those before the row's end.
-    //@ end
-}
-
-template <bool aligned>
-__device__ void store_row(float* row, int left, const float (&sums)[columns]) {
-    //@ begin
-    if (aligned) {
-        __stcs(reinterpret_cast<float4*>(row), make_float4(sums[0], sums[1], sums[2], sums[3]));  // not read again
-    } else {
-#pragma unroll
-        for (int j = 0; j < columns; ++j)
-            if (j < left) row[j] = sums[j];
-    }
-    //@ starter
-    //@ // TODO: likewise, one float4 or up to four floats.
-    //@ end
-}
-
-template <bool aligned>  // every row of image and out begins at a multiple of 16 bytes
 __global__ void __launch_bounds__(BLOCK)
     smoothing_filter_kernel(const float* image, float* out, int width, int height) {
     const int pitch = width + filter_size - 1;
-    const int x = (blockIdx.x * BLOCK + threadIdx.x) * columns, top = blockIdx.y * ROWS;
+    const int x = blockIdx.x * BLOCK + threadIdx.x, top = blockIdx.y * ROWS;
     if (x >= width) return;
     const int rows = min(ROWS, height - top);  // of out
     const float* const first = image + top * pitch + x;
     //@ begin
-    float coming[AHEAD][span];         // row r is in coming[r % AHEAD]: unrolled, these are registers
-    float sums[filter_size][columns];  // likewise those of row y of out, in sums[y % filter_size]
-    const auto load = [&](int r) {
-        load_row<aligned>(first + min(r, rows + filter_size - 2) * pitch, pitch - x, coming[r % AHEAD]);
-    };
-#pragma unroll
-    for (int r = 0; r < AHEAD; ++r) load(r);
+    float sums[filter_size];  // that of row y of out is sums[y % filter_size]: unrolled, these are registers
 #pragma unroll
     for (int r = 0; r < ROWS + filter_size - 1; ++r) {
-        float pixels[span];
+        if (r >= rows + filter_size - 1) break;
+        float pixels[filter_size];
 #pragma unroll
-        for (int j = 0; j < span; ++j) pixels[j] = coming[r % AHEAD][j];
-        if (r + AHEAD < ROWS + filter_size - 1) load(r + AHEAD);
+        for (int c = 0; c < filter_size; ++c) pixels[c] = first[r * pitch + c];
 #pragma unroll
         for (int k = 0; k < filter_size; ++k) {  // this is the k-th of the five rows that make row r - k of out
             const int y = r - k;
             if (y < 0 || y >= ROWS) continue;
+            float sum = k == 0 ? 0 : sums[y % filter_size];
 #pragma unroll
-            for (int j = 0; j < columns; ++j) {
-                float sum = k == 0 ? 0 : sums[y % filter_size][j];
-#pragma unroll
-                for (int c = 0; c < filter_size; ++c) sum += weights[k * filter_size + c] * pixels[j + c];
-                sums[y % filter_size][j] = sum;
-            }
+            for (int c = 0; c < filter_size; ++c) sum += weights[k * filter_size + c] * pixels[c];
+            sums[y % filter_size] = sum;
         }
         const int done = r - (filter_size - 1);
-        if (done >= 0 && done < rows)
-            store_row<aligned>(out + (top + done) * width + x, width - x, sums[done % filter_size]);
+        if (done >= 0) out[(top + done) * width + x] = sums[done % filter_size];
     }
     //@ starter
-    //@ // TODO: row r of the pixels (r from 0 to rows + 3) belongs to five rows of out. For row r - k of out, it needs
-    //@ // row k of the filter; k = 0 begins its sums, and after k = 4 they are complete: store them. Use arrays with
-    //@ // indices that are known at compile time (unrolled loops), so that they are registers, and load rows of
-    //@ // pixels some steps before they are used.
-    //@ (void)rows, (void)first, (void)pitch, (void)out;
+    //@ // TODO: read row r of the image (r from 0 to rows + 3) once: the five pixels from first[r * pitch] on. They
+    //@ // belong to five rows of out. For row r - k of out, they need row k of the filter; k = 0 begins its sum, and
+    //@ // after k = 4 the sum is complete: store it. Unroll the loops, so that all indices of the sums are known at
+    //@ // compile time and the sums are registers.
+    //@ (void)rows, (void)first, (void)pitch, (void)out, (void)weights;
     //@ end
 }
 
 void smoothing_filter(const float* image, float* out, int width, int height, const float* /*filter*/,
                       void* /*scratch*/) {
-    const dim3 blocks((width + BLOCK * columns - 1) / (BLOCK * columns), (height + ROWS - 1) / ROWS);
-    // Row 0 is aligned. Rows of image are width + 4 floats apart, rows of out width: both multiples of 4, or neither.
-    if (width % columns == 0)
-        smoothing_filter_kernel<true><<<blocks, BLOCK>>>(image, out, width, height);
-    else
-        smoothing_filter_kernel<false><<<blocks, BLOCK>>>(image, out, width, height);
+    const dim3 blocks((width + BLOCK - 1) / BLOCK, (height + ROWS - 1) / ROWS);
+    smoothing_filter_kernel<<<blocks, BLOCK>>>(image, out, width, height);
     CUDA_CHECK(cudaGetLastError());
 }

@@ -1,12 +1,6 @@
-// One block per histogram, with all the shared memory of its multiprocessor: a window of byte bins around the centre in
-// which nearly all values fall. Values are read once, bins written once, and the few values outside the window wait in
-// a list until the block has written zeros to the rest of the histogram, which it does while it counts.
-//
-// In the window, a value costs one atomic and no wait: add first, then test the old value. If the byte had reached 128,
-// the add is taken back, which a soft cap of 127 allows. Adds of other threads may come in between, so a byte could run
-// over into the next one. But then it passes through 255, and the thread that adds to a 255 notices this. Then the
-// window is counted again, by compare-and-swap. Without a 255, no byte ran over: each contains the adds that were not
-// taken back, and only adds that saw 128 or more were.
+// One block per histogram, with nearly all the shared memory of its multiprocessor: the window is so large that nearly
+// all values fall into it. So no other block has to share the work, and the values are read once. The few values
+// outside the window are counted in the histogram itself, as before.
 
 #include <cstdio>
 
@@ -18,201 +12,93 @@
 #ifndef BLOCK
 #define BLOCK 1024
 #endif
-#ifndef AHEAD  // vectors of four values in a set that is loaded while the other one is counted
-#define AHEAD 2
-#endif
-constexpr unsigned warp_threads = 32;
-constexpr unsigned most_listed = 65536;  // values outside the window, per histogram
-constexpr unsigned spare_bytes = warp_threads * sizeof(unsigned);
-constexpr unsigned keep_below = 128;  // adds that saw less are never taken back
-static_assert(keep_below >= soft_cap && (keep_below & (keep_below - 1)) == 0, "one bit tells, and the cap is reached");
+constexpr unsigned usual_width = 576;  // about 1.5 times as wide as high, as the values lie
 
-struct Extent {
-    unsigned width, height;
+// A bin's byte, in shared or in global memory.
+struct Bin {
+    unsigned* word;
+    unsigned shift;
+
+    __device__ unsigned look() const { return *const_cast<volatile unsigned*>(word); }
+    // Adds 1, unless the bin has reached the cap; its word was read a moment ago.
+    __device__ void count(unsigned seen) const {
+        while ((seen >> shift & 255) < soft_cap) {
+            const unsigned found = atomicCAS(word, seen, seen + (1u << shift));
+            if (found == seen) return;
+            seen = found;
+        }
+    }
 };
 
-// The part of the histogram that is in shared memory, and where each of its bins is. Bin numbers need no division: with
-// the window's first bin subtracted, column and row in the window are the lower and upper bits. What lies left of the
-// window or above it wraps around to columns and rows that are too large. After the window comes a spare word for each
-// lane.
-struct Window {
-    unsigned* words;
-    unsigned first_bin, column_bits;
-    Extent extent;
+// A histogram. Rows first_row … first_row + height - 1, columns first_column … first_column + width - 1, are in the
+// window.
+struct Region {
+    unsigned* histogram;
+    unsigned* window;
+    unsigned column_bits, rows;
+    unsigned first_column, first_row, width, height;
 
-    __device__ unsigned x(unsigned bin) const { return (bin - first_bin) & ((1u << column_bits) - 1); }
-    __device__ unsigned y(unsigned bin) const { return (bin - first_bin) >> column_bits; }
-    __device__ bool holds(unsigned bin) const { return (x(bin) < extent.width) & (y(bin) < extent.height); }
-    __device__ unsigned place(unsigned bin) const { return y(bin) * extent.width + x(bin); }
-    __device__ unsigned spare_place() const { return extent.width * extent.height + threadIdx.x % warp_threads * 4; }
-    __device__ unsigned* word_of(unsigned place) const {
-        return reinterpret_cast<unsigned*>(reinterpret_cast<char*>(words) + (place & ~3u));
-    }
+    __device__ unsigned columns() const { return 1u << column_bits; }
 
+    // TODO: return where a bin is counted, as in stage 05. But now all rows of the histogram are this block's.
+    __device__ Bin find(unsigned /*bin*/) const { return {histogram, 0}; }
+
+    // Writes zeros, 16 bytes at a time.
     __device__ void clear() const {
-        for (unsigned i = threadIdx.x; i < extent.width * extent.height / 16; i += BLOCK)
-            reinterpret_cast<uint4*>(words)[i] = make_uint4(0, 0, 0, 0);
+        for (unsigned i = threadIdx.x; i < rows * (columns() / 16); i += BLOCK) row(0)[i] = make_uint4(0, 0, 0, 0);
+        for (unsigned i = threadIdx.x; i < width * height / 16; i += BLOCK)
+            reinterpret_cast<uint4*>(window)[i] = make_uint4(0, 0, 0, 0);
     }
-    __device__ void store(uint4* histogram) const {
-        const unsigned row_vectors = extent.width / 16;
-        for (unsigned i = threadIdx.x; i < extent.height * row_vectors; i += BLOCK) {
-            const unsigned y = i / row_vectors, x = i % row_vectors;
-            __stcs(histogram + (first_bin + (y << column_bits)) / 16 + x, reinterpret_cast<const uint4*>(words)[i]);
-        }
+
+    __device__ void store_window() const {
+        const unsigned row_vectors = width / 16;
+        for (unsigned i = threadIdx.x; i < height * row_vectors; i += BLOCK)
+            row(first_row + i / row_vectors)[first_column / 16 + i % row_vectors] =
+                reinterpret_cast<const uint4*>(window)[i];
     }
+
+    __device__ uint4* row(unsigned r) const { return reinterpret_cast<uint4*>(histogram) + r * (columns() / 16); }
 };
 
-// Values outside the window.
-struct List {
-    unsigned* values;
-    unsigned capacity;
-    unsigned* count;  // shared; more than capacity: some were not listed
-};
-
-// amount in byte place % 4. A funnel shift takes its distance modulo 32, so that one instruction does it.
-__device__ unsigned in_byte(unsigned place, unsigned amount) { return __funnelshift_l(0, amount, place * 8); }
-
-// Adds 1 to a bin, unless it has reached the cap; right for any number of threads. Most words are still 0 here, so
-// that is tried first, without a read.
-__device__ void count_by_exchange(unsigned* words, unsigned place) {
-    unsigned* word = words + place / 4;
-    const unsigned shift = place % 4 * 8;
-    unsigned seen = 0;
-    while ((seen >> shift & 255) < soft_cap) {
-        const unsigned found = atomicCAS(word, seen, seen + (1u << shift));
-        if (found == seen) return;
-        seen = found;
-    }
+__device__ void count_one(const Region& region, unsigned value) {
+    const Bin bin = region.find(value);
+    bin.count(bin.look());
 }
 
-// Sets the flag if one of these is 255.
-__device__ void take_back(unsigned* words, unsigned place, unsigned before, unsigned* ran_over) {
-    // TODO: subtract what was added to byte `place`. If the byte was 255 before the add, the add has carried into
-    // the next byte, or beyond the word: set *ran_over.
-    (void)words, (void)place, (void)before, (void)ran_over;
+__device__ void count_four(const Region& region, uint4 four) {
+    const Bin bins[4] = {region.find(four.x), region.find(four.y), region.find(four.z), region.find(four.w)};
+    unsigned seen[4];
+#pragma unroll
+    for (int k = 0; k < 4; ++k) seen[k] = bins[k].look();
+#pragma unroll
+    for (int k = 0; k < 4; ++k) bins[k].count(seen[k]);
 }
 
-// Lists the values outside the window.
-template <unsigned count>
-__device__ void append(const Window& window, const List& list, const unsigned (&values)[count]) {
-    unsigned outside = 0;
-#pragma unroll
-    for (unsigned k = 0; k < count; ++k) outside += !window.holds(values[k]);
-    unsigned at = atomicAdd(list.count, outside);
-#pragma unroll
-    for (unsigned k = 0; k < count; ++k)
-        if (!window.holds(values[k])) {
-            if (at < list.capacity) list.values[at] = values[k];
-            ++at;
-        }
+// Whole vectors of four, and up to three values before and after them.
+__device__ void count_all(const Region& region, const unsigned* values, std::size_t n) {
+    const std::size_t misaligned = reinterpret_cast<std::size_t>(values) / sizeof(unsigned) % 4;
+    const std::size_t before = (4 - misaligned) % 4, head = before < n ? before : n;
+    const std::size_t vectors = (n - head) / 4, tail = head + vectors * 4;
+    const auto* fours = reinterpret_cast<const uint4*>(values + head);
+    for (std::size_t i = threadIdx.x; i < vectors; i += BLOCK) count_four(region, fours[i]);
+    if (threadIdx.x < head) count_one(region, values[threadIdx.x]);
+    if (threadIdx.x < n - tail) count_one(region, values[tail + threadIdx.x]);
 }
 
-// All adds are issued before the first result is used. There is no branch on the way: a value outside the window adds
-// nothing to a spare word.
-template <unsigned count>
-__device__ void count_values(const Window& window, const List& list, const unsigned (&values)[count],
-                             unsigned* ran_over) {
-    unsigned before[count], added[count], full = 0;
-    bool any_outside = false;
-    // TODO: for each value: if it is in the window, add 1 to the byte at its place: in_byte(place, 1) to the word;
-    // if not, add 0 to the word of window.spare_place(). Keep the added number, atomicAdd's result, and whether
-    // any value was outside.
-    for (unsigned k = 0; k < count; ++k) before[k] = added[k] = 0;
-    if (any_outside) append(window, list, values);
-#pragma unroll
-    for (unsigned k = 0; k < count; ++k) full |= before[k] & added[k] * keep_below;  // one bit of the byte tells
-    if (full) {
-#pragma unroll
-        for (unsigned k = 0; k < count; ++k)
-            if (before[k] & added[k] * keep_below)
-                take_back(window.words, window.place(values[k]), before[k], ran_over);
+// The mean column and row of up to BLOCK values, spread over all of them.
+__device__ uint2 find_centre(const unsigned* values, std::size_t n, const Region& region) {
+    __shared__ unsigned sum_x, sum_y;
+    const unsigned samples = n < BLOCK ? static_cast<unsigned>(n) : BLOCK;
+    if (samples == 0) return make_uint2(0, 0);
+    if (threadIdx.x == 0) sum_x = sum_y = 0;
+    __syncthreads();
+    if (threadIdx.x < samples) {
+        const unsigned bin = values[threadIdx.x * (n / samples)];
+        atomicAdd(&sum_x, bin & (region.columns() - 1));
+        atomicAdd(&sum_y, bin >> region.column_bits);
     }
-}
-
-// Writes zeros to the histogram's bins outside the window, a piece at a time: in between, the block counts.
-class Eraser {
-  public:
-    __device__ Eraser(uint4* histogram, unsigned bins) : histogram_(histogram), end_(bins / 16), next_(threadIdx.x) {}
-    __device__ bool done() const { return next_ >= end_; }
-    __device__ void step(const Window& window) {
-        if (!done() & !window.holds(next_ * 16)) __stcs(histogram_ + next_, make_uint4(0, 0, 0, 0));
-        next_ += BLOCK;
-    }
-
-  private:
-    uint4* histogram_;
-    unsigned end_, next_;
-};
-
-// A histogram's values: whole vectors of four, and up to three values before and after them.
-struct Values {
-    const unsigned* first;
-    std::size_t n;
-    unsigned head, vectors, tail;  // tail: how many come after the vectors
-
-    __device__ Values(const unsigned* values, std::size_t count) : first(values), n(count) {
-        const unsigned to_alignment = (4 - reinterpret_cast<std::size_t>(values) / sizeof(unsigned) % 4) % 4;
-        head = count < to_alignment ? static_cast<unsigned>(count) : to_alignment;
-        vectors = static_cast<unsigned>((count - head) / 4);
-        tail = static_cast<unsigned>((count - head) % 4);
-    }
-    __device__ const uint4* fours() const { return reinterpret_cast<const uint4*>(first + head); }
-    // Vectors at, at + BLOCK, …; instead of those past the end, the last one is loaded, so no load needs a condition.
-    __device__ void load(uint4 (&set)[AHEAD], unsigned at) const {
-#pragma unroll
-        for (unsigned k = 0; k < AHEAD; ++k) set[k] = __ldcs(fours() + min(at + k * BLOCK, vectors - 1));
-    }
-};
-
-__device__ void count_vector(uint4 vector, const Window& window, const List& list, unsigned* ran_over) {
-    count_values<4>(window, list, {vector.x, vector.y, vector.z, vector.w}, ran_over);
-}
-
-// now: the first vectors, loaded already.
-__device__ void count_all(uint4 (&now)[AHEAD], const Values& values, const Window& window, const List& list,
-                          Eraser& eraser, unsigned* ran_over) {
-    constexpr unsigned step = 2 * AHEAD * BLOCK;
-    const unsigned whole = values.vectors / step * step;  // those of whole steps: no vector to check
-    for (unsigned at = threadIdx.x; at < whole; at += step) {
-        uint4 next[AHEAD];
-        values.load(next, at + AHEAD * BLOCK);
-#pragma unroll
-        for (unsigned k = 0; k < AHEAD; ++k) {
-            eraser.step(window);
-            count_vector(now[k], window, list, ran_over);
-        }
-        values.load(now, at + step);
-#pragma unroll
-        for (unsigned k = 0; k < AHEAD; ++k) count_vector(next[k], window, list, ran_over);
-    }
-    for (unsigned at = whole + threadIdx.x; at < values.vectors; at += BLOCK)
-        count_vector(values.fours()[at], window, list, ran_over);
-    if (threadIdx.x < values.head) count_values<1>(window, list, {values.first[threadIdx.x]}, ran_over);
-    if (threadIdx.x < values.tail) count_values<1>(window, list, {values.first[values.n - 1 - threadIdx.x]}, ran_over);
-    while (!eraser.done()) eraser.step(window);
-}
-
-// Counts the window again after a byte has overflowed into its neighbour.
-__device__ void count_window_again(const Values& values, const Window& window) {
-    // TODO: clear the window. When all of it is clear, count all values that are in it with count_by_exchange.
-    (void)values, (void)window;
-}
-
-// Counts the values outside the window, after zeros were written there. If the list was too short, goes through all
-// values once more.
-__device__ void count_outside(const Values& values, const Window& window, const List& list, unsigned* histogram) {
-    const unsigned listed = *list.count;
-    if (listed <= list.capacity) {
-        unsigned next = threadIdx.x < listed ? list.values[threadIdx.x] : 0;
-        for (unsigned i = threadIdx.x; i < listed; i += BLOCK) {
-            const unsigned value = next;
-            if (i + BLOCK < listed) next = list.values[i + BLOCK];  // on its way while this one is counted
-            count_by_exchange(histogram, value);
-        }
-    } else {
-        for (std::size_t i = threadIdx.x; i < values.n; i += BLOCK)
-            if (!window.holds(values.first[i])) count_by_exchange(histogram, values.first[i]);
-    }
+    __syncthreads();
+    return make_uint2(sum_x / samples, sum_y / samples);
 }
 
 // Returns the beginning of a window of `size` whose middle is at `centre`, so that no part of it is beyond `all`.
@@ -221,99 +107,46 @@ __device__ unsigned place_around(unsigned centre, unsigned size, unsigned all) {
     return min(first, all - size);
 }
 
-// Returns the first bin of a window that is centred on the mean of the first values.
-__device__ unsigned find_first_bin(const Values& values, unsigned column_bits, unsigned rows, Extent extent) {
-    __shared__ unsigned sum_x, sum_y;
-    const unsigned columns = 1u << column_bits, samples = values.n < BLOCK ? static_cast<unsigned>(values.n) : BLOCK;
-    if (threadIdx.x == 0) sum_x = sum_y = 0;
-    __syncthreads();
-    if (threadIdx.x < samples) {
-        const unsigned bin = values.first[threadIdx.x];
-        atomicAdd(&sum_x, bin & (columns - 1));
-        atomicAdd(&sum_y, bin >> column_bits);
-    }
-    __syncthreads();
-    if (samples == 0) return 0;
-    const unsigned x = place_around(sum_x / samples, extent.width, columns) / 16 * 16;
-    return (place_around(sum_y / samples, extent.height, rows) << column_bits) + x;
+__device__ void place_window(Region& region, uint2 centre, unsigned window_bytes) {
+    region.width = min(region.columns(), usual_width);
+    region.height = min(region.rows, window_bytes / region.width);
+    region.first_column = place_around(centre.x, region.width, region.columns()) / 16 * 16;
+    region.first_row = place_around(centre.y, region.height, region.rows);
 }
 
+// The window's size is known at run time, so its memory comes with the launch. The 1 tells the compiler that one block
+// per multiprocessor is enough, so that each thread can have more registers.
 __global__ void __launch_bounds__(BLOCK, 1)
-    large_histogram_kernel(const unsigned* all_values, unsigned char* all_bins, std::size_t n, unsigned column_bits,
-                           unsigned rows, Extent extent, unsigned* lists, unsigned list_capacity) {
-    extern __shared__ uint4 window_memory[];
-    __shared__ unsigned listed, ran_over;
-    const Values values(all_values + blockIdx.x * n, n);
-    const unsigned bins = rows << column_bits;
-    auto* histogram = reinterpret_cast<uint4*>(all_bins + std::size_t{blockIdx.x} * bins);
-    uint4 now[AHEAD];
-    if (values.vectors > 0) values.load(now, threadIdx.x);  // being loaded while the window is placed and cleared
-    if (threadIdx.x == 0) listed = ran_over = 0;
-    const Window window{reinterpret_cast<unsigned*>(window_memory), find_first_bin(values, column_bits, rows, extent),
-                        column_bits, extent};
-    const List list{lists + std::size_t{blockIdx.x} * list_capacity, list_capacity, &listed};
-    window.clear();
+    large_histogram_kernel(const unsigned* values, unsigned char* all_bins, std::size_t n, unsigned columns,
+                           unsigned rows, unsigned window_bytes) {
+    extern __shared__ uint4 window[];
+    Region region{};
+    region.histogram = reinterpret_cast<unsigned*>(all_bins + std::size_t{blockIdx.x} * rows * columns);
+    region.window = reinterpret_cast<unsigned*>(window);
+    region.column_bits = __ffs(static_cast<int>(columns)) - 1;
+    region.rows = rows;
+    values += blockIdx.x * n;
+    place_window(region, find_centre(values, n, region), window_bytes);
+    region.clear();
     __syncthreads();
-
-    Eraser eraser(histogram, bins);
-    count_all(now, values, window, list, eraser, &ran_over);
+    count_all(region, values, n);
     __syncthreads();
-    if (ran_over) {
-        count_window_again(values, window);
-        __syncthreads();
-    }
-    window.store(histogram);  // while these stores are on their way, the others wait for their answers
-    count_outside(values, window, list, reinterpret_cast<unsigned*>(histogram));
+    region.store_window();
 }
 
-std::size_t list_capacity(std::size_t n) { return n < most_listed ? n : most_listed; }
+unsigned window_bytes;  // of shared memory, per block
 
-std::size_t large_histogram_scratch_bytes(unsigned histograms, std::size_t n, unsigned /*columns*/, unsigned /*rows*/) {
-    return histograms * list_capacity(n) * sizeof(unsigned);
-}
-
-// Returns the bytes that a block can have for its window on this device. Prints a message, once, if they are too few.
-unsigned find_window_bytes() {
-    int device, limit;
-    cudaFuncAttributes kernel;
-    CUDA_CHECK(cudaGetDevice(&device));
-    CUDA_CHECK(cudaDeviceGetAttribute(&limit, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
-    CUDA_CHECK(cudaFuncGetAttributes(&kernel, large_histogram_kernel));
-    const unsigned wanted = WINDOW_KB * 1024;
-    const unsigned most = static_cast<unsigned>(limit - static_cast<int>(kernel.sharedSizeBytes)) - spare_bytes;
-    static bool said = false;
-    if (wanted > most && !said) {
-        std::fprintf(stderr, "This device has %u bytes of shared memory for the window, not %u: it gets smaller.\n",
-                     most, wanted);
-        said = true;
-    }
-    return wanted < most ? wanted : most;
-}
-
-// Returns a window of at most this many bytes, 1.5 times as wide as high if the histogram allows it. Whole groups
-// of 16.
-Extent choose_extent(unsigned bytes, unsigned columns, unsigned rows) {
-    unsigned width = 16;
-    while (2 * (width + 16) * (width + 16) <= 3 * bytes) width += 16;
-    if (width > columns) width = columns;
-    unsigned height = bytes / width;
-    if (height > rows) {
-        height = rows;
-        width = bytes / rows / 16 * 16 < columns ? bytes / rows / 16 * 16 : columns;
-    }
-    return {width, height};
+// Finds out how large a window can be on this device, and allows the kernel to use as much.
+void large_histogram_prepare(unsigned /*histograms*/, std::size_t /*n*/, unsigned /*columns*/, unsigned /*rows*/) {
+    // TODO: how many bytes of shared memory can a block have, if the kernel asks for them
+    // (cudaDevAttrMaxSharedMemoryPerBlockOptin)? Subtract those that the kernel has already
+    // (cudaFuncGetAttributes: sharedSizeBytes). Set window_bytes to the rest, but to WINDOW_KB * 1024 at most, and
+    // say it if it is less. Then allow the kernel to use them: cudaFuncSetAttribute.
 }
 
 void large_histogram(const unsigned* values, unsigned char* bins, unsigned histograms, std::size_t n, unsigned columns,
-                     unsigned rows, void* scratch) {
-    unsigned column_bits = 0;
-    while (1u << column_bits < columns) ++column_bits;
-    const Extent extent = choose_extent(find_window_bytes(), columns, rows);
-    const unsigned shared_bytes = extent.width * extent.height + spare_bytes;
-    CUDA_CHECK(cudaFuncSetAttribute(large_histogram_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                    static_cast<int>(shared_bytes)));
-    large_histogram_kernel<<<histograms, BLOCK, shared_bytes>>>(values, bins, n, column_bits, rows, extent,
-                                                                static_cast<unsigned*>(scratch),
-                                                                static_cast<unsigned>(list_capacity(n)));
+                     unsigned rows, void* /*scratch*/) {
+    // TODO: launch a block for each histogram, with window_bytes of dynamic shared memory.
+    (void)values, (void)bins, (void)histograms, (void)n, (void)columns, (void)rows;
     CUDA_CHECK(cudaGetLastError());
 }

@@ -72,6 +72,8 @@ const std::map<std::string_view, std::string_view>& questions() {
          "What is blocks times threads per block in each direction, and how large is the picture?"},
         {"blocks_overlap", "Where does the second block begin, and where does the first one end?"},
         {"rows_left_out", "How many threads does a block have in y, and which rows do they work on?"},
+        {"strip_cut_off", "How many rows of the image do ROWS rows of the output need?"},
+        {"ring_overwritten", "Which row has the place in the ring at the moment when you request the next one?"},
         {"thread_rows_overlap", "Which rows does the second row of threads work on, and which the first?"},
         {"component_lost", "How many elements does one vector hold, and which of them are used?"},
         {"component_forgotten", "How many elements does one vector hold, and which of them are used?"},

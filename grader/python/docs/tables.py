@@ -172,7 +172,14 @@ def make_results(sources: Sources, lab: str) -> list[str]:
             "Limited by",
         ]
         lines += [describe_machine(results, lab, iterations), "", *make_table(names, rows), ""]
+        lines += name_unmeasured(results, lab, manifest)
     return lines[:-1] if lines else ["Not measured yet."]
+
+
+def name_unmeasured(results: Results, lab: str, manifest: dict[str, Any]) -> list[str]:
+    """Make a sentence that names the stages without a measurement on this GPU, if there are any."""
+    stages = [f"`{stage['id']}`" for stage in manifest["stages"] if f"{lab}/{stage['id']}" not in results.stages]
+    return [f"Not measured yet on {results.gpu}: {', '.join(stages)}.", ""] if stages else []
 
 
 def measured_on(sources: Sources, lab: str) -> list[Results]:

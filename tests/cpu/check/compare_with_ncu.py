@@ -36,7 +36,7 @@ STAGES = [
     ("smoothing_filter", "01_naive", "own_weights"),
     ("smoothing_filter", "02_constant_filter", "own_weights"),
     ("smoothing_filter", "04_tile_parallel", "own_weights"),
-    ("smoothing_filter", "05_register_window", "own_weights"),
+    ("smoothing_filter", "07_rows_ahead", "own_weights"),
     ("image_histogram", "01_global_atomics", "odd_blocks"),
     ("image_histogram", "03_shared_bins", "odd_blocks"),
     ("image_histogram", "05_private_bins", "odd_blocks"),

@@ -91,7 +91,7 @@ LOOPS = (
 WHY = {
     "vector_add/03_vector_loads": {"": FIRST_BLOCKS},
     "smoothing_filter/04_tile_parallel": {"": TURNS},
-    "smoothing_filter/05_register_window": {"": TURNS},
+    "smoothing_filter/07_rows_ahead": {"": TURNS},
     "image_histogram/01_global_atomics": {"atomic_sectors": CONTENTION},
     "heat_dissipation/04_fused_reduction": {"atomic_sectors": AGAIN},
     "large_histogram/03_four_reads": {"": LOOPS},

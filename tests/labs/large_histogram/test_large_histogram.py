@@ -1,4 +1,4 @@
-"""Cases that no dataset reaches on the CPU backend: stage 06 counts a window again, and other sizes."""
+"""Cases that no dataset reaches on the CPU backend: stage 07 counts a window again, and other sizes."""
 
 from __future__ import annotations
 
@@ -23,26 +23,27 @@ def passes_with(stage: str, old: str, new: str, folder: Path) -> None:
 
 def test_a_window_that_overflowed_is_counted_again(tmp_path: Path) -> None:
     """Threads of a block run one after the other here, so none reads a 255. So the test sets the flag much earlier."""
-    passes_with("06_beyond", "& 255) == 255)", "& 255) >= keep_below)", tmp_path)
+    passes_with("07_add_first", "& 255) == 255)", "& 255) >= keep_below)", tmp_path)
 
 
 def test_without_the_flag_an_overflowed_window_is_wrong(tmp_path: Path) -> None:
     """If the flag is set, only the second count gives the window's counts; without it, they are lost."""
-    source = (SOLUTIONS / "06_beyond.cu").read_text()
-    changed = tmp_path / "06_beyond.cu"
+    source = (SOLUTIONS / "07_add_first.cu").read_text()
+    changed = tmp_path / "07_add_first.cu"
     text = source.replace("& 255) == 255)", "& 255) >= keep_below)")
     changed.write_text(text.replace("if (window.holds(bin)) count_by_exchange", "if (false) count_by_exchange"))
-    judged = check("large_histogram", "06_beyond", changed, tmp_path, "--dataset", "one_value")
+    judged = check("large_histogram", "07_add_first", changed, tmp_path, "--dataset", "one_value")
     assert judged.status == 1, judged.printed
 
 
-@pytest.mark.parametrize("kilobytes", [16, 62])
-def test_smaller_windows_are_right(kilobytes: int, tmp_path: Path) -> None:
-    passes_with("06_beyond", "#define WINDOW_KB 216", f"#define WINDOW_KB {kilobytes}", tmp_path)
+@pytest.mark.parametrize(("stage", "kilobytes"), [("06_beyond", 16), ("07_add_first", 16), ("07_add_first", 62)])
+def test_smaller_windows_are_right(stage: str, kilobytes: int, tmp_path: Path) -> None:
+    passes_with(stage, "#define WINDOW_KB 216", f"#define WINDOW_KB {kilobytes}", tmp_path)
 
 
-def test_a_window_larger_than_the_device_has_shrinks(tmp_path: Path) -> None:
-    passes_with("06_beyond", "#define WINDOW_KB 216", "#define WINDOW_KB 512", tmp_path)
+@pytest.mark.parametrize("stage", ["06_beyond", "07_add_first"])
+def test_a_window_larger_than_the_device_has_shrinks(stage: str, tmp_path: Path) -> None:
+    passes_with(stage, "#define WINDOW_KB 216", "#define WINDOW_KB 512", tmp_path)
 
 
 @pytest.mark.parametrize(

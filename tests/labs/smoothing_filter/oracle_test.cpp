@@ -280,6 +280,16 @@ INSTANTIATE_TEST_SUITE_P(
                     return y % 16 ? std::bit_cast<float>(poison) : right(p, x, y);
                 },
                 "rows_left_out", "Of every 16 rows only the first is written"},
+        Mistake{"StripCutOff",
+                [](const Problem& p, std::int64_t x, std::int64_t y) {
+                    return y % 8 < 4 ? right(p, x, y) : std::bit_cast<float>(poison);
+                },
+                "strip_cut_off", "Of every 8 rows only the first 4 are written"},
+        Mistake{"RingOverwritten", reads([](auto x, auto y, auto r, auto c, auto pitch) {
+                    const auto top = y / 12 * 12, row = y % 12 + r, last = std::min<std::int64_t>(12, 41 - top) + 3;
+                    return (top + (row + 2 < 16 ? std::min(row + 2, last) : row)) * pitch + x + c;
+                }),
+                "ring_overwritten", "2 steps too early: in place of row r, row r + 2 is added, in strips of 12 rows"},
         Mistake{"RimOfOut",
                 [](const Problem& p, std::int64_t x, std::int64_t y) {
                     const std::int64_t i = y * 53 + x;

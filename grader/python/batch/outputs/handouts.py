@@ -40,6 +40,8 @@ TOPICS = (
         " transposed comma_index transposed_index block_thread_swapped sizes_exchanged other_index",
         (r"blockIdx", r"threadIdx"),
     ),
+    ("strip_cut_off", (r"`ROWS` \+ 4 rows",)),
+    ("ring_overwritten", (r"\bring\b",)),
     ("wrong_pitch padding_counted", (r"\bpitch|\bpadd",)),
     ("stride_too_long steps_too_far counted_too_often", (r"gridDim|stride",)),
     (
