@@ -420,7 +420,7 @@ class Mistaken {
     const double* c_;
 };
 
-constexpr auto first_tiled_stage = "05";
+constexpr auto first_tiled_stage = "07";
 constexpr std::size_t most_later = 300;             // iterations beyond the last one that are tried
 constexpr std::size_t most_explained = 30'000'000;  // cells times iterations; all mistakes then take a few seconds
 
@@ -458,7 +458,7 @@ class Suspicions {
         suspect_formula();
         suspect_too_large_maximum();
         if (!stage.empty() && stage < first_tiled_stage) return;
-        for (const std::size_t tile : {64, 32, 16}) suspect_tile_edges(tile);
+        for (const std::size_t tile : {64, 60, 32, 28, 16}) suspect_tile_edges(tile);  // 60 x 28: stage 07's own cells
     }
 
     void suspect(Mistake mistake, Predict predict) {
