@@ -317,6 +317,10 @@ TEST(HeatOracle, ExplainsMistakesInTheFormula) {
     EXPECT_EQ(with_conductivity([](auto c, auto i, auto j) { return c[j * 20 + i]; }), "transposed_index");
     EXPECT_EQ(with_conductivity([](auto c, auto i, auto j) { return c[std::min<std::size_t>(i * 32 + j, 599)]; }),
               "padded_index");
+    EXPECT_EQ(with_conductivity([](auto c, auto i, auto j) { return c[(i ? i - 1 : 0) * 30 + j]; }),
+              "conductivity_of_another_row");
+    EXPECT_EQ(with_conductivity([](auto c, auto i, auto j) { return c[std::min<std::size_t>(i + 1, 19) * 30 + j]; }),
+              "conductivity_of_another_row");
 }
 
 TEST(HeatOracle, ExplainsAWrongNumberOfIterations) {
