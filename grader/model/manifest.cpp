@@ -539,11 +539,15 @@ bool Dataset::applies_to(const Stage& stage) const {
     return stages.empty() || std::ranges::count(stages, stage.id) > 0;
 }
 
+bool is_same_stage(std::string_view one, std::string_view other) {
+    return one == other || (is_stage_id(one) && is_stage_id(other) && stage_slug(one) == stage_slug(other));
+}
+
 const Stage& Lab::stage(std::string_view wanted) const {
     const bool is_number = !wanted.empty() && wanted.size() <= 4 && std::ranges::all_of(wanted, is_digit);
     std::vector<std::string> ids, words;
     for (const auto& stage : stages) {
-        if (wanted == stage.id || wanted == stage_slug(stage.id)) return stage;
+        if (is_same_stage(wanted, stage.id) || wanted == stage_slug(stage.id)) return stage;
         if (is_number && std::stoi(std::string(wanted)) == stage_number(stage.id)) return stage;
         ids.push_back(stage.id);
         words.insert(words.end(), {stage.id, std::string(stage_slug(stage.id))});

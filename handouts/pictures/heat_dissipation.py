@@ -72,13 +72,40 @@ def draw_reduction() -> Drawing:
     return picture
 
 
+def draw_column_walk() -> Drawing:
+    """A thread walks down a column: three rows are in registers, the next ones are being loaded."""
+    picture = Drawing(760, 300, "A thread walks down a column and loads each row once")
+    picture.text(20, 28, "a thread's column, and its neighbours left and right", "b")
+    left, top, size, rows = 60, 44, 30, 8
+    kinds = {0: "N", 1: "B", 2: "A", 3: "C", 4: "D", 5: "D"}
+    picture.cells(left, top, (rows, 3), size, lambda row, column: kinds.get(row, "W"))
+    words = {1: "above", 2: "here", 3: "below"}
+    for row, word in words.items():
+        picture.text(left + 1.5 * size, top + (row + 0.5) * size + 4, word, "m s")
+    picture.line(left - 22, top + 2.5 * size, left - 22, top + rows * size, arrow=True)
+
+    def entry(row: int, text: str) -> None:
+        y = top + (row + 0.5) * size
+        picture.line(left + 3 * size + 6, y, left + 3 * size + 40, y)
+        picture.text(left + 3 * size + 50, y + 4, text)
+
+    entry(0, "done: no longer needed")
+    entry(1, "above: the centre and the sum of left and right, in registers")
+    entry(2, "here: its new value can be computed, and its change")
+    entry(3, "below: in registers, too; in the next step, it is here")
+    entry(4, "requested, still on the way")
+    entry(5, "requested, still on the way")
+    picture.text(20, 292, "per step: one row of three values is loaded, instead of three rows", "q s")
+    return picture
+
+
 def draw_blocking() -> Drawing:
-    """A tile's surroundings over three iterations."""
-    tile, steps, size = 6, 3, 15
+    """A tile's surroundings over two iterations."""
+    tile, steps, size = 8, 2, 16
     across = tile + 2 * steps
-    picture = Drawing(760, 290, "Of the cells that were loaded, one ring less is right after every iteration")
+    picture = Drawing(760, 310, "Of the cells that were loaded, one ring less is right after every iteration")
     for step in range(steps + 1):
-        left = 20 + step * 185
+        left = 20 + step * 245
 
         def kind(row: int, column: int, step: int = step) -> str:
             ring = min(row, column, across - 1 - row, across - 1 - column)
@@ -88,14 +115,14 @@ def draw_blocking() -> Drawing:
 
         picture.text(left, 28, "loaded" if step == 0 else f"iteration {step}", "b")
         picture.cells(left, 44, (across, across), size, kind)
-    picture.rect(20, 240, 18, 18, "C", 3)
-    picture.text(46, 254, "own cells: written in the end")
-    picture.rect(270, 240, 18, 18, "A", 3)
-    picture.text(296, 254, "right, needed by the next iteration")
-    picture.rect(555, 240, 18, 18, "X", 3)
-    picture.text(581, 254, "a neighbour was missing")
+    picture.rect(20, 252, 18, 18, "C", 3)
+    picture.text(46, 266, "own cells: written in the end")
+    picture.rect(270, 252, 18, 18, "A", 3)
+    picture.text(296, 266, "right, needed by the next iteration")
+    picture.rect(555, 252, 18, 18, "X", 3)
+    picture.text(581, 266, "a neighbour was missing")
     picture.text(
-        20, 278, "here 6 x 6 cells and 3 iterations; the blue cells belong to others, which compute them as well", "q s"
+        20, 296, "here 8 x 8 cells and 2 iterations; the blue cells belong to others, which compute them as well", "q s"
     )
     return picture
 
@@ -135,6 +162,7 @@ def show_launches(title: str, stages: list[str], notes: list[str]) -> Drawing:
     """The launches and copies of an iteration, in two stages; not to scale."""
     ends: list[Part] = [("C", "rows", 76), ("", "", 10), ("C", "column", 56), ("", "", 10), ("D", "copy 8 bytes", 92)]
     merged: Part = ("A", "update and mirror", 150)
+    waits: list[Part] = [("D", "copy 8 bytes", 92), ("", "", 40)]
     rows: dict[str, list[Part]] = {
         "stage 01": [("A", "update", 110), ("", "", 10), ("B", "mirror", 56), ("", "", 10), *ends],
         "stage 02": [merged, ("", "", 10), *ends],
@@ -143,7 +171,9 @@ def show_launches(title: str, stages: list[str], notes: list[str]) -> Drawing:
             *(("C", "combine", 66), ("", "", 10), ("D", "copy 8 bytes", 92), ("", "", 40)),
             *(("A", "the next iteration", 120), ("", "", 10)),
         ],
-        "stage 04": [("A", "update, mirror, change", 142), ("", "", 10)] * 3 + [("D", "after 64: copy", 100)],
+        "stage 04": [("A", "update, mirror, change", 142), ("", "", 10), *waits, ("A", "the next iteration", 142)],
+        "stage 05": [("A", "update", 100), ("", "", 10), *waits, ("A", "update", 100), ("", "", 10), *waits],
+        "stage 06": [("A", "update", 100), ("", "", 10)] * 4 + [("D", "after 64: copy", 100)],
     }
     return draw_timeline(title, "what runs on the GPU", [(stage, rows[stage]) for stage in stages], notes)
 
@@ -164,12 +194,20 @@ def draw_shared_change() -> Drawing:
 
 
 def draw_fused_change() -> Drawing:
-    """Above, stage 03: the host waits in each iteration. Below, stage 04: kernel after kernel, and a copy after 64."""
+    """Above, stage 03: the fields are read again to find the change. Below, stage 04: one kernel, and the copy."""
     notes = [
-        "A kernel of stage 04 first reads the largest change of the kernel before it. If that was the last iteration,",
+        "In stage 04, the change is reduced where it is computed. Between two iterations, the GPU waits for the host."
+    ]
+    return show_launches("One kernel for each iteration", ["stage 03", "stage 04"], notes)
+
+
+def draw_batched_checks() -> Drawing:
+    """Above, stage 05: the host waits in each iteration. Below, stage 06: kernel after kernel, and a copy after 64."""
+    notes = [
+        "A kernel of stage 06 first reads the largest change of the kernel before it. If that was the last iteration,",
         "it does nothing.",
     ]
-    return show_launches("One kernel for each iteration, and no waiting for the host", ["stage 03", "stage 04"], notes)
+    return show_launches("No waiting for the host", ["stage 05", "stage 06"], notes)
 
 
 run(
@@ -181,5 +219,7 @@ run(
         "heat_dissipation_merged_mirror": draw_merged_mirror,
         "heat_dissipation_shared_change": draw_shared_change,
         "heat_dissipation_fused_change": draw_fused_change,
+        "heat_dissipation_column_walk": draw_column_walk,
+        "heat_dissipation_batched_checks": draw_batched_checks,
     }
 )

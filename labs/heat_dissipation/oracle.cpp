@@ -256,7 +256,7 @@ double find_threshold(const Dataset& dataset, const Problem& problem, std::size_
 
 /// The rules by which a wrong program iterates.
 struct Rules {
-    enum class Conductivity { right, inverted, ignored, first_row, transposed, padded };
+    enum class Conductivity { right, inverted, ignored, first_row, transposed, padded, row_above, row_below };
     enum class Mirror {
         right,
         never,
@@ -365,6 +365,10 @@ class Mistaken {
                 return c_[j];
             case Rules::Conductivity::transposed:
                 return c_[std::min(j * fields.sizes.rows + i, cells - 1)];
+            case Rules::Conductivity::row_above:
+                return c_[(i ? i - 1 : 0) * columns + j];
+            case Rules::Conductivity::row_below:
+                return c_[std::min(i + 1, fields.sizes.rows - 1) * columns + j];
             case Rules::Conductivity::padded:
                 return c_[std::min(i * fields.pitch + j, cells - 1)];
             default:
@@ -420,7 +424,7 @@ class Mistaken {
     const double* c_;
 };
 
-constexpr auto first_tiled_stage = "05";
+constexpr auto first_tiled_stage = "07";
 constexpr std::size_t most_later = 300;             // iterations beyond the last one that are tried
 constexpr std::size_t most_explained = 30'000'000;  // cells times iterations; all mistakes then take a few seconds
 
@@ -458,7 +462,7 @@ class Suspicions {
         suspect_formula();
         suspect_too_large_maximum();
         if (!stage.empty() && stage < first_tiled_stage) return;
-        for (const std::size_t tile : {64, 32, 16}) suspect_tile_edges(tile);
+        for (const std::size_t tile : {64, 60, 32, 28, 16}) suspect_tile_edges(tile);  // 60 x 28: stage 07's own cells
     }
 
     void suspect(Mistake mistake, Predict predict) {
@@ -665,6 +669,9 @@ class Suspicions {
     }
 
     void suspect_rules() {
+        constexpr auto in_registers =
+            "The index of the row is wrong. If rows wait in registers, each has to keep the conductivity that was "
+            "loaded with it.";
         using Mirror = Rules::Mirror;
         using Conductivity = Rules::Conductivity;
         const auto mirror = [](const std::string& what) {
@@ -736,7 +743,11 @@ class Suspicions {
             {{"transposed_index",
               "Cell (i, j) has the conductivity at index j * rows + i: rows and columns are exchanged.",
               "Fields lie row after row: cell (i, j) has conductivity[i * columns + j]."},
-             {.conducts = Conductivity::transposed}}};
+             {.conducts = Conductivity::transposed}},
+            {{"conductivity_of_another_row", "Every cell has the conductivity of the cell above it.", in_registers},
+             {.conducts = Conductivity::row_above}},
+            {{"conductivity_of_another_row", "Every cell has the conductivity of the cell below it.", in_registers},
+             {.conducts = Conductivity::row_below}}};
         for (const auto& [mistake, rules] : mistakes) suspect(mistake, rules);
         for (const std::size_t block : {1024, 512, 256, 128, 100, 64, 32})
             for (const std::size_t covered : {block, sizes_.rows / block * block})

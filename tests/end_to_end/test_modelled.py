@@ -142,8 +142,8 @@ def test_inspect_shows_the_modelled_share_of_each_line(tmp_path: Path) -> None:
 
 
 def test_the_dataset_with_the_fewest_elements_is_modelled_for_any_number_of_iterations(tmp_path: Path) -> None:
-    source = ROOT / "solutions/heat_dissipation/04_fused_reduction.cu"
-    _, inspection = inspect(tmp_path, source, stage=("heat_dissipation", "04"))
+    source = ROOT / "solutions/heat_dissipation/06_batched_checks.cu"
+    _, inspection = inspect(tmp_path, source, stage=("heat_dissipation", "06"))
     assert inspection["modelled"]["dataset"] == "timed_4096"
 
 

@@ -127,6 +127,18 @@ TEST(Manifest, StageIsFoundByNumberSlugAndId) {
     EXPECT_EQ(lab.dataset("secret").points, 3);
 }
 
+TEST(Manifest, StageIsFoundByTheIdThatItHadBeforeTheLabGotAnotherStage) {
+    Project project;
+    project.write();
+    const Lab lab = load_lab(project.root, "scale");
+    EXPECT_EQ(lab.stage("01_strided").id, "02_strided");
+    for (const auto* wanted : {"01_stride", "1_strided", "_strided", "ab_strided", "01strided"})
+        EXPECT_THROW(lab.stage(wanted), UsageError) << wanted;
+    EXPECT_TRUE(is_same_stage("05_warp", "08_warp"));
+    EXPECT_FALSE(is_same_stage("05_warp", "05_block"));
+    EXPECT_FALSE(is_same_stage("", "05_block"));
+}
+
 template <class Call>
 std::string usage_error(Call&& call) {
     try {

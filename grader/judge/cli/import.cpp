@@ -87,7 +87,8 @@ Report read_report(const fs::path& file) {
 ImportSummary import_report(const Report& report, const Lab& lab, const fs::path& file, const fs::path& work) {
     require_plausible(report, lab, file);
     ImportSummary summary;
-    for (const StageReport& stage : report.stages) {
+    for (StageReport stage : report.stages) {
+        stage.stage = lab.stage(stage.stage).id;  // it may have had another number
         const Imported outcome = record_imported(work, report, stage, file.filename().string());
         summary.added += outcome == Imported::added;
         summary.foreign += outcome == Imported::not_yours;

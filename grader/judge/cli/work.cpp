@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <fstream>
+#include <map>
 #include <optional>
 
 #include "grader/common/hash.h"
@@ -53,6 +55,24 @@ void add_makefile(const Lab& lab, const Folders& folders) {
     std::ofstream(file) << "include ../../Makefile\n";
 }
 
+/// Rename files of stages that had another number in an earlier version of the lab, and say so.
+void rename_renumbered(const Lab& lab, const fs::path& folder, std::string_view ending) {
+    std::error_code error;
+    std::map<fs::path, fs::path> renamed;
+    for (const auto& entry : fs::directory_iterator(folder, error)) {
+        const std::string id = entry.path().stem().string();
+        const auto is_older = [&](const Stage& stage) { return stage.id != id && is_same_stage(stage.id, id); };
+        const auto stage = std::ranges::find_if(lab.stages, is_older);
+        if (stage == lab.stages.end() || entry.path().extension() != ending) continue;
+        const fs::path to = folder / (stage->id + std::string(ending));
+        if (!fs::exists(fs::symlink_status(to, error))) renamed[to] = entry.path();
+    }
+    for (const auto& [to, from] : renamed) {
+        fs::rename(from, to, error);
+        if (!error) fmt::print("Renamed {} to {}: the stage has another number now.\n", from.string(), to.string());
+    }
+}
+
 }  // namespace
 
 std::vector<fs::path> start_lab(const Lab& lab, const Folders& folders) {
@@ -62,6 +82,8 @@ std::vector<fs::path> start_lab(const Lab& lab, const Folders& folders) {
     if (error)
         throw UsageError(fmt::format("The folder {} cannot be made ({}). Choose a writable one with WORK=…",
                                      (folders.work / lab.name).string(), error.message()));
+    rename_renumbered(lab, folders.work / lab.name, ".cu");
+    rename_renumbered(lab, folders.work / lab.name / "reports", ".json");
     for (const Stage& stage : lab.stages) {
         const fs::path from = starter_file(lab, stage, folders), to = work_file(lab, stage, folders);
         if (fs::exists(fs::symlink_status(to)) || !fs::exists(from)) continue;

@@ -155,6 +155,7 @@ const std::map<std::string_view, std::string_view>& questions() {
         {"field_too_late", "What still writes to the field after the last iteration that counts?"},
         {"conductivity_inverted", "What should happen to a cell whose conductivity is 1?"},
         {"conductivity_ignored", "Where does the formula use the conductivity?"},
+        {"conductivity_of_another_row", "Which row of the field and which row of the conductivity meet in this line?"},
         {"diagonal_forgotten", "How many neighbours does a cell have?"},
         {"weights_equal", "Which neighbours are nearer, and which weight does each have?"},
         {"weights_exchanged", "Which neighbours are nearer, and which weight does each have?"},

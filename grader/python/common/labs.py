@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 from grader.python.common.console import UserError, read_json
 
 SPEEDS = ("measured", "modelled", "off")  # where a course's speed points come from
+STAGE_ID = re.compile(r"\d\d_(?P<slug>[a-z][a-z0-9_]*)")
 KIT = "grader/kit.json"  # in a students' kit: its number and the stages that it has
 
 
@@ -66,5 +68,19 @@ def find_stage(lab: str, stages: Sequence[str], typed: str) -> str:
 
 
 def is_called(stage: str, typed: str) -> bool:
-    """Return whether `typed` is the stage's id, number or slug."""
-    return typed in (stage, stage[:2], stage[:2].lstrip("0"), stage[3:])
+    """Return whether `typed` is the stage's id, of today or of an earlier version of the lab, its number or its
+    slug."""
+    return typed in (stage[:2], stage[:2].lstrip("0"), stage[3:]) or is_same_stage(stage, typed)
+
+
+def is_same_stage(one: str, other: str) -> bool:
+    """Return whether two ids mean the same stage. If a lab gets a stage before it, a stage gets another number and
+    keeps its slug, which no other stage of the lab has."""
+    slugs = [found["slug"] if (found := STAGE_ID.fullmatch(stage)) else "" for stage in (one, other)]
+    return one == other or "" != slugs[0] == slugs[1]
+
+
+def todays_id(stages: Sequence[str], stage: str) -> str:
+    """Return today's id of a stage, by its id in a report, a batch or a file of an earlier version of the lab. If the
+    lab has no such stage today, return the id unchanged."""
+    return next((one for one in stages if is_same_stage(one, stage)), stage)

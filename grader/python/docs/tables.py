@@ -148,7 +148,7 @@ def make_stages(sources: Sources, lab: str) -> list[str]:
 
 def make_results(sources: Sources, lab: str) -> list[str]:
     """Make a table that compares the GPUs, if there are several. Then make a sentence and a table for each GPU: a row
-    for each stage and dataset, then the libraries."""
+    for each stage and dataset, then the libraries; below it, name the stages that this GPU has not timed."""
     manifest = sources.manifest(lab)
     iterations = int(manifest.get("benchmark", {}).get("iterations", 1000))
     gpus = measured_on(sources, lab)
@@ -172,14 +172,15 @@ def make_results(sources: Sources, lab: str) -> list[str]:
             "Limited by",
         ]
         lines += [describe_machine(results, lab, iterations), "", *make_table(names, rows), ""]
-        lines += name_unmeasured(results, lab, manifest)
+        lines += name_untimed(results, lab, manifest)
     return lines[:-1] if lines else ["Not measured yet."]
 
 
-def name_unmeasured(results: Results, lab: str, manifest: dict[str, Any]) -> list[str]:
-    """Make a sentence that names the stages without a measurement on this GPU, if there are any."""
-    stages = [f"`{stage['id']}`" for stage in manifest["stages"] if f"{lab}/{stage['id']}" not in results.stages]
-    return [f"Not measured yet on {results.gpu}: {', '.join(stages)}.", ""] if stages else []
+def name_untimed(results: Results, lab: str, manifest: dict[str, Any]) -> list[str]:
+    """Return a line that names the stages without a time on this GPU, and an empty one; nothing if all have one."""
+    ids = (stage["id"] for stage in manifest["stages"])
+    untimed = [f"`{stage}`" for stage in ids if f"{lab}/{stage}" not in results.stages]
+    return [f"Not timed on this GPU yet: {', '.join(untimed)}.", ""] if untimed else []
 
 
 def measured_on(sources: Sources, lab: str) -> list[Results]:

@@ -20,7 +20,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from grader.python.common.console import UserError, explain_os_error, make_parser, read_bytes, run_command, say
-from grader.python.common.labs import choose_labs, read_stages
+from grader.python.common.labs import choose_labs, is_same_stage, read_stages
 from grader.python.journal.records import parse_time, read_records
 
 PROMPTS = {
@@ -138,10 +138,10 @@ def read_note(file: Path, stage: str, number: int) -> Note:
 
 
 def find_notes(folder: Path, stage: str) -> list[tuple[int, Path]]:
-    """Return a stage's notes, sorted by number."""
-    pattern = re.compile(rf"{re.escape(stage)}(?:-(\d{{1,4}}))?\.md")
-    found = [(pattern.fullmatch(file.name), file) for file in folder.glob(f"{stage}*.md") if file.is_file()]
-    return sorted((int(match[1] or 1), file) for match, file in found if match)
+    """Return a stage's notes, sorted by number. The stage may have had another number when a note was begun."""
+    pattern = re.compile(r"(.*?)(?:-(\d{1,4}))?\.md")
+    found = [(pattern.fullmatch(file.name), file) for file in folder.glob(f"??_{stage[3:]}*.md") if file.is_file()]
+    return sorted((int(match[2] or 1), file) for match, file in found if match and is_same_stage(match[1], stage))
 
 
 def create_note(folder: Path, stage: str, title: str, new: bool, now: datetime) -> Path:
@@ -175,7 +175,8 @@ def find_unused(folder: Path, lab: str, stage: str) -> Path | None:
         return None
     number, file = notes[-1]
     note = read_note(file, stage, number)
-    records = [record for record in read_records(folder / "records.jsonl", lab).entries if record.stage == stage]
+    entries = read_records(folder / "records.jsonl", lab).entries
+    records = [record for record in entries if is_same_stage(record.stage, stage)]
     if number > 1:  # older records belong to the first note
         records = [record for record in records if note.begun and record.when >= note.begun]
     return None if note.written or records else file
@@ -185,7 +186,7 @@ def choose_stage(stages: dict[str, str], wanted: str, lab: str) -> str:
     """Return the stage with this id, number or slug, as the judge accepts it. Raises UserError with the choices."""
     for stage in stages:
         number, _, slug = stage.partition("_")
-        if wanted in (stage, slug) or re.fullmatch("0*" + number.lstrip("0"), wanted):
+        if wanted == slug or is_same_stage(stage, wanted) or re.fullmatch("0*" + number.lstrip("0"), wanted):
             return stage
     asked = f"No stage of {lab} is called {wanted!r}." if wanted else "A note is about one stage."
     raise UserError(f"{asked} Type  make note LAB={lab} STAGE=…,  with one of: {', '.join(stages)}")

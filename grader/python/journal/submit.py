@@ -36,7 +36,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from grader.python.common.console import UserError, make_parser, run_command, say, write_atomically
-from grader.python.common.labs import choose_labs, read_kit_number, read_stages
+from grader.python.common.labs import choose_labs, is_same_stage, read_kit_number, read_stages
 from grader.python.common.report import StageReport, read_report
 from grader.python.common.submission_code import make_code
 from grader.python.journal.authors import Author, find_authors
@@ -112,7 +112,7 @@ def collect_report(submission: Submission, folder: Path, stage: str, source: byt
         return "not checked"
     try:
         content = read_regular(file, MOST_REPORT_BYTES)
-        found = next((entry for entry in read_report(file).stages if entry.stage == stage), None)
+        found = next((entry for entry in read_report(file).stages if is_same_stage(entry.stage, stage)), None)
     except (NotPackedError, UserError) as reason:
         message = str(reason) if isinstance(reason, UserError) else f"{file} {reason}"
         submission.warnings.append(f"{message} The report is left out. Make it again: {again}")

@@ -41,7 +41,7 @@ STAGES = [
     ("image_histogram", "03_shared_bins", "odd_blocks"),
     ("image_histogram", "05_private_bins", "odd_blocks"),
     ("heat_dissipation", "02_merged_mirror", "blocks"),
-    ("heat_dissipation", "04_fused_reduction", "blocks"),
+    ("heat_dissipation", "06_batched_checks", "blocks"),
     ("large_histogram", "03_four_reads", "counts"),
     ("large_histogram", "05_centered", "counts"),
     ("saturating_histogram", "04_shared_bins", "whole_steps"),

@@ -93,7 +93,7 @@ WHY = {
     "smoothing_filter/04_tile_parallel": {"": TURNS},
     "smoothing_filter/07_rows_ahead": {"": TURNS},
     "image_histogram/01_global_atomics": {"atomic_sectors": CONTENTION},
-    "heat_dissipation/04_fused_reduction": {"atomic_sectors": AGAIN},
+    "heat_dissipation/06_batched_checks": {"atomic_sectors": AGAIN},
     "large_histogram/03_four_reads": {"": LOOPS},
     "large_histogram/05_centered": {"": LOOPS},
     "saturating_histogram/04_shared_bins": {"shared_load_passes": TIMING},

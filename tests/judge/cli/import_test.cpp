@@ -8,6 +8,7 @@
 #include <fstream>
 
 #include "grader/common/hash.h"
+#include "grader/common/read_file.h"
 #include "grader/common/utf8.h"
 #include "grader/model/manifest.h"
 #include "tests/paths.h"
@@ -61,6 +62,14 @@ TEST_F(Import, PrintsNoRawCharactersOfAReport) {
     EXPECT_EQ(done.added, 1);
     EXPECT_THAT(done.text, testing::HasSubstr("measured on A ?[2J GPU ?"));
     EXPECT_EQ(to_printable(done.text), done.text);
+}
+
+TEST_F(Import, ReportWithAStagesEarlierNumberIsAboutItsFileOfToday) {
+    Report report = make_report();
+    report.stages[0].stage = "77" + lab_.stages[0].id.substr(2);
+    EXPECT_EQ(import_report(report, lab_, "back.json", work_).added, 1);
+    EXPECT_THAT(read_file(work_ / lab_.name / "journal/records.jsonl"),
+                testing::Not(testing::HasSubstr(report.stages[0].stage)));
 }
 
 TEST_F(Import, ReadsOnlyFilesOfTheSizeOfAReport) {

@@ -37,5 +37,26 @@ TEST_F(Work, FolderElsewhereGetsNoMakefile) {
     EXPECT_FALSE(std::filesystem::exists(folders.work / "scale/Makefile"));
 }
 
+TEST_F(Work, FilesFollowAStageThatGotAnotherNumber) {
+    const std::filesystem::path mine = folders.work / "scale";
+    test::write_file(mine / "07_strided.cu", "mine");
+    test::write_file(mine / "reports/07_strided.json", "{}");
+    test::write_file(mine / "07_elsewhere.cu", "other");
+    start_lab(lab, folders);
+    EXPECT_EQ(test::read_file(mine / "02_strided.cu"), "mine");
+    EXPECT_EQ(test::read_file(mine / "reports/02_strided.json"), "{}");
+    EXPECT_FALSE(std::filesystem::exists(mine / "07_strided.cu"));
+    EXPECT_TRUE(std::filesystem::exists(mine / "07_elsewhere.cu"));
+}
+
+TEST_F(Work, NoFileOfAStageIsOverwritten) {
+    const std::filesystem::path mine = folders.work / "scale";
+    test::write_file(mine / "07_strided.cu", "old");
+    test::write_file(mine / "02_strided.cu", "new");
+    start_lab(lab, folders);
+    EXPECT_EQ(test::read_file(mine / "02_strided.cu"), "new");
+    EXPECT_EQ(test::read_file(mine / "07_strided.cu"), "old");
+}
+
 }  // namespace
 }  // namespace warplab

@@ -317,6 +317,10 @@ TEST(HeatOracle, ExplainsMistakesInTheFormula) {
     EXPECT_EQ(with_conductivity([](auto c, auto i, auto j) { return c[j * 20 + i]; }), "transposed_index");
     EXPECT_EQ(with_conductivity([](auto c, auto i, auto j) { return c[std::min<std::size_t>(i * 32 + j, 599)]; }),
               "padded_index");
+    EXPECT_EQ(with_conductivity([](auto c, auto i, auto j) { return c[(i ? i - 1 : 0) * 30 + j]; }),
+              "conductivity_of_another_row");
+    EXPECT_EQ(with_conductivity([](auto c, auto i, auto j) { return c[std::min<std::size_t>(i + 1, 19) * 30 + j]; }),
+              "conductivity_of_another_row");
 }
 
 TEST(HeatOracle, ExplainsAWrongNumberOfIterations) {
@@ -365,7 +369,7 @@ TEST(HeatOracle, ExplainsAReductionThatIgnoresCoolingCells) {
     }
 }
 
-TEST(HeatOracle, OnlyTheStageWithTilesHasTileEdges) {
+TEST(HeatOracle, OnlyTheStagesWithTilesHaveTileEdges) {
     const Problem problem = solve(oracle(), recipe("random", 20, 100, 5), 9);
     const auto spoil = [&](std::initializer_list<std::size_t> columns) {
         std::vector<double> cells(values(problem, field).begin(), values(problem, field).end());
@@ -375,9 +379,9 @@ TEST(HeatOracle, OnlyTheStageWithTilesHasTileEdges) {
     };
     const auto all = spoil({31, 32, 63, 64, 95, 96});
     const double change = values(problem, result)[1];
-    EXPECT_EQ(cause_of(problem, all, 5, change, "05_temporal_blocking"), "tile_edge_wrong");
-    EXPECT_EQ(cause_of(problem, all, 5, change, "04_fused_reduction"), "unexplained");
-    EXPECT_EQ(cause_of(problem, spoil({31, 32}), 5, change, "05_temporal_blocking"), "unexplained");
+    EXPECT_EQ(cause_of(problem, all, 5, change, "07_two_steps_shared"), "tile_edge_wrong");
+    EXPECT_EQ(cause_of(problem, all, 5, change, "06_batched_checks"), "unexplained");
+    EXPECT_EQ(cause_of(problem, spoil({31, 32}), 5, change, "07_two_steps_shared"), "unexplained");
 }
 
 TEST(HeatOracle, DoesNotExplainScatteredErrors) {

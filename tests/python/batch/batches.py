@@ -119,6 +119,14 @@ class Course:
         self.set_version("0.1 (one)")
         (self.build / "log").touch()
 
+    def insert_stage(self) -> None:
+        """Give the lab another stage before the second one, which then has another number."""
+        ids = (STAGES[0], "02_between", "03_second")
+        stages = [{"id": stage, "points": {"correctness": 6, "hygiene": 2, "speed": 2}} for stage in ids]
+        (self.root / "labs" / LAB / "lab.json").write_text(json.dumps({"points": 30, "stages": stages}))
+        made = [samples.stage(stage, stage, score=samples.score(speed=0, speed_pending=True)) for stage in ids]
+        (self.build / "report.json").write_text(json.dumps(samples.report(lab=LAB, backend="cpu", stages=made)))
+
     def set_version(self, version: str) -> None:
         (self.build / "version").write_text(version)
 

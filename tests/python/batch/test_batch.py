@@ -725,6 +725,31 @@ def test_a_batch_takes_stages_that_are_released_later(course: Course) -> None:
     assert "More stages" not in course.grade().stdout
 
 
+def test_a_batch_goes_on_if_a_stage_gets_another_number(course: Course) -> None:
+    """The names of hand-ins' files, the batch's last stage and the points are those of before."""
+    course.hand_in("al1", "fine", "fine")
+    course.grade("--upto", "02_second")
+    course.insert_stage()
+    assert "lab has 16 points" in course.verb("without", "--kind", "speed").stdout
+    course.verb("without", "--undo")
+    assert course.grade("--upto", "02_second").returncode == 0
+    assert course.statuses() == {"al1": "graded"}
+    result = course.verb("regrade", "--all")
+    assert (result.returncode, course.statuses()) == (0, {"al1": "missing_stages"})
+    with (course.out / "gradebook.csv").open(encoding="utf-8-sig") as file:
+        (line,) = csv.DictReader(file)
+    assert (line["points"], line["01_first"], line["03_second"]) == ("12", "6", "6")
+    assert "02_second.cu was used as 03_second.cu." in (course.out / "feedback/al1/feedback.txt").read_text()
+
+
+def test_a_regraded_batch_knows_its_last_stage_by_the_earlier_number(course: Course) -> None:
+    course.hand_in("al1", "fine", "fine")
+    course.grade("--upto", "02_second")
+    course.insert_stage()
+    result = course.verb("regrade", "--all")
+    assert (result.returncode, course.statuses()) == (0, {"al1": "missing_stages"})
+
+
 def test_a_hand_in_that_is_gone_keeps_its_points_when_stages_are_added(course: Course) -> None:
     course.hand_in("al1", "fine", "fine")
     gone = course.hand_in("al2", "fine", "fine")

@@ -149,6 +149,19 @@ def test_stages_that_the_students_kit_does_not_have_are_not_graded(course: Cours
     assert course.statuses()["al1"] == "graded"
 
 
+def test_stages_that_the_lab_got_since_the_kit_are_not_graded_by_mistake(course: Course) -> None:
+    """The kit's stages are known although they have other numbers today."""
+    for student in ("al1", "at2", "za5"):
+        (course.handed_in / f"{student}.zip").write_bytes(pack_from_kit(student, 4, *STAGES))
+    course.insert_stage()
+    result = course.grade()
+    assert (
+        "3 of 3 hand-ins come from kit 4, which has 2 stages of lab, but 3 stages would be graded. Nothing was graded. "
+        "To grade the stages that students have: use the version of Warplab that made the kit, which lacks 02_between. "
+        "To grade all of them: UPTO=03."
+    ) in result.stderr
+
+
 def test_stages_that_only_some_kits_lack_are_reported(course: Course) -> None:
     (course.handed_in / "al1.zip").write_bytes(pack_from_kit("fine", 4, STAGES[0]))
     for student in ("at2", "gh3"):

@@ -48,9 +48,7 @@ def figures(name: str) -> dict[str, float]:
         factors += [max(one / two, two / one) for one, two in times.values()]
         for slow, fast in combinations(sorted(times), 2):
             measured, ratio = (times[slow][i] / times[fast][i] for i in (0, 1))
-            before = times.get(
-                max((stage for stage in times if stage < fast), default=0)
-            )  # stages in between: not timed
+            before = times.get(max((stage for stage in times if stage < fast), default=0))  # a new stage has no time
             previous = [before[i] / times[fast][i] for i in (0, 1)] if before else [None, None]
             spread = min(most, least * max(ratio, 1 / ratio))
             held.append(ratio / spread <= measured <= ratio * spread)

@@ -141,6 +141,15 @@ def test_results_are_written_and_shown(course: Path) -> None:
     assert run_module(TABLES, "--check", cwd=course).returncode == 0
 
 
+def test_a_stage_without_a_result_is_named(course: Path) -> None:
+    content = report()
+    content["stages"] = content["stages"][1:]
+    measure(course, content)
+    run_module(TABLES, cwd=course)
+    shown = (course / "handouts/lab.md").read_text()
+    assert "\n\nNot timed on this GPU yet: `01_first`.\n<!-- end -->" in shown
+
+
 def test_several_gpus_are_compared(course: Path) -> None:
     peers = {"lab": [{"name": "cublasSdot", "dataset": "bench_2_24", "median_s": 0.0031, "iterations": 100}]}
     measure(course, report(), "--peers", write(course / "peers.json", peers))

@@ -417,6 +417,14 @@ def test_a_source_that_was_not_recorded_is_shown_as_unknown(tmp_path: Path) -> N
     assert "The text of one of the two was not recorded." in text_of(tmp_path)
 
 
+def test_records_and_notes_follow_a_stage_that_got_another_number(tmp_path: Path) -> None:
+    records = [report(1, "01_serial", "a", 0.1), report(2, "07_tree", "b", 0.1), report(3, "02_tree", "c", 0.05)]
+    write_course(tmp_path, records, **{"07_tree": "# Goal\nHalve the steps."})
+    found = {one.id: [version.source_hash for version in one.versions] for one in read(tmp_path).optimisations}
+    assert found["02_tree"] == [journals.sha("b"), journals.sha("c")] and "07_tree" not in found
+    assert "Halve the steps." in text_of(tmp_path)
+
+
 def test_a_stage_that_the_lab_lost_is_kept(tmp_path: Path) -> None:
     write_course(tmp_path, [report(1, "09_gone", "a", 0.1)])
     assert "09_gone" in text_of(tmp_path)

@@ -54,6 +54,13 @@ def course(tmp_path: Path) -> Path:
     return tmp_path
 
 
+def test_a_report_with_a_stages_earlier_number_is_packed(course: Path) -> None:
+    found = samples.stage("07_second", "second", source_hash=hashlib.sha256(b"// done 02_second\n").hexdigest())
+    write(course / "work/lab/reports/02_second.json", json.dumps(samples.report(lab="lab", stages=[found])))
+    submission = collect(course, course / "work", "lab", course / "build")
+    assert "reports/02_second.json" in submission.files and submission.warnings == []
+
+
 def submit(root: Path, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
     return run_module(MODULE, "lab", *arguments, cwd=root, **variables)
 

@@ -31,7 +31,8 @@ Run = Callable[[Sequence[str], dict[str, str]], tuple[int, str]]  # (command, en
 
 def pick_journal(files: dict[str, bytes], lab: str, stages: Sequence[str]) -> tuple[dict[str, bytes], list[str]]:
     """Return the records, the notes and the answers to the quiz by their plain names, and remarks on omitted ones."""
-    note = re.compile(rf"(?:{'|'.join(map(re.escape, stages))})(?:-\d{{1,4}})?\.md")
+    slugs = "|".join(re.escape(stage[3:]) for stage in stages)  # numbers may be those of an earlier version of the lab
+    note = re.compile(rf"\d\d_(?:{slugs})(?:-\d{{1,4}})?\.md")
     named = [name for name in files if is_journal(name)]
     named = [
         name for name in named if PurePosixPath(name).name in MOST_BYTES or note.fullmatch(PurePosixPath(name).name)

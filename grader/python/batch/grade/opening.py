@@ -18,7 +18,7 @@ from grader.python.batch.ingest.submission import Submission
 from grader.python.batch.store.places import place_of
 from grader.python.batch.store.settings import Settings
 from grader.python.common.console import UserError
-from grader.python.common.labs import find_labs, read_stages
+from grader.python.common.labs import find_labs, is_same_stage, read_stages, todays_id
 from grader.python.common.markup import show_text
 from grader.python.common.units import name_some, plural
 
@@ -68,7 +68,8 @@ def find_other_lab(names: Sequence[str], settings: Settings) -> str:
     stems = {PurePosixPath(file_name(name)).stem.casefold() for name in names}
     for lab in find_labs(settings.root):
         with contextlib.suppress(UserError):
-            if lab != settings.lab and stems & set(map(str.casefold, read_stages(settings.root, lab))):
+            stages = [] if lab == settings.lab else map(str.casefold, read_stages(settings.root, lab))
+            if any(is_same_stage(stem, stage) for stage in stages for stem in stems):
                 return lab
     return ""
 
@@ -112,7 +113,7 @@ def open_submission(submission: Submission, settings: Settings) -> Opened:
         contents = read_in_child(submission.entries, settings.timeout_s)
         opened.files = [file.name for file in contents.files]
         opened.may_be_unfinished = any(refused.reason in UNFINISHED for _, refused in contents.refused)
-        opened.released = find_released(contents.files, settings.lab)
+        opened.released = find_released(contents.files, settings)
         opened.journal = pick_journal_files(contents.files, settings.lab)
         opened.picked, opened.notes, ties = pick_stages(
             contents.files, settings.lab, settings.wanted(), read_starters(settings)
@@ -130,15 +131,17 @@ def open_submission(submission: Submission, settings: Settings) -> Opened:
     return opened
 
 
-def find_released(files: Sequence[File], lab: str) -> Released | None:
-    """Return the student's kit by the manifest of `make submit`; None if there is no such manifest."""
+def find_released(files: Sequence[File], settings: Settings) -> Released | None:
+    """Return the student's kit by the manifest of `make submit`; None if there is no such manifest. The ids of its
+    stages are today's, even if the kit is older."""
     for file in files:
         if PurePosixPath(file.name).name != MANIFEST:
             continue
         with contextlib.suppress(ValueError, RecursionError):
             manifest = json.loads(file.content)
-            if is_manifest(manifest) and manifest["lab"] == lab:
-                return Released(manifest["kit"], tuple(manifest["stages"]))
+            if is_manifest(manifest) and manifest["lab"] == settings.lab:
+                stages = tuple(todays_id(settings.stages, stage) for stage in manifest["stages"])
+                return Released(manifest["kit"], stages)
     return None
 
 

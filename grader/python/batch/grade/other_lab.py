@@ -13,7 +13,7 @@ from grader.python.batch.ingest.names import lab_in_name
 from grader.python.batch.ingest.submission import Submission
 from grader.python.batch.store.settings import Settings
 from grader.python.common.console import UserError
-from grader.python.common.units import plural
+from grader.python.common.units import name_some, plural
 
 READING_S = 2.0  # of one hand-in, so that none delays the others
 MOST_SAMPLED = 20  # reading hundreds of hand-ins takes seconds
@@ -66,11 +66,14 @@ def require_released(submissions: Path, opened: Sequence[tuple[Submission, Opene
     if 2 * (count + (len(without) if count > FEW else 0)) <= hand_ins or not missing or not kept:
         return
     kit = f"kit {released.kit}" if released.kit else "a kit"
+    last = kept[-1][:2]
+    how = f"UPTO={last} (--upto {last})"
+    if kept != list(settings.stages[: len(kept)]):  # the lab got stages in between since
+        how = f"use the version of Warplab that made the kit, which lacks {name_some(missing)}"
     raise UserError(
         f"{submissions}: {count} of {hand_ins} hand-ins come from {kit}, which has {plural(len(kept), 'stage')} of "
         f"{settings.lab}, but {plural(len(settings.stages), 'stage')} would be graded. Nothing was graded. To grade "
-        f"the stages that students have: UPTO={kept[-1][:2]} (--upto {kept[-1][:2]}). To grade all of them: "
-        f"UPTO={settings.stages[-1][:2]}."
+        f"the stages that students have: {how}. To grade all of them: UPTO={settings.stages[-1][:2]}."
     )
 
 

@@ -22,6 +22,7 @@ from grader.python.batch.ingest.names import (
 )
 from grader.python.batch.ingest.reader import File
 from grader.python.batch.ingest.times import read_time
+from grader.python.common.labs import is_same_stage
 from grader.python.common.units import name_some
 from grader.python.journal.submit import same_text
 
@@ -98,13 +99,16 @@ def find_named(files: Sequence[File], called: Sequence[PurePosixPath], stage: st
 
 def rank_name_match(called: PurePosixPath, stage: str, stages: Sequence[str]) -> int | None:
     """Return how clearly a file's own name is a stage's; None if it is not. 0: exactly, or with _1; 1: with another
-    ending; 2: with other signs between the words, or words before or after it; 3: the stage's number alone."""
+    ending, or with the number that the stage had before the lab got others; 2: with other signs between the words, or
+    words before or after it; 3: the stage's number alone."""
     stem, ending, stage = called.stem.casefold(), called.suffix.casefold(), stage.casefold()
     others = {other.casefold() for other in stages} - {stage}
     if ending not in CODE_ENDINGS or stem in others:
         return None
     if stem == stage or re.fullmatch(rf"{re.escape(stage)}_\d", stem):
         return int(ending != ".cu")
+    if is_same_stage(stem, stage):
+        return 1
     if ending != ".cu":  # such as output_01_first.txt
         return None
     if holds_words(stem, stage) and not any(holds_words(stem, one) for one in others if len(one) > len(stage)):

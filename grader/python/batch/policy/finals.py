@@ -8,7 +8,7 @@ from grader.python.batch.policy.points import Final, Policy, choose_latest, fina
 from grader.python.batch.store.database import Database
 from grader.python.batch.store.rows import Row
 from grader.python.batch.store.settings import Settings
-from grader.python.common.labs import read_manifest
+from grader.python.common.labs import read_manifest, todays_id
 from grader.python.common.report import parse_report
 
 
@@ -49,5 +49,7 @@ def leave_out_dropped(rows: Sequence[Row], policy: Policy, roster: Mapping[str, 
 def points_of(settings: Settings, policy: Policy) -> float:
     """Return the maximum points of the lab, or of its one stage, without the kinds that the policy leaves out."""
     stages = read_manifest(settings.root, settings.lab)["stages"]
-    points = [stage["points"] for stage in stages if stage["id"] in settings.wanted()]
+    ids = [stage["id"] for stage in stages]
+    wanted = [todays_id(ids, stage) for stage in settings.wanted()]
+    points = [stage["points"] for stage in stages if stage["id"] in wanted]
     return float(sum(most for kinds in points for kind, most in kinds.items() if kind not in policy.without))

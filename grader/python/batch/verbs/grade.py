@@ -9,6 +9,7 @@ import shutil
 from collections.abc import Sequence, Set
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 from grader.python.batch.grade.judge import try_judge
 from grader.python.batch.grade.other_lab import require_own_lab
@@ -32,7 +33,7 @@ from grader.python.batch.store.places import KEPT, place_of
 from grader.python.batch.store.rows import in_words
 from grader.python.batch.store.settings import Settings
 from grader.python.common.console import UserError, say, say_error
-from grader.python.common.labs import choose_labs, find_stage, read_stages
+from grader.python.common.labs import choose_labs, find_stage, read_stages, todays_id
 from grader.python.common.report import Report
 from grader.python.common.units import name_some, plural
 
@@ -303,7 +304,7 @@ def make_settings(options: argparse.Namespace, lab: str) -> Settings:
 def grade_added_stages(database: Database, settings: Settings) -> None:
     """If the last stage is later than before, put all hand-ins back in the queue. Their grades and all decisions stay.
     This precedes `note_settings`, so that the same command continues if it is killed in between."""
-    before = database.fact("settings") or {}
+    before = read_settings(database, settings)
     held = before.get("upto", "")
     if (before.get("lab"), before.get("stage", "")) != (settings.lab, settings.stage) or held not in settings.stages:
         return
@@ -319,9 +320,18 @@ def grade_added_stages(database: Database, settings: Settings) -> None:
         )
 
 
+def read_settings(database: Database, settings: Settings) -> dict[str, Any]:
+    """Return the settings that the batch was graded with, with today's ids of the lab's stages; none if it is new."""
+    before: dict[str, Any] = database.fact("settings") or {}
+    if before.get("lab") != settings.lab:
+        return before
+    ids = {name: todays_id(settings.stages, before[name]) for name in ("stage", "upto") if before.get(name)}
+    return before | ids | {"stages": settings.stages}
+
+
 def note_settings(database: Database, settings: Settings, options: argparse.Namespace) -> None:
     """Store the settings for `regrade`. Raises UserError if the batch is of another lab or of other stages."""
-    before = database.fact("settings") or {}
+    before = read_settings(database, settings)
     for name, here in (("lab", settings.lab), ("stage", settings.stage), ("upto", settings.upto)):
         if before and before.get(name, "") != here:
             held = before.get(name, "")

@@ -46,16 +46,16 @@ def regrade(options: argparse.Namespace) -> int:
 
 
 def renew_stages(database: Database, settings: Settings) -> Settings:
-    """Return the settings with the lab's stages of today, and store them: the judge grades these. Raises UserError if a
-    stage that the batch names is missing."""
+    """Return the settings with the lab's stages of today, and store them: the judge grades these. Raises UserError if
+    the lab lacks a stage that the batch names."""
     stages = tuple(read_stages(settings.root, settings.lab))
     if stages == settings.stages:
         return settings
-    for named in (settings.stage, settings.upto):
-        find_stage(settings.lab, stages, named)
+    stage, upto = (find_stage(settings.lab, stages, named) for named in (settings.stage, settings.upto))
+    renewed = {"stages": stages, "stage": stage, "upto": upto}
     say("The lab has other stages than before. Hand-ins that are graded again are read again from SUBMISSIONS.")
-    database.set_facts(settings={**(database.fact("settings") or {}), "stages": stages})
-    return replace(settings, stages=stages)
+    database.set_facts(settings={**(database.fact("settings") or {}), **renewed})
+    return replace(settings, stages=stages, stage=stage, upto=upto)
 
 
 def choose_regraded(database: Database, settings: Settings, options: argparse.Namespace) -> tuple[list[str], str]:

@@ -37,6 +37,11 @@ def hand_in_archive(course: Course, student: str, files: dict[str, bytes]) -> No
             archive.addfile(entry, io.BytesIO(content))
 
 
+def test_a_note_with_a_stages_earlier_number_is_kept() -> None:
+    files = {f"{LAB}/journal/{name}": b"words" for name in ("07_second.md", "07_second-2.md", "07_other.md")}
+    assert pick_journal(files, LAB, STAGES) == ({"07_second.md": b"words", "07_second-2.md": b"words"}, [])
+
+
 def test_a_journal_is_kept_rendered_and_linked(course: Course) -> None:
     timed = journals.report(1, STAGES[0], "x", 0.0614)
     hand_in_archive(

@@ -526,6 +526,14 @@ def test_the_file_in_the_labs_folder_is_picked() -> None:
     assert notes == ["x/lab/01_first.cu was graded, and not old/01_first.cu"]
 
 
+def test_a_file_may_have_the_number_of_an_earlier_version_of_the_lab() -> None:
+    picked, notes, _ = pick_stages(loose({"lab/01_first.cu": b"1", "lab/07_second.cu": b"2"}), "lab", STAGES)
+    assert picked == {"01_first": b"1", "02_second": b"2"}
+    assert notes == ["07_second.cu was used as 02_second.cu."]
+    picked, _, _ = pick_stages(loose({"lab/02_second.cu": b"new", "lab/07_second.cu": b"old"}), "lab", STAGES)
+    assert picked == {"02_second": b"new"}
+
+
 def test_in_a_whole_kit_the_files_in_work_count() -> None:
     files = {"kit/starter/lab/01_first.cu": b"old", "kit/work/lab/01_first.cu": b"new", "02_second.cu.txt": b"2"}
     assert pick_stages(loose(files), "lab", STAGES) == ({"01_first": b"new", "02_second": b"2"}, [], [])

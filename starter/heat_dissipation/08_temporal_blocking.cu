@@ -38,14 +38,9 @@ struct Window {
 };
 
 __device__ Pair sum_sides(Pair row) {
-    //@ begin
-    const double left = __shfl_up_sync(all_lanes, row.right, 1), right = __shfl_down_sync(all_lanes, row.left, 1);
-    return {left + row.right, row.left + right};
-    //@ starter
-    //@ // TODO: for each of the two columns the sum of its neighbours left and right: one of them is here, the other
-    //@ // in the lane before or after (__shfl_up_sync, __shfl_down_sync with all_lanes).
-    //@ return {0, 0};
-    //@ end
+    // TODO: for each of the two columns the sum of its neighbours left and right: one of them is here, the other
+    // in the lane before or after (__shfl_up_sync, __shfl_down_sync with all_lanes).
+    return {0, 0};
 }
 
 // weight is 1 - c; so a cell with c = 1 stays exactly as it is.
@@ -147,30 +142,12 @@ __global__ void __launch_bounds__(WARPS* warp_threads)
         if (row >= 0 && row < field.rows - 1) conductivity += field.columns;
         arriving = columns.load(cells);
         arriving_c = columns.load(conductivity);
-        //@ begin
-#pragma unroll
-        for (int step = 0; step < steps; ++step) {  // value: row - step, after step iterations
-            Window& window = windows[step];
-            const int i = row - step - 1;  // the row that can now do its next one
-            const Pair sides = sum_sides(value);
-            const bool fixed = i < 0 || i >= field.rows;
-            const Pair fresh = fixed ? window.here : update_row(window, value, sides, weights[step + 1]);
-            if (i >= top && i < bottom) largest[step] = largest_of(largest[step], fresh, window.here);
-            window = {window.here, value, window.sides_here, sides};
-            value = fresh;
-        }
-        if (row - steps >= top) {
-            columns.store(stored, value, field.columns);
-            stored += pitch;
-        }
-        //@ starter
-        //@ // TODO: value is row `row` of the field. For each step: with it, the previous row can be updated (its
-        //@ // window has that row and the one above; its weights are weights[step + 1]), unless that is a halo row,
-        //@ // which is constant. Keep the largest change of rows top … bottom - 1, move the window down by a row, and
-        //@ // continue with the new row as the next step's value. The last step gives row - steps: if it is one
-        //@ // of rows top … bottom - 1, columns.store it at stored, which then advances by pitch.
-        //@ (void)windows, (void)value, (void)stored;
-        //@ end
+        // TODO: value is row `row` of the field. For each step: with it, the previous row can be updated (its
+        // window has that row and the one above; its weights are weights[step + 1]), unless that is a halo row,
+        // which is constant. Keep the largest change of rows top … bottom - 1, move the window down by a row, and
+        // continue with the new row as the next step's value. The last step gives row - steps: if it is one
+        // of rows top … bottom - 1, columns.store it at stored, which then advances by pitch.
+        (void)windows, (void)value, (void)stored;
     }
 #pragma unroll
     for (int step = 0; step < steps; ++step) keep_warp_maximum(columns.own_left ? largest[step] : 0, changes + step);
@@ -236,14 +213,9 @@ HeatState heat_dissipation(double* current, double* next, const double* conducti
             const std::size_t iterations = first + k + 1;
             if (seen[k] >= threshold && iterations != max_iterations) continue;
             const std::size_t pass = (iterations - 1) / STEPS;
-            //@ begin
             const std::size_t steps = iterations - pass * STEPS;
             const bool complete = steps == STEPS || iterations == max_iterations;
             if (!complete) launch(pass, steps, changes + max_iterations, 0);
-            //@ starter
-            //@ // TODO: the pass did too many iterations, unless its last iteration is the last one of all. If it did,
-            //@ // repeat it with only the steps that are needed. Where may that launch put its changes?
-            //@ end
             return {fields[(pass + 1) % 2], iterations, seen[k]};
         }
     }
