@@ -122,7 +122,6 @@ __global__ void __launch_bounds__(BLOCK)
     if (threadIdx.x == 0) {
         __threadfence();  // the block's additions are visible before the block counts as finished
         is_last = atomicInc(&finished_blocks, gridDim.x - 1) == gridDim.x - 1;
-        __threadfence();  // the last block reads totals only after it has seen all others counted
     }
     __syncthreads();
     if (!is_last) return;

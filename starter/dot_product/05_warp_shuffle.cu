@@ -58,9 +58,8 @@ __global__ void __launch_bounds__(BLOCK) dot_product_kernel(const int* a, const 
     if (threadIdx.x != 0) return;
     atomicAdd(&total, static_cast<unsigned>(sum));
     __threadfence();  // a block that sees this one counted also sees its sum in total
-    const unsigned before = atomicInc(&finished_blocks, gridDim.x - 1);  // goes back to 0 after gridDim.x - 1
-    __threadfence();  // the last block reads total only after it has seen all others counted
-    if (before == gridDim.x - 1) *out = static_cast<int>(atomicExch(&total, 0u));
+    // atomicInc goes back to 0 after gridDim.x - 1, so the next call also begins with 0.
+    if (atomicInc(&finished_blocks, gridDim.x - 1) == gridDim.x - 1) *out = static_cast<int>(atomicExch(&total, 0u));
 }
 
 unsigned count_multiprocessors() {
