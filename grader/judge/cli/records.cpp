@@ -44,9 +44,10 @@ class Records {
         auto text = try_read_file(file, most_bytes);
         if (!text) {
             const auto limit = fmt::format("It has more than {} MB, or cannot be read", most_bytes >> 20);
-            throw UsageError(fmt::format("The journal's records {} are not used. {}. Move the file to another folder "
-                                         "to begin a new journal.",
-                                         file.string(), limit));
+            throw UsageError(
+                fmt::format("The journal's records {} are not used. {}. Move the file to another folder "
+                            "to begin a new journal.",
+                            file.string(), limit));
         }
         text_ = *std::move(text);
         drop_half_line();

@@ -101,6 +101,20 @@ std::string where_called(const std::string& symbol, const std::string& text) {
     return line > 0 ? fmt::format(" in line {}", line) : "";
 }
 
+/// Explain a message about a kernel as a whole, which g++ reports where the runtime's header calls it; nothing if no
+/// kernel of the file is named.
+std::optional<Failure> explain_kernel(const std::string& message, const std::string& text) {
+    constexpr std::string_view begin = "function ‘", quote = "’";
+    if (!message.starts_with(begin)) return std::nullopt;
+    const std::string name = message.substr(begin.size(), message.find('(') - begin.size());
+    const std::size_t end = message.find(quote);
+    const int line = name.empty() || end == std::string::npos ? 0 : line_of_call(text, name, Which::first);
+    if (line <= 0) return std::nullopt;
+    return Failure{cause::compile_error,
+                   fmt::format("Line {}: the kernel {}{}", line, name, message.substr(end + quote.size())),
+                   "Write this part of the kernel without GNU extensions of C++."};
+}
+
 }  // namespace
 
 JobOutcome failed(Failure failure, std::string log) {
@@ -181,9 +195,12 @@ JobOutcome explain_errors(const std::string& words, const Job& job, const Contra
         // The harness's headers are correct by themselves: the harness was compiled with them.
         const auto elsewhere = std::ranges::find_if(all, is_error);
         if (elsewhere == all.end()) return explain_failure_without_line(words);
+        if (const auto kernel = explain_kernel(elsewhere->message, text)) return failed(*kernel);
+        const fs::path header = elsewhere->file;
+        const bool is_ours = header.parent_path().filename() == "warplab_cpu";  // no student knows its name
         return failed({cause::compile_error,
                        fmt::format("{} does not compile after the text that precedes it in this file: {}",
-                                   fs::path(elsewhere->file).filename().string(), elsewhere->message),
+                                   is_ours ? "cuda_runtime.h" : header.filename().string(), elsewhere->message),
                        "Does a #define change a word that the header uses? Put the #include lines first."});
     }
     const Diagnostic& first = errors.front();

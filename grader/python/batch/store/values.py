@@ -148,6 +148,8 @@ COLUMNS: dict[tuple[str, str], Check] = {
     ("grades", "handed_in"): TIME,
     ("grades", "status"): STATUS,
     ("extensions", "until"): TIME,
+    ("queue", "arrived"): TIME,
+    ("queue", "graded"): TIME,
 }
 
 
