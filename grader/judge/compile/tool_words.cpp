@@ -90,7 +90,11 @@ std::string linker_message(const std::string& output) {
     for (std::string line; std::getline(lines, line);) {
         if (line.starts_with("collect2") || contains(line, ": in function ")) continue;
         const std::size_t at = line.find("student.o");
-        return one_line(at == std::string::npos ? line : line.replace(at, 9, "object file"));
+        if (at != std::string::npos) return one_line(line.replace(at, 9, "object file"));
+        // A location in another file is one of ours, which the linker read with the submission's.
+        const std::size_t place = line.find(":("), end = line.find("): ");
+        const bool has_place = place < end && end != std::string::npos;
+        return one_line(has_place ? line.substr(end + 3) : line);
     }
     return "it gave no message";
 }
@@ -226,6 +230,9 @@ JobOutcome explain_linker(const std::string& words, const std::string& text) {
         return failed({cause::compile_error,
                        fmt::format("{} is called{} but defined nowhere.", name, where_called(name, text)),
                        "Is its body missing, or is it from a library that the grader does not link?"});
+    if (contains(words, "relocation truncated to fit"))
+        return failed({cause::compile_error, "The program's variables together take more than 2 GB.",
+                       "Allocate large arrays with cudaMalloc, or on the host with new."});
     return suspect({cause::compile_error, fmt::format("The linker refuses this file: {}.", linker_message(words)),
                     "An asm statement or an attribute that names a section or a symbol can do this."});
 }

@@ -59,6 +59,13 @@ def edits(file: Path) -> Iterator[str]:
             yield from (f"INSERT OR REPLACE INTO facts VALUES ('{name}', '{value}')" for value in VALUES)
 
 
+def change(file: Path, edit: str) -> None:
+    """Change one value, unless it is a NULL that is not allowed."""
+    connection = sqlite3.connect(file, isolation_level=None)
+    with closing(connection), suppress(sqlite3.IntegrityError):
+        connection.execute(edit)
+
+
 def test_an_edited_database_gives_a_message(graded: Course, tmp_path: Path) -> None:
     file = graded.out / "batch.sqlite"
     Database(file).close()  # merges the write-ahead log into the file
@@ -67,9 +74,7 @@ def test_an_edited_database_gives_a_message(graded: Course, tmp_path: Path) -> N
     for number, edit in enumerate(every if THOROUGH else every[::7]):
         copy = tmp_path / f"edited {number}"
         shutil.copytree(graded.out, copy)
-        with closing(sqlite3.connect(copy / "batch.sqlite")) as connection:
-            with connection, suppress(sqlite3.IntegrityError):  # a NULL that is not allowed
-                connection.execute(edit)
+        change(copy / "batch.sqlite", edit)
         for verb, *words in VERBS:
             try:
                 with redirect_stdout(StringIO()):
