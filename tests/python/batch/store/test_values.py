@@ -71,7 +71,7 @@ def test_an_edited_database_gives_a_message(graded: Course, tmp_path: Path) -> N
     Database(file).close()  # merges the write-ahead log into the file
     refused = 0
     every = list(edits(file))
-    for number, edit in enumerate(every if THOROUGH else every[::7]):
+    for number, edit in enumerate(every if THOROUGH else every[::17]):
         copy = tmp_path / f"edited {number}"
         shutil.copytree(graded.out, copy)
         change(copy / "batch.sqlite", edit)
@@ -84,4 +84,4 @@ def test_an_edited_database_gives_a_message(graded: Course, tmp_path: Path) -> N
             except Exception as error:
                 raise AssertionError(f"{edit}; {verb}: {error!r}") from error
         shutil.rmtree(copy)
-    assert refused > 100
+    assert refused > 50
