@@ -230,7 +230,7 @@ JobOutcome explain_linker(const std::string& words, const std::string& text) {
         return failed({cause::compile_error,
                        fmt::format("{} is called{} but defined nowhere.", name, where_called(name, text)),
                        "Is its body missing, or is it from a library that the grader does not link?"});
-    if (contains(words, "relocation truncated to fit"))
+    if (contains(words, "relocation truncated"))
         return failed({cause::compile_error, "The program's variables together take more than 2 GB.",
                        "Allocate large arrays with cudaMalloc, or on the host with new."});
     return suspect({cause::compile_error, fmt::format("The linker refuses this file: {}.", linker_message(words)),
