@@ -6,7 +6,8 @@ hostile.json states each file's outcome: `verdict`, `cause` (one of several if i
 (or the minimum and the maximum). `uid` and `cuda` contain the differences at this level and on this backend. Files with
 `twice` are graded twice, and the second run looks for traces of the first. `speed_at_most` is the maximum of speed
 points on a GPU. Files with `check_mode` run under the sanitizer, whose verdict is `sanitizer`. Files with `timed` also
-run on the datasets that only a GPU gets, because all timed datasets of their lab are among these. `open` means that the
+run on the datasets that only a GPU gets, because all timed datasets of their lab are among these. The time of files
+with `modelled` is modelled, which must take too long. `open` means that the
 attack still works and that SANDBOX.md lists it. `slow` files run only with WARPLAB_THOROUGH=1, and so do all files at
 the level `uid` (without bubblewrap), except for a few `short` ones. Without WARPLAB_THOROUGH=1, only one in three of
 the files that do not try to break out of the sandbox (kind_of) runs.
@@ -55,6 +56,7 @@ def grade(source: Path, folder: Path, gone: Sequence[str], entry: Mapping[str, A
     command += ["--json", report, "--report-dir", folder]
     command += [] if entry.get("timed") else ["--no-cuda-only"]
     command += [] if entry.get("check_mode") else ["--no-check-mode"]
+    command += ["--speed", "modelled"] if entry.get("modelled") else []
     run = subprocess.run(
         [*without(*gone), *map(str, command)],
         cwd=ROOT,
@@ -211,6 +213,8 @@ def assert_outcome(entry: dict, tmp_path: Path, level: str | tuple[str, ...], go
     least, most = entry["points"] if isinstance(entry["points"], list) else [entry["points"]] * 2
     assert least - 1e-9 <= earned(stage) <= most + 1e-9, printed
     assert not [check for check in stage["checks"] if "does not fit" in check["skipped_why"]], printed
+    if entry.get("modelled"):
+        assert stage["score"]["speed_pending"] and "too long to model" in stage["score"]["speed_why"], printed
     if "sanitizer" in entry:
         assert stage["check_mode"]["verdict"] == entry["sanitizer"], printed
         assert stage["score"]["hygiene_pending"] == (entry["sanitizer"] == "unconfirmed"), printed

@@ -33,6 +33,7 @@ FOREIGN = re.compile(
                 "internal compiler error: ",
                 "Killed signal terminated program",
                 "File size limit exceeded signal terminated program",
+                "relocation truncated",
                 "No such file or directory",
                 "Permission denied",
                 "cannot open source file",

@@ -176,6 +176,7 @@ class HostCode {
         for (int i = 0; i < code_.size(); ++i) {
             if (!code_.is_identifier(i)) continue;
             if (code_.at_namespace[i]) find_variables(i);
+            if (code_[i + 1] == "<<<") launched_.insert(code_[i]);
         }
         for (const Function& function : find_functions(context_))  // overloads of the host are for its calls
             if (!(function.words & q_device) || (function.words & q_host)) device_only_.erase(code_[function.name]);
@@ -249,16 +250,10 @@ class HostCode {
                !own_names_.count(code_[i]);
     }
 
-    bool is_launched(std::string_view name) const {
-        for (int i = 0; i < code_.size(); ++i)
-            if (code_[i] == name && code_[i + 1] == "<<<") return true;
-        return false;
-    }
-
     /// Refuse built-in variables in a host function. A launch of the function is refused elsewhere, for a better
     /// reason.
     void refuse_built_in(const Function& function) {
-        if (is_launched(code_[function.name])) return;
+        if (launched_.count(code_[function.name])) return;
         for (int i = function.end; i < code_.match[function.end]; ++i) {
             if (!is_built_in(i) || device_[i] > 0 || both_[i] > 0 || is_only_named(i)) continue;
             const std::string name(code_[function.name]), whole = code_.text(function.begin, function.end);
@@ -375,6 +370,7 @@ class HostCode {
     std::unordered_map<std::string_view, std::string> functions_, variables_;
     Names for_device_, device_only_, said_, own_names_, symbols_;
     std::unordered_set<int> own_;  // the places of their declarations
+    Names launched_;               // before a <<<
     Names hidden_;                 // by a parameter or a variable of a function, somewhere in the file
 };
 

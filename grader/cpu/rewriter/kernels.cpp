@@ -126,12 +126,63 @@ void check_is_no_member(const Stream& stream, int word, Context& context) {
                    "a kernel cannot be a member of a class; move the __global__ function out of the class");
 }
 
+/// Return the macro of the file whose text has a bracket, `{` or `}`, without its partner or instead of the code's own;
+/// null if there is none.
+const Macro* find_brace_macro(const Context& context, std::string_view name, std::string_view bracket) {
+    for (const Macro& macro : context.unit.macros) {
+        if (!name.empty() && macro.name != name) continue;
+        for (int i = 0; i < macro.body.size(); ++i)
+            if (macro.body[i] == bracket && (!name.empty() || macro.body.match[i] < 0)) return &macro;
+    }
+    return nullptr;
+}
+
+/// Refuse a kernel whose `{` comes from a macro: only the code itself is searched for bodies. Return whether it has
+/// one.
+bool refuse_hidden_begin(const Stream& stream, int word, Context& context) {
+    for (int i = word + 1; stream.has(i) && stream[i] != ";" && stream[i] != "{" && stream[i] != "}";
+         i = stream.after_group(i)) {
+        if (!context.unit.macro_names.count(stream[i]) || !find_brace_macro(context, stream[i], "{")) continue;
+        if (context.qualifiers.of(stream, i)) continue;
+        context.refuse_for_cpu(stream.tokens[i],
+                               "the CPU backend cannot find this kernel's body, because its '{' is in "
+                               "the macro '" +
+                                   std::string(stream[i]) + "'; write the kernel's '{' and '}' without a macro");
+        return true;
+    }
+    return false;
+}
+
+/// Refuse a kernel whose `}` comes from a macro.
+void refuse_hidden_end(const Stream& stream, int body, Context& context) {
+    if (const Macro* macro = find_brace_macro(context, "", "}"))
+        context.refuse_for_cpu(stream.tokens[body],
+                               "the CPU backend cannot find the end of this kernel, because a '}' is "
+                               "in the macro '" +
+                                   std::string(macro->name) + "'; write the kernel's '{' and '}' without a macro");
+}
+
+/// Refuse the address of a label (&&label), which nvcc refuses and a lambda cannot have.
+void check_has_no_label_addresses(const Stream& stream, int body, Context& context) {
+    std::unordered_set<std::string_view> labels;
+    for (int i = body + 1; i < stream.match[body]; ++i) {
+        const auto before = stream[i - 1];
+        const bool begins = before == ";" || before == "{" || before == "}" || before == ":" || before == ")";
+        if (begins && stream.is_identifier(i) && stream[i + 1] == ":") labels.insert(stream[i]);
+    }
+    for (int i = body + 1; i < stream.match[body]; ++i)
+        if (stream[i] == "&&" && labels.count(stream[i + 1]) && !stream.is_identifier(i - 1))
+            return context.refuse(stream.tokens[i], "a GPU has no addresses of labels; write 'goto " +
+                                                        std::string(stream[i + 1]) + ";', or a switch");
+}
+
 }  // namespace
 
 void rewrite_kernels(const Stream& stream, Context& context) {
     std::set<int> closed;
     for (int i = 0; i < stream.size(); ++i) {
         if (!(context.qualifiers.of(stream, i) & q_global)) continue;
+        if (!stream.is_macro && refuse_hidden_begin(stream, i, context)) continue;
         const auto found = find_definition(stream, context.qualifiers, i);
         if (found.parameters < 0) continue;
         check_returns_void(stream, i, found.parameters, context);
@@ -144,10 +195,13 @@ void rewrite_kernels(const Stream& stream, Context& context) {
                 context.refuse_for_cpu(stream.tokens[i],
                                        "a kernel that begins in a macro and ends outside of it cannot run on the CPU "
                                        "backend; let it end in the macro, or write it without one");
+            } else {
+                refuse_hidden_end(stream, found.body, context);
             }
             continue;
         }
         check_names(stream, found, context);
+        check_has_no_label_addresses(stream, found.body, context);
         const auto name = kernel_name(stream, context.qualifiers, found.parameters);
         const int begin = statement_begin(stream, i);
         const auto bounds = context.qualifiers.launch_bounds(stream, begin, found.body);

@@ -1,6 +1,7 @@
 #pragma once
 // The steps of a rewrite. Each reads the tokens and adds edits or problems; no step sees the changes of another.
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -21,6 +22,7 @@ struct Context {
     std::vector<std::pair<std::size_t, std::size_t>> dead;  // bytes [begin, end) that g++ does not compile
     std::unordered_map<int, Edits> splits = {};             // of kernels that run from barrier to barrier (split.h)
     std::vector<Problem> warnings = {};
+    std::optional<std::string_view> symbol_prefix = {};  // of the file's variables, once it is needed
 
     void refuse(const Token& token, std::string message) {
         problems.push_back({token.begin, std::move(message), false});

@@ -90,6 +90,21 @@ class SharedRewriter {
         return stream_[name - 1] == "(" && is_macro(name - 2) ? name - 2 : -1;
     }
 
+    /// Return the position of the first macro of the file in the rest of a declaration; -1 if there is none.
+    int find_macro_after(int word) const {
+        for (int i = word + 1; stream_.has(i) && stream_[i] != ";" && stream_[i] != "{" && stream_[i] != "}"; ++i)
+            if (context_.unit.macro_names.count(stream_[i]) && !context_.qualifiers.of(stream_, i)) return i;
+        return -1;
+    }
+
+    bool refuse_part(int i) {
+        context_.refuse_for_cpu(
+            stream_.tokens[i],
+            "the CPU backend cannot read the part of this __shared__ variable that is in the macro '" +
+                std::string(stream_[i]) + "'; write '__shared__ float tile[256];', or put all of that into the macro");
+        return false;
+    }
+
     bool refuse_macro(int i) {
         context_.refuse_for_cpu(stream_.tokens[i],
                                 "the CPU backend cannot read the name of this __shared__ variable in the macro '" +
@@ -100,6 +115,7 @@ class SharedRewriter {
 
     bool check(int word, const Declaration& declaration) {
         if (!declaration.understood || declaration.end <= word) {
+            if (const int macro = find_macro_after(word); macro >= 0) return refuse_part(macro);
             return refuse(word,
                           "expected a declaration such as '__shared__ float tile[256];' (without an initialiser, and "
                           "whole: not partly in a macro)");

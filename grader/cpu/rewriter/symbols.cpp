@@ -157,7 +157,6 @@ void note_unlisted_symbols(const Unit& unit, Context& context) {
 
 void register_symbols(const Stream& stream, Context& context) {
     const auto device = device_depth(stream, context.qualifiers);
-    const std::string_view prefix = global_prefix(context.unit);
     for (int i = 0; i < stream.size(); ++i) {
         if (device[i] > 0 && is_static_local(stream, i, context)) register_static_locals(stream, i, context);
         const unsigned words = context.qualifiers.of(stream, i);
@@ -174,7 +173,8 @@ void register_symbols(const Stream& stream, Context& context) {
             const bool elsewhere = (declaration->words & q_extern) && !declarator.initialised;
             if (elsewhere || declarator.qualified) continue;
             const bool is_global = stream.block[i] < 0;
-            registrations += " WARPLAB_CPU_SYMBOL(" + std::string(is_global ? prefix : "") +
+            if (is_global && !context.symbol_prefix) context.symbol_prefix = global_prefix(context.unit);
+            registrations += " WARPLAB_CPU_SYMBOL(" + std::string(is_global ? *context.symbol_prefix : "") +
                              std::string(stream[declarator.name_begin]) + ", " +
                              std::string(kind_of(declaration->words)) + ");";
         }

@@ -72,10 +72,7 @@ std::string import_words(const Report& report, const StageReport& stage, Importe
 }  // namespace
 
 Report read_report(const fs::path& file) {
-    constexpr std::uintmax_t most_bytes = 64 << 20;  // many times the size of any report
-    std::optional<std::string> text;
-    std::error_code error;
-    if (fs::is_regular_file(file, error) && fs::file_size(file, error) <= most_bytes) text = try_read_file(file);
+    const std::optional<std::string> text = try_read_file(file, most_report_bytes);
     if (!text) throw UsageError(fmt::format("{} cannot be read. REPORT is one report.json.", file.string()));
     try {
         return parse_report(*text);

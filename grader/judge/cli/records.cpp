@@ -41,7 +41,15 @@ class Records {
                             file.string()));
         while (flock(locked_.get(), LOCK_EX) != 0)
             if (errno != EINTR) break;  // the file system has no locks, but it is still a single write
-        text_ = read_file(file);
+        auto text = try_read_file(file, most_bytes);
+        if (!text) {
+            const auto limit = fmt::format("It has more than {} MB, or cannot be read", most_bytes >> 20);
+            throw UsageError(
+                fmt::format("The journal's records {} are not used. {}. Move the file to another folder "
+                            "to begin a new journal.",
+                            file.string(), limit));
+        }
+        text_ = *std::move(text);
         drop_half_line();
     }
 
@@ -64,6 +72,8 @@ class Records {
         if (begin == text_.size() || Json::accept(text_.substr(begin))) return;
         if (ftruncate(locked_.get(), static_cast<off_t>(begin)) == 0) text_.resize(begin);
     }
+
+    static constexpr std::size_t most_bytes = 256 << 20;  // many times the size of a term's journal
 
     fs::path file_;
     Descriptor locked_;

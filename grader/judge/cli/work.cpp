@@ -32,7 +32,8 @@ bool untouched(const Lab& lab, const Stage& stage, const Folders& folders) {
 
 std::optional<Report> last_report(const Lab& lab, const Stage& stage, const Folders& folders) {
     try {
-        auto report = parse_report(read_file(folders.work / lab.name / "reports" / (stage.id + ".json")));
+        const fs::path file = folders.work / lab.name / "reports" / (stage.id + ".json");
+        auto report = parse_report(try_read_file(file, most_report_bytes).value_or(""));
         if (report.stages.empty()) return std::nullopt;
         return report;
     } catch (const std::exception&) {

@@ -90,7 +90,11 @@ std::string linker_message(const std::string& output) {
     for (std::string line; std::getline(lines, line);) {
         if (line.starts_with("collect2") || contains(line, ": in function ")) continue;
         const std::size_t at = line.find("student.o");
-        return one_line(at == std::string::npos ? line : line.replace(at, 9, "object file"));
+        if (at != std::string::npos) return one_line(line.replace(at, 9, "object file"));
+        // A location in another file is one of ours, which the linker read with the submission's.
+        const std::size_t place = line.find(":("), end = line.find("): ");
+        const bool has_place = place < end && end != std::string::npos;
+        return one_line(has_place ? line.substr(end + 3) : line);
     }
     return "it gave no message";
 }
@@ -99,6 +103,20 @@ std::string linker_message(const std::string& output) {
 std::string where_called(const std::string& symbol, const std::string& text) {
     const int line = line_of_call(text, Symbol{'U', symbol}.function(), Which::last);
     return line > 0 ? fmt::format(" in line {}", line) : "";
+}
+
+/// Explain a message about a kernel as a whole, which g++ reports where the runtime's header calls it; nothing if no
+/// kernel of the file is named.
+std::optional<Failure> explain_kernel(const std::string& message, const std::string& text) {
+    constexpr std::string_view begin = "function ‘", quote = "’";
+    if (!message.starts_with(begin)) return std::nullopt;
+    const std::string name = message.substr(begin.size(), message.find('(') - begin.size());
+    const std::size_t end = message.find(quote);
+    const int line = name.empty() || end == std::string::npos ? 0 : line_of_call(text, name, Which::first);
+    if (line <= 0) return std::nullopt;
+    return Failure{cause::compile_error,
+                   fmt::format("Line {}: the kernel {}{}", line, name, message.substr(end + quote.size())),
+                   "Write this part of the kernel without GNU extensions of C++."};
 }
 
 }  // namespace
@@ -181,9 +199,12 @@ JobOutcome explain_errors(const std::string& words, const Job& job, const Contra
         // The harness's headers are correct by themselves: the harness was compiled with them.
         const auto elsewhere = std::ranges::find_if(all, is_error);
         if (elsewhere == all.end()) return explain_failure_without_line(words);
+        if (const auto kernel = explain_kernel(elsewhere->message, text)) return failed(*kernel);
+        const fs::path header = elsewhere->file;
+        const bool is_ours = header.parent_path().filename() == "warplab_cpu";  // no student knows its name
         return failed({cause::compile_error,
                        fmt::format("{} does not compile after the text that precedes it in this file: {}",
-                                   fs::path(elsewhere->file).filename().string(), elsewhere->message),
+                                   is_ours ? "cuda_runtime.h" : header.filename().string(), elsewhere->message),
                        "Does a #define change a word that the header uses? Put the #include lines first."});
     }
     const Diagnostic& first = errors.front();
@@ -209,6 +230,9 @@ JobOutcome explain_linker(const std::string& words, const std::string& text) {
         return failed({cause::compile_error,
                        fmt::format("{} is called{} but defined nowhere.", name, where_called(name, text)),
                        "Is its body missing, or is it from a library that the grader does not link?"});
+    if (contains(words, "relocation truncated"))
+        return failed({cause::compile_error, "The program's variables together take more than 2 GB.",
+                       "Allocate large arrays with cudaMalloc, or on the host with new."});
     return suspect({cause::compile_error, fmt::format("The linker refuses this file: {}.", linker_message(words)),
                     "An asm statement or an attribute that names a section or a symbol can do this."});
 }

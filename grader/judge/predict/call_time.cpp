@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <variant>
 
+#include "grader/judge/predict/effort.h"
+
 namespace warplab::predict {
 namespace {
 
@@ -88,6 +90,7 @@ CallTime time_call(const Machine& machine, const Trace& trace, const Code& code,
     std::map<std::size_t, int> replays;
     CallTime result;
     for (std::size_t i = 0; i < trace.launches.size(); ++i) {
+        count_effort();
         const std::size_t shape = trace.launches[i].same_as;
         const TracedLaunch& recorded = trace.launches[shape];
         if (replays[shape]++ < replays_of_a_shape)

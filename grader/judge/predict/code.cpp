@@ -6,6 +6,8 @@
 #include <deque>
 #include <utility>
 
+#include "grader/judge/predict/effort.h"
+
 namespace warplab::predict {
 namespace {
 
@@ -145,10 +147,12 @@ void Analysis::find_loops() {
         for (const std::size_t first : successors_of(last)) {
             if (first > last) continue;
             std::vector<std::size_t> exits;
-            for (std::size_t block = first; block <= last; ++block)
+            for (std::size_t block = first; block <= last; ++block) {
+                count_effort();
                 if (std::ranges::any_of(successors_of(block),
                                         [&](std::size_t next) { return next < first || next > last; }))
                     exits.push_back(block);
+            }
             ++loop_count_;
             for (std::size_t block = first; block <= last; ++block) {
                 if (last - first >= shortest[block]) continue;
@@ -217,6 +221,7 @@ std::vector<Need> Analysis::needs_of(const std::vector<std::string>& operands, P
     };
     for (const std::string& operand : operands) add(operand, 0);
     while (!steps.empty()) {
+        count_effort();
         const Step step = steps.front();
         steps.pop_front();
         if (const auto producer = producers_.find(step.name); producer != producers_.end()) {
@@ -390,6 +395,7 @@ PredicatedBody Analysis::body_after(std::size_t block) const {
         if (inner <= block || successors_of(inner) != std::vector{after}) continue;
         PredicatedBody body;
         for (const Hooked& hooked : hooked_) {
+            count_effort();
             if (hooked.at.block != inner) continue;
             const std::string hook = hook_name(function_.blocks[inner].statements[hooked.at.statement].operation);
             if (hook == "__sanitizer_cov_trace_pc")

@@ -1,8 +1,11 @@
 #include "grader/judge/predict/footprint.h"
 
 #include <algorithm>
+#include <map>
 #include <unordered_map>
 #include <unordered_set>
+
+#include "grader/judge/predict/effort.h"
 
 namespace warplab::predict {
 namespace {
@@ -15,14 +18,15 @@ bool is_device(OperationKind kind) {
 }
 
 /// Count how often a block touches each sector.
-std::vector<std::unordered_map<std::uint32_t, std::uint32_t>> count_touches(const Trace& trace,
-                                                                            const TracedBlock& block) {
-    std::vector<std::unordered_map<std::uint32_t, std::uint32_t>> touches(trace.memories.size());
+std::map<std::size_t, std::unordered_map<std::uint32_t, std::uint32_t>> count_touches(const Trace& trace,
+                                                                                      const TracedBlock& block) {
+    std::map<std::size_t, std::unordered_map<std::uint32_t, std::uint32_t>> touches;  // by memory
     for (const auto& warp : block.warps)
         for (const TracedOperation& operation : warp) {
             if (!is_device(operation.kind)) continue;
             const int memory = memory_of(trace, operation.words[0]);
             if (memory < 0) continue;
+            count_effort();
             for (const std::uint32_t sector : operation.sectors()) ++touches[static_cast<std::size_t>(memory)][sector];
         }
     return touches;
@@ -42,29 +46,27 @@ std::vector<Footprint> footprints_of(const Trace& trace, const TracedLaunch& lau
                                      double blocks_at_once) {
     const std::size_t count = trace.memories.size();
     std::vector<Footprint> footprints(count);
-    std::vector<std::unordered_set<std::uint32_t>> of_all(count);
+    std::map<std::size_t, std::unordered_set<std::uint32_t>> of_all;
     const auto sampled = static_cast<double>(launch.sampled.size());
     for (const TracedBlock& block : launch.sampled) {
-        const auto touches = count_touches(trace, block);
-        for (std::size_t m = 0; m < count; ++m) {
+        for (const auto& [m, touches] : count_touches(trace, block)) {
             double again = 0, again_squared = 0;
-            for (const auto& [sector, times] : touches[m]) {
+            for (const auto& [sector, times] : touches) {
                 of_all[m].insert(sector);
                 footprints[m].accesses += times / sampled;
                 again += times - 1;
                 again_squared += (times - 1.0) * (times - 1.0);
             }
-            footprints[m].of_block += static_cast<double>(touches[m].size()) / sampled;
+            footprints[m].of_block += static_cast<double>(touches.size()) / sampled;
             if (again_squared > 0) footprints[m].working_set += again * again / again_squared / sampled;
         }
     }
     const auto blocks = static_cast<double>(launch.blocks);
-    for (std::size_t m = 0; m < count; ++m) {
+    for (const auto& [m, touched] : of_all) {
         Footprint& footprint = footprints[m];
-        if (footprint.of_block == 0) continue;
         const double all = footprint.of_block * blocks;
         const double most = static_cast<double>(trace.memories[m].bytes) / sector_bytes + 1;
-        const double seen = static_cast<double>(of_all[m].size());
+        const double seen = static_cast<double>(touched.size());
         const double overlap = sampled > 1 ? (footprint.of_block * sampled / seen - 1) / (sampled - 1) : 0;
         footprint.of_launch = std::min(most, footprint.of_block * (1 + (blocks - 1) * (1 - overlap)));
         footprint.first_touch = footprint.of_launch / all;

@@ -6,13 +6,16 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <map>
 #include <random>
+#include <stdexcept>
 
 #include "grader/common/read_file.h"
 #include "grader/judge/check/call.h"
 #include "grader/judge/predict/conditions.h"
+#include "grader/judge/predict/effort.h"
 
 namespace warplab::predict {
 namespace {
@@ -141,6 +144,7 @@ Recording record(Judge& judge, const Lab& lab, const Stage& stage, const Source&
     const Compiled compiled = compile(request);
     if (compiled.result.verdict != Verdict::passed || compiled.gimple.empty())
         return without("the file does not compile for a trace", compiled.result.failure);
+    const EffortLimit limit;
     const TraceMemory memory;
     const auto run = judge.make_run(request, compiled);
     // A call of many iterations takes long even if its blocks do not run.
@@ -165,7 +169,15 @@ Recording record(Judge& judge, const Lab& lab, const Stage& stage, const Source&
 
 Prediction model(const Recording& recording, const Machine& machine) {
     if (!recording.why_not.empty()) return {.why_not = recording.why_not};
-    const CallTime time = time_call(machine, recording.trace, recording.code, recording.registers);
+    CallTime time;
+    try {
+        const EffortLimit limit;
+        time = time_call(machine, recording.trace, recording.code, recording.registers);
+    } catch (const std::exception& error) {
+        return {.why_not = error.what()};
+    }
+    if (!std::isfinite(time.seconds) || time.seconds <= 0 || !std::isfinite(time.kernel_seconds))
+        return {.why_not = "the trace gives no time"};
     return {.seconds = time.seconds * recording.calls,
             .wait_s = std::max(0.0, time.seconds - time.kernel_seconds) * recording.calls,
             .limit = find_limit(time),
@@ -188,8 +200,14 @@ std::vector<Gain> try_changes(const Recording& recording, const Machine& machine
     std::ranges::sort(candidates, std::greater<>());
     if (candidates.size() > most_tried) candidates.resize(most_tried);
     std::vector<Gain> gains;
+    const EffortLimit limit;
     for (const auto& [share, change] : candidates) {
-        const CallTime time = time_call(machine, recording.trace, recording.code, recording.registers, &change);
+        CallTime time;
+        try {
+            time = time_call(machine, recording.trace, recording.code, recording.registers, &change);
+        } catch (const std::runtime_error&) {
+            break;  // the time is used up
+        }
         const double factor = unchanged.seconds / (time.seconds * recording.calls);
         if (factor >= least_factor) gains.push_back({change, factor});
     }

@@ -6,6 +6,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "grader/judge/predict/effort.h"
 #include "grader/judge/predict/footprint.h"
 
 namespace warplab::predict {
@@ -645,6 +646,7 @@ double Multiprocessor::ready_at(WarpState& warp, const TracedOperation& operatio
 
 /// Do the next operation of a warp, or determine that it must wait longer.
 void Multiprocessor::step(double when, int number) {
+    count_effort();
     static const Instruction unknown;
     WarpState& warp = warps_[static_cast<std::size_t>(number)];
     if (warp.next == warp.operations->size()) return finish_warp(number, when);
@@ -798,6 +800,7 @@ const char* resource_name(Resource resource) {
 KernelTime replay(const Machine& machine, const Trace& trace, const TracedLaunch& launch, const Code& code,
                   int registers, Residency& residency, const Change* change) {
     if (launch.sampled.empty()) return {};
+    count_effort();
     Multiprocessor multiprocessor(machine, trace, launch, code, registers, residency, change);
     KernelTime time = multiprocessor.run();
     update(residency, multiprocessor.footprints(), machine.l2_bytes);

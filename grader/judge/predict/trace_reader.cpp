@@ -13,6 +13,8 @@ using trace::OperationKind;
 using trace::RecordKind;
 
 constexpr std::uint64_t most_blocks_of_grid = std::uint64_t{1} << 40;
+// Many more than the runner records, or a program needs.
+constexpr std::size_t most_sampled = 4096, most_memories = 1 << 16;
 
 [[noreturn]] void damaged(const char* what) {
     throw std::runtime_error(std::string("the trace of the program is damaged: ") + what);
@@ -70,6 +72,7 @@ class Reader {
             case RecordKind::memory: {
                 const auto memory = take<trace::Memory>(record);
                 if (memory.begin + memory.bytes < memory.begin) damaged("memory wraps around");
+                if (trace_.memories.size() == most_memories) damaged("there is too much memory");
                 trace_.memories.push_back({memory.begin, memory.bytes, memory.role});
                 return;
             }
@@ -77,6 +80,7 @@ class Reader {
                 return add_launch(take<trace::Launch>(record));
             case RecordKind::block: {
                 const auto block = take<trace::Block>(record);
+                if (launch().sampled.size() == most_sampled) damaged("a launch has too many blocks");
                 launch().sampled.push_back({block.events, block.recorded, {}});
                 return;
             }
@@ -103,10 +107,13 @@ class Reader {
         TracedLaunch launch;
         launch.kernel.assign(record.kernel, strnlen(record.kernel, sizeof record.kernel));
         launch.blocks = 1;
-        for (const std::uint32_t extent : record.grid) launch.blocks *= std::max(extent, 1u);
+        for (const std::uint32_t extent : record.grid) {
+            launch.blocks *= std::max(extent, 1u);
+            if (launch.blocks > most_blocks_of_grid) damaged("a launch is too large");  // before it wraps around
+        }
         std::uint64_t threads = 1;
         for (const std::uint32_t extent : record.block) threads *= std::clamp(extent, 1u, 1024u);
-        if (threads > 1024 || launch.blocks > most_blocks_of_grid) damaged("a launch is too large");
+        if (threads > 1024) damaged("a launch is too large");
         launch.threads = static_cast<unsigned>(threads);
         launch.shared_bytes = record.dynamic_shared_bytes;
         const std::size_t number = trace_.launches.size();

@@ -25,6 +25,7 @@ from grader.python.common.markup import show_text
 OUT_OF_MEMORY = 3
 INTERRUPTED = 130
 KILLED_AFTER_S = 10
+MOST_TEXT_BYTES = 256 << 20  # many times the size of any text that is read whole
 MOST_DIGITS = 40  # of a whole number
 
 
@@ -134,7 +135,10 @@ def read_bytes(file: Path, most_bytes: int = -1) -> bytes:
 def read_text(file: Path) -> str:
     """Read UTF-8 text with its line ends unchanged. Raises UserError with the file's name."""
     try:
-        return read_bytes(file).decode("utf-8")
+        content = read_bytes(file, MOST_TEXT_BYTES + 1)
+        if len(content) > MOST_TEXT_BYTES:
+            raise UserError(f"{file}: has more than {MOST_TEXT_BYTES >> 20} MB, so it is not read. Is it another file?")
+        return content.decode("utf-8")
     except UnicodeDecodeError as error:
         line = error.object[: error.start].count(b"\n") + 1
         raise UserError(f"{file}:{line}: not UTF-8 text. Save the file as UTF-8.") from None

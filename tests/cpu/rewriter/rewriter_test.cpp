@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <ctime>
 #include <string>
 #include <string_view>
 
@@ -386,6 +387,22 @@ INSTANTIATE_TEST_SUITE_P(Other, Rewrites, testing::ValuesIn(untouched),
 
 TEST(Rewriter, QuotesTheShownName) {
     EXPECT_EQ(rewrite("", "a \"b\"\\c.cu").text, "#line 1 \"a \\\"b\\\"\\\\c.cu\"\n");
+}
+
+/// Return the processor time for a file with so many functions and macros, in seconds.
+double time_to_rewrite(int count) {
+    std::string source;
+    for (int i = 0; i < count; ++i) {
+        const std::string number = std::to_string(i);
+        source += "#define M" + number + " M\nstatic int f" + number + "() { return 1; }\n";
+    }
+    const std::clock_t begin = std::clock();
+    rewrite(source, "a.cu");
+    return static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
+}
+
+TEST(Rewriter, TakesTimeThatIsLinearInTheNumberOfFunctionsAndMacros) {
+    EXPECT_LT(time_to_rewrite(16'000), 9 * time_to_rewrite(4'000) + 0.1);  // quadratic: 16 times
 }
 
 }  // namespace

@@ -187,6 +187,19 @@ TEST_F(Records, AreReadBackUnchanged) {
     EXPECT_FALSE(written[0].contains("machine"));
 }
 
+TEST_F(Records, OfEnormousSizeAreNotRead) {
+    const Record result = write_source("one\n");
+    fs::create_directories(file().parent_path());
+    std::ofstream(file()).close();
+    fs::resize_file(file(), std::uintmax_t{300} << 20);  // takes no room on the disk
+    try {
+        append(result, 1);
+        FAIL() << "the file was read";
+    } catch (const UsageError& error) {
+        EXPECT_THAT(error.what(), testing::HasSubstr("It has more than 256 MB"));
+    }
+}
+
 TEST_F(Records, NameTheOnlyDatasetOfACheck) {
     const Report one = report("box");
     record_report(work_, one, one.stages[0], "small");

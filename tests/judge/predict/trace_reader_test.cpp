@@ -100,6 +100,15 @@ TEST(TraceReader, DamageIsRefused) {
     trace::Launch large = launch_of(1);
     large.block[0] = large.block[1] = 1024;
     refused(Bytes().add(RecordKind::launch, large));
+    trace::Launch wraps = launch_of(1);
+    for (std::uint32_t& extent : wraps.grid) extent = 0x80000000;  // together 2^93 blocks: 0 in 64 bits
+    refused(Bytes().add(RecordKind::launch, wraps));
+    Bytes blocks, memories;
+    blocks.add(RecordKind::launch, launch_of(1));
+    for (int i = 0; i < 5000; ++i) blocks.add(RecordKind::block, trace::Block{});
+    refused(blocks);
+    for (std::uint64_t i = 0; i < 70'000; ++i) memories.add(RecordKind::memory, trace::Memory{i << 12, 64, {}});
+    refused(memories);
     Bytes cut = small_trace();
     cut.text.resize(cut.text.size() - 4);
     refused(cut);

@@ -272,6 +272,18 @@ def test_an_earlier_batch_continues_with_its_folders(course: Course) -> None:
     assert course.log("end") == [folder_name("ada@x.org")]  # nothing was graded again
 
 
+def test_a_batch_of_schema_8_continues_with_its_folders(course: Course) -> None:
+    course.hand_in("-rf", "fine", "fine")
+    course.grade()
+    for part in ("submissions", "feedback"):
+        place_of(course.out, part, "-rf").rename(course.out / part / "-rf")
+    course.database().set_facts(schema=8)
+    assert course.grade().returncode == 0
+    for part in ("submissions", "feedback"):
+        assert [one.name for one in (course.out / part).iterdir()] == [folder_name("-rf")]
+    assert course.log("end") == [folder_name("-rf")]  # nothing was graded again
+
+
 def test_only_the_instructor_can_read_a_batchs_folder(course: Course) -> None:
     course.hand_in("al1", "fine", "fine")
     (course.hand_in("at2") / "journal").mkdir()

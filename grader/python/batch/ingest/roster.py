@@ -242,8 +242,9 @@ def read_table(file: Path) -> tuple[list[str], list[tuple[int, list[str]]]]:
     """Return the titles of a CSV file's columns, and its other lines with their numbers. Raises UserError."""
     if file.is_file() and is_spreadsheet(file):
         raise UserError(f"{file} is a spreadsheet. Save it as CSV (UTF-8) and give that.")
+    text = read_text(file)
     try:
-        rows = read_rows(read_text(file))
+        rows = read_rows(text)
     except UserError as error:
         raise UserError(f"{file}: {error}") from None
     return rows[0][1] if rows else [], rows[1:]

@@ -18,7 +18,7 @@ def parse_time(text: str) -> datetime:
     try:
         time = datetime.fromisoformat(text)
     except ValueError:
-        raise UserError(f"{text!r} is not a time. Write it like 2026-11-21T23:59+01:00.") from None
+        raise UserError(f"{text[:40]!r} is not a time. Write it like 2026-11-21T23:59+01:00.") from None
     return time if time.tzinfo else time.replace(tzinfo=UTC)
 
 
@@ -56,9 +56,10 @@ def read_worksheet_time(text: str) -> str:
     """Return the time of a hand-in as Moodle's worksheet has it, as ISO 8601 without a zone; empty if there is none, or
     if it is not in English."""
     try:
-        return datetime.strptime(text, WORKSHEET_TIME).isoformat()
+        time = datetime.strptime(text, WORKSHEET_TIME)
     except ValueError:
         return ""
+    return time.isoformat() if FIRST_TIME <= time.replace(tzinfo=UTC) < LAST_TIME else ""
 
 
 def now() -> str:

@@ -153,10 +153,10 @@ def to_html(text: str) -> str:
 def check_same_lab(entries: Sequence[Entry]) -> str:
     """Return the lab that all reports are about. Raises UserError if there is not exactly one."""
     labs = sorted({entry.report.lab for entry in entries})
+    if not labs:
+        raise UserError("No student has points, so there is no gradebook to write. The batch's report.html says why.")
     if len(labs) != 1:
-        raise UserError(
-            f"One gradebook's column is about one lab; these reports are about {', '.join(labs) or 'none'}."
-        )
+        raise UserError(f"One gradebook's column is about one lab; these reports are about {', '.join(labs)}.")
     return labs[0]
 
 

@@ -9,18 +9,21 @@ from pathlib import Path
 from grader.python.batch.ingest.names import read_canvas, read_moodle
 from grader.python.batch.ingest.notes import guess_kinds
 from grader.python.batch.ingest.submission import NAMED_TIME
-from grader.python.batch.store.places import move_folders
+from grader.python.batch.store.places import move_folders, name_with_dash
 from grader.python.batch.store.sqlite import SqliteFile
 
-SCHEMA = 8
+SCHEMA = 9
 
 
 def convert(database: SqliteFile, schema: int) -> None:
     """Convert an earlier batch, including its folders."""
     if schema == 1:
         convert_notes(database)
+    folder, keys = database.file.resolve().parent, [key for (key,) in database.query("SELECT key FROM submissions")]
     if schema <= 2:
-        move_folders(database.file.resolve().parent, [key for (key,) in database.query("SELECT key FROM submissions")])
+        move_folders(folder, keys)
+    elif schema <= 8:
+        move_folders(folder, [key for key in keys if key.startswith("-")], name_with_dash)
     columns = [name for _, name, *_ in database.query("PRAGMA table_info(submissions)")]
     if "called" not in columns:
         convert_names(database)

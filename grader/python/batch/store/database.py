@@ -36,6 +36,7 @@ from grader.python.batch.ingest.submission import ANOTHER, FILE_DATE, Earlier, S
 from grader.python.batch.store.conversions import SCHEMA, convert
 from grader.python.batch.store.rows import STATUSES, Comment, Graded, Row, Stage, join_notes, own_members
 from grader.python.batch.store.sqlite import SqliteFile, write_facts
+from grader.python.batch.store.values import require_valid_values
 from grader.python.common.console import UserError
 
 TABLES = """
@@ -84,6 +85,7 @@ CREATE TABLE IF NOT EXISTS attempts (
 CREATE TABLE IF NOT EXISTS queue (
     key TEXT PRIMARY KEY, fingerprint TEXT NOT NULL, code TEXT NOT NULL, arrived TEXT NOT NULL, graded TEXT NOT NULL);
 """
+NAMED_TABLES = [words.split()[0] for words in TABLES.split("CREATE TABLE IF NOT EXISTS ")[1:]]
 # The keys of the hand-ins that are dropped now.
 DROPPED = "SELECT student FROM (SELECT student, dropped, max(id) FROM drops GROUP BY student) WHERE dropped"
 ON_LINE = "printf('comment on %s, line %d', stage, line)"
@@ -139,9 +141,11 @@ class Database(SqliteFile):
         if schema is None:
             self.set_facts(schema=SCHEMA)
         elif schema in range(1, SCHEMA):
-            convert(self, schema)
+            with self.reporting_damage():
+                convert(self, schema)
         elif schema != SCHEMA:
             raise UserError(f"{file}: schema {schema}; this version reads schema {SCHEMA}.")
+        require_valid_values(self, NAMED_TABLES)
 
     def find_renamed(self, submissions: Sequence[Submission]) -> list[tuple[str, Submission]]:
         """Return the old keys of submissions that the roster now identifies differently, each with the new submission.

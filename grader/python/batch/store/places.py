@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import Literal, NewType
 
@@ -27,6 +27,13 @@ def folder_name(key: str) -> FolderName:
 
 
 def make_readable(key: str) -> str:
+    """Return the beginning of a key for a folder's name. A '-' at the beginning becomes '_', because commands such as
+    rm read it as an option."""
+    plain = make_plain(key)
+    return "_" + plain[1:] if plain.startswith("-") else plain
+
+
+def make_plain(key: str) -> str:
     """Return the beginning of a key, with '_' in place of characters that a file system may reject."""
     return "".join(c if c.isascii() and (c.isalnum() or c in "-+") else "_" for c in key)[:MOST_READABLE]
 
@@ -43,16 +50,22 @@ def place_of(folder: Path, part: Part, key: str) -> Path:
 
 def earlier_name(key: str) -> str:
     """Return the folder_name() of schema 2 and earlier, in which two keys could share a name."""
-    plain = make_readable(key)
+    plain = make_plain(key)
     return plain if plain and plain == key == key.lower() else f"{plain or 'x'}-{digest_of(key)[:8]}"
 
 
-def move_folders(folder: Path, keys: Collection[str]) -> None:
-    """Rename the folders of a batch of schema 2. If two keys shared a folder, it contains files of both and stays; its
-    contents are written again for each key."""
-    sharing = Counter(map(earlier_name, keys))
+def name_with_dash(key: str) -> str:
+    """Return the folder_name() of schema 3 to 8, in which a name could begin with '-'."""
+    plain = make_plain(key)
+    return plain if plain and plain == key == key.lower() else f"{plain}_{digest_of(key)}"
+
+
+def move_folders(folder: Path, keys: Collection[str], name: Callable[[str], str] = earlier_name) -> None:
+    """Rename the folders of an earlier batch, in which `name` named them. If two keys shared a folder, it contains
+    files of both and stays; its contents are written again for each key."""
+    sharing = Counter(map(name, keys))
     for key in keys:
         for part in KEPT:
-            old, new = folder / part / earlier_name(key), place_of(folder, part, key)
+            old, new = folder / part / name(key), place_of(folder, part, key)
             if sharing[old.name] == 1 and old.is_dir() and not new.exists():
                 old.rename(new)

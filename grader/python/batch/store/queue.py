@@ -111,10 +111,12 @@ def read_granted(database: Database) -> dict[str, int]:
 
 def count_attempts(database: Database, key: str, since: str = "") -> int:
     """Return how many hand-ins of a student or team were judged since a time (ISO 8601 in UTC). Hand-ins that
-    were not opened, that have no file of the lab, or on which the judge failed do not count, nor do regrades."""
+    were not opened, that have no file of the lab, or on which the judge failed do not count, nor do regrades. Contents
+    that were replaced and then handed in again count again: otherwise, a student could have two files graded by turns
+    without a limit."""
     ((count,),) = database.query(
-        "SELECT count(*) FROM (SELECT time, min(id) FROM grades WHERE key = ? AND status != 'judge_error'"
-        " GROUP BY fingerprint) WHERE time >= ?",
+        "SELECT count(*) FROM (SELECT time, fingerprint, lag(fingerprint) OVER (ORDER BY id) AS before FROM grades"
+        " WHERE key = ? AND status != 'judge_error') WHERE fingerprint IS NOT before AND time >= ?",
         [key, since],
     )
     return int(count)

@@ -58,7 +58,7 @@ class SqliteFile:
         """Convert the errors of reading a stored value to one message. Raises UserError."""
         try:
             yield
-        except (ValueError, TypeError, zlib.error) as error:
+        except (ValueError, TypeError, LookupError, AttributeError, zlib.error) as error:
             raise UserError(f"{self.file} is damaged: {error}. Restore it from a backup.") from None
 
     @contextlib.contextmanager

@@ -293,11 +293,26 @@ def test_ids_are_recognised_in_the_form_that_make_submit_writes(folder: Path) ->
 
 
 def test_different_keys_get_different_folder_names() -> None:
-    keys = ["al1", "AL1", "a/l1", "a l1", "../al1", "al1" * 50, "al1" * 51, "\u00e5l1", "a+b", "", ".", ".."]
+    keys = [
+        "al1",
+        "AL1",
+        "a/l1",
+        "a l1",
+        "../al1",
+        "al1" * 50,
+        "al1" * 51,
+        "\u00e5l1",
+        "a+b",
+        "",
+        ".",
+        "..",
+        "-rf",
+        "_rf",
+    ]
     names = [folder_name(key) for key in keys]
     assert names[0] == "al1"
     assert len({name.casefold() for name in names}) == len(keys)
-    assert all("/" not in name and name.strip(".") for name in names)
+    assert all("/" not in name and name.strip(".") and not name.startswith("-") for name in names)
 
 
 def test_different_files_have_different_fingerprints(tmp_path: Path) -> None:

@@ -25,7 +25,7 @@ def test_a_limit_counts_judged_hand_ins_and_granted_ones(tmp_path: Path) -> None
     database.enter([Submission("al1", fingerprint="first")])
     keep(database, "first", days_ago=2)
     keep(database, "second")
-    keep(database, "first")  # a regrade does not count as an attempt
+    keep(database, "second")  # a regrade does not count as an attempt
     keep(database, "third", status="judge_error")
 
     def tell(total: int | None, a_day: int | None, *members: str) -> str:
@@ -39,3 +39,12 @@ def test_a_limit_counts_judged_hand_ins_and_granted_ones(tmp_path: Path) -> None
     assert tell(2, 1, "al1", "bo2") == "", "a team has its own attempts"
     database.insert("attempts", [{"student": "al1", "more": 0, "reason": "an error", "time": now()}])
     assert "the limit for this lab is 2 hand-ins" in tell(2, None, "al1")
+
+
+def test_contents_that_return_are_a_further_attempt(tmp_path: Path) -> None:
+    database = Database(tmp_path / "batch.sqlite")
+    database.enter([Submission("al1", fingerprint="one")])
+    for fingerprint in ("one", "other", "one", "one"):
+        keep(database, fingerprint)
+    assert Limits(4).explain_reached_limit(database, "al1", ["al1"]) == ""
+    assert "is 3 hand-ins per student" in Limits(3).explain_reached_limit(database, "al1", ["al1"])

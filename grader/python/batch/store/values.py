@@ -1,0 +1,213 @@
+"""Check the values of a batch's database, which an instructor may have edited by hand."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Callable, Iterator, Sequence
+from datetime import datetime
+from typing import Any
+
+from grader.python.batch.store.rows import STATUSES
+from grader.python.batch.store.settings import Settings
+from grader.python.batch.store.sqlite import SqliteFile
+from grader.python.common.console import UserError, parse_json
+
+INVALID = object()
+MOST_SHOWN = 60  # characters of a wrong value
+STORED_AS = {"TEXT": ("text",), "INTEGER": ("integer",), "REAL": ("real", "integer"), "BLOB": ("blob",)}
+IN_WORDS = {"TEXT": "a text", "INTEGER": "a whole number", "REAL": "a number", "BLOB": "the bytes that grading wrote"}
+MOST_NUMBER = 1e15  # a larger one is no number of points or seconds
+YEARS = range(2, 9999)  # the others have times that are outside the calendar in other time zones
+
+
+def is_text(value: Any) -> bool:
+    return isinstance(value, str)
+
+
+def is_texts(value: Any) -> bool:
+    return isinstance(value, list) and all(map(is_text, value))
+
+
+def is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and math.isfinite(value) and abs(value) <= MOST_NUMBER
+
+
+def is_amount(value: Any) -> bool:
+    return is_number(value) and value >= 0
+
+
+def is_table_of_texts(value: Any) -> bool:
+    return isinstance(value, dict) and all(map(is_text, value.values()))
+
+
+def is_time(value: Any) -> bool:
+    """Return whether a value is an ISO 8601 time."""
+    try:
+        return isinstance(value, str) and datetime.fromisoformat(value).year in YEARS
+    except ValueError:
+        return False
+
+
+def is_time_or_empty(value: Any) -> bool:
+    return value == "" or is_time(value)
+
+
+def is_status(value: Any) -> bool:
+    return value == "" or value in STATUSES
+
+
+def is_settings(value: Any) -> bool:
+    """Return whether a value has the types of Settings."""
+    if not isinstance(value, dict):
+        return False
+    kinds = {"str": is_text, "Path": is_text, "tuple[str, ...]": is_texts, "bool": is_bool, "float": is_amount}
+    fields = dataclasses.fields(Settings)
+    is_needed = {one.name for one in fields if one.default is dataclasses.MISSING} <= value.keys()
+    known = {one.name: kinds[str(one.type)] for one in fields}
+    if not is_needed or not all(name in known and known[name](one) for name, one in value.items()):
+        return False
+    return value.get("upto", "") in ("", *value["stages"])
+
+
+def is_bool(value: Any) -> bool:
+    return isinstance(value, bool)
+
+
+def is_comparison(value: Any) -> bool:
+    """Return whether a value is the stored comparison of submissions, by stage."""
+    if not isinstance(value, dict):
+        return False
+    pairs = [pair for one in value.values() if isinstance(one, dict) for pair in one.get("pairs", [None])]
+    return all(
+        isinstance(one, dict) and isinstance(one.get("pairs"), list) and is_texts(one.get("left_out") or [])
+        for one in value.values()
+    ) and all(
+        isinstance(pair, list) and len(pair) == 4 and all(map(is_text, pair[:3])) and is_number(pair[3])
+        for pair in pairs
+    )
+
+
+def is_notes(text: str) -> bool:
+    """Return whether a text has the form that write_notes() gives notes."""
+    notes = read(text)
+    return isinstance(notes, list) and all(is_text(one) or (is_texts(one) and len(one) == 2) for one in notes)
+
+
+def read(text: str) -> Any:
+    """Return the value of a JSON text; INVALID if it is not one."""
+    try:
+        return parse_json(text)
+    except (ValueError, RecursionError):
+        return INVALID
+
+
+Check = tuple[Callable[[Any], bool], str]
+TEXT: Check = (is_text, "a text")
+TEXTS: Check = (is_texts, "a list of texts")
+AMOUNT: Check = (is_amount, "a number, 0 or more")
+NAMES: Check = (is_table_of_texts, "an object whose values are texts")
+TIME: Check = (is_time_or_empty, "a time such as 2026-11-21T23:59:00+00:00, or empty")
+NOTES: Check = (is_notes, "a JSON list of texts or pairs of texts")
+STATUS: Check = (is_status, f"empty, or one of {', '.join(STATUSES)}")
+# The facts. Any of them may be null or missing, except the schema.
+FACTS: dict[str, Check] = {
+    "alike": (is_comparison, "the comparison that grading wrote"),
+    "backend": TEXT,
+    "decided": AMOUNT,
+    "due": TIME,
+    "grace_minutes": AMOUNT,
+    "left_out": TEXTS,
+    "most_days": AMOUNT,
+    "names": NAMES,
+    "percent_per_day": AMOUNT,
+    "pushed": NAMES,
+    "renamed": NAMES,
+    "roster": (lambda value: is_text(value) or is_texts(value), "a list of paths"),
+    "sandbox": TEXT,
+    "secret": TEXT,
+    "settings": (is_settings, "an object with the settings that grading wrote"),
+    "shared": TEXTS,
+    "shown": AMOUNT,
+    "slurm_jobs": NAMES,
+    "submissions": TEXT,
+    "trust_dates": (is_bool, "true or false"),
+    "warplab": TEXT,
+    "without": TEXTS,
+}
+# Columns whose texts have a form of their own.
+COLUMNS: dict[tuple[str, str], Check] = {
+    ("submissions", "members"): (lambda text: is_texts(read(text)) and text != "[]", "a JSON list of one or more ids"),
+    ("submissions", "entries"): (lambda text: is_texts(read(text)), "a JSON list of paths"),
+    ("submissions", "team"): (lambda text: is_texts(read(text)), "a JSON list of ids"),
+    ("submissions", "notes"): NOTES,
+    ("submissions", "graded_notes"): NOTES,
+    ("submissions", "handed_in"): TIME,
+    ("submissions", "named_time"): TIME,
+    ("submissions", "status"): STATUS,
+    ("grades", "handed_in"): TIME,
+    ("grades", "status"): STATUS,
+    ("extensions", "until"): TIME,
+    ("queue", "arrived"): TIME,
+    ("queue", "graded"): TIME,
+}
+
+
+def require_valid_values(database: SqliteFile, tables: Sequence[str]) -> None:
+    """Raise UserError with the first value that no command of this version would have written."""
+    for place, value, expected in find_wrong_facts(database):
+        raise wrong_value(database, place, value, expected)
+    for table in tables:
+        for place, value, expected in find_wrong_cells(database, table):
+            raise wrong_value(database, place, value, expected)
+
+
+def wrong_value(database: SqliteFile, place: str, value: Any, expected: str) -> UserError:
+    shown = repr(value)
+    shown = shown if len(shown) <= MOST_SHOWN else shown[:MOST_SHOWN] + "…"
+    return UserError(
+        f"{database.file} is damaged: {place} is {shown}, but must be {expected}. Correct the value if you edited the "
+        "file by hand, or restore the file from a backup."
+    )
+
+
+def find_wrong_facts(database: SqliteFile) -> Iterator[tuple[str, Any, str]]:
+    """Yield the place, the value and the expected form of each wrong fact."""
+    for name, text in database.query("SELECT name, value FROM facts"):
+        if name not in FACTS:  # of a later version, or the instructor's own
+            continue
+        fits, expected = FACTS[name]
+        value = read(text)
+        if value is not None and not fits(value):
+            yield f"the fact {name}", text, f"{expected}, in JSON"
+
+
+def find_wrong_cells(database: SqliteFile, table: str) -> Iterator[tuple[str, Any, str]]:
+    """Yield the place, the value and the expected form of wrong values in a table."""
+    row = "quote(grade) || ' ' || quote(stage)" if table == "stages" else "rowid"
+    columns = {name: (kind, required or key) for _, name, kind, required, _, key in list_columns(database, table)}
+    wrong = " ".join(f"WHEN {is_wrong(name, *one)} THEN '{name}'" for name, one in columns.items())
+    scan = f"SELECT {row}, CASE {wrong} END AS wrong FROM {table} WHERE wrong IS NOT NULL LIMIT 1"  # one, as it is slow
+    for number, name in database.query(scan):
+        ((value,),) = database.query(f"SELECT {name} FROM {table} WHERE {row} IS ?", [number])
+        yield name_cell(table, number, name), value, IN_WORDS.get(columns[name][0], IN_WORDS["TEXT"])
+    for (of, name), (fits, expected) in COLUMNS.items():
+        for text, number in database.query(f"SELECT {name}, {row} FROM {table}") if of == table else ():
+            if not fits(text):
+                yield name_cell(table, number, name), text, expected
+
+
+def list_columns(database: SqliteFile, table: str) -> list[tuple[Any, ...]]:
+    return database.query(f"PRAGMA table_info({table})")
+
+
+def is_wrong(column: str, kind: str, is_required: bool) -> str:
+    """Return the SQL condition under which a column's value has a wrong type."""
+    stored = ", ".join(f"'{one}'" for one in STORED_AS.get(kind, STORED_AS["TEXT"]))
+    wrong = f"typeof({column}) NOT IN ({stored})"
+    wrong += f" OR abs({column}) > {MOST_NUMBER}" if kind == "REAL" else ""
+    return wrong if is_required else f"{column} IS NOT NULL AND ({wrong})"
+
+
+def name_cell(table: str, row: Any, column: str) -> str:
+    return f"{column} in row {row} of the table {table}"
