@@ -31,7 +31,8 @@ enum class Fault : std::uint32_t {
     too_much_shared = 16,  // of static __shared__ variables
     refused = 17,          // the runtime cannot continue; detail has the reason
     host_memory = 18,      // a kernel used a host pointer
-    illegal_instruction = 19
+    illegal_instruction = 19,
+    missing_return = 20  // a function that returns a value reached its end; detail has its first line
 };
 
 enum class Phase : std::uint32_t { start = 0, ready = 1, prepare = 2, call = 3, idle = 4 };

@@ -6,7 +6,6 @@
 #include <initializer_list>
 #include <string_view>
 
-#include "grader/judge/compile/diagnostics.h"
 #include "grader/model/cause.h"
 #include "grader/model/score.h"
 
@@ -20,10 +19,11 @@ bool is_one_of(const std::string& cause, std::initializer_list<std::string_view>
 /// Return whether the failure describes an output without explaining it, or explains it with numbers that were taken
 /// from it.
 bool is_described(const Failure& failure) {
-    return is_one_of(failure.cause, {cause::wrong_value, cause::nan, cause::race, cause::never_written,
-                                     cause::grid_too_small, cause::lost_counts, cause::lost_updates,
-                                     cause::counted_too_often, cause::first_lost, cause::block_incomplete,
-                                     cause::uninitialised, "counter_overflow", "all_full", "maximum_too_large"});
+    return is_one_of(
+        failure.cause,
+        {cause::wrong_value, cause::wrong_result, cause::nan, cause::race, cause::never_written, cause::grid_too_small,
+         cause::lost_counts, cause::lost_updates, cause::counted_too_often, cause::first_lost, cause::block_incomplete,
+         cause::uninitialised, "counter_overflow", "all_full", "maximum_too_large"});
 }
 
 /// Return whether the finding, which names a line, is better evidence than the failure.
@@ -33,6 +33,10 @@ bool is_explained_by(const Failure& failure, const Finding& finding) {
                                   cause::misaligned, cause::copy_direction, cause::copy_size, cause::failed_launch});
     if (finding.cause == cause::kept_value) return is_one_of(failure.cause, {cause::kept_state, "stale_result"});
     if (finding.note) return is_described(failure) && matters_if_wrong(finding);
+    if (failure.cause == cause::kept_state && is_one_of(finding.cause, {cause::race, cause::atomic_race})) return true;
+    const bool is_counted_wrong =
+        is_one_of(failure.cause, {"block_index_forgotten", "tail_twice", "counted_twice", "partials_lost"});
+    if (is_counted_wrong && finding.cause == cause::out_of_bounds) return true;
     const bool stops_threads = is_one_of(failure.cause, {cause::deadlock, cause::crash});
     if (stops_threads && finding.cause == cause::lane_mask) return true;
     if (is_one_of(failure.cause, {cause::crash, cause::illegal_instruction, cause::cuda_error, cause::host_memory,
@@ -171,14 +175,6 @@ std::vector<Check> with_stories(std::vector<Check> checks, const std::vector<Fin
             failure = {leading->cause, told(*leading), leading->hint, failure.place, failure.hangs};
         else if (compilation.warned_line > 0 && (is_described(failure) || failure.cause == cause::timeout))
             failure.message += fmt::format(" The compiler warns about line {}: start there.", compilation.warned_line);
-        if (const int line = compilation::line_without_return(compilation.log);
-            line > 0 && failure.cause == cause::illegal_instruction)
-            failure = {
-                cause::missing_return,
-                fmt::format("The function that ends at line {} returns a value, but a call of it reached the end "
-                            "without a return statement.",
-                            line),
-                "Write return, with the value, on every path through the function.", failure.place};
     }
     return checks;
 }

@@ -41,7 +41,8 @@ inline constexpr auto input_modified = "input_modified";
 inline constexpr auto nan = "nan";
 inline constexpr auto added_to_garbage = "added_to_garbage";  // += on an output that holds nothing yet
 inline constexpr auto wrong_value = "wrong_value";
-inline constexpr auto race = "race";  // same input, different output
+inline constexpr auto wrong_result = "wrong_result";  // beside right outputs: a count, or another single number
+inline constexpr auto race = "race";                  // same input, different output
 inline constexpr auto return_before_barrier = "return_before_barrier";
 inline constexpr auto grid_too_small = "grid_too_small";  // for oracles, as the next four: the numbers are the output's
 inline constexpr auto lost_counts = "lost_counts";

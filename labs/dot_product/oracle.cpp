@@ -151,7 +151,8 @@ class Explanation {
         if (actual_ == right_ + before)
             return not_cleared(
                 before, "is what out held before the call",
-                "out holds garbage before the call: set it to 0, in every call, before the first block adds to it.");
+                "out holds garbage before the call: set it to 0, in every call, before the first block adds to it."
+                " The arguments of cudaMemset are the address, the value and the number of bytes, in this order.");
         constexpr std::uint32_t each_byte = 0x01010101u, unset = 0xFEFEFEFEu;  // cudaMemset sets bytes
         if (actual_ - right_ == unset)
             return Mistake{
@@ -305,7 +306,8 @@ class Explanation {
         return {"block_incomplete", describe_part(part, nouns),
                 one && part.first ? "Did you write = instead of +=, so that a sum keeps only the last value? Or do all "
                                     "threads of a block write to the same element? Each needs its own, such as "
-                                    "products[threadIdx.x]."
+                                    "products[threadIdx.x]. Or is the wrong element added to the answer? A tree "
+                                    "leaves the block's sum in element 0."
                 : one && part.period >= 32 ? "Thread 0's sum is used before the others' have been added to it: the sum "
                                              "over the block, or a __syncthreads() before it, is missing."
                                            : "The sum over a block or warp leaves out the others: look at where its "
@@ -344,14 +346,16 @@ class Explanation {
                           "in a warp, distances are 16, 8, 4, 2 and 1. Or do several threads add the same sum?"
                         : "Only one thread of a block may add the block's sum: if (threadIdx.x == 0) "
                           "atomicAdd(…)."};
-        std::uint32_t sum_a = 0, sum_b = 0, squares_a = 0, squares_b = 0;
+        std::uint32_t sum_a = 0, sum_b = 0, squares_a = 0, squares_b = 0, both = 0, either = 0, one_only = 0;
         for (std::size_t i = 0; i < n_; ++i) {
             sum_a += x_[i], sum_b += y_[i];
             squares_a += x_[i] * x_[i], squares_b += y_[i] * y_[i];
+            both += x_[i] & y_[i], either += x_[i] | y_[i], one_only += x_[i] ^ y_[i];
         }
         const auto of = [](const char* terms) {
             return Mistake{"wrong_operation",
-                           sentence("The answer is the sum of {}; it should be that of a[i] * b[i].", terms), ""};
+                           sentence("The answer is the sum of {}; it should be that of a[i] * b[i].", terms),
+                           "Which operator does the line with a[i] and b[i] use, and with which arrays?"};
         };
         const auto extreme = [&](const char* which) {
             return Mistake{"saturated",
@@ -366,6 +370,9 @@ class Explanation {
                                               {sum_a - sum_b, of("a[i] - b[i]")},
                                               {squares_a, of("a[i] * a[i]")},
                                               {squares_b, of("b[i] * b[i]")},
+                                              {both, of("a[i] & b[i]")},
+                                              {either, of("a[i] | b[i]")},
+                                              {one_only, of("a[i] ^ b[i]")},
                                               {0x7fffffffu, extreme("largest")},
                                               {0x80000000u, extreme("smallest")}});
     }
@@ -621,6 +628,29 @@ class Explanation {
                             sentence("The answer is that of sums of {} products each, computed in float.", block),
                             "A float has 24 bits for the digits, and an int has 31: declare the sum and the "
                             "array of products as int."};
+        return try_float_total();
+    }
+
+    /// Sums of blocks are ints, and are added in a float, one after the other or with an int for the result.
+    Guess try_float_total() const {
+        for (const std::size_t block : usual_blocks) {
+            float total = 0, of_unsigned = 0;
+            for (std::size_t begin = 0; begin < n_; begin += block) {
+                const std::uint32_t part = sum(begin, std::min(n_, begin + block));
+                total += static_cast<float>(as_int(part));
+                of_unsigned += static_cast<float>(part);
+            }
+            for (const float found : {total, of_unsigned})
+                if (std::abs(found) < 0x1p63f &&
+                    (static_cast<std::uint32_t>(static_cast<std::int64_t>(found)) == actual_ ||
+                     (found >= 0 && found < 0x1p32f && static_cast<std::uint32_t>(found) == actual_)))
+                    return Mistake{
+                        "float_sum",
+                        sentence("The answer is that of blocks' sums of {} products, added in a float.", block),
+                        "A float has 24 bits for the digits, and an int has 31: declare the sum as int, or "
+                        "as unsigned. With std::accumulate, the type of the last argument is that of the "
+                        "sum: 0u, and not 0.0f."};
+        }
         return {};
     }
 

@@ -256,7 +256,7 @@ double find_threshold(const Dataset& dataset, const Problem& problem, std::size_
 
 /// The rules by which a wrong program iterates.
 struct Rules {
-    enum class Conductivity { right, inverted, ignored, first_row, transposed, padded, row_above, row_below };
+    enum class Conductivity { right, inverted, ignored, first_row, transposed, padded, above, below, left, next };
     enum class Mirror {
         right,
         never,
@@ -290,6 +290,12 @@ struct Rules {
     /// and below right.
     std::array<int, 8> times = {1, 1, 1, 1, 1, 1, 1, 1};
     bool without_parentheses = false;  // c * old + 1 - c * (…)
+    /// The factors of the old temperature and of the neighbours' mean: of 1, of c.
+    struct Factors {
+        double old_1 = 0, old_c = 1, mean_1 = 1, mean_c = -1;
+    };
+    Factors factors = {};
+    bool first_row_fixed = false, last_row_fixed = false;
 };
 
 /// The changes that an iteration made.
@@ -314,7 +320,7 @@ class Mistaken {
         for (std::size_t i = 0; i < std::min(rows, rules_.rows_covered); ++i)
             for (std::size_t j = 0; j < std::min(columns, rules_.columns_covered); ++j) {
                 const std::size_t at = (i + 1) * pitch() + j + 1;
-                const double old = from[at], value = new_value(from + at, i, j);
+                const double old = from[at], value = is_fixed(i) ? old : new_value(from + at, i, j);
                 to[at] = value;
                 note(changes, value - old, i + j == 0);
             }
@@ -350,7 +356,13 @@ class Mistaken {
         const double c = conductivity_of(i, j);
         if (rules_.without_parentheses)
             return c * here[0] + 1 - c * (rules_.direct * direct + rules_.diagonal * diagonal);
-        return c * here[0] + (1 - c) * (rules_.direct * direct + rules_.diagonal * diagonal);
+        const Rules::Factors& f = rules_.factors;
+        return (f.old_1 + f.old_c * c) * here[0] +
+               (f.mean_1 + f.mean_c * c) * (rules_.direct * direct + rules_.diagonal * diagonal);
+    }
+
+    bool is_fixed(std::size_t i) const {
+        return (rules_.first_row_fixed && i == 0) || (rules_.last_row_fixed && i + 1 == fields.sizes.rows);
     }
 
     double conductivity_of(std::size_t i, std::size_t j) const {
@@ -365,12 +377,16 @@ class Mistaken {
                 return c_[j];
             case Rules::Conductivity::transposed:
                 return c_[std::min(j * fields.sizes.rows + i, cells - 1)];
-            case Rules::Conductivity::row_above:
-                return c_[(i ? i - 1 : 0) * columns + j];
-            case Rules::Conductivity::row_below:
-                return c_[std::min(i + 1, fields.sizes.rows - 1) * columns + j];
             case Rules::Conductivity::padded:
                 return c_[std::min(i * fields.pitch + j, cells - 1)];
+            case Rules::Conductivity::above:
+                return c_[(i > 0 ? i - 1 : 0) * columns + j];
+            case Rules::Conductivity::below:
+                return c_[std::min(i + 1, fields.sizes.rows - 1) * columns + j];
+            case Rules::Conductivity::left:
+                return c_[i * columns + (j + columns - 1) % columns];
+            case Rules::Conductivity::next:
+                return c_[i * columns + (j + 1) % columns];
             default:
                 return c_[i * columns + j];
         }
@@ -424,6 +440,74 @@ class Mistaken {
     const double* c_;
 };
 
+/// The lanes, and their columns, from which a lane takes neighbours. A negative distance shuffles the other way.
+struct Shuffles {
+    int up = 1, down = 1;
+    bool up_of_left = false, down_of_right = false;
+};
+
+/// Computes several iterations in strips of columns, two in each lane of a warp. Strips overlap.
+class Strips {
+  public:
+    Strips(const Problem& problem, const Shuffles& shuffles)
+        : fields(problem), shuffles_(shuffles), c_(problem.arrays[conductivity].as<double>().data()) {}
+
+    void pass(std::size_t steps) {
+        const std::size_t halo = (steps + 1) / 2, width = 2 * (lanes - 2 * halo), columns = fields.sizes.columns;
+        for (std::size_t first = 0; first < columns; first += width) compute(first, halo, steps);
+        for (std::size_t i = 1; i <= fields.sizes.rows; ++i) {
+            double* row = fields.next + i * fields.pitch;
+            row[0] = row[columns];
+            row[columns + 1] = row[1];
+        }
+        fields.exchange();
+    }
+
+    Fields fields;
+
+  private:
+    static constexpr std::size_t lanes = 32, strip = 2 * lanes;
+
+    /// Compute the strip whose own columns begin at `first`.
+    void compute(std::size_t first, std::size_t halo, std::size_t steps) {
+        const std::size_t rows = fields.sizes.rows, columns = fields.sizes.columns;
+        std::array<std::size_t, strip> column;
+        for (std::size_t k = 0; k < strip; ++k) column[k] = (first + k + columns * strip - 2 * halo) % columns;
+        std::vector<double> old((rows + 2) * strip), fresh, sides((rows + 2) * strip);
+        for (std::size_t i = 0; i < rows + 2; ++i)
+            for (std::size_t k = 0; k < strip; ++k)
+                old[i * strip + k] = fields.current[i * fields.pitch + 1 + column[k]];
+        fresh = old;
+        for (std::size_t step = 0; step < steps; ++step) {
+            for (std::size_t i = 0; i < rows + 2; ++i) add_sides(&old[i * strip], &sides[i * strip]);
+            for (std::size_t i = 1; i <= rows; ++i)
+                for (std::size_t k = 0; k < strip; ++k) {
+                    const std::size_t at = i * strip + k, above = at - strip, below = at + strip;
+                    const double mean = direct_weight * (old[above] + old[below] + sides[at]) +
+                                        diagonal_weight * (sides[above] + sides[below]);
+                    fresh[at] = old[at] + (1 - c_[(i - 1) * columns + column[k]]) * (mean - old[at]);
+                }
+            std::swap(old, fresh);
+        }
+        for (std::size_t i = 1; i <= rows; ++i)
+            for (std::size_t k = 2 * halo; k < strip - 2 * halo && first + k - 2 * halo < columns; ++k)
+                fields.next[i * fields.pitch + 1 + first + k - 2 * halo] = old[i * strip + k];
+    }
+
+    void add_sides(const double* row, double* sides) const {
+        for (int lane = 0; lane < static_cast<int>(lanes); ++lane) {
+            const auto from = [&](int other) { return row + 2 * (other < 0 || other >= 32 ? lane : other); };
+            const double left = from(lane - shuffles_.up)[shuffles_.up_of_left ? 0 : 1],
+                         right = from(lane + shuffles_.down)[shuffles_.down_of_right ? 1 : 0];
+            sides[2 * lane] = left + row[2 * lane + 1];
+            sides[2 * lane + 1] = row[2 * lane] + right;
+        }
+    }
+
+    Shuffles shuffles_;
+    const double* c_;
+};
+
 constexpr auto first_tiled_stage = "07";
 constexpr std::size_t most_later = 300;             // iterations beyond the last one that are tried
 constexpr std::size_t most_explained = 30'000'000;  // cells times iterations; all mistakes then take a few seconds
@@ -459,9 +543,11 @@ class Suspicions {
         suspect_misplaced_mirror();
         suspect_exchanged_sizes();
         suspect_exchanged_fields();
+        suspect_factors();
         suspect_formula();
         suspect_too_large_maximum();
         if (!stage.empty() && stage < first_tiled_stage) return;
+        suspect_shuffles();
         for (const std::size_t tile : {64, 60, 32, 28, 16}) suspect_tile_edges(tile);  // 60 x 28: stage 07's own cells
     }
 
@@ -669,9 +755,6 @@ class Suspicions {
     }
 
     void suspect_rules() {
-        constexpr auto in_registers =
-            "The index of the row is wrong. If rows wait in registers, each has to keep the conductivity that was "
-            "loaded with it.";
         using Mirror = Rules::Mirror;
         using Conductivity = Rules::Conductivity;
         const auto mirror = [](const std::string& what) {
@@ -743,11 +826,7 @@ class Suspicions {
             {{"transposed_index",
               "Cell (i, j) has the conductivity at index j * rows + i: rows and columns are exchanged.",
               "Fields lie row after row: cell (i, j) has conductivity[i * columns + j]."},
-             {.conducts = Conductivity::transposed}},
-            {{"conductivity_of_another_row", "Every cell has the conductivity of the cell above it.", in_registers},
-             {.conducts = Conductivity::row_above}},
-            {{"conductivity_of_another_row", "Every cell has the conductivity of the cell below it.", in_registers},
-             {.conducts = Conductivity::row_below}}};
+             {.conducts = Conductivity::transposed}}};
         for (const auto& [mistake, rules] : mistakes) suspect(mistake, rules);
         for (const std::size_t block : {1024, 512, 256, 128, 100, 64, 32})
             for (const std::size_t covered : {block, sizes_.rows / block * block})
@@ -762,6 +841,48 @@ class Suspicions {
             mirror("The mirror columns of rows 0 to rows - 1 of the padded field are renewed; cells are in rows 1 to "
                    "rows."),
             {.first_mirrored = 0});
+    }
+
+    /// The formula has a wrong factor, cells get a neighbour's conductivity, or an edge row is never computed.
+    void suspect_factors() {
+        constexpr std::size_t enough = 1'000'000;  // cells times iterations
+        if (sizes_.cells() * sizes_.max_iterations > enough) return;
+        const std::pair<const char*, Rules::Factors> factors[] = {{"c * old + c * mean", {0, 1, 0, 1}},
+                                                                  {"c * old + mean", {0, 1, 1, 0}},
+                                                                  {"old + (1 - c) * mean", {1, 0, 1, -1}},
+                                                                  {"(1 - c) * mean", {0, 0, 1, -1}},
+                                                                  {"(1 - c) * old + (1 - c) * mean", {1, -1, 1, -1}},
+                                                                  {"c * old", {0, 1, 0, 0}},
+                                                                  {"c * mean", {0, 0, 0, 1}},
+                                                                  {"old + c * mean", {1, 0, 0, 1}},
+                                                                  {"c * old + (1 + c) * mean", {0, 1, 1, 1}},
+                                                                  {"c * old - (1 - c) * mean", {0, 1, -1, 1}}};
+        for (const auto& [words, one] : factors)
+            suspect(
+                {"wrong_operation",
+                 sentence("The new values are those of {}, where mean is the weighted sum of the neighbours.", words),
+                 "A cell keeps c of its own temperature and takes 1 - c from its neighbours: c * old + (1 - c) * "
+                 "mean."},
+                {.factors = one});
+        const std::pair<const char*, Rules::Conductivity> cells[] = {{"above it", Rules::Conductivity::above},
+                                                                     {"below it", Rules::Conductivity::below},
+                                                                     {"on its left", Rules::Conductivity::left},
+                                                                     {"on its right", Rules::Conductivity::next}};
+        for (const auto& [words, conducts] : cells)
+            suspect(
+                {"other_conductivity", sentence("Every cell has the conductivity of the cell {}.", words),
+                 "Cell (i, j) has conductivity[i * columns + j], without mirror columns and halo rows. If values are "
+                 "loaded ahead or kept: which row or column are they of when they are used?"},
+                {.conducts = conducts});
+        const std::pair<const char*, Rules> edges[] = {
+            {"first and the last row of cells keep", {.first_row_fixed = true, .last_row_fixed = true}},
+            {"first row of cells keeps", {.first_row_fixed = true}},
+            {"last row of cells keeps", {.last_row_fixed = true}}};
+        for (const auto& [words, rules] : edges)
+            suspect({"edge_row_fixed", sentence("The {} the old values; only halo rows are fixed.", words),
+                     "Cells are rows 1 to rows of the padded field, and all of them change. The fixed halo rows are 0 "
+                     "and rows + 1: which of the two numberings does your test use?"},
+                    rules);
     }
 
     /// The mirror columns are read from, or written to, the elements next to the right ones.
@@ -899,6 +1020,61 @@ class Suspicions {
         }
     }
 
+    /// Lanes get the value of a wrong lane, or of the wrong one of its two columns.
+    void suspect_shuffles() {
+        constexpr std::size_t enough = 400'000;  // cells times iterations
+        const std::size_t iterations = claimed_iterations();
+        if (!one_call() || iterations == 0 || sizes_.cells() * iterations > enough) return;
+        for (const std::size_t steps : {4, 2, 3, 6, 8})
+            for (const Shuffles& shuffles : wrong_shuffles())
+                suspect(
+                    {"wrong_lane", describe_shuffles(shuffles),
+                     "A lane has two neighbouring columns. The left one's left neighbour is the right column of "
+                     "the lane before, by __shfl_up_sync with a distance of 1; the right one's right neighbour is "
+                     "the left column of the next lane, by __shfl_down_sync with 1."},
+                    [problem = problem_, shuffles, steps, iterations, actuals = actuals_](std::vector<Array>& outputs) {
+                        Strips strips(problem, shuffles);
+                        for (std::size_t done = 0; done < iterations; done += steps)
+                            strips.pass(std::min(steps, iterations - done));
+                        strips.fields.copy_cells(strips.fields.current, outputs[field].as<double>().data());
+                        outputs[result] = actuals[result];
+                        return true;
+                    });
+    }
+
+    static std::vector<Shuffles> wrong_shuffles() {
+        std::vector<Shuffles> all = {{.up_of_left = true},
+                                     {.down_of_right = true},
+                                     {.up_of_left = true, .down_of_right = true},
+                                     {.up = -1, .down = -1}};
+        for (const int distance : {2, 3, 4, 0, 16, 5, 8}) {
+            all.push_back({.up = distance});
+            all.push_back({.down = distance});
+            all.push_back({.up = distance, .down = distance});
+        }
+        return all;
+    }
+
+    static std::string describe_shuffles(const Shuffles& shuffles) {
+        const auto lane = [](int distance, const char* where) {
+            return distance == 0
+                       ? std::string("the lane itself")
+                       : sentence("{} {} {}", std::abs(distance), std::abs(distance) == 1 ? "lane" : "lanes", where);
+        };
+        std::string words = "Warps get neighbours from wrong lanes or columns:";
+        if (shuffles.up != 1 || shuffles.up_of_left)
+            words +=
+                sentence(" the neighbour on the left is the {} column of {}", shuffles.up_of_left ? "left" : "right",
+                         lane(shuffles.up, shuffles.up < 0 ? "further on" : "before"));
+        if ((shuffles.up != 1 || shuffles.up_of_left) && (shuffles.down != 1 || shuffles.down_of_right))
+            words += ", and";
+        if (shuffles.down != 1 || shuffles.down_of_right)
+            words += sentence(" the neighbour on the right is the {} column of {}",
+                              shuffles.down_of_right ? "right" : "left",
+                              lane(shuffles.down, shuffles.down < 0 ? "before" : "further on"));
+        return words + ".";
+    }
+
     /// The code reports the largest change rounded to float, after the right number of iterations or after all.
     void suspect_change_in_float() {
         const double found = actual_[largest_change];
@@ -966,7 +1142,8 @@ class Suspicions {
             return "It is the smallest change: is the minimum taken where the maximum is needed?";
         const bool has_sign = std::abs(warmest - found) <= change_bound();
         return std::string(has_sign ? "Is it the absolute value, fabs(new - old)? And is" : "Is") +
-               " every cell compared? A tree that halves the number of threads loses some of them unless it is a power "
+               " every cell compared, with fmax and not fmin in any line? A tree that halves the number of threads "
+               "loses some of them unless it is a power "
                "of two. If the value is another one in another run, threads race: between two steps of a tree all wait "
                "at a __syncthreads(), and what several blocks or warps write to needs atomicMax.";
     }
@@ -999,9 +1176,11 @@ class Suspicions {
             return sentence("cell ({}, {})", k / sizes_.columns, k % sizes_.columns);
         };
         const bool is_a_cells = distance(nearest) <= change_bound();
-        return sentence("{} is {}, and {} changes by {}", reported,
-                        is_a_cells ? "the change of " + name(nearest) : std::string("no cell's change"), name(largest),
-                        changes[largest]);
+        const double warmest = *std::max_element(changes.begin(), changes.end());
+        const bool has_sign = is_a_cells && std::abs(warmest - reported) <= change_bound();
+        return sentence("{} is {}{}, and {} changes by {}", reported,
+                        is_a_cells ? "the change of " + name(nearest) : std::string("no cell's change"),
+                        has_sign ? ", the largest of new - old" : "", name(largest), changes[largest]);
     }
 
     /// The computed change is too small, or equals the threshold, so the iterations end too early.
@@ -1045,7 +1224,7 @@ class Suspicions {
         const std::string count = words(iterations_done, "iterations") + off,
                           change = words(largest_change, "largest_change");
         suspect(
-            {cause::wrong_value,
+            {cause::wrong_result,
              sentence("The field is right, but the returned result is not: {}{}{}.", count_is_wrong ? count : "",
                       count_is_wrong && change_is_wrong ? "; " : "", change_is_wrong ? change : ""),
              claims_nothing   ? "Does the program reach the line that sets the result? If the result comes from a "

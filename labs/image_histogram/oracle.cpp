@@ -207,7 +207,8 @@ class Explanation {
                "Set the bins in which you count to 0 at the beginning of every call, not only of the first."}},
              {right_ + before_,
               {"not_cleared", "Every bin holds its count plus what it held before the call.",
-               "bins holds garbage before the call: set it to 0, in every call, before the first block counts."}},
+               "bins holds garbage before the call: set it to 0, in every call, before the first block counts."
+               " The arguments of cudaMemset are the address, the value and the number of bytes, in this order."}},
              {for_each_bin([&](std::size_t v) { return right_[v] + (v < first_ ? 0 : before_[v]); }),
               {"not_cleared",
                sentence("Only the first {} bins were set to 0; from bin {} on, each holds its count plus what it held "

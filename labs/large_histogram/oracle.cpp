@@ -362,7 +362,8 @@ class Explanation {
             cleared
                 ? "Which bins does each block clear, and do these cover the histogram? What one block clears, others "
                   "may count in only after it."
-                : "bins holds garbage before the call: set it to 0, in every call, before the first value is counted."};
+                : "bins holds garbage before the call: set it to 0, in every call, before the first value is counted."
+                  " The arguments of cudaMemset are the address, the value and the number of bytes, in this order."};
     }
 
     /// Bytes exceeded 255: they carried into the next bin of the word, or began at 0 again.
@@ -444,8 +445,8 @@ class Explanation {
         if (shape_.histograms < 2) return {};
         if (!std::equal(actual_.begin() + others, actual_.end(), before_.begin() + others)) return {};
         return Mistake{"one_histogram", "Only the first histogram is written; the others hold what they held before.",
-                       "Does each block count in a histogram of its own? Histogram h begins at bins + h * rows * "
-                       "columns."};
+                       "Does the launch start enough blocks for every histogram, and does each block count in its "
+                       "own? Histogram h begins at bins + h * rows * columns."};
     }
 
     /// Byte k of a word contains the bin of byte 3 - k.
@@ -488,6 +489,18 @@ class Explanation {
                            "Where a histogram begins with values before its first aligned vector, as many values are "
                            "counted twice: the last ones of the last whole vector.",
                            "The values after the last whole vector begin at head + vectors * 4, not at vectors * 4."};
+        for (const bool from_head : {true, false})
+            if (fits(count([&](std::size_t h, std::size_t i) -> int {
+                    const std::size_t tail = head(h) + (n - head(h)) / 4 * 4, begin = from_head ? head(h) : 0;
+                    return (i < tail) + (i >= begin && i < begin + n - tail);
+                })))
+                return Mistake{
+                    "tail_index",
+                    sentence("The values after each histogram's last whole vector of four are not counted; as "
+                             "many {} are counted twice.",
+                             from_head ? "of its first vector" : "at its beginning"),
+                    "The values after the last whole vector begin at head + vectors * 4: with which index does "
+                    "the code read them?"};
         if (!fits(count([&](std::size_t h, std::size_t i) { return i >= head(h); }))) return {};
         return Mistake{
             "head_lost", "The values before each histogram's first aligned vector of four are not counted.",

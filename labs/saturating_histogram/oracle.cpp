@@ -255,6 +255,72 @@ class Pieces {
     std::vector<std::array<std::uint32_t, bin_count>> counts_;  // of each piece, below and from last_ on
 };
 
+constexpr auto first_with_segments = "12";
+
+/// Each row in segments of 512 elements. A warp takes a whole one.
+class Segments {
+  public:
+    static constexpr std::size_t most = 4096, size = 512, warps_per_block = 32;
+
+    Segments(const std::uint32_t* cells, const Shape& shape)
+        : of_row_((shape.width + size - 1) / size), counts_(std::min(of_row_ * shape.height, most)) {
+        if (count() > most) return;
+        for (std::size_t y = 0; y < shape.height; ++y)
+            for (std::size_t x = 0; x < shape.width; ++x)
+                ++counts_[y * of_row_ + x / size][cells[y * shape.pitch() + x]];
+        segments_ = of_row_ * shape.height;
+    }
+
+    std::size_t count() const { return segments_; }
+
+    /// Warp w of block b begins with segment b * of_block + w * of_warp, and goes on by `step`; by 0: not at all.
+    struct Walk {
+        std::size_t warps, of_block, of_warp, step;
+    };
+
+    Bins fill(std::size_t blocks, const Walk& walk) const {
+        std::vector<std::size_t> times(segments_ + 1);  // at index k: of segment k, minus those of segment k - step
+        for (std::size_t b = 0; b < blocks; ++b)
+            for (std::size_t w = 0; w < walk.warps; ++w)
+                if (const std::size_t first = b * walk.of_block + w * walk.of_warp; first < segments_) ++times[first];
+        if (walk.step > 0)
+            for (std::size_t k = walk.step; k < segments_; ++k) times[k] += times[k - walk.step];
+        Counts sum{};
+        for (std::size_t k = 0; k < segments_; ++k)
+            for (std::size_t b = 0; times[k] > 0 && b < bin_count; ++b)
+                sum[b] += std::min<std::size_t>(times[k], bin_full) * counts_[k][b];
+        return saturate(sum);
+    }
+
+    /// A lane's k-th vector in the segment that begins at `column` of its row.
+    struct Lane {
+        std::int64_t column, lane, k;
+    };
+
+    /// Count the vectors that lanes load, as many elements of each as are left in the row; a vector beyond the row's
+    /// last one is that one.
+    template <class Vector, class Left>
+    static Counts count(std::span<const std::uint32_t> cells, const Shape& shape, const Vector& vector,
+                        const Left& left) {
+        Counts counts{};
+        const auto last = static_cast<std::int64_t>((shape.width + 3) / 4) - 1;
+        for (std::size_t y = 0; y < shape.height; ++y)
+            for (std::size_t column = 0; column < shape.width; column += size)
+                for (std::int64_t thread = 0; thread < 4 * 32; ++thread) {
+                    const Lane at{static_cast<std::int64_t>(column), thread % 32, thread / 32};
+                    const auto from = y * shape.pitch() + 4 * static_cast<std::size_t>(std::min(vector(at), last));
+                    const auto end = static_cast<std::size_t>(std::clamp<std::int64_t>(left(at), 0, 4));
+                    for (std::size_t i = from; i < std::min(from + end, cells.size()); ++i)
+                        if (cells[i] < bin_count) ++counts[cells[i]];
+                }
+        return counts;
+    }
+
+  private:
+    std::size_t of_row_, segments_ = 0;
+    std::vector<std::array<std::uint32_t, bin_count>> counts_;  // of each segment
+};
+
 /// Compares the wrong bins with the bins that each mistake gives.
 class Explanation : Output<std::uint8_t> {
   public:
@@ -271,8 +337,8 @@ class Explanation : Output<std::uint8_t> {
         counts_ = count_sequential(cells_.data(), shape_);
         return first_fit(situation_, *this,
                          {&E::try_kept, &E::try_bins_missing, &E::try_caps, &E::try_padding, &E::try_end_lost,
-                          &E::try_columns, &E::try_components, &E::try_places, &E::try_repeated, &E::try_blocks,
-                          &E::try_empty_bins, &E::try_full_only});
+                          &E::try_columns, &E::try_components, &E::try_places, &E::try_segments, &E::try_repeated,
+                          &E::try_blocks, &E::try_empty_bins, &E::try_full_only});
     }
 
   private:
@@ -301,7 +367,8 @@ class Explanation : Output<std::uint8_t> {
             "not_cleared",
             sentence("Bins begin with what they held before the call: bin {} held {}, and {} more were counted.", first,
                      before[first], counts_[first]),
-            "bins holds garbage before the call: set it to 0, in every call, before the first thread counts."};
+            "bins holds garbage before the call: set it to 0, in every call, before the first thread counts."
+            " The arguments of cudaMemset are the address, the value and the number of bytes, in this order."};
         return match(
             {{{"not_cleared",
                sentence("The counts of the previous call are still in the bins: bin {} holds {} of this call and {} of "
@@ -525,9 +592,32 @@ class Explanation : Output<std::uint8_t> {
              {shifted("after"), [&](std::size_t b) { return b > 0 ? right[b - 1] : actual[b]; }}});
     }
 
+    /// Threads step by one more, or one less, than their number.
+    Guess try_step_off_by_one() const {
+        constexpr std::size_t most_blocks = 16;
+        for (const std::size_t block : {1024, 512, 256})
+            for (std::size_t blocks = 1; blocks <= most_blocks && block * blocks < n_; ++blocks)
+                for (const bool more : {false, true}) {
+                    const std::size_t threads = block * blocks, step = more ? threads + 1 : threads - 1;
+                    Counts counts = counts_;
+                    for (std::size_t i = more ? threads : step; i < n_; i += step)
+                        counts[value(i)] += more ? -1ul : 1ul;
+                    if (fits(counts))
+                        return Mistake{"step_off_by_one",
+                                       sentence("The step of the loop is one {} {}, the number of threads: one element "
+                                                "is {} in each step.",
+                                                std::string(more ? "more than" : "less than"), threads,
+                                                more ? "left out" : "counted twice"),
+                                       "Thread t takes elements t, t + threads, t + 2 * threads and so on: the step is "
+                                       "exactly the number of threads."};
+                }
+        return {};
+    }
+
     Guess try_repeated() {
         if (n_ > 1 << 18) return {};
         const bool none_missing = std::equal(right.begin(), right.end(), actual.begin(), std::less_equal<>());
+        if (Guess guess = try_step_off_by_one()) return guess;
         return guess_repeated(n_, {"elements", "counted"}, [&](const Reach& reach) {
             const bool all = reach.run >= reach.period, few = reach.run < 1024;  // small runs are too many to try
             if (reach.end == n_ && !reach.slices && (all || few) && !none_missing) return false;
@@ -539,6 +629,119 @@ class Explanation : Output<std::uint8_t> {
             }
             return fits(counts);
         });
+    }
+
+    /// Warps take segments of rows: 16 elements per lane, in four vectors.
+    Guess try_segments() {
+        if (!situation_.stage.empty() && situation_.stage < first_with_segments) return {};
+        const Segments segments(cells_.data(), shape_);
+        if (segments.count() == 0 || segments.count() > Segments::most) return {};
+        if (Guess guess = try_segment_steps(segments)) return guess;
+        return try_lanes();
+    }
+
+    Guess try_segment_steps(const Segments& segments) const {
+        constexpr std::size_t warps = Segments::warps_per_block, none = 0;
+        for (const std::size_t multiprocessors : {16, 132, 108, 80})
+            for (const std::size_t block_warps : {warps, warps / 2, warps / 4}) {
+                const std::size_t blocks =
+                    std::min(multiprocessors, (segments.count() + block_warps - 1) / block_warps);
+                const std::size_t all = blocks * block_warps;
+                const auto are_taken = [&](const Segments::Walk& walk) { return are(segments.fill(blocks, walk)); };
+                const std::pair<std::size_t, const char*> steps[] = {{1, "1"},
+                                                                     {blocks, "the number of blocks"},
+                                                                     {block_warps, "the number of warps of a block"},
+                                                                     {32, "32, the threads of a warp"},
+                                                                     {2 * all, "twice the number of warps"},
+                                                                     {32 * all, "the number of threads of the grid"},
+                                                                     {32 * block_warps, "the threads of a block"},
+                                                                     {all + 1, "the number of warps, plus 1"},
+                                                                     {none, "none: there is no second segment"}};
+                std::vector<std::string> fitting;  // saturated bins may look the same after several steps
+                for (const auto& [step, words] : steps)
+                    if (step != all && are_taken({block_warps, block_warps, 1, step})) fitting.emplace_back(words);
+                if (!fitting.empty())
+                    return segment_step(sentence(
+                        "Segments are counted repeatedly, or lost: the step of a warp from one segment to the next is "
+                        "{}. It should be the number of warps of the grid, {} here.",
+                        fitting.size() == 1 ? "as if it were " + fitting[0]
+                                            : sentence("wrong, as if it were {} or {}", fitting[0], fitting[1]),
+                        all));
+                const std::pair<Segments::Walk, const char*> starts[] = {
+                    {{block_warps, 0, 1, all}, "blockIdx.x does not count: all blocks begin with the same segments"},
+                    {{block_warps, 1, 1, all}, "blockIdx.x is not multiplied by the number of warps of a block"},
+                    {{block_warps, block_warps, 0, all},
+                     "the number of the warp does not count: all warps of a block "
+                     "begin with the same segment"}};
+                for (const auto& [walk, words] : starts)
+                    if (are_taken(walk)) return segment_step(sentence("Warps begin with wrong segments: {}.", words));
+            }
+        return {};
+    }
+
+    static Mistake segment_step(const std::string& message) {
+        return {
+            "segment_step", message,
+            "Each segment belongs to one warp: warp w of the grid takes segments w, w + warps, w + 2 * warps and so "
+            "on, where warps counts those of the whole grid."};
+    }
+
+    /// The number of elements that are left in the row is wrong in some lanes, or lanes load wrong vectors.
+    Guess try_lanes() const {
+        if (n_ > 1 << 20) return {};
+        using Lane = Segments::Lane;
+        const auto width = static_cast<std::int64_t>(shape_.width);
+        const auto right_vector = [](const Lane& at) { return at.column / 4 + at.lane + at.k * 32; };
+        const auto right_left = [=](const Lane& at) { return width - (at.column + at.lane * 4 + at.k * 128); };
+        const auto left = [](const char* what) {
+            return Mistake{"wrong_rest", sentence("How many elements of a row are left is computed wrongly: {}.", what),
+                           "From a lane's k-th vector on, the row has width - (column + lane * 4 + k * 128) elements: "
+                           "column counts elements, and so must the lane's and the vector's part."};
+        };
+        const auto vector = [](const char* what) {
+            return Mistake{
+                "wrong_vectors", sentence("Lanes load wrong vectors: {}.", what),
+                "In a segment, lane l loads vectors l, l + 32, l + 64 and l + 96, counted in vectors of four "
+                "elements: neighbouring lanes load neighbouring vectors."};
+        };
+        struct Attempt {
+            std::function<std::int64_t(const Lane&)> vector, left;
+            Mistake mistake;
+        };
+        const Attempt attempts[] = {
+            {right_vector, [=](const Lane& at) { return width - (at.column + at.lane + at.k * 128); },
+             left("the lane counts as 1 element, not 4")},
+            {right_vector, [=](const Lane& at) { return width - (at.column + at.k * 128); },
+             left("the lane does not count")},
+            {right_vector, [=](const Lane& at) { return width - (at.column + at.lane * 4 + at.k * 32); },
+             left("a step from one vector to the next counts as 32 elements, not 128")},
+            {right_vector, [=](const Lane& at) { return width - (at.column + at.lane * 4 + at.k * 4); },
+             left("a step from one vector to the next counts as 4 elements, not 128")},
+            {right_vector, [=](const Lane& at) { return width - (at.column + at.lane * 4); },
+             left("which of the lane's vectors it is does not count")},
+            {right_vector, [=](const Lane& at) { return width - (at.lane * 4 + at.k * 128); },
+             left("where the segment begins does not count")},
+            {right_vector, [=](const Lane& at) { return right_left(at) - 1; }, left("it is one too few")},
+            {right_vector, [=](const Lane& at) { return right_left(at) + 1; }, left("it is one too many")},
+            {[](const Lane& at) { return at.column / 4 + at.lane + at.k; }, right_left,
+             vector("a lane's vectors are 1 apart, not 32")},
+            {[](const Lane& at) { return at.column / 4 + at.lane + at.k * 128; }, right_left,
+             vector("a lane's vectors are 128 apart, not 32")},
+            {[](const Lane& at) { return at.column / 4 + at.lane * 4 + at.k; }, right_left,
+             vector("a lane's vectors are neighbours, while its count of elements is for vectors 32 apart")},
+            {[](const Lane& at) { return at.column / 4 + at.lane; }, right_left,
+             vector("a lane loads the same vector four times")},
+            {[](const Lane& at) { return at.column / 4 + at.k * 32; }, right_left,
+             vector("all lanes load the first lane's")},
+            {[](const Lane& at) { return at.lane + at.k * 32; }, right_left,
+             vector("those of the row's first segment, whichever segment it is")},
+            {[](const Lane& at) { return at.column + at.lane + at.k * 32; }, right_left,
+             vector("where the segment begins counts in elements, not in vectors")},
+            {[](const Lane& at) { return at.column / 16 + at.lane + at.k * 32; }, right_left,
+             vector("segments begin 32 vectors apart, not 128")}};
+        for (const Attempt& attempt : attempts)
+            if (fits(Segments::count(cells_, shape_, attempt.vector, attempt.left))) return attempt.mistake;
+        return {};
     }
 
     /// Threads step through the elements by the size of the grid, with a mistake in some of their steps.

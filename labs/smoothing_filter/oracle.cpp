@@ -129,10 +129,10 @@ class Explanation : Output<float> {
         if (shape_.pixels() > most_explained || wrong == 0) return {};
         if (all_wrong([this](std::size_t i) { return is_unwritten(i); }))
             return first_fit(situation_, *this, {&E::try_unwritten});
-        return first_fit(
-            situation_, *this,
-            {&E::try_unwritten, &E::try_weights, &E::try_scaled, &E::try_taps, &E::try_places, &E::try_shifts,
-             &E::try_transposed, &E::try_values, &E::try_whole_numbers, &E::try_halo, &E::try_far_edges});
+        return first_fit(situation_, *this,
+                         {&E::try_unwritten, &E::try_weights, &E::try_scaled, &E::try_window, &E::try_taps,
+                          &E::try_places, &E::try_shifts, &E::try_transposed, &E::try_values, &E::try_whole_numbers,
+                          &E::try_halo, &E::try_far_edges});
     }
 
   private:
@@ -388,6 +388,108 @@ class Explanation : Output<float> {
         return {};
     }
 
+    /// A thread keeps the sums of as many rows of out as the filter has rows, and stores a row once its sum is
+    /// complete.
+    struct Window {
+        std::size_t rows;       // of out, per thread
+        int late = 0;           // rows of image that are read between the completion of a row and its store
+        std::size_t shift = 0;  // the row is stored from the sums of the row that many further down
+        bool begins_at_0 = true;
+        std::size_t ahead = 0;     // how many rows further down the pixels are that are used
+        std::size_t held_for = 1;  // the same pixels are used until these many further rows have come
+    };
+
+    /// The products that are in row `row` of a thread: pairs of a row of the filter and a row of the thread's pixels.
+    /// Nothing if no such row is stored.
+    using Products = std::vector<std::pair<std::size_t, std::size_t>>;
+
+    std::vector<std::optional<Products>> stored_rows(const Window& window) const {
+        const std::size_t size = shape_.size;
+        std::vector<Products> sums(size);
+        std::vector<std::optional<Products>> stored(window.rows);
+        for (std::size_t r = 0; r < window.rows + size - 1; ++r) {
+            for (std::size_t k = 0; k < size && k <= r; ++k) {
+                const std::size_t y = r - k;
+                if (y >= window.rows) continue;
+                if (k == 0 && window.begins_at_0) sums[y % size].clear();
+                const std::size_t last = (window.rows + size - 2) / window.held_for * window.held_for,
+                                  next = (r + window.held_for - 1) / window.held_for * window.held_for;
+                const std::size_t used = std::min(next, last) + window.ahead;
+                sums[y % size].emplace_back(k, used);
+            }
+            const auto done = static_cast<std::int64_t>(r) - static_cast<std::int64_t>(size) + 1 - window.late;
+            if (done < 0 || done >= static_cast<std::int64_t>(window.rows)) continue;
+            const auto row = static_cast<std::size_t>(done);
+            stored[row] = sums[(row + window.shift) % size];
+        }
+        return stored;
+    }
+
+    bool gives_window(const Window& window) const {
+        const std::vector<std::optional<Products>> stored = stored_rows(window);
+        return gives([&](std::size_t i) {
+            const std::size_t x = i % shape_.width, y = i / shape_.width, top = y / window.rows * window.rows;
+            if (!stored[y - top]) return before[i];
+            const std::size_t last = std::min(window.rows, shape_.height - top) + shape_.size - 2;
+            float total = 0;
+            for (const auto& [k, r] : *stored[y - top])
+                for (std::size_t c = 0; c < shape_.size; ++c)
+                    total += weights_[k * shape_.size + c] *
+                             pixel(static_cast<std::int64_t>((top + std::min(r, last)) * shape_.pitch() + x + c));
+            return total;
+        });
+    }
+
+    static Mistake wrong_pixels(const std::string& message) {
+        return {
+            "wrong_rows_used", message,
+            "Row r of a thread's pixels is in coming[r % AHEAD] until row r + AHEAD is loaded to the same place: which "
+            "place does the code use in step r, and which row does it load next?"};
+    }
+
+    /// A row of the window is stored too early or too late, from another row's sums, or its sums do not begin at 0.
+    Guess try_window() {
+        if (!may_have_vectors_ || shape_.size < 2) return {};
+        const auto off = [](int late) {
+            return fmt::format("{} {} too {}", std::abs(late), std::abs(late) == 1 ? "step" : "steps",
+                               late < 0 ? "early" : "late");
+        };
+        for (const std::size_t rows : {8, 4, 16, 2, 32}) {
+            for (const int late : {-1, 1, -2, 2, 3, 4})
+                if (gives_window({.rows = rows, .late = late}))
+                    return Mistake{
+                        "stored_at_wrong_step",
+                        sentence("Every row of out is stored {}, by threads that compute {} rows each: {}.", off(late),
+                                 rows,
+                                 late < 0 ? "its last products are not in its sum yet"
+                                          : "its sum has been overwritten by that of a later row"),
+                        "Row r of a thread's pixels completes row r - 4 of out: store it in this step. Before, its sum "
+                        "lacks products; after, its place in the array belongs to row r + 1."};
+            for (std::size_t shift = 1; shift < shape_.size; ++shift)
+                if (gives_window({.rows = rows, .shift = shift}))
+                    return Mistake{
+                        "wrong_window_row",
+                        sentence("Each row of out gets the sums of the row {} further down, which are incomplete.",
+                                 shift),
+                        "The sums of row y of out are in sums[y % 5]: is the index of what is stored the number of "
+                        "the row that is complete?"};
+            for (const std::size_t ahead : {1, 2, 3})
+                if (gives_window({.rows = rows, .ahead = ahead}))
+                    return wrong_pixels(sentence("Each row of the filter gets the pixels {} further down.",
+                                                 format_plural(ahead, "row")));
+            for (const std::size_t held_for : {3, 2, 4})
+                if (gives_window({.rows = rows, .held_for = held_for}))
+                    return wrong_pixels(
+                        sentence("The same row of pixels is used {} times, and others never.", held_for));
+            if (gives_window({.rows = rows, .begins_at_0 = false}))
+                return Mistake{"sum_not_cleared",
+                               "Each row's sums still contain those of the row 5 further up, which used the same place "
+                               "in the array.",
+                               "A row's sums begin at 0 with row 0 of the filter: when k is 0."};
+        }
+        return {};
+    }
+
     // --- places in the image ---
 
     Guess try_places() {
@@ -420,6 +522,16 @@ class Explanation : Output<float> {
                    "The pixel for weight (r, c) lies r rows down and c columns right: is c in the index?"},
                   with_places([=](auto x, auto y, auto r, auto) { return (y + r) * pitch + x; })}}))
             return guess;
+        for (const std::size_t group : {4, 2, 8, 16})
+            if (may_have_rows_ && shape_.height >= group && gives([&](std::size_t i) {
+                    const std::size_t x = i % shape_.width, y = i / shape_.width;
+                    return right[index(x, y - y % group)];
+                }))
+                return Mistake{
+                    "rows_equal",
+                    sentence("Of every {} pixels below each other, all have the value of the first one.", group),
+                    "A thread that computes several rows has a sum for each: which of them is stored in row "
+                    "k, and which pixels does each add?"};
         for (const std::size_t group : {4, 2, 8})
             if (shape_.width >= group && gives([&](std::size_t i) {
                     const std::size_t x = i % shape_.width;
@@ -431,6 +543,20 @@ class Explanation : Output<float> {
                                "those from column j on."};
         for (const Block block : usual_shapes) {
             const auto bx = static_cast<std::int64_t>(block.x), by = static_cast<std::int64_t>(block.y);
+            const std::pair<const char*, bool> directions[] = {{"x", true}, {"y", false}};
+            for (const auto& [name, across] : directions)
+                if (shape_.width > block.x && shape_.height > block.y &&
+                    gives(with_places([=, across = across](auto x, auto y, auto r, auto c) {
+                        return ((across ? y : y % by) + r) * pitch + (across ? x % bx : x) + c;
+                    })))
+                    return Mistake{
+                        "block_index_forgotten",
+                        sentence("Every block of {} x {} pixels shows the pixels of the first block of its {}.", bx, by,
+                                 across ? "row" : "column"),
+                        sentence(
+                            "Where a block's tile begins depends on blockIdx.x and on blockIdx.y: which of the two "
+                            "is missing in the index into image? Here, blockIdx.{} has no influence.",
+                            name)};
             if (gives(with_places([=](auto x, auto y, auto r, auto c) { return (y % by + r) * pitch + x % bx + c; })))
                 return Mistake{"block_index_forgotten",
                                sentence("Every block of {} x {} pixels shows the picture's first one.", bx, by),

@@ -82,7 +82,9 @@ void add(const float* __restrict x, const float* __restrict y, float* __restrict
 std::vector<Formula<float>> wrong_formulas(const Problem& problem, const Output<float>& sums) {
     const auto x = problem.arrays[a].as<float>(), y = problem.arrays[b].as<float>();
     const auto instead = [](const char* text) {
-        return Mistake{"wrong_operation", sentence("out[i] is {}; it should be a[i] + b[i].", text), ""};
+        return Mistake{"wrong_operation", sentence("out[i] is {}; it should be a[i] + b[i].", text),
+                       "Which arrays does the line read? And does the launch pass a, b and out, each once, in the "
+                       "order of the kernel's parameters?"};
     };
     const auto shifted = [](const char* sign) {
         return Mistake{"shifted",

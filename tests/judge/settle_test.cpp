@@ -93,17 +93,17 @@ TEST(Settle, AKeptValueIsTheCauseOnlyIfALaterCallIsWrong) {
     EXPECT_EQ(led[2].failure->hint, "of the outputs alone");
 }
 
-TEST(Settle, AnIllegalInstructionIsAMissingReturnWhereTheCompilerWarnsOfOne) {
-    const Check crashed = failed_with(cause::illegal_instruction), other = failed_with(cause::crash);
-    Compilation warned;
-    warned.log =
-        "work/x/1.cu:3:1: warning: unused\nwork/x/1.cu:24:1: warning: no return statement in function "
-        "returning non-void\n";
-    const auto led = with_stories({crashed, other}, {}, warned);
-    EXPECT_EQ(led[0].failure->cause, "missing_return");
-    EXPECT_THAT(led[0].failure->message, HasSubstr("The function that ends at line 24 returns a value"));
-    EXPECT_EQ(led[1].failure->cause, cause::crash);
-    EXPECT_EQ(with_stories({crashed}, {}, {})[0].failure->cause, cause::illegal_instruction);
+TEST(Settle, ARaceExplainsAnAnswerThatOnlyTheSecondCallGetsWrong) {
+    const std::vector<Check> checks = {failed_with(cause::kept_state)};
+    EXPECT_EQ(stories(checks, {{.cause = "race", .line = 9, .message = "Why."}})[0].failure->cause, "race");
+    EXPECT_EQ(stories(checks, {{.cause = "leak", .line = 9}})[0].failure->cause, cause::kept_state);
+}
+
+TEST(Settle, AReadOutsideExplainsElementsThatSeemToBeCountedByTheWrongBlocks) {
+    const std::vector<Check> checks = {failed_with("block_index_forgotten")};
+    EXPECT_EQ(stories(checks, {{.cause = "out_of_bounds", .line = 9, .message = "Why."}})[0].failure->cause,
+              "out_of_bounds");
+    EXPECT_EQ(stories(checks, {{.cause = "race", .line = 9}})[0].failure->cause, "block_index_forgotten");
 }
 
 TEST(Settle, AReadOutsideExplainsBinsThatAreFullAndMaximaThatAreTooLarge) {

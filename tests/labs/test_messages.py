@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 from pathlib import Path
 
@@ -136,7 +137,35 @@ def test_a_grid_that_is_too_small_is_named_with_its_line(tmp_path):
 def test_a_function_without_its_return_is_the_cause_of_a_crash(tmp_path):
     source = wrong.source_of("vector_add", "02_return_forgotten.patch", tmp_path)
     failure = check("vector_add", "02", source, tmp_path, "--dataset", "three").failures()[0]
-    assert failure["message"].startswith("The function that ends at line 28 returns a value")
+    assert failure["message"].startswith("The function that begins at line 24 returns a value")
+
+
+def grade(lab: str, stage: str, source: Path, folder: Path, *options: str) -> dict:
+    """Return the stage's first failure when an instructor grades it."""
+    command = [BUILD / "warplab", "grade", lab, stage, "--source", source, "--backend", "cpu", "--no-nvcc", "--unsafe"]
+    subprocess.run([*map(str, command), "--report-dir", str(folder), *options], cwd=ROOT, capture_output=True)
+    stages = json.loads((folder / f"{lab}.json").read_text())["stages"]
+    return next(one["failure"] for one in stages[0]["checks"] if one["failure"])
+
+
+def test_a_graded_function_without_its_return_is_named(tmp_path):
+    """The graded program contains the sanitizer, and is compiled with other options."""
+    source = wrong.source_of("vector_add", "02_return_forgotten.patch", tmp_path)
+    failure = grade("vector_add", "02", source, tmp_path, "--dataset", "three")
+    assert failure["cause"] == "missing_return"
+    assert failure["message"].startswith("The function that begins at line 24 returns a value")
+
+
+def test_a_division_by_zero_is_not_a_missing_return(tmp_path):
+    """The compiler warns about a return that is missing on a path that no call takes."""
+    source = tmp_path / "vector_add.cu"
+    text = ADD.replace(
+        "if (n == 0) return;", "if (n == 0) return;\n    volatile int none = 0;\n    if (7 / none) return;"
+    )
+    source.write_text(text + LAUNCH + "int positive(int x) {\n    if (x > 0) return x;\n}\n")
+    failure = check("vector_add", STAGE, source, tmp_path, "--no-check-mode", "--dataset", "three").failures()[0]
+    assert failure["cause"] != "missing_return"
+    assert "divided by zero" in failure["message"]
 
 
 def test_an_index_beyond_scratch_is_not_one_before_the_next_buffer(tmp_path):
@@ -163,6 +192,56 @@ def test_an_index_beyond_a_shared_array_is_not_the_hosts_memory(tmp_path):
     failure = check("large_histogram", "04", copy, tmp_path).failures()[0]
     assert failure["cause"] == "out_of_bounds"
     assert " of the shared variable window, which has only 11,776 elements" in failure["message"]
+
+
+def changed(lab: str, stage: str, old: str, new: str, folder: Path) -> Path:
+    """Return a copy of a reference solution with one change."""
+    (source,) = (ROOT / "solutions" / lab).glob(f"{stage}*.cu")
+    text = source.read_text()
+    assert old in text
+    copy = folder / source.name
+    copy.write_text(text.replace(old, new, 1))
+    return copy
+
+
+def test_an_index_beyond_scratch_explains_pixels_that_seem_to_be_counted_repeatedly(tmp_path):
+    source = changed("image_histogram", "04", "(blockIdx.x + half) *", "(blockIdx.x * half) *", tmp_path)
+    failure = check("image_histogram", "04", source, tmp_path, "--dataset", "ragged").failures()[0]
+    assert failure["cause"] == "out_of_bounds"
+    assert "add_kernel reads element" in failure["message"]
+
+
+def test_a_longer_line_of_threads_is_not_named_for_another_kernels_grid(tmp_path):
+    """The grid of the first kernel is rounded down; the kernel that reduces rows has the most threads."""
+    source = changed("heat_dissipation", "01", "(columns + BLOCK_X - 1) / BLOCK_X", "columns / BLOCK_X", tmp_path)
+    failure = check("heat_dissipation", "01", source, tmp_path, "--no-check-mode", "--dataset", "plate").failures()[0]
+    assert failure["cause"] == "tail_lost"
+    assert "launches" not in failure["message"]
+
+
+def test_one_block_is_not_named_if_its_threads_take_several_elements(tmp_path):
+    slices = "(elements + BLOCK - 1) / BLOCK"
+    source = changed("saturating_histogram", "02", slices, "elements / BLOCK", tmp_path)
+    judged = check("saturating_histogram", "02", source, tmp_path, "--no-check-mode", "--dataset", "ragged")
+    failure = judged.failures()[0]
+    assert failure["cause"] == "tail_lost"
+    assert "launches" not in failure["message"]
+
+
+def test_a_name_in_a_macro_is_found_on_its_own_line(tmp_path):
+    source = tmp_path / "vector_add.cu"
+    macro = "#define HERE (std::size_t{blockIdx.x} * blockDim.x \\\n    + thredIdx.x)\n"
+    index = "std::size_t{blockIdx.x} * blockDim.x + threadIdx.x"
+    source.write_text(macro + ADD.replace(index, "HERE") + LAUNCH)
+    failure = check("vector_add", STAGE, source, tmp_path).stage["compilation"]["failure"]
+    assert failure["hint"].endswith("It is in the macro HERE, on line 2.")
+
+
+def test_elements_that_are_0_are_not_left_without_a_hint(tmp_path):
+    source = tmp_path / "vector_add.cu"
+    source.write_text(ADD.replace("a[i] + b[i]", "i * i % 7 == 1 ? 0 : a[i] + b[i]") + LAUNCH)
+    failure = check("vector_add", STAGE, source, tmp_path, "--no-check-mode", "--dataset", "ragged").failures()[0]
+    assert failure["hint"].startswith("All wrong elements are 0")
 
 
 UNORDERED_NODES = """    const float* from[] = {a, b};

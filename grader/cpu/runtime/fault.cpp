@@ -160,8 +160,7 @@ void on_signal(int signal, siginfo_t* info, void* context) {
             ? AddressFault{Fault::stack_overflow, "the stack is full: endless recursion, or arrays too large for it"}
         : signal == SIGFPE                       ? AddressFault{Fault::arithmetic, "an integer was divided by zero"}
         : signal == SIGILL                       ? AddressFault{Fault::illegal_instruction,
-                                          "an illegal instruction was reached, as after an integer division by zero or "
-                                                                "at the end of a function without a return"}
+                                          "an illegal instruction was reached, as after an integer division by zero"}
         : signal == SIGABRT                      ? AddressFault{Fault::aborted,
                                            "abort() was called, by the code itself or by the C library, as when free() "
                                                                 "gets memory that is "
@@ -313,6 +312,20 @@ extern "C" [[noreturn]] __attribute__((visibility("default"))) void __assert_fai
     const std::string words = std::string("assertion `") + expression + "' failed at " + (slash ? slash + 1 : file) +
                               ":" + std::to_string(line);
     warplab_cpu::end_with_fault(warplab::Fault::aborted, words);
+}
+
+/// The data that GCC passes to the handler of -fsanitize=return.
+struct FunctionEnd {
+    const char* file;
+    std::uint32_t line, column;
+};
+
+/// The handler of -fsanitize=return: a function that returns a value reached its end.
+extern "C" [[noreturn]] __attribute__((visibility("default"))) void __ubsan_handle_missing_return(
+    const FunctionEnd* end) {
+    warplab_cpu::end_with_fault(warplab::Fault::missing_return,
+                                "the function that begins at line " + std::to_string(end->line) +
+                                    " returns a value, but a call of it reached the end without a return statement");
 }
 
 void __trap() { warplab_cpu::end_with_fault(warplab::Fault::refused, "__trap() was called"); }

@@ -42,7 +42,7 @@ std::string hint_for(const Pattern& p) {
             format_count(p.first), p.first / block, block, block);
     if (p.has_rounded())
         return fmt::format(
-            "All values are nearly right, to {:.0f} digits, as if an intermediate value value were a float, which "
+            "All values are nearly right, to {:.0f} digits, as if an intermediate value were a float, which "
             "holds 7. Is "
             "a variable, a constant or a function for float (0.5f, fabsf) used where the contract has double?",
             std::floor(-std::log10(p.largest_error)));
@@ -66,7 +66,47 @@ std::string hint_for(const Pattern& p) {
                "start as many threads, in each direction, as the index assumes?";
     if (p.nan == p.wrong)
         return "NaN usually comes from reading past the end of an input, or memory that was never written.";
-    return "";
+    return fmt::format(
+        "Which thread computes {}? Let that thread alone print its index and the values that it uses, "
+        "and compare them with those that you expect: DATASET=NAME checks one dataset, and shows what "
+        "your code prints.",
+        p.count == 1 ? "it" : "the first wrong element");
+}
+
+bool is_real(const Array& array) {
+    return array.type() == ElementType::float32 || array.type() == ElementType::float64;
+}
+
+/// Return whether all values are whole numbers, and most of the right ones are not.
+bool are_cut_off(const Array& expected, const Array& actual) {
+    if (!is_real(actual) || actual.count() < few_elements) return false;
+    std::size_t right = 0;
+    for (std::size_t i = 0; i < actual.count(); ++i) {
+        if (std::trunc(value_at(actual, i)) != value_at(actual, i)) return false;
+        right += std::trunc(value_at(expected, i)) == value_at(expected, i);
+    }
+    return right * 2 < actual.count();
+}
+
+/// Return whether several elements are 0 instead of their values, and all others are right.
+bool are_missing(const Array& expected, const Array& actual, const Pattern& p) {
+    for (std::size_t i = p.first; i <= p.last; ++i)
+        if (value_at(actual, i) != value_at(expected, i) && value_at(actual, i) != 0) return false;
+    return p.wrong > 1;
+}
+
+std::string hint_for_values(const Array& expected, const Array& actual, const Pattern& p) {
+    if (are_cut_off(expected, actual))
+        return "All values are whole numbers: is the value, or one that goes into it, kept in an int on its way?";
+    if (are_missing(expected, actual, p))
+        return "All wrong elements are 0: does every result that is computed reach the output? Look for a step that "
+               "adds or copies results, and for one that sets elements to 0 too late.";
+    if (p.step == 4 && p.first < 4)
+        return fmt::format(
+            "If vectors of four are used, component {} of each is wrong: x, y, z and w each need their "
+            "own values.",
+            "xyzw"[p.first]);
+    return hint_for(p);
 }
 
 Failure from_pattern(const Lab& lab, const Difference& difference, const Array& expected, const Array& actual,
@@ -94,7 +134,9 @@ Failure from_pattern(const Lab& lab, const Difference& difference, const Array& 
                         : unwritten        ? cause::never_written
                         : p.nan == p.wrong ? cause::nan
                                            : cause::wrong_value;
-    return {cause, message, hint_for(p), place_of(lab, difference, expected, actual)};
+    const bool plain = cause == std::string_view(cause::wrong_value);
+    return {cause, message, plain ? hint_for_values(expected, actual, p) : hint_for(p),
+            place_of(lab, difference, expected, actual)};
 }
 
 bool reproduces(const Oracle& oracle, const Lab& lab, const Situation& situation, const std::vector<Array>& predicted) {

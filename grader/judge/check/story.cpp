@@ -151,6 +151,9 @@ void name_launch(Failure& failure, const StatusPage& page, const Problem& proble
     const auto volume = [](const std::uint32_t(&extent)[3]) { return double{1} * extent[0] * extent[1] * extent[2]; };
     double elements = 1;
     for (const std::int64_t size : problem.sizes) elements *= static_cast<double>(size);
+    std::size_t most = 0;  // sizes may be numbers of iterations, too
+    for (const Array& array : problem.arrays) most = std::max(most, array.count());
+    elements = std::min(elements, static_cast<double>(most));
     if (failure.cause == cause::grid_too_small && volume(launch.grid) * volume(launch.block) >= elements) {
         failure.cause = "rest_lost";
         failure.hint =
@@ -158,6 +161,11 @@ void name_launch(Failure& failure, const StatusPage& page, const Problem& proble
             "(std::size_t)? Or which value in the guard or the loop ends too early?";
         return;
     }
+    // Of several kernels, the largest launch may belong to another one: a line of threads that is long enough.
+    const bool is_line = launch.grid[1] * launch.block[1] * launch.grid[2] * launch.block[2] == 1;
+    const double threads = volume(launch.grid) * volume(launch.block);
+    if (is_line && failure.cause != "transposed" && threads >= elements) return;
+    if (volume(launch.grid) == 1 && 2 * threads < elements) return;  // its threads take several elements each
     if (const std::size_t each = vectors_of_thread(failure, launch)) {
         failure.cause = "blocks_overlap";
         failure.message = fmt::format(
@@ -238,7 +246,9 @@ Failure describe_wrong_output(const StageRun& run, const Trial& trial, const Cal
     return plain;
 }
 
-bool is_unexplained(const Failure& plain) { return plain.cause == cause::wrong_value || plain.cause == cause::nan; }
+bool is_unexplained(const Failure& plain) {
+    return plain.cause == cause::wrong_value || plain.cause == cause::wrong_result || plain.cause == cause::nan;
+}
 
 Circumstances circumstances_of(const StageRun& run, const Problem& problem) {
     const auto zero = std::ranges::find(problem.sizes, 0);

@@ -418,15 +418,4 @@ bool may_explain_outputs(const Diagnostic& warning) {
     return !warning.message.starts_with("format ") && warning.message.find(" for format") == std::string::npos;
 }
 
-int line_without_return(const std::string& shown_warnings) {
-    for (const char* words : {"warning: no return statement in function", "warning: control reaches end of non-void"})
-        if (const std::size_t at = shown_warnings.find(words); at != std::string::npos) {
-            const std::size_t begin = at == 0 ? 0 : shown_warnings.rfind('\n', at - 1) + 1;
-            const std::string place = shown_warnings.substr(begin, at - begin);  // "work/dot_product/01.cu:24:1: "
-            const std::size_t colon = place.find(".cu:");
-            return colon == std::string::npos ? 0 : std::atoi(place.c_str() + colon + 4);
-        }
-    return 0;
-}
-
 }  // namespace warplab::compilation

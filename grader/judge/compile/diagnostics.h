@@ -55,7 +55,4 @@ std::string render(const std::vector<Diagnostic>& diagnostics, const std::string
 /// Return whether a warning may be about the reason for wrong outputs. A wrong printf only prints wrong words.
 bool may_explain_outputs(const Diagnostic& warning);
 
-/// Return the line at which a function ends without its return, by the warnings that render() shows; 0 if none does.
-int line_without_return(const std::string& shown_warnings);
-
 }  // namespace warplab::compilation

@@ -292,6 +292,14 @@ std::string remedy_for_semicolon(const Diagnostic& error, const std::string& sou
     return "Is an operator, a comma, a semicolon or a bracket missing just before this point?";
 }
 
+/// Return the place at which the wrong name is written, if the line of the error only uses the macro that contains it.
+std::string place_in_macro(const std::vector<Diagnostic>& notes, const Diagnostic& error) {
+    const Diagnostic* note = find_note(notes, "definition of macro");
+    const auto name = note ? quoted_parts(note->message) : std::vector<std::string>();
+    if (name.empty() || note->file != error.file) return "";
+    return fmt::format(" It is in the macro {}, on line {}.", name[0], note->line);
+}
+
 /// Return the remedy for `#define BLOCK 256;`, where an error is at a use of the macro; "" if it is another error.
 std::string remedy_for_macro(const Diagnostic& error, const std::vector<Diagnostic>& notes, const std::string& source) {
     if (!contains(error.message, "‘;’ token") && !contains(error.message, "before ‘]’") &&
@@ -388,7 +396,8 @@ std::string remedy_for(const Diagnostic& error, const std::vector<Diagnostic>& a
     if (says("‘CUDA_CHECK’ was not declared"))
         return "CUDA_CHECK is in the lab's header: #include \"labs/<lab>/lab.h\".";
     if (says("was not declared in this scope", "is undefined"))
-        return "Is the name spelled as in its declaration, and is it declared above this line?";
+        return "Is the name spelled as in its declaration, and is it declared above this line?" +
+               place_in_macro(notes, error);
     if (says("conflicting declaration", "redeclaration of"))
         return "The name has two declarations: make them the same, or rename one.";
     if (says("expected initializer before ‘+=’", "expected initializer before ‘-=’",

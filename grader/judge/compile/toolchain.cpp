@@ -106,8 +106,7 @@ Flags student_cpu_flags() {
             "-ffp-contract=off",
             "-ftrivial-auto-var-init=pattern",  // 0xFE: an uninitialized variable is not 0 by chance
             "-fsanitize=return",  // a function without its return stops there, instead of running on into the next one
-            "-fsanitize-undefined-trap-on-error",
-            "-fno-gnu-unique",  // otherwise objcopy cannot hide all names
+            "-fno-gnu-unique",    // otherwise objcopy cannot hide all names
             "-pthread",
             "-pipe",
             "-Wall",
@@ -137,8 +136,6 @@ static Flags with_hooks(Flags flags) {
 // GPU.
 Flags check_mode_flags() {
     return with_hooks({"-O1",
-                       "-fno-sanitize=return",  // its trap would replace the handler for bounds
-                       "-fno-sanitize-undefined-trap-on-error",
                        "-fsanitize=thread,bounds-strict",  // strict: also an array that is a struct's last member
                        "-fno-tree-loop-im", "-fno-tree-sra"});
 }

@@ -133,10 +133,14 @@ Mistake name_prefix(std::size_t n, std::size_t kept, const Nouns& nouns) {
                 fmt::format("Round the number of blocks up, (n + {} - 1) / {}, and let threads past the end {}.", block,
                             block, nouns.idle)};
     if (vector)
-        return {"vector_tail_lost",
-                sentence("{}: {} whole vectors of {}. The {} after them {} lost.", counts, kept / vector,
-                         vector == 4 ? "four" : std::to_string(vector), lost, lost == 1 ? "is" : "are"),
-                sentence("n need not be a multiple of {}: handle the last n % {} one by one.", vector, vector)};
+        return {
+            "vector_tail_lost",
+            sentence("{}: {} whole vectors of {}. The {} after them {} lost.", counts, kept / vector,
+                     vector == 4 ? "four" : std::to_string(vector), lost, lost == 1 ? "is" : "are"),
+            sentence(
+                "n need not be a multiple of {0}: handle the last n % {0} one by one. They begin at index n / {0} * "
+                "{0}: is that where the code for them begins?",
+                vector)};
     if (kept >= 32 && kept <= 1024 && std::has_single_bit(kept))
         return {"one_block_only", counts + ": one block's worth.",
                 "Does the index contain blockIdx.x * blockDim.x, and does the grid have more than one block?"};
@@ -248,8 +252,31 @@ Guess guess_repeated(std::size_t n, const Nouns& nouns, const Fits& fits) {
     return {};
 }
 
+/// Find loops that step by one more, or one less, than the number of threads.
+static Guess guess_stride_off_by_one(std::size_t n, const Nouns& nouns, const Fits& fits) {
+    constexpr std::size_t most_blocks = 64;
+    const auto wrong_step = [&](std::size_t threads, const char* off, const std::string& effect) {
+        return Mistake{
+            "step_off_by_one",
+            sentence("The step of the loop is one {} {}, the number of threads: {}.", off, threads, effect),
+            "Threads t of a block or a grid take elements t, t + threads, t + 2 * threads and so on: the step "
+            "is exactly the number of threads."};
+    };
+    for (const std::size_t block : usual_blocks)
+        for (std::size_t blocks = 1; blocks <= most_blocks && block * blocks < n; ++blocks) {
+            const std::size_t threads = block * blocks;
+            if (fits({.end = n, .period = threads + 1, .run = threads}))
+                return wrong_step(threads, "more than", "one element is left out in each step");
+            if (fits({.end = n, .period = threads - 1, .run = threads, .slices = divide_up(n, threads - 1)}))
+                return wrong_step(threads, "less than",
+                                  sentence("one of the {} is {} twice in each step", nouns.elements, nouns.done));
+        }
+    return {};
+}
+
 Guess guess_long_stride(std::size_t n, const Nouns& nouns, const Fits& fits) {
     constexpr std::size_t most_blocks = 2048;
+    if (Guess guess = guess_stride_off_by_one(n, nouns, fits)) return guess;
     for (const std::size_t block : usual_blocks)
         for (std::size_t blocks = 1; blocks <= most_blocks && block * blocks < n; ++blocks)
             for (const std::size_t times : {2, 4, 8})

@@ -65,10 +65,12 @@ Failure explain_cuda_error(CudaError error, std::string message, const StatusPag
                             (empty && error == CudaError::invalid_value);
     if (circumstances && bad_launch)
         return {cause::launch_failed, std::move(message),
-                empty ? fmt::format("{} is 0 here, and a grid of 0 blocks is an error: return early when there is "
-                                    "nothing to do.",
-                                    circumstances->zero_size)
-                      : hint_for_launch(limit)};
+                empty
+                    ? fmt::format("{} is 0 here, and a grid of 0 blocks is an error: launch this kernel only if there "
+                                  "is something to do. The outputs of this call, such as bins, must be set all the "
+                                  "same.",
+                                  circumstances->zero_size)
+                    : hint_for_launch(limit)};
     const auto hint = error == CudaError::out_of_memory ? memory_hint
                       : circumstances && error == CudaError::illegal_address
                           ? "A thread used an address outside all memory: is the index checked against "
@@ -207,7 +209,8 @@ Failure explain_fault(const Ending& ending) {
             return segmentation(hint_for_segmentation(page.in_kernel, page.launches > 0, detail));
         case Fault::null_pointer:
             return segmentation(
-                "Was memory allocated for it? (scratch is null if the stage's _scratch_bytes() returns 0.)");
+                "Was memory allocated for it, and more than 0 bytes? (scratch is null if the stage's _scratch_bytes() "
+                "returns 0.)");
         case Fault::unset_pointer:
             return segmentation("Set it before it is used: by cudaMalloc, or to a part of scratch.");
         case Fault::misaligned:
@@ -247,8 +250,15 @@ Failure explain_fault(const Ending& ending) {
         case Fault::refused:
             return abortion("");
         case Fault::illegal_instruction:
-            return {cause::illegal_instruction, abortion("").message,
-                    "Is a divisor 0 there, in / or %? Or does a function that returns a value end without return?"};
+            return {cause::illegal_instruction, abortion("").message, "Is a divisor 0 there, in / or %?"};
+        case Fault::missing_return:
+            return {cause::missing_return,
+                    fmt::format("{}{}.",
+                                detail.empty() ? "A function returns a value, but a call of it reached the end "
+                                                 "without a return statement"
+                                               : "T" + detail.substr(1),
+                                page.in_kernel ? fmt::format(" ({})", describe_place(page)) : ""),
+                    "Write return, with the value, on every path through the function."};
         case Fault::aborted:
         case Fault::none:
             break;
@@ -273,7 +283,8 @@ Failure explain_timeout(const Ending& ending) {
                 "If every thread does only its own share, this dataset needs a GPU."};
     return {cause::timeout,
             fmt::format("No answer after {:.0f} s, {}{}.", ending.limit_s, describe_place(page), noted(page)),
-            "Does every loop end? In a kernel, look for a counter that does not change, a step of 0, 1 or blockIdx.x "
+            "Does every loop end? In a kernel, look for a counter that does not change (=+ is not +=), a step of 0, 1 "
+            "or blockIdx.x "
             "instead of gridDim.x * blockDim.x, or a wait for another block: without a GPU, blocks run one after "
             "the other, and a GPU may do the same. Around a launch, look for a loop that never ends."};
 }

@@ -109,7 +109,8 @@ Description far_from_all(const RawFinding& f) {
                         : never_set ? "through a pointer that was never set"
                                     : "an address far from all memory",
                         who(f.now)),
-            null ? "Was memory allocated for it? (scratch is null if the stage's _scratch_bytes() returns 0.)"
+            null ? "Was memory allocated for it, and more than 0 bytes? (scratch is null if the stage's "
+                   "_scratch_bytes() returns 0.)"
                  : "Is the pointer set? Is the index negative, or far too large? (A 32-bit product may "
                    "overflow, and values past the end of an input are garbage.)"};
 }

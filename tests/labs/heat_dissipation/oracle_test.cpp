@@ -318,9 +318,9 @@ TEST(HeatOracle, ExplainsMistakesInTheFormula) {
     EXPECT_EQ(with_conductivity([](auto c, auto i, auto j) { return c[std::min<std::size_t>(i * 32 + j, 599)]; }),
               "padded_index");
     EXPECT_EQ(with_conductivity([](auto c, auto i, auto j) { return c[(i ? i - 1 : 0) * 30 + j]; }),
-              "conductivity_of_another_row");
+              "other_conductivity");
     EXPECT_EQ(with_conductivity([](auto c, auto i, auto j) { return c[std::min<std::size_t>(i + 1, 19) * 30 + j]; }),
-              "conductivity_of_another_row");
+              "other_conductivity");
 }
 
 TEST(HeatOracle, ExplainsAWrongNumberOfIterations) {

@@ -28,7 +28,7 @@ TOPICS = (
     ),
     (
         "tail_lost blocks_rounded_down grid_too_small rows_left_out tile_incomplete vector_tail_lost component_lost"
-        " partials_lost edge_cut_off tail_repeated",
+        " partials_lost edge_cut_off tail_repeated wrong_rest",
         (r"rounded \*?up", r"last whole|whole vectors?|remaining|not a multiple|\brest\b"),
     ),
     (
@@ -43,9 +43,9 @@ TOPICS = (
     ("strip_cut_off", (r"`ROWS` \+ 4 rows",)),
     ("ring_overwritten", (r"\bring\b",)),
     ("wrong_pitch padding_counted", (r"\bpitch|\bpadd",)),
-    ("stride_too_long steps_too_far counted_too_often", (r"gridDim|stride",)),
+    ("stride_too_long steps_too_far counted_too_often step_off_by_one segment_step", (r"gridDim|stride",)),
     (
-        "block_incomplete tree_not_power_of_two tree_step added_repeatedly nothing_added wrong_shuffle",
+        "block_incomplete tree_not_power_of_two tree_step added_repeatedly nothing_added wrong_shuffle wrong_lane",
         (r"\btree\b|shuffle", r"[Tt]hread 0 adds"),
     ),
     ("host_memory bytes_not_elements cuda_error", (r"cudaMemcpy|cudaMalloc", r"\bbytes")),
