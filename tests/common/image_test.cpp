@@ -20,7 +20,7 @@ Image gradient(int width, int height, int channels) {
     return image;
 }
 
-std::string complaint(const fs::path& file, std::size_t most = most_pixels) {
+std::string complaint(const fs::path& file, std::size_t most = max_pixels) {
     try {
         read_image(file, most);
     } catch (const UsageError& error) {

@@ -31,7 +31,7 @@ struct Range {
     uintptr_t begin = 0, end = 0;
     bool contains(uintptr_t address) const { return address >= begin && address < end; }
 };
-Range code;  // of the executable
+Range code;  // the executable's code
 uintptr_t load_address = 0;
 thread_local Range below_stack;
 

@@ -14,10 +14,10 @@ namespace warplab::timing {
 
 namespace {
 
-constexpr double short_s = 0.02;  // of the CPU, for all but the first output sample
+constexpr double short_s = 0.02;  // CPU time for all output samples but the first
 
 /// Return the first difference in an output sample, and set `expected` to the correct answer. If the CPU would take
-/// longer than `cpu_limit_s`, the reference solution is asked, but only the CPU can find a difference.
+/// longer than `cpu_limit_s`, the reference solution computes the answer, but only the CPU can confirm a difference.
 std::optional<Difference> find_difference(const StageRun& run, const Pool& pool, const OutputSample& seen,
                                           const Substitute& substitute, double cpu_limit_s, Array& expected) {
     const Problem call = pool.call_at(seen.window, run.lab);

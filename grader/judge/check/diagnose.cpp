@@ -113,7 +113,8 @@ std::vector<Array> right_answers(const Lab& lab, const Problem& problem) {
     return outputs;
 }
 
-/// Describe an access outside scratch. The size of scratch depends only on the student if the lab keeps nothing in it.
+/// Describe an access outside scratch. If the lab keeps nothing in scratch, only the student's code determines its
+/// size.
 std::string outside_scratch(const Lab& lab, const Damage& damage, const std::string& where) {
     if (lab.divides_scratch)
         return fmt::format("The code writes outside scratch, or an array that the lab stores next to it: {}.", where);
@@ -150,11 +151,11 @@ Place place_of(const Lab& lab, const Difference& difference, const Array& expect
 }
 
 Failure explain_difference(const Lab& lab, const Oracle& oracle, const Situation& situation,
-                           const Difference& difference, std::uint32_t poison, double most_s) {
+                           const Difference& difference, std::uint32_t poison, double max_s) {
     const Array& expected = situation.problem.arrays[difference.buffer];
     const Array& actual = situation.actual[difference.buffer];
     std::optional<std::vector<std::string>> explained;
-    if (most_s > 0) explained = compute_in_child(most_s, [&] { return find_hypothesis(lab, oracle, situation); });
+    if (max_s > 0) explained = compute_in_child(max_s, [&] { return find_hypothesis(lab, oracle, situation); });
     if (explained && explained->size() == 3)
         return {(*explained)[0], (*explained)[1], (*explained)[2], place_of(lab, difference, expected, actual)};
     return from_pattern(lab, difference, expected, actual,

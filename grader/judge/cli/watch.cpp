@@ -99,7 +99,7 @@ void show(const Report& report, const Lab& lab, const Options& options, const st
 void check_once(const Lab& lab, const Stage& stage, const Options& options) {
     Judge judge(options.folders, choose_backend(options.backend));
     check_names(lab, options, judge.backend());
-    const Task task{.options = options, .own_code = true, .check_mode = !options.no_check_mode};
+    const Task task{.options = options, .own_code = true, .sanitizer = !options.no_check_mode};
     const std::string saved = local_time();
     Report report = begin_report(judge, "check", lab, task);
     Console console;

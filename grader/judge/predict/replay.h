@@ -17,7 +17,7 @@
 namespace warplab::predict {
 
 /// The reasons why operations wait.
-enum class Resource { memory, l2, shared_memory, atomics, issue, floating_64 };
+enum class Resource { memory, l2, shared_memory, atomics, issue, fp64 };
 inline constexpr std::size_t resource_count = 6;
 const char* resource_name(Resource resource);
 
@@ -44,7 +44,7 @@ struct KernelTime {
 
 /// The contents of the L2.
 struct Residency {
-    std::vector<double> bytes;  // of each memory of the trace
+    std::vector<double> bytes;  // the size of each memory of the trace
     int launches = 0;
 };
 

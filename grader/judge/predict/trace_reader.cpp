@@ -12,7 +12,7 @@ namespace {
 using trace::OperationKind;
 using trace::RecordKind;
 
-constexpr std::uint64_t most_blocks_of_grid = std::uint64_t{1} << 40;
+constexpr std::uint64_t max_blocks_of_grid = std::uint64_t{1} << 40;
 
 [[noreturn]] void damaged(const char* what) {
     throw std::runtime_error(std::string("the trace of the program is damaged: ") + what);
@@ -27,7 +27,7 @@ Record take(std::string_view& bytes) {
     return record;
 }
 
-std::size_t fewest_words(OperationKind kind, std::size_t words, std::size_t lanes) {
+std::size_t min_words(OperationKind kind, std::size_t words, std::size_t lanes) {
     switch (kind) {
         case OperationKind::device_read:
         case OperationKind::device_write:
@@ -106,7 +106,7 @@ class Reader {
         for (const std::uint32_t extent : record.grid) launch.blocks *= std::max(extent, 1u);
         std::uint64_t threads = 1;
         for (const std::uint32_t extent : record.block) threads *= std::clamp(extent, 1u, 1024u);
-        if (threads > 1024 || launch.blocks > most_blocks_of_grid) damaged("a launch is too large");
+        if (threads > 1024 || launch.blocks > max_blocks_of_grid) damaged("a launch is too large");
         launch.threads = static_cast<unsigned>(threads);
         launch.shared_bytes = record.dynamic_shared_bytes;
         const std::size_t number = trace_.launches.size();
@@ -127,7 +127,7 @@ class Reader {
             const auto operation = take<trace::Operation>(record);
             const std::size_t bytes = operation.words * sizeof(std::uint32_t);
             if (bytes > record.size() ||
-                operation.words < fewest_words(operation.kind, operation.words, operation.lanes) ||
+                operation.words < min_words(operation.kind, operation.words, operation.lanes) ||
                 operation.kind > OperationKind::fence || operation.lanes == 0 || operation.lanes > 32)
                 damaged("an operation has the wrong size");
             const auto first =

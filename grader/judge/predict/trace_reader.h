@@ -27,14 +27,14 @@ struct TracedOperation {
 };
 
 struct TracedBlock {
-    std::uint64_t events = 0, recorded = 0;  // of threads
+    std::uint64_t events = 0, recorded = 0;  // events of threads
     std::vector<std::vector<TracedOperation>> warps;
 };
 
 struct TracedLaunch {
     std::string kernel;
     std::uint64_t blocks = 0;
-    unsigned threads = 0;  // of a block
+    unsigned threads = 0;  // threads per block
     std::size_t shared_bytes = 0;
     std::vector<TracedBlock> sampled;
     trace::LaunchEnds ends = {};

@@ -12,13 +12,14 @@
 namespace warplab {
 namespace {
 
-constexpr std::size_t most_findings_shown = 3;                     // of check mode; `make inspect` shows them all
-constexpr std::size_t most_lines_quoted = 40, most_columns = 400;  // of a compiler's log or a program's output
+constexpr std::size_t max_findings_shown = 3;  // the sanitizer's; `make inspect` shows all
+constexpr std::size_t max_lines_quoted = 40,
+                      max_columns = 400;  // a compiler's log or a program's output is cut to this
 
 /// Shorten a very long line: some programs print a megabyte without an end of line.
 std::string shorten_line(const std::string& line) {
-    if (line.size() <= most_columns) return line;
-    std::size_t end = most_columns;
+    if (line.size() <= max_columns) return line;
+    std::size_t end = max_columns;
     while (end > 0 && (line[end] & 0xC0) == 0x80) --end;  // not in the middle of a character
     return fmt::format("{}... and {} more bytes", line.substr(0, end), line.size() - end);
 }
@@ -35,12 +36,12 @@ std::string quote_lines(const std::string& text, int indent) {
     std::size_t lines = 0;
     for (std::size_t at = 0; at < printable.size();) {
         const auto end = std::min(printable.find('\n', at), printable.size());
-        if (++lines <= most_lines_quoted) quoted += margin + shorten_line(printable.substr(at, end - at)) + "\n";
+        if (++lines <= max_lines_quoted) quoted += margin + shorten_line(printable.substr(at, end - at)) + "\n";
         at = end + 1;
     }
-    if (lines > most_lines_quoted)
+    if (lines > max_lines_quoted)
         quoted += fmt::format("{}... and {} (report.json has them)\n", margin,
-                              format_plural(lines - most_lines_quoted, "more line"));
+                              format_plural(lines - max_lines_quoted, "more line"));
     return quoted;
 }
 
@@ -78,7 +79,7 @@ std::string summarise(const StageReport& stage) {
     std::string summary;
     if (all > 0) summary = format_plural(all, "dataset");
     if (bad > 0) summary = fmt::format("{} of {} passed", all - bad, summary);
-    if (bad == 0 && first_finding(stage)) summary += " passed, check mode failed";
+    if (bad == 0 && first_finding(stage)) summary += " passed, sanitizer failed";
     if (skipped > 0) summary += fmt::format("{}{} skipped", summary.empty() ? "" : ", ", skipped);
     return summary;
 }
@@ -128,17 +129,17 @@ std::string render_finding(const Finding& found, const std::string& where, const
 /// Render the findings about correct outputs in full, as far as they fit a screen.
 std::string render_check_mode(const StageReport& stage, const TextStyle& style) {
     if (outputs_failed(stage) || !first_finding(stage)) return "";
-    std::string text = fmt::format("  check mode: {}\n", paint(Verdict::failed, style));
+    std::string text = fmt::format("  sanitizer: {}\n", paint(Verdict::failed, style));
     std::uint64_t count = 0;
     for (const Finding& found : stage.check_mode->findings) {
-        if (found.note || ++count > most_findings_shown) continue;
+        if (found.note || ++count > max_findings_shown) continue;
         text += render_finding(found, "In ", style);
         if (!found.hint.empty()) text += wrap("Hint: " + found.hint, 4, style.width);
         text += "    Cause: " + to_printable(found.cause) + "\n";
     }
-    if (count > most_findings_shown)
+    if (count > max_findings_shown)
         text += fmt::format("    ... and {}: make inspect shows all\n",
-                            format_plural(count - most_findings_shown, "more finding"));
+                            format_plural(count - max_findings_shown, "more finding"));
     return text;
 }
 
@@ -158,13 +159,15 @@ const Finding* likely_reason(const StageReport& stage, const Check& failed) {
 
 /// Render the line that may be the reason for a wrong output, without its message if the failure has the same one.
 std::string render_likely_reason(const StageReport& stage, const Check& failed, const TextStyle& style) {
-    const auto is_told = [&](const Finding& found) { return failed.failure && failed.failure->message == told(found); };
+    const auto is_quoted = [&](const Finding& found) {
+        return failed.failure && failed.failure->message == message_of(found);
+    };
     if (stage.check_mode) {
-        const auto leading = std::ranges::find_if(stage.check_mode->findings, is_told);
+        const auto leading = std::ranges::find_if(stage.check_mode->findings, is_quoted);
         if (leading != stage.check_mode->findings.end()) return render_quotes(*leading);
     }
     const Finding* found = likely_reason(stage, failed);
-    return found ? render_finding(*found, "In check mode, ", style) : "";
+    return found ? render_finding(*found, "Sanitizer, ", style) : "";
 }
 
 std::string render_checks(const StageReport& stage, const TextStyle& style) {

@@ -113,12 +113,12 @@ Array Buffers::read_part(std::size_t buffer, std::uint32_t slot, std::size_t fir
 }
 
 std::optional<std::size_t> Buffers::first_change(std::size_t buffer, std::uint32_t slot, const Array& expected) const {
-    constexpr std::size_t most_bytes = 256 << 20;  // to read at a time
+    constexpr std::size_t max_bytes = 256 << 20;  // to read at a time
     const Part& part = parts_[buffer];
     if (!part.region) return std::nullopt;
-    Array chunk(ElementType::uint8, std::min(most_bytes, expected.bytes()));
-    for (std::size_t begin = 0; begin < expected.bytes(); begin += most_bytes) {
-        const std::size_t bytes = std::min(most_bytes, expected.bytes() - begin);
+    Array chunk(ElementType::uint8, std::min(max_bytes, expected.bytes()));
+    for (std::size_t begin = 0; begin < expected.bytes(); begin += max_bytes) {
+        const std::size_t bytes = std::min(max_bytes, expected.bytes() - begin);
         part.region->read(offset(part, slot) + begin, chunk.data(), bytes);
         if (const auto at = first_difference(chunk.data(), expected.data() + begin, bytes))
             return (begin + *at) / element_bytes(part.type);

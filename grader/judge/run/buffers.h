@@ -24,8 +24,8 @@ struct Poison {
 
 struct Damage {
     std::string buffer;
-    std::int64_t index;  // of the overwritten element, relative to the buffer's first: negative or ≥ its count
-    std::size_t count;   // of the buffer
+    std::int64_t index;  // the overwritten element, relative to the buffer's first: negative or ≥ `count`
+    std::size_t count;   // the buffer's number of elements
 };
 
 class Buffers {

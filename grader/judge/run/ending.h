@@ -29,7 +29,7 @@ struct Ending {
     const StatusPage& page;
     std::string line;                // line of the fault on the status page: "file.cu:31"; "" if unknown
     double limit_s = 0;              // for the answer that did not arrive
-    Limits limits = {};              // of the process
+    Limits limits = {};              // the process's limits
     std::uint64_t buffer_bytes = 0;  // size of the judge's buffers that it had mapped
     std::optional<Circumstances> circumstances = {};
 };

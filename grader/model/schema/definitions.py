@@ -32,9 +32,9 @@ class Field(NamedTuple):
     is_list: bool
     nullable: bool
     default: Any  # REQUIRED if readers require the key
-    least: float | None  # of the number, or of each number of the list
+    least: float | None  # the minimum of the number, or of each number in the list
     most: float | None
-    most_items: int | None
+    max_items: int | None
     always_written: bool
     derived: bool
     internal: bool
@@ -48,7 +48,7 @@ class Type(NamedTuple):
     name: str  # in CamelCase
     fields: list[Field]
     words: list[str]
-    initial: str  # of an enum
+    initial: str  # the initial word of an enum
     accepts_text: bool  # a text from an earlier version may be in its place
     about: str
 
@@ -136,7 +136,7 @@ def make_field(schema: str, owner: str, key: str, node: dict[str, Any], parent: 
         default=node.get("default", REQUIRED),
         least=bounds.get("minimum"),
         most=bounds.get("maximum"),
-        most_items=node.get("maxItems"),
+        max_items=node.get("maxItems"),
         always_written=key in parent["required"],
         derived=node.get("readOnly", False),
         internal=node.get("writeOnly", False),

@@ -28,7 +28,7 @@ PLAIN = {
     "number_or_word": "double",
     "integers_by_name": "std::vector<std::pair<std::string, std::int64_t>>",
 }
-MOST_ITEMS = 10_000  # of a list without maxItems
+MAX_ITEMS = 10_000  # the limit for a list without maxItems
 HEADER = """#pragma once
 // Written by grader/model/schema/generate.py from {schema}.schema.json.
 
@@ -85,7 +85,7 @@ def initial_value(field: Field) -> str:
 
 def bounds(field: Field) -> str:
     """Return the further arguments of to_json and from_json."""
-    values: list[Any] = [f"AtMost{{{field.most_items or MOST_ITEMS}}}"] if field.is_list else []
+    values: list[Any] = [f"AtMost{{{field.max_items or MAX_ITEMS}}}"] if field.is_list else []
     if field.kind == "number_or_word":
         values.append(f"OrWord{{{field.least}, {field.most}}}")
     elif field.kind != "natural" and (field.least, field.most) != (None, None):

@@ -19,7 +19,7 @@ PLAIN = {
     "number_or_word": float,
     "integers_by_name": dict[str, int],
 }
-MOST_INTEGER = 2**31 - 1
+MAX_INTEGER = 2**31 - 1
 made: dict[tuple[str, str], type] = {}  # by schema and name
 
 
@@ -62,9 +62,9 @@ def annotation(field: Field) -> Any:
     if field.kind == "enum":
         item = Annotated[str, OneOf(tuple(field.of.words))]
     elif field.kind in ("integer", "number") and field.least is not None:
-        item = Annotated[item, Between(field.least, MOST_INTEGER if field.most is None else field.most)]
+        item = Annotated[item, Between(field.least, MAX_INTEGER if field.most is None else field.most)]
     if field.is_list:
-        return Annotated[list[item], AtMost(field.most_items)] if field.most_items else list[item]
+        return Annotated[list[item], AtMost(field.max_items)] if field.max_items else list[item]
     return item | None if field.nullable else item
 
 

@@ -1,5 +1,5 @@
-"""Run compute-sanitizer on every planted mistake of kernels/*.cu, and on the labs' wrong submissions whose line check
-mode names, to compare it with check mode.
+"""Run compute-sanitizer on every planted mistake of kernels/*.cu, and on the labs' wrong submissions in which Warplab
+names a line, to compare the two.
 
     python3 -m tests.cpu.check.compare_with_sanitizer --json FILE     (needs a GPU, nvcc and compute-sanitizer)
     … --submissions                                                        (these alone; needs build/warplab, too)
@@ -7,7 +7,7 @@ mode names, to compare it with check mode.
 Each program is compiled with line numbers and runs under memcheck, racecheck, initcheck and synccheck. The JSON has,
 for each program, the kind and the lines that it plants, and each tool's verdict: `clean`, `findings` (words,
 lines, count), `timeout`, `error` or `not run`. A submission is run by `build/warplab sanitize` on the first dataset on
-which check mode finds its mistake. Standard library only.
+which Warplab finds its mistake. Standard library only.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ BUILD = ROOT / (os.environ.get("BUILD") or "build")
 SAID = re.compile(r"^(memcheck|racecheck|initcheck|synccheck) +(clean|found something)", re.MULTILINE)
 
 TOOL_LIMIT_S = 20
-MOST_KEPT_CHARACTERS = 4000
+MAX_KEPT_CHARACTERS = 4000
 MARK = re.compile(r"//! (\w+)$")
 RECORD = re.compile(r"^========= (?! )(.*)$")
 LINE = re.compile(r"\.cu:(\d+)")
@@ -69,7 +69,7 @@ def compile_kernel(nvcc: str, kernel: Path, program: Path) -> str:
     """Return the compiler's message if the program does not compile, otherwise an empty string."""
     flags = ["-std=c++17", "-O1", "-arch=native", "-lineinfo", "--extended-lambda", "-Xcompiler=-g"]
     done = subprocess.run([nvcc, *flags, "-o", program, kernel], capture_output=True, text=True, check=False)
-    return done.stderr[:MOST_KEPT_CHARACTERS] if done.returncode else ""
+    return done.stderr[:MAX_KEPT_CHARACTERS] if done.returncode else ""
 
 
 def records(output: str) -> list[dict]:
@@ -108,7 +108,7 @@ def run_tool(sanitizer: str, tool: str, program: Path, end: float) -> dict:
         done = subprocess.run(command, capture_output=True, timeout=left, check=False)
     except subprocess.TimeoutExpired as expired:
         text = (expired.stdout or b"").decode(errors="replace")
-        return {"verdict": "timeout", "findings": records(text), "output": text[:MOST_KEPT_CHARACTERS]}
+        return {"verdict": "timeout", "findings": records(text), "output": text[:MAX_KEPT_CHARACTERS]}
     text = (done.stdout + done.stderr).decode(errors="replace")
     result = {"status": done.returncode, "wall_s": round(time.monotonic() - begin, 2), "findings": records(text)}
     if tool in TOOLS and "SUMMARY" not in text:
@@ -116,7 +116,7 @@ def run_tool(sanitizer: str, tool: str, program: Path, end: float) -> dict:
     else:
         result["verdict"] = "findings" if result["findings"] else "clean"
     if result["verdict"] != "clean":
-        result["output"] = text[:MOST_KEPT_CHARACTERS]
+        result["output"] = text[:MAX_KEPT_CHARACTERS]
     return result
 
 
@@ -156,7 +156,7 @@ def submissions(only: list[str], folder: Path) -> list[dict]:
 
 
 def dataset_that_shows(entry: dict, folder: Path) -> str:
-    """Return the first small public dataset on which check mode finds the mistake; empty if there is none."""
+    """Return the first small public dataset on which Warplab finds the mistake; empty if there is none."""
     for recipe in json.loads((ROOT / "datasets" / entry["lab"] / "public.json").read_text())["datasets"]:
         if "check" not in recipe["uses"] or "cuda-only" in recipe["uses"]:
             continue

@@ -34,7 +34,7 @@ struct Wrong : testing::Test {
         const auto difference = compare(oracle, problem, 0, expected, actual);
         EXPECT_TRUE(difference);
         const std::vector<Array> before = {poisoned(ElementType::float32, 1000, poison)}, left = {actual};
-        return explain_difference(lab, oracle, {problem, before, left, nullptr, 0}, *difference, poison, most_s);
+        return explain_difference(lab, oracle, {problem, before, left, nullptr, 0}, *difference, poison, max_s);
     }
     void leave_unwritten(std::size_t from, std::size_t to) {
         const Array never = poisoned(ElementType::float32, 1000, poison);
@@ -47,7 +47,7 @@ struct Wrong : testing::Test {
     Plain oracle;
     Problem problem;
     Array expected, actual;
-    double most_s = 3;  // time limit of the search for a cause
+    double max_s = 3;  // time limit of the search for a cause
 };
 
 TEST_F(Wrong, NoCauseIsSearchedWhenTheTimeIsUp) {
@@ -57,7 +57,7 @@ TEST_F(Wrong, NoCauseIsSearchedWhenTheTimeIsUp) {
                          return true;
                      }}};
     EXPECT_EQ(explain().cause, "from_a_hypothesis");
-    most_s = 0;
+    max_s = 0;
     EXPECT_EQ(explain().cause, cause::wrong_value);
     EXPECT_EQ(explain().place->index, 3u);
 }

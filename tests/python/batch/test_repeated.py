@@ -1,4 +1,4 @@
-"""Tests of the recorded results of repeated grading: no solution was accused, and README's figures match."""
+"""Tests of the recorded results of repeated grading: no solution was blamed, and README's figures match."""
 
 from __future__ import annotations
 

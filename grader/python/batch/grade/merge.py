@@ -1,9 +1,9 @@
-"""Take points that are pending in one report of a submission from another report, such as a GPU's.
+"""Fill in a report's pending points from another report on the same submission, such as a GPU's.
 
 python3 -m grader.python.batch.grade.merge REPORT OTHER [--output FILE]
 
-REPORT was written first, for example without a GPU; OTHER later, about the same files. Correctness points that are
-decided in REPORT stay.
+REPORT was written first, for example without a GPU, and OTHER later, about the same files. Decided correctness points
+of REPORT stay.
 """
 
 from __future__ import annotations

@@ -26,7 +26,7 @@ HERE = Path(__file__).parent
 SIMILAR = "similar.html"
 BINS = 20
 ROW_HEIGHT = 30
-FIRST_REMARKS, MOST_REMARKS = 12, 50
+FIRST_REMARKS, MAX_REMARKS = 12, 50
 LEADERS = 20
 MARKS = {"passed": "\N{CHECK MARK}", "failed": "\N{MULTIPLICATION X}", "error": "!"}
 ADJECTIVES = "amber brave calm deft eager fair glad hardy ivory jolly keen lucid merry noble olive proud quiet rapid "
@@ -60,7 +60,7 @@ def make_dashboard(
 
 
 def make_header(title: str, facts: Sequence[str], rows: Sequence[Row]) -> Html:
-    """Return the page's header: how many submissions have each status, failures on our side first."""
+    """Return the page's header: the number of submissions of each status, internal failures first."""
     counts = Counter(row.status for row in rows)
     items = []
     for status in ["", *STATUSES]:
@@ -107,12 +107,12 @@ def make_remarks(remarks: Sequence[Remark], notes: Sequence[str], names: Mapping
 
 
 def first_of_each_rank(remarks: Sequence[Remark]) -> list[Remark]:
-    """Return at most MOST_REMARKS of each rank, so that many remarks of one rank hide no remark of another."""
+    """Return at most MAX_REMARKS of each rank, so that many remarks of one rank hide no remark of another."""
     counts: Counter[int] = Counter()
     listed = []
     for remark in remarks:
         counts[remark.rank] += 1
-        if counts[remark.rank] <= MOST_REMARKS:
+        if counts[remark.rank] <= MAX_REMARKS:
             listed.append(remark)
     return listed
 

@@ -1,4 +1,4 @@
-"""Pack all feedback into one zip, as Moodle and Canvas read it back.
+"""Pack all feedback into one zip that Moodle or Canvas can import.
 
 Moodle, "Upload multiple feedback files in a zip": NAME_NUMBER_assignfeedback_file_FILE. The name is ignored, and the
 number is the one in the download's names: a student's in this assignment, or a group's. The default team of a group
@@ -37,7 +37,7 @@ from grader.python.batch.store.places import place_of
 
 FILES = {"index.html": "feedback.html", "feedback.txt": "feedback.txt", JOURNAL: JOURNAL}  # their names for students
 TEXT = "feedback.txt"
-MOST_NAME = 40  # characters
+MAX_NAME = 40  # characters
 SAME_TIME = (1980, 1, 1, 0, 0, 0)
 
 
@@ -71,7 +71,7 @@ def pack_for_moodle(
 def pack_for_canvas(
     folder: Path, finals: Sequence[Final], entries: Mapping[str, Sequence[Path]], roster: Mapping[str, Student]
 ) -> Packed:
-    """Return the feedback of these students. Canvas has no place for that of a partner without an attachment."""
+    """Return the feedback of these students. Canvas cannot store the feedback of a partner without an attachment."""
     packed = Packed()
     for final in finals:
         readings = read_own(final, entries, roster, read_canvas)
@@ -147,4 +147,4 @@ def pack_tar(files: Mapping[str, bytes]) -> bytes:
 def plain(name: str) -> str:
     """Return a name without signs that the course systems read as separators, and without digits that Canvas could take
     for a number."""
-    return re.sub(r"[\W\d_]+", " ", name).strip()[:MOST_NAME].strip() or "student"
+    return re.sub(r"[\W\d_]+", " ", name).strip()[:MAX_NAME].strip() or "student"

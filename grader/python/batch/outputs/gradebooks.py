@@ -41,7 +41,7 @@ def canvas(entries: Sequence[Entry], gradebook: str = "", title: str = "") -> tu
     """
     title = title or check_same_lab(entries)
     require_assignment(title)
-    most = most_of(entries)
+    most = max_of(entries)
     grades = {entry.student: grade_of(entry.report) for entry in check_students(entries)}
     header = ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", title]
     possible = ["    Points Possible", "", "", "", "", show_points(most)]
@@ -71,7 +71,7 @@ def read_canvas(gradebook: str) -> Rows:
     return rows
 
 
-def most_of(entries: Sequence[Entry]) -> float:
+def max_of(entries: Sequence[Entry]) -> float:
     return max((entry.report.total.max for entry in entries), default=0.0)
 
 
@@ -92,7 +92,7 @@ def compare_maxima(entries: Sequence[Entry], wanted: str, gradebook: str, title:
     """State what to do if the exported gradebook's maximum differs from the reports'. Raises UserError."""
     if not gradebook or not entries:
         return []
-    rows, ours = read_csv(gradebook), most_of(entries)
+    rows, ours = read_csv(gradebook), max_of(entries)
     column = choose_column(rows, title or check_same_lab(entries)) if wanted == "canvas" else "Grade"
     theirs = maximum_of(rows, column)
     if theirs is None:

@@ -39,8 +39,8 @@ class Returned:
 
 @dataclass
 class Pushed:
-    """The result of a push: the changes that were written, or would be; for how many students Canvas was up to date;
-    and why it failed, by student."""
+    """The result of a push: the changes that were, or would be, written; the number of students for whom Canvas was up
+    to date; and the reasons of failures, by student."""
 
     changes: list[str] = field(default_factory=list)
     same: int = 0
