@@ -111,7 +111,7 @@ struct RawFinding {
     std::int64_t offset;                     // bytes from the object's beginning to the access
     std::uint64_t bytes;                     // the object's size
     std::uint32_t width;                     // the access's size in bytes
-    std::uint32_t buffer;                    // which of the judge's
+    std::uint32_t buffer;                    // the index of the judge's buffer
     std::uint32_t threads, threads_missing;  // the block's threads; those that had returned
     std::uint32_t other_width;  // the width of `before`, if both are atomics and their widths differ; else 0
     std::uint32_t limit;        // the limit that a failed launch exceeds, as LaunchLimit

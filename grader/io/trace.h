@@ -62,7 +62,7 @@ struct Operation {
     OperationKind kind : 4;
     std::uint32_t lanes : 6;
     std::uint32_t words : 10;      // the number of 4-byte words that follow
-    std::uint32_t lane_bytes : 8;  // that each lane accesses
+    std::uint32_t lane_bytes : 8;  // the bytes that each lane accesses
 };
 
 /// The basic blocks that threads ran, in whole blocks: those that were recorded, and others that were drawn to be

@@ -358,7 +358,7 @@ class Explanation : Output<std::uint8_t> {
         const auto largest =
             static_cast<std::size_t>(std::max_element(counts_.begin(), counts_.end()) - counts_.begin());
         const bool is_zero = all_wrong([this](std::size_t b) { return actual[b] == 0; });  // as if it was not written
-        const bool one_only = wrong == 1 && !is_zero;                                      // which may be by chance
+        const bool one_only = wrong == 1 && !is_zero;                                      // this may be chance
         return match(
             {{{"all_full", sentence("Every bin is 255, also {}.", occurs(first)),
                "Do counters of 32 bits begin with 0, in every call? scratch and shared memory hold garbage. Is it "

@@ -91,7 +91,7 @@ void write_text(char* to, size_t capacity, const char* text) {
     to[capacity - 1] = 0;
 }
 
-std::atomic<bool> detail_is_of_taken_error = false;  // which cudaGetLastError() returned to the program
+std::atomic<bool> detail_is_of_taken_error = false;  // the detail is of an error that the program has read
 
 /// Record the fault. Return false if another thread was first. Async-signal-safe.
 bool record(Fault fault, const char* detail) {

@@ -117,7 +117,7 @@ class HappensBefore {
     GridBarriers barriers_;
     ThreadClocks in_block_{barriers_, false}, across_blocks_{barriers_, true};
     ThreadClocks* clocks_ = &in_block_;  // those across blocks as soon as blocks take turns
-    std::vector<Event> events_;          // that across_blocks_ has not seen
+    std::vector<Event> events_;          // events that across_blocks_ does not contain yet
     std::vector<std::uintptr_t> words_;  // by number
     UnfencedWrites unfenced_;
 };

@@ -398,14 +398,14 @@ class Sanitizer final : public Observer {
     std::uint32_t objects_version_ = 1;
     std::array<Recent, 256> recent_;
     std::map<std::uintptr_t, Ground> pages_;  // pages outside device memory
-    std::uint64_t fences_ = 0;                // that kernels executed
+    std::uint64_t fences_ = 0;                // the number of fences that kernels executed
     const Grid* grid_ = nullptr;
     Histories histories_;
     std::size_t variables_known_ = 0;
     bool called_ = false;
     std::map<const void*, CreatedBy> handles_;  // streams and events of this call that it has not destroyed
-    std::set<int> lines_of_kept_handles_;       // that earlier calls for this dataset have not destroyed
-    RawFinding failed_launch_{};                // its kind is 0 if none failed, or if the program has read the error
+    std::set<int> lines_of_kept_handles_;  // lines of handles that earlier calls for this dataset have not destroyed
+    RawFinding failed_launch_{};           // its kind is 0 if none failed, or if the program has read the error
     Pending pending_;
     // Reads of a word of shared memory that other threads of the block update, by place, until the grid ends; and the
     // places whose threads then update the word, as in if (bin < 255) atomicAdd(&bin, 1).

@@ -207,7 +207,7 @@ class Multiprocessor {
     };
     std::unordered_map<std::uint64_t, Changes> changes_;  // changes of words by compare-and-swap
     std::vector<double> starts_;
-    std::unordered_set<int> ordered_loops_;  // whose accesses nvcc must keep in order
+    std::unordered_set<int> ordered_loops_;  // loops whose accesses nvcc must keep in order
     using Event = std::pair<double, int>;
     std::priority_queue<Event, std::vector<Event>, std::greater<>> queue_;
     int next_block_ = 0;

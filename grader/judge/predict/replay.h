@@ -37,7 +37,7 @@ struct KernelTime {
     double clocks = 0;
     Busy busy = {};
     std::map<int, Busy> busy_of_line;      // by line of the student's file
-    std::map<int, double> clocks_of_line;  // that warps spend there, waiting or not: sums over the replayed warps
+    std::map<int, double> clocks_of_line;  // the time of the warps there, waiting or not: sums over the replayed warps
     std::map<Change, double> wasted;       // clocks for which a resource is busy, but would not be after the change
     int blocks_at_once = 1;                // on a multiprocessor
 };

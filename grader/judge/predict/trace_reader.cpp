@@ -37,7 +37,7 @@ std::size_t min_words(OperationKind kind, std::size_t words, std::size_t lanes) 
             return 1;
         case OperationKind::device_atomic:
             return words >= lanes && (words - lanes) % 2 == 0 ? lanes + 2
-                                                              : words + 1;  // sectors, as many counts, lanes
+                                                              : words + 1;  // sectors, a count per sector, lanes
         case OperationKind::shared_atomic:
             return 2 + lanes;
         default:
@@ -56,7 +56,7 @@ class Reader {
         for (std::string_view rest = all; rest.size() >= sizeof(trace::Header);) {
             const auto header = take<trace::Header>(rest);
             if (static_cast<std::uint32_t>(header.kind) == 0) break;  // the rest of the file is empty
-            if (header.bytes > rest.size()) damaged("a record reaches beyond its end");
+            if (header.bytes > rest.size()) damaged("a record exceeds the trace");
             add(header.kind, rest.substr(0, header.bytes));
             rest.remove_prefix(header.bytes);
         }

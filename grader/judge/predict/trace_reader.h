@@ -54,7 +54,7 @@ struct Trace {
     std::vector<std::variant<LaunchNumber, trace::HostCall>> steps;
     std::vector<TracedLaunch> launches;
     std::vector<TracedMemory> memories;  // by address
-    std::vector<std::uint32_t> words;    // that the operations refer to
+    std::vector<std::uint32_t> words;    // the words to which the operations refer
 };
 
 /// Throw std::runtime_error if the trace is damaged.

@@ -87,7 +87,8 @@ void run_part(Part& part, const std::vector<const Dataset*>& datasets, const San
         task.doing("sanitizer: " + dataset->name);
         run.counts_requests = task.counts_requests || has_limits(run.stage, *dataset);
         const Check check = check_dataset(run, *dataset);
-        if (task.stop == SanitizerTask::Stop::when_found) run.end_session();  // which returns its findings
+        if (task.stop == SanitizerTask::Stop::when_found)
+            run.end_session();  // the end of the session delivers its findings
         part.counted.push_back(take_counts(run, *dataset));
         compare_launches(run, check, task.expected);
         part.checks.push_back(check);

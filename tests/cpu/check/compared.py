@@ -54,7 +54,7 @@ KINDS = {
     "race": "two plain accesses, one of them a write, with no barrier between",
     "atomic_race": "a plain access and an atomic, with no barrier between",
     "divergent_barrier": "threads of a block at two different barriers",
-    "return_before_barrier": "threads that return before a barrier of the others",
+    "return_before_barrier": "threads that return before a barrier at which others wait",
     "lane_mask": "a mask of a warp function without the calling lane, or with one that never arrives",
     "misaligned": "a vector at an address that is not a multiple of its size",
     "host_memory": "a kernel that uses a host pointer",

@@ -225,7 +225,7 @@ def test_a_students_history_has_each_grade_and_decision(course: Course) -> None:
     course.hand_in("al1", "fine", "better")
     course.grade()
     first, *grades, decision = course.verb("history", "--student", "al1").stdout.splitlines()
-    assert first.startswith("al1: hand-in al1, of 20") and first.endswith(": graded")
+    assert first.startswith("al1: hand-in al1, 20") and first.endswith(": graded")
     assert [line.partition("0.1 (one))")[2] for line in grades] == ["", ": asked for: a complaint", ": handed in again"]
     assert all(": 12 of 20 points, 8 pending (graded, cpu, " in line for line in grades)
     assert re.fullmatch(r"By hand, 20\S+, by \S+: al1, set to 7 points \(shown in person\)", decision)

@@ -105,7 +105,7 @@ class Server:
         self.pushing: Exchange[Pushed] | None = Exchange(options.every_s) if options.send else None
         self.sending: dict[str, str] = {}  # marks of the results in the running push, by student
         self.not_before: dict[str, float] = {}  # the time of the next attempt to return a student's results
-        self.incomplete: frozenset[str] = frozenset()  # whose files could not all be fetched
+        self.incomplete: frozenset[str] = frozenset()  # students with files that could not be fetched
         self.queue = options.queue or options.out / "queue"
         self.stops = 0  # signals received
         self.has_changed, self.is_draining, self.ids = True, False, set[str]()

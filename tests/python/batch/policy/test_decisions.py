@@ -164,8 +164,8 @@ def test_status_marks_decisions_that_are_no_longer_in_force(graded: Course) -> N
     ):
         assert graded.verb(*words).returncode == 0
     output = [line.split(": ", 1) for line in graded.verb("status").stdout.splitlines() if line.startswith("By hand")]
-    held = {what for when, what in output if "before" not in when}
-    past = {what for when, what in output if when.startswith("By hand before, 20")}
+    held = {what for when, what in output if "no longer valid" not in when}
+    past = {what for when, what in output if when.startswith("By hand, no longer valid, 20")}
     assert held == {
         "al1 (Ada Lovelace), set to 15 points (x)",
         "at2 (Alan Turing), until 2020-01-02T00:00:00+00:00 (x)",
