@@ -16,8 +16,8 @@
 namespace warplab {
 
 /// Return the bytes of a regular file; nothing if it is not one, if it has more than `max_bytes`, or if it cannot be
-/// read, as on a network drive. A pipe without a writer would never end, and a device such as /dev/zero has no end.
-/// `flags` is added to the flags of open(): all answers are about the one file that was opened.
+/// read, for example on a network drive. A pipe without a writer would never end, and a device such as /dev/zero has no
+/// end. `flags` is added to the flags of open(): all answers are about the one file that was opened.
 inline std::optional<std::string> try_read_file(const std::filesystem::path& file,
                                                 std::size_t max_bytes = std::numeric_limits<std::size_t>::max(),
                                                 int flags = 0) {

@@ -158,14 +158,15 @@ void on_signal(int signal, siginfo_t* info, void* context) {
     const AddressFault found =
         overflow
             ? AddressFault{Fault::stack_overflow, "the stack is full: endless recursion, or arrays too large for it"}
-        : signal == SIGFPE                       ? AddressFault{Fault::arithmetic, "an integer was divided by zero"}
-        : signal == SIGILL                       ? AddressFault{Fault::illegal_instruction,
-                                          "an illegal instruction was reached, as after an integer division by zero or "
-                                                                "at the end of a function without a return"}
-        : signal == SIGABRT                      ? AddressFault{Fault::aborted,
-                                           "abort() was called, by the code itself or by the C library, as when free() "
-                                                                "gets memory that is "
-                                                                "not from malloc()"}
+        : signal == SIGFPE ? AddressFault{Fault::arithmetic, "an integer was divided by zero"}
+        : signal == SIGILL
+            ? AddressFault{Fault::illegal_instruction,
+                           "an illegal instruction was reached, for example after an integer division by zero or "
+                           "at the end of a function without a return"}
+        : signal == SIGABRT
+            ? AddressFault{Fault::aborted,
+                           "abort() was called, by the code itself or by the C library, for example because "
+                           "free() got memory that is not from malloc()"}
         : misaligned && holds_never_set(context) ? AddressFault{Fault::unset_pointer, "a pointer was never set"}
         : misaligned                             ? AddressFault{Fault::misaligned, not_aligned}
                      : explain_address(info->si_addr, kernel, !code.contains(registers.program_counter));

@@ -55,7 +55,8 @@ std::string hint_for(const Pattern& p) {
     if (p.shift)
         return fmt::format("Each value is that of its neighbour: is the index off by {}?",
                            p.shift > 0 ? "one too many" : "one");
-    const bool is_multiple = p.ratio >= 2 && p.ratio == std::round(p.ratio);  // or by accident, as with sums that wrap
+    const bool is_multiple =
+        p.ratio >= 2 && p.ratio == std::round(p.ratio);  // or by accident, for example if sums wrap
     if (p.ratio != 0 && std::abs(p.ratio - 1) > 0.01 && (p.wrong > 1 || is_multiple))
         return fmt::format(
             "Every wrong value is {:.6g} times the right one: is something added more than once, or not cleared "

@@ -312,7 +312,7 @@ void print_results(const Inspected& found, const std::string& file, const Stage&
                format_plural(found.datasets.size(), "dataset"));
     say_left_out(left_out);
     print_findings(found, file, asking);
-    if (!log.empty()) fmt::print("The compiler says:\n{}", to_printable(log));
+    if (!log.empty()) fmt::print("Compiler output:\n{}", to_printable(log));
     print_answers(found, first_serious(found.findings) == nullptr, asking);
     say_not_run(not_run);
     print_limits(found.limits);

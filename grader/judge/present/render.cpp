@@ -72,8 +72,8 @@ std::string summarise(const StageReport& stage) {
         if (failure && failure->cause == cause::missing_file) return "there is nothing to compile";
         return needs_gpu(stage.compilation) ? "the CPU backend cannot run it" : "it does not compile";
     }
-    const auto count = [&](auto&& wanted) {
-        return static_cast<std::uint64_t>(std::ranges::count_if(stage.checks, wanted));
+    const auto count = [&](auto&& condition) {
+        return static_cast<std::uint64_t>(std::ranges::count_if(stage.checks, condition));
     };
     const auto all = count(ran), bad = count(did_not_pass), skipped = stage.checks.size() - all;
     std::string summary;
@@ -84,13 +84,14 @@ std::string summarise(const StageReport& stage) {
     return summary;
 }
 
-/// Show warnings only for stages that did not pass: they may be the reason.
+/// Render the compilation. Warnings are shown only for stages that did not pass, because they may be the reason.
 std::string render_compilation(const Compilation& compilation, Verdict of_stage, const TextStyle& style) {
     std::string text;
     if (compilation.failure) text += render_failure(*compilation.failure, 2, style);
     if (!compilation.log.empty() && of_stage != Verdict::passed)
-        text += "  The compiler says:\n" + quote_lines(compilation.log, 4);
-    if (refused_by_nvcc(compilation)) text += "  nvcc, for a real GPU, says:\n" + quote_lines(compilation.nvcc.log, 4);
+        text += "  Compiler output:\n" + quote_lines(compilation.log, 4);
+    if (refused_by_nvcc(compilation))
+        text += "  Output of nvcc, for a real GPU:\n" + quote_lines(compilation.nvcc.log, 4);
     return text;
 }
 
@@ -120,14 +121,14 @@ std::string render_line(int number, const std::string& line) {
     return number > 0 && !line.empty() ? fmt::format("    {:>5} | {}\n", number, to_printable(shorten_line(line))) : "";
 }
 
-/// `where`: words before the line's number.
+/// Render a finding and the lines that it names. `where`: the beginning of the sentence, before the line's number.
 std::string render_finding(const Finding& found, const std::string& where, const TextStyle& style) {
     const std::string place = found.line > 0 ? fmt::format("line {}", found.line) : "somewhere";
     return wrap(where + place + ": " + found.message, 4, style.width) + render_quotes(found);
 }
 
-/// Render the findings about correct outputs in full, as far as they fit a screen.
-std::string render_check_mode(const StageReport& stage, const TextStyle& style) {
+/// If the outputs are correct, render the first findings in full.
+std::string render_sanitizer(const StageReport& stage, const TextStyle& style) {
     if (outputs_failed(stage) || !first_finding(stage)) return "";
     std::string text = fmt::format("  sanitizer: {}\n", paint(Verdict::failed, style));
     std::uint64_t count = 0;
@@ -188,7 +189,7 @@ std::string render_checks(const StageReport& stage, const TextStyle& style) {
             others.add(dataset_name(check), check.failure ? check.failure->cause : "");
         }
     }
-    if (!others.text().empty()) text += wrap("Not passed either: " + others.text(), 2, style.width);
+    if (!others.text().empty()) text += wrap("Also did not pass: " + others.text(), 2, style.width);
     if (!not_run.text().empty()) text += wrap("Not run after that: " + not_run.text(), 2, style.width);
     if (!skipped.text().empty()) text += wrap("Skipped: " + skipped.text(), 2, style.width);
     return text;
@@ -211,7 +212,7 @@ std::string compare_with_reference(const Measurement& measured) {
 
 std::string compare_with_bound(const Measurement& measured) {
     const auto share = measured.bound_fraction();
-    return share > 0 ? fmt::format("{} of what {} allow", format_share(share),
+    return share > 0 ? fmt::format("{} of the bound at {}", format_share(share),
                                    format_bandwidth(measured.bandwidth_bytes_per_s))
                      : "";
 }
@@ -306,7 +307,7 @@ std::string render_stage(const StageReport& stage, const TextStyle& style, Stude
     std::string text = fmt::format("{}: {}{}\n", paint(to_printable(stage.stage), Colour::bold, style),
                                    paint(stage.verdict, style), summary.empty() ? "" : " (" + summary + ")");
     text += render_compilation(stage.compilation, stage.verdict, style);
-    text += render_check_mode(stage, style);
+    text += render_sanitizer(stage, style);
     text += render_checks(stage, style);
     if (stage.error) text += render_failure(*stage.error, 2, style);
     for (const auto& measured : stage.measurements) text += render_measurement(measured, style);

@@ -100,7 +100,7 @@ def snake(name: str) -> str:
 
 
 def is_nested(field: Field) -> bool:
-    """Return whether the field's type is an enum of its own, inside of the struct."""
+    """Return whether the field's type is an enum that is defined in the struct."""
     return field.kind == "enum" and "::" in field.of.name
 
 

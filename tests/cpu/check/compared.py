@@ -242,7 +242,7 @@ def lines_of(result: dict) -> list[int]:
 
 
 def why(row: dict, request: str) -> str:
-    """Return the reason why our count differs from ncu's; empty if it is unknown."""
+    """Return the reason why Warplab's count differs from ncu's; empty if it is unknown."""
     reasons = WHY.get(row["stage"], {})
     return reasons.get(request, reasons.get("", ""))
 
@@ -323,7 +323,7 @@ def count_submissions(submissions: dict[str, dict]) -> str:
     """Return one sentence: how many of the tested mistakes each tool finds."""
     run = [one for one in submissions.values() if any(one["tools"][t]["verdict"] not in NO_ANSWER for t in TOOLS)]
     if not run:
-        return "That has not been measured yet."
+        return "This has not been measured yet."
     findings = [[one["tools"][t] for t in TOOLS if one["tools"][t]["verdict"] == "findings"] for one in run]
     same = sum(
         any(one["planted"][1] in tool["lines"] for tool in tools) for one, tools in zip(run, findings, strict=True)

@@ -92,7 +92,7 @@ def describe_other_checks(bad: Sequence[Check]) -> list[str]:
         by_cause.setdefault(check.failure.cause if check.failure else "", []).append(check)
     names = {cause: ", ".join(one.dataset for one in checks if one is not bad[0]) for cause, checks in by_cause.items()}
     groups = [f"{words} ({cause})" if cause else words for cause, words in names.items() if words]
-    lines = [f"Not passed either: {'; '.join(groups)}"] if groups else []
+    lines = [f"Also did not pass: {'; '.join(groups)}"] if groups else []
     for first in [checks[0] for checks in by_cause.values()][1 : 1 + MAX_FINDINGS]:
         if first.failure:
             lines.append(f"{first.dataset}: {first.failure.message}"[:MAX_COLUMNS])

@@ -80,7 +80,7 @@ class Moodle:
         answer.raise_for_status()
         if len(answer.content) != file["filesize"]:
             check(answer.json(), "the download of files")
-            raise ValueError("half a file")
+            raise ValueError("an incomplete file")
         return bytes(answer.content)
 
     def upload(self, name: str, content: bytes, area: int) -> int:
@@ -290,7 +290,7 @@ def is_grade(grade: float | None, points: float | None) -> bool:
 
 
 def push_one(moodle: Moodle, user: int, one: Returned, before: float | None, send: bool) -> str:
-    """Save a grade with feedback if Moodle does not have both. Return it in a few words; empty if Moodle has
+    """Save a grade with feedback if Moodle does not have both. Return a short description; empty if Moodle has
     everything. Raises UserError."""
     if one.points is None:
         return ""

@@ -96,7 +96,7 @@ def fetch(attachment: Any) -> bytes:
     """Return a file's bytes. Raises ValueError if some are missing."""
     content: bytes = attachment.get_contents(binary=True)
     if len(content) != attachment.size:
-        raise ValueError("half a file")
+        raise ValueError("an incomplete file")
     return content
 
 

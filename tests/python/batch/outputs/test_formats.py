@@ -283,10 +283,10 @@ def test_further_failures_are_exported_with_their_causes():
     checks += [failed("huge", "overflow", "x" * 100_000), failed("vast", "overflow", "It is 4.")]
     stage = samples.stage("01_first", "First", verdict="failed", checks=checks)
     output = describe_report(make_report(samples.report(stages=[stage])))
-    assert "\nNot passed either: two (tail_lost); huge, vast (overflow)\nhuge: xxx" in output
+    assert "\nAlso did not pass: two (tail_lost); huge, vast (overflow)\nhuge: xxx" in output
     assert output.count("Try tail_lost.") == output.count("\nHint: Try overflow.") == 1 and len(output) < 1000
     output = describe_report(make_report(samples.report(stages=[stage | {"checks": [checks[0], checks[2]]}])))
-    assert "Not passed either: huge (overflow)" in output
+    assert "Also did not pass: huge (overflow)" in output
 
 
 def test_times_are_exported():
