@@ -373,7 +373,7 @@ class Builder(Expressions):
         self.body.append(statement)
 
     def inside(self, make: Callable[[], None], level: str = "", mask: Expression | None = None) -> list:
-        """Return the statements that `make` emits, in a scope of its own."""
+        """Return the statements that `make` emits, in a separate scope."""
         before = self.body, self.level, self.mask, len(self.variables)
         shared = list(self.shared)
         self.body, self.level, self.mask = [], level or self.level, mask or self.mask

@@ -164,8 +164,8 @@ void try_few_calls(Measured& measured, PairedBenchmark& paired, const StageRun& 
                                            "the program seems to work for several calls at the same time");
 }
 
-/// Return the seconds of a reference call timed in alternation with another process of the reference, as it was with
-/// the student's: in the slowest round, because a process may be slow by chance.
+/// Return the seconds of a reference call in the slowest round, because a process may be slow by chance. The reference
+/// is timed in alternation with another process of the reference, as it was with the student's program.
 double time_reference_beside_itself(StageRun& reference, const Pool& pool, std::uint32_t slots, int calls,
                                     const Effort& effort) {
     StageRun twin{reference.lab,    reference.stage,  reference.oracle, reference.backend,

@@ -17,7 +17,7 @@
 namespace warplab {
 namespace {
 
-// The few declarations of the driver interface and of NVML that we call; both are stable ABIs.
+// Declarations of the functions of the driver interface and of NVML that the judge calls; both are stable ABIs.
 using Handle = void*;
 using Pointer = unsigned long long;
 struct Location {

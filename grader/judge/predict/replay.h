@@ -49,7 +49,7 @@ struct Residency {
 };
 
 /// Replay one launch. `residency` is that before it, and is updated. `registers`: of a thread. `change`: of the code;
-/// null to replay it as it is.
+/// null to replay it unchanged.
 KernelTime replay(const Machine& machine, const Trace& trace, const TracedLaunch& launch, const Code& code,
                   int registers, Residency& residency, const Change* change);
 

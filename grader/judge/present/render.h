@@ -23,7 +23,7 @@ enum class StudentsOutput { hidden, shown };
 std::string render_stage(const StageReport& stage, const TextStyle& style,
                          StudentsOutput output = StudentsOutput::hidden);
 
-/// Return the lines of the student's file that the sanitizer names, as they were quoted.
+/// Return the lines of the student's file that a finding quotes.
 std::string render_quotes(const Finding& found);
 
 /// Return one line: the points of all stages; empty if no points were given.

@@ -18,7 +18,7 @@ from grader.python.common.markup import show_text
 SCHEMA = 1
 MAX_NUMBER = 1e20  # more than any count of bytes, operations or seconds
 MAX_BYTES = 64_000_000  # per document
-MAX_ITEMS = 10_000  # per list without a limit of its own (AtMost)
+MAX_ITEMS = 10_000  # per list without its own limit (AtMost)
 MAX_CHARACTERS = 1_000_000  # per text; the largest texts are a compiler's log and the output of a student's program
 TOO_MUCH = "No program of the kit writes that much. Create the file again."
 NOT_FINITE = ("nan", "inf", "-inf")  # JSON cannot represent these numbers; they arrive as strings

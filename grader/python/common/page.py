@@ -18,8 +18,8 @@ def make_document(
     title: str, content: Html, style: str = "", images: bool = False, script: str = "", refresh_s: int | None = None
 ) -> str:
     """Make a page that fetches nothing and runs no script but `script`. If `images`, it may contain embedded images.
-    `style` follows the style sheet of all pages. `refresh_s`: the browser loads the page again after so many
-    seconds."""
+    `style` follows the style sheet of all pages. `refresh_s`: after how many
+    seconds the browser loads the page again."""
     policy = f"{POLICY}; img-src data:" if images else POLICY
     if script:
         digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()

@@ -288,7 +288,7 @@ def make_source(sources: Sources, lab: str) -> list[str]:
 def find_our_measurements(
     results: Results, lab: str, rows: Sequence[dict[str, Any]], iterations: int, per_call: int
 ) -> list[Ours | None]:
-    """Return our measurement of each row's stage and dataset; None if there is none."""
+    """Return the measurement of each row's stage and dataset; None if there is none."""
     found: list[Ours | None] = []
     for number, row in enumerate(rows):
         goes_on = number > 0 and rows[number - 1]["stage"] < row["stage"]

@@ -104,7 +104,7 @@ def collect_stage(submission: Submission, folder: Path, starter: Path, stage: st
 
 
 def collect_report(submission: Submission, folder: Path, stage: str, source: bytes) -> str:
-    """Add the last report of a stage and return its result in a few words."""
+    """Add the last report of a stage and return a short description of its result."""
     file = folder / "reports" / f"{stage}.json"
     again = f"make check LAB={submission.lab} STAGE={stage[:2]}"
     if not file.exists():

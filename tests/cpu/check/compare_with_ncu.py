@@ -219,7 +219,7 @@ def main() -> int:
     parser.add_argument("--ncu", type=Path, help="take ncu's counts from this earlier run: needs no GPU")
     parser.add_argument("--only", default="", help="stages whose lab/stage has this")
     parser.add_argument("--workers", type=int, default=4)
-    parser.add_argument("--limit-s", type=float, default=100, help="no stage begins after so many seconds")
+    parser.add_argument("--limit-s", type=float, default=100, help="begin no stage after this time in seconds")
     options = parser.parse_args()
     begin = time.monotonic()
     run([BUILD / "warplab", "prepare"], MAX_S)

@@ -247,7 +247,7 @@ def main() -> int:
     parser.add_argument("--new", action="store_true", help="only those that compared.json lacks an answer of")
     parser.add_argument("--submissions", action="store_true", help="the labs' wrong submissions instead")
     parser.add_argument("--workers", type=int, default=min(12, os.cpu_count() or 1))
-    parser.add_argument("--limit-s", type=float, default=140, help="no run begins after so many seconds")
+    parser.add_argument("--limit-s", type=float, default=140, help="begin no run after this time in seconds")
     options = parser.parse_args()
     nvcc, sanitizer = find_program("nvcc"), find_program("compute-sanitizer")
     kernels = (k for k in KERNELS.glob("*.cu") if any(word in k.stem for word in options.only))

@@ -100,7 +100,7 @@ def open_lanes(settings: Settings, backend: str, jobs: int) -> Iterator[Lanes]:
 def take_copy(submission: Submission, settings: Settings, patient: bool) -> Submission | None:
     """Copy a hand-in's files and journal into the batch, and return the hand-in as one whose copy is graded. Return
     None if it changed since its fingerprint was computed, or if it may be unfinished and `patient` is set. A hand-in
-    without a file to grade is returned as it is. Raises DiskFullError."""
+    without a file to grade is returned unchanged. Raises DiskFullError."""
     opened = open_submission(submission, settings)
     if opened.journal is None and opened.picked:  # already the batch's copy
         return submission

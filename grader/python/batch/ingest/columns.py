@@ -79,8 +79,8 @@ def cells_by_title(header: Sequence[str], row: Sequence[str]) -> dict[str, str]:
 
 
 def without_apostrophe(cell: str) -> str:
-    """Return a cell without the apostrophe that our exports and rosters put before a formula's sign: with it, an id or
-    a name such as -al12 would be different from the one in the course system."""
+    """Return a cell without the apostrophe that Warplab's exports and rosters put before a formula's sign: with it, an
+    id or a name such as -al12 would differ from the course system's."""
     return cell[1:] if cell.startswith("'") and begins_formula(cell[1:2]) else cell
 
 

@@ -189,7 +189,7 @@ def claimed_students(found: Sequence[Submission], roster: Sequence[Student]) -> 
 
 
 def credit_partners(found: Sequence[Submission], roster: Sequence[Student], earlier: Sequence[Earlier]) -> None:
-    """Add the partners in an archive's name, unless they have, or had earlier, a hand-in of their own. If only a name
+    """Add the partners in an archive's name, unless they have, or had earlier, their own hand-in. If only a name
     links such a hand-in to them, policy.rank() decides, so that nobody can replace another student's work."""
     known, forms = students_as_written(roster), ids_by_form(roster)
     named = {name: student for name, student in students_of_unique_names(roster).items() if name not in forms}

@@ -361,7 +361,7 @@ def find_hand_ins(folder: Path, lab: str) -> Path:
 
 def find_extracted(folder: Path) -> Path:
     """Return the folder itself, or the only folder in it if that one contains names of several students by a course
-    system, as after "extract here". The parts of one student's work in a folder of its own have no such names."""
+    system, as after "extract here". The parts of one student's work have no such names."""
     tops = visible(folder)
     if len(tops) != 1 or tops[0].is_symlink() or not tops[0].is_dir() or is_hand_in_name(tops[0].name):
         return folder

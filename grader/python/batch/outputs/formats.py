@@ -3,7 +3,7 @@
 This module recomputes no score and names no hidden dataset. All formats show the pending points.
 
 If no stage of a report could be judged, there are no points to write: Gradescope and Autolab get no result, so they
-report that grading failed; GitHub and PrairieLearn get a status of their own; a gradebook gets an empty cell.
+report that grading failed; GitHub and PrairieLearn get a special status; a gradebook gets an empty cell.
 """
 
 from __future__ import annotations

@@ -33,7 +33,7 @@ from grader.python.common.units import show_points
 
 
 def canvas(entries: Sequence[Entry], gradebook: str = "", title: str = "") -> tuple[str, list[str]]:
-    """Return a gradebook for import into Canvas, and the students without a row of their own in it.
+    """Return a gradebook for import into Canvas, and the students who get no row in it.
 
     `title` is the assignment's column, `Dot product (1234)` with Canvas's number. `gradebook` is the text of an
     exported gradebook, whose rows identify the students; without it, students are identified by their login. An
@@ -60,7 +60,7 @@ def canvas(entries: Sequence[Entry], gradebook: str = "", title: str = "") -> tu
 
 
 def list_students_without_row(entries: Sequence[Entry], found: Collection[str]) -> list[str]:
-    """Return the students without a row of their own."""
+    """Return the students who have no row, or share one."""
     return sorted({entry.student for entry in entries} - set(found))
 
 
@@ -106,7 +106,7 @@ def compare_maxima(entries: Sequence[Entry], wanted: str, gradebook: str, title:
 
 
 def moodle(entries: Sequence[Entry], gradebook: str = "") -> tuple[str, list[str]]:
-    """Return grades and feedback for Moodle, and the students without a row of their own in its list.
+    """Return grades and feedback for Moodle, and the students who get no row in its list.
 
     `gradebook` is the text of a grading worksheet or a participants' list. Only students in it get a row, because one
     unknown user aborts an import. Other students' rows and columns that Moodle does not import are omitted, so an

@@ -44,7 +44,7 @@ def describe_stage(stage: StageReport, hidden: Mapping[str, str]) -> str:
 
 
 def hide_names(text: str, names: Mapping[str, str]) -> str:
-    """Return the text as it is shown, with the names of hidden datasets replaced.
+    """Return the text for display, with the names of hidden datasets replaced.
 
     A name is one word, so each word of the text is looked up once, for any number of names. Invisible characters, such
     as a colour's escape sequence, do not split a name.

@@ -285,7 +285,7 @@ def grade_of(status: Mapping[str, Any]) -> float | None:
 
 
 def is_grade(grade: float | None, points: float | None) -> bool:
-    """Return whether a grade is these points, as they are shown."""
+    """Return whether a grade equals these points to the shown precision."""
     return grade is not None and points is not None and abs(grade - points) <= 0.005
 
 

@@ -133,7 +133,7 @@ def find_key(database: Database, student: str) -> str:
 
 
 def find_own_key(database: Database, student: str) -> str:
-    """Return the key of a student's own hand-in, or a hand-in's key as it is. Raises UserError if there is none, or if
+    """Return the key of a student's own hand-in, or a hand-in's key unchanged. Raises UserError if there is none, or if
     the student is only a partner in another's."""
     rows = {row.key: row for row in database.rows()}
     row = rows[student if student in rows else find_key(database, student)]
