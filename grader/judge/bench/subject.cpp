@@ -164,8 +164,8 @@ void Subject::keep_part(std::size_t buffer, std::uint32_t slot, std::size_t byte
 }
 
 void Subject::check_guards() {
-    const auto damage = buffers_->find_damage(static_cast<std::uint32_t>(random_() % buffers_->slots()));
-    if (damage) failure = explain_damage(run_.lab, *damage);
+    const auto violation = buffers_->find_guard_violation(static_cast<std::uint32_t>(random_() % buffers_->slots()));
+    if (violation) failure = explain_guard_violation(run_.lab, *violation);
 }
 
 }  // namespace warplab::timing

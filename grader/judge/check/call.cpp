@@ -52,14 +52,14 @@ std::optional<ModifiedInput> find_modified_input(const Lab& lab, const Buffers& 
 
 void compare_outputs(const StageRun& run, const Buffers& buffers, const Trial& trial, CallResult& result) {
     const Lab& lab = run.lab;
-    result.damage = buffers.find_damage(0);
-    if (!result.damage) result.input = find_modified_input(lab, buffers, trial.problem);
+    result.violation = buffers.find_guard_violation(0);
+    if (!result.violation) result.input = find_modified_input(lab, buffers, trial.problem);
     for (std::size_t i = 0; i < lab.buffers.size(); ++i)
         result.outputs.push_back(lab.buffers[i].role == Role::input ? trial.problem.arrays[i] : buffers.read(i, 0));
     for (std::size_t i = 0; i < lab.buffers.size() && !result.input && !result.difference; ++i)
         if (lab.buffers[i].role != Role::input)
             result.difference = compare(run.oracle, trial.problem, i, trial.problem.arrays[i], result.outputs[i]);
-    result.wrong = result.damage       ? Wrong::guard_zone
+    result.wrong = result.violation    ? Wrong::guard_zone
                    : result.input      ? Wrong::input
                    : result.difference ? Wrong::output
                                        : Wrong::nothing;

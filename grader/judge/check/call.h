@@ -48,7 +48,7 @@ struct CallResult {
     std::optional<Failure> no_answer = {};
     std::uint64_t copied_bytes = 0, launches = 0;
     std::int64_t leaked_bytes = 0;
-    std::optional<Damage> damage = {};
+    std::optional<GuardViolation> violation = {};
     std::optional<ModifiedInput> input = {};
     Stopped stopped = Stopped::unfinished;
     std::optional<Difference> difference = {};  // the first difference in an output, also if a guard zone was written

@@ -116,11 +116,11 @@ std::vector<Array> right_answers(const Lab& lab, const Problem& problem) {
 
 /// Describe an access outside scratch. If the lab keeps nothing in scratch, only the student's code determines its
 /// size.
-std::string outside_scratch(const Lab& lab, const Damage& damage, const std::string& where) {
+std::string outside_scratch(const Lab& lab, const GuardViolation& violation, const std::string& where) {
     if (lab.divides_scratch)
         return fmt::format("The code writes outside scratch, or an array that the lab stores next to it: {}.", where);
     return fmt::format("The code writes outside scratch, {} ({}_scratch_bytes asks for {}).", where, lab.name,
-                       format_plural(damage.count, "byte"));
+                       format_plural(violation.count, "byte"));
 }
 
 /// Return cause, message and hint of the first hypothesis that reproduces the output; nothing if none does.
@@ -163,22 +163,22 @@ Failure explain_difference(const Lab& lab, const Oracle& oracle, const Situation
                         find_pattern(oracle, situation.problem, difference.buffer, expected, actual, poison));
 }
 
-Failure explain_damage(const Lab& lab, const Damage& damage) {
-    const bool scratch = damage.buffer == "scratch";  // whose type the stage defines
+Failure explain_guard_violation(const Lab& lab, const GuardViolation& violation) {
+    const bool scratch = violation.buffer == "scratch";  // whose type the stage defines
     const std::string unit = scratch ? "byte" : "element";
-    const auto past = damage.index - static_cast<std::int64_t>(damage.count);
+    const auto past = violation.index - static_cast<std::int64_t>(violation.count);
     const std::string where =
-        damage.index < 0
-            ? fmt::format("{} before its first", format_plural(static_cast<std::uint64_t>(-damage.index), unit))
+        violation.index < 0
+            ? fmt::format("{} before its first", format_plural(static_cast<std::uint64_t>(-violation.index), unit))
             : fmt::format("{} past its last {}",
                           past == 0 ? std::string("one") : format_count(static_cast<std::uint64_t>(past) + 1), unit);
     const bool input = std::ranges::any_of(
-        lab.buffers, [&](const BufferSpec& b) { return b.name == damage.buffer && b.role == Role::input; });
+        lab.buffers, [&](const BufferSpec& b) { return b.name == violation.buffer && b.role == Role::input; });
     return {
         cause::out_of_bounds_write,
-        scratch ? outside_scratch(lab, damage, where)
-                : fmt::format("The code writes outside {}: at index {}, {} (it has {}).{}", damage.buffer, damage.index,
-                              where, format_plural(damage.count, unit),
+        scratch ? outside_scratch(lab, violation, where)
+                : fmt::format("The code writes outside {}: at index {}, {} (it has {}).{}", violation.buffer,
+                              violation.index, where, format_plural(violation.count, unit),
                               input ? " It is an input, which must not be written." : ""),
         scratch
             ? "Is an index checked before it is written to? scratch has the bytes that the stage's _scratch_bytes() "

@@ -20,6 +20,6 @@ Place place_of(const Lab& lab, const Difference& difference, const Array& expect
 Failure explain_difference(const Lab& lab, const Oracle& oracle, const Situation& situation,
                            const Difference& difference, std::uint32_t poison, double max_s);
 
-Failure explain_damage(const Lab& lab, const Damage& damage);
+Failure explain_guard_violation(const Lab& lab, const GuardViolation& violation);
 
 }  // namespace warplab

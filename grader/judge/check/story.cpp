@@ -37,9 +37,9 @@ Failure search_cause(StageRun& run, const Situation& situation, const Difference
 /// are too far apart. With any other mistake, the outputs may be a consequence of the violation.
 Failure describe_guard_damage(StageRun& run, const Situation& situation, const CallResult& result,
                               const Poison& poison) {
-    const Failure failure = explain_damage(run.lab, *result.damage);
+    const Failure failure = explain_guard_violation(run.lab, *result.violation);
     const auto is_output = [&](const BufferSpec& b) {
-        return b.name == result.damage->buffer && b.role == Role::output;
+        return b.name == result.violation->buffer && b.role == Role::output;
     };
     if (!result.difference || std::ranges::none_of(run.lab.buffers, is_output)) return failure;
     const Failure explained = search_cause(run, situation, *result.difference, poison);

@@ -236,7 +236,7 @@ void keep(const Inspected& found, const ModelledLines& modelled, const Report& r
     result.inspection->source.clear();
     result.inspection->lines.clear();
     result.inspection->modelled = {};
-    keep_or_say([&] {
+    keep_or_print_error([&] {
         result.source_hash = source.hash();
         append_record(options.folders.work, result, source);
     });

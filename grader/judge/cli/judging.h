@@ -42,6 +42,6 @@ void keep_results(const Report& report, const StageReport& stage, const Lab& lab
 
 /// Run `keep`, which saves a result. If it throws UsageError, only print the message: the verdict stands, whether or
 /// not it can be saved.
-void keep_or_say(const std::function<void()>& keep);
+void keep_or_print_error(const std::function<void()>& keep);
 
 }  // namespace warplab

@@ -95,7 +95,8 @@ class Caller {
         if (reply.failure) return {.failure = reply.failure, .ended = false, .judge_fault = reply.judge_fault};
         ShownCall outcome;
         outcome.call_s = run_.backend == Backend::cuda ? reply.answer.event_s : reply.answer.wall_s;
-        if (const auto damage = buffers_->find_damage(0)) outcome.failure = explain_damage(run_.lab, *damage);
+        if (const auto violation = buffers_->find_guard_violation(0))
+            outcome.failure = explain_guard_violation(run_.lab, *violation);
         return outcome;
     }
 

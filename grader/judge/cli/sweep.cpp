@@ -193,7 +193,7 @@ int sweep(const Options& options) {
     result.machine = report.machine;
     result.sweep = make_sweep(report, stage, source_hash, dataset, points);
     std::ofstream(file) << to_json(*result.sweep).dump(2) << "\n";
-    if (is_work(options)) keep_or_say([&] { append_record(options.folders.work, result, source); });
+    if (is_work(options)) keep_or_print_error([&] { append_record(options.folders.work, result, source); });
     return std::ranges::all_of(points, [](const Point& p) { return p.failure.empty(); }) ? 0 : 1;
 }
 

@@ -94,7 +94,7 @@ def make_start(journal: Journal) -> Html:
     """Tell the student how to begin when the journal is empty."""
     return tag(
         "p",
-        "This journal fills itself: every ",
+        "The judge fills this journal: every ",
         tag("code", f"make check LAB={journal.lab} STAGE=01"),
         ", bench, sweep and inspect on your files adds an entry. Your own words go into notes: ",
         tag("code", f"make note LAB={journal.lab} STAGE=01"),
@@ -301,9 +301,9 @@ def make_counters(before: Inspection | None, after: Inspection | None, last: Opt
     rows = describe_counters(old, new)
     where = f"Counted by make inspect on {new.dataset}"
     if not rows:
-        return tag("p", f"{where}: no counter moved.", class_="caption")
+        return tag("p", f"{where}: no counter changed.", class_="caption")
     names, shown = counter_columns(old, last.id if last else "", rows)
-    caption = f"{where}{'; the counters that moved' if old else ''}."
+    caption = f"{where}{'; the counters that changed' if old else ''}."
     return tag("section", tag("h3", "Counters"), make_small_table(names, shown, caption))
 
 

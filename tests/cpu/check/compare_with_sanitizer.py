@@ -5,7 +5,7 @@ names a line, to compare the two.
     … --submissions                                                        (these alone; needs build/warplab, too)
 
 Each program is compiled with line numbers and runs under memcheck, racecheck, initcheck and synccheck. The JSON has,
-for each program, the kind and the lines that it plants, and each tool's verdict: `clean`, `findings` (words,
+for each program, the kind and the lines of the planted mistake, and each tool's verdict: `clean`, `findings` (words,
 lines, count), `timeout`, `error` or `not run`. A submission is run by `build/warplab sanitize` on the first dataset on
 which Warplab finds its mistake. Standard library only.
 """
@@ -34,8 +34,8 @@ TOOLS = {
     "initcheck": [],
     "synccheck": [],
 }
-# These run first, in case the time is over before all have run.
-LIKELY = {"race": "racecheck", "uninitialised": "initcheck", "divergent": "synccheck", "returned": "synccheck"}
+# The tool that runs first, by a word in the program's name, because the time may end before all tools have run.
+LIKELY = {"race": "racecheck", "uninitialised": "initcheck", "divergent": "synccheck", "return_before": "synccheck"}
 
 HANGS = "divergent_barrier_trip_count"  # holds the GPU until its time is over, so it comes last
 ROOT = Path(__file__).resolve().parents[3]
@@ -87,8 +87,8 @@ def records(output: str) -> list[dict]:
         if start := RECORD.match(line):
             close()
             words, in_kernel, on_host = re.sub(r"0x[0-9a-f]+", "ADDRESS", start[1]).strip(), [], []
-        caller_of_ours = "Device Frame" in line and in_kernel  # a frame of a header, such as atomicAdd's, names no line
-        if line.startswith("=========") and not caller_of_ours:
+        is_caller = "Device Frame" in line and in_kernel  # a frame of a header, such as atomicAdd's, names no line
+        if line.startswith("=========") and not is_caller:
             (on_host if "Host Frame" in line else in_kernel).extend(int(number) for number in LINE.findall(line))
     close()
     return [
@@ -173,7 +173,7 @@ def dataset_that_shows(entry: dict, folder: Path) -> str:
 
 def run_bounded(command: list, seconds: float) -> str:
     """Return what a command printed until it ended or its time was over. All processes that it started end with it,
-    also if this one is killed: a kernel that waits for ever would slow down every later program on the GPU.
+    also if this program is killed: a kernel that waits forever would slow down every later program on the GPU.
     """
     limited = ["timeout", "--signal=KILL", f"{max(seconds, 1):.0f}", *map(str, command)]
     with tempfile.TemporaryFile("w+") as output:
@@ -243,8 +243,8 @@ def version(program: str) -> str:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--json", type=Path, required=True)
-    parser.add_argument("--only", nargs="*", default=[""], help="those whose names have one of these")
-    parser.add_argument("--new", action="store_true", help="only those that compared.json lacks an answer of")
+    parser.add_argument("--only", nargs="*", default=[""], help="only programs whose names contain one of these words")
+    parser.add_argument("--new", action="store_true", help="only programs for which compared.json lacks an answer")
     parser.add_argument("--submissions", action="store_true", help="the labs' wrong submissions instead")
     parser.add_argument("--workers", type=int, default=min(12, os.cpu_count() or 1))
     parser.add_argument("--limit-s", type=float, default=140, help="begin no run after this time in seconds")

@@ -220,21 +220,24 @@ TEST_F(Wrong, HypothesesDoNotChangeTheRightAnswer) {
     EXPECT_EQ(problem.arrays[0].as<float>()[0], 1);
 }
 
-TEST(Damage, MessageStatesTheDistanceFromTheBuffer) {
+TEST(GuardViolation, MessageStatesTheDistanceFromTheBuffer) {
     Lab lab;
     lab.buffers = {{"a", ElementType::float32, Role::input, ""}, {"out", ElementType::float32, Role::output, ""}};
-    EXPECT_NE(explain_damage(lab, {"out", 1000, 1000}).message.find("one past its last element"), std::string::npos);
-    EXPECT_NE(explain_damage(lab, {"out", -2, 1000}).message.find("2 elements before its first"), std::string::npos);
-    EXPECT_NE(explain_damage(lab, {"scratch", 8, 8}).hint.find("_scratch_bytes()"), std::string::npos);
+    EXPECT_NE(explain_guard_violation(lab, {"out", 1000, 1000}).message.find("one past its last element"),
+              std::string::npos);
+    EXPECT_NE(explain_guard_violation(lab, {"out", -2, 1000}).message.find("2 elements before its first"),
+              std::string::npos);
+    EXPECT_NE(explain_guard_violation(lab, {"scratch", 8, 8}).hint.find("_scratch_bytes()"), std::string::npos);
     lab.name = "sums";
-    EXPECT_EQ(explain_damage(lab, {"scratch", 1025, 1024}).message,
+    EXPECT_EQ(explain_guard_violation(lab, {"scratch", 1025, 1024}).message,
               "The code writes outside scratch, 2 past its last byte (sums_scratch_bytes asks for 1,024 bytes).");
     lab.divides_scratch = true;
-    const std::string beside = explain_damage(lab, {"scratch", 9, 8}).message;  // 8 bytes can include the lab's own
+    const std::string beside =
+        explain_guard_violation(lab, {"scratch", 9, 8}).message;  // 8 bytes can include the lab's own
     EXPECT_NE(beside.find("an array that the lab stores next to it: 2 past its last byte."), std::string::npos)
         << beside;
     EXPECT_EQ(beside.find("8"), std::string::npos);
-    EXPECT_NE(explain_damage(lab, {"a", 1000, 1000}).message.find("It is an input"), std::string::npos);
+    EXPECT_NE(explain_guard_violation(lab, {"a", 1000, 1000}).message.find("It is an input"), std::string::npos);
 }
 
 }  // namespace

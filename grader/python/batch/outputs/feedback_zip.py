@@ -2,7 +2,7 @@
 
 Moodle, "Upload multiple feedback files in a zip": NAME_NUMBER_assignfeedback_file_FILE. The name is ignored, and the
 number is the one in the download's names: a student's in this assignment, or a group's. The default team of a group
-assignment has none, so Moodle takes no files for it.
+assignment has no number, so Moodle accepts no files for it.
 
 Canvas, the upload of submissions after their download: NAME_USER_ATTACHMENT_FILE. The attachment is one that the
 student handed in. Canvas shows the feedback under that attachment's name, so its format follows from the name: an
@@ -35,7 +35,7 @@ from grader.python.batch.ingest.roster import Student
 from grader.python.batch.policy.points import Final
 from grader.python.batch.store.places import place_of
 
-FILES = {"index.html": "feedback.html", "feedback.txt": "feedback.txt", JOURNAL: JOURNAL}  # their names for students
+FILES = {"index.html": "feedback.html", "feedback.txt": "feedback.txt", JOURNAL: JOURNAL}  # names in the zip
 TEXT = "feedback.txt"
 MAX_NAME = 40  # characters
 SAME_TIME = (1980, 1, 1, 0, 0, 0)
@@ -43,7 +43,7 @@ SAME_TIME = (1980, 1, 1, 0, 0, 0)
 
 @dataclass
 class Packed:
-    """The files of the zip by name, and the students who get none, because their number is not known."""
+    """The files of the zip by name, and the students without files, because their number is not known."""
 
     files: dict[str, bytes] = field(default_factory=dict)
     left_out: list[str] = field(default_factory=list)
@@ -103,7 +103,7 @@ def read_own(
 
 
 def read_own_numbers(final: Final, entries: Mapping[str, Sequence[Path]], roster: Mapping[str, Student]) -> list[str]:
-    """Return Canvas's number of a student, as the names of the student's own hand-in have it."""
+    """Return Canvas's numbers of a student in the names of the student's own hand-in."""
     return list(dict.fromkeys(one.id for one in read_own(final, entries, roster, read_canvas) if one.id.isdecimal()))
 
 
