@@ -137,7 +137,7 @@ SanitizerResult settle_sanitizer(const Sanitized& found) {
         result.verdict = failed;
     } else if (first_failed != found.checks.end()) {
         result.verdict = first_failed->verdict == Verdict::error ? error : unconfirmed;
-        result.remark = fmt::format("check mode could not finish {}", first_failed->dataset);
+        result.remark = fmt::format("the sanitizer could not finish {}", first_failed->dataset);
         if (first_failed->failure) result.remark += ": " + first_failed->failure->message;
     } else if (!found.doubt.empty()) {
         result.verdict = unconfirmed;

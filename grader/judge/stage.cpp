@@ -319,7 +319,7 @@ class StageJudge {
                 result = settle_sanitizer(compiled.result);
             }
         } catch (const std::exception& error) {
-            result.remark = fmt::format("check mode could not finish: {}", error.what());
+            result.remark = fmt::format("the sanitizer could not finish: {}", error.what());
         }
         found_.sanitizer = result;
     }

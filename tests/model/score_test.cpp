@@ -305,7 +305,7 @@ TEST(Score, AFindingCostsOnlyHygiene) {
     EXPECT_EQ(score->correctness, 6);
     EXPECT_EQ(score->hygiene, 0);
     EXPECT_FALSE(score->hygiene_pending);
-    EXPECT_THAT(score->hygiene_why, HasSubstr("check mode found"));
+    EXPECT_THAT(score->hygiene_why, HasSubstr("the sanitizer found"));
     EXPECT_EQ(score->speed, 2);
 }
 
@@ -330,11 +330,11 @@ TEST(Score, HygieneThatIsGivenWithoutARunHasARemark) {
 TEST(Score, HygieneIsPendingIfTheSanitizerFailed) {
     auto report = report_with({good});
     report.check_mode = check_mode(SanitizerResult::Verdict::error);
-    report.check_mode->remark = "check mode could not finish tiny";
+    report.check_mode->remark = "the sanitizer could not finish tiny";
     const auto score = score_stage(stage_worth(8, 2, 0), report);
     EXPECT_TRUE(score->hygiene_pending);
     EXPECT_EQ(score->hygiene, 0);
-    EXPECT_EQ(score->hygiene_why, "check mode could not finish tiny");
+    EXPECT_EQ(score->hygiene_why, "the sanitizer could not finish tiny");
 }
 
 TEST(Score, HygieneIsPendingIfTheSanitizerIsUnconfirmed) {
