@@ -27,7 +27,7 @@ objects_of = $(patsubst %.cpp,$(objects)/%.o,$(1))
 
 # Most of the time goes into headers and templates, so the files of several folders are compiled together, as one unit.
 # The largest unit is first, so that two cores end together. These files are compiled alone: a main, which tests leave
-# out, and files with flags or macros of their own.
+# out, and files with their own flags or macros.
 alone := %/main.cpp %/version.cpp %/image.cpp
 units = $(foreach unit,judge compile bench rewriter base,$(if $(strip $(call sources_of_unit,$(unit))),$(unit)))
 compile := $(addprefix grader/judge/,compile run sandbox sanitizer)
@@ -39,8 +39,8 @@ sources_of_unit = $(filter-out $(alone),$(foreach folder,$($(1)),$(wildcard $(fo
     $(if $(filter base,$(1)),$(patsubst $(BUILD)/%,%,$(generated)))
 object_of_unit = $(patsubst %,$(objects)/%.o,$(1))
 
-# The C++ types of the schemas. manifest.cpp reads lab.json and the datasets with types of its own, and only Python reads
-# the quizzes and the rubric.
+# The C++ types of the schemas. manifest.cpp reads lab.json and the datasets with its own types, and only Python reads the
+# quizzes and the rubric.
 schemas := $(patsubst grader/model/schema/%.schema.json,%,$(wildcard grader/model/schema/*.schema.json))
 generated := $(patsubst %,$(BUILD)/generated/%.cpp,$(filter-out datasets lab quiz quiz_answers rubric,$(schemas)))
 judge_sources := $(foreach part,common io judge model,$(call sources,grader/$(part)))

@@ -104,7 +104,7 @@ instructors_verb() { # [OPTION …]
         judge peers "$@"
         ;;
     soak) # tests that take too long for make test; SECONDS_EACH=600: each part takes ten minutes; FUZZ_SCALE=10: ten
-        # times as many inputs; MOODLE=DIR: with a real Moodle, whose source tree is there
+        # times as many inputs; MOODLE=DIR: with a real Moodle, whose source is in DIR
         build program
         need_course_packages
         sh grader/setup.sh soak || echo "Continuing without the missing tools." >&2

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Finds missing packages and, on Debian and Ubuntu as root or with sudo, installs them, with a message about what and
-# why. Does nothing (and needs no network) if everything is installed.
+# Finds missing packages. On Debian and Ubuntu, as root or with sudo, installs them and prints their names and purposes.
+# Does nothing (and needs no network) if everything is installed.
 #
 #   sh grader/setup.sh build|demo|test      the packages for building, `make demo` or `make test`
 #   sh grader/setup.sh python PURPOSE       checks for a Python that PURPOSE can use
@@ -27,7 +27,7 @@ has_header() {
     for folder in "$root/usr/include" "$root/usr/local/include"; do
         [ -e "$folder/$1" ] && return
     done
-    # Elsewhere (conda, spack, modules): only the compiler knows.
+    # Only the compiler knows headers in other places (conda, spack, modules).
     [ -z "$root" ] && printf '#include <%s>\n' "$1" | "$CXX" -x c++ -E - >/dev/null 2>&1
 }
 
@@ -82,7 +82,7 @@ has_fuzzer() {
         clang++ -fsanitize=fuzzer,address -x c++ - -o /dev/null >/dev/null 2>&1
 }
 
-# The rest works without these packages. A part that needs a missing one says so.
+# The rest works without these packages. A part whose package is missing prints a message.
 optional=" bubblewrap python3-venv g++-aarch64-linux-gnu qemu-user slurm-wlm munge clang libclang-rt-dev php-cli mariadb-server \
 php-mysql php-xml php-curl php-zip php-gd php-intl php-mbstring php-soap "
 

@@ -31,7 +31,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 BUILD = Path(os.environ.get("BUILD") or "build")
 THREADS = (1, 2, 7)
-MOST_SHOWN = 20
+MAX_SHOWN = 20
 PROGRAMS = int(os.environ.get("GENERATED") or 300)
 REPORT = ROOT / "tests/soak.json"
 
@@ -68,7 +68,7 @@ def check_solutions(seconds: float) -> dict:
 
 def run_thorough_tests() -> dict:
     tests = [
-        "tests/cpu/check/test_check_mode.py",
+        "tests/cpu/check/test_sanitizer.py",
         "tests/labs/test_inspect.py",
         "tests/labs/test_submissions.py",
         "tests/labs/test_exercises.py",
@@ -86,7 +86,7 @@ def run_thorough_tests() -> dict:
     passed = re.search(r"(\d+) passed", output)
     in_cpp = run([BUILD / "tests", "--gtest_filter=CpuRuntimeOnArm.*:StoppingRule.*"], WARPLAB_THOROUGH="1")
     found = [{"status": status, "said": output} for status, output in ((status, output), in_cpp) if status != 0]
-    what = "wrong submissions, check mode on every program and every limited stage, hostile hand-ins, Slurm, CUDA 12"
+    what = "wrong submissions, the sanitizer on every program and every limited stage, hostile hand-ins, Slurm, CUDA 12"
     return {"what": what, "tests": int(passed[1]) if passed else 0, "found": found}
 
 
@@ -167,7 +167,7 @@ def main() -> int:
         for one in ran:
             if "skipped" in one:
                 print(f"Skipped: {one['what']}: {one['skipped']}")
-            one["found"] = one["found"][:MOST_SHOWN]
+            one["found"] = one["found"][:MAX_SHOWN]
         report[name] = {**describe_source(), "seconds": round(time.monotonic() - begin), "ran": ran}
         report = {name: report[name] for name in PARTS if name in report}
         REPORT.write_text(json.dumps(report, indent=2, ensure_ascii=False) + "\n")

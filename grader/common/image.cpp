@@ -35,7 +35,7 @@ namespace warplab {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr std::size_t most_file_bytes = 1 << 30;
+constexpr std::size_t max_file_bytes = 1 << 30;
 
 [[noreturn]] void fail(const fs::path& file, const std::string& what) {
     throw UsageError(fmt::format("{}: {}", file.string(), what));
@@ -46,10 +46,10 @@ std::string read_bytes(const fs::path& file) {
     if (!fs::exists(file, error)) fail(file, "there is no such file. Give a picture's path, from this folder.");
     if (fs::is_directory(file, error)) fail(file, "this is a folder. Give the path of one picture in it.");
     if (!fs::is_regular_file(file, error)) fail(file, "this is not a plain file.");
-    if (fs::file_size(file, error) > most_file_bytes)
+    if (fs::file_size(file, error) > max_file_bytes)
         fail(file, fmt::format("the file has {}; at most {} are read. Make the picture smaller.",
                                format_bytes(static_cast<double>(fs::file_size(file))),
-                               format_bytes(static_cast<double>(most_file_bytes))));
+                               format_bytes(static_cast<double>(max_file_bytes))));
     errno = 0;
     auto bytes = try_read_file(file);
     if (!bytes) fail(file, fmt::format("the file cannot be read: {}.", std::strerror(errno)));
@@ -124,7 +124,7 @@ std::optional<std::string> without_metadata(std::string_view bytes) {
 /// Return whether each Huffman table has at most 256 codes: stb_image writes past the end of its table if one has more.
 /// The table marker occurs nowhere else, except in metadata.
 bool has_sound_tables(std::string_view jpeg) {
-    constexpr std::size_t counts = 16, most_codes = 256;
+    constexpr std::size_t counts = 16, max_codes = 256;
     for (std::size_t at = jpeg.find("\xff\xc4"); at != std::string_view::npos; at = jpeg.find("\xff\xc4", at + 2)) {
         const std::size_t begin = at + 4;
         if (begin > jpeg.size()) return false;
@@ -133,7 +133,7 @@ bool has_sound_tables(std::string_view jpeg) {
             if (table + 1 + counts > jpeg.size()) return false;
             std::size_t codes = 0;
             for (std::size_t i = 0; i < counts; ++i) codes += static_cast<unsigned char>(jpeg[table + 1 + i]);
-            if (codes > most_codes) return false;
+            if (codes > max_codes) return false;
             table += 1 + counts + codes;
         }
     }
@@ -143,14 +143,14 @@ bool has_sound_tables(std::string_view jpeg) {
 /// Return the position at which the samples of a PGM or PPM begin: after the format, three numbers with comments
 /// between them, and a blank. Return nothing if a number is too long for stb_image.
 std::optional<std::size_t> pnm_samples_begin(std::string_view bytes) {
-    constexpr std::size_t most_digits = 9;
+    constexpr std::size_t max_digits = 9;
     constexpr std::string_view digits = "0123456789";
     std::size_t at = 2;
     for (int numbers = 0; numbers < 3; ++numbers) {
         while (at < bytes.size() && digits.find(bytes[at]) == digits.npos)
             at = bytes[at] == '#' ? std::min(bytes.find_first_of("\r\n", at), bytes.size()) : at + 1;
         const std::size_t end = std::min(bytes.find_first_not_of(digits, at), bytes.size());
-        if (end - std::min(at, end) > most_digits) return std::nullopt;
+        if (end - std::min(at, end) > max_digits) return std::nullopt;
         at = end;
     }
     return at + 1;

@@ -18,12 +18,12 @@ struct Image {
     std::size_t pixels() const { return static_cast<std::size_t>(width) * static_cast<std::size_t>(height); }
 };
 
-inline constexpr std::size_t most_pixels = 100'000'000;
+inline constexpr std::size_t max_pixels = 100'000'000;
 
 /// Read a PNG, JPEG or binary PGM or PPM file. 16-bit samples become 8-bit ones; transparency is dropped. Throws
 /// UsageError, with the defect and a suggestion, if the file does not exist, is a folder, is not a picture, is
 /// truncated, or has more than `most` pixels.
-Image read_image(const std::filesystem::path& file, std::size_t most = most_pixels);
+Image read_image(const std::filesystem::path& file, std::size_t most = max_pixels);
 
 /// Write a PNG file. Throws UsageError if the file cannot be written.
 void write_png(const std::filesystem::path& file, const Image& image);

@@ -24,7 +24,7 @@ namespace warplab {
 template <class T>
 concept Enum = std::is_enum_v<T>;
 
-inline constexpr std::size_t most_text_bytes = 1'000'000;  // a compiler's log is the longest text
+inline constexpr std::size_t max_text_bytes = 1'000'000;  // a compiler's log is the longest text
 
 /// Bounds of a number that may be a word, because it is not finite.
 struct OrWord {
@@ -39,8 +39,8 @@ struct AtMost {
 /// Bytes that are not UTF-8 become U+FFFD: a compiler may quote a Latin-1 file. A long text is cut.
 inline Json to_json(const std::string& text) {
     std::string valid = to_valid_utf8(text);
-    if (valid.size() <= most_text_bytes) return valid;
-    std::size_t end = most_text_bytes;
+    if (valid.size() <= max_text_bytes) return valid;
+    std::size_t end = max_text_bytes;
     while (end > 0 && (static_cast<unsigned char>(valid[end]) & 0xC0) == 0x80) --end;
     return valid.substr(0, end);
 }
@@ -99,7 +99,7 @@ inline void require_at_most(const JsonNode& node, std::size_t found, std::size_t
 /// Read text and make it harmless, so that code that prints it cannot change a terminal.
 inline void from_json(const JsonNode& node, std::string& field) {
     const auto text = node.text();
-    require_at_most(node, text.size(), most_text_bytes, "bytes of text");
+    require_at_most(node, text.size(), max_text_bytes, "bytes of text");
     field = to_harmless(text);
 }
 

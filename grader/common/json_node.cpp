@@ -11,8 +11,8 @@
 namespace warplab {
 namespace {
 
-constexpr std::size_t most_parser_bytes = 200, most_said = 1000;  // bytes of the parser's text, and of a message
-constexpr int most_levels = 100;  // of nested values: copying a value takes stack for each of its levels
+constexpr std::size_t max_parser_bytes = 200, max_said = 1000;  // bytes of the parser's text, and of a message
+constexpr int max_levels = 100;  // nesting levels; copying a value takes stack for each level
 
 std::string line_and_column(std::string_view text, std::size_t byte) {
     const auto before = text.substr(0, byte == 0 ? 0 : std::min(byte - 1, text.size()));
@@ -23,8 +23,8 @@ std::string line_and_column(std::string_view text, std::size_t byte) {
 }
 
 /// Return the beginning of a text of any length.
-std::string start_of(const std::string& text, std::size_t most_bytes) {
-    return text.size() <= most_bytes ? text : text.substr(0, most_bytes) + "…";
+std::string start_of(const std::string& text, std::size_t max_bytes) {
+    return text.size() <= max_bytes ? text : text.substr(0, max_bytes) + "…";
 }
 
 /// Return the parser's message without its own prefix and position.
@@ -33,7 +33,7 @@ std::string parser_words(std::string words) {
         const auto at = words.find(prefix);
         if (at != std::string::npos) words = words.substr(at + prefix.size());
     }
-    return start_of(words, most_parser_bytes);
+    return start_of(words, max_parser_bytes);
 }
 
 std::string escape_pointer(const std::string& key) {
@@ -61,14 +61,14 @@ class DuplicateKeys {
 }  // namespace
 
 JsonError::JsonError(std::string where, const std::string& message)
-    : std::runtime_error(start_of(message, most_said)), place(std::move(where)) {}
+    : std::runtime_error(start_of(message, max_said)), place(std::move(where)) {}
 
 Json parse_json(std::string_view text) {
     DuplicateKeys duplicates;
     try {
         auto document = Json::parse(text, [&](int level, Json::parse_event_t event, Json& parsed) {
-            if (level > most_levels)
-                throw JsonError("", fmt::format("its values are nested in more than {} levels", most_levels));
+            if (level > max_levels)
+                throw JsonError("", fmt::format("its values are nested in more than {} levels", max_levels));
             return duplicates(event, parsed);
         });
         if (!duplicates.first.empty())

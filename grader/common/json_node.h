@@ -38,7 +38,7 @@ class JsonNode {
     void require_only(const std::vector<std::string>& known) const;
     JsonNode at(const std::string& key) const;                   // fails if the key is missing
     std::optional<JsonNode> find(const std::string& key) const;  // nothing if it is missing or null
-    std::vector<JsonNode> items() const;                         // of an array
+    std::vector<JsonNode> items() const;                         // the elements of an array
 
     std::string text() const;
     std::string filled_text() const;  // not empty

@@ -15,24 +15,24 @@
 
 namespace warplab {
 
-/// Return the bytes of a regular file; nothing if it is not one, if it has more than `most_bytes`, or if it cannot be
-/// read, as on a network drive. A pipe without a writer would never end, and a device such as /dev/zero has no end.
-/// `flags` is added to the flags of open(): all answers are about the one file that was opened.
+/// Return the bytes of a regular file; nothing if it is not one, if it has more than `max_bytes`, or if it cannot be
+/// read, for example on a network drive. A pipe without a writer would never end, and a device such as /dev/zero has no
+/// end. `flags` is added to the flags of open(): all answers are about the one file that was opened.
 inline std::optional<std::string> try_read_file(const std::filesystem::path& file,
-                                                std::size_t most_bytes = std::numeric_limits<std::size_t>::max(),
+                                                std::size_t max_bytes = std::numeric_limits<std::size_t>::max(),
                                                 int flags = 0) {
     const Descriptor opened(open(file.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY | flags));
     struct stat status {};
     if (!opened || fstat(opened.get(), &status) != 0 || !S_ISREG(status.st_mode)) return std::nullopt;
     const auto expected = static_cast<std::size_t>(std::max<off_t>(status.st_size, 0));  // 0 in /proc
-    if (expected > most_bytes) return std::nullopt;
+    if (expected > max_bytes) return std::nullopt;
     std::string bytes;
     for (;;) {
         const std::size_t done = bytes.size();
         bytes.resize(done + std::max<std::size_t>(expected + 1 > done ? expected + 1 - done : 0, 4096));
         const ssize_t got = read(opened.get(), bytes.data() + done, bytes.size() - done);
         bytes.resize(done + static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
-        if (bytes.size() > most_bytes || (got < 0 && errno != EINTR)) return std::nullopt;
+        if (bytes.size() > max_bytes || (got < 0 && errno != EINTR)) return std::nullopt;
         if (got == 0) return bytes;
     }
 }

@@ -111,9 +111,9 @@ std::string format_plural(std::uint64_t count, std::string_view noun) {
 
 bool is_word_character(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
 
-std::string shorten(std::string text, std::size_t most_bytes) {
-    if (text.size() <= most_bytes) return text;
-    text.resize(utf8_boundary(text, most_bytes));
+std::string shorten(std::string text, std::size_t max_bytes) {
+    if (text.size() <= max_bytes) return text;
+    text.resize(utf8_boundary(text, max_bytes));
     return text + "…";
 }
 

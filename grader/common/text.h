@@ -39,9 +39,9 @@ std::string paint(const std::string& text, Colour colour, const TextStyle& style
 /// Return whether the character may be in a name of C++.
 bool is_word_character(char c);
 
-/// Return the text if it has at most `most_bytes` bytes; otherwise, its first bytes, without a partial UTF-8 character,
+/// Return the text if it has at most `max_bytes` bytes; otherwise, its first bytes, without a partial UTF-8 character,
 /// and "…".
-std::string shorten(std::string text, std::size_t most_bytes);
+std::string shorten(std::string text, std::size_t max_bytes);
 
 /// Wrap at spaces. Each line begins with `indent` spaces, and every line feed begins a new line. The result ends in a
 /// line feed.

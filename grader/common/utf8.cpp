@@ -20,10 +20,10 @@ std::size_t utf8_length(std::string_view text, std::size_t at) {
 }
 
 std::size_t utf8_boundary(std::string_view text, std::size_t at) {
-    constexpr std::size_t most_continued = 3;  // bytes after a character's first
+    constexpr std::size_t max_continued = 3;  // bytes after a character's first
     const auto continues = [&](std::size_t i) { return i < text.size() && (text[i] & 0xc0) == 0x80; };
     std::size_t begin = at;
-    while (begin > 0 && at - begin < most_continued && continues(begin)) --begin;
+    while (begin > 0 && at - begin < max_continued && continues(begin)) --begin;
     return begin;
 }
 

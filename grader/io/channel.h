@@ -1,7 +1,8 @@
 #pragma once
 // Carries protocol packets. Requests and their descriptors go to the runner over a socket on which the runner cannot
 // send; answers and findings come back over a pipe, which cannot carry descriptors: reading from it and closing it
-// never makes the judge wait, for any behaviour of the runner. Header-only: the runner is built without our libraries.
+// never makes the judge wait, for any behaviour of the runner. Header-only, because the runner is built without the
+// grader's libraries.
 
 #include <fcntl.h>
 #include <sys/socket.h>

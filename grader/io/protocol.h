@@ -1,7 +1,7 @@
 #pragma once
 // The protocol between judge and runner: fixed-size packets (channel.h). The judge sends requests, and the runner
 // answers each once. The judge checks and bounds every field of an answer and trusts none of them. Before its answer,
-// the runner sends each finding of check mode (status_page.h) when it occurs.
+// the runner sends each finding of the sanitizer (status_page.h) when it occurs.
 
 #include <cstdint>
 
@@ -15,7 +15,7 @@ inline constexpr int request_fd = 3;                // in the runner: requests c
 inline constexpr int status_fd = 4;                 // its StatusPage
 inline constexpr int answer_fd = 5;                 // answers and findings go there
 inline constexpr int trace_fd = 6;                  // the trace, if one is ordered
-inline constexpr int max_sizes = 16, max_reals = 256, max_buffers = static_cast<int>(most_buffers);
+inline constexpr int max_sizes = 16, max_reals = 256, max_buffers = static_cast<int>(warplab::max_buffers);
 
 enum class Ask : std::uint32_t { hello = 1, prepare = 2, open = 3, run = 4, quit = 5 };
 
@@ -33,10 +33,10 @@ struct Buffer {
     std::uint32_t is_input;     // holds data before a call
     std::uint32_t is_constant;  // and the call must not write it
     std::uint32_t reserved;
-    std::uint64_t mapped_bytes;  // of the whole allocation
-    std::uint64_t offset;        // of slot 0 in it
+    std::uint64_t mapped_bytes;  // the size of the whole allocation
+    std::uint64_t offset;        // where slot 0 begins in it
     std::uint64_t stride;        // from a slot to the next
-    std::uint64_t bytes;         // of one slot, guards excluded
+    std::uint64_t bytes;         // the size of a slot without its guard zones
 };
 
 struct Request {
@@ -54,14 +54,14 @@ struct Request {
     std::uint32_t thread_order;      // CPU backend: 0 forward, 1 backward
     std::uint32_t timed;             // measure with events; no diagnostics that cost time
     std::uint32_t counts_requests;   // prepare: the sanitizer also counts the dataset's requests to memory
-    std::uint32_t multiprocessors;   // prepare: of the GPU that the CPU backend shows
+    std::uint32_t multiprocessors;   // prepare: those of the GPU that the CPU backend simulates
 };
 
 struct Answer {
     std::uint32_t magic, version;
     Ask ask;
     std::uint32_t ok;             // 0: `message` says what failed
-    std::int32_t cuda_error;      // of the call that failed, or 0
+    std::int32_t cuda_error;      // the error of the call that failed, or 0
     std::uint32_t has_host;       // prepare
     std::uint64_t scratch_bytes;  // prepare
     double event_s;               // run: between events around the calls; 0 on the CPU backend

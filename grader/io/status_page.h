@@ -28,7 +28,7 @@ enum class Fault : std::uint32_t {
     misaligned = 13,
     unset_pointer = 14,    // the variable holds the pattern of those that were never set
     wrong_free = 15,       // free() of memory that is not from the heap; detail names its owner
-    too_much_shared = 16,  // of static __shared__ variables
+    too_much_shared = 16,  // too many bytes of static __shared__ variables
     refused = 17,          // the runtime cannot continue; detail has the reason
     host_memory = 18,      // a kernel used a host pointer
     illegal_instruction = 19,
@@ -37,7 +37,7 @@ enum class Fault : std::uint32_t {
 
 enum class Phase : std::uint32_t { start = 0, ready = 1, prepare = 2, call = 3, idle = 4 };
 
-/// The findings of check mode. The order is part of the protocol between runner and judge.
+/// The sanitizer's findings. The order is part of the protocol between runner and judge.
 enum class FindingKind : std::uint32_t {
     out_of_bounds = 1,
     use_after_free = 2,
@@ -45,7 +45,7 @@ enum class FindingKind : std::uint32_t {
     race = 4,         // two plain accesses, one of them a write, without a barrier in between
     atomic_race = 5,  // a plain write and an atomic
     divergent_barrier = 6,
-    returned_before_barrier = 7,
+    return_before_barrier = 7,
     misaligned = 8,
     host_memory = 9,     // a kernel uses a host pointer
     beside_atomic = 10,  // note: a plain read and an atomic
@@ -54,19 +54,19 @@ enum class FindingKind : std::uint32_t {
     copy_direction = 13,
     copy_size = 14,
     device_memory = 15,     // the host uses a device pointer
-    failed_launch = 16,     // and the program did not check for the error
-    lane_mask = 17,         // of a warp function: it lacks a calling lane, or has one that never arrives
+    failed_launch = 16,     // a launch failed, and the program did not check for the error
+    lane_mask = 17,         // a warp function's mask lacks a calling lane, or has a lane that never arrives
     absent_lane = 18,       // note: a shuffle takes the value of a lane that does not take part
-    invalid_free = 19,      // of memory that is not, or no longer, allocated
+    invalid_free = 19,      // freed memory was not, or no longer, allocated
     unset_constant = 20,    // note: a constant that nothing was copied to
-    input_written = 21,     // of the lab's, even if it is restored later
-    constant_written = 23,  // by a kernel
+    input_written = 21,     // an input of the lab, even if it is restored later
+    constant_written = 23,  // a kernel wrote a constant
     unfinished = 22,        // an access while nothing waits for earlier work (detail) on the same memory
     unfinished_async = 24,  // an access to memory that an asynchronous copy of the kernel may still use
     // copy_direction, where the reason is known:
     copy_of_freed = 25,
     copy_of_host_variable = 26,  // as if it were a symbol of the device
-    copy_by_name = 27,           // of a device variable
+    copy_by_name = 27,           // a copy to or from a device variable
     kept_value = 28,             // note: of a device variable, from an earlier call; detail says which
     unjoined = 29,               // work (detail) in a stream that nothing waits for when the function returns
     not_destroyed = 30,          // a stream or event that each call creates (object) and none destroys (detail)
@@ -79,12 +79,12 @@ enum class LaunchLimit : std::uint32_t {
     none = 0,
     empty = 1,          // no block, or no thread
     threads = 2,        // in a block
-    threads_in_z = 3,   // of a block
+    threads_in_z = 3,   // the z extent of a block
     blocks = 4,         // in y or z, or far too many in x
-    launch_bounds = 5,  // of the kernel
+    launch_bounds = 5,  // the kernel's __launch_bounds__
     shared = 6,         // more than the 48 KB that need no request
-    most_shared = 7,    // more than a block can have
-    blocks_at_once = 8  // of a cooperative launch
+    max_shared = 7,     // more than a block can have
+    blocks_at_once = 8  // blocks of a cooperative launch
 };
 
 /// The owner of the memory that an access was meant for. If there is none, offset is the address.
@@ -109,22 +109,22 @@ struct RawFinding {
     std::uint32_t kind, space;
     std::uint64_t count;
     FindingSide now, before;                 // before: the other access of a race, or the place where others wait
-    std::int64_t offset;                     // of the access in the object, in bytes
-    std::uint64_t bytes;                     // of the object
-    std::uint32_t width;                     // of the access, in bytes
-    std::uint32_t buffer;                    // which of the judge's
-    std::uint32_t threads, threads_missing;  // of the block; that had returned
-    std::uint32_t other_width;               // of `before`, if both are atomics and their widths differ; else 0
-    std::uint32_t limit;                     // of a failed launch, as LaunchLimit
-    std::int32_t line;                       // of the student's file, where that is known; 0: see program_counter
-    std::int32_t other_line;                 // the same of `before`
-    char object[48];                         // a variable's name; a function of CUDA's
+    std::int64_t offset;                     // bytes from the object's beginning to the access
+    std::uint64_t bytes;                     // the object's size
+    std::uint32_t width;                     // the access's size in bytes
+    std::uint32_t buffer;                    // the index of the judge's buffer
+    std::uint32_t threads, threads_missing;  // the block's threads; those that had returned
+    std::uint32_t other_width;  // the width of `before`, if both are atomics and their widths differ; else 0
+    std::uint32_t limit;        // the limit that a failed launch exceeds, as LaunchLimit
+    std::int32_t line;          // a line of the student's file; 0: see program_counter
+    std::int32_t other_line;    // the same of `before`
+    char object[48];            // a variable's name; a function of CUDA's
     char kernel[64];
     char detail[112];  // more words
 };
 static_assert(std::has_unique_object_representations_v<RawFinding>);
-inline constexpr std::uint32_t most_findings = 48, most_guards = 64;
-inline constexpr std::uint32_t most_notes = most_findings / 2;  // harmless findings leave room for others
+inline constexpr std::uint32_t max_findings = 48, max_guards = 64;
+inline constexpr std::uint32_t max_notes = max_findings / 2;  // harmless findings leave room for others
 
 /// Add a finding to a digest of all that a process has sent (FNV-1a).
 inline std::uint64_t add_to_findings(std::uint64_t digest, const RawFinding& finding) {
@@ -133,12 +133,12 @@ inline std::uint64_t add_to_findings(std::uint64_t digest, const RawFinding& fin
     return digest;
 }
 
-/// The cost of accesses on a GPU, counted in check mode. A request is an access that a warp's lanes make together.
+/// The cost of accesses on a GPU, counted by the sanitizer. A request is an access that a warp's lanes make together.
 struct RequestCounts {
     std::uint64_t requests, lanes;
-    std::uint64_t sectors, fewest_sectors;  // of device memory, 32 bytes each; fewest: as many as the bytes fill
-    std::uint64_t bank_passes;              // of shared memory and of constants; the minimum is one for each request
-    std::uint64_t same_address;             // of atomics: sum of each request's maximum of lanes at one address
+    std::uint64_t sectors, fewest_sectors;  // 32-byte sectors of device memory; fewest: as many as the bytes fill
+    std::uint64_t bank_passes;              // passes over shared memory and constants; the minimum is one per request
+    std::uint64_t same_address;             // for atomics: the sum of each request's maximum of lanes at one address
 
     void operator+=(const RequestCounts& more) {
         requests += more.requests;
@@ -153,26 +153,26 @@ struct RequestCounts {
 /// The requests of one place in the code.
 struct AccessCounts : RequestCounts {
     std::uint64_t program_counter;  // relative to the executable's load address
-    std::uint64_t accesses;         // of single threads, in all blocks: the requests are of some of them
+    std::uint64_t accesses;  // accesses of single threads in all blocks; requests are counted in some blocks only
     std::uint32_t width, writes, atomic, kind;
     char kernel[64];
 };
 enum class MemoryKind : std::uint32_t { device = 0, shared = 1, constant = 2 };
-inline constexpr std::uint32_t most_places = 160;
+inline constexpr std::uint32_t max_places = 160;
 
-/// A kernel's launches with one shape of block, in check mode.
+/// A kernel's launches with one shape of block, under the sanitizer.
 struct LaunchCounts {
     std::uint64_t launches, blocks;  // blocks: of all launches
     std::uint64_t static_shared_bytes, dynamic_shared_bytes;
     std::uint32_t block[3], grid[3];  // grid: the largest
     char kernel[64];
 };
-inline constexpr std::uint32_t most_shapes = 32;
+inline constexpr std::uint32_t max_shapes = 32;
 
 /// One launch of a kernel, as <<<blocks, threads>>>.
 struct LaunchSize {
     std::uint64_t call;               // the number of the call that it belongs to
-    std::int32_t line;                // of the student's file; 0 = unknown
+    std::int32_t line;                // a line of the student's file; 0: unknown
     std::uint32_t grid[3], block[3];  // blocks of the grid, threads of a block
 
     double threads() const {  // a product of six values of an untrusted page
@@ -182,15 +182,15 @@ struct LaunchSize {
     }
 };
 
-inline constexpr std::uint32_t most_buffers = 16;  // of a lab
+inline constexpr std::uint32_t max_buffers = 16;  // the maximum per lab
 
 /// The CPU backend's observations of one call. The sanitizer fills all fields except the digest, only when it is on.
 struct Observed {
     std::uint64_t findings;       // digest of those that the process has sent so far: add_to_findings()
-    std::uint32_t finding_count;  // of them
+    std::uint32_t finding_count;  // the number of findings
     std::uint32_t disturbances;   // how often the runtime's signal handlers were replaced
-    std::uint64_t launch_digest;  // of the different launches: kernel, grid, block, shared memory
-    std::uint64_t read_bytes[most_buffers], written_bytes[most_buffers];  // of each buffer, each byte once
+    std::uint64_t launch_digest;  // a digest of the different launches: kernel, grid, block, shared memory
+    std::uint64_t read_bytes[max_buffers], written_bytes[max_buffers];  // per buffer; each byte counts once
 };
 
 /// The judge's orders to the runner, which reads and erases them before any code of the submission runs.
@@ -209,7 +209,7 @@ struct StatusPage {
     std::uint64_t calls;            // contract calls begun
     std::uint64_t launches;         // kernels launched since the process began
     char kernel[128];               // the kernel launched last
-    std::int32_t launch_line;       // of the student's file; 0 = unknown
+    std::int32_t launch_line;       // a line of the student's file; 0: unknown
     LaunchSize largest_launch;      // the launch with the most threads of the last call that launched anything
     std::uint32_t block[3];         // where the fault was, if inside a kernel
     std::uint32_t thread[3];        // unknown_thread in a kernel that is split at its barriers
@@ -219,16 +219,16 @@ struct StatusPage {
     char detail[512];               // more words, zero-terminated: "96 of 256 threads wait at line 31, 160 returned"
     std::uint32_t early_exits;      // blocks in which threads returned before a barrier others waited at
     std::uint32_t finding_count;
-    RawFinding findings[most_findings];
+    RawFinding findings[max_findings];
     std::uint32_t guard_count;  // places whose threads update the word that they read by an atomic afterwards, as in if
                                 // (bin < 255):
-    std::uint32_t launch_limit;         // LaunchLimit, if `detail` is about a launch that was refused
-    std::uint64_t guards[most_guards];  // an atomic_race of a plain read with an atomic on such a line is a note
+    std::uint32_t launch_limit;        // LaunchLimit, if `detail` is about a launch that was refused
+    std::uint64_t guards[max_guards];  // an atomic_race of a plain read with an atomic on such a line is a note
     std::uint32_t place_count;
     std::uint32_t blocks_ended;  // since the process began, modulo 2^32
-    AccessCounts places[most_places];
+    AccessCounts places[max_places];
     std::uint32_t shape_count;
-    LaunchCounts shapes[most_shapes];
+    LaunchCounts shapes[max_shapes];
 };
 
 }  // namespace warplab

@@ -7,7 +7,7 @@
 
 namespace warplab::trace {
 
-inline constexpr std::size_t most_bytes = std::size_t{256} << 20;  // of a trace
+inline constexpr std::size_t max_bytes = std::size_t{256} << 20;  // the maximum size of a trace
 
 enum class RecordKind : std::uint32_t { memory = 1, launch, block, warp, launch_ends, host_call };
 
@@ -61,8 +61,8 @@ struct Operation {
     std::uint32_t place;  // return address of the hook, from the executable's begin
     OperationKind kind : 4;
     std::uint32_t lanes : 6;
-    std::uint32_t words : 10;      // of 4 bytes, that follow
-    std::uint32_t lane_bytes : 8;  // that each lane accesses
+    std::uint32_t words : 10;      // the number of 4-byte words that follow
+    std::uint32_t lane_bytes : 8;  // the bytes that each lane accesses
 };
 
 /// The basic blocks that threads ran, in whole blocks: those that were recorded, and others that were drawn to be
@@ -71,15 +71,15 @@ struct LaunchEnds {
     std::uint32_t static_shared_bytes;
     std::uint32_t recorded_blocks = 0, other_blocks = 0, unused = 0;
     std::uint64_t recorded_steps = 0, other_steps = 0;
-    std::uint64_t most_steps = 0;  // of one of the others
+    std::uint64_t max_steps = 0;  // the maximum for each of the others
 };
 
 enum class HostCallKind : std::uint32_t { fill = 1, copy, wait, allocate, free };
 
 struct HostCall {
     HostCallKind kind;
-    std::uint32_t host_waits = 0;                     // of a copy or fill: the host waits for it
-    std::uint64_t written_bytes = 0, read_bytes = 0;  // of device memory
+    std::uint32_t host_waits = 0;                     // for a copy or fill: whether the host waits for it
+    std::uint64_t written_bytes = 0, read_bytes = 0;  // bytes of device memory
 };
 
 /// The judge's order: the GPU to imitate, and how blocks are drawn. All zero: record nothing.

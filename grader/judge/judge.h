@@ -31,14 +31,14 @@ struct Task {
     bool hidden = false;         // include the hidden datasets
     bool own_code = false;       // the user's own code, which may be trusted
     bool measure = false;        // time the code after it has passed
-    bool all_compilers = false;  // also ask nvcc, if it is installed
-    bool check_mode = false;     // run small datasets again and watch every access
+    bool all_compilers = false;  // also compile with nvcc, if it is installed
+    bool sanitizer = false;      // run small datasets again and check every access
     SandboxLevel sandbox = SandboxLevel::none;
     std::vector<std::string> defines = {};    // BLOCK=256 … of a sweep
     bool for_tools = false;                   // compile for compute-sanitizer and ncu
     bool fast = false;                        // CPU backend: compile for timing, without the sanitizer's hooks
-    std::vector<std::string> libraries = {};  // of a peer
-    std::shared_ptr<Budget> budget = {};      // of untrusted code
+    std::vector<std::string> libraries = {};  // libraries that a peer links
+    std::shared_ptr<Budget> budget = {};      // the budget of untrusted code
 };
 
 /// Receives progress.

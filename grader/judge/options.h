@@ -20,7 +20,7 @@ struct OptionWords {
     const char* verbs = "";  // the verbs that take it, separated by blanks; empty: all
     const char* except = "";
     bool required = false, shows_default = false;
-    double lowest = 0, highest = 0;  // of a number
+    double lowest = 0, highest = 0;  // the range of a number
 };
 
 struct Options {

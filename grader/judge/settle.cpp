@@ -90,7 +90,7 @@ std::vector<std::string> settle_notes(const StageReport& report, const Evidence&
         if (!limit.held() && !outputs_failed(report)) notes.push_back(limit_words(limit));
     if (report.check_mode)
         for (const Finding& found : report.check_mode->findings)
-            if (is_noted(found) && !outputs_failed(report)) notes.push_back(told(found) + " " + found.hint);
+            if (is_noted(found) && !outputs_failed(report)) notes.push_back(message_of(found) + " " + found.hint);
     if (!evidence.narrow_index.empty() && !outputs_failed(report)) notes.push_back(evidence.narrow_index);
     if (evidence.timed.reference_does_not_compile)
         notes.push_back("The reference solution does not compile here, so the time was not compared with it.");
@@ -127,12 +127,12 @@ StageReport settle(StageReport report, const Stage& stage, const Evidence& evide
     return report;
 }
 
-CheckMode settle_sanitizer(const Sanitized& found) {
-    using enum CheckMode::Verdict;
+SanitizerResult settle_sanitizer(const Sanitized& found) {
+    using enum SanitizerResult::Verdict;
     const auto ran = [](const Check& check) { return !check.skipped; };
     const auto failed_one = [](const Check& check) { return !check.skipped && check.verdict != Verdict::passed; };
     const auto first_failed = std::ranges::find_if(found.checks, failed_one);
-    CheckMode result;
+    SanitizerResult result;
     result.datasets = static_cast<int>(std::ranges::count_if(found.checks, ran));
     result.findings = found.findings;
     result.wall_s = found.wall_s;
@@ -141,25 +141,25 @@ CheckMode settle_sanitizer(const Sanitized& found) {
         result.verdict = failed;
     } else if (first_failed != found.checks.end()) {
         result.verdict = first_failed->verdict == Verdict::error ? error : unconfirmed;
-        result.remark = fmt::format("check mode could not finish {}", first_failed->dataset);
+        result.remark = fmt::format("the sanitizer could not finish {}", first_failed->dataset);
         if (first_failed->failure) result.remark += ": " + first_failed->failure->message;
     } else if (!found.doubt.empty()) {
         result.verdict = unconfirmed;
         result.remark = "unconfirmed, for an instructor to review: " + found.doubt;
     } else if (result.datasets == 0) {
-        result.remark = "given without check mode: no dataset here is small enough for it";
+        result.remark = "given without the sanitizer: no dataset here is small enough for it";
     }
     return result;
 }
 
-CheckMode settle_sanitizer(const Compilation& compilation) {
-    CheckMode result;
+SanitizerResult settle_sanitizer(const Compilation& compilation) {
+    SanitizerResult result;
     const std::string why = compilation.failure ? compilation.failure->message : "it could not be compiled.";
     if (compilation.verdict == Verdict::failed) {
-        result.verdict = CheckMode::Verdict::unconfirmed;
-        result.remark = "unconfirmed: check mode, which runs on the CPU backend, cannot run this file. " + why;
+        result.verdict = SanitizerResult::Verdict::unconfirmed;
+        result.remark = "unconfirmed: the sanitizer, which runs on the CPU backend, cannot run this file. " + why;
     } else {
-        result.remark = "check mode could not be compiled: " + why;
+        result.remark = "the program for the sanitizer could not be compiled: " + why;
     }
     return result;
 }
@@ -172,7 +172,7 @@ std::vector<Check> with_stories(std::vector<Check> checks, const std::vector<Fin
         const auto explains = [&](const Finding& finding) { return is_explained_by(failure, finding); };
         const auto leading = std::ranges::find_if(findings, explains);
         if (leading != findings.end())
-            failure = {leading->cause, told(*leading), leading->hint, failure.place, failure.hangs};
+            failure = {leading->cause, message_of(*leading), leading->hint, failure.place, failure.hangs};
         else if (compilation.warned_line > 0 && (is_described(failure) || failure.cause == cause::timeout))
             failure.message += fmt::format(" The compiler warns about line {}: start there.", compilation.warned_line);
     }

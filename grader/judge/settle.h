@@ -15,8 +15,8 @@ namespace warplab {
 /// The results of the timing.
 struct Timed {
     std::vector<Measurement> measurements;
-    std::optional<Check> failed;   // of a dataset whose timed outputs are wrong, or whose timing the code prevented
-    std::optional<Failure> error;  // of the judge's side, or impossible times
+    std::optional<Check> failed;   // a dataset whose timed outputs are wrong, or whose timing the code prevented
+    std::optional<Failure> error;  // an error of the judge, or impossible times
     bool reference_does_not_compile = false;
 };
 
@@ -25,14 +25,14 @@ struct Evidence {
     Compilation compilation;
     bool refused = false;  // Compiled::refused
     NvccAnswer nvcc;
-    std::optional<Failure> starter;  // of a file that has not been edited: the reason for every wrong output
+    std::optional<Failure> starter;  // for a file that has not been edited: the reason for every wrong output
     std::vector<Check> checks;
-    std::optional<CheckMode> sanitizer;
-    std::vector<LimitOutcome> limits;  // of the stage, if the sanitizer passed
+    std::optional<SanitizerResult> sanitizer;
+    std::vector<LimitOutcome> limits;  // the stage's limits, if the sanitizer passed
     Timed timed;
     std::string narrow_index;  // a note
     std::string output;
-    std::optional<Failure> error;  // of the judge
+    std::optional<Failure> error;  // an error of the judge
 };
 
 /// Return an error of the judge itself.
@@ -42,9 +42,9 @@ Failure internal_error(const std::string& what);
 StageReport settle(StageReport report, const Stage& stage, const Evidence& evidence, const std::string& only_dataset);
 
 /// Return the sanitizer's own verdict.
-CheckMode settle_sanitizer(const Sanitized& found);
+SanitizerResult settle_sanitizer(const Sanitized& found);
 /// Do the same for a file that does not compile for the CPU backend: unconfirmed if nvcc may compile it.
-CheckMode settle_sanitizer(const Compilation& compilation);
+SanitizerResult settle_sanitizer(const Compilation& compilation);
 
 /// Return the checks with one explanation for each failure. If the failure only describes the output, this is the first
 /// finding that explains it, because a finding has the memory and the line.

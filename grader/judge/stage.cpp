@@ -47,8 +47,7 @@ bool is_settled(const Check& check) {
 }
 
 Check not_run(const Dataset& dataset, const Check& slow) {
-    Check check =
-        failed_check(dataset, {cause::not_run, fmt::format("Not run, because of what happened on {}.", slow.dataset)});
+    Check check = failed_check(dataset, {cause::not_run, fmt::format("Not run, because {} failed.", slow.dataset)});
     check.blocked_by = slow.dataset;
     return check;
 }
@@ -88,7 +87,7 @@ struct Later {
 Later compile_later(const Judge& judge, const CompileRequest& request, const Task& task) {
     Later later;
     if (task.all_compilers && judge.backend() == Backend::cpu) later.nvcc = ask_nvcc(request);
-    if (task.check_mode && needs_separate_program(request))
+    if (task.sanitizer && needs_separate_program(request))
         later.with_hooks = std::async(std::launch::async, compile, sanitizer_request(request)).share();
     return later;
 }
@@ -168,12 +167,12 @@ class StageJudge {
         if (later.with_hooks.valid()) sanitize_ahead(later.with_hooks);
         const BeforeSanitizer before = check_all(run);
         if (!later.with_hooks.valid()) run.end_session();
-        if (task_.check_mode) {
-            progress_(GradingPhase::check_mode, "check mode");
+        if (task_.sanitizer) {
+            progress_(GradingPhase::check_mode, "sanitizer");
             const Compiled same{found_.compilation, run.runner};
             inspect_all(later.with_hooks.valid() ? later.with_hooks.get() : same, before);
             // A kernel that is split at its barriers runs in one order of threads only.
-            if (run.by_fibers && found_.sanitizer && found_.sanitizer->verdict != CheckMode::Verdict::passed) {
+            if (run.by_fibers && found_.sanitizer && found_.sanitizer->verdict != SanitizerResult::Verdict::passed) {
                 run.change_to_fibers();
                 check_all(run);
             }
@@ -217,7 +216,7 @@ class StageJudge {
 
     std::vector<Check> check_once(StageRun& run, BeforeSanitizer& before) {
         slow_.reset();
-        if (task_.check_mode && !needs_separate_program(request_)) before.small = split_small(run, datasets_);
+        if (task_.sanitizer && !needs_separate_program(request_)) before.small = split_small(run, datasets_);
         std::map<const Dataset*, Check> known;
         for (const auto& part : before.small) {
             for (const Dataset* dataset : part) {
@@ -243,10 +242,10 @@ class StageJudge {
         if (by_bytes.empty()) return;
         const Dataset& largest = *by_bytes.rbegin()->second;
         constexpr unsigned of_h100 = 132;
-        const unsigned usual = std::exchange(run.multiprocessors, of_h100);
+        const unsigned multiprocessors = std::exchange(run.multiprocessors, of_h100);
         run.end_session();  // the program may have stored the GPU's properties
         Check check = check_one(run, largest);
-        run.multiprocessors = usual;
+        run.multiprocessors = multiprocessors;
         run.end_session();
         if (!check.failure) return;
         check.failure->message =
@@ -307,20 +306,20 @@ class StageJudge {
     /// Evaluate the sanitizer's results. If outputs are wrong, its first finding is the likely reason.
     void inspect_all(const Compiled& compiled, const BeforeSanitizer& before) {
         if (std::ranges::any_of(found_.checks, is_slow)) return;
-        CheckMode result;
+        SanitizerResult result;
         try {
             if (compiled.result.verdict == Verdict::passed) {
                 std::optional<Sanitized> known = take_ahead();
                 const Sanitized sanitized = known ? std::move(*known) : sanitize(compiled, before);
                 result = settle_sanitizer(sanitized);
                 may_be_swapped_ = may_be_swapped(sanitized.counted);
-                if (result.verdict == CheckMode::Verdict::passed)
+                if (result.verdict == SanitizerResult::Verdict::passed)
                     found_.limits = compare_with_limits(request_.stage, sanitized.counted);
             } else {
                 result = settle_sanitizer(compiled.result);
             }
         } catch (const std::exception& error) {
-            result.remark = fmt::format("check mode could not finish: {}", error.what());
+            result.remark = fmt::format("the sanitizer could not finish: {}", error.what());
         }
         found_.sanitizer = result;
     }
@@ -399,7 +398,7 @@ class StageJudge {
     const Progress& progress_;
     std::vector<const Dataset*> datasets_, hidden_;  // the hidden ones are read last
     std::optional<Check> slow_;
-    bool may_be_swapped_ = false;  // the grid and the block of a launch
+    bool may_be_swapped_ = false;  // whether the grid and the block of a launch may be swapped
     Evidence found_;
     Ahead ahead_;
 };

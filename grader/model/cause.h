@@ -36,7 +36,7 @@ inline constexpr auto never_written = "never_written";
 inline constexpr auto out_of_bounds_write = "out_of_bounds_write";
 inline constexpr auto wrong_pitch = "wrong_pitch";  // for oracles: rows are too far apart or too close
 inline constexpr auto bytes_not_elements = "bytes_not_elements";
-inline constexpr auto not_copied_back = "not_copied_back";  // of the host function
+inline constexpr auto not_copied_back = "not_copied_back";  // for host functions
 inline constexpr auto input_modified = "input_modified";
 inline constexpr auto nan = "nan";
 inline constexpr auto added_to_garbage = "added_to_garbage";  // += on an output that holds nothing yet
@@ -56,7 +56,7 @@ inline constexpr auto kept_state = "kept_state";  // correct only in the first c
 inline constexpr auto out_of_bounds = "out_of_bounds";
 inline constexpr auto use_after_free = "use_after_free";
 inline constexpr auto uninitialised = "uninitialised";
-inline constexpr auto atomic_race = "atomic_race";  // of a plain write and an atomic
+inline constexpr auto atomic_race = "atomic_race";  // a race between a plain write and an atomic
 inline constexpr auto divergent_barrier = "divergent_barrier";
 inline constexpr auto misaligned = "misaligned";
 inline constexpr auto host_memory = "host_memory";

@@ -147,16 +147,16 @@ std::vector<BufferSpec> read_buffers(const JsonNode& list, std::map<std::string,
 
 Benchmark read_benchmark(const JsonNode& node) {
     node.require_only({"iterations", "iterations_per_call"});
-    const auto read = [&](const std::string& key, int usual) {
+    const auto read = [&](const std::string& key, int fallback) {
         const auto found = node.find(key);
-        if (!found) return usual;
+        if (!found) return fallback;
         const auto value = found->integer();
         if (value < 1 || value > 1'000'000) found->fail(fmt::format("{} is not between 1 and 1000000", value));
         return static_cast<int>(value);
     };
-    const Benchmark usual;
-    const Benchmark benchmark{read("iterations", usual.iterations),
-                              read("iterations_per_call", usual.iterations_per_call)};
+    const Benchmark defaults;
+    const Benchmark benchmark{read("iterations", defaults.iterations),
+                              read("iterations_per_call", defaults.iterations_per_call)};
     if (benchmark.iterations % benchmark.iterations_per_call != 0)
         node.fail(fmt::format("{} iterations are not a whole number of calls of {}; choose a divisor",
                               benchmark.iterations, benchmark.iterations_per_call));

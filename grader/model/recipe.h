@@ -52,9 +52,10 @@ std::string format_parameters(const Parameters& parameters);
 
 // Return a parameter by name. Throws ManifestError if the value has another type or, without a default value, if it is
 // missing.
-std::int64_t read_size(const Dataset& dataset, std::string_view name, std::optional<std::int64_t> usual = {});  // ≥ 0
-double read_number(const Dataset& dataset, std::string_view name, std::optional<double> usual = {});
-std::string read_word(const Dataset& dataset, std::string_view name, std::optional<std::string> usual = {});
+std::int64_t read_size(const Dataset& dataset, std::string_view name,
+                       std::optional<std::int64_t> fallback = {});  // ≥ 0
+double read_number(const Dataset& dataset, std::string_view name, std::optional<double> fallback = {});
+std::string read_word(const Dataset& dataset, std::string_view name, std::optional<std::string> fallback = {});
 
 /// Require that the generator knows all parameters. Throws ManifestError with the name of an unknown one.
 void require_only(const Dataset& dataset, std::initializer_list<std::string_view> names);

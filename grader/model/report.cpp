@@ -94,7 +94,7 @@ const Finding* first_finding(const StageReport& stage) {
     return nullptr;
 }
 
-std::string told(const Finding& finding) {
+std::string message_of(const Finding& finding) {
     return finding.line > 0 ? fmt::format("Line {}: {}", finding.line, finding.message) : finding.message;
 }
 

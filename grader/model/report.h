@@ -21,10 +21,10 @@ bool needs_gpu(const Compilation& compilation);
 inline bool matters_if_wrong(const Finding& finding) {
     return finding.cause == "absent_lane" || finding.cause == "unset_constant" || finding.cause == "kept_value";
 }
-/// Return the finding because of which the sanitizer fails the stage; null if there is none.
+/// Return the first finding that makes the stage fail; null if there is none.
 const Finding* first_finding(const StageReport& stage);
 /// Return the finding as the message of a failure: "Line 12: Race on …".
-std::string told(const Finding& finding);
+std::string message_of(const Finding& finding);
 /// Return error if a dataset could not be judged, because the stage then has no score; otherwise failed if one failed.
 /// Skipped datasets do not count.
 Verdict verdict_of(const std::vector<Check>& checks);

@@ -12,10 +12,11 @@
 namespace warplab {
 namespace {
 
-constexpr double full_mark_ratio = 1.2;  // of the reference's time: still gives all points
-constexpr double zero_mark_ratio = 4;    // of the time for full marks, unless the sequential CPU is slower
-constexpr double clear_ratio = 1.4;      // of the reference's time: a previous stage's solution that is clearly slower
-constexpr double most_open = 0.1;        // share of the points that modelled times may leave open
+constexpr double full_mark_ratio = 1.2;  // multiple of the reference's time that still gives all points
+constexpr double zero_mark_ratio = 4;    // multiple of the time for full marks, unless the sequential CPU is slower
+constexpr double clear_ratio =
+    1.4;                          // multiple of the reference's time; a previous solution beyond it is clearly slower
+constexpr double max_open = 0.1;  // share of the points that modelled times may leave open
 constexpr auto no_points_yet = "no points until every dataset passes";
 
 Score pending_score(const Stage& stage) {
@@ -79,8 +80,7 @@ std::string why_speed_pends(const std::vector<Measurement>& measurements) {
     if (measurements.empty()) return "not timed; grading on a GPU adds the speed points";
     for (const auto& measured : measurements) {
         if (!measured.reference_s)
-            return "no reference solution was timed in alternation; to get speed points, grade on a machine that has "
-                   "the "
+            return "no reference solution was timed in alternation; to get speed points, grade on a machine with the "
                    "solutions";
         if (!is_time(*measured.reference_s) || !is_time(counted_ratio(measured)))
             return "the timing of " + measured.dataset + " has no valid time; grade again on a GPU";
@@ -103,16 +103,16 @@ void score_hygiene(const Stage& stage, const StageReport& report, Score& score) 
         score.hygiene_why = no_points_yet;
         return;
     }
-    const auto& check_mode = report.check_mode;
-    using enum CheckMode::Verdict;
-    score.hygiene_pending = !check_mode || check_mode->verdict == error || check_mode->verdict == unconfirmed;
-    if (!check_mode)
-        score.hygiene_why = "check mode was omitted";
-    else if (check_mode->verdict == failed)
-        score.hygiene_why = "no points, because check mode found an error";
+    const auto& sanitizer = report.check_mode;
+    using enum SanitizerResult::Verdict;
+    score.hygiene_pending = !sanitizer || sanitizer->verdict == error || sanitizer->verdict == unconfirmed;
+    if (!sanitizer)
+        score.hygiene_why = "the sanitizer was skipped";
+    else if (sanitizer->verdict == failed)
+        score.hygiene_why = "no points, because the sanitizer found an error";
     else
-        score.hygiene_why = check_mode->remark;
-    if (check_mode && check_mode->verdict == passed) score.hygiene = score.hygiene_max;
+        score.hygiene_why = sanitizer->remark;
+    if (sanitizer && sanitizer->verdict == passed) score.hygiene = score.hygiene_max;
 }
 
 /// Score the speed by modelled times. If their interval leaves more than a tenth of the points open, a GPU decides;
@@ -170,7 +170,7 @@ std::optional<PointsRange> modelled_points(double points, const ModelledTime& mo
     const SpeedMarks marks = speed_marks(1, modelled.sequential_s / *modelled.reference_s, modelled.previous_ratio);
     const double least = points * speed_share(modelled.reference_ratio->high, marks);
     const double most = points * speed_share(modelled.reference_ratio->low, marks);
-    return PointsRange{least, most, most - least <= most_open * points};
+    return PointsRange{least, most, most - least <= max_open * points};
 }
 
 std::optional<Score> score_stage(const Stage& stage, const StageReport& report) {

@@ -58,7 +58,7 @@ double error_of_median(const Round& round) {
     if (logs.size() >= 5) logs.pop_back();
     const auto count = static_cast<double>(logs.size());
     if (count < 2) return 0;
-    constexpr double of_median = 1.25;  // of a normal distribution, relative to the mean's
+    constexpr double of_median = 1.25;  // the median's error for a normal distribution, relative to the mean's
     return of_median * std::sqrt(sum_of_squares(logs, 0, 1) / (count - 1) / count);
 }
 
@@ -102,7 +102,7 @@ Interval paired_ratio(std::span<const Round> rounds) {
 
 Interval sequential_ratio(std::span<const Round> rounds, double deviation) {
     constexpr double earlier = 30;  // assumed degrees of freedom of `deviation`
-    constexpr double bound = 3.9;   // of Student's t with 30 degrees of freedom: 1% on both sides, divided by 16 looks
+    constexpr double bound = 3.9;  // Student's t with 30 degrees of freedom: 1%, two-sided, divided by 16 interim tests
     std::vector<double> logs = medians_of(rounds);
     if (has_nan(logs)) return unknown_ratio;
     for (double& value : logs) value = std::log(value);

@@ -11,7 +11,7 @@ double median(std::span<const double> values);
 
 /// The times of two programs, measured alternately in a pair of processes.
 struct Round {
-    std::vector<double> a, b;  // of equal length, at least 1
+    std::vector<double> a, b;  // their lengths are equal and at least 1
 };
 
 /// Return the geometric mean of each round's median paired ratio a[i]/b[i], with its 95% interval from Student's t,

@@ -4,7 +4,7 @@
 //
 //     CUDA_CHECK(cudaMemset(out, 0, bytes));
 //     kernel<<<blocks, threads>>>(out, n);
-//     CUDA_CHECK(cudaGetLastError());  // a launch has no return value: this asks whether it was accepted
+//     CUDA_CHECK(cudaGetLastError());  // a launch has no return value; this reports whether it was accepted
 
 #include <cuda_runtime.h>
 

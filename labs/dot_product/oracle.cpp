@@ -69,7 +69,7 @@ std::uint32_t dot(const std::uint32_t* x, const std::uint32_t* y, std::size_t n,
 
 // --- explanations of wrong answers ---
 
-constexpr std::size_t most_explained = 1 << 28;  // elements; for more, the sums of all prefixes take too much memory
+constexpr std::size_t max_explained = 1 << 28;  // elements; for more, the sums of all prefixes take too much memory
 const Nouns nouns{.elements = "products", .done = "in the sum", .idle = "add 0"};
 
 std::int32_t as_int(std::uint32_t bits) { return static_cast<std::int32_t>(bits); }
@@ -88,7 +88,7 @@ class Explanation {
     std::vector<Hypothesis> found() {
         using E = Explanation;
         if (actual_ == right_) return {};
-        if (n_ > most_explained) return first_fit(situation_, *this, {&E::try_kept, &E::try_past_end, &E::try_whole});
+        if (n_ > max_explained) return first_fit(situation_, *this, {&E::try_kept, &E::try_past_end, &E::try_whole});
         prefix_.resize(n_ + 1);
         for (std::size_t i = 0; i < n_; ++i) prefix_[i + 1] = prefix_[i] + product(i);
         for (std::size_t i = 0; i < n_; ++i) residues_[i % residues_.size()] += product(i);
@@ -191,7 +191,7 @@ class Explanation {
 
     /// Threads past the end add 1, as if the sum were a product.
     Guess try_neutral() {
-        for (const std::size_t block : usual_blocks)
+        for (const std::size_t block : common_block_sizes)
             if (const std::size_t idle = (n_ + block - 1) / block * block - n_;
                 idle > 1 && actual_ == right_ + static_cast<std::uint32_t>(idle))
                 return Mistake{"wrong_neutral",
@@ -205,10 +205,11 @@ class Explanation {
     /// The code copies one byte per partial sum to the host, so the rest of the host's array is 0.
     Guess try_copied_bytes() {
         if (!situation_.stage.starts_with("04") || actual_ == 0) return {};
-        for (const std::size_t block : usual_blocks)
+        for (const std::size_t block : common_block_sizes)
             for (std::size_t part = block; part < n_; part *= block) {
                 const std::size_t parts = (n_ + part - 1) / part, kept = parts / 4;
-                const std::uint32_t bits = (std::uint32_t{1} << 8 * (parts % 4)) - 1;  // of the next sum
+                const std::uint32_t bits =
+                    (std::uint32_t{1} << 8 * (parts % 4)) - 1;  // the lower bytes of the next sum
                 const std::uint32_t next = sum(std::min(n_, kept * part), std::min(n_, (kept + 1) * part)) & bits;
                 if (prefix_[kept * part] + next == actual_)
                     return Mistake{"bytes_not_elements",
@@ -224,7 +225,7 @@ class Explanation {
     /// kernel.
     Guess try_old_partials() {
         if (!situation_.stage.starts_with("04")) return {};
-        for (const std::size_t block : usual_blocks) {
+        for (const std::size_t block : common_block_sizes) {
             const std::size_t first = (n_ + block - 1) / block, second = (first + block - 1) / block;
             if (second == first || second * block >= n_ || prefix_[second * block] != actual_) continue;
             return Mistake{"old_partials",
@@ -316,7 +317,7 @@ class Explanation {
 
     /// Thread 0 does all steps of the tree before any other thread has added anything.
     Guess try_missing_barrier() {
-        for (const std::size_t block : usual_blocks) {
+        for (const std::size_t block : common_block_sizes) {
             const std::vector<std::uint32_t> threads = sums_modulo(block);
             std::uint32_t added = threads[0];
             for (std::size_t distance = 1; distance < block; distance *= 2) added += threads[distance];
@@ -390,12 +391,12 @@ class Explanation {
     /// Whole tiles of several vectors a thread, and what is left after them, once: blocks step by one tile, or a thread
     /// keeps only the last vector of a tile.
     Guess try_tiles() const {
-        constexpr std::size_t most_blocks = 4096;
+        constexpr std::size_t max_blocks = 4096;
         for (const std::size_t tile : {4096, 2048, 8192, 1024, 16384, 512}) {
             const std::size_t tiles = n_ / tile;
             if (tiles < 2) continue;
             std::uint32_t later = 0;  // products of the tiles that a further block adds, too
-            for (std::size_t blocks = 1; blocks < std::min(tiles, most_blocks); ++blocks) {
+            for (std::size_t blocks = 1; blocks < std::min(tiles, max_blocks); ++blocks) {
                 later += sum(blocks * tile, tiles * tile);
                 if (actual_ == right_ + later)
                     return Mistake{
@@ -421,10 +422,10 @@ class Explanation {
 
     /// Every block adds the elements after the last whole vector.
     Guess try_rest_of_every_block() const {
-        constexpr std::uint32_t most_blocks = 4096;
+        constexpr std::uint32_t max_blocks = 4096;
         const std::size_t begin = n_ / 4 * 4;
         const std::uint32_t rest = sum(begin, n_);
-        for (std::uint32_t more = 2; rest != 0 && more < most_blocks; ++more)
+        for (std::uint32_t more = 2; rest != 0 && more < max_blocks; ++more)
             if (actual_ == right_ + more * rest)
                 return Mistake{
                     "tail_repeated",
@@ -437,7 +438,7 @@ class Explanation {
 
     /// One of the two factors has the thread's index in its block in place of the element's index.
     Guess try_other_block() {
-        for (const std::size_t block : usual_blocks) {
+        for (const std::size_t block : common_block_sizes) {
             if (block >= n_) continue;
             std::uint32_t of_a = 0, of_b = 0;
             for (std::size_t i = 0; i < n_; ++i) of_a += x_[i % block] * y_[i], of_b += x_[i] * y_[i % block];
@@ -457,7 +458,7 @@ class Explanation {
 
     /// The tree compares its distance with the element's index, which is the thread's number only in block 0.
     Guess try_index_in_tree() {
-        for (const std::size_t block : usual_blocks) {
+        for (const std::size_t block : common_block_sizes) {
             if (block >= n_) continue;
             const std::uint32_t firsts = sums_modulo(block)[0];
             if (actual_ != prefix_[block] + firsts - product(0)) continue;
@@ -475,7 +476,7 @@ class Explanation {
     Guess try_shuffle_steps() {
         static constexpr struct { std::size_t first, last, lost; } trees[] = {{16, 2, 1}, {16, 4, 2}};
         for (const std::size_t elements : {4, 1})
-            for (const std::size_t threads : usual_blocks) {
+            for (const std::size_t threads : common_block_sizes) {
                 if (n_ < 2 * threads * elements) continue;
                 std::vector<std::uint32_t> lanes(threads);
                 const std::vector<std::uint32_t> sums = sums_modulo(threads * elements);
@@ -537,7 +538,7 @@ class Explanation {
 
     /// Slots of threads past the end still contain the values of another block that used the same shared memory.
     Guess try_stale_shared_memory() {
-        for (const std::size_t block : usual_blocks) {
+        for (const std::size_t block : common_block_sizes) {
             const std::size_t rest = n_ % block;
             for (std::size_t begin = 0; rest != 0 && begin + block <= n_; begin += block)
                 if (right_ + sum(begin + rest, begin + block) == actual_)
@@ -586,7 +587,7 @@ class Explanation {
                                           {"distance += 1", [](std::size_t d) { return d + 1; }},
                                           {"distance *= 4", [](std::size_t d) { return d * 4; }},
                                           {"distance *= 3", [](std::size_t d) { return d * 3; }}};
-        for (const std::size_t block : usual_blocks) {
+        for (const std::size_t block : common_block_sizes) {
             const std::vector<std::uint32_t> threads = sums_modulo(block);
             for (const Step& step : falling) {
                 std::vector<std::uint32_t> sums = threads;
@@ -619,7 +620,7 @@ class Explanation {
     /// on a GPU, and the lower limit on a CPU.
     Guess try_float_sums() {
         if (n_ > 1 << 22) return {};
-        for (const std::size_t block : usual_blocks)
+        for (const std::size_t block : common_block_sizes)
             for (const auto add : {add_in_turn, add_halves, add_neighbours})
                 for (const bool of_gpu : {false, true})
                     if (sum_of_floats(block, add, of_gpu) == actual_)
@@ -633,7 +634,7 @@ class Explanation {
 
     /// Sums of blocks are ints, and are added in a float, one after the other or with an int for the result.
     Guess try_float_total() const {
-        for (const std::size_t block : usual_blocks) {
+        for (const std::size_t block : common_block_sizes) {
             float total = 0, of_unsigned = 0;
             for (std::size_t begin = 0; begin < n_; begin += block) {
                 const std::uint32_t part = sum(begin, std::min(n_, begin + block));
@@ -688,11 +689,12 @@ class Explanation {
     /// Blocks that add without an atomic lose the sums that other blocks add between their read and their write, so a
     /// run of consecutive blocks is missing.
     Guess try_lost_updates() {
-        constexpr std::size_t most_blocks = 2048;  // with more blocks, some run fits by chance
+        constexpr std::size_t max_blocks = 2048;  // with more blocks, some run fits by chance
         for (const std::size_t block : {256, 128, 512, 1024}) {
             const std::size_t blocks = (n_ + block - 1) / block;
-            if (blocks < 2 || blocks > most_blocks) continue;
-            std::unordered_map<std::uint32_t, std::size_t> begins;  // of missing runs, by the prefix at their end
+            if (blocks < 2 || blocks > max_blocks) continue;
+            std::unordered_map<std::uint32_t, std::size_t>
+                begins;  // where missing runs begin, keyed by the prefix at their end
             for (std::size_t k = 0; k <= blocks; ++k) {
                 const std::uint32_t kept = prefix_[std::min(n_, k * block)];
                 if (const auto begin = begins.find(kept); begin != begins.end())

@@ -120,7 +120,7 @@ Problem generate_pixels(const Dataset& dataset, std::uint64_t seed, std::size_t 
 // --- outputs of students' mistakes ---
 
 // Pixels up to which every block's share is tried, and every place in a vector.
-constexpr std::size_t most_searched = 1 << 21, most_by_place = 1 << 28;
+constexpr std::size_t max_searched = 1 << 21, max_by_place = 1 << 28;
 const Nouns nouns{"pixels", "counted", 16, "last_pixel_lost"};
 
 Bins copy_bins(const Array& array) {
@@ -311,7 +311,7 @@ class Explanation {
 
     /// Only the counts of one block or of the first blocks are there, or only those of one block are missing.
     Guess try_shares() {
-        if (n_ > most_searched || total_ >= n_) return {};
+        if (n_ > max_searched || total_ >= n_) return {};
         if (Guess guess = guess_long_stride(n_, nouns, fits())) return guess;
         if (Guess guess = guess_share(n_, nouns, fits(), true)) return guess;
         const auto is_lost = [&](Reach share) {
@@ -327,8 +327,8 @@ class Explanation {
 
     /// Partials are added in halves, rounded down, so the last of an odd number is lost.
     Guess try_halves() {
-        if (n_ > most_searched || total_ >= n_) return {};
-        for (const std::size_t block : usual_blocks)
+        if (n_ > max_searched || total_ >= n_) return {};
+        for (const std::size_t block : common_block_sizes)
             for (std::size_t blocks = 3; blocks <= 1056 && (blocks - 1) * block < n_; ++blocks) {
                 const std::vector<bool> kept = kept_by_halves(blocks);
                 std::uint64_t counted = 0;
@@ -352,7 +352,7 @@ class Explanation {
 
     /// Blocks store their bins `blocks` elements apart, but the bins are added as if they were adjacent.
     Guess try_transposed_partials() {
-        if (n_ > most_searched || total_ != n_) return {};
+        if (n_ > max_searched || total_ != n_) return {};
         for (const std::size_t block : {256, 128, 512, 1024}) {
             const std::size_t most = std::min<std::size_t>((n_ + block - 1) / block, 2048);
             for (std::size_t blocks = 2; blocks <= most; ++blocks) {
@@ -437,7 +437,7 @@ class Explanation {
 
     /// Words and vectors contain several pixels: some are forgotten, or counted twice in place of others.
     Guess try_bytes() {
-        if (n_ > most_by_place) return {};
+        if (n_ > max_by_place) return {};
         for (const std::size_t end : {n_, n_ / 4 * 4, n_ / 16 * 16}) {  // the rest may be counted one by one
             if (end < 16) return {};
             Bins by_place[16] = {};
@@ -453,7 +453,7 @@ class Explanation {
 
     /// One of the four values in each word is read from a wrong bit on.
     Guess try_shifts() {
-        if (n_ > most_searched) return {};
+        if (n_ > max_searched) return {};
         const std::size_t words = n_ / 4;
         for (const std::size_t end : {words, n_ / 16 * 4}) {  // the rest may be counted one by one
             if (end == 0) return {};
@@ -614,7 +614,7 @@ class Explanation {
     std::size_t n_;
     const std::uint8_t* pixels_;
     Bins right_, actual_, before_;
-    std::uint64_t total_;            // of the counts in actual_
+    std::uint64_t total_;            // the sum of the counts in actual_
     std::size_t first_, wrong_ = 0;  // the first wrong bin, and how many are
 };
 

@@ -21,7 +21,7 @@ namespace {
 enum Buffer { values, bins };
 
 constexpr unsigned soft_cap = 127;
-constexpr std::size_t timed_values = 1 << 20;  // of a histogram in the benchmark
+constexpr std::size_t timed_values = 1 << 20;  // values per histogram in the benchmark
 
 struct Shape {
     std::size_t histograms, n, columns, rows;
@@ -192,7 +192,7 @@ bool fits_count(std::uint32_t count, std::uint8_t found) {
     return count < soft_cap ? found == count : found >= soft_cap;
 }
 
-using Counts = std::vector<std::uint32_t>;  // of all histograms' bins, without a cap
+using Counts = std::vector<std::uint32_t>;  // the counts of all histograms' bins, without a cap
 const Nouns nouns{"values of each histogram", "counted"};
 
 /// Compares the wrong output with the output of each mistake.
@@ -324,7 +324,7 @@ class Explanation {
     /// Threads of a block take one value each, or advance by more than the size of the block.
     Guess try_stride() {
         if (!all_wrong([&](std::size_t b) { return actual_[b] < capped(counts_[b]); })) return {};
-        for (const std::size_t block : usual_blocks)
+        for (const std::size_t block : common_block_sizes)
             for (std::size_t blocks = shape_.histograms; blocks <= 16 * shape_.histograms; blocks *= 2) {
                 const Reach part{.end = shape_.n, .period = block * blocks, .run = block};
                 if (blocks == 1 || block >= shape_.n || !fits_reach(part)) continue;

@@ -212,7 +212,7 @@ Bins saturate(const Counts& counts) {
 
 // --- outputs of students' mistakes ---
 
-constexpr std::size_t most_explained = std::size_t{1} << 25;  // elements
+constexpr std::size_t max_explained = std::size_t{1} << 25;  // elements
 
 /// The elements in the order of the rows, divided into pieces of a block's size; a piece is one step of a block.
 class Pieces {
@@ -252,7 +252,7 @@ class Pieces {
 
   private:
     std::size_t block_, count_, last_;                          // last_: elements of the last piece
-    std::vector<std::array<std::uint32_t, bin_count>> counts_;  // of each piece, below and from last_ on
+    std::vector<std::array<std::uint32_t, bin_count>> counts_;  // each piece's counts, below and from last_ on
 };
 
 constexpr auto first_with_segments = "12";
@@ -333,7 +333,7 @@ class Explanation : Output<std::uint8_t> {
 
     std::vector<Hypothesis> found() {
         using E = Explanation;
-        if (wrong == 0 || n_ > most_explained) return {};
+        if (wrong == 0 || n_ > max_explained) return {};
         counts_ = count_sequential(cells_.data(), shape_);
         return first_fit(situation_, *this,
                          {&E::try_kept, &E::try_bins_missing, &E::try_caps, &E::try_padding, &E::try_end_lost,
@@ -427,7 +427,7 @@ class Explanation : Output<std::uint8_t> {
         const auto largest =
             static_cast<std::size_t>(std::max_element(counts_.begin(), counts_.end()) - counts_.begin());
         const bool is_zero = all_wrong([this](std::size_t b) { return actual[b] == 0; });  // as if it was not written
-        const bool one_only = wrong == 1 && !is_zero;                                      // which may be by chance
+        const bool one_only = wrong == 1 && !is_zero;                                      // this may be chance
         return match(
             {{{"all_full", sentence("Every bin is 255, also {}.", occurs(first)),
                "Do counters of 32 bits begin with 0, in every call? scratch and shared memory hold garbage. Is it "

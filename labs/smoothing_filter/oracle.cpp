@@ -17,7 +17,7 @@ namespace {
 enum Buffer { image, out };
 
 struct Shape {
-    std::size_t width, height, size;  // of the output, and rows of the filter
+    std::size_t width, height, size;  // the output's width and height, and the filter's rows
 
     std::size_t pitch() const { return width + size - 1; }
     std::size_t rows() const { return height + size - 1; }

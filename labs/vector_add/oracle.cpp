@@ -159,13 +159,13 @@ class OtherIndex {
     }
 
   private:
-    static constexpr std::size_t enough = 8, most_elements = 1 << 21;
+    static constexpr std::size_t enough = 8, max_elements = 1 << 21;
 
     /// Return the nearest index of the other operand that gives element i; n if there is none.
     std::size_t find(std::size_t i, bool of_a) const {
         const std::size_t n = sums_.right.size();
         const auto gives = [&](std::size_t j) { return sums_.actual[i] == (of_a ? x_[j] + y_[i] : x_[i] + y_[j]); };
-        for (std::size_t off = 1; n <= most_elements && off < n; ++off) {
+        for (std::size_t off = 1; n <= max_elements && off < n; ++off) {
             if (off <= i && gives(i - off)) return i - off;
             if (off < n - i && gives(i + off)) return i + off;
         }

@@ -20,7 +20,7 @@ Image gradient(int width, int height, int channels) {
     return image;
 }
 
-std::string complaint(const fs::path& file, std::size_t most = most_pixels) {
+std::string complaint(const fs::path& file, std::size_t most = max_pixels) {
     try {
         read_image(file, most);
     } catch (const UsageError& error) {
@@ -104,7 +104,7 @@ TEST(Image, JpegMetadataIsSkipped) {
     EXPECT_EQ(read_image(write("metadata.jpg", jpeg)).width, 8);
 }
 
-/// stb_image writes after its table of codes, or reads before it.
+/// With these files, stb_image itself writes beyond its table of codes or reads in front of it.
 TEST(Image, JpegWithInvalidTablesIsRejected) {
     const std::string jpeg = small_jpeg();
     std::string many = jpeg, missing = jpeg;

@@ -86,7 +86,7 @@ def main() -> int:
     parser.add_argument("--json", type=Path)
     parser.add_argument("--show", type=Path)
     parser.add_argument("--workers", type=int, default=os.cpu_count() or 1)
-    parser.add_argument("--limit-s", type=float, default=3600, help="no run begins after so many seconds")
+    parser.add_argument("--limit-s", type=float, default=3600, help="begin no run after this time in seconds")
     options = parser.parse_args()
     if options.show:
         show(json.loads(options.show.read_text())["rows"])

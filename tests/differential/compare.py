@@ -35,7 +35,7 @@ def differences(number: int, mode: str, outcome: Outcome, digest: int, of_gpu: s
         found.append(f"{where}: {' '.join(outcome.output[-3:]) or 'no digest'}")
     elif outcome.digest != digest:
         found.append(f"{where}: digest {outcome.digest:016x}, the oracle's is {digest:016x}")
-    found += [f"{where}: {line}" for line in outcome.accusations()]
+    found += [f"{where}: {line}" for line in outcome.defects()]
     if of_gpu is not None and f"{digest:016x}" != of_gpu:
         found.append(f"case {number}: the oracle's digest is {digest:016x}, the GPU's {of_gpu}")
     return found

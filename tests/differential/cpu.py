@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tests.cpu.check.test_check_mode import (
+from tests.cpu.check.test_sanitizer import (
     CHECK_FLAGS,
     INCLUDE_FLAGS,
     LINKER,
@@ -55,7 +55,7 @@ class Outcome:
     findings: list[str] = field(default_factory=list)
     output: list[str] = field(default_factory=list)
 
-    def accusations(self) -> list[str]:
+    def defects(self) -> list[str]:
         return [line for line in self.findings if FINDING.match(line)[1] not in HARMLESS]
 
 
@@ -108,7 +108,7 @@ def build(
 
 
 def start(built: Path, variables: dict[str, str], numbers: Iterable[int], limit_s: float) -> tuple[str, str]:
-    """Return the program's output (both streams, interleaved) and how it failed (empty: it did not)."""
+    """Return the program's output (both streams, interleaved) and how it failed (empty if it did not)."""
     with subprocess.Popen(
         [built, *map(str, numbers)],
         env=os.environ | variables,
@@ -174,7 +174,7 @@ def run_everywhere(
     runtime, modes = runtime or build_runtime(folder / "runtime"), list(modes)
     kinds = sorted({MODES[mode][0] for mode in modes})
 
-    def one(batch: tuple[int, list[Case]]) -> dict[str, dict[int, Outcome]]:
+    def build_and_run(batch: tuple[int, list[Case]]) -> dict[str, dict[int, Outcome]]:
         first, cases = batch
         programs = build(cases, first, folder, runtime, kinds, options)
         numbers = list(range(first, first + len(cases)))
@@ -182,7 +182,7 @@ def run_everywhere(
 
     outcomes: dict[str, dict[int, Outcome]] = {mode: {} for mode in modes}
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        for made in pool.map(one, batches):
+        for made in pool.map(build_and_run, batches):
             for mode, found in made.items():
                 outcomes[mode] |= found
     return outcomes

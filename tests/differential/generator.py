@@ -53,7 +53,7 @@ from tests.differential.syntax import (
 )
 
 FULL = 0xFFFFFFFF
-MOST_SHARED_BYTES = 16 * 1024
+MAX_SHARED_BYTES = 16 * 1024
 SHAPES = [(32, 1, 1), (64, 1, 1), (96, 1, 1), (128, 1, 1), (256, 1, 1), (33, 1, 1), (50, 1, 1), (20, 1, 1)]
 SHAPES += [
     (8, 8, 1),
@@ -373,7 +373,7 @@ class Builder(Expressions):
         self.body.append(statement)
 
     def inside(self, make: Callable[[], None], level: str = "", mask: Expression | None = None) -> list:
-        """Return the statements that `make` emits, in a scope of its own."""
+        """Return the statements that `make` emits, in a separate scope."""
         before = self.body, self.level, self.mask, len(self.variables)
         shared = list(self.shared)
         self.body, self.level, self.mask = [], level or self.level, mask or self.mask
@@ -432,7 +432,7 @@ class Builder(Expressions):
         name = self.fresh(f"{self.kernel.name}_s" if space == "dynamic" else "s")
         array = Array(name, type_, dims, space)
         used = sum(a.size * bits(a.type) // 8 for a in self.shared)
-        if used + array.size * 8 > MOST_SHARED_BYTES:
+        if used + array.size * 8 > MAX_SHARED_BYTES:
             return None
         self.shared.append(array)
         self.kernel.shared.append(array)

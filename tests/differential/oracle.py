@@ -50,7 +50,7 @@ from tests.differential.syntax import (
 
 DTYPES = {t: np.dtype(f"{ {'i': 'int', 'u': 'uint', 'f': 'float'}[t[0]] }{t[1:]}") for t in (
     "i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64", "f32", "f64")}  # fmt: skip
-MOST_TURNS = 10_000
+MAX_TURNS = 10_000
 U64 = np.uint64
 
 
@@ -541,7 +541,7 @@ class Run:
         self.broken, self.continued = nobody, nobody
         self.values[s.variable] = convert(self.value(s.start), s.type)
         running, first = self.mask, s.kind == "do"
-        for _ in range(MOST_TURNS):
+        for _ in range(MAX_TURNS):
             self.mask = running & ~self.gone
             running = self.mask if first else self.mask & (self.value(s.condition) != 0)
             first = False

@@ -159,7 +159,7 @@ def inspect(cases: list[tuple[Case, list[str]]], folder: Path, runtime: list[Pat
     missed = []
     for i, (case, faults) in enumerate(cases):
         of_case = [outcomes[mode].get(i, Outcome()) for mode in modes]
-        found = any(outcome.accusations() or outcome.digest is None for outcome in of_case)
+        found = any(outcome.defects() or outcome.digest is None for outcome in of_case)
         counts[case.plant] += Counter(planted=1, confirmed=bool(faults), found=bool(faults) and found)
         if faults and not found:
             missed.append(f"case {i} (seed {case.seed}), {case.plant}: {'; '.join(faults)}")

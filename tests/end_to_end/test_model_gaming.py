@@ -52,7 +52,7 @@ constexpr bool on_gpu = false;
 constexpr bool on_gpu = true;
 #endif"""
 BY_DIGRAPH = BY_MACRO.replace("#ifdef", "%:ifdef")
-BEHIND_A_MACRO = "#define HERE __WARPLAB_CPU__\n#if HERE\n" + BY_MACRO.split("\n", 1)[1]
+BEHIND_MACRO = "#define HERE __WARPLAB_CPU__\n#if HERE\n" + BY_MACRO.split("\n", 1)[1]
 MACROS_TEXT = """#define TEXT(x) #x
 #define TEXT_OF(x) TEXT(x)
 constexpr bool on_gpu = TEXT_OF(__WARPLAB_CPU__)[0] == '_';"""
@@ -68,7 +68,7 @@ LATER_CALLS = "static int calls = 0;\n    add<<<blocks, 256>>>(a, b, out, n, ++c
 CLOSED = {
     "a different program on a GPU": wasting("on_gpu", before=BY_MACRO),
     "another program, by a digraph": wasting("on_gpu", before=BY_DIGRAPH),
-    "another program, behind a macro": wasting("on_gpu", before=BEHIND_A_MACRO),
+    "another program, behind a macro": wasting("on_gpu", before=BEHIND_MACRO),
     "another program, by a macro's text": wasting("on_gpu", before=MACROS_TEXT),
     "another program, by a macro as a name": wasting("on_gpu", before=MACROS_NAME),
     "the first block does all": FRAME.format(kernel=ONE_BLOCK_WORKS, host=LAUNCH, before=""),

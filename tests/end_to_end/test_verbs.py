@@ -219,7 +219,7 @@ def test_a_race_fails_the_check_with_its_line(student: Student) -> None:
     result = student.check()
     words = " ".join(result.stdout.split())
     assert result.returncode == 1, result.stdout + result.stderr
-    assert "datasets passed, check mode failed" in words
+    assert "datasets passed, sanitizer failed" in words
     assert "In line 5: Race on element" in words
     assert "correctness 6 of 6, hygiene 0 of 2, speed pending" in words
     assert f"Next: make inspect LAB={LAB} STAGE=02" in words
@@ -329,14 +329,14 @@ def test_a_lock_between_blocks_is_not_a_race_in_either_order(student: Student) -
     assert "No race" in result.stdout, result.stdout + result.stderr
 
 
-def test_without_check_mode_hygiene_is_pending(student: Student) -> None:
+def test_without_the_sanitizer_hygiene_is_pending(student: Student) -> None:
     student.write(program(kernel=RACE))
     result = student.check("--no-check-mode")
     assert result.returncode == 0, result.stdout + result.stderr
-    assert "hygiene, up to 2 more: check mode was omitted" in result.stdout
+    assert "hygiene, up to 2 more: the sanitizer was skipped" in result.stdout
 
 
-def test_a_note_of_check_mode_costs_nothing(student: Student, tmp_path: Path) -> None:
+def test_a_note_of_the_sanitizer_costs_nothing(student: Student, tmp_path: Path) -> None:
     student.write(program(kernel=SAME_VALUE))
     result = student.check("--json", str(tmp_path / "report.json"))
     assert result.returncode == 0, result.stdout + result.stderr
@@ -467,7 +467,7 @@ def test_the_journal_contains_the_results_of_the_verbs(student: Student) -> None
 def test_grading_and_volatile_variables_need_hooks(
     words: list[str], before: str, has_hooks: bool, tmp_path: Path
 ) -> None:
-    """With hooks, a shared variable lies between two guard zones. Check mode finds the mistake in both cases."""
+    """With hooks, a shared variable lies between two guard zones. The sanitizer finds the mistake in both cases."""
     reads_beyond_the_end = "if (i < n) out[i] = a[n] == 1234.5f ? a[i] - b[i] : a[i] + b[i];"
     says_its_size = r'std::printf("%zu bytes\n", sizeof(warplab_cpu::Shared<char>));'
     source, report = tmp_path / "hand_in.cu", tmp_path / "report.json"

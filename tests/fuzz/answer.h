@@ -80,19 +80,19 @@ inline void require_sound(const protocol::Answer& answer, protocol::Ask asked) {
 
 /// The first byte selects the request, the second the cut; the packets follow.
 inline void try_answer(std::string_view bytes) {
-    constexpr std::size_t most_bytes = 60'000;  // a pipe holds 64 KiB
+    constexpr std::size_t max_bytes = 60'000;  // a pipe holds 64 KiB
     Bytes input(bytes);
     const auto asked = static_cast<protocol::Ask>(1 + input.take<std::uint8_t>() % 5);
     const std::size_t cut_in_256 = input.take<std::uint8_t>();
     std::string stream;
-    while (!input.empty() && stream.size() < most_bytes) stream += make_packets(asked, input);
-    stream.resize(std::min(stream.size(), most_bytes));
+    while (!input.empty() && stream.size() < max_bytes) stream += make_packets(asked, input);
+    stream.resize(std::min(stream.size(), max_bytes));
     Inbox at_once, cut;
     const Inbox::Read read = read_pieces(at_once, asked, stream, 0);
     require(read_pieces(cut, asked, stream, stream.size() * cut_in_256 / 256) == read,
             "pieces give the same result as the whole");
     require(at_once.findings().size() == cut.findings().size(), "pieces hold the same findings");
-    require(at_once.findings().size() <= most_findings, "no more findings than check mode makes");
+    require(at_once.findings().size() <= max_findings, "no more findings than the sanitizer makes");
     if (read == Inbox::Read::answer) require_sound(at_once.answer(), asked);
 }
 

@@ -33,7 +33,7 @@ with atheris.instrument_imports(include=["grader", "zipfile", "tarfile", "gzip",
     from tests.fuzz.python_targets import OF_JSON, run
 
 
-def mutate(data: bytes, most_bytes: int, seed: int) -> bytes:
+def mutate(data: bytes, max_bytes: int, seed: int) -> bytes:
     """Mutate values of JSON, or bytes."""
     chance = random.Random(seed)
     if chance.random() < 0.6:
@@ -41,9 +41,9 @@ def mutate(data: bytes, most_bytes: int, seed: int) -> bytes:
             changed = json_mutator.mutate_line(data, chance)
         except (ValueError, RecursionError, MemoryError):
             changed = data
-        if changed != data and len(changed) <= most_bytes:
+        if changed != data and len(changed) <= max_bytes:
             return changed
-    return bytes(atheris.Mutate(data, most_bytes))
+    return bytes(atheris.Mutate(data, max_bytes))
 
 
 def keep(name: str, data: bytes, broken: Exception, kept: Path) -> None:

@@ -47,9 +47,10 @@ inline void try_compiler(std::string_view bytes) {
     require(errors.size() <= all.size(), "no error is added");
     require_places(errors);
     for (const auto& error : errors)
-        require(compilation::remedy_for(error, all, source).size() <= 2000 + 2 * size, "a remedy is not far larger");
+        require(compilation::remedy_for(error, all, source).size() <= 2000 + 2 * size,
+                "the length of a remedy is bounded");
     const std::string log = compilation::render(errors, source, 5);
-    require(log.size() <= 1000 + 20 * size, "a log is not far larger");
+    require(log.size() <= 1000 + 20 * size, "the length of a log is bounded");
     for (const auto& error : errors)
         if (const auto breach = compilation::find_breach(error.message, compilation::source_line(source, error.line),
                                                          error.line, contract))
@@ -60,7 +61,7 @@ inline void try_compiler(std::string_view bytes) {
     const std::string plain = compilation::without_comments(source);
     require(plain.size() == source.size(), "comments are blanked out");
     require(std::count(plain.begin(), plain.end(), '\n') == std::count(source.begin(), source.end(), '\n'),
-            "lines stay");
+            "the number of lines stays the same");
 }
 
 }  // namespace warplab::fuzz

@@ -151,19 +151,19 @@ def try_hand_in(data: bytes, folder: Path) -> None:
         target.mkdir()
         target /= os.fsdecode(bytes(c for c in rest if c not in b"/\0")[:MAX_NAME].lstrip(b".") or b"x")
     target.write_bytes(content)
-    found, strangers = find_submissions(handed_in, LAB, ROSTER)
+    found, left_out = find_submissions(handed_in, LAB, ROSTER)
     with refusing(), without_judge():
         require_own_lab(handed_in, handed_in, found, make_settings(out))
     rows, judged = grade(found, out)
     require_apart(found)
-    require(len(found) > 2 or strangers, "the hand-in gets a status, or is named")
+    require(len(found) > 2 or left_out, "the hand-in gets a status, or is named")
     for student in ("ada", "bob"):
         own = [submission for submission in found if student in submission.members]
         require(len(own) == 1, f"{student} has one submission")
         require(judged.get(own[0].key) == {STAGES[0]: b"// honest\n"}, f"{student}'s own files are graded")
-    for sentence in strangers:
+    for sentence in left_out:
         require_message(sentence)
-    require_outputs(rows, strangers)
+    require_outputs(rows, left_out)
 
 
 def try_download(data: bytes, folder: Path) -> None:
@@ -176,12 +176,12 @@ def try_download(data: bytes, folder: Path) -> None:
         for sentence in left_out:
             require_message(sentence)
         require_inside(handed_in, out)
-        found, strangers = find_submissions(handed_in, LAB, ROSTER)
+        found, left_out = find_submissions(handed_in, LAB, ROSTER)
         require_apart(found)
         for submission in found:
             require(all(path.is_relative_to(handed_in) for path in submission.entries), "entries are unpacked files")
         rows, _ = grade(found, out)
-        require_outputs(rows, strangers)
+        require_outputs(rows, left_out)
     others = {path.name for path in folder.iterdir()} - {"download.zip", "out"}
     require(not others, "nothing is written elsewhere")
 

@@ -10,14 +10,14 @@
 
 namespace warplab::fuzz {
 
-inline constexpr std::size_t most_fuzzed_pixels = 100'000;
+inline constexpr std::size_t max_fuzzed_pixels = 100'000;
 
 inline void try_image(std::string_view bytes) {
     const ScratchFile file("image", bytes);
     try {
-        const Image image = read_image(file.path, most_fuzzed_pixels);
+        const Image image = read_image(file.path, max_fuzzed_pixels);
         require(image.width > 0 && image.height > 0, "a picture has pixels");
-        require(image.pixels() <= most_fuzzed_pixels, "a picture is within the limit");
+        require(image.pixels() <= max_fuzzed_pixels, "a picture is within the limit");
         require(image.channels == 1 || image.channels == 3, "a picture is grey or in colours");
         require(image.samples.size() == image.pixels() * static_cast<std::size_t>(image.channels),
                 "a picture is complete");

@@ -83,7 +83,7 @@ inline void try_findings(const std::vector<RawFinding>& findings, const SourceLi
                                              {"out", ElementType::uint8, Role::output, "bytes"}};
     std::string text;
     for (int line = 0; line < 40; ++line) text += "  tile[t / 32][k] = s->w[i][2]] + [];\n";
-    const std::set<std::uint64_t> guards(page.guards, page.guards + std::min(page.guard_count, most_guards));
+    const std::set<std::uint64_t> guards(page.guards, page.guards + std::min(page.guard_count, max_guards));
     const std::vector<Finding> found = describe_findings(buffers, lines, text, guards, findings);
     require(found.size() <= findings.size(), "no finding comes of nothing");
     for (const Finding& one : found) {
@@ -113,10 +113,10 @@ inline void try_status_page(std::string_view bytes) {
     Bytes input(bytes);
     const StatusPage page = read_page(input);
     const std::vector<RawFinding> findings = merge_findings({page.findings[1]}, page);
-    require(findings.size() <= most_findings, "no more findings than check mode makes");
+    require(findings.size() <= max_findings, "no more findings than the sanitizer makes");
     const Counted counted{"tiny",
-                          {page.places, page.places + std::min(page.place_count, most_places)},
-                          {page.shapes, page.shapes + std::min(page.shape_count, most_shapes)},
+                          {page.places, page.places + std::min(page.place_count, max_places)},
+                          {page.shapes, page.shapes + std::min(page.shape_count, max_shapes)},
                           1000};
     const SourceLines lines = lines_of(findings, counted.accesses);
     try_ending(page, input);

@@ -18,8 +18,8 @@ Compilation refused() {
 }
 
 TEST(Settle, IsUnconfirmedIfTheCpuBackendRefusesTheFile) {
-    const CheckMode check_mode = settle_sanitizer(refused());
-    EXPECT_EQ(check_mode.verdict, CheckMode::Verdict::unconfirmed);
+    const SanitizerResult check_mode = settle_sanitizer(refused());
+    EXPECT_EQ(check_mode.verdict, SanitizerResult::Verdict::unconfirmed);
     EXPECT_EQ(check_mode.datasets, 0);
     EXPECT_THAT(check_mode.remark, HasSubstr("unconfirmed"));
     EXPECT_THAT(check_mode.remark, HasSubstr("Line 2: inline PTX"));
@@ -28,7 +28,7 @@ TEST(Settle, IsUnconfirmedIfTheCpuBackendRefusesTheFile) {
 TEST(Settle, ABrokenCompilerIsAnErrorOnAGpu) {
     Compilation broken;
     broken.failure = Failure{cause::internal, "the compiler could not be started", "", {}};
-    EXPECT_EQ(settle_sanitizer(broken).verdict, CheckMode::Verdict::error);
+    EXPECT_EQ(settle_sanitizer(broken).verdict, SanitizerResult::Verdict::error);
 }
 
 Check failed_with(const char* why) {
@@ -214,7 +214,7 @@ TEST(Settle, ARefusedFileThatNvccCompilesIsLeftToAGpu) {
 }
 
 TEST(Settle, TheSanitizerIsUnconfirmedIfItDidNotFinishOrIsInDoubt) {
-    using enum CheckMode::Verdict;
+    using enum SanitizerResult::Verdict;
     EXPECT_EQ(settle_sanitizer(Sanitized{{check_with(Verdict::passed)}, {}, {}, ""}).verdict, passed);
     EXPECT_EQ(settle_sanitizer(Sanitized{{check_with(Verdict::passed)}, {}, {}, "It lost one."}).verdict, unconfirmed);
     EXPECT_EQ(settle_sanitizer(Sanitized{{check_with(Verdict::failed)}, {}, {}, ""}).verdict, unconfirmed);

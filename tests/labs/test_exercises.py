@@ -17,7 +17,7 @@ from tests.share import share_of
 
 LISTED = [one for lab in labs() for one in read_list(ROOT, lab)]
 TELLING = re.compile(r"(?i)bug|wrong|forgot|missing|//|/\*|race|not[ _](?:cleared|awaited)")
-MOST_LINES = 4  # with a finding, so that "which line?" has an answer
+MAX_LINES = 4  # with a finding, so that "which line?" has an answer
 
 
 def name_of(listed: Listed) -> str:
@@ -60,7 +60,7 @@ def test_an_exercise_is_for_its_submissions_stage_and_does_not_name_the_bug(list
     assert not TELLING.search(code), TELLING.search(code)
 
 
-@pytest.mark.skipif(BACKEND != "cpu", reason="check mode is part of the CPU backend")
+@pytest.mark.skipif(BACKEND != "cpu", reason="the sanitizer is part of the CPU backend")
 @pytest.mark.parametrize("listed", share_of(LISTED, lambda listed: listed.lab, name_of, 3), ids=name_of)
 def test_the_sanitizer_finds_one_kind_of_bug_at_the_planted_lines(listed: Listed, folder: Path, monkeypatch) -> None:
     monkeypatch.chdir(ROOT)
@@ -68,7 +68,7 @@ def test_the_sanitizer_finds_one_kind_of_bug_at_the_planted_lines(listed: Listed
     inspection = inspect(exercise, BUILD)
     key = find_key(inspection)
     assert len({name for one in key for name, kind in KINDS.items() if one.cause in kind.causes}) == 1, key
-    assert 1 <= len({one.line for one in key}) <= MOST_LINES and all(one.line for one in key), key
+    assert 1 <= len({one.line for one in key}) <= MAX_LINES and all(one.line for one in key), key
     assert inspection.question.endswith("?")
     source = wrong.source_of(listed.lab, listed.source.name, folder / "patched")
     lines = (source if listed.source.parts[1] == "labs" else ROOT / listed.source).read_text().splitlines()

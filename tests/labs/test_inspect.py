@@ -15,7 +15,7 @@ from tests.labs.conftest import BACKEND, BUILD, NOT_MODELLED, ROOT, labs, stages
 from tests.python.test_schemas import complaints
 from tests.share import THOROUGH, share_of
 
-pytestmark = pytest.mark.skipif(BACKEND != "cpu", reason="check mode is part of the CPU backend")
+pytestmark = pytest.mark.skipif(BACKEND != "cpu", reason="the sanitizer is part of the CPU backend")
 
 
 def inspect(lab: str, stage: str, source: Path, folder: Path, *options: str) -> tuple[int, dict]:
@@ -248,5 +248,5 @@ def test_after_a_deadlock_no_other_dataset_runs() -> None:
     source = ROOT / "tests/corpus/dot_product/01_flag_nobody_sets.cu"
     command = [BUILD / "warplab", "inspect", "dot_product", "01", "--source", source, "--no-nvcc"]
     output = " ".join(subprocess.run(list(map(str, command)), cwd=ROOT, capture_output=True, text=True).stdout.split())
-    assert "in check mode on 1 dataset " in output and "It fails on course: Deadlock" in output, output
+    assert "under the sanitizer on 1 dataset " in output and "It fails on course: Deadlock" in output, output
     assert "Not run after that: below_block, whole_block," in output, output

@@ -105,19 +105,19 @@ def test_right_outputs_with_a_finding_cost_the_hygiene_points(lab: str, entry: d
     assert score["speed_pending"]
 
 
-@pytest.mark.skipif(BACKEND != "cpu", reason="check mode is looked at on the CPU backend")
+@pytest.mark.skipif(BACKEND != "cpu", reason="the sanitizer is tested on the CPU backend")
 def test_wrong_outputs_are_reported_with_the_line_of_the_finding(tmp_path: Path) -> None:
     source = ROOT / "tests/labs/dot_product/02_missing_barrier_in_tree.cu"
     judged = check("dot_product", "02", source, tmp_path)
     assert judged.failures()[0]["cause"] == "missing_barrier"
-    assert "In check mode, line 10: Race on element 2" in judged.printed
+    assert "Sanitizer, line 10: Race on element 2" in judged.printed
     found = judged.stage["check_mode"]["findings"][0]
     assert (found["cause"], found["kernel"], found["line"]) == ("race", "dot", 10)
     assert found["text"] == source.read_text().splitlines()[9].strip()
     assert judged.stage["check_mode"]["datasets"] == 1  # the first dataset with a reason is enough
 
 
-@pytest.mark.skipif(BACKEND != "cpu", reason="check mode is looked at on the CPU backend")
+@pytest.mark.skipif(BACKEND != "cpu", reason="the sanitizer is tested on the CPU backend")
 def test_an_index_out_of_bounds_is_a_likelier_reason_than_a_race_between_blocks(tmp_path: Path) -> None:
     """The sanitizer finds both, first the race, because cells to the right of a row belong to the next row."""
     source = wrong.source_of("heat_dissipation", "01_columns_not_guarded.cu", tmp_path)
@@ -131,7 +131,7 @@ def test_an_index_out_of_bounds_is_a_likelier_reason_than_a_race_between_blocks(
     assert failure["hint"] == found[0]["hint"]
 
 
-@pytest.mark.skipif(BACKEND != "cpu", reason="check mode is looked at on the CPU backend")
+@pytest.mark.skipif(BACKEND != "cpu", reason="the sanitizer is tested on the CPU backend")
 @pytest.mark.parametrize(
     ("lab", "stage", "earlier", "about"),
     [
@@ -150,7 +150,7 @@ def test_an_earlier_stages_solution_gets_a_note_and_costs_nothing(
     assert "Note: Technique not used, or needless work: " in judged.printed
 
 
-@pytest.mark.skipif(BACKEND != "cpu", reason="check mode is looked at on the CPU backend")
+@pytest.mark.skipif(BACKEND != "cpu", reason="the sanitizer is tested on the CPU backend")
 def test_elements_that_are_computed_twice_are_noted(tmp_path: Path) -> None:
     source = tmp_path / "02_steps_by_one_block.cu"
     solution = (ROOT / "solutions/vector_add/02_grid_stride.cu").read_text()

@@ -15,7 +15,7 @@ from tests.labs.conftest import BACKEND, BUILD, ROOT, labs
 from tests.labs.mutated import make_copy, without_sentences
 
 THOROUGH = bool(os.environ.get("WARPLAB_THOROUGH"))
-MOST_OF_A_LAB = 8
+MAX_PER_LAB = 8
 
 
 def is_repeatable(entry: dict) -> bool:
@@ -30,7 +30,7 @@ def sample() -> list[tuple[str, dict]]:
     seen: set[str] = set()
     for lab in labs():
         new = {one["cause"]: one for one in wrong.entries(lab) if is_repeatable(one) and one["cause"] not in seen}
-        chosen += [(lab, one) for one in list(new.values())[:MOST_OF_A_LAB]]
+        chosen += [(lab, one) for one in list(new.values())[:MAX_PER_LAB]]
         seen |= set(new)
     return chosen
 

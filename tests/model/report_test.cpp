@@ -104,7 +104,7 @@ TEST(Report, EveryFieldIsReadBack) {
     EXPECT_EQ(failed.checks[1].failure->place->actual, "nan");
     EXPECT_TRUE(failed.checks[3].hidden);
     ASSERT_TRUE(failed.check_mode);
-    EXPECT_EQ(failed.check_mode->verdict, CheckMode::Verdict::failed);
+    EXPECT_EQ(failed.check_mode->verdict, SanitizerResult::Verdict::failed);
     ASSERT_TRUE(first_finding(failed));
     EXPECT_EQ(first_finding(failed)->line, 10);
     EXPECT_EQ(first_finding(failed)->other_line, 8);

@@ -51,7 +51,7 @@ inline Score score_of(double correctness, double hygiene_max, double speed) {
     score.correctness_max = 6;
     score.hygiene_max = hygiene_max;
     score.hygiene_pending = hygiene_max > 0;
-    if (score.hygiene_pending) score.hygiene_why = "check mode was omitted";
+    if (score.hygiene_pending) score.hygiene_why = "the sanitizer was skipped";
     score.speed = speed;
     score.speed_max = 2;
     return score;
@@ -82,8 +82,8 @@ inline Finding note_in_line_12() {
     return found;
 }
 
-inline CheckMode check_mode_with(std::vector<Finding> findings, CheckMode::Verdict verdict) {
-    CheckMode check_mode;
+inline SanitizerResult check_mode_with(std::vector<Finding> findings, SanitizerResult::Verdict verdict) {
+    SanitizerResult check_mode;
     check_mode.verdict = verdict;
     check_mode.datasets = 2;
     check_mode.wall_s = 0.5;
@@ -123,7 +123,7 @@ inline StageReport passed_stage() {
                     skipped_check("huge_ragged", "too large for the CPU backend")};
     stage.compilation.cached = true;
     stage.compilation.nvcc.answer = NvccAnswer::Answer::compiles;
-    stage.check_mode = check_mode_with({note_in_line_12()}, CheckMode::Verdict::passed);
+    stage.check_mode = check_mode_with({note_in_line_12()}, SanitizerResult::Verdict::passed);
     stage.score = score_of(6, 2, 0);
     stage.score->hygiene = 2;
     stage.score->hygiene_pending = false;
@@ -151,7 +151,7 @@ inline StageReport failed_stage() {
     stage.checks = {passed_check("tiny"), failed_check("ragged", tail), failed_check("one_below_block", other),
                     failed_check("secret_1", crash), failed_check("one_above_block", other)};
     stage.checks[3].hidden = true;
-    stage.check_mode = check_mode_with({race_in_line_10()}, CheckMode::Verdict::failed);
+    stage.check_mode = check_mode_with({race_in_line_10()}, SanitizerResult::Verdict::failed);
     stage.score = score_of(1.2, 2, 0);
     stage.score->hygiene_pending = false;
     stage.score->hygiene_why = stage.score->speed_why = "no points until every dataset passes";
@@ -168,10 +168,10 @@ inline StageReport racing_stage() {
     elsewhere.line = 31;
     elsewhere.text = elsewhere.other_text = "";
     stage.check_mode = check_mode_with({race_in_line_10(), elsewhere, elsewhere, elsewhere, note_in_line_12()},
-                                       CheckMode::Verdict::failed);
+                                       SanitizerResult::Verdict::failed);
     stage.score = score_of(6, 2, 0);
     stage.score->hygiene_pending = false;
-    stage.score->hygiene_why = "no points, because check mode found an error";
+    stage.score->hygiene_why = "no points, because the sanitizer found an error";
     stage.score->speed_pending = true;
     stage.score->speed_why = "not timed; grading on a GPU adds the speed points";
     return stage;

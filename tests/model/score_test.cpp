@@ -265,8 +265,8 @@ TEST(Score, AStageWithoutChecksHasNoScore) {
 
 // --- hygiene ---
 
-CheckMode check_mode(CheckMode::Verdict verdict, std::vector<Finding> findings = {}) {
-    CheckMode result;
+SanitizerResult check_mode(SanitizerResult::Verdict verdict, std::vector<Finding> findings = {}) {
+    SanitizerResult result;
     result.verdict = verdict;
     result.findings = std::move(findings);
     return result;
@@ -284,13 +284,13 @@ TEST(Score, HygieneIsPendingWithoutTheSanitizer) {
     EXPECT_TRUE(score->hygiene_pending);
     EXPECT_EQ(score->hygiene_max, 2);
     EXPECT_EQ(score->hygiene, 0);
-    EXPECT_EQ(score->hygiene_why, "check mode was omitted");
+    EXPECT_EQ(score->hygiene_why, "the sanitizer was skipped");
     EXPECT_FALSE(score_stage(stage_worth(8, 0, 0), report_with({good}))->hygiene_pending);
 }
 
 TEST(Score, NotesCostNoHygiene) {
     auto report = report_with({good});
-    report.check_mode = check_mode(CheckMode::Verdict::passed, {finding(true)});
+    report.check_mode = check_mode(SanitizerResult::Verdict::passed, {finding(true)});
     const auto score = score_stage(stage_worth(8, 2, 0), report);
     EXPECT_EQ(score->hygiene, 2);
     EXPECT_FALSE(score->hygiene_pending);
@@ -300,18 +300,18 @@ TEST(Score, NotesCostNoHygiene) {
 TEST(Score, AFindingCostsOnlyHygiene) {
     auto report = report_with({good}, {timed(1)});
     report.verdict = Verdict::failed;
-    report.check_mode = check_mode(CheckMode::Verdict::failed, {finding(false)});
+    report.check_mode = check_mode(SanitizerResult::Verdict::failed, {finding(false)});
     const auto score = score_stage(stage_worth(6, 2, 2), report);
     EXPECT_EQ(score->correctness, 6);
     EXPECT_EQ(score->hygiene, 0);
     EXPECT_FALSE(score->hygiene_pending);
-    EXPECT_THAT(score->hygiene_why, HasSubstr("check mode found"));
+    EXPECT_THAT(score->hygiene_why, HasSubstr("the sanitizer found"));
     EXPECT_EQ(score->speed, 2);
 }
 
 TEST(Score, WrongOutputsEarnNoHygiene) {
     auto report = report_with({good, bad});
-    report.check_mode = check_mode(CheckMode::Verdict::passed);
+    report.check_mode = check_mode(SanitizerResult::Verdict::passed);
     const auto score = score_stage(stage_worth(8, 2, 0), report);
     EXPECT_EQ(score->hygiene, 0);
     EXPECT_FALSE(score->hygiene_pending);
@@ -320,26 +320,26 @@ TEST(Score, WrongOutputsEarnNoHygiene) {
 
 TEST(Score, HygieneThatIsGivenWithoutARunHasARemark) {
     auto report = report_with({good});
-    report.check_mode = check_mode(CheckMode::Verdict::passed);
-    report.check_mode->remark = "given without check mode";
+    report.check_mode = check_mode(SanitizerResult::Verdict::passed);
+    report.check_mode->remark = "given without the sanitizer";
     const auto score = score_stage(stage_worth(8, 2, 0), report);
     EXPECT_EQ(score->hygiene, 2);
-    EXPECT_EQ(score->hygiene_why, "given without check mode");
+    EXPECT_EQ(score->hygiene_why, "given without the sanitizer");
 }
 
 TEST(Score, HygieneIsPendingIfTheSanitizerFailed) {
     auto report = report_with({good});
-    report.check_mode = check_mode(CheckMode::Verdict::error);
-    report.check_mode->remark = "check mode could not finish tiny";
+    report.check_mode = check_mode(SanitizerResult::Verdict::error);
+    report.check_mode->remark = "the sanitizer could not finish tiny";
     const auto score = score_stage(stage_worth(8, 2, 0), report);
     EXPECT_TRUE(score->hygiene_pending);
     EXPECT_EQ(score->hygiene, 0);
-    EXPECT_EQ(score->hygiene_why, "check mode could not finish tiny");
+    EXPECT_EQ(score->hygiene_why, "the sanitizer could not finish tiny");
 }
 
 TEST(Score, HygieneIsPendingIfTheSanitizerIsUnconfirmed) {
     auto report = report_with({good});
-    report.check_mode = check_mode(CheckMode::Verdict::unconfirmed);
+    report.check_mode = check_mode(SanitizerResult::Verdict::unconfirmed);
     report.check_mode->remark = "1 finding was sent, and 0 arrived";
     const auto score = score_stage(stage_worth(8, 2, 0), report);
     EXPECT_TRUE(score->hygiene_pending);

@@ -73,7 +73,7 @@ def score(**changes: Any) -> Json:
         "speed_max": 2,
         "hygiene_pending": True,
         "speed_pending": False,
-        "hygiene_why": "check mode was omitted",
+        "hygiene_why": "the sanitizer was skipped",
         "speed_why": "",
         "speed_modelled": False,
     } | changes

@@ -96,11 +96,11 @@ class Architecture {
 
     /// Return the side that runs the code at `i`, from the innermost function around it.
     Place place_of(int i) const {
-        constexpr int most_blocks = 64;
+        constexpr int max_blocks = 64;
         int block = i < code_.size() ? code_.block[i] : none;
         if (device_[i] > 0) return Place::device;
         if (both_[i] > 0) return Place::both;
-        for (int steps = 0; block >= 0 && steps < most_blocks; block = code_.block[block], ++steps) {
+        for (int steps = 0; block >= 0 && steps < max_blocks; block = code_.block[block], ++steps) {
             if (const auto place = place_in(block)) return *place;
         }
         return Place::open;
@@ -228,9 +228,9 @@ class Architecture {
 
     bool is_used_after(const Declaration& declaration, const ConditionalBranch& branch) const {
         if (!declaration.understood) return false;
-        constexpr int most_tokens = 4096;
+        constexpr int max_tokens = 4096;
         const int block = code_.block[declaration.begin], end = block < 0 ? code_.size() : code_.match[block];
-        if (end - branch.end > most_tokens) return true;
+        if (end - branch.end > max_tokens) return true;
         for (const auto& declarator : declaration.declarators)
             for (int i = branch.end; i < end; ++i)
                 if (code_[i] == code_[declarator.name_begin]) return true;

@@ -27,7 +27,7 @@ class Calls {
     /// Return whether a call of this name only computes a value from its arguments: a function of CUDA or C, a type, a
     /// cast.
     static bool is_pure(std::string_view name);
-    static bool is_type(std::string_view name);  // of C or CUDA
+    static bool is_type(std::string_view name);  // a type of C or CUDA
 
     /// Return whether the file defines a function of this name.
     bool is_function(std::string_view name) const { return definitions_.count(name) != 0; }

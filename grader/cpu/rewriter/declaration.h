@@ -10,7 +10,7 @@ namespace warplab::rewriter {
 
 struct Declarator {
     int name_begin, name_end;  // several tokens in a macro (`buffer_##name`)
-    int end;                   // of its bounds' tokens
+    int end;                   // the end of its bounds' tokens
     bool qualified = false;    // a member of a class or namespace: Counter::value
     bool initialised = false;
     bool ends_in_unknown_bound = false;  // name[]

@@ -11,7 +11,7 @@ std::vector<Function> find_functions(const Context& context) {
         if (!code.is_identifier(i) || !code.at_namespace[i] || code[i + 1] != "(" || is_macro(i)) continue;
         Function function{.begin = statement_begin(code, i), .name = i, .end = code.match[i + 1] + 1};
         if (function.end == 0 || function.begin == i) continue;
-        function.behind_macro = code[function.begin - 1] == ")";  // of the arguments of a macro
+        function.behind_macro = code[function.begin - 1] == ")";  // the end of a macro's arguments
         function.has_body = code[function.end] == "{" || code[function.end] == "noexcept";
         for (int k = function.begin; k < i; ++k) {
             const unsigned words = context.qualifiers.of(code, k);

@@ -65,12 +65,13 @@ int main(int argc, char** argv) try {
         if (letter == 's') scans = true;
         if (letter == 'b') barriers = warplab::rewriter::Barriers::split;
         if (letter == 'h') std::cout << usage;
-        if (letter == 'h' || letter == '?') return status(letter == 'h' ? RewriterExit::done : RewriterExit::our_side);
+        if (letter == 'h' || letter == '?')
+            return status(letter == 'h' ? RewriterExit::done : RewriterExit::internal_error);
     }
     if (scans && argc - optind == 1) return status(scan(argv[optind], shown_name));
     if (scans || argc - optind != 2) {
         std::cerr << "rewrite: it takes two files, not " << argc - optind << "\n" << usage;
-        return status(RewriterExit::our_side);
+        return status(RewriterExit::internal_error);
     }
     const std::string input = argv[optind], output = argv[optind + 1];
     if (shown_name.empty()) shown_name = input;
@@ -85,5 +86,5 @@ int main(int argc, char** argv) try {
     return status(RewriterExit::done);
 } catch (const std::exception& problem) {
     std::cerr << "rewrite: " << problem.what() << "\n";
-    return status(RewriterExit::our_side);
+    return status(RewriterExit::internal_error);
 }

@@ -20,7 +20,7 @@ struct Context {
     Edits edits;
     std::vector<Problem> problems;
     std::vector<std::pair<std::size_t, std::size_t>> dead;  // bytes [begin, end) that g++ does not compile
-    std::unordered_map<int, Edits> splits = {};             // of kernels that run from barrier to barrier (split.h)
+    std::unordered_map<int, Edits> splits = {};             // for kernels that run from barrier to barrier (split.h)
     std::vector<Problem> warnings = {};
     std::optional<std::string_view> symbol_prefix = {};  // of the file's variables, once it is needed
 

@@ -52,7 +52,7 @@ class Qualifiers {
     std::unordered_map<std::string_view, unsigned> aliases_;
     std::unordered_map<std::string_view, std::vector<std::string>> attributes_of_aliases_;
     std::unordered_map<std::string_view, bool> attributes_;  // macros of attributes, and whether they have parameters
-    std::unordered_map<std::string_view, Bounds> bounds_;    // of macros
+    std::unordered_map<std::string_view, Bounds> bounds_;    // the macros' launch bounds
 };
 
 }  // namespace warplab::rewriter

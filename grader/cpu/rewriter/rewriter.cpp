@@ -111,17 +111,17 @@ class Lines {
 
 std::string show(const std::vector<Problem>& problems, const char* kind, const Rewritten& rewritten,
                  std::string_view shown_name) {
-    constexpr std::size_t most_problems = 20, most_columns = 200;
+    constexpr std::size_t max_problems = 20, max_columns = 200;
     const std::string_view source = rewritten.source;
     std::string shown;
     const Lines lines(source);
-    for (std::size_t i = 0; i < std::min(problems.size(), most_problems); ++i) {
+    for (std::size_t i = 0; i < std::min(problems.size(), max_problems); ++i) {
         const auto& problem = problems[i];
         const auto line_number = lines.line(problem.at);
         const std::size_t column = lines.column(problem.at) - 1, begin = problem.at - column;
         shown += std::string(shown_name) + ":" + std::to_string(line_number) + ":" + std::to_string(column + 1) + ": " +
                  kind + ": " + problem.message + "\n";
-        const auto line = source.substr(begin, std::min(source.find('\n', begin) - begin, most_columns));
+        const auto line = source.substr(begin, std::min(source.find('\n', begin) - begin, max_columns));
         if (column >= line.size()) continue;
         const auto number = std::to_string(line_number);
         shown += std::string(number.size() < 5 ? 5 - number.size() : 0, ' ') + number + " | " +

@@ -70,8 +70,8 @@ class KernelSplitter {
 
     /// Return whether the body has barriers, but no directives or lambdas, which this code does not understand.
     bool is_plain_text() const {
-        constexpr int most_tokens = 4000;
-        if (end_ - body_ > most_tokens) return false;
+        constexpr int max_tokens = 4000;
+        if (end_ - body_ > max_tokens) return false;
         bool has_barrier = false;
         for (int i = body_; i <= end_; ++i) {
             has_barrier |= waits(code_[i]);
@@ -109,8 +109,8 @@ class KernelSplitter {
                                             [](const Token& token) { return waits(token.text); });
         if (barriers != count_barriers(statements_)) return false;
         if (!variables_.add_parameters(parameters_, end_) || !collect(statements_, end_, {.top = true})) return false;
-        constexpr std::size_t most_variables = 64;
-        if (variables_.all().size() > most_variables) return false;
+        constexpr std::size_t max_variables = 64;
+        if (variables_.all().size() > max_variables) return false;
         variables_.find_changes(body_ + 1, end_);
         return variables_.are_distinct();
     }
@@ -366,8 +366,8 @@ class KernelSplitter {
     // ---- Regions
 
     bool find_regions() {
-        constexpr std::size_t most_regions = 64;
-        return add_regions(statements_, {.top = true}) && !regions_.empty() && regions_.size() <= most_regions;
+        constexpr std::size_t max_regions = 64;
+        return add_regions(statements_, {.top = true}) && !regions_.empty() && regions_.size() <= max_regions;
     }
 
     bool add_regions(const std::vector<Statement>& list, Place place) {
@@ -493,8 +493,8 @@ class KernelSplitter {
             if (!supply) return false;
             supplies_.push_back(*supply);
         }
-        constexpr auto most_kept = 16;  // each takes memory for 1024 threads
-        return std::ranges::count(supplies_, Supply::kept) <= most_kept;
+        constexpr auto max_kept = 16;  // each takes memory for 1024 threads
+        return std::ranges::count(supplies_, Supply::kept) <= max_kept;
     }
 
     std::optional<Supply> supply_of(const Variable& variable) const {
@@ -782,12 +782,12 @@ class KernelSplitter {
     std::vector<Statement> statements_;
     int last_barrier_ = -1;  // the last statement of the body with a barrier
     mutable Variables variables_;
-    std::vector<std::pair<int, int>> headers_;  // of opened statements: tokens [begin, end)
+    std::vector<std::pair<int, int>> headers_;  // the heads of open statements: tokens [begin, end)
     std::vector<Variable*> needed_;
     std::unordered_set<int> by_block_;  // first tokens of the statements that the block runs
     std::vector<Region> regions_;
     std::vector<int> barriers_;
-    std::vector<Supply> supplies_;  // of each variable
+    std::vector<Supply> supplies_;  // one per variable
 };
 
 bool is_built_in(std::string_view name) {

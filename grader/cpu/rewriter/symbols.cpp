@@ -126,7 +126,7 @@ void register_static_locals(const Stream& stream, int i, Context& context) {
     const auto declaration = read_declaration(stream, context.qualifiers, begin);
     if (!declaration.understood || !is_complete(stream, declaration)) return;
     for (int at = begin; at < declaration.end; at = stream.after_group(at))
-        if (stream[at] == "&" || stream[at] == "&&") return;  // a reference has no address of its own
+        if (stream[at] == "&" || stream[at] == "&&") return;  // a reference has no separate address
     std::string registrations;
     for (const auto& declarator : declaration.declarators)
         registrations += " WARPLAB_CPU_STATIC_SYMBOL(" + std::string(stream[declarator.name_begin]) + ", " +

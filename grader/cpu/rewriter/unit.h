@@ -43,7 +43,7 @@ struct Macro {
 /// The range from one #if, #elif or #else to the next directive of its conditional.
 struct ConditionalBranch {
     std::vector<Token> directive;
-    int begin, end;  // of the code's tokens
+    int begin, end;  // a range of the code's tokens
 };
 
 struct Conditional {

@@ -224,7 +224,7 @@ void Variables::note_argument(int first, int next, Variable& variable, int at) {
     const int open = is_argument ? stream_.around[first] : -1;
     if (open < 1) return;
     int callee = open - 1;
-    if (stream_[callee] == ">")  // of template arguments
+    if (stream_[callee] == ">")  // the end of template arguments
         while (callee > 0 && stream_[callee] != "<" && stream_[callee] != ";") --callee;
     if (stream_[callee] == "<") --callee;
     const bool declares = stream_.is_identifier(callee) && stream_.is_identifier(callee - 1) &&

@@ -18,11 +18,11 @@ using warplab::AccessCounts;
 using warplab::LaunchCounts;
 using warplab::MemoryKind;
 
-constexpr unsigned lanes_per_warp = lanes_in_request, most_threads = 1024, counted_blocks = 32;
-constexpr std::size_t most_kept_places = 64;     // of earlier grids, with their memory
-constexpr std::size_t most_of_one_thread = 256;  // accesses of one thread that are kept before they are counted
+constexpr unsigned lanes_per_warp = lanes_in_request, max_threads = 1024, counted_blocks = 32;
+constexpr std::size_t max_kept_places = 64;     // places kept from earlier grids, with their memory
+constexpr std::size_t max_of_one_thread = 256;  // accesses of one thread that are kept before they are counted
 // Counted accesses of a process: a solver's later iterations resemble the first.
-constexpr std::uint64_t most_counted = 1 << 20;
+constexpr std::uint64_t max_counted = 1 << 20;
 
 /// One access by each lane of a warp at one place: the lane's k-th access there since the last barrier.
 struct Request {
@@ -34,7 +34,7 @@ class Counter {
   public:
     void begin(const char* kernel) {
         kernel_ = kernel;
-        if (places_.size() > most_kept_places) places_.clear();
+        if (places_.size() > max_kept_places) places_.clear();
         first_logged_block = block_state.epoch + 1;
         logged_blocks = counts_requests && left_ ? counted_blocks : 0;
     }
@@ -54,7 +54,7 @@ class Counter {
         log.push_back(access);
         anything_ = true;
         if (--left_ == 0) logged_blocks = 0;
-        if (block_state.threads == 1 && log.size() >= most_of_one_thread) flush_warp(0);  // no other lanes to wait for
+        if (block_state.threads == 1 && log.size() >= max_of_one_thread) flush_warp(0);  // no other lanes to wait for
     }
 
     void flush() {
@@ -128,9 +128,9 @@ class Counter {
     AccessCounts* counts_of(std::uint32_t place, const LoggedAccess& like) {
         warplab::StatusPage& page = writable_page();
         const auto [known, is_new] = index_.try_emplace({place, like.kind}, page.place_count);
-        if (!is_new) return known->second < warplab::most_places ? &page.places[known->second] : nullptr;
-        if (page.place_count >= warplab::most_places) {
-            known->second = warplab::most_places;
+        if (!is_new) return known->second < warplab::max_places ? &page.places[known->second] : nullptr;
+        if (page.place_count >= warplab::max_places) {
+            known->second = warplab::max_places;
             return nullptr;
         }
         AccessCounts& counts = page.places[page.place_count++];
@@ -145,12 +145,12 @@ class Counter {
     }
 
     AccessCounts not_kept_{};  // used if there are too many places
-    std::array<std::vector<LoggedAccess>, most_threads> logs_;
+    std::array<std::vector<LoggedAccess>, max_threads> logs_;
     std::map<std::pair<std::uint32_t, MemoryKind>, std::uint32_t> index_;
     std::vector<Requests> places_;
     const char* kernel_ = "";
     std::uint32_t block_ = 0, generation_ = 0, end_of_logs_ = 0;
-    std::uint64_t left_ = most_counted;
+    std::uint64_t left_ = max_counted;
     bool anything_ = false;
 };
 
@@ -168,7 +168,7 @@ LaunchCounts* shape_of(const LaunchCounts& launch) {
     LaunchCounts* const end = page.shapes + page.shape_count;
     LaunchCounts* const found = std::find_if(page.shapes, end, is_like);
     if (found != end) return found;
-    if (page.shape_count >= warplab::most_shapes) return nullptr;
+    if (page.shape_count >= warplab::max_shapes) return nullptr;
     ++page.shape_count;
     *end = launch;
     return end;

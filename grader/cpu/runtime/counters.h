@@ -12,8 +12,8 @@
 
 namespace warplab_cpu {
 
-extern bool counts_requests;                             // of this dataset; accesses are always counted
-extern std::uint32_t first_logged_block, logged_blocks;  // of the running grid
+extern bool counts_requests;  // whether requests are counted for this dataset; accesses always are
+extern std::uint32_t first_logged_block, logged_blocks;  // the logged blocks of the running grid
 
 struct LoggedAccess {
     std::uintptr_t address;  // for shared memory: the offset in the block's shared memory

@@ -1,4 +1,4 @@
-// The device that the backend shows, errors, streams and events.
+// The simulated device, errors, streams and events.
 
 #include <time.h>
 

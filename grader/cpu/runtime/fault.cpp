@@ -31,7 +31,7 @@ struct Range {
     uintptr_t begin = 0, end = 0;
     bool contains(uintptr_t address) const { return address >= begin && address < end; }
 };
-Range code;  // of the executable
+Range code;  // the executable's code
 uintptr_t load_address = 0;
 thread_local Range below_stack;
 
@@ -91,7 +91,7 @@ void write_text(char* to, size_t capacity, const char* text) {
     to[capacity - 1] = 0;
 }
 
-std::atomic<bool> detail_is_of_taken_error = false;  // which cudaGetLastError() returned to the program
+std::atomic<bool> detail_is_of_taken_error = false;  // the detail is of an error that the program has read
 
 /// Record the fault. Return false if another thread was first. Async-signal-safe.
 bool record(Fault fault, const char* detail) {
@@ -158,13 +158,14 @@ void on_signal(int signal, siginfo_t* info, void* context) {
     const AddressFault found =
         overflow
             ? AddressFault{Fault::stack_overflow, "the stack is full: endless recursion, or arrays too large for it"}
-        : signal == SIGFPE                       ? AddressFault{Fault::arithmetic, "an integer was divided by zero"}
-        : signal == SIGILL                       ? AddressFault{Fault::illegal_instruction,
-                                          "an illegal instruction was reached, as after an integer division by zero"}
-        : signal == SIGABRT                      ? AddressFault{Fault::aborted,
-                                           "abort() was called, by the code itself or by the C library, as when free() "
-                                                                "gets memory that is "
-                                                                "not from malloc()"}
+        : signal == SIGFPE ? AddressFault{Fault::arithmetic, "an integer was divided by zero"}
+        : signal == SIGILL
+            ? AddressFault{Fault::illegal_instruction,
+                           "an illegal instruction was reached, for example after an integer division by zero"}
+        : signal == SIGABRT
+            ? AddressFault{Fault::aborted,
+                           "abort() was called, by the code itself or by the C library, for example because "
+                           "free() got memory that is not from malloc()"}
         : misaligned && holds_never_set(context) ? AddressFault{Fault::unset_pointer, "a pointer was never set"}
         : misaligned                             ? AddressFault{Fault::misaligned, not_aligned}
                      : explain_address(info->si_addr, kernel, !code.contains(registers.program_counter));

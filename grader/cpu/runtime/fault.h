@@ -37,7 +37,7 @@ std::uint32_t disturbances();
 /// Record a text for the judge without ending the process: why the last call that returned an error failed.
 void note_detail(const std::string& detail, warplab::LaunchLimit limit = warplab::LaunchLimit::none);
 
-/// Note that the program has read the last error: its text does not explain a later error without a text of its own.
+/// Note that the program has read the last error: its text does not explain a later error that has no text.
 void note_error_taken();
 /// Remove the text if it belongs to an error that the program has read.
 void drop_taken_detail();

@@ -34,8 +34,8 @@ const char* name_of(FindingKind kind) {
         case FindingKind::unjoined:
         case FindingKind::unordered_nodes:
             return "unfinished";
-        case FindingKind::returned_before_barrier:
-            return "returned_before_barrier";
+        case FindingKind::return_before_barrier:
+            return "return_before_barrier";
         case FindingKind::misaligned:
             return "misaligned";
         case FindingKind::host_memory:
@@ -90,12 +90,12 @@ void print(const RawFinding& f) {
 
 void (*listener)(const RawFinding&);
 std::uint32_t recorded = 0, notes = 0;  // separate from the page's count, which the submission can overwrite
-std::uint64_t digest = 0;               // of all findings that were sent
+std::uint64_t digest = 0;               // a digest of all findings that were sent
 
 bool is_harmless(std::uint32_t kind) {
     const auto of = static_cast<FindingKind>(kind);
     return of == FindingKind::same_value || of == FindingKind::beside_atomic ||
-           of == FindingKind::returned_before_barrier;
+           of == FindingKind::return_before_barrier;
 }
 
 }  // namespace
@@ -108,11 +108,11 @@ void record_finding(const RawFinding& finding, std::uint64_t times) {
         {finding.kind, finding.now.program_counter, finding.before.program_counter, finding.line, finding.other_line},
         recorded);
     if (!is_new) {
-        if (place->second < warplab::most_findings) page.findings[place->second].count += times;
+        if (place->second < warplab::max_findings) page.findings[place->second].count += times;
         return;
     }
-    if (recorded >= warplab::most_findings) return;
-    if (is_harmless(finding.kind) && ++notes > warplab::most_notes) return;
+    if (recorded >= warplab::max_findings) return;
+    if (is_harmless(finding.kind) && ++notes > warplab::max_notes) return;
     RawFinding counted = finding;
     counted.count = times;
     page.findings[recorded++] = counted;
@@ -128,7 +128,7 @@ std::uint64_t digest_of_findings() { return digest; }
 void record_guard(std::uint64_t program_counter) {
     warplab::StatusPage& page = writable_page();
     const std::uint64_t *begin = page.guards, *end = begin + page.guard_count;
-    if (page.guard_count >= warplab::most_guards || std::find(begin, end, program_counter) != end) return;
+    if (page.guard_count >= warplab::max_guards || std::find(begin, end, program_counter) != end) return;
     page.guards[page.guard_count++] = program_counter;
     if (!page_is_read()) std::fprintf(stderr, "warplab-guard: pc=0x%" PRIx64 "\n", program_counter);
 }

@@ -73,7 +73,7 @@ HappensBefore::Event* HappensBefore::last_of(const Instant& at) {
 }
 
 void HappensBefore::log(const Event& event) {
-    if (events_.size() == most_events) across_blocks();
+    if (events_.size() == max_events) across_blocks();
     events_.push_back(event);
 }
 

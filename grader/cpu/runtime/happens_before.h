@@ -99,7 +99,7 @@ class HappensBefore {
         std::uint32_t thread : 10 = 0, is_sync : 1 = 0, reads : 1 = 0, writes : 1 = 0, before : 2 = 0, after : 2 = 0;
     };
     static_assert(sizeof(Event) == 16);
-    static constexpr std::size_t most_events = 1u << 22;
+    static constexpr std::size_t max_events = 1u << 22;
 
     static Instant now() { return {block_state.epoch, block_state.generation, linear_thread()}; }
     /// Return the word of a key or of shared memory: an address outside memory that is different for each block.
@@ -117,7 +117,7 @@ class HappensBefore {
     GridBarriers barriers_;
     ThreadClocks in_block_{barriers_, false}, across_blocks_{barriers_, true};
     ThreadClocks* clocks_ = &in_block_;  // those across blocks as soon as blocks take turns
-    std::vector<Event> events_;          // that across_blocks_ has not seen
+    std::vector<Event> events_;          // events that across_blocks_ does not contain yet
     std::vector<std::uintptr_t> words_;  // by number
     UnfencedWrites unfenced_;
 };

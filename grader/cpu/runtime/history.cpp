@@ -39,9 +39,9 @@ void Histories::add_peer(Earlier& earlier, const Mark& mark, bool shared) {
     }
     earlier.peers.push_back(mark);
     earlier.any_weak |= !is_strong(mark);
-    if (earlier.peers.size() <= std::max(earlier.most_peers, few)) return;
+    if (earlier.peers.size() <= std::max(earlier.max_peers, few)) return;
     drop_repeated(earlier.peers);
-    earlier.most_peers = 2 * earlier.peers.size();
+    earlier.max_peers = 2 * earlier.peers.size();
 }
 
 /// Return null if `latest` represents all accesses. Entries of an earlier grid are ignored.
@@ -58,7 +58,7 @@ Histories::Earlier& Histories::provide_earlier(History& history, AccessKind kind
     more.owner = &history;
     for (Earlier& one : more.kinds) {
         one.other_blocks = {};
-        one.most_peers = 0;
+        one.max_peers = 0;
         forget_peers(one);
     }
     return more.kinds[static_cast<unsigned>(kind)];

@@ -146,7 +146,7 @@ class Histories {
     struct Earlier {
         std::array<Mark, 4> other_blocks;  // for each byte, one access by a block before the block of the latest access
         std::vector<Mark> peers;           // of the latest access's block: not ordered before it, or to other bytes
-        std::size_t most_peers = 0;        // if there are more, the repeated ones are dropped
+        std::size_t max_peers = 0;         // if there are more, the repeated ones are dropped
         bool any_weak = false;             // some of the peers are neither atomic nor volatile
     };
     struct More {
@@ -199,7 +199,7 @@ class Histories {
     Earlier& provide_earlier(History& history, AccessKind kind);
 
     std::vector<More> more_;
-    std::size_t used_ = 0;  // of more_, in this grid
+    std::size_t used_ = 0;  // the used part of more_ in this grid
 };
 
 }  // namespace warplab_cpu

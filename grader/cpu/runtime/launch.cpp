@@ -25,7 +25,7 @@ namespace {
 
 using RunBlock = void (*)(const Grid&, uint3);
 
-constexpr int default_shared_bytes = most_static_shared_bytes, reserved_shared_bytes = 1024;
+constexpr int default_shared_bytes = max_static_shared_bytes, reserved_shared_bytes = 1024;
 constexpr int registers_per_multiprocessor = 65536, threads_per_multiprocessor = 2048, blocks_per_multiprocessor = 32;
 constexpr int assumed_registers = 32;
 
@@ -38,7 +38,7 @@ std::map<RunBlock, int>& shared_opt_in = *new std::map<RunBlock, int>;
 
 struct Identity {
     RunBlock run_block = nullptr;
-    unsigned most_threads = 0;
+    unsigned max_threads = 0;
 };
 thread_local Identity* asked = nullptr;  // if not null, run_pending only stores the kernel's identity here
 
@@ -70,12 +70,12 @@ int blocks_per_multiprocessor_of(int block_threads, size_t shared_bytes) {
     const int by_threads = threads_per_multiprocessor / (warps * 32);
     const int by_registers = registers_per_multiprocessor / (warps * 32 * assumed_registers);
     const int by_shared =
-        static_cast<int>((most_shared_bytes + reserved_shared_bytes) / (shared_bytes + reserved_shared_bytes));
+        static_cast<int>((max_shared_bytes + reserved_shared_bytes) / (shared_bytes + reserved_shared_bytes));
     return std::min(std::min(by_threads, by_registers), std::min(by_shared, blocks_per_multiprocessor));
 }
 
 /// Return how many blocks run at the same time: the maximum for a cooperative launch.
-uint64_t most_blocks_at_once(int block_threads, size_t shared_bytes) {
+uint64_t max_blocks_at_once(int block_threads, size_t shared_bytes) {
     int multiprocessors = 0;
     cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, 0);
     return static_cast<uint64_t>(multiprocessors) * blocks_per_multiprocessor_of(block_threads, shared_bytes);
@@ -98,22 +98,22 @@ Refusal check(const Launch& launch, const Grid& grid) {
     const uint64_t block_threads = uint64_t{b.x} * b.y * b.z, all_blocks = uint64_t{g.x} * g.y * g.z;
     if (!block_threads) return {cudaErrorInvalidConfiguration, empty, " (blocks of 0 threads)"};
     if (!all_blocks) return {cudaErrorInvalidConfiguration, empty, " (0 blocks)"};
-    if (block_threads > most_threads)
-        return {cudaErrorInvalidConfiguration, threads, beyond(block_threads, "threads in a block", most_threads)};
+    if (block_threads > max_threads)
+        return {cudaErrorInvalidConfiguration, threads, beyond(block_threads, "threads in a block", max_threads)};
     if (b.z > 64) return {cudaErrorInvalidConfiguration, threads_in_z, beyond(b.z, "threads in z", 64)};
     if (g.x > 0x7fffffffu) return {cudaErrorInvalidConfiguration, blocks, beyond(g.x, "blocks in x", 0x7fffffffu)};
     if (g.y > 65535) return {cudaErrorInvalidConfiguration, blocks, beyond(g.y, "blocks in y", 65535)};
     if (g.z > 65535) return {cudaErrorInvalidConfiguration, blocks, beyond(g.z, "blocks in z", 65535)};
-    if (block_threads > grid.most_threads)
+    if (block_threads > grid.max_threads)
         return {cudaErrorLaunchOutOfResources, launch_bounds,
-                beyond(block_threads, "threads in a block", grid.most_threads, "are allowed by __launch_bounds__")};
+                beyond(block_threads, "threads in a block", grid.max_threads, "are allowed by __launch_bounds__")};
     const size_t allowed = static_cast<size_t>(allowed_shared_bytes(grid.run_block));
-    if (launch.shared_bytes > most_shared_bytes)
-        return {cudaErrorInvalidValue, most_shared,
-                beyond(launch.shared_bytes, "bytes of shared memory", most_shared_bytes)};
+    if (launch.shared_bytes > max_shared_bytes)
+        return {cudaErrorInvalidValue, max_shared,
+                beyond(launch.shared_bytes, "bytes of shared memory", max_shared_bytes)};
     if (launch.shared_bytes > allowed)
         return {cudaErrorInvalidValue, shared, beyond(launch.shared_bytes, "bytes of shared memory", allowed)};
-    const uint64_t at_once = most_blocks_at_once(static_cast<int>(block_threads), launch.shared_bytes);
+    const uint64_t at_once = max_blocks_at_once(static_cast<int>(block_threads), launch.shared_bytes);
     if (launch.cooperative && all_blocks > at_once)
         return {cudaErrorCooperativeLaunchTooLarge, blocks_at_once,
                 beyond(all_blocks, "blocks", at_once, "run at once")};
@@ -129,7 +129,7 @@ const char* name_of(const Launch& launch, const char* kernel) {
     return std::strstr(launch.kernel, kernel) ? launch.kernel : kernel;
 }
 
-std::set<uint64_t>& different_launches() {  // of the current call
+std::set<uint64_t>& different_launches() {  // the different launches of the current call
     static auto& all = *new std::set<uint64_t>;
     return all;
 }
@@ -207,7 +207,7 @@ Launch::~Launch() {
 
 void run_pending(const char* kernel, Grid& grid) {
     if (asked) {
-        *asked = {grid.run_block, grid.most_threads};
+        *asked = {grid.run_block, grid.max_threads};
         return;
     }
     if (!pending || pending->used)
@@ -268,7 +268,7 @@ cudaError_t set_attribute(const void* kernel, cudaFuncAttribute attribute, int v
     if (attribute == cudaFuncAttributePreferredSharedMemoryCarveout)
         return value < -1 || value > 100 ? set_error(cudaErrorInvalidValue) : cudaSuccess;
     if (attribute != cudaFuncAttributeMaxDynamicSharedMemorySize || value < 0 ||
-        value > static_cast<int>(most_shared_bytes))
+        value > static_cast<int>(max_shared_bytes))
         return set_error(cudaErrorInvalidValue);
     std::lock_guard lock(mutex);
     shared_opt_in[id] = value;
@@ -292,8 +292,8 @@ cudaError_t occupancy(int* blocks, const void* kernel, int block_threads, size_t
     if (!kernel) return set_error(cudaErrorInvalidDeviceFunction);
     if (!blocks || block_threads <= 0) return set_error(cudaErrorInvalidValue);
     *blocks = 0;
-    const int most = static_cast<int>(identify(kernel).most_threads);
-    if (block_threads > most || shared_bytes > most_shared_bytes) return cudaSuccess;
+    const int most = static_cast<int>(identify(kernel).max_threads);
+    if (block_threads > most || shared_bytes > max_shared_bytes) return cudaSuccess;
     *blocks = blocks_per_multiprocessor_of(block_threads, shared_bytes);
     return cudaSuccess;
 }

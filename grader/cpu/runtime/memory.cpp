@@ -25,11 +25,11 @@ namespace warplab_cpu {
 namespace {
 
 constexpr size_t page_bytes = 4096, chunk_bytes = 64 * 1024, alignment = 256;
-constexpr size_t most_hidden_bytes = size_t{4} << 20;  // a launch pays for each page that becomes visible
+constexpr size_t max_hidden_bytes = size_t{4} << 20;  // a launch pays for each page that becomes visible
 // A kernel's first access to a chunk makes the chunk visible; too many such accesses make the whole region visible. The
 // next launches begin with the same visible memory, until the runtime determines again which memory kernels need.
-constexpr unsigned most_faults = 4, most_launches_alike = 16;
-constexpr size_t most_poisoned_bytes = size_t{256} << 20;
+constexpr unsigned max_faults = 4, max_launches_alike = 16;
+constexpr size_t max_poisoned_bytes = size_t{256} << 20;
 
 struct Region {
     size_t bytes;
@@ -42,7 +42,7 @@ struct Region {
     std::vector<uint32_t> visible = {};      // chunks that are not hidden now; never grows in a signal handler
     std::vector<uint32_t> expected = {};     // those of the previous launch
     bool wholly_visible = false, wholly_expected = false;
-    unsigned faults = 0;  // of this launch
+    unsigned faults = 0;  // page faults in this launch
 };
 
 using Regions = std::map<uintptr_t, Region>;
@@ -60,7 +60,7 @@ std::map<uintptr_t, size_t>& freed() {  // the number of bytes, by the beginning
     static auto& all = *new std::map<uintptr_t, size_t>;
     return all;
 }
-std::map<uintptr_t, size_t>& host_buffers() {  // of the runner: whole pages, by the beginning
+std::map<uintptr_t, size_t>& host_buffers() {  // the runner's buffers: whole pages, keyed by their beginning
     static auto& all = *new std::map<uintptr_t, size_t>;
     return all;
 }
@@ -97,7 +97,7 @@ bool holds_host_buffer(const void* address) {
     return holder(host_buffers(), address, bytes_of) != host_buffers().end();
 }
 
-bool can_hide(const Region& region) { return region.pages && region.pages_bytes <= most_hidden_bytes; }
+bool can_hide(const Region& region) { return region.pages && region.pages_bytes <= max_hidden_bytes; }
 
 void protect(const Region& region, int protection) {
     if (can_hide(region)) mprotect(region.pages, region.pages_bytes, protection);
@@ -167,7 +167,7 @@ cudaError_t allocate(void** pointer, size_t bytes, Side side, const char* call, 
         return set_error(cudaErrorMemoryAllocation);
     }
     char* begin = pages + inner - used;
-    fill_poison(begin, std::min(bytes, most_poisoned_bytes));
+    fill_poison(begin, std::min(bytes, max_poisoned_bytes));
     Region region{bytes, side, static_cast<char*>(mapping), all};
     set_pages(region, pages, inner);
     region.wholly_visible = true;
@@ -222,9 +222,10 @@ void remember_freed(uintptr_t begin, size_t bytes) {
 /// Free the pages. Their addresses stay reserved: if a later allocation got them, the sanitizer would not notice
 /// uses of the freed memory. Without the sanitizer it is the same, because a program could tell the two apart.
 void unmap(const Region& region) {
-    constexpr size_t most_reserved = size_t{1} << 40;  // of 2^47; more than a program frees within its time limit
+    constexpr size_t max_reserved =
+        size_t{1} << 40;  // 1/128 of the address space; more than a program frees within its time limit
     static std::atomic<size_t> reserved{0};
-    if ((reserved += region.mapping_bytes) > most_reserved ||
+    if ((reserved += region.mapping_bytes) > max_reserved ||
         mmap(region.mapping, region.mapping_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED,
              -1, 0) == MAP_FAILED) {
         std::lock_guard lock(mutex);
@@ -348,7 +349,7 @@ void show_to_kernels() {
     if (!hiding) return;
     std::lock_guard lock(mutex);
     protect_host_buffers(PROT_NONE);
-    const bool expects = ++round_of_protection % (2 * most_launches_alike) > 1;
+    const bool expects = ++round_of_protection % (2 * max_launches_alike) > 1;
     for (auto& [begin, region] : regions()) {
         region.faults = 0;
         if (region.side == Side::pinned)
@@ -375,8 +376,8 @@ void hide_from_host() {
 
 /// Lock the mutex in a signal handler: several threads may fault at once, and none of them holds the mutex then.
 bool lock_soon(std::unique_lock<std::mutex>& lock) {
-    constexpr int most_tries = 100'000;
-    for (int i = 0; i < most_tries && !lock; ++i) {
+    constexpr int max_tries = 100'000;
+    for (int i = 0; i < max_tries && !lock; ++i) {
         if (!lock.try_lock()) sched_yield();
     }
     return lock.owns_lock();
@@ -386,7 +387,7 @@ namespace {
 
 /// Make a hidden chunk visible that a kernel accesses.
 void show_chunk(Region& region, size_t chunk) {
-    if (++region.faults <= most_faults)
+    if (++region.faults <= max_faults)
         make_visible(region, chunk);
     else
         make_visible(region);

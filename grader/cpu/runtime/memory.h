@@ -100,6 +100,7 @@ bool was_freed(const void* address);
 std::int64_t allocated_bytes();
 std::uint64_t host_bytes();
 
-inline constexpr std::size_t device_bytes = std::size_t{4} << 30;  // of the device that the backend shows
+inline constexpr std::size_t device_bytes = std::size_t{4}
+                                            << 30;  // the memory of the device that the backend simulates
 
 }  // namespace warplab_cpu

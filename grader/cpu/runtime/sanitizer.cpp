@@ -77,7 +77,7 @@ struct Object {
     bool holds_data = false;  // all of it was written before the kernel
     bool freed = false;
     bool constant = false;
-    std::size_t pitch = 0, width = 0;  // of rows with padding; 0 if there are none
+    std::size_t pitch = 0, width = 0;  // bytes per padded row; 0 without padding
     unsigned atomic_widths = 0;        // the widths used, 4 and 8, as bits
     unsigned first_atomic_width = 0;
     std::uint64_t declared_at = 0;     // shared: its place in the file
@@ -85,9 +85,9 @@ struct Object {
     std::uint32_t read_in = 0;         // shared: the last grid that read it
     bool is_input = false;             // an input of the lab, which no call may write
     bool hosts_too = false;            // managed or pinned: the host may use it
-    int line = 0;                      // of its allocation, while it may be a leak
+    int line = 0;                      // where it was allocated, while it may be a leak
     bool has_kept_words = false;       // some of its words are in KeptWords
-    Shadow histories = {};             // of each word
+    Shadow histories = {};             // one history per word
     Bytes* bytes_of_inputs = nullptr;  // used instead of histories if no kernel may write
     std::size_t word_count = 0;
 
@@ -136,7 +136,7 @@ struct Touch : AccessMode {
     std::uint32_t place = 0;
     std::uintptr_t address = 0;
     unsigned width = 0;
-    unsigned other_width = 0;  // of an atomic on the same word, if it differs
+    unsigned other_width = 0;  // the width of an atomic on the same word, if it differs
 
     bool reads() const { return !stores && (atomic || !writes); }
     AccessKind kind() const {
@@ -147,13 +147,13 @@ struct Touch : AccessMode {
 /// The last access of a place in the code, in this grid: most places access one object. This copies enough of the
 /// object to inspect most accesses quickly; objects that need more are not kept here.
 struct Recent {
-    std::uint64_t key = 0;     // of the place
-    std::uintptr_t begin = 0;  // of the part of the object whose histories are ready
+    std::uint64_t key = 0;     // the place's key
+    std::uintptr_t begin = 0;  // the part of the object whose histories are ready
     std::size_t bytes = 0;
     std::uintptr_t log_from = 0;
     std::size_t first_word = 0;
     Object* object = nullptr;
-    History* histories = nullptr;  // of all words of the object; null for an input of the lab
+    History* histories = nullptr;  // one per word of the object; null for an input of the lab
     AccessCounts* counts = nullptr;
     bool shared = false, holds_data = false;
     MemoryKind kind = MemoryKind::device;
@@ -194,7 +194,7 @@ struct AsyncCopies {
 /// The words of device variables whose value differs from that at the beginning of the first call, until the current
 /// call reads or writes them.
 struct KeptWords {
-    static constexpr std::size_t most_bytes = 4096;  // of a variable; counters and flags are small
+    static constexpr std::size_t max_bytes = 4096;  // the maximum size of a variable; counters and flags are small
 
     std::map<std::uintptr_t, std::vector<int>> first;  // the variables' contents when the first call began
     std::map<std::uintptr_t, int> words;               // by address: the value when the first call began
@@ -387,7 +387,7 @@ class Sanitizer final : public Observer {
     std::optional<VectorMemory> vector_at(std::uintptr_t address);
     void look_for_vector(const Touch& touch);
 
-    AsyncCopies async_;  // of the block async_block_
+    AsyncCopies async_;  // the copies of the block async_block_
     std::uint32_t async_block_ = 0;
     Objects device_, shared_;
     std::map<std::uintptr_t, HostBuffer> host_buffers_;  // by the beginning of their memory
@@ -398,14 +398,14 @@ class Sanitizer final : public Observer {
     std::uint32_t objects_version_ = 1;
     std::array<Recent, 256> recent_;
     std::map<std::uintptr_t, Ground> pages_;  // pages outside device memory
-    std::uint64_t fences_ = 0;                // that kernels executed
+    std::uint64_t fences_ = 0;                // the number of fences that kernels executed
     const Grid* grid_ = nullptr;
     Histories histories_;
     std::size_t variables_known_ = 0;
     bool called_ = false;
     std::map<const void*, CreatedBy> handles_;  // streams and events of this call that it has not destroyed
-    std::set<int> lines_of_kept_handles_;       // that earlier calls for this dataset have not destroyed
-    RawFinding failed_launch_{};                // its kind is 0 if none failed, or if the program has read the error
+    std::set<int> lines_of_kept_handles_;  // lines of handles that earlier calls for this dataset have not destroyed
+    RawFinding failed_launch_{};           // its kind is 0 if none failed, or if the program has read the error
     Pending pending_;
     // Reads of a word of shared memory that other threads of the block update, by place, until the grid ends; and the
     // places whose threads then update the word, as in if (bin < 255) atomicAdd(&bin, 1).
@@ -418,7 +418,7 @@ class Sanitizer final : public Observer {
     std::map<std::uintptr_t, Mark> writes_for_one_block_;
     // The last atomic on each word in this grid, with its width, for memory with atomics of two widths.
     std::map<std::uintptr_t, std::pair<Mark, unsigned>> atomics_by_width_;
-    FirstArrival first_arrival_;  // of the running block
+    FirstArrival first_arrival_;  // the running block's
     KeptWords kept_;
 };
 
@@ -449,7 +449,7 @@ class BuiltIns {
   private:
     std::array<Range, 8> ranges_;  // a variable may be written in two parts
     std::size_t count_ = 0;
-    std::uintptr_t begin_ = 0, bytes_ = 0;  // of all ranges, including the gaps between them
+    std::uintptr_t begin_ = 0, bytes_ = 0;  // the span of all ranges, including the gaps between them
 };
 
 /// The data that a hook checks first: most accesses are to local variables, threadIdx and similar variables.
@@ -627,7 +627,7 @@ void Sanitizer::memory_read(const void* begin, std::size_t bytes) {
 
 void Sanitizer::count_bytes(warplab::Observed& observed) const {
     for (const auto& [zone, object] : device_) {
-        if (object.space != FindingSpace::buffer || object.buffer >= warplab::most_buffers) continue;
+        if (object.space != FindingSpace::buffer || object.buffer >= warplab::max_buffers) continue;
         for (std::size_t i = 0; i < object.word_count; ++i) {
             observed.read_bytes[object.buffer] += static_cast<unsigned>(std::popcount(object.bytes_of_word(i).read));
             observed.written_bytes[object.buffer] +=
@@ -747,7 +747,7 @@ void Sanitizer::note_shared_access(Object& object, const Touch& touch) {
 /// the file, with the alignment that their types or attributes require. Report accesses that this layout would
 /// misalign.
 void Sanitizer::report_misaligned_shared() {
-    constexpr std::uint32_t most_certain = 8;  // a hook of 16 bytes may be for a struct of two doubles
+    constexpr std::uint32_t max_certain = 8;  // a hook of 16 bytes may be for a struct of two doubles
     std::vector<const Object*> variables;
     for (const auto& [zone, object] : shared_)
         if (object.space == FindingSpace::shared && object.read_in == histories_.order.first_block())
@@ -758,8 +758,7 @@ void Sanitizer::report_misaligned_shared() {
         const std::size_t begin = (end + variable->alignment - 1) / variable->alignment * variable->alignment;
         end = begin + variable->bytes;
         for (const auto& [place, finding] : wide_accesses_)
-            if (place.first == variable->begin && begin % std::min(finding.width, most_certain))
-                record_finding(finding);
+            if (place.first == variable->begin && begin % std::min(finding.width, max_certain)) record_finding(finding);
     }
     wide_accesses_.clear();
 }
@@ -1202,14 +1201,14 @@ const Object* Sanitizer::nearest_shared(std::uintptr_t address) const {
 /// Return the shared object after which an address in the host's memory lies, if no parameter of the kernel points near
 /// that address: the block's shared memory lies between other memory of the host.
 const Object* Sanitizer::beyond_shared(std::uintptr_t address) {
-    constexpr std::uintptr_t most_beyond = std::uintptr_t{1} << 20, most_of_host = std::uintptr_t{1} << 26;
+    constexpr std::uintptr_t max_beyond = std::uintptr_t{1} << 20, max_of_host = std::uintptr_t{1} << 26;
     const Object* const object = nearest_shared(address);
-    if (!object || !grid_ || address - object->begin > most_beyond) return nullptr;
+    if (!object || !grid_ || address - object->begin > max_beyond) return nullptr;
     const auto* const bytes = static_cast<const char*>(grid_->closure);
     for (std::size_t at = 0; at + sizeof(std::uintptr_t) <= grid_->closure_bytes; at += sizeof(std::uintptr_t)) {
         std::uintptr_t word;
         std::memcpy(&word, bytes + at, sizeof word);
-        const bool is_near = std::max(word, address) - std::min(word, address) < most_of_host;
+        const bool is_near = std::max(word, address) - std::min(word, address) < max_of_host;
         if (is_near && !find(device_, last_device_, word)) return nullptr;
     }
     return object;
@@ -1413,7 +1412,7 @@ void Sanitizer::barrier(std::uint32_t place, int line) {
 
 void Sanitizer::early_exit() {
     if (!grid_) return;
-    RawFinding finding = describe(FindingKind::returned_before_barrier, nullptr, first_arrival_.touch);
+    RawFinding finding = describe(FindingKind::return_before_barrier, nullptr, first_arrival_.touch);
     finding.now = first_arrival_.side;
     finding.threads_missing = block_state.threads - block_state.alive;
     record_finding(finding);
@@ -1555,7 +1554,7 @@ void Sanitizer::call_begins() {
 /// Compare a small device variable with its contents when the first call began.
 void Sanitizer::find_kept_words(Object& object) {
     if (object.space != FindingSpace::variable || object.constant || object.hosts_too) return;
-    if (object.bytes > KeptWords::most_bytes || object.begin % word_bytes) return;
+    if (object.bytes > KeptWords::max_bytes || object.begin % word_bytes) return;
     forget_kept_words(object, object.begin, object.bytes);
     const auto [first, is_new] = kept_.first.try_emplace(object.begin);
     std::vector<int> now(object.bytes / word_bytes);
@@ -1974,7 +1973,7 @@ void warplab_seen_sincos(double x, double* sine, double* cosine) {
 /// The data that GCC passes to a handler of -fsanitize=bounds.
 struct IndexBeyond {
     const char* file;
-    std::uint32_t line, column;  // of the closing bracket
+    std::uint32_t line, column;  // the position of the closing bracket
     const struct {
         std::uint16_t kind, info;
         char name[1];  // 'int [32]'

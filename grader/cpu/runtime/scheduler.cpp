@@ -39,7 +39,7 @@ WARPLAB_CPU_THREAD_LOCAL DynamicShared dynamic_shared_memory;
 
 namespace {
 
-constexpr unsigned most_threads = 1024, lanes_per_warp = 32;
+constexpr unsigned max_threads = 1024, lanes_per_warp = 32;
 using warplab::unknown_thread;
 constexpr unsigned tile_sizes = 4;                                          // 64, 128, 256, 512
 constexpr size_t page_bytes = 4096, stack_bytes = 256 * 1024 + page_bytes;  // not a power of two: fewer TLB conflicts
@@ -51,7 +51,7 @@ struct Warp {
     uint64_t given[lanes_per_warp], result[lanes_per_warp];
     uint8_t source[lanes_per_warp];
     unsigned mask[lanes_per_warp];  // the lanes for which a pending lane waits
-    int line[lanes_per_warp];       // of each lane's warp_converged
+    int line[lanes_per_warp];       // the line of each lane's warp_converged
     unsigned in_tile[tile_sizes];   // lanes that wait in tile_combine, by the tile's size
 };
 
@@ -73,8 +73,8 @@ struct Polled {
 
 /// An OS thread's state for running blocks.
 struct Worker {
-    Fiber fibers[most_threads];
-    Warp warps[most_threads / lanes_per_warp];
+    Fiber fibers[max_threads];
+    Warp warps[max_threads / lanes_per_warp];
     Fiber* loop_fiber;  // the fiber on the OS thread's own stack
     const Grid* grid;
     uint3 block;
@@ -85,7 +85,7 @@ struct Worker {
     bool early_exit_noted;
     size_t static_shared;     // bytes of the block's __shared__ variables so far
     unsigned votes;           // true predicates at the block's barrier so far
-    unsigned vote_result[2];  // of the last two generations
+    unsigned vote_result[2];  // the results of the last two generations
     unsigned vote_total[2];
     uint64_t happened;  // counts events which show that the block makes progress
     uint64_t seen_happened;
@@ -99,20 +99,20 @@ struct Worker {
     uint64_t left_in_chunk;  // blocks that this OS thread starts after the one it runs
     uint3* thread_index;     // threadIdx of the file that the kernel is in
     Polled polled;
-    const char* stack_begin;     // of the kernels that run without fibers
-    bool stands;                 // no thread of its block has made progress in its last turn
-    const Fiber* looking;        // in this thread's turn, the block is compared with its earlier state
-    bool is_still;               // job->still counts this worker
-    Fiber* leaving;              // of a cooperative launch: the thread that lets the next block run
-    bool left_to_spin;           // the block waits for another block's write, not in grid_barrier
-    uint64_t left_with;          // the digest of the shared variables at that time
-    bool at_grid_barrier;        // threads of the block are in it
-    int grid_line;               // of grid_barrier
-    void* places[most_threads];  // of threads that wait in tile_combine
-    unsigned dice;               // random numbers for yield_before_atomic
+    const char* stack_begin;    // the stack of kernels that run without fibers
+    bool stands;                // no thread of its block has made progress in its last turn
+    const Fiber* looking;       // in this thread's turn, the block is compared with its earlier state
+    bool is_still;              // job->still counts this worker
+    Fiber* leaving;             // in a cooperative launch: the thread that lets the next block run
+    bool left_to_spin;          // the block waits for another block's write, not in grid_barrier
+    uint64_t left_with;         // the digest of the shared variables at that time
+    bool at_grid_barrier;       // threads of the block are in it
+    int grid_line;              // the line of grid_barrier
+    void* places[max_threads];  // where threads wait in tile_combine
+    unsigned dice;              // random numbers for yield_before_atomic
 };
 WARPLAB_CPU_THREAD_LOCAL Worker* worker __attribute__((tls_model("local-exec")));
-constinit thread_local Standstill standstill;  // of the worker's block
+constinit thread_local Standstill standstill;  // the standstill of the worker's block
 
 warplab::cpu::ThreadOrder thread_order = warplab::cpu::ThreadOrder::forward;
 std::atomic<uint64_t> early_exit_blocks{0};
@@ -141,7 +141,7 @@ void find_thread_locals() {
 struct WorkerOwner {
     ~WorkerOwner() {
         if (!worker || worker->grid) return;  // a kernel called exit()
-        if (worker->stacks) munmap(worker->stacks, stack_bytes * most_threads);
+        if (worker->stacks) munmap(worker->stacks, stack_bytes * max_threads);
         munmap(worker, sizeof(Worker));
         worker = nullptr;
     }
@@ -160,7 +160,7 @@ Worker& new_worker() {
 
 Worker& this_worker() {
     Worker& w = worker ? *worker : new_worker();
-    const size_t bytes = w.stacks ? stack_bytes * most_threads : 0;
+    const size_t bytes = w.stacks ? stack_bytes * max_threads : 0;
     if (observer)
         scheduler_memory = {reinterpret_cast<uintptr_t>(w.stacks), bytes, reinterpret_cast<uintptr_t>(&w), sizeof(w)};
     return w;
@@ -188,13 +188,13 @@ bool open_stacks(char* first, unsigned count) {
 void provide_stacks(Worker& w, unsigned count) {
     if (count <= w.stack_count) return;
     if (!w.stacks) {
-        void* area = mmap(nullptr, stack_bytes * most_threads, PROT_NONE,
+        void* area = mmap(nullptr, stack_bytes * max_threads, PROT_NONE,
                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
         if (area == MAP_FAILED) end_with_fault(warplab::Fault::refused, "no memory for the threads' stacks");
         w.stacks = static_cast<char*>(area);
         if (observer) {
             scheduler_memory.stacks = reinterpret_cast<uintptr_t>(area);
-            scheduler_memory.stack_bytes = stack_bytes * most_threads;
+            scheduler_memory.stack_bytes = stack_bytes * max_threads;
         }
     }
     if (!open_stacks(w.stacks + w.stack_count * stack_bytes, count - w.stack_count))
@@ -581,7 +581,7 @@ void fill_poison(void* begin, size_t bytes) {
 }
 
 void begin_shared(void* begin, const SharedDeclaration& variable) {
-    constexpr size_t most = most_static_shared_bytes;
+    constexpr size_t most = max_static_shared_bytes;
     const size_t bytes = variable.bytes;
     fill_poison(begin, bytes);
     if (observer) observer->shared_begins(begin, variable);
@@ -869,7 +869,7 @@ bool all_wait_in_tile(const Worker& w, unsigned level, unsigned first, unsigned 
 
 /// Combine the values of the tile's threads, which all wait, and let them continue.
 void release_tile(Worker& w, unsigned level, unsigned first, unsigned end, Combine combine, void* context) {
-    void* places[most_threads / 2];
+    void* places[max_threads / 2];
     unsigned count = 0;
     for (unsigned linear = first * lanes_per_warp; linear < end * lanes_per_warp; ++linear) {
         const bool waits = w.warps[linear / lanes_per_warp].in_tile[level] >> linear % lanes_per_warp & 1;

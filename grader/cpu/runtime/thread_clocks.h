@@ -42,7 +42,7 @@ class GridBarriers {
     };
     bool before_last_of(std::uint32_t block, const Mark& earlier) const;
     std::unordered_map<std::uint32_t, Reached> reached_;
-    std::unordered_map<std::uint32_t, std::uint32_t> arrivals_;  // of blocks that have only arrived
+    std::unordered_map<std::uint32_t, std::uint32_t> arrivals_;  // the arrivals of blocks that have not yet waited
 };
 
 class ThreadClocks {
@@ -110,7 +110,7 @@ class ThreadClocks {
     /// the word.
     struct Signal {
         std::uint64_t published = 0, published_for_device = 0, read = 0;
-        std::uint32_t generation = 0, step = 0;  // of the read
+        std::uint32_t generation = 0, step = 0;  // when the read happened
     };
     /// Accesses that a word publishes: `in_block` and `others_in_block` only to the block of `in_block`.
     struct Word {
@@ -159,7 +159,7 @@ class ThreadClocks {
     bool any_fence_ = false, any_step_ = false;  // in this grid; both a fence and a __syncwarp() end a step
     std::array<Thread, 1024> threads_;
     std::array<Warp, 32> warps_;
-    std::uint64_t versions_ = 0;      // of words that published
+    std::uint64_t versions_ = 0;      // the number of published versions
     Publication last_publication_;    // many words share its content
     std::vector<unsigned> fencing_;   // threads that executed a fence in this generation
     std::vector<unsigned> learning_;  // threads that read of other blocks in it

@@ -15,11 +15,11 @@ namespace warplab_cpu {
 
 /// A kernel, a copy or a fill.
 struct Work {
-    std::uint32_t first_epoch = 0, last_epoch = 0;  // of its accesses (Block::epoch)
+    std::uint32_t first_epoch = 0, last_epoch = 0;  // the epochs of its accesses (Block::epoch)
     cudaStream_t stream = nullptr;
     std::uint32_t number = 0;  // in its stream, from 1
     int line = 0;
-    std::string name;             // of the kernel or of CUDA's function
+    std::string name;             // the name of the kernel or of CUDA's function
     const void* graph = nullptr;  // the executable graph whose node it is
 };
 
@@ -79,7 +79,7 @@ class Timeline {
     Clock running_;  // what the running work has waited for
     bool beside_ = false;
     const void* graph_ = nullptr;
-    std::uint32_t last_epoch_ = 0;  // of all host threads' work
+    std::uint32_t last_epoch_ = 0;  // the last epoch of any host thread's work
 };
 
 extern Timeline timeline;

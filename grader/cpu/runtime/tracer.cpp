@@ -30,14 +30,14 @@ constexpr unsigned lanes_per_warp = lanes_in_request;
 constexpr std::size_t page_bytes = 4096;
 constexpr std::uint64_t events_of_a_block = 4 << 20, events_of_a_launch = 24 << 20;
 constexpr unsigned threads_of_a_sample = 3 * 2048;  // blocks of one multiprocessor, in three waves
-constexpr unsigned most_sampled = 96, fewest_sampled = 2;
+constexpr unsigned max_sampled = 96, min_sampled = 2;
 
 std::uintptr_t number(const volatile void* address) { return reinterpret_cast<std::uintptr_t>(address); }
 
 enum class Space : std::uint8_t { device, shared, constant };
 
 struct Event {
-    std::uint64_t address;  // of the trace; in shared memory an offset
+    std::uint64_t address;  // an address in the trace; an offset for shared memory
     std::uint32_t place;
     OperationKind kind;
     std::uint8_t bytes;
@@ -53,7 +53,7 @@ struct Piece {
 class Writer {
   public:
     void open(int file) {
-        void* memory = mmap(nullptr, most_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+        void* memory = mmap(nullptr, max_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
         if (memory != MAP_FAILED) begin_ = at_ = static_cast<char*>(memory);
         close(file);
     }
@@ -67,7 +67,7 @@ class Writer {
         at_ += more.size() * sizeof more[0];
     }
     bool has_room_for(std::size_t bytes) {
-        const bool has = begin_ && at_ + 2 * sizeof(Header) + bytes <= begin_ + most_bytes;
+        const bool has = begin_ && at_ + 2 * sizeof(Header) + bytes <= begin_ + max_bytes;
         full_ = full_ || !has;
         return has;
     }
@@ -250,7 +250,7 @@ class Tracer final : public Observer {
     bool skips_ = false;  // the blocks of this call
     bool in_call_ = false, in_grid_ = false, recording_ = false, repeats_ = false;
     unsigned threads_ = 0;  // of a block
-    std::uint64_t dynamic_bytes_ = 0, static_bytes_ = 0, counted_static_bytes_ = 0, most_static_bytes_ = 0;
+    std::uint64_t dynamic_bytes_ = 0, static_bytes_ = 0, counted_static_bytes_ = 0, max_static_bytes_ = 0;
     std::uint64_t first_sampled_ = 0, step_ = 1, wanted_ = 0, sampled_ = 0;
     std::set<std::uint64_t> others_;  // blocks that run to be compared with the sampled ones
     std::uint64_t steps_ = 0;         // of a block
@@ -274,19 +274,19 @@ const Piece* Tracer::find(std::uintptr_t address) {
 /// Draw the blocks of one multiprocessor. It gets every n-th block or so; with exactly n, all of them would have the
 /// same share of the work if a program distributes it by the block's index modulo 2, 4 or 12.
 void Tracer::choose_blocks(std::uint64_t blocks, unsigned threads) {
-    wanted_ = std::clamp((threads_of_a_sample + threads - 1) / threads, fewest_sampled, most_sampled);
+    wanted_ = std::clamp((threads_of_a_sample + threads - 1) / threads, min_sampled, max_sampled);
     wanted_ = std::min(wanted_, blocks);
     step_ = std::clamp<std::uint64_t>(blocks / wanted_, 1, order_.multiprocessors + 1);
-    const std::uint64_t most_first = blocks - (wanted_ - 1) * step_;
-    first_sampled_ = std::uniform_int_distribution<std::uint64_t>(0, most_first - 1)(random_);
+    const std::uint64_t max_first = blocks - (wanted_ - 1) * step_;
+    first_sampled_ = std::uniform_int_distribution<std::uint64_t>(0, max_first - 1)(random_);
     sampled_ = 0;
 }
 
 /// Draw blocks that only count their steps, with the first and the last block, which may differ from the others.
 void Tracer::choose_others(std::uint64_t blocks) {
-    constexpr unsigned most_repeats = 64;  // to compare: an iterative solver has thousands
+    constexpr unsigned max_repeats = 64;  // to compare: an iterative solver has thousands
     others_.clear();
-    if (repeats_ && ++repeated_ > most_repeats) return;
+    if (repeats_ && ++repeated_ > max_repeats) return;
     const unsigned drawn = repeats_ ? 2 : 32;
     std::uniform_int_distribution<std::uint64_t> any(0, blocks - 1);
     others_.insert({0, blocks - 1});
@@ -312,7 +312,7 @@ void Tracer::grid_begins(const Grid& grid) {
     launch.repeats = repeats_;
     writer_.put(RecordKind::launch, launch);
     dynamic_bytes_ = (grid.shared_bytes + 127) / 128 * 128;
-    most_static_bytes_ = recorded_ = 0;
+    max_static_bytes_ = recorded_ = 0;
     events_of_a_thread_ = events_of_a_block / threads_;
     const std::uint64_t blocks = std::uint64_t{grid.blocks.x} * grid.blocks.y * grid.blocks.z;
     choose_blocks(blocks, threads_);
@@ -322,14 +322,14 @@ void Tracer::grid_begins(const Grid& grid) {
 
 void Tracer::grid_ends() {
     in_grid_ = recording_ = false;
-    ends_.static_shared_bytes = static_cast<std::uint32_t>(most_static_bytes_);
+    ends_.static_shared_bytes = static_cast<std::uint32_t>(max_static_bytes_);
     if (in_call_) writer_.put(RecordKind::launch_ends, ends_);
 }
 
 bool Tracer::is_sampled(std::uint64_t block) const {
     if (repeats_ || sampled_ == wanted_ || block < first_sampled_ || (block - first_sampled_) % step_ != 0)
         return false;
-    return sampled_ < fewest_sampled || (recorded_ <= events_of_a_launch && !writer_.full());
+    return sampled_ < min_sampled || (recorded_ <= events_of_a_launch && !writer_.full());
 }
 
 bool Tracer::block_begins(std::uint64_t block) {
@@ -352,7 +352,7 @@ void Tracer::block_ends() {
     if (!recording_) {
         ++ends_.other_blocks;
         ends_.other_steps += steps_;
-        ends_.most_steps = std::max(ends_.most_steps, steps_);
+        ends_.max_steps = std::max(ends_.max_steps, steps_);
         return;
     }
     ++ends_.recorded_blocks;
@@ -361,7 +361,7 @@ void Tracer::block_ends() {
     std::uint64_t recorded = 0;
     for (unsigned i = 0; i < threads_; ++i) recorded += logs_[i].size();
     recorded_ += recorded;
-    most_static_bytes_ = std::max(most_static_bytes_, counted_static_bytes_);
+    max_static_bytes_ = std::max(max_static_bytes_, counted_static_bytes_);
     writer_.put(RecordKind::block, trace::Block{events_, recorded});
     for (unsigned first = 0; first < threads_; first += lanes_per_warp) write_warp(first);
 }

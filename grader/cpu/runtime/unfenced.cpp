@@ -9,11 +9,11 @@ void UnfencedWrites::note_write(std::uint32_t block, unsigned thread, std::uintp
     if (writer_ != block) writes_since_fence_.fill(0);
     writer_ = block;
     const bool first_after_fence = writes_since_fence_[thread % writes_since_fence_.size()]++ == 0;
-    if (first_writes_.contains(block) && (announced_.size() < most_words || announced_.contains(word)))
+    if (first_writes_.contains(block) && (announced_.size() < max_words || announced_.contains(word)))
         announced_[word][block] = now_;
     if (atomic) return;
     first_writes_.try_emplace(block, now_);
-    if (writes_.size() < most_writes || writes_.contains(word)) writes_[word] = {block, first_after_fence, now_};
+    if (writes_.size() < max_writes || writes_.contains(word)) writes_[word] = {block, first_after_fence, now_};
 }
 
 void UnfencedWrites::note_read(std::uint32_t block, std::uintptr_t word, std::uint32_t place) {

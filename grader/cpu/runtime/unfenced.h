@@ -29,9 +29,8 @@ class UnfencedWrites {
     bool has_read_word_since(std::uintptr_t word, std::uint32_t reader, std::uint32_t writer) const;
 
   private:
-    static constexpr std::size_t most_words =
-        4096;  // maximum number of flags and counters; a kernel may have many bins
-    static constexpr std::size_t most_writes = 1 << 16;  // words
+    static constexpr std::size_t max_words = 4096;  // maximum number of flags and counters; a kernel may have many bins
+    static constexpr std::size_t max_writes = 1 << 16;  // words
 
     /// Return the number of the last write by which `writer` announced something in this word, or 0 if the reader has
     /// not read it.

@@ -18,16 +18,16 @@ namespace warplab::timing {
 
 namespace {
 
-constexpr int most_commands = 16, commands_without_pause = 3, most_calls = 8;
+constexpr int max_commands = 16, commands_without_pause = 3, max_calls = 8;
 constexpr auto longer_pause = std::chrono::milliseconds(25);
 constexpr double command_s = 400e-6;  // seconds of calls in a command, so that the time of its messages matters less
 // A call in a short command takes longer than one of many, because nothing hides its launches.
-constexpr double most_over_known = 1.3, most_over_samples = 2, over_command_s = 60e-6;
+constexpr double max_over_known = 1.3, max_over_samples = 2, over_command_s = 60e-6;
 
 /// Return the maximum seconds of a call in a command of few calls.
 double longest_of_few(const CallTimes& times) {
     const double alone_s = std::max(0.0, times.reference_s - times.reference_call_s);
-    return most_over_samples * times.call_s + alone_s + over_command_s / times.calls;
+    return max_over_samples * times.call_s + alone_s + over_command_s / times.calls;
 }
 
 /// Wait before the next command of a suspected program, longer each time, because other processes may have slowed it
@@ -39,7 +39,7 @@ void pause_before(int command) {
 }  // namespace
 
 bool keeps_results(const CallTimes& times) {
-    return times.new_s > most_over_known * std::max(times.known_s, times.call_s) + over_command_s / times.calls ||
+    return times.new_s > max_over_known * std::max(times.known_s, times.call_s) + over_command_s / times.calls ||
            times.new_s > longest_of_few(times);
 }
 
@@ -53,7 +53,7 @@ bool can_keep_results(const Pool& pool) {
 void FewCalls::begin(const Subject& program, const Subject& reference, double call_s, double reference_call_s) {
     constexpr double none = std::numeric_limits<double>::infinity();
     const int slots = static_cast<int>(std::min(program.slots(), reference.slots()));
-    const double calls = std::clamp(command_s / std::max(call_s, 1e-9), 1.0, static_cast<double>(most_calls));
+    const double calls = std::clamp(command_s / std::max(call_s, 1e-9), 1.0, static_cast<double>(max_calls));
     times_ = {std::min(slots, static_cast<int>(calls)), none, none, call_s, none, reference_call_s};
 }
 
@@ -61,7 +61,7 @@ std::optional<Failure> FewCalls::time_few(Subject& program, Subject& reference, 
                                           double reference_call_s) {
     begin(program, reference, call_s, reference_call_s);
     program.output_samples().clear();
-    for (int k = 0; k == 0 || (k < most_commands && needs_many_calls(times_)); ++k) {
+    for (int k = 0; k == 0 || (k < max_commands && needs_many_calls(times_)); ++k) {
         pause_before(k);
         program.pause();
         times_.reference_s = std::min(times_.reference_s, reference.time_calls(times_.calls, -1) / times_.calls);
@@ -74,7 +74,7 @@ std::optional<Failure> FewCalls::time_few(Subject& program, Subject& reference, 
 
 std::optional<Failure> FewCalls::time(Subject& program, Subject& reference, double call_s, double reference_call_s) {
     begin(program, reference, call_s, reference_call_s);
-    for (int k = 0; k == 0 || (k < most_commands && keeps_results(times_)); ++k) {
+    for (int k = 0; k == 0 || (k < max_commands && keeps_results(times_)); ++k) {
         pause_before(k);
         time_known(program, reference);
         if (auto failure = time_new(program)) return failure;

@@ -9,12 +9,13 @@
 
 namespace warplab::timing {
 
-/// The shortest seconds of a call, in commands of few calls and in the samples.
+/// The minimum seconds of a call, in commands of few calls and in the samples.
 struct CallTimes {
-    int calls = 1;                                 // of a command
-    double new_s = 0, known_s = 0;                 // of the program, on new inputs and on those of the samples
-    double call_s = 0;                             // of the program in the samples
-    double reference_s = 0, reference_call_s = 0;  // of the reference: on inputs of the samples, and in the samples
+    int calls = 1;                  // calls per command
+    double new_s = 0, known_s = 0;  // the program's times, on new inputs and on those of the samples
+    double call_s = 0;              // the program's time in the samples
+    double reference_s = 0,
+           reference_call_s = 0;  // the reference's times: on inputs of the samples, and in the samples
 };
 
 /// Return whether the program takes clearly longer for new inputs than for inputs that it may have seen.

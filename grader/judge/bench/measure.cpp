@@ -57,10 +57,10 @@ void set_bounds(Measurement& m, const StageRun& run, const Problem& shape, const
         {at_start.copy_bytes_per_s, at_start.read_bytes_per_s, during.copy_bytes_per_s, during.read_bytes_per_s});
     m.bandwidth_bytes_per_s = mostly_reads(run.lab, shape) ? during.read_bytes_per_s : during.copy_bytes_per_s;
     m.floor_bytes = cost.floor_bytes;
-    const double of_a_call =
+    const double iterations_ratio =
         run.lab.benchmark.iterations_per_call / cost.iterations;  // the first call may have fewer iterations
-    m.bound_bytes = cost.bound_bytes * of_a_call;
-    m.flops = cost.flops * of_a_call;
+    m.bound_bytes = cost.bound_bytes * iterations_ratio;
+    m.flops = cost.flops * iterations_ratio;
     if (m.bandwidth_bytes_per_s <= 0) return;
     const double floor_rate = set_bytes < static_cast<double>(at_start.l2_bytes)
                                   ? std::max({fastest, at_start.l2_bytes_per_s, during.l2_bytes_per_s})
@@ -81,14 +81,14 @@ std::string limit_phrase(const Measurement& m) {
 /// Return the median seconds of copying a call's inputs to the device and its outputs back, in ordinary host memory.
 /// The first copies of a process may take several times as long.
 double measure_transfer(const StageRun& run, const Pool& pool) {
-    constexpr std::size_t most_copies = 9;
+    constexpr std::size_t max_copies = 9;
     constexpr double enough_s = 0.2;
     const Problem shape = pool.shape(run.lab);
     Buffers buffers(run.device, run.lab, shape, 0, 1, 0, Poison::draw(1));
     const PlainCopies plain;
     std::vector<double> times;
     const auto first = Clock::now();
-    while (times.size() < most_copies && (times.empty() || seconds_since(first) < enough_s)) {
+    while (times.size() < max_copies && (times.empty() || seconds_since(first) < enough_s)) {
         const auto begin = Clock::now();
         for (std::size_t i = 0; i < run.lab.buffers.size(); ++i)
             if (run.lab.buffers[i].role != Role::output) buffers.write(i, 0, shape.arrays[i]);
@@ -106,7 +106,7 @@ int count_calls(const StageRun& run, const Problem& shape) {
 
 constexpr double suspicious_slowdown = 1.1;
 
-std::optional<Failure> find_implausible(const Measurement& m, double usual_s, double alongside_s) {
+std::optional<Failure> find_implausible(const Measurement& m, double expected_s, double alongside_s) {
     if (m.median_s < m.floor_s)
         return Failure{cause::implausible_timing,
                        fmt::format("{} for {} iterations is faster than the memory's bandwidth allows: reading each "
@@ -115,13 +115,13 @@ std::optional<Failure> find_implausible(const Measurement& m, double usual_s, do
                                    format_seconds(m.median_s), m.iterations, format_seconds(m.floor_s)),
                        "An instructor should look at this submission.",
                        {}};
-    if (usual_s > 0 && alongside_s > suspicious_slowdown * usual_s)
+    if (expected_s > 0 && alongside_s > suspicious_slowdown * expected_s)
         return Failure{
             cause::implausible_timing,
             fmt::format("The reference took {:.0f}% longer in alternation with this submission than with itself: "
                         "something keeps "
                         "running between its calls, or another program used the GPU meanwhile.",
-                        100 * (alongside_s / usual_s - 1)),
+                        100 * (alongside_s / expected_s - 1)),
             "Every call must have finished its work when the device is synchronised. Grade again when the GPU is free: "
             "`nvidia-smi` shows who uses it.",
             {}};
@@ -164,8 +164,8 @@ void try_few_calls(Measured& measured, PairedBenchmark& paired, const StageRun& 
                                            "the program seems to work for several calls at the same time");
 }
 
-/// Return the seconds of a reference call timed in alternation with another process of the reference, as it was with
-/// the student's: in the slowest round, because a process may be slow by chance.
+/// Return the seconds of a reference call in the slowest round, because a process may be slow by chance. The reference
+/// is timed in alternation with another process of the reference, as it was with the student's program.
 double time_reference_beside_itself(StageRun& reference, const Pool& pool, std::uint32_t slots, int calls,
                                     const Effort& effort) {
     StageRun twin{reference.lab,    reference.stage,  reference.oracle, reference.backend,
@@ -226,15 +226,15 @@ Measured measure(StageRun& student, StageRun* reference, const Dataset& dataset,
     m.limit = limit_phrase(m);
     if (measured.error) return measured;
     const double alongside_s = reference ? paired.taken.median_reference_event_s() / calls : 0;
-    double usual_s = alone_s;
+    double expected_s = alone_s;
     if (alongside_s >
-        suspicious_slowdown * usual_s) {  // or is the reference slowed down by two processes, or by the machine?
+        suspicious_slowdown * expected_s) {  // or is the reference slowed down by two processes, or by the machine?
         progress(GradingPhase::compare_clocks, "timing the reference in alternation with itself");
         student.end_session();
         reference->end_session();
-        usual_s = std::max(usual_s, time_reference_beside_itself(*reference, pool, slots, calls, effort));
+        expected_s = std::max(expected_s, time_reference_beside_itself(*reference, pool, slots, calls, effort));
     }
-    measured.error = find_implausible(m, usual_s, alongside_s);
+    measured.error = find_implausible(m, expected_s, alongside_s);
     return measured;
 }
 

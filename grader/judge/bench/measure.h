@@ -31,19 +31,19 @@ struct Rounds {
 /// iterations of the benchmark.
 using PointsFor = std::function<double(double ratio, double reference_s)>;
 
-/// The amount of measurement. The defaults determine the ratio to the reference as precisely as possible.
+/// The extent of a measurement. The defaults determine the ratio to the reference as precisely as possible.
 struct Effort {
     Rounds rounds = {4, 10}, of_short_calls = {10, 16};
     int samples = 3;                                  // per round
-    double sample_s = 1, total_s = 40, verify_s = 8;  // total: of all samples of a stage
-    double round_s = 1.5;   // up to which more samples of a round cost less than another round's processes
-    PointsFor points = {};  // if set, no more rounds are taken than the points require, and `fewest` does not count
+    double sample_s = 1, total_s = 40, verify_s = 8;  // total: for all samples of a stage
+    double round_s = 1.5;   // up to this time, more samples of a round cost less than the processes of another round
+    PointsFor points = {};  // if set, no more rounds are taken than the points require, not even Rounds::fewest
 };
 
 struct Measured {
     Measurement measurement;
     std::optional<Failure> failure;  // the timed outputs are wrong, or the code failed during timing
-    std::optional<Failure> error;    // of the judge's side, or impossible times
+    std::optional<Failure> error;    // an error of the judge, or impossible times
 };
 
 /// Time one dataset. `reference` is the same stage's solution, timed in alternation; null if there is none. Output

@@ -12,9 +12,9 @@ namespace warplab::timing {
 
 namespace {
 
-constexpr double calibration_share = 0.05;  // of the samples' time
-constexpr double alone_sample_s = 0.5;      // of each sample of the reference alone, if calls take long; a maximum
-constexpr double settle_s = 0.02;           // of calls in a new process, in addition to the first
+constexpr double calibration_share = 0.05;  // fraction of the samples' time
+constexpr double alone_sample_s = 0.5;      // maximum for each sample of the reference alone, if calls take long
+constexpr double settle_s = 0.02;           // time for warm-up calls in a new process, after the first call
 
 SampleConditions conditions_now(const StageRun& run) {
     return run.backend == Backend::cuda ? CudaDevice::get().conditions() : SampleConditions{};
@@ -157,7 +157,8 @@ void PairedBenchmark::raise_clocks() {
     int before = 0;
     for (int k = 0; k < 6; ++k) {
         device.warm_up(0.05);
-        const int now = device.conditions().sm_clock_mhz.value_or(before + 1);  // unknown: as if it still rose
+        const int now =
+            device.conditions().sm_clock_mhz.value_or(before + 1);  // if unknown, assume that it is still rising
         if (now <= before) return;
         before = now;
     }
@@ -236,8 +237,8 @@ void PairedBenchmark::drop_slow_clocks() {
 }
 
 double limited_by_events(double wall_s, double event_s) {
-    constexpr double most_over = 1.05, noise_s = 20e-6;  // of the messages
-    return std::min(wall_s, most_over * event_s + noise_s);
+    constexpr double max_over = 1.05, noise_s = 20e-6;  // the messages' overhead
+    return std::min(wall_s, max_over * event_s + noise_s);
 }
 
 void take_samples(PairedBenchmark& paired, const Progress& progress) {

@@ -68,9 +68,9 @@ class PairedBenchmark {
     const Effort& effort_;
     std::optional<CalibrationCopy> calibration_;
     int sample_number_ = 0;
-    int warm_calls_ = 0;         // of the program before the first round's samples
-    int core_ = sched_getcpu();  // of this round's processes
-    double around_s_ = 0;        // of a call of both programs, with all overhead
+    int warm_calls_ = 0;         // the program's calls before the first round's samples
+    int core_ = sched_getcpu();  // the core of this round's processes
+    double around_s_ = 0;        // a call of both programs, with all overhead
 
   public:
     Subject student;
@@ -78,8 +78,8 @@ class PairedBenchmark {
     PairedSamples taken;
 };
 
-/// Return the reference's seconds by the judge's clock, but not many more than between its events. A program can leave
-/// work on the GPU that delays the reference before its first event, so that the events do not show it.
+/// Return the reference's seconds by the judge's clock, but at most a few more than between its events. A program can
+/// leave work on the GPU that delays the reference before its first event, so that the events do not show it.
 double limited_by_events(double wall_s, double event_s);
 
 /// Take rounds until one of the reasons to end applies.

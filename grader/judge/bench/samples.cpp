@@ -9,7 +9,7 @@ namespace warplab::timing {
 
 namespace {
 
-constexpr double most_half_width = 0.01;  // of the ratio's interval; a wider one is ambiguous
+constexpr double max_half_width = 0.01;  // half the width of the ratio's interval; a wider interval is ambiguous
 constexpr double short_call_s = 60e-6;
 constexpr double much_faster = 1.3;
 constexpr double known_points = 0.005;  // the width of their interval
@@ -75,7 +75,7 @@ void PairedSamples::fill_in(Measurement& m) const {
     m.reference_s = median_reference_s() * scale;
     m.reference_ratio = ratio();
     m.ended_by = ended_by().value_or(Measurement::EndedBy::most_rounds);
-    m.ambiguous = m.ended_by != Measurement::EndedBy::points_known && half_width(*m.reference_ratio) > most_half_width;
+    m.ambiguous = m.ended_by != Measurement::EndedBy::points_known && half_width(*m.reference_ratio) > max_half_width;
     if (m.ambiguous) m.caveats.push_back("ambiguous: the ratio to the reference is known only within its interval");
 }
 

@@ -22,9 +22,9 @@ class PairedSamples {
     PairedSamples(const Effort& effort, bool has_reference) : effort_(effort), has_reference_(has_reference) {}
 
     std::vector<std::vector<Sample>> rounds;
-    int calls = 1;         // of each sample
+    int calls = 1;         // calls per sample
     int calls_wanted = 1;  // for all iterations
-    double slowest_s = 0;  // of a call of the slower program
+    double slowest_s = 0;  // a call of the slower program
 
     std::vector<Sample> all() const;
     double median_student_s() const { return median_of(all(), &Sample::student_s); }

@@ -10,11 +10,11 @@ namespace warplab::timing {
 
 namespace {
 
-constexpr std::size_t part_bytes = 64 << 10;         // of a slot's output to read back
-constexpr std::size_t whole_bytes = 64 << 20;        // of the slot to read back whole, once per sample …
-constexpr std::size_t most_kept_bytes = 2ull << 30;  // … until this much is kept
-constexpr int parts_per_command = 32;                // enough to detect an output that is wrong in one of ten calls
-constexpr double shortest_s = 1e-9;                  // for a command that takes no longer than an empty one
+constexpr std::size_t part_bytes = 64 << 10;        // how much of a slot's output is read back at a time
+constexpr std::size_t whole_bytes = 64 << 20;       // a slot up to this size is read back whole, once per sample …
+constexpr std::size_t max_kept_bytes = 2ull << 30;  // … until this much is kept
+constexpr int parts_per_command = 32;               // enough to detect an output that is wrong in one of ten calls
+constexpr double shortest_s = 1e-9;                 // for a command that takes no longer than an empty one
 
 }  // namespace
 
@@ -150,7 +150,7 @@ void Subject::keep_parts(std::uint32_t calls, int sample, bool last) {
         // Start with the last call's outputs: work that continues after the answer most likely still writes those.
         for (int k = 0; k < parts_per_command; ++k)
             keep_part(i, k == 0 ? calls - 1 : static_cast<std::uint32_t>(random_() % calls), part_bytes, sample);
-        if (last && kept_bytes_ < most_kept_bytes)
+        if (last && kept_bytes_ < max_kept_bytes)
             keep_part(i, static_cast<std::uint32_t>(random_() % calls), whole_bytes, sample);
     }
 }
@@ -164,8 +164,8 @@ void Subject::keep_part(std::size_t buffer, std::uint32_t slot, std::size_t byte
 }
 
 void Subject::check_guards() {
-    const auto damage = buffers_->find_damage(static_cast<std::uint32_t>(random_() % buffers_->slots()));
-    if (damage) failure = explain_damage(run_.lab, *damage);
+    const auto violation = buffers_->find_guard_violation(static_cast<std::uint32_t>(random_() % buffers_->slots()));
+    if (violation) failure = explain_guard_violation(run_.lab, *violation);
 }
 
 }  // namespace warplab::timing

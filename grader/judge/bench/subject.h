@@ -35,7 +35,7 @@ class Subject {
     void open();
     void end();
 
-    /// Swap memory between two rounds of processes: the memory's location changes times by up to some percent.
+    /// Swap memory between two rounds of processes, because the memory's location changes times by up to a few percent.
     void exchange_memory(Subject& other) { buffers_->exchange_memory(*other.buffers_); }
 
     /// Return the seconds of `calls` calls by the judge's clock, less `gap_s` per command; each command makes at most

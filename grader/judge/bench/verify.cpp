@@ -17,11 +17,11 @@ namespace warplab::timing {
 
 namespace {
 
-constexpr double short_s = 0.02;     // of the CPU, for all but the first output sample
-constexpr double parallel_s = 0.05;  // of one core; answers that take it longer come one after another, from all cores
+constexpr double short_s = 0.02;     // CPU time for all output samples but the first
+constexpr double parallel_s = 0.05;  // one core's time; slower answers are computed one after another, by all cores
 
 /// Return the first difference in an output sample, and set `expected` to the correct answer. If the CPU would take
-/// longer than `cpu_limit_s`, the reference solution is asked, but only the CPU can find a difference.
+/// longer than `cpu_limit_s`, the reference solution computes the answer, but only the CPU can confirm a difference.
 std::optional<Difference> find_difference(const StageRun& run, const Pool& pool, const OutputSample& seen,
                                           const Substitute& substitute, double cpu_limit_s, Array& expected) {
     Problem call = pool.call_at(seen.window, run.lab);

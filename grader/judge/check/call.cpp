@@ -52,14 +52,14 @@ std::optional<ModifiedInput> find_modified_input(const Lab& lab, const Buffers& 
 
 void compare_outputs(const StageRun& run, const Buffers& buffers, const Trial& trial, CallResult& result) {
     const Lab& lab = run.lab;
-    result.damage = buffers.find_damage(0);
-    if (!result.damage) result.input = find_modified_input(lab, buffers, trial.problem);
+    result.violation = buffers.find_guard_violation(0);
+    if (!result.violation) result.input = find_modified_input(lab, buffers, trial.problem);
     for (std::size_t i = 0; i < lab.buffers.size(); ++i)
         result.outputs.push_back(lab.buffers[i].role == Role::input ? trial.problem.arrays[i] : buffers.read(i, 0));
     for (std::size_t i = 0; i < lab.buffers.size() && !result.input && !result.difference; ++i)
         if (lab.buffers[i].role != Role::input)
             result.difference = compare(run.oracle, trial.problem, i, trial.problem.arrays[i], result.outputs[i]);
-    result.wrong = result.damage       ? Wrong::guard_zone
+    result.wrong = result.violation    ? Wrong::guard_zone
                    : result.input      ? Wrong::input
                    : result.difference ? Wrong::output
                                        : Wrong::nothing;
@@ -195,15 +195,15 @@ Dependence find_dependence(StageRun& run, Buffers& buffers, const Trial& trial, 
 
 bool needs_kernel(const Lab& lab, const Problem& problem) {
     if (std::ranges::find(problem.sizes, 0) != problem.sizes.end()) return false;
-    std::size_t most_written = 0, most_read = 0;
+    std::size_t max_written = 0, max_read = 0;
     bool reads = false;
     for (std::size_t i = 0; i < lab.buffers.size(); ++i) {
         const Role role = lab.buffers[i].role;
         reads = reads || role != Role::output;
-        if (role != Role::output) most_read = std::max(most_read, problem.arrays[i].count());
-        if (role != Role::input) most_written = std::max(most_written, problem.arrays[i].count());
+        if (role != Role::output) max_read = std::max(max_read, problem.arrays[i].count());
+        if (role != Role::input) max_written = std::max(max_written, problem.arrays[i].count());
     }
-    return most_written > 0 && (!reads || most_read > 1);
+    return max_written > 0 && (!reads || max_read > 1);
 }
 
 std::vector<Array> fresh_contents(const Lab& lab, const Problem& generated) {

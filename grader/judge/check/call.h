@@ -23,21 +23,21 @@ struct Trial {
     enum class Written { nothing, outputs_poisoned, as_left } already = Written::nothing;
 };
 
-/// The first thing that is wrong with a call.
+/// The first error of a call.
 enum class Wrong {
     nothing,
     no_answer,       // the program ended, or the call returned an error
-    copied_to_host,  // more than the stage allows
-    guard_zone,      // was written
-    input,           // was written
-    output,          // has a wrong element
-    no_kernel,       // was launched, and yet the outputs are correct
-    leak             // of device memory
+    copied_to_host,  // more bytes were copied than the stage allows
+    guard_zone,      // a guard zone was written
+    input,           // an input was written
+    output,          // an output has a wrong element
+    no_kernel,       // no kernel was launched, although the outputs are correct
+    leak             // device memory that was not freed
 };
 
 struct ModifiedInput {
     std::size_t buffer = 0, index = 0;
-    std::string before, now;  // of the element
+    std::string before, now;  // the element's values
 };
 
 /// The state of the outputs after a call that was stopped.
@@ -48,10 +48,10 @@ struct CallResult {
     std::optional<Failure> no_answer = {};
     std::uint64_t copied_bytes = 0, launches = 0;
     std::int64_t leaked_bytes = 0;
-    std::optional<Damage> damage = {};
+    std::optional<GuardViolation> violation = {};
     std::optional<ModifiedInput> input = {};
     Stopped stopped = Stopped::unfinished;
-    std::optional<Difference> difference = {};  // of an output, also if a guard zone was written
+    std::optional<Difference> difference = {};  // the first difference in an output, also if a guard zone was written
     std::vector<Array> outputs = {};            // contents after the call, one per buffer; empty if it did not end
 };
 

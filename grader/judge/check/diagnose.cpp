@@ -55,7 +55,8 @@ std::string hint_for(const Pattern& p) {
     if (p.shift)
         return fmt::format("Each value is that of its neighbour: is the index off by {}?",
                            p.shift > 0 ? "one too many" : "one");
-    const bool is_multiple = p.ratio >= 2 && p.ratio == std::round(p.ratio);  // or by accident, as with sums that wrap
+    const bool is_multiple =
+        p.ratio >= 2 && p.ratio == std::round(p.ratio);  // or by accident, for example if sums wrap
     if (p.ratio != 0 && std::abs(p.ratio - 1) > 0.01 && (p.wrong > 1 || is_multiple))
         return fmt::format(
             "Every wrong value is {:.6g} times the right one: is something added more than once, or not cleared "
@@ -155,12 +156,13 @@ std::vector<Array> right_answers(const Lab& lab, const Problem& problem) {
     return outputs;
 }
 
-/// Describe an access outside scratch. The size of scratch depends only on the student if the lab keeps nothing in it.
-std::string outside_scratch(const Lab& lab, const Damage& damage, const std::string& where) {
+/// Describe an access outside scratch. If the lab keeps nothing in scratch, only the student's code determines its
+/// size.
+std::string outside_scratch(const Lab& lab, const GuardViolation& violation, const std::string& where) {
     if (lab.divides_scratch)
         return fmt::format("The code writes outside scratch, or an array that the lab stores next to it: {}.", where);
     return fmt::format("The code writes outside scratch, {} ({}_scratch_bytes asks for {}).", where, lab.name,
-                       format_plural(damage.count, "byte"));
+                       format_plural(violation.count, "byte"));
 }
 
 /// Return cause, message and hint of the first hypothesis that reproduces the output; nothing if none does.
@@ -192,33 +194,33 @@ Place place_of(const Lab& lab, const Difference& difference, const Array& expect
 }
 
 Failure explain_difference(const Lab& lab, const Oracle& oracle, const Situation& situation,
-                           const Difference& difference, std::uint32_t poison, double most_s) {
+                           const Difference& difference, std::uint32_t poison, double max_s) {
     const Array& expected = situation.problem.arrays[difference.buffer];
     const Array& actual = situation.actual[difference.buffer];
     std::optional<std::vector<std::string>> explained;
-    if (most_s > 0) explained = compute_in_child(most_s, [&] { return find_hypothesis(lab, oracle, situation); });
+    if (max_s > 0) explained = compute_in_child(max_s, [&] { return find_hypothesis(lab, oracle, situation); });
     if (explained && explained->size() == 3)
         return {(*explained)[0], (*explained)[1], (*explained)[2], place_of(lab, difference, expected, actual)};
     return from_pattern(lab, difference, expected, actual,
                         find_pattern(oracle, situation.problem, difference.buffer, expected, actual, poison));
 }
 
-Failure explain_damage(const Lab& lab, const Damage& damage) {
-    const bool scratch = damage.buffer == "scratch";  // whose type the stage defines
+Failure explain_guard_violation(const Lab& lab, const GuardViolation& violation) {
+    const bool scratch = violation.buffer == "scratch";  // whose type the stage defines
     const std::string unit = scratch ? "byte" : "element";
-    const auto past = damage.index - static_cast<std::int64_t>(damage.count);
+    const auto past = violation.index - static_cast<std::int64_t>(violation.count);
     const std::string where =
-        damage.index < 0
-            ? fmt::format("{} before its first", format_plural(static_cast<std::uint64_t>(-damage.index), unit))
+        violation.index < 0
+            ? fmt::format("{} before its first", format_plural(static_cast<std::uint64_t>(-violation.index), unit))
             : fmt::format("{} past its last {}",
                           past == 0 ? std::string("one") : format_count(static_cast<std::uint64_t>(past) + 1), unit);
     const bool input = std::ranges::any_of(
-        lab.buffers, [&](const BufferSpec& b) { return b.name == damage.buffer && b.role == Role::input; });
+        lab.buffers, [&](const BufferSpec& b) { return b.name == violation.buffer && b.role == Role::input; });
     return {
         cause::out_of_bounds_write,
-        scratch ? outside_scratch(lab, damage, where)
-                : fmt::format("The code writes outside {}: at index {}, {} (it has {}).{}", damage.buffer, damage.index,
-                              where, format_plural(damage.count, unit),
+        scratch ? outside_scratch(lab, violation, where)
+                : fmt::format("The code writes outside {}: at index {}, {} (it has {}).{}", violation.buffer,
+                              violation.index, where, format_plural(violation.count, unit),
                               input ? " It is an input, which must not be written." : ""),
         scratch
             ? "Is an index checked before it is written to? scratch has the bytes that the stage's _scratch_bytes() "

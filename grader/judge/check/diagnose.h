@@ -15,11 +15,11 @@ std::string element_text(const Array& array, std::size_t index);
 
 Place place_of(const Lab& lab, const Difference& difference, const Array& expected, const Array& actual);
 
-/// Return the failure for a wrong output: an oracle's hypothesis that reproduces it, if it is found within `most_s`;
+/// Return the failure for a wrong output: an oracle's hypothesis that reproduces it, if it is found within `max_s`;
 /// else a description of its pattern.
 Failure explain_difference(const Lab& lab, const Oracle& oracle, const Situation& situation,
-                           const Difference& difference, std::uint32_t poison, double most_s);
+                           const Difference& difference, std::uint32_t poison, double max_s);
 
-Failure explain_damage(const Lab& lab, const Damage& damage);
+Failure explain_guard_violation(const Lab& lab, const GuardViolation& violation);
 
 }  // namespace warplab

@@ -20,7 +20,7 @@ std::uint64_t changed_bytes(const Array& before, const Array& after) {
 /// Return the bytes of inputs that were read and of outputs that were written, each byte once.
 double bytes_seen(const Lab& lab, const Observed& observed) {
     std::uint64_t bytes = 0;
-    for (std::size_t i = 0; i < lab.buffers.size() && i < most_buffers; ++i) {
+    for (std::size_t i = 0; i < lab.buffers.size() && i < max_buffers; ++i) {
         if (lab.buffers[i].role != Role::output) bytes += observed.read_bytes[i];
         if (lab.buffers[i].role != Role::input) bytes += observed.written_bytes[i];
     }
@@ -38,14 +38,14 @@ std::string find_doubt(const Lab& lab, const Oracle& oracle, const CheckedCall& 
         return "The program altered the sanitizer's findings before they arrived.";
     if (observed.disturbances > 0) return "The program replaced the sanitizer's signal handler.";
     if (call.host_variant) return "";
-    for (std::size_t i = 0; i < lab.buffers.size() && i < most_buffers; ++i) {
+    for (std::size_t i = 0; i < lab.buffers.size() && i < max_buffers; ++i) {
         if (lab.buffers[i].role == Role::input) continue;
         const std::uint64_t changed = changed_bytes(call.before[i], call.after[i]);
         if (observed.written_bytes[i] < changed)
             return fmt::format("The call changed {} of {}, but the sanitizer saw writes to only {}.",
                                format_plural(changed, "byte"), lab.buffers[i].name, observed.written_bytes[i]);
     }
-    // Half: a call may skip elements at an edge or in padding.
+    // Half is enough, because a call may skip elements at an edge or in padding.
     const double needed = oracle.cost(call.problem).floor_bytes / 2, seen = bytes_seen(lab, observed);
     if (seen < needed)
         return fmt::format("A correct answer reads and writes at least {}, but the sanitizer saw only {}.",

@@ -17,8 +17,8 @@ struct CheckedCall {
     const Problem& problem;
     const std::vector<Array>& before;         // contents of every buffer before the call
     const std::vector<Array>& after;          // and after it
-    bool host_variant;                        // in host memory: the sanitizer sees only its copies
-    const std::vector<RawFinding>& findings;  // that this process has sent so far
+    bool host_variant;                        // the buffers are in host memory: the sanitizer sees only copies of them
+    const std::vector<RawFinding>& findings;  // the findings that this process has sent so far
 };
 
 /// Return the first reason to doubt that the sanitizer saw the whole call, as a sentence; empty if everything is

@@ -5,12 +5,12 @@
 namespace warplab {
 namespace {
 
-constexpr std::size_t most_problem_bytes = 1ull << 30;
+constexpr std::size_t max_problem_bytes = 1ull << 30;
 
 bool is_read(Role role) { return role != Role::output; }
 bool is_written(Role role) { return role != Role::input; }
 
-/// Return the problem with outputs of its own.
+/// Return the problem with separate outputs.
 Problem with_own_outputs(const Lab& lab, Problem problem) {
     for (std::size_t i = 0; i < problem.arrays.size(); ++i)
         if (lab.buffers[i].role == Role::output)
@@ -37,7 +37,7 @@ std::size_t bytes_of(const Lab& lab, const Problem& problem, bool (*counts)(Role
 }  // namespace
 
 bool KnownProblems::take_room(std::size_t bytes) {
-    if (kept_bytes_ + bytes > most_problem_bytes) return false;
+    if (kept_bytes_ + bytes > max_problem_bytes) return false;
     kept_bytes_ += bytes;
     return true;
 }

@@ -26,7 +26,7 @@ bool holds_pattern(const Array& array, std::size_t index, std::uint32_t pattern)
 /// Return how many times the pattern of uninitialized variables (the CPU backend's compiler sets each byte to 0xFE) was
 /// added to a value; 0 if it does not explain the value.
 std::uint32_t unset_terms(const Array& expected, const Array& actual, std::size_t index) {
-    constexpr std::uint32_t half_unset = 0x7F7F7F7F, its_inverse = 0x1020407F, most_terms = 1 << 20;
+    constexpr std::uint32_t half_unset = 0x7F7F7F7F, its_inverse = 0x1020407F, max_terms = 1 << 20;
     static_assert(half_unset * its_inverse == 1);
     if (actual.type() == ElementType::float32) {
         const double terms = value_at(actual, index) / -1.6947395e38;
@@ -36,7 +36,7 @@ std::uint32_t unset_terms(const Array& expected, const Array& actual, std::size_
     const auto difference = static_cast<std::uint32_t>(static_cast<std::int64_t>(value_at(actual, index)) -
                                                        static_cast<std::int64_t>(value_at(expected, index)));
     const std::uint32_t terms = difference / 2 * its_inverse & 0x7FFFFFFF;
-    return difference % 2 == 0 && terms <= most_terms ? terms : 0;
+    return difference % 2 == 0 && terms <= max_terms ? terms : 0;
 }
 
 bool accepted(const Oracle& oracle, const Problem& problem, std::size_t buffer, const Array& expected,

@@ -28,11 +28,11 @@ struct Pattern {
     std::size_t count = 0, wrong = 0, first = 0, last = 0;
     std::size_t element_bytes = 1;
     std::size_t unwritten = 0, nan = 0, unset = 0;
-    std::uint32_t unset_terms = 0;  // of the first wrong element
+    std::uint32_t unset_terms = 0;  // terms that the first wrong element lacks
     std::size_t step = 0;           // > 1: all wrong indices are first + k * step, and there are many
     bool contiguous = false;
     double ratio = 0;          // actual / expected if it is the same for all wrong elements, else 0
-    double largest_error = 0;  // of doubles, relative to the largest correct value; else 0
+    double largest_error = 0;  // for doubles, relative to the largest correct value; else 0
     std::int64_t shift = 0;    // actual[i] == expected[i + shift] for all wrong elements, else 0
 
     /// Return a block size for which the wrong tail is the last, partial block; 0 if there is none.

@@ -47,7 +47,7 @@ void StageRun::end_session() {
     const StatusPage page = session->status();
     const std::vector<RawFinding> found = session->findings();
     findings.insert(findings.end(), found.begin(), found.end());
-    guards.insert(page.guards, page.guards + std::min(page.guard_count, most_guards));
+    guards.insert(page.guards, page.guards + std::min(page.guard_count, max_guards));
     if (uncollected) collect_counts();
     calls_collected = 0;
     const Ended ended = session->finish();
@@ -62,8 +62,8 @@ void StageRun::end_session() {
 
 void StageRun::collect_counts() {
     const StatusPage page = session->status();
-    counts.insert(counts.end(), page.places, page.places + std::min(page.place_count, most_places));
-    launches.insert(launches.end(), page.shapes, page.shapes + std::min(page.shape_count, most_shapes));
+    counts.insert(counts.end(), page.places, page.places + std::min(page.place_count, max_places));
+    launches.insert(launches.end(), page.shapes, page.shapes + std::min(page.shape_count, max_shapes));
     calls += page.calls - calls_collected;
     calls_collected = page.calls;
     uncollected = false;
@@ -92,7 +92,7 @@ Prepared prepare(StageRun& run, const Problem& shape, bool host_variant) {
     Session& session = run.runner_session();
     run.uncollected = true;
     const Session::Reply reply = session.ask(request, {}, 20 * (run.tool.empty() ? 1 : 10));
-    if (reply.failure) return {0, false, reply.failure, reply.ours};
+    if (reply.failure) return {0, false, reply.failure, reply.judge_fault};
     const std::size_t wanted = reply.answer.scratch_bytes;
     // The judge fills scratch before each call, so its size costs time that no budget of the submission counts.
     constexpr std::size_t always_allowed = 128 << 20;

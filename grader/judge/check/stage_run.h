@@ -32,22 +32,22 @@ struct StageRun {
     BufferMemory& device;                       // device buffers
     BufferMemory& host;                         // host buffers (memory files)
     std::vector<std::string> tool = {};         // runs the runner under a tool
-    std::vector<std::string> environment = {};  // of the runner, NAME=value
+    std::vector<std::string> environment = {};  // the runner's environment, NAME=value
     Sanitizer sanitizer = Sanitizer::off;
     bool counts_requests = false;   // the sanitizer also counts requests to memory, which costs time
-    unsigned multiprocessors = 16;  // of the GPU that the CPU backend shows
+    unsigned multiprocessors = 16;  // those of the GPU that the CPU backend simulates
     TraceFile trace = {};
     const std::atomic<bool>* cancelled = nullptr;  // once true, all requests end as if their time were up
     std::unique_ptr<Session> session = nullptr;
     std::string output = {};                // what the ended sessions printed
-    std::vector<RawFinding> findings = {};  // of the sanitizer in the ended sessions
-    std::set<std::uint64_t> guards = {};    // of the ended sessions; see StatusPage
+    std::vector<RawFinding> findings = {};  // the sanitizer's findings in the ended sessions
+    std::set<std::uint64_t> guards = {};    // guards in the ended sessions; see StatusPage
     std::vector<AccessCounts> counts = {};
     std::vector<LaunchCounts> launches = {};
-    std::uint64_t calls = 0;                         // of the contract function, in the ended sessions
-    std::uint64_t calls_collected = 0;               // from the living session
+    std::uint64_t calls = 0;                         // calls of the contract function in the ended sessions
+    std::uint64_t calls_collected = 0;               // calls of the living session that were collected
     bool uncollected = false;                        // the living session has counted since collect_counts()
-    std::vector<std::uint64_t> launch_digests = {};  // of each call, in the ended sessions
+    std::vector<std::uint64_t> launch_digests = {};  // one digest per call in the ended sessions
     std::string doubt = {};                          // the first reason not to trust the sanitizer
     double explaining_s = 3;                         // the time that is left to search for the causes of wrong outputs
     std::function<void(const std::string&)> doing = [](const std::string&) {};
@@ -111,7 +111,7 @@ struct Prepared {
     std::size_t scratch_bytes = 0;
     bool has_host = false;
     std::optional<Failure> failure;
-    bool ours = false;
+    bool judge_fault = false;
 };
 Prepared prepare(StageRun& run, const Problem& shape, bool host_variant = false);
 

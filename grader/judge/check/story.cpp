@@ -21,25 +21,25 @@ Failure describe_copy_to_host(const StageRun& run, const Trial& trial, const Cal
             host_work_hint(run.stage.host_bytes_per_iteration)};
 }
 
-/// Search for the mistake that explains the outputs, at most as long as the stage may still take for that.
+/// Search for the mistake that explains the outputs, within the stage's remaining time for such searches.
 Failure search_cause(StageRun& run, const Situation& situation, const Difference& difference, const Poison& poison) {
-    constexpr double most_s = 2;  // for one output
+    constexpr double max_s = 2;  // for one output
     const Place place =
         place_of(run.lab, difference, situation.problem.arrays[difference.buffer], situation.actual[difference.buffer]);
     run.doing(fmt::format("{}[{}] is {}, expected {}: searching for the cause", place.buffer, place.index, place.actual,
                           place.expected));
     const ExplainingTime time(run);
     return explain_difference(run.lab, run.oracle, situation, difference, poison.output,
-                              std::min(most_s, run.explaining_s));
+                              std::min(max_s, run.explaining_s));
 }
 
 /// Explain a guard violation by the mistake that explains the outputs, if that mistake writes past the end: rows that
 /// are too far apart. With any other mistake, the outputs may be a consequence of the violation.
 Failure describe_guard_damage(StageRun& run, const Situation& situation, const CallResult& result,
                               const Poison& poison) {
-    const Failure failure = explain_damage(run.lab, *result.damage);
+    const Failure failure = explain_guard_violation(run.lab, *result.violation);
     const auto is_output = [&](const BufferSpec& b) {
-        return b.name == result.damage->buffer && b.role == Role::output;
+        return b.name == result.violation->buffer && b.role == Role::output;
     };
     if (!result.difference || std::ranges::none_of(run.lab.buffers, is_output)) return failure;
     const Failure explained = search_cause(run, situation, *result.difference, poison);

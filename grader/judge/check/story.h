@@ -5,7 +5,7 @@
 
 namespace warplab {
 
-/// Return the failure for anything but a wrong output.
+/// Return the failure for every error of a call except a wrong output.
 Failure describe_failed_call(StageRun& run, const Trial& trial, const CallResult& result, const Poison& poison);
 
 /// Return the explanation of a wrong output that follows from this call alone.

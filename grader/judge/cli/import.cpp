@@ -16,7 +16,7 @@ namespace warplab {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr std::size_t most_time_bytes = 40;             // bytes of a time
+constexpr std::size_t max_time_bytes = 40;              // bytes of a time
 constexpr auto clocks_differ = std::chrono::hours(24);  // maximum clock difference
 
 using Time = std::chrono::sys_seconds;
@@ -45,7 +45,7 @@ void require_plausible(const Report& report, const Lab& lab, const fs::path& fil
         throw UsageError(fmt::format("{} cannot be imported: {}.", Foreign(file.string()).for_terminal(), why));
     };
     const std::optional<Time> time = parse_time(report.time);
-    const std::string quoted = Foreign(report.time.substr(0, most_time_bytes)).for_terminal();
+    const std::string quoted = Foreign(report.time.substr(0, max_time_bytes)).for_terminal();
     if (!time) refuse(fmt::format("its time, \"{}\", is not in the form 2026-11-20T10:00:00Z", quoted));
     if (*time > std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now()) + clocks_differ)
         refuse(fmt::format("its time, {}, is in the future; check the clock of the machine that made it", quoted));

@@ -1,4 +1,4 @@
-// Check mode on a stage: runs every public dataset that is small enough and watches every access. Needs no GPU.
+// `inspect`: runs a stage under the sanitizer on every public dataset that is small enough. Needs no GPU.
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -32,8 +32,8 @@
 namespace warplab {
 namespace {
 
-constexpr std::size_t most_printed = 12;  // findings
-constexpr std::size_t most_lines = 32, most_shapes_printed = 6;
+constexpr std::size_t max_printed = 12;  // findings
+constexpr std::size_t max_lines = 32, max_shapes_printed = 6;
 constexpr int counts_width = 39, share_width = 9;
 
 std::vector<std::string> lines_of(const Source& source) {
@@ -53,12 +53,12 @@ void print_finding(const Finding& d, const std::string& file) {
 }
 
 void print_findings(const Inspected& found, const std::string& file, bool asking) {
-    for (std::size_t i = 0; i < found.findings.size() && i < most_printed; ++i)
+    for (std::size_t i = 0; i < found.findings.size() && i < max_printed; ++i)
         print_finding(asking ? ask_first(found.findings[i]) : found.findings[i], file);
-    if (found.findings.size() > most_printed) fmt::print("... and {} more\n", found.findings.size() - most_printed);
+    if (found.findings.size() > max_printed) fmt::print("... and {} more\n", found.findings.size() - max_printed);
 }
 
-/// Also report wrong answers that check mode cannot explain; otherwise a report without findings would look like
+/// Also report wrong answers that the sanitizer cannot explain; otherwise a report without findings would look like
 /// approval.
 void judge_answers(const std::vector<Check>& checks, Inspected& found) {
     const auto failed = [](const Check& check) { return !check.skipped && check.verdict != Verdict::passed; };
@@ -113,17 +113,17 @@ std::string margin_words(const LineSummary& m, const TextStyle& style) {
 
 /// Choose the lines to show: the most costly ones, each with the lines around it, as many as fit a screen.
 std::set<int> choose_lines(const std::vector<LineSummary>& lines, const ModelledLines& modelled, int last_line) {
-    constexpr double least_share = 0.05;
+    constexpr double min_share = 0.05;
     std::vector<std::pair<double, int>> by_cost;
     for (const LineSummary& one : lines) by_cost.emplace_back(one.heat, one.line);
     for (const ModelledLine& one : modelled.shares)
-        if (one.share >= least_share) by_cost.emplace_back(one.share, one.line);
+        if (one.share >= min_share) by_cost.emplace_back(one.share, one.line);
     std::ranges::stable_sort(by_cost, std::greater<>(), &std::pair<double, int>::first);
     std::set<int> chosen;
     for (const auto& [cost, line] : by_cost) {
         std::set<int> with = chosen;
         for (int near = std::max(1, line - 1); near <= std::min(line + 1, last_line); ++near) with.insert(near);
-        if (with.size() <= most_lines) chosen = std::move(with);
+        if (with.size() <= max_lines) chosen = std::move(with);
     }
     return chosen;
 }
@@ -186,10 +186,10 @@ void print_source(const std::vector<LineSummary>& lines, const ModelledLines& mo
 void print_kernels(const std::vector<KernelShape>& kernels, const Gpu& gpu) {
     const int width = text_style(STDOUT_FILENO).width;
     if (!kernels.empty()) fmt::print("\n");
-    for (std::size_t i = 0; i < kernels.size() && i < most_shapes_printed; ++i)
+    for (std::size_t i = 0; i < kernels.size() && i < max_shapes_printed; ++i)
         fmt::print("{}", wrap(fmt::format("{}: {}.", kernels[i].kernel, occupancy_words(kernels[i], gpu)), 0, width));
-    if (kernels.size() > most_shapes_printed)
-        fmt::print("... and {} more shapes\n", kernels.size() - most_shapes_printed);
+    if (kernels.size() > max_shapes_printed)
+        fmt::print("... and {} more shapes\n", kernels.size() - max_shapes_printed);
 }
 
 void print_limits(const std::vector<LimitOutcome>& limits) {
@@ -236,7 +236,7 @@ void keep(const Inspected& found, const ModelledLines& modelled, const Report& r
     result.inspection->source.clear();
     result.inspection->lines.clear();
     result.inspection->modelled = {};
-    keep_or_say([&] {
+    keep_or_print_error([&] {
         result.source_hash = source.hash();
         append_record(options.folders.work, result, source);
     });
@@ -308,11 +308,11 @@ ModelledLines model_lines(Judge& judge, const Inspected& found, const Stage& sta
 /// Print everything except the source.
 void print_results(const Inspected& found, const std::string& file, const Stage& stage, const std::string& log,
                    bool asking, const std::vector<std::string>& left_out, const std::vector<std::string>& not_run) {
-    fmt::print("{}/{} in check mode on {} (cpu backend)\n", found.lab, stage.id,
+    fmt::print("{}/{} under the sanitizer on {} (cpu backend)\n", found.lab, stage.id,
                format_plural(found.datasets.size(), "dataset"));
     say_left_out(left_out);
     print_findings(found, file, asking);
-    if (!log.empty()) fmt::print("The compiler says:\n{}", to_printable(log));
+    if (!log.empty()) fmt::print("Compiler output:\n{}", to_printable(log));
     print_answers(found, first_serious(found.findings) == nullptr, asking);
     say_not_run(not_run);
     print_limits(found.limits);
@@ -336,7 +336,7 @@ int inspect(const Options& options) {
     const Lab& lab = judge.lab(options.lab);
     const Stage& stage = lab.stage(options.stage);
     check_names(lab, options, Backend::cpu);
-    const Gpu& gpu = options.gpu.empty() ? usual_gpu() : find_gpu(options.gpu);
+    const Gpu& gpu = options.gpu.empty() ? default_gpu() : find_gpu(options.gpu);
     if (is_work(options)) start_lab(lab, judge.folders());
     const Source source = options.source.empty() ? judge.source_of(lab, stage, options.tree) : options.source;
     const Judge::Ready ready = judge.make_ready(lab, stage, source, {});
@@ -344,7 +344,7 @@ int inspect(const Options& options) {
     const Parts parts = parts_for(*ready.run, options);
     if (parts.empty())
         throw UsageError(fmt::format(
-            "No dataset of {} is small enough for check mode; DATASET=NAME inspects any dataset.", lab.name));
+            "No dataset of {} is small enough for the sanitizer; DATASET=NAME inspects any dataset.", lab.name));
     const Sanitized sanitized = run_sanitizer(*ready.run, {.parts = parts, .source = source, .counts_requests = true});
     Inspected found{lab.name, stage.id, source.file().filename().string(), lines_of(source), gpu};
     found.datasets = sanitized.counted;

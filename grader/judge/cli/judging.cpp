@@ -64,12 +64,12 @@ StageReport judge_one(Judge& judge, const Lab& lab, const Stage& stage, const Ta
 
 void keep_results(const Report& report, const StageReport& stage, const Lab& lab, const Options& options) {
     if (!is_work(options)) return;
-    keep_or_say([&] { record_report(options.folders.work, report, stage, options.dataset); });
+    keep_or_print_error([&] { record_report(options.folders.work, report, stage, options.dataset); });
     // A result of one dataset alone does not determine the student's progress or points.
-    if (options.dataset.empty()) keep_or_say([&] { keep_report(report, stage, lab, options.folders); });
+    if (options.dataset.empty()) keep_or_print_error([&] { keep_report(report, stage, lab, options.folders); });
 }
 
-void keep_or_say(const std::function<void()>& keep) {
+void keep_or_print_error(const std::function<void()>& keep) {
     try {
         keep();
     } catch (const UsageError& error) {

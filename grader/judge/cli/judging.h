@@ -20,10 +20,10 @@ bool is_work(const Options& options);
 /// Return whether a question is shown before the hint: only for the student's own files.
 bool asks_first(const Lab& lab, const Options& options);
 
-/// Return what is printed about a stage.
+/// Return the text to print about a stage.
 std::string describe_stage(const StageReport& stage, const Lab& lab, const Options& options, const TextStyle& style);
 
-/// Copy missing starters if the student's own files are judged, and say so.
+/// If the student's own files are judged, copy missing starters and print a message.
 void start_if_needed(const Lab& lab, const Options& options);
 
 /// Return the stages of a list such as "1,2". Throws UsageError with the choices if one does not exist.
@@ -42,6 +42,6 @@ void keep_results(const Report& report, const StageReport& stage, const Lab& lab
 
 /// Run `keep`, which saves a result. If it throws UsageError, only print the message: the verdict stands, whether or
 /// not it can be saved.
-void keep_or_say(const std::function<void()>& keep);
+void keep_or_print_error(const std::function<void()>& keep);
 
 }  // namespace warplab

@@ -16,10 +16,10 @@ namespace {
 /// The student's progress in a lab.
 struct LabProgress {
     const Lab* lab;
-    std::vector<Standing> standings = {};  // of the stages
-    std::vector<double> points = {};       // that the stages' last reports give
+    std::vector<Standing> standings = {};  // one per stage
+    std::vector<double> points = {};       // the points in the stages' last reports
     fs::file_time_type edited = fs::file_time_type::min();
-    std::string next = "";  // the step of the stage that was edited last or, if that is done, of the first that is not
+    std::string next = "";  // the step of the stage that was edited last or, if it is done, of the first unfinished one
 
     double total() const {
         double sum = 0;
@@ -48,7 +48,7 @@ LabProgress progress_of(const Lab& lab, const Folders& folders) {
 std::string bar(double points, double most) {
     constexpr std::size_t width = 10;
     const double share = most > 0 ? points / most : 0;
-    // Full only if everything is done, and empty only if nothing is.
+    // The bar is full only if everything is done, and empty only if nothing is.
     auto filled = static_cast<std::size_t>(share * width);
     if (filled == 0 && points > 0) filled = 1;
     return fmt::format("[{}{}]", std::string(filled, '#'), std::string(width - filled, '.'));
@@ -64,14 +64,14 @@ std::string describe_age(fs::file_time_type time) {
     return fmt::format("  {} days ago", minutes_ago / (24 * 60));
 }
 
-double most_points(const Lab& lab) {
+double max_points(const Lab& lab) {
     double sum = 0;
     for (const Stage& stage : lab.stages) sum += stage.points.total();
     return sum;
 }
 
 void print_lab(const LabProgress& progress) {
-    const double most = most_points(*progress.lab);
+    const double most = max_points(*progress.lab);
     fmt::print("{:<22} {} {:>5} of {} points{}\n", progress.lab->name, bar(progress.total(), most),
                format_points(progress.total()), format_points(most), describe_age(progress.edited));
 }

@@ -77,7 +77,7 @@ class Records {
 
     fs::path file_;
     Descriptor locked_;
-    std::string text_;  // as it was when the lock was taken
+    std::string text_;  // the file's text when the lock was taken
 };
 
 bool has_text(const Records& records, const std::string& hash) {

@@ -25,8 +25,8 @@ constexpr std::size_t shown_guard_bytes = 64 << 10;
 
 struct ShownCall {
     std::optional<Failure> failure = std::nullopt;
-    bool ended = true;  // the call ended, so the outputs are its own
-    bool ours = false;
+    bool ended = true;  // whether the call ended, so that the outputs are its results
+    bool judge_fault = false;
     double call_s = 0;
 };
 
@@ -65,7 +65,7 @@ class Caller {
     ShownCall open(const Problem& problem) {
         if (fits(problem)) return {};
         const Prepared prepared = prepare(run_, problem);
-        if (prepared.failure) return {.failure = prepared.failure, .ended = false, .ours = prepared.ours};
+        if (prepared.failure) return {.failure = prepared.failure, .ended = false, .judge_fault = prepared.judge_fault};
         buffers_.emplace(run_.device, run_.lab, problem, prepared.scratch_bytes, 1, shown_guard_bytes, Poison::draw(0));
         shape_ = problem;
         if (auto failure = open_buffers(run_, problem, *buffers_)) return {.failure = failure, .ended = false};
@@ -92,10 +92,11 @@ class Caller {
         request.timed = 1;
         request.host_bytes_limit = host_bytes_allowed(run_, problem);
         const Session::Reply reply = run_.runner_session().ask(request, {}, time_limit_s(run_, problem));
-        if (reply.failure) return {.failure = reply.failure, .ended = false, .ours = reply.ours};
+        if (reply.failure) return {.failure = reply.failure, .ended = false, .judge_fault = reply.judge_fault};
         ShownCall outcome;
         outcome.call_s = run_.backend == Backend::cuda ? reply.answer.event_s : reply.answer.wall_s;
-        if (const auto damage = buffers_->find_damage(0)) outcome.failure = explain_damage(run_.lab, *damage);
+        if (const auto violation = buffers_->find_guard_violation(0))
+            outcome.failure = explain_guard_violation(run_.lab, *violation);
         return outcome;
     }
 
@@ -202,10 +203,10 @@ class Pictures {
 int say_failure(const Stage& stage, const ShownCall& outcome) {
     StageReport report;
     report.stage = stage.id;
-    report.verdict = outcome.ours ? Verdict::error : Verdict::failed;
+    report.verdict = outcome.judge_fault ? Verdict::error : Verdict::failed;
     report.error = outcome.failure;
     print(render_stage(report, text_style(STDOUT_FILENO)));
-    return outcome.ours ? 2 : 1;
+    return outcome.judge_fault ? 2 : 1;
 }
 
 int say_compilation(const Stage& stage, const Compilation& compilation) {

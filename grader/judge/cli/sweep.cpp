@@ -48,13 +48,13 @@ std::vector<Choice> all_combinations(const std::vector<Tunable>& tunables) {
 }
 
 std::vector<Choice> one_at_a_time(const std::vector<Tunable>& tunables) {
-    Choice usual;
-    for (const Tunable& tunable : tunables) usual.push_back(tunable.usual);
-    std::vector<Choice> choices = {usual};
+    Choice defaults;
+    for (const Tunable& tunable : tunables) defaults.push_back(tunable.usual);
+    std::vector<Choice> choices = {defaults};
     for (std::size_t i = 0; i < tunables.size(); ++i)
         for (const std::int64_t value : tunables[i].values) {
             if (value == tunables[i].usual) continue;
-            choices.push_back(usual);
+            choices.push_back(defaults);
             choices.back()[i] = value;
         }
     return choices;
@@ -193,7 +193,7 @@ int sweep(const Options& options) {
     result.machine = report.machine;
     result.sweep = make_sweep(report, stage, source_hash, dataset, points);
     std::ofstream(file) << to_json(*result.sweep).dump(2) << "\n";
-    if (is_work(options)) keep_or_say([&] { append_record(options.folders.work, result, source); });
+    if (is_work(options)) keep_or_print_error([&] { append_record(options.folders.work, result, source); });
     return std::ranges::all_of(points, [](const Point& p) { return p.failure.empty(); }) ? 0 : 1;
 }
 

@@ -114,7 +114,7 @@ Task grading_task(const Options& options) {
             .hidden = true,
             .measure = options.speed != "off",
             .all_compilers = !options.no_nvcc,
-            .check_mode = !options.no_check_mode,
+            .sanitizer = !options.no_check_mode,
             .sandbox = grading_level(options)};
 }
 
@@ -191,7 +191,7 @@ int check(const Options& options) {
     const Lab& lab = judge.lab(options.lab);
     check_names(lab, options, judge.backend());
     start_if_needed(lab, options);
-    const Task task{.options = options, .own_code = true, .check_mode = !options.no_check_mode};
+    const Task task{.options = options, .own_code = true, .sanitizer = !options.no_check_mode};
     const Report report = judge_stages(judge, "check", lab, stages_for(lab, options, judge.folders()), task);
     print(next_after(report, lab, options));
     return exit_status(report);
@@ -201,7 +201,7 @@ int bench(const Options& options) {
     Judge judge(options.folders, choose_backend(options.backend));
     const Lab& lab = judge.lab(options.lab);
     const bool models = judge.backend() == Backend::cpu && !options.force;
-    Task task{.options = options, .own_code = true, .measure = true, .check_mode = !options.no_check_mode};
+    Task task{.options = options, .own_code = true, .measure = true, .sanitizer = !options.no_check_mode};
     task.options.unscored = true;
     if (models && is_only_timed_on_gpu(lab, options.dataset)) task.options.dataset.clear();  // check the small ones
     check_names(lab, task.options, judge.backend());

@@ -1,5 +1,5 @@
 // `warplab watch`: checks a stage whenever its file is saved. inotify wakes it, so it uses no processor time while it
-// waits. Each check is a process of its own, which ends when the file is saved again: a kernel that hangs delays
+// waits. Each check is a separate process, which ends when the file is saved again, so a kernel that hangs delays
 // nothing.
 
 #include <fmt/chrono.h>
@@ -99,7 +99,7 @@ void show(const Report& report, const Lab& lab, const Options& options, const st
 void check_once(const Lab& lab, const Stage& stage, const Options& options) {
     Judge judge(options.folders, choose_backend(options.backend));
     check_names(lab, options, judge.backend());
-    const Task task{.options = options, .own_code = true, .check_mode = !options.no_check_mode};
+    const Task task{.options = options, .own_code = true, .sanitizer = !options.no_check_mode};
     const std::string saved = local_time();
     Report report = begin_report(judge, "check", lab, task);
     Console console;
@@ -107,7 +107,7 @@ void check_once(const Lab& lab, const Stage& stage, const Options& options) {
     show(report, lab, options, saved);
 }
 
-/// A check in a process of its own; ends with this object.
+/// A check in a separate process, which ends with this object.
 class RunningCheck {
   public:
     RunningCheck(const Lab& lab, const Stage& stage, const Options& options) : process_(fork()) {

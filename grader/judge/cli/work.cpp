@@ -41,7 +41,7 @@ std::optional<Report> last_report(const Lab& lab, const Stage& stage, const Fold
     }
 }
 
-/// Return the stage's last report if it is about the file as it is now.
+/// Return the stage's last report if it is about the file's current text.
 std::optional<Report> current_report(const Lab& lab, const Stage& stage, const Folders& folders) {
     auto report = last_report(lab, stage, folders);
     const bool current = report && report->stages.front().source_hash == Source(work_file(lab, stage, folders)).hash();

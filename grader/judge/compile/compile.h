@@ -25,7 +25,7 @@ struct CompileRequest {
     std::filesystem::path build;              // build folder; its cache keeps finished compilations
     bool for_tools = false;                   // cuda: line numbers for compute-sanitizer and ncu
     bool fast = false;                        // cpu: without the sanitizer's hooks, for timing only
-    std::vector<std::string> libraries = {};  // of the CUDA Toolkit, to link: "cublas"
+    std::vector<std::string> libraries = {};  // libraries of the CUDA Toolkit to link: "cublas"
     bool by_fibers = false;                   // cpu, fast: no kernel is split at its barriers
     bool traced = false;                      // cpu: for a trace of its warps' operations
     double limit_s = 0;                       // for each step; 0: far longer than any stage takes
@@ -35,7 +35,7 @@ struct CompileRequest {
 struct Compiled {
     Compilation result;
     std::filesystem::path runner;       // empty unless result.verdict is passed; alone in its folder
-    std::filesystem::path gimple = {};  // traced: the compiler's intermediate code, beside the runner
+    std::filesystem::path gimple = {};  // traced: the compiler's intermediate code, next to the runner
     bool split = false;                 // some of its kernels are split at their barriers
     bool refused = false;               // the backend's compiler, or an earlier step, rejects the text
 };

@@ -110,7 +110,7 @@ JobOutcome Compiler::make_object() {
 }
 
 /// Return the outcome with the warnings about the student's file in its log: those of the rewriter first, because it
-/// warns of nothing else than mistakes.
+/// warns only about mistakes.
 JobOutcome Compiler::with_warnings(JobOutcome outcome) const {
     std::vector<Diagnostic> warnings = of_rewriter_;
     warnings.insert(warnings.end(), of_compiler_.begin(), of_compiler_.end());

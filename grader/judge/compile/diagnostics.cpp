@@ -15,9 +15,9 @@
 namespace warplab::compilation {
 namespace {
 
-constexpr std::size_t most_message_bytes = 500;    // a message may quote a name as long as the file
-constexpr std::size_t most_line_bytes = 200;       // of a line of source
-constexpr std::size_t most_searched_bytes = 5000;  // of a line in which words are compared
+constexpr std::size_t max_message_bytes = 500;    // a message may quote a name as long as the file
+constexpr std::size_t max_line_bytes = 200;       // longer source lines are cut
+constexpr std::size_t max_searched_bytes = 5000;  // longer lines are not searched for words
 
 /// The lines of a text, found once: there can be thousands of diagnostics about a text with a million lines.
 class Lines {
@@ -71,7 +71,7 @@ bool read_kind(const std::string& text, std::size_t& at, Diagnostic& diagnostic)
         diagnostic.kind = kind;
         if (skip(text, at, " #")) at = std::min(text.find(':', at), text.size());
         if (!skip(text, at, ": ")) return false;
-        diagnostic.message = shorten(in_plain_words(without_option(text.substr(at))), most_message_bytes);
+        diagnostic.message = shorten(in_plain_words(without_option(text.substr(at))), max_message_bytes);
         return true;
     }
     return false;
@@ -175,7 +175,7 @@ int matching_column(std::string_view before, std::string_view after, int column)
     const auto at = static_cast<std::size_t>(column - 1);
     if (column <= 0 || at >= after.size()) return 0;
     if (before.substr(0, at + 1) == after.substr(0, at + 1)) return column;
-    if (std::max(before.size(), after.size()) > most_searched_bytes) return 0;
+    if (std::max(before.size(), after.size()) > max_searched_bytes) return 0;
     std::size_t end = at;
     while (end < after.size() && is_word_character(after[end])) ++end;
     if (end == at) return 0;
@@ -264,10 +264,10 @@ struct Quote {
 };
 
 Quote quote_around(const std::string& line, int column) {
-    if (line.size() <= most_line_bytes) return {line, column};
+    if (line.size() <= max_line_bytes) return {line, column};
     const std::size_t at = std::min(static_cast<std::size_t>(std::max(column, 1)) - 1, line.size());
-    const std::size_t begin = utf8_boundary(line, at - std::min(at, most_line_bytes / 2));
-    const std::string part = shorten(line.substr(begin), most_line_bytes);
+    const std::size_t begin = utf8_boundary(line, at - std::min(at, max_line_bytes / 2));
+    const std::string part = shorten(line.substr(begin), max_line_bytes);
     if (begin == 0) return {part, column};
     const std::string cut = "…";
     return {cut + part, column - static_cast<int>(begin) + static_cast<int>(cut.size())};
@@ -390,7 +390,7 @@ void omit_internal_names(std::vector<Diagnostic>& errors, const std::string& sou
         if (diagnostic.kind == "error")
             follows = has_internal_names(diagnostic.message) && std::ranges::any_of(kept, in_its_line);
         const bool counts_ours = diagnostic.message.starts_with("  candidate expects") && !kept.empty() &&
-                                 kept.back().kind == "error";  // of a function in the harness's headers
+                                 kept.back().kind == "error";  // the error concerns a function in the harness's headers
         if (follows || counts_ours) continue;
         if (has_internal_names(diagnostic.message)) diagnostic.message = without_internal_names(diagnostic.message);
         explain_launch(diagnostic, lines);

@@ -13,8 +13,8 @@ namespace warplab::compilation {
 namespace {
 namespace fs = std::filesystem;
 
-constexpr std::size_t most_name_bytes = 200;
-constexpr std::size_t most_delimiter_bytes = 16;  // of a raw string, by the C++ standard
+constexpr std::size_t max_name_bytes = 200;
+constexpr std::size_t max_delimiter_bytes = 16;  // the C++ standard's limit for a raw string's delimiter
 
 HandIn refuse(const char* why, std::string message, std::string hint) {
     return {"", Failure{why, std::move(message), std::move(hint)}};
@@ -36,12 +36,12 @@ bool is_blank(const std::string& text) { return text.find_first_not_of(" \t\r\n\
 /// reaches to the end of the text, as for the compiler.
 std::size_t length_of_raw_string(const std::string& text, std::size_t at) {
     if (text.compare(at, 2, "R\"") != 0) return 0;
-    std::size_t begin = at;  // of the word that ends with this R
+    std::size_t begin = at;  // where the word that ends with this R begins
     while (begin > 0 && is_word_character(text[begin - 1])) --begin;
     const std::string encoding = text.substr(begin, at - begin);
     if (!encoding.empty() && encoding != "L" && encoding != "u" && encoding != "U" && encoding != "u8") return 0;
     const std::size_t open = text.find_first_of("() \\\"\t\v\f\n", at + 2);
-    if (open == std::string::npos || text[open] != '(' || open - at - 2 > most_delimiter_bytes) return 0;
+    if (open == std::string::npos || text[open] != '(' || open - at - 2 > max_delimiter_bytes) return 0;
     const std::string close = ")" + text.substr(at + 2, open - at - 2) + "\"";
     const std::size_t end = text.find(close, open);
     return (end == std::string::npos ? text.size() : end + close.size()) - at;
@@ -78,7 +78,7 @@ std::optional<Failure> find_bad_include(const std::string& text) {
         if (leaves_the_folder(name))
             return Failure{cause::compile_error,
                            fmt::format("Line {} includes \"{}\", a file outside the hand-in.", number,
-                                       shorten(name, most_name_bytes)),
+                                       shorten(name, max_name_bytes)),
                            "A hand-in is one file: copy what you need into it."};
     }
     return std::nullopt;
@@ -100,9 +100,9 @@ HandIn refuse_unread(const fs::path& file) {
         return refuse(cause::missing_file, fmt::format("There is no file {}.", name),
                       "Copy the starter there (make start) or check the name.");
     const std::uintmax_t bytes = fs::file_size(file, error);
-    if (bytes != static_cast<std::uintmax_t>(-1) && bytes > Source::most_bytes)
+    if (bytes != static_cast<std::uintmax_t>(-1) && bytes > Source::max_bytes)
         return refuse(cause::compile_error,
-                      fmt::format("{} is {} bytes large; a hand-in has at most {}.", name, bytes, Source::most_bytes),
+                      fmt::format("{} is {} bytes large; a hand-in has at most {}.", name, bytes, Source::max_bytes),
                       "Is it the right file?");
     return refuse(cause::missing_file, fmt::format("{} cannot be read.", name),
                   fmt::format("Check its permissions: chmod u+r {}", name));

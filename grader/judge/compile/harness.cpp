@@ -81,7 +81,7 @@ struct Base {
     std::vector<std::string> objects;
 };
 
-constexpr auto harness_object = "harness.o";  // of the CPU backend
+constexpr auto harness_object = "harness.o";  // the harness of the CPU backend
 constexpr auto precompiled_header = "precompiled.h";
 
 bool is_source(const fs::path& path) { return path.extension() == ".cpp"; }
@@ -111,7 +111,7 @@ std::string base_hash(const fs::path& root, Backend backend) {
     }
     return hash_of(root, files,
                    join(harness_flags(backend)) +
-                       (backend == Backend::cpu ? join(student_cpu_flags()) + join(check_mode_flags()) +
+                       (backend == Backend::cpu ? join(student_cpu_flags()) + join(sanitizer_flags()) +
                                                       join(fast_cpu_flags()) + join(traced_cpu_flags())
                                                 : "") +
                        compiler_identity(find_cxx()) +
@@ -142,7 +142,7 @@ void precompile_headers(const fs::path& root, const fs::path& include, const fs:
     // g++ picks the file of a .gch folder that was made with the same flags.
     const fs::path header = include / "cuda_runtime.h", precompiled = header.string() + ".gch";
     fs::create_directory(precompiled);
-    run_all({precompile_student_header(header, precompiled / "graded", check_mode_flags()),
+    run_all({precompile_student_header(header, precompiled / "graded", sanitizer_flags()),
              precompile_student_header(header, precompiled / "fast", fast_cpu_flags()),
              precompile_student_header(header, precompiled / "traced", traced_cpu_flags()),
              compile_command(root, Backend::cpu, include, of_runtime, of_runtime.string() + ".gch")});
@@ -176,7 +176,7 @@ std::vector<Symbol> symbols_of(const fs::path& object, Names how = Names::plain)
 
 void write_reserved(const std::vector<fs::path>& objects, const fs::path& folder) {
     std::ofstream file(folder / "reserved");
-    file << "!_start\n";  // of the C library's start files
+    file << "!_start\n";  // defined in the C library's start files
     for (const auto& object : objects)
         for (const Symbol& symbol : symbols_of(object))
             if (symbol.defined_strongly() && symbol.name != "main") file << '!' << symbol.name << '\n';

@@ -15,7 +15,7 @@ struct Harness {
     std::vector<std::string> includes;           // flags
     std::vector<std::filesystem::path>
         link;                        // objects; they precede the student's object, so that their code starts first
-    std::filesystem::path rewriter;  // of the CPU backend
+    std::filesystem::path rewriter;  // the CPU backend's rewriter
     std::string hash;                // changes if any part changes
     Contract contract;
 };

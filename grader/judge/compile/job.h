@@ -78,7 +78,7 @@ struct Job {
 /// On the CPU backend the same program is checked and runs under the sanitizer, so that code cannot detect the
 /// sanitizer by how it was compiled.
 inline Flags hook_flags(const Job& job) {
-    return job.traced ? traced_cpu_flags() : job.fast ? fast_cpu_flags() : check_mode_flags();
+    return job.traced ? traced_cpu_flags() : job.fast ? fast_cpu_flags() : sanitizer_flags();
 }
 
 inline constexpr auto gimple_name = "student.gimple";

@@ -17,9 +17,9 @@ Source::Source(fs::path file) : file_(std::move(file)) {
     const Descriptor folder(open(parent.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
     const fs::path opened =
         folder ? fs::path("/proc/self/fd/" + std::to_string(folder.get())) / file_.filename() : file_;
-    auto bytes = try_read_file(opened, most_bytes, O_NOFOLLOW);
+    auto bytes = try_read_file(opened, max_bytes, O_NOFOLLOW);
     if (!bytes) {
-        bytes = try_read_file(opened, most_bytes);
+        bytes = try_read_file(opened, max_bytes);
         std::error_code error;
         is_link_ = bytes || fs::is_symlink(file_, error);
     }

@@ -26,7 +26,7 @@ class Source {
     /// Return the SHA-256 of the bytes as hex digits; empty if there are none.
     std::string hash() const;
 
-    static constexpr std::size_t most_bytes = 1 << 20;
+    static constexpr std::size_t max_bytes = 1 << 20;
 
   private:
     std::filesystem::path file_;

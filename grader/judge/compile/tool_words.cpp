@@ -15,11 +15,11 @@
 namespace warplab::compilation {
 namespace {
 
-constexpr std::size_t errors_explained = 100, most_explanation_bytes = 2000;
+constexpr std::size_t errors_explained = 100, max_explanation_bytes = 2000;
 
 /// Limit a message's length: it may quote a name, a declaration or a tool's output, each as long as the file.
 Failure bounded(Failure failure) {
-    failure.message = shorten(std::move(failure.message), most_explanation_bytes);
+    failure.message = shorten(std::move(failure.message), max_explanation_bytes);
     return failure;
 }
 

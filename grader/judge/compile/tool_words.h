@@ -14,9 +14,9 @@ namespace warplab::compilation {
 
 inline constexpr std::size_t errors_shown = 10;
 inline constexpr std::uint64_t compiler_memory_bytes = 4ull << 30;
-inline constexpr std::uint64_t written_bytes = 256ull << 20;  // by a tool, in one file
+inline constexpr std::uint64_t written_bytes = 256ull << 20;  // the limit for a file that a tool writes
 inline constexpr std::uint64_t runner_bytes = 64ull << 20;    // the cache keeps runners
-inline constexpr std::uint64_t flood_bytes = 16ull << 20;     // printed by one tool about one file
+inline constexpr std::uint64_t flood_bytes = 16ull << 20;     // the limit for a tool's output about one file
 
 /// Return the failure of a step that did not end by itself; nothing if it did, or if the tool names a mistake in the
 /// file.

@@ -134,7 +134,7 @@ static Flags with_hooks(Flags flags) {
 // The disabled passes would merge accesses of different lines, split one, omit a read whose value matters only to some
 // threads, or move a load out of a loop before the condition on which it depends. No macro reveals the hooks, as on a
 // GPU.
-Flags check_mode_flags() {
+Flags sanitizer_flags() {
     return with_hooks({"-O1",
                        "-fsanitize=thread,bounds-strict",  // strict: also an array that is a struct's last member
                        "-fno-tree-loop-im", "-fno-tree-sra"});

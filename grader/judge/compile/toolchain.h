@@ -42,7 +42,7 @@ using Flags = std::vector<std::string>;
 /// Return g++ flags for a student's rewritten file. Graded code has the sanitizer's hook at every memory access; code
 /// that is only timed has none.
 Flags student_cpu_flags();
-Flags check_mode_flags();
+Flags sanitizer_flags();
 Flags fast_cpu_flags();
 Flags traced_cpu_flags();
 /// Return additional flags for a file with kernels that are split at their barriers.

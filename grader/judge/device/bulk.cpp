@@ -9,13 +9,14 @@
 namespace warplab {
 namespace {
 
-constexpr std::size_t least_bytes = 4 << 20;  // of a thread's part: below, starting threads costs more than it saves
-constexpr std::size_t most_threads = 16;      // memory is no faster with more
+constexpr std::size_t least_bytes =
+    4 << 20;                             // the minimum per thread: for less, starting a thread costs more than it saves
+constexpr std::size_t max_threads = 16;  // memory is no faster with more
 
 /// Call work(begin, end) for parts of [0, bytes) at the same time; parts begin at multiples of 64.
 template <class Work>
 void in_parts(std::size_t bytes, const Work& work) {
-    const std::size_t cores = std::clamp<std::size_t>(std::thread::hardware_concurrency(), 1, most_threads);
+    const std::size_t cores = std::clamp<std::size_t>(std::thread::hardware_concurrency(), 1, max_threads);
     const std::size_t parts = std::clamp<std::size_t>(bytes / least_bytes, 1, cores);
     const std::size_t each = (bytes / parts + 63) / 64 * 64;
     std::vector<std::jthread> threads;

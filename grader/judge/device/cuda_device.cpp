@@ -17,7 +17,7 @@
 namespace warplab {
 namespace {
 
-// The few declarations of the driver interface and of NVML that we call; both are stable ABIs.
+// Declarations of the functions of the driver interface and of NVML that the judge calls; both are stable ABIs.
 using Handle = void*;
 using Pointer = unsigned long long;
 struct Location {
@@ -26,9 +26,9 @@ struct Location {
 };
 struct AllocationProperties {
     int type = 1;     // in device memory
-    int handles = 1;  // a file descriptor can be had
+    int handles = 1;  // exportable as a file descriptor
     Location location;
-    void* security = nullptr;  // of another operating system
+    void* security = nullptr;  // used on another operating system
     unsigned char flags[8] = {};
 };
 struct Access {
@@ -50,7 +50,7 @@ const Library& library() {
     return loaded;
 }
 
-/// Call one driver function by name; throws with the driver's own words.
+/// Call one driver function by name; throws with the driver's message.
 template <class... Arguments>
 int try_call(const char* name, Arguments... arguments) {
     auto* function = library().of<int(Arguments...)>(library().driver, name);
@@ -304,7 +304,7 @@ std::string throttle_words(unsigned long long reasons) {
     return words;
 }
 
-/// Device events around `work`, in seconds.
+/// Return the seconds between device events before and after `work`.
 template <class Work>
 double time_on_device(Work work) {
     Handle begin = nullptr, end = nullptr;
@@ -321,7 +321,7 @@ double time_on_device(Work work) {
     return elapsed_ms * 1e-3;
 }
 
-/// Return the bytes per second of `work`, which moves `bytes`: the best-settled half of several runs of at least 20 ms.
+/// Return the bytes per second of `work`, which moves `bytes`: the steadiest half of several runs of at least 20 ms.
 template <class Work>
 double bandwidth_of(double bytes, Work work) {
     work();
@@ -436,7 +436,7 @@ CalibrationCopy::CalibrationCopy()
 double CalibrationCopy::measure(double budget_s) {
     const int copies = copy_s_ > 0 ? std::clamp(static_cast<int>(budget_s / copy_s_) - 1, 1, 100) : 1;
     const auto copy = [&] { to_->copy_from(*from_, 0, 0, calibration_bytes); };
-    copy();  // untimed: hides the switch from the runner's context to ours, and the start-up time of a copy
+    copy();  // untimed: hides the switch from the runner's context to the judge's, and the start-up time of a copy
     copy_s_ = time_on_device([&] {
                   for (int i = 0; i < copies; ++i) copy();
               }) /

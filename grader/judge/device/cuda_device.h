@@ -39,7 +39,7 @@ class CudaDevice : public BufferMemory {
     std::size_t free_bytes() const override;
 
     const DeviceLimits& limits() const;
-    std::string driver_version() const;  // of the kernel driver, e.g. "580.159.04"
+    std::string driver_version() const;  // the kernel driver's version, for example "580.159.04"
     std::optional<int> node() const;     // N of /dev/nvidiaN; none if the driver does not report it
 
     /// Return the bytes per second that a copy of `bytes` reads plus writes, median of several.

@@ -28,7 +28,7 @@ class GpuLock {
   private:
     Descriptor held_, turn_;
     bool began_alone_ = true;
-    off_t turns_ = 0;  // taken by all judges when this one took its own
+    off_t turns_ = 0;  // the number of all judges' turns when this lock was taken
 };
 
 }  // namespace warplab

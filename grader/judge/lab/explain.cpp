@@ -11,14 +11,14 @@ namespace warplab {
 namespace {
 
 /// Sizes of blocks, and the number of elements of a block whose threads take several each.
-constexpr std::size_t usual_steps[] = {256, 128, 512, 1024, 64, 32, 2048, 4096, 8192, 16384};
+constexpr std::size_t common_steps[] = {256, 128, 512, 1024, 64, 32, 2048, 4096, 8192, 16384};
 
 std::size_t divide_up(std::size_t n, std::size_t by) { return (n + by - 1) / by; }
 
 /// Return the block size for which only the last, partial block is lost; 0 if there is none. For small blocks, a vector
 /// is likelier; for a few large steps, a grid that is too small.
 std::size_t whole_blocks(std::size_t n, std::size_t kept) {
-    for (const std::size_t block : usual_steps)
+    for (const std::size_t block : common_steps)
         if (kept == n / block * block && (block >= 128 || n - kept > 3) && (block <= 1024 || kept / block >= 8))
             return block;
     return 0;
@@ -151,9 +151,9 @@ Mistake name_prefix(std::size_t n, std::size_t kept, const Nouns& nouns) {
     if (lost == 1)
         return {nouns.last_lost, counts + ": the last one is left out.",
                 "Indices run from 0 to n - 1: is the guard i < n, and not i < n - 1?"};
-    for (const std::size_t one : usual_blocks)
+    for (const std::size_t one : common_block_sizes)
         if (kept == unscaled_end(n, one)) return block_size_forgotten(counts);
-    for (const std::size_t one : usual_blocks)
+    for (const std::size_t one : common_block_sizes)
         if (kept == (one - 1) * one + divide_up(n, one)) return block_thread_swapped(counts, one);
     if (kept == n / 4)
         return {"bytes_not_elements", counts + ": exactly a quarter.",
@@ -183,17 +183,17 @@ Mistake name_share(std::size_t n, std::size_t block, std::size_t blocks, std::si
 Guess guess_tail(std::size_t n, const Nouns& nouns, const Fits& fits) {
     std::vector<std::size_t> candidates;
     for (std::size_t vector = 4; vector <= nouns.longest_vector; vector *= 2) candidates.push_back(n / vector * vector);
-    for (const std::size_t block : usual_steps) candidates.push_back(n / block * block);
+    for (const std::size_t block : common_steps) candidates.push_back(n / block * block);
     candidates.insert(candidates.end(), {n - 1, n / 4, int_end});
-    for (const std::size_t block : usual_blocks) candidates.push_back(unscaled_end(n, block));
+    for (const std::size_t block : common_block_sizes) candidates.push_back(unscaled_end(n, block));
     for (const std::size_t kept : candidates)
         if (kept > 0 && kept < n && fits(prefix(kept))) return name_prefix(n, kept, nouns);
     return {};
 }
 
 Guess guess_share(std::size_t n, const Nouns& nouns, const Fits& fits, bool strides) {
-    constexpr std::size_t most_blocks = 4096;
-    for (const std::size_t block : usual_blocks) {
+    constexpr std::size_t max_blocks = 4096;
+    for (const std::size_t block : common_block_sizes) {
         if (block < 128 && n <= 1024) continue;  // rather a warp of one block
         const std::size_t pieces = divide_up(n, block);
         const auto is_all = [&](std::size_t blocks, std::size_t k) {
@@ -201,7 +201,7 @@ Guess guess_share(std::size_t n, const Nouns& nouns, const Fits& fits, bool stri
         };
         for (std::size_t k = pieces; pieces > 1 && k-- > 0;)
             if (is_all(pieces, k)) return name_share(n, block, pieces, k, nouns);
-        for (std::size_t blocks = strides ? std::min(pieces, most_blocks) : 0; blocks > 1; --blocks)
+        for (std::size_t blocks = strides ? std::min(pieces, max_blocks) : 0; blocks > 1; --blocks)
             for (const std::size_t k : {blocks - 1, std::size_t{0}, blocks / 2})
                 if (is_all(blocks, k)) return name_share(n, block, blocks, k, nouns);
     }
@@ -209,8 +209,8 @@ Guess guess_share(std::size_t n, const Nouns& nouns, const Fits& fits, bool stri
 }
 
 Guess guess_repeated(std::size_t n, const Nouns& nouns, const Fits& fits) {
-    constexpr std::size_t most_blocks = 2048;
-    for (const std::size_t block : usual_blocks) {
+    constexpr std::size_t max_blocks = 2048;
+    for (const std::size_t block : common_block_sizes) {
         if (n > block && fits(swapped_reach(n, block)))
             return block_thread_swapped(
                 sentence("Some {} are {} several times, others never", nouns.elements, nouns.done), block);
@@ -222,7 +222,7 @@ Guess guess_repeated(std::size_t n, const Nouns& nouns, const Fits& fits) {
                          nouns.elements, nouns.done, std::min(block, n), block),
                 "The step of a thread's loop is the number of threads: blockDim.x in a single block, gridDim.x * "
                 "blockDim.x in a grid."};
-        for (std::size_t blocks = std::min(divide_up(n, block), most_blocks); blocks > 1; --blocks) {
+        for (std::size_t blocks = std::min(divide_up(n, block), max_blocks); blocks > 1; --blocks) {
             const std::size_t reached = blocks + block - 1, most = std::min(block, blocks);
             if (fits({.end = block, .times = blocks}))
                 return Mistake{
@@ -254,7 +254,7 @@ Guess guess_repeated(std::size_t n, const Nouns& nouns, const Fits& fits) {
 
 /// Find loops that step by one more, or one less, than the number of threads.
 static Guess guess_stride_off_by_one(std::size_t n, const Nouns& nouns, const Fits& fits) {
-    constexpr std::size_t most_blocks = 64;
+    constexpr std::size_t max_blocks = 64;
     const auto wrong_step = [&](std::size_t threads, const char* off, const std::string& effect) {
         return Mistake{
             "step_off_by_one",
@@ -262,8 +262,8 @@ static Guess guess_stride_off_by_one(std::size_t n, const Nouns& nouns, const Fi
             "Threads t of a block or a grid take elements t, t + threads, t + 2 * threads and so on: the step "
             "is exactly the number of threads."};
     };
-    for (const std::size_t block : usual_blocks)
-        for (std::size_t blocks = 1; blocks <= most_blocks && block * blocks < n; ++blocks) {
+    for (const std::size_t block : common_block_sizes)
+        for (std::size_t blocks = 1; blocks <= max_blocks && block * blocks < n; ++blocks) {
             const std::size_t threads = block * blocks;
             if (fits({.end = n, .period = threads + 1, .run = threads}))
                 return wrong_step(threads, "more than", "one element is left out in each step");
@@ -275,10 +275,10 @@ static Guess guess_stride_off_by_one(std::size_t n, const Nouns& nouns, const Fi
 }
 
 Guess guess_long_stride(std::size_t n, const Nouns& nouns, const Fits& fits) {
-    constexpr std::size_t most_blocks = 2048;
+    constexpr std::size_t max_blocks = 2048;
     if (Guess guess = guess_stride_off_by_one(n, nouns, fits)) return guess;
-    for (const std::size_t block : usual_blocks)
-        for (std::size_t blocks = 1; blocks <= most_blocks && block * blocks < n; ++blocks)
+    for (const std::size_t block : common_block_sizes)
+        for (std::size_t blocks = 1; blocks <= max_blocks && block * blocks < n; ++blocks)
             for (const std::size_t times : {2, 4, 8})
                 if (const Reach part{.end = n, .period = times * block * blocks, .run = block * blocks}; fits(part))
                     return Mistake{
@@ -306,7 +306,7 @@ Guess guess_unwritten(std::size_t n, const Nouns& nouns, const std::function<boo
     if (first >= period) written.begin = first, written.first = 0;
     if (again == n || !gives(written)) return {};
     if (first + run == period) written = {.end = n, .period = period, .run = first};
-    for (const std::size_t block : usual_blocks)
+    for (const std::size_t block : common_block_sizes)
         if (period == block && first == divide_up(n, block) && first + run == period)
             return block_thread_swapped(
                 describe_part(written, nouns).substr(0, describe_part(written, nouns).size() - 1), block);

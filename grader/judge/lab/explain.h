@@ -84,14 +84,14 @@ std::size_t first_wrong(const Values& right, const Values& actual) {
 // --- elements and the threads that handle them ---
 
 /// Sizes of blocks that students choose, likelier ones first.
-constexpr std::size_t usual_blocks[] = {256, 128, 512, 1024, 64, 32};
+constexpr std::size_t common_block_sizes[] = {256, 128, 512, 1024, 64, 32};
 
 /// The words of a lab that messages use: "Only the first 99,840 of 100,000 products are in the sum".
 struct Nouns {
     std::string elements = "elements", done = "written";
     std::size_t longest_vector = 4;  // elements
     std::string last_lost = "last_element_lost";
-    std::string idle = "do nothing";  // of a thread past the end
+    std::string idle = "do nothing";  // what a thread past the end should do
 
     std::string are_done(std::size_t count) const { return (count == 1 ? "is " : "are ") + done; }
 };

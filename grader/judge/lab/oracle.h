@@ -87,7 +87,7 @@ struct Cost {
     double floor_bytes = 0;  // each input read once and each output written once
     double bound_bytes = 0;  // what a straightforward kernel must move through device memory
     double flops = 0;
-    double iterations = 1;  // of a solver, within the call
+    double iterations = 1;  // a solver's iterations within the call
     std::string formula;    // the explanation of bound_bytes, for the journal: "12 n: two reads and a write"
 };
 

@@ -8,15 +8,15 @@
 namespace warplab::predict {
 namespace {
 
-constexpr int usual_registers = 32;
-constexpr int replays_of_a_shape = 3;  // then the L2 has the contents that it has between such launches
+constexpr int default_registers = 32;
+constexpr int replays_of_a_shape = 3;  // afterwards, the L2 has its contents between such launches
 
 int registers_of(const std::map<std::string, int>& registers, const std::string& kernel) {
     const std::string name = kernel.substr(0, kernel.find('<'));
     int found = 0;
     for (const auto& [known, count] : registers)
         if (known == kernel || known.substr(0, known.find('<')) == name) found = std::max(found, count);
-    return found ? found : usual_registers;
+    return found ? found : default_registers;
 }
 
 Residency residency_before(const Trace& trace, const Machine& machine) {

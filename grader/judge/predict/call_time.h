@@ -10,10 +10,10 @@
 namespace warplab::predict {
 
 struct CallTime {
-    double seconds = 0;         // of a call among many
-    double kernel_seconds = 0;  // of its kernels, one after the other
+    double seconds = 0;         // one call among many
+    double kernel_seconds = 0;  // its kernels, one after the other
     struct OfKernel {
-        double seconds = 0;  // of all its launches in the call
+        double seconds = 0;  // all its launches in the call
         int launches = 0;
         KernelTime last;
     };

@@ -11,7 +11,7 @@
 namespace warplab::predict {
 namespace {
 
-constexpr int most_ago = 3;
+constexpr int max_ago = 3;
 
 bool is_pointer(std::string_view type) { return type.ends_with('*'); }
 bool is_single(std::string_view type) { return type.ends_with("float"); }
@@ -114,12 +114,13 @@ class Analysis {
     int loop_count_ = 0;
     std::vector<int> loops_;                         // by block: its innermost loop, from 1 on
     std::vector<std::vector<std::size_t>> exits_;    // by block: those of its innermost loop
-    std::unordered_map<int, std::size_t> position_;  // of blocks, by number
+    std::unordered_map<int, std::size_t> position_;  // the blocks' positions, by number
     std::unordered_map<std::string, int> uses_;
     std::unordered_map<std::string, const Statement*> users_;  // the last one
     std::unordered_map<std::string, std::pair<const Statement*, Place>> definitions_;
-    std::unordered_map<std::string, Producer> producers_;             // of names that a hook's operation gives
-    std::unordered_map<std::string, std::vector<Producer>> kept_in_;  // of local arrays and structs
+    std::unordered_map<std::string, Producer> producers_;  // the producers of names that a hook's operation defines
+    std::unordered_map<std::string, std::vector<Producer>>
+        kept_in_;  // the producers of values in local arrays and structs
     struct Hooked {
         std::uint32_t place;
         Place at;
@@ -228,7 +229,7 @@ std::vector<Need> Analysis::needs_of(const std::vector<std::string>& operands, P
             const Place& at = producer->second.at;
             const bool before = at.block < here.block || (at.block == here.block && at.statement < here.statement);
             const int ago = before ? step.ago : step.ago - 1;
-            if (ago >= 0 && ago <= most_ago) needs.push_back({producer->second.place, ago});
+            if (ago >= 0 && ago <= max_ago) needs.push_back({producer->second.place, ago});
             continue;
         }
         const auto definition = definitions_.find(step.name);
@@ -240,7 +241,7 @@ std::vector<Need> Analysis::needs_of(const std::vector<std::string>& operands, P
                 const auto from = position_.find(statement->from[i]);
                 if (from != position_.end() && from->second >= at.block) ++ago;
             }
-            if (ago <= most_ago + 1) add(statement->operands[i], ago);
+            if (ago <= max_ago + 1) add(statement->operands[i], ago);
         }
     }
     return needs;
@@ -336,7 +337,7 @@ Work Analysis::arithmetic(const Statement& statement) const {
         if (op == "rdiv_expr") count = 8;
         if (op == "float_expr") return {.special = 1};
         if (op == "nop_expr") return {.special = is_single(type) ? 0.5 : 1.0};
-        return is_single(type) ? Work{.single = count} : Work{.floating_64 = count};
+        return is_single(type) ? Work{.fp32 = count} : Work{.fp64 = count};
     }
     if (op == "fix_trunc_expr") return {.special = 1};
     if (op == "nop_expr" || op == "view_convert_expr" || op == "convert_expr" || op == "ssa_name") return {};
@@ -358,11 +359,11 @@ Work Analysis::work_of(const Statement& statement) const {
     if (statement.kind == call) {
         if (!hook_name(statement.operation).empty()) return {};
         const std::string& name = statement.operation;
-        if (name.starts_with(".FMA") || name.starts_with("__builtin_fma")) return {.single = 1};
-        if (name.find("sqrt") != std::string::npos) return {.single = 6, .special = 1};
+        if (name.starts_with(".FMA") || name.starts_with("__builtin_fma")) return {.fp32 = 1};
+        if (name.find("sqrt") != std::string::npos) return {.fp32 = 6, .special = 1};
         if (name.find("fabs") != std::string::npos || name.find("fmax") != std::string::npos ||
             name.find("fmin") != std::string::npos)
-            return is_double(function_.type_of(statement.result)) ? Work{.floating_64 = 1} : Work{.single = 1};
+            return is_double(function_.type_of(statement.result)) ? Work{.fp64 = 1} : Work{.fp32 = 1};
         if (name.starts_with("__builtin_")) return {.integer = 2};
         return {.integer = 8, .special = 1};
     }
@@ -387,7 +388,7 @@ bool Analysis::exit_waits(std::size_t block) const {
 /// Return the body that a block's condition skips if nvcc predicates it: a few instructions, and nothing but reads,
 /// writes and arithmetic.
 PredicatedBody Analysis::body_after(std::size_t block) const {
-    constexpr double most_instructions = 8;
+    constexpr double max_instructions = 8;
     const auto successors = successors_of(block);
     if (successors.size() != 2) return {};
     for (int i = 0; i < 2; ++i) {
@@ -408,7 +409,7 @@ PredicatedBody Analysis::body_after(std::size_t block) const {
         body.issued = body.accesses;
         for (const Statement& statement : function_.blocks[inner].statements)
             body.issued += work_of(statement).issued();
-        if (body.accesses > 0 && body.issued <= most_instructions) return body;
+        if (body.accesses > 0 && body.issued <= max_instructions) return body;
     }
     return {};
 }
@@ -424,8 +425,8 @@ Instruction Analysis::instruction_of(std::size_t block, std::size_t index) const
         for (const Statement& statement : statements) {
             const Work work = work_of(statement);
             instruction.work.integer += work.integer;
-            instruction.work.single += work.single;
-            instruction.work.floating_64 += work.floating_64;
+            instruction.work.fp32 += work.fp32;
+            instruction.work.fp64 += work.fp64;
             instruction.work.special += work.special;
             if (statement.kind == Statement::Kind::condition) operands = statement.operands;
         }

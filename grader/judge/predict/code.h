@@ -20,8 +20,8 @@ struct Need {
 
 /// Instructions that a warp issues.
 struct Work {
-    double integer = 0, single = 0, floating_64 = 0, special = 0;
-    double issued() const { return integer + single + floating_64 + 2 * special; }
+    double integer = 0, fp32 = 0, fp64 = 0, special = 0;
+    double issued() const { return integer + fp32 + fp64 + 2 * special; }
 };
 
 /// The short body of an if without else. nvcc puts a predicate before each of its instructions instead of a branch, so
@@ -32,10 +32,10 @@ struct PredicatedBody {
 };
 
 struct Instruction {
-    int line = 0;              // of the student's file
-    Work work = {};            // of a basic block
-    std::vector<Need> needs;   // of a basic block: the results for which its final branch waits
-    PredicatedBody body = {};  // of a basic block that ends in such an if
+    int line = 0;              // a line of the student's file
+    Work work = {};            // a basic block's work
+    std::vector<Need> needs;   // for a basic block: the results for which its final branch waits
+    PredicatedBody body = {};  // for a basic block that ends in such an if
     bool result_is_used = false;
     bool is_volatile = false;        // a load that bypasses the L1
     bool compares = false;           // an atomic that may find another value and be repeated

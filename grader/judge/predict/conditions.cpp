@@ -14,7 +14,7 @@
 namespace warplab::predict {
 namespace {
 
-constexpr std::size_t most_bytes = 10'000;  // of a directive; real programs have shorter ones
+constexpr std::size_t max_bytes = 10'000;  // the maximum length of a directive; those of real programs are shorter
 
 struct Directive {
     int line = 0;
@@ -107,7 +107,7 @@ class DirectiveReader {
                 one.makes_tokens = true, ++at;
             else if (at == word)
                 at = text_[at] == '"' || text_[at] == '\'' ? skip_literal(at) : at + 1;
-            one.is_too_long = at - begin > most_bytes;
+            one.is_too_long = at - begin > max_bytes;
         }
         found_.push_back(one);
     }
@@ -118,7 +118,7 @@ class DirectiveReader {
     }
 
     std::string text_;        // without line splices
-    std::vector<int> lines_;  // of its characters
+    std::vector<int> lines_;  // the line of each character
     std::size_t at_ = 0, close_ = 0;
     std::vector<Directive> found_;
 };
@@ -198,7 +198,7 @@ std::string find_foreign_condition(const std::string& source) {
     const std::vector<Directive> directives = reader.read();
     const OwnMacros own(directives);
     for (const Directive& one : directives) {
-        if (one.is_too_long) return fmt::format("line {} is a directive of more than {} bytes", one.line, most_bytes);
+        if (one.is_too_long) return fmt::format("line {} is a directive of more than {} bytes", one.line, max_bytes);
         if (!one.name.starts_with("if") && !one.name.starts_with("elif")) continue;
         for (const std::string& name : one.identifiers)
             if (!own.has(name)) return differs(one.line, name);

@@ -12,9 +12,9 @@ namespace warplab::predict {
 struct Statement {
     enum class Kind { assign, call, condition, phi, other };
     Kind kind = Kind::other;
-    int line = 0;            // of the student's file; in headers, that of the previous statement
+    int line = 0;            // a line of the student's file; in headers, the previous statement's
     bool by_header = false;  // from a header of the CPU backend, so not an instruction of a GPU
-    std::string operation;   // of an assignment: "plus_expr"; of a call: the function
+    std::string operation;   // for an assignment, for example "plus_expr"; for a call, the function
     std::string result;      // a name or an lvalue; empty if none
     std::vector<std::string> operands;
     std::vector<int> from;  // phi: the block that each operand comes from
@@ -29,7 +29,7 @@ struct BasicBlock {
 
 struct Function {
     std::string symbol;                                  // mangled
-    std::unordered_map<std::string, std::string> types;  // of variables and names
+    std::unordered_map<std::string, std::string> types;  // the types of variables and names
     std::vector<BasicBlock> blocks;
 
     /// Return the type of a variable or name such as "x_6"; empty if it is unknown.

@@ -59,8 +59,8 @@ Machine read_machine(const fs::path& folder, const std::string& name) {
     machine.source = json.value("source", "");
     machine.spread = all.number("spread");
     const Fields ratio = all.part("ratio_spread");
-    machine.least_ratio_spread = ratio.number("least");
-    machine.most_ratio_spread = ratio.number("most");
+    machine.min_ratio_spread = ratio.number("least");
+    machine.max_ratio_spread = ratio.number("most");
     machine.clock_hz = all.number("clock_hz");
     const Fields sm = all.part("multiprocessor");
     machine.multiprocessors = static_cast<int>(all.number("multiprocessors"));
@@ -77,7 +77,7 @@ Machine read_machine(const fs::path& folder, const std::string& name) {
     machine.l2_slice_bytes = memory.number("l2_slice_bytes");
     const Fields latency = all.part("latency_clocks");
     machine.latency = {latency.number("arithmetic"),
-                       latency.number("floating_64"),
+                       latency.number("fp64"),
                        latency.number("shared"),
                        latency.number("shared_write"),
                        latency.number("l1"),
@@ -90,7 +90,7 @@ Machine read_machine(const fs::path& folder, const std::string& name) {
                        latency.number("block_start")};
     const Fields occupies = all.part("occupies_clocks");
     machine.occupies = {
-        occupies.number("floating_64"),   occupies.number("shuffle"),   occupies.number("tag"),
+        occupies.number("fp64"),          occupies.number("shuffle"),   occupies.number("tag"),
         occupies.number("shared_atomic"), occupies.number("atomic"),    occupies.number("atomic_lane"),
         occupies.number("atomic_result"), occupies.number("sector"),    occupies.number("changed_sector"),
         occupies.number("block"),         occupies.number("warp_start")};

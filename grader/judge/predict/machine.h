@@ -14,29 +14,29 @@ struct Machine {
     std::string source;  // the origin of the constants
     double spread = 2;   // the modelled time's interval reaches from 1/spread to spread times it
     /// The same for the ratio of two modelled times, which is more certain if it is near 1.
-    double least_ratio_spread = 1.3, most_ratio_spread = 2.5;
+    double min_ratio_spread = 1.3, max_ratio_spread = 2.5;
 
     // multiprocessors
     int multiprocessors = 0, threads = 0, blocks = 0, registers = 0;  // per multiprocessor: threads, blocks, registers
     double clock_hz = 0;
     double l1_bytes = 0,
-           shared_bytes = 0;  // of the same memory: in total, and the part that blocks may use as shared memory
+           shared_bytes = 0;  // the same memory's size: in total, and the part that blocks may use as shared memory
     // memory
     double dram_bytes_per_s = 0, l2_bytes_per_s = 0, l2_bytes = 0;
-    double l2_bytes_per_clock = 0;  // of one multiprocessor
+    double l2_bytes_per_clock = 0;  // for one multiprocessor
     double l2_slice_bytes = 0;      // size of neighbouring bytes whose atomics wait for each other
 
     /// Latencies in clocks.
     struct {
-        double arithmetic, floating_64, shared, shared_write, l1, l2, dram, shuffle, barrier, atomic, shared_atomic,
+        double arithmetic, fp64, shared, shared_write, l1, l2, dram, shuffle, barrier, atomic, shared_atomic,
             block_start;
     } latency = {};
 
     /// The clocks for which one operation of a warp occupies its resource.
     struct {
-        double floating_64, shuffle, tag, shared_atomic, atomic, atomic_lane;
+        double fp64, shuffle, tag, shared_atomic, atomic, atomic_lane;
         double atomic_result;      // as `atomic`, if the lane needs the old value
-        double sector;             // of the L2, if no other sector of its line is read
+        double sector;             // a sector of the L2, if no other sector of its line is read
         double changed_sector;     // the additional time if an atomic of this launch has changed it
         double block, warp_start;  // the start of a block, and of each of its warps
     } occupies = {};

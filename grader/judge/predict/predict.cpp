@@ -24,7 +24,7 @@ namespace {
 class TraceMemory {
   public:
     TraceMemory() : file_(memfd_create("warplab-trace", MFD_CLOEXEC)) {
-        if (!file_ || ftruncate(file_.get(), trace::most_bytes) != 0)
+        if (!file_ || ftruncate(file_.get(), trace::max_bytes) != 0)
             throw std::runtime_error(fmt::format("cannot make a memory file: {}", std::strerror(errno)));
     }
     int file() const { return file_.get(); }
@@ -32,8 +32,8 @@ class TraceMemory {
     std::string contents() const {
         struct stat written {};
         fstat(file_.get(), &written);
-        constexpr std::size_t block_bytes = 512;  // of st_blocks
-        std::string all(std::min(trace::most_bytes, static_cast<std::size_t>(written.st_blocks) * block_bytes), '\0');
+        constexpr std::size_t block_bytes = 512;  // the unit of st_blocks
+        std::string all(std::min(trace::max_bytes, static_cast<std::size_t>(written.st_blocks) * block_bytes), '\0');
         std::size_t done = 0;
         for (ssize_t got; done < all.size() && (got = pread(file_.get(), all.data() + done, all.size() - done,
                                                             static_cast<off_t>(done))) > 0;)
@@ -46,7 +46,7 @@ class TraceMemory {
     Descriptor file_;
 };
 
-constexpr unsigned most_calls_before = 4;  // so that a program cannot know which call is traced
+constexpr unsigned max_calls_before = 4;  // so that a program cannot know which call is traced
 
 /// Make calls with the dataset's inputs. Their outputs are not checked, because only some blocks run.
 std::optional<Failure> make_calls(StageRun& run, const Problem& problem, std::uint64_t calls) {
@@ -76,7 +76,7 @@ std::map<std::string, int> registers_of(Judge& judge, const Lab& lab, const Stag
 }
 
 Limit find_limit(const CallTime& time) {
-    constexpr double least_busy = 0.5;
+    constexpr double min_busy = 0.5;
     const KernelTime* slowest = nullptr;
     double longest_s = 0;
     for (const auto& [name, kernel] : time.kernels)
@@ -85,7 +85,7 @@ Limit find_limit(const CallTime& time) {
     const auto busiest = static_cast<std::size_t>(std::ranges::max_element(slowest->busy) - slowest->busy.begin());
     Limit limit;
     limit.busy = std::min(1.0, slowest->busy[busiest] / slowest->clocks);
-    if (limit.busy >= least_busy) limit.resource = static_cast<Resource>(busiest);
+    if (limit.busy >= min_busy) limit.resource = static_cast<Resource>(busiest);
     double most = 0;
     for (const auto& [line, busy] : slowest->busy_of_line)
         if (busy[busiest] > most) most = busy[busiest], limit.line = line;
@@ -114,15 +114,15 @@ std::map<int, double> shares_of_lines(const CallTime& time) {
 
 /// Return why the sampled blocks do not represent all blocks; empty if they do.
 std::string why_not_typical(const Trace& trace) {
-    constexpr double most_of_a_block = 8, most_on_average = 2, least_steps = 4096;
+    constexpr double max_of_a_block = 8, max_on_average = 2, min_steps = 4096;
     for (const TracedLaunch& launch : trace.launches) {
         const trace::LaunchEnds& sample = trace.launches[launch.same_as].ends;
         const trace::LaunchEnds& ends = launch.ends;
         if (sample.recorded_blocks == 0 || ends.other_blocks == 0) continue;
         const double typical = static_cast<double>(sample.recorded_steps) / static_cast<double>(sample.recorded_blocks);
         const double average = static_cast<double>(ends.other_steps) / static_cast<double>(ends.other_blocks);
-        const auto most = static_cast<double>(ends.most_steps);
-        if (most > least_steps && (most > most_of_a_block * typical || average > most_on_average * typical))
+        const auto most = static_cast<double>(ends.max_steps);
+        if (most > min_steps && (most > max_of_a_block * typical || average > max_on_average * typical))
             return fmt::format("blocks of {} do very different amounts of work, so a sample does not represent them",
                                launch.kernel);
     }
@@ -152,7 +152,7 @@ Recording record(Judge& judge, const Lab& lab, const Stage& stage, const Source&
     run->trace = {
         memory.file(),
         {static_cast<std::uint32_t>(machine.multiprocessors), draw, static_cast<std::uint64_t>(machine.l2_bytes),
-         is_short ? std::random_device()() % most_calls_before : 0}};
+         is_short ? std::random_device()() % max_calls_before : 0}};
     const auto failure = make_calls(*run, problem, run->trace.order.calls_before + 1);
     run->end_session();
     if (failure) return without("the program did not finish the traced call", failure);
@@ -187,18 +187,18 @@ Prediction model(const Recording& recording, const Machine& machine) {
 }
 
 Interval ratio_interval(double ratio, const Machine& machine) {
-    const double spread = std::min(machine.most_ratio_spread, machine.least_ratio_spread * std::max(ratio, 1 / ratio));
+    const double spread = std::min(machine.max_ratio_spread, machine.min_ratio_spread * std::max(ratio, 1 / ratio));
     return {ratio, ratio / spread, ratio * spread};
 }
 
 std::vector<Gain> try_changes(const Recording& recording, const Machine& machine, const Prediction& unchanged) {
-    constexpr double least_share = 0.05, least_factor = 1.1;
-    constexpr std::size_t most_tried = 4;
+    constexpr double min_share = 0.05, min_factor = 1.1;
+    constexpr std::size_t max_tried = 4;
     std::vector<std::pair<double, Change>> candidates;
     for (const auto& [change, share] : unchanged.wasted)
-        if (share >= least_share && change.line > 0) candidates.emplace_back(share, change);
+        if (share >= min_share && change.line > 0) candidates.emplace_back(share, change);
     std::ranges::sort(candidates, std::greater<>());
-    if (candidates.size() > most_tried) candidates.resize(most_tried);
+    if (candidates.size() > max_tried) candidates.resize(max_tried);
     std::vector<Gain> gains;
     const EffortLimit limit;
     for (const auto& [share, change] : candidates) {
@@ -209,7 +209,7 @@ std::vector<Gain> try_changes(const Recording& recording, const Machine& machine
             break;  // the time is used up
         }
         const double factor = unchanged.seconds / (time.seconds * recording.calls);
-        if (factor >= least_factor) gains.push_back({change, factor});
+        if (factor >= min_factor) gains.push_back({change, factor});
     }
     std::ranges::sort(gains, std::greater<>(), &Gain::factor);
     return gains;

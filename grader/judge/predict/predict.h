@@ -16,8 +16,8 @@ namespace warplab::predict {
 struct Recording {
     Trace trace = {};
     Code code = Code({}, {});
-    std::map<std::string, int> registers = {};  // of a thread, by kernel; empty without nvcc
-    double calls = 0;                           // of the whole benchmark
+    std::map<std::string, int> registers = {};  // registers per thread, by kernel; empty without nvcc
+    double calls = 0;                           // calls in the whole benchmark
     std::string why_not = {};                   // why there is no recording, in words; empty if there is one
 };
 
@@ -25,13 +25,13 @@ struct Recording {
 struct Limit {
     std::optional<Resource> resource;  // the busiest resource; none if all wait for most of the time
     double busy = 0;                   // its share of the kernels' time
-    int line = 0;                      // of the student's file, that uses it most; 0 if unknown
+    int line = 0;                      // the line of the student's file that uses it most; 0 if unknown
 };
 
 struct Prediction {
-    double seconds = 0;                    // of all iterations of the benchmark
+    double seconds = 0;                    // all iterations of the benchmark
     double wait_s = 0;                     // the part of the call outside its kernels, for all iterations
-    Limit limit = {};                      // of the kernel that takes longest
+    Limit limit = {};                      // the limit of the kernel that takes longest
     std::map<Change, double> wasted = {};  // share of the kernels' time for which a resource does wasted work
     std::map<int, double> lines = {};      // share of the warps' time, by line of the student's file; 0: unknown
     std::string why_not;                   // why the file is not modelled, in words

@@ -15,17 +15,17 @@ namespace {
 using trace::OperationKind;
 
 constexpr int lanes_per_warp = 32, schedulers = 4, registers_at_a_time = 8;
-constexpr double bank_bytes = 128;              // of all banks, that one pass serves
-constexpr double reserved_shared_bytes = 1024;  // of each block
-constexpr double most_operations = 400'000;     // to replay
-constexpr double most_waves = 10;
-constexpr double least_l1_bytes = 28e3;
-constexpr double most_queued_clocks = 60, most_queued_l2_clocks = 1500, most_queued_dram_clocks = 3000;
-constexpr double most_queued_atomic_clocks = 2000;
+constexpr double bank_bytes = 128;              // one pass serves one word of each bank
+constexpr double reserved_shared_bytes = 1024;  // reserved per block
+constexpr double max_operations = 400'000;      // to replay
+constexpr double max_waves = 10;
+constexpr double min_l1_bytes = 28e3;
+constexpr double max_queued_clocks = 60, max_queued_l2_clocks = 1500, max_queued_dram_clocks = 3000;
+constexpr double max_queued_atomic_clocks = 2000;
 constexpr double retry_clocks = 30, retry_instructions = 10;  // to repeat a compare-and-swap
-constexpr double instructions_at_once = 2;                    // of a warp, independent of each other
-constexpr int loads_at_once = 4;                              // of a loop that nvcc unrolls
-constexpr std::size_t kept_results = 4, most_pending = 16;
+constexpr double instructions_at_once = 2;                    // independent instructions of a warp
+constexpr int loads_at_once = 4;                              // in a loop that nvcc unrolls
+constexpr std::size_t kept_results = 4, max_pending = 16;
 
 std::uint64_t mix(std::uint64_t x) {
     x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
@@ -79,7 +79,7 @@ class L1 {
 };
 
 /// Return the minimum number of parts of this size that contain all accessed bytes.
-double fewest_parts(const TracedOperation& operation, double part_bytes) {
+double min_parts(const TracedOperation& operation, double part_bytes) {
     return std::max(1.0, std::ceil(operation.lanes * operation.lane_bytes / part_bytes));
 }
 
@@ -98,25 +98,25 @@ struct WarpState {
     const std::vector<TracedOperation>* operations = nullptr;
     std::size_t next = 0;
     int scheduler = 0, block = 0;
-    std::uint64_t copy = 0;  // of the trace, which is replayed more than once
+    std::uint64_t copy = 0;  // which copy of the trace; it is replayed more than once
     double stores_ready = 0;
     // By place, see gather():
     std::unordered_map<std::uint32_t, std::vector<std::uint32_t>> owed;
     std::unordered_map<std::uint32_t, std::unordered_set<std::uint32_t>> touched;
-    double vector_ready = 0;                        // the result of the last access
-    std::array<double, most_pending> pending = {};  // the last results: the compiler moves loads before stores
+    double vector_ready = 0;                       // the result of the last access
+    std::array<double, max_pending> pending = {};  // the last results: the compiler moves loads before stores
     std::size_t reads = 0;
     const Instruction* block_before = nullptr;  // the basic block whose branch comes next
     std::vector<std::uint32_t> lanes_left;      // words that a compare-and-swap has not changed yet
     double words_read = 0;                      // when the lanes read them
-    double attempts = 1;                        // of its last compare-and-swap
+    double attempts = 1;                        // attempts of its last compare-and-swap
     // Lanes that needed more attempts of a compare-and-swap than others run alone for one iteration of the loop.
     double parts = 1, new_parts = 1;
     double last_read = 1e18;  // when the last value that it read arrived
     double since = 0;         // when its next operation became ready
-    int line = 0;             // of its last operation
+    int line = 0;             // the line of its last operation
     std::unordered_map<std::uint32_t, std::array<double, kept_results>> results;
-    std::unordered_map<std::uint32_t, int> turns;  // of operations in loops that nvcc unrolls
+    std::unordered_map<std::uint32_t, int> turns;  // iterations of operations in loops that nvcc unrolls
 };
 
 struct BlockState {
@@ -192,8 +192,8 @@ class Multiprocessor {
     std::vector<double> held_;  // the share of a footprint that the L2 holds before the launch
     int warps_per_block_, blocks_at_once_;
     double active_, blocks_in_all_;   // multiprocessors with work; blocks of this one
-    double dram_clocks_, l2_clocks_;  // of a sector
-    double l2_hits_ = 1;              // of sectors that are used again
+    double dram_clocks_, l2_clocks_;  // clocks per sector
+    double l2_hits_ = 1;              // the hit rate of sectors that are used again
     int replayed_ = 0;                // blocks
 
     L1 l1_;
@@ -206,9 +206,9 @@ class Multiprocessor {
     struct Changes {
         double count = 0, first = 0, last = 0;  // and the times of the first and the last
     };
-    std::unordered_map<std::uint64_t, Changes> changes_;  // of words, by compare-and-swap
+    std::unordered_map<std::uint64_t, Changes> changes_;  // changes of words by compare-and-swap
     std::vector<double> starts_;
-    std::unordered_set<int> ordered_loops_;  // whose accesses nvcc must keep in order
+    std::unordered_set<int> ordered_loops_;  // loops whose accesses nvcc must keep in order
     using Event = std::pair<double, int>;
     std::priority_queue<Event, std::vector<Event>, std::greater<>> queue_;
     int next_block_ = 0;
@@ -228,7 +228,7 @@ Multiprocessor::Multiprocessor(const Machine& machine, const Trace& trace, const
       blocks_at_once_(count_blocks_at_once(registers)),
       active_(std::min<double>(static_cast<double>(launch.blocks), machine.multiprocessors)),
       blocks_in_all_(static_cast<double>(launch.blocks) / machine.multiprocessors),
-      l1_(std::max(least_l1_bytes,
+      l1_(std::max(min_l1_bytes,
                    machine.l1_bytes - std::min<double>(blocks_at_once_, std::ceil(blocks_in_all_)) *
                                           (static_cast<double>(launch.shared_bytes) + reserved_shared_bytes))) {
     const double at_once =
@@ -280,7 +280,7 @@ void Multiprocessor::choose_length() {
     for (const TracedBlock& block : launch_.sampled)
         for (const auto& warp : block.warps) operations += static_cast<double>(warp.size());
     operations /= static_cast<double>(launch_.sampled.size());
-    const double affordable = std::min(most_waves * blocks_at_once_, most_operations / std::max(1.0, operations));
+    const double affordable = std::min(max_waves * blocks_at_once_, max_operations / std::max(1.0, operations));
     const double all = std::ceil(blocks_in_all_);
     replayed_ = static_cast<int>(
         std::max(std::min(static_cast<double>(launch_.sampled.size()), all), std::min(all, affordable)));
@@ -352,7 +352,7 @@ void Multiprocessor::keep_result(WarpState& warp, std::uint32_t place, double wh
     std::copy_backward(results.begin(), results.end() - 1, results.end());
     results[0] = when;
     warp.vector_ready = when;
-    warp.pending[warp.reads++ % most_pending] = when;
+    warp.pending[warp.reads++ % max_pending] = when;
 }
 
 double Multiprocessor::issue(const WarpState& warp, double when, double count, int line) {
@@ -380,12 +380,12 @@ double Multiprocessor::do_basic_block(WarpState& warp, const Instruction& instru
         add_busy(Resource::shared_memory, instruction.body.accesses, instruction.line);
     }
     double end = begin + std::max(count, work.issued() * machine_.latency.arithmetic / instructions_at_once);
-    const double double_clocks = work.floating_64 * machine_.occupies.floating_64 / schedulers;
-    if (work.floating_64 > 0 && !avoids(Waste::double_precision, instruction.line, double_clocks)) {
-        const double clocks = work.floating_64 * machine_.occupies.floating_64;
-        add_busy(Resource::floating_64, double_clocks, instruction.line);
+    const double double_clocks = work.fp64 * machine_.occupies.fp64 / schedulers;
+    if (work.fp64 > 0 && !avoids(Waste::double_precision, instruction.line, double_clocks)) {
+        const double clocks = work.fp64 * machine_.occupies.fp64;
+        add_busy(Resource::fp64, double_clocks, instruction.line);
         const double served = floating_64_[static_cast<std::size_t>(warp.scheduler)].serve(begin, clocks) + clocks;
-        end = std::max({end, served, begin + work.floating_64 * machine_.latency.floating_64 / instructions_at_once});
+        end = std::max({end, served, begin + work.fp64 * machine_.latency.fp64 / instructions_at_once});
     }
     return end;
 }
@@ -434,7 +434,7 @@ double Multiprocessor::compare_and_swap(WarpState& warp, const TracedOperation& 
         add_busy(Resource::atomics, clocks, instruction.line);
         change_words(warp, operation, begin + clocks);
         done = begin + clocks + machine_.latency.shared_atomic;
-        next = std::max(when, begin - most_queued_clocks);
+        next = std::max(when, begin - max_queued_clocks);
     } else {
         if (first) {
             next = access_sectors(warp, operation, instruction, when, done);
@@ -475,9 +475,9 @@ double Multiprocessor::do_shared(WarpState& warp, const TracedOperation& operati
         const double begin = access_.serve(when, clocks);
         add_busy(Resource::atomics, clocks, instruction.line);
         keep_result(warp, operation.place, begin + clocks + machine_.latency.shared_atomic);
-        return std::max(when, begin - most_queued_clocks);
+        return std::max(when, begin - max_queued_clocks);
     }
-    const double fewest = fewest_parts(operation, bank_bytes);
+    const double fewest = min_parts(operation, bank_bytes);
     if (passes > fewest && avoids(Waste::bank_conflicts, instruction.line, passes - fewest)) passes = fewest;
     const double begin = access_.serve(when, passes);
     add_busy(Resource::shared_memory, passes, instruction.line);
@@ -485,7 +485,7 @@ double Multiprocessor::do_shared(WarpState& warp, const TracedOperation& operati
         keep_result(warp, operation.place, warp.last_read = begin + passes + machine_.latency.shared);
     else
         warp.stores_ready = std::max(warp.stores_ready, begin + passes) + machine_.latency.shared_write;
-    return std::max(when, begin - most_queued_clocks);
+    return std::max(when, begin - max_queued_clocks);
 }
 
 /// Serve one sector of an access. Return when it is done; `now` is when the warp can continue.
@@ -541,7 +541,7 @@ double Multiprocessor::serve_sector(WarpState& warp, const TracedOperation& oper
             atomic_busy_[slice] += busy;
             time_.busy_of_line[instruction.line][static_cast<std::size_t>(Resource::atomics)] += busy;
             done = std::max(done, served + clocks + machine_.latency.atomic);
-            now = std::max(now, served - most_queued_atomic_clocks);
+            now = std::max(now, served - max_queued_atomic_clocks);
         }
     }
     if (reads && !in_l2) l1_.arrives(in_l1, done);
@@ -551,12 +551,12 @@ double Multiprocessor::serve_sector(WarpState& warp, const TracedOperation& oper
 /// Return the sectors that an access would use if neighbouring lanes used neighbouring addresses. Sectors that the
 /// scattered access loads for later iterations of its loop count for the gathered accesses of these iterations.
 std::vector<std::uint32_t> Multiprocessor::gather(WarpState& warp, const TracedOperation& operation) {
-    constexpr std::size_t most_owed = 1024;
+    constexpr std::size_t max_owed = 1024;
     std::vector<std::uint32_t>& owed = warp.owed[operation.place];
     std::unordered_set<std::uint32_t>& touched = warp.touched[operation.place];
     for (const std::uint32_t sector : operation.sectors())
-        if (touched.insert(sector).second && owed.size() < most_owed) owed.push_back(sector);
-    const auto fewest = static_cast<std::size_t>(fewest_parts(operation, sector_bytes));
+        if (touched.insert(sector).second && owed.size() < max_owed) owed.push_back(sector);
+    const auto fewest = static_cast<std::size_t>(min_parts(operation, sector_bytes));
     std::vector<std::uint32_t> sectors;
     for (; sectors.size() < fewest && !owed.empty(); owed.pop_back()) sectors.push_back(owed.back());
     const auto used = operation.sectors();
@@ -583,7 +583,7 @@ double Multiprocessor::do_device(WarpState& warp, const TracedOperation& operati
 double Multiprocessor::access_sectors(WarpState& warp, const TracedOperation& operation, const Instruction& instruction,
                                       double when, double& done) {
     const bool atomic = operation.kind == OperationKind::device_atomic;
-    const double extra = static_cast<double>(operation.sectors().size()) - fewest_parts(operation, sector_bytes);
+    const double extra = static_cast<double>(operation.sectors().size()) - min_parts(operation, sector_bytes);
     const bool gathers = !atomic && extra > 0 && avoids(Waste::scattered_access, instruction.line, extra * l2_clocks_);
     const std::vector<std::uint32_t> gathered = gathers ? gather(warp, operation) : std::vector<std::uint32_t>();
     const std::span<const std::uint32_t> sectors = gathers ? gathered : operation.sectors();
@@ -604,16 +604,16 @@ double Multiprocessor::access_sectors(WarpState& warp, const TracedOperation& op
         done = std::max(
             done, serve_sector(warp, operation, instruction, sectors[i], of_sector, same, memory, begin + clocks, now));
     }
-    return std::max({now, begin + clocks - most_queued_clocks, l2_.free - most_queued_l2_clocks,
-                     dram_.free - most_queued_dram_clocks});
+    return std::max({now, begin + clocks - max_queued_clocks, l2_.free - max_queued_l2_clocks,
+                     dram_.free - max_queued_dram_clocks});
 }
 
 /// Return whether a warp reaches an operation again before it leaves the loop.
 bool Multiprocessor::has_another_turn(const WarpState& warp, const TracedOperation& operation,
                                       const Instruction& instruction) const {
-    constexpr std::size_t most_ahead = 256;
+    constexpr std::size_t max_ahead = 256;
     const std::vector<TracedOperation>& all = *warp.operations;
-    for (std::size_t i = warp.next + 1; i < std::min(all.size(), warp.next + most_ahead); ++i) {
+    for (std::size_t i = warp.next + 1; i < std::min(all.size(), warp.next + max_ahead); ++i) {
         if (all[i].place == operation.place) return true;
         const Instruction* const other = code_.at(all[i].place);
         if (other && other->loop != instruction.loop) return false;
@@ -633,7 +633,7 @@ double Multiprocessor::ready_at(WarpState& warp, const TracedOperation& operatio
     }
     if (operation.kind == OperationKind::barrier) return std::max(when, warp.stores_ready);
     const bool is_read = operation.kind == OperationKind::device_read || operation.kind == OperationKind::shared_read;
-    if (is_read) when = std::max(when, warp.pending[warp.reads % most_pending]);
+    if (is_read) when = std::max(when, warp.pending[warp.reads % max_pending]);
     if (is_unrolled(instruction) && !instruction.repeats_with_need) {
         const int turn = warp.turns[operation.place] % loads_at_once;
         if (turn + 1 < loads_at_once && has_another_turn(warp, operation, instruction)) return when;
@@ -724,13 +724,13 @@ double Multiprocessor::extrapolate(double end) const {
     for (const auto& [slice, free] : atomic_free_) slowest_slice = std::max(slowest_slice, free);
     double clocks = std::max({end, l2_.free, dram_.free, slowest_slice});
     if (blocks_in_all_ <= replayed_) return clocks;
-    const double most_busy = *std::ranges::max_element(time_.busy);
+    const double max_busy = *std::ranges::max_element(time_.busy);
     double rate = replayed_ / end;
     if (static_cast<int>(starts_.size()) > 2 * blocks_at_once_) {
         const double first = starts_[static_cast<std::size_t>(blocks_at_once_)];
         rate = (static_cast<double>(starts_.size()) - 1 - blocks_at_once_) / std::max(1.0, starts_.back() - first);
     }
-    rate = std::min(rate, replayed_ / std::max(1.0, most_busy));
+    rate = std::min(rate, replayed_ / std::max(1.0, max_busy));
     return clocks + (blocks_in_all_ - replayed_) / rate;
 }
 
@@ -791,7 +791,7 @@ const char* resource_name(Resource resource) {
             return "atomics";
         case Resource::issue:
             return "instruction issue";
-        case Resource::floating_64:
+        case Resource::fp64:
             return "FP64";
     }
     return "";

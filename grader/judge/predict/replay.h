@@ -17,7 +17,7 @@
 namespace warplab::predict {
 
 /// The reasons why operations wait.
-enum class Resource { memory, l2, shared_memory, atomics, issue, floating_64 };
+enum class Resource { memory, l2, shared_memory, atomics, issue, fp64 };
 inline constexpr std::size_t resource_count = 6;
 const char* resource_name(Resource resource);
 
@@ -37,19 +37,19 @@ struct KernelTime {
     double clocks = 0;
     Busy busy = {};
     std::map<int, Busy> busy_of_line;      // by line of the student's file
-    std::map<int, double> clocks_of_line;  // that warps spend there, waiting or not: sums over the replayed warps
+    std::map<int, double> clocks_of_line;  // the time of the warps there, waiting or not: sums over the replayed warps
     std::map<Change, double> wasted;       // clocks for which a resource is busy, but would not be after the change
     int blocks_at_once = 1;                // on a multiprocessor
 };
 
 /// The contents of the L2.
 struct Residency {
-    std::vector<double> bytes;  // of each memory of the trace
+    std::vector<double> bytes;  // the size of each memory of the trace
     int launches = 0;
 };
 
 /// Replay one launch. `residency` is that before it, and is updated. `registers`: of a thread. `change`: of the code;
-/// null to replay it as it is.
+/// null to replay it unchanged.
 KernelTime replay(const Machine& machine, const Trace& trace, const TracedLaunch& launch, const Code& code,
                   int registers, Residency& residency, const Change* change);
 

@@ -12,9 +12,9 @@ namespace {
 using trace::OperationKind;
 using trace::RecordKind;
 
-constexpr std::uint64_t most_blocks_of_grid = std::uint64_t{1} << 40;
+constexpr std::uint64_t max_blocks_of_grid = std::uint64_t{1} << 40;
 // Many more than the runner records, or a program needs.
-constexpr std::size_t most_sampled = 4096, most_memories = 1 << 16;
+constexpr std::size_t max_sampled = 4096, max_memories = 1 << 16;
 
 [[noreturn]] void damaged(const char* what) {
     throw std::runtime_error(std::string("the trace of the program is damaged: ") + what);
@@ -29,7 +29,7 @@ Record take(std::string_view& bytes) {
     return record;
 }
 
-std::size_t fewest_words(OperationKind kind, std::size_t words, std::size_t lanes) {
+std::size_t min_words(OperationKind kind, std::size_t words, std::size_t lanes) {
     switch (kind) {
         case OperationKind::device_read:
         case OperationKind::device_write:
@@ -39,7 +39,7 @@ std::size_t fewest_words(OperationKind kind, std::size_t words, std::size_t lane
             return 1;
         case OperationKind::device_atomic:
             return words >= lanes && (words - lanes) % 2 == 0 ? lanes + 2
-                                                              : words + 1;  // sectors, as many counts, lanes
+                                                              : words + 1;  // sectors, a count per sector, lanes
         case OperationKind::shared_atomic:
             return 2 + lanes;
         default:
@@ -58,7 +58,7 @@ class Reader {
         for (std::string_view rest = all; rest.size() >= sizeof(trace::Header);) {
             const auto header = take<trace::Header>(rest);
             if (static_cast<std::uint32_t>(header.kind) == 0) break;  // the rest of the file is empty
-            if (header.bytes > rest.size()) damaged("a record reaches beyond its end");
+            if (header.bytes > rest.size()) damaged("a record exceeds the trace");
             add(header.kind, rest.substr(0, header.bytes));
             rest.remove_prefix(header.bytes);
         }
@@ -72,7 +72,7 @@ class Reader {
             case RecordKind::memory: {
                 const auto memory = take<trace::Memory>(record);
                 if (memory.begin + memory.bytes < memory.begin) damaged("memory wraps around");
-                if (trace_.memories.size() == most_memories) damaged("there is too much memory");
+                if (trace_.memories.size() == max_memories) damaged("there is too much memory");
                 trace_.memories.push_back({memory.begin, memory.bytes, memory.role});
                 return;
             }
@@ -80,7 +80,7 @@ class Reader {
                 return add_launch(take<trace::Launch>(record));
             case RecordKind::block: {
                 const auto block = take<trace::Block>(record);
-                if (launch().sampled.size() == most_sampled) damaged("a launch has too many blocks");
+                if (launch().sampled.size() == max_sampled) damaged("a launch has too many blocks");
                 launch().sampled.push_back({block.events, block.recorded, {}});
                 return;
             }
@@ -109,7 +109,7 @@ class Reader {
         launch.blocks = 1;
         for (const std::uint32_t extent : record.grid) {
             launch.blocks *= std::max(extent, 1u);
-            if (launch.blocks > most_blocks_of_grid) damaged("a launch is too large");  // before it wraps around
+            if (launch.blocks > max_blocks_of_grid) damaged("a launch is too large");  // before it wraps around
         }
         std::uint64_t threads = 1;
         for (const std::uint32_t extent : record.block) threads *= std::clamp(extent, 1u, 1024u);
@@ -134,7 +134,7 @@ class Reader {
             const auto operation = take<trace::Operation>(record);
             const std::size_t bytes = operation.words * sizeof(std::uint32_t);
             if (bytes > record.size() ||
-                operation.words < fewest_words(operation.kind, operation.words, operation.lanes) ||
+                operation.words < min_words(operation.kind, operation.words, operation.lanes) ||
                 operation.kind > OperationKind::fence || operation.lanes == 0 || operation.lanes > 32)
                 damaged("an operation has the wrong size");
             const auto first =

@@ -27,14 +27,14 @@ struct TracedOperation {
 };
 
 struct TracedBlock {
-    std::uint64_t events = 0, recorded = 0;  // of threads
+    std::uint64_t events = 0, recorded = 0;  // events of threads
     std::vector<std::vector<TracedOperation>> warps;
 };
 
 struct TracedLaunch {
     std::string kernel;
     std::uint64_t blocks = 0;
-    unsigned threads = 0;  // of a block
+    unsigned threads = 0;  // threads per block
     std::size_t shared_bytes = 0;
     std::vector<TracedBlock> sampled;
     trace::LaunchEnds ends = {};
@@ -54,7 +54,7 @@ struct Trace {
     std::vector<std::variant<LaunchNumber, trace::HostCall>> steps;
     std::vector<TracedLaunch> launches;
     std::vector<TracedMemory> memories;  // by address
-    std::vector<std::uint32_t> words;    // that the operations refer to
+    std::vector<std::uint32_t> words;    // the words to which the operations refer
 };
 
 /// Throw std::runtime_error if the trace is damaged.

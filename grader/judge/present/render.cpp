@@ -12,13 +12,14 @@
 namespace warplab {
 namespace {
 
-constexpr std::size_t most_findings_shown = 3;                     // of check mode; `make inspect` shows them all
-constexpr std::size_t most_lines_quoted = 40, most_columns = 400;  // of a compiler's log or a program's output
+constexpr std::size_t max_findings_shown = 3;  // the sanitizer's; `make inspect` shows all
+constexpr std::size_t max_lines_quoted = 40,
+                      max_columns = 400;  // a compiler's log or a program's output is cut to this
 
 /// Shorten a very long line: some programs print a megabyte without an end of line.
 std::string shorten_line(const std::string& line) {
-    if (line.size() <= most_columns) return line;
-    std::size_t end = most_columns;
+    if (line.size() <= max_columns) return line;
+    std::size_t end = max_columns;
     while (end > 0 && (line[end] & 0xC0) == 0x80) --end;  // not in the middle of a character
     return fmt::format("{}... and {} more bytes", line.substr(0, end), line.size() - end);
 }
@@ -35,12 +36,12 @@ std::string quote_lines(const std::string& text, int indent) {
     std::size_t lines = 0;
     for (std::size_t at = 0; at < printable.size();) {
         const auto end = std::min(printable.find('\n', at), printable.size());
-        if (++lines <= most_lines_quoted) quoted += margin + shorten_line(printable.substr(at, end - at)) + "\n";
+        if (++lines <= max_lines_quoted) quoted += margin + shorten_line(printable.substr(at, end - at)) + "\n";
         at = end + 1;
     }
-    if (lines > most_lines_quoted)
+    if (lines > max_lines_quoted)
         quoted += fmt::format("{}... and {} (report.json has them)\n", margin,
-                              format_plural(lines - most_lines_quoted, "more line"));
+                              format_plural(lines - max_lines_quoted, "more line"));
     return quoted;
 }
 
@@ -71,25 +72,26 @@ std::string summarise(const StageReport& stage) {
         if (failure && failure->cause == cause::missing_file) return "there is nothing to compile";
         return needs_gpu(stage.compilation) ? "the CPU backend cannot run it" : "it does not compile";
     }
-    const auto count = [&](auto&& wanted) {
-        return static_cast<std::uint64_t>(std::ranges::count_if(stage.checks, wanted));
+    const auto count = [&](auto&& condition) {
+        return static_cast<std::uint64_t>(std::ranges::count_if(stage.checks, condition));
     };
     const auto all = count(ran), bad = count(did_not_pass), skipped = stage.checks.size() - all;
     std::string summary;
     if (all > 0) summary = format_plural(all, "dataset");
     if (bad > 0) summary = fmt::format("{} of {} passed", all - bad, summary);
-    if (bad == 0 && first_finding(stage)) summary += " passed, check mode failed";
+    if (bad == 0 && first_finding(stage)) summary += " passed, sanitizer failed";
     if (skipped > 0) summary += fmt::format("{}{} skipped", summary.empty() ? "" : ", ", skipped);
     return summary;
 }
 
-/// Show warnings only for stages that did not pass: they may be the reason.
+/// Render the compilation. Warnings are shown only for stages that did not pass, because they may be the reason.
 std::string render_compilation(const Compilation& compilation, Verdict of_stage, const TextStyle& style) {
     std::string text;
     if (compilation.failure) text += render_failure(*compilation.failure, 2, style);
     if (!compilation.log.empty() && of_stage != Verdict::passed)
-        text += "  The compiler says:\n" + quote_lines(compilation.log, 4);
-    if (refused_by_nvcc(compilation)) text += "  nvcc, for a real GPU, says:\n" + quote_lines(compilation.nvcc.log, 4);
+        text += "  Compiler output:\n" + quote_lines(compilation.log, 4);
+    if (refused_by_nvcc(compilation))
+        text += "  Output of nvcc, for a real GPU:\n" + quote_lines(compilation.nvcc.log, 4);
     return text;
 }
 
@@ -119,26 +121,26 @@ std::string render_line(int number, const std::string& line) {
     return number > 0 && !line.empty() ? fmt::format("    {:>5} | {}\n", number, to_printable(shorten_line(line))) : "";
 }
 
-/// `where`: words before the line's number.
+/// Render a finding and the lines that it names. `where`: the beginning of the sentence, before the line's number.
 std::string render_finding(const Finding& found, const std::string& where, const TextStyle& style) {
     const std::string place = found.line > 0 ? fmt::format("line {}", found.line) : "somewhere";
     return wrap(where + place + ": " + found.message, 4, style.width) + render_quotes(found);
 }
 
-/// Render the findings about correct outputs in full, as far as they fit a screen.
-std::string render_check_mode(const StageReport& stage, const TextStyle& style) {
+/// If the outputs are correct, render the first findings in full.
+std::string render_sanitizer(const StageReport& stage, const TextStyle& style) {
     if (outputs_failed(stage) || !first_finding(stage)) return "";
-    std::string text = fmt::format("  check mode: {}\n", paint(Verdict::failed, style));
+    std::string text = fmt::format("  sanitizer: {}\n", paint(Verdict::failed, style));
     std::uint64_t count = 0;
     for (const Finding& found : stage.check_mode->findings) {
-        if (found.note || ++count > most_findings_shown) continue;
+        if (found.note || ++count > max_findings_shown) continue;
         text += render_finding(found, "In ", style);
         if (!found.hint.empty()) text += wrap("Hint: " + found.hint, 4, style.width);
         text += "    Cause: " + to_printable(found.cause) + "\n";
     }
-    if (count > most_findings_shown)
+    if (count > max_findings_shown)
         text += fmt::format("    ... and {}: make inspect shows all\n",
-                            format_plural(count - most_findings_shown, "more finding"));
+                            format_plural(count - max_findings_shown, "more finding"));
     return text;
 }
 
@@ -158,13 +160,15 @@ const Finding* likely_reason(const StageReport& stage, const Check& failed) {
 
 /// Render the line that may be the reason for a wrong output, without its message if the failure has the same one.
 std::string render_likely_reason(const StageReport& stage, const Check& failed, const TextStyle& style) {
-    const auto is_told = [&](const Finding& found) { return failed.failure && failed.failure->message == told(found); };
+    const auto is_quoted = [&](const Finding& found) {
+        return failed.failure && failed.failure->message == message_of(found);
+    };
     if (stage.check_mode) {
-        const auto leading = std::ranges::find_if(stage.check_mode->findings, is_told);
+        const auto leading = std::ranges::find_if(stage.check_mode->findings, is_quoted);
         if (leading != stage.check_mode->findings.end()) return render_quotes(*leading);
     }
     const Finding* found = likely_reason(stage, failed);
-    return found ? render_finding(*found, "In check mode, ", style) : "";
+    return found ? render_finding(*found, "Sanitizer, ", style) : "";
 }
 
 std::string render_checks(const StageReport& stage, const TextStyle& style) {
@@ -185,7 +189,7 @@ std::string render_checks(const StageReport& stage, const TextStyle& style) {
             others.add(dataset_name(check), check.failure ? check.failure->cause : "");
         }
     }
-    if (!others.text().empty()) text += wrap("Not passed either: " + others.text(), 2, style.width);
+    if (!others.text().empty()) text += wrap("Also did not pass: " + others.text(), 2, style.width);
     if (!not_run.text().empty()) text += wrap("Not run after that: " + not_run.text(), 2, style.width);
     if (!skipped.text().empty()) text += wrap("Skipped: " + skipped.text(), 2, style.width);
     return text;
@@ -208,7 +212,7 @@ std::string compare_with_reference(const Measurement& measured) {
 
 std::string compare_with_bound(const Measurement& measured) {
     const auto share = measured.bound_fraction();
-    return share > 0 ? fmt::format("{} of what {} allow", format_share(share),
+    return share > 0 ? fmt::format("{} of the bound at {}", format_share(share),
                                    format_bandwidth(measured.bandwidth_bytes_per_s))
                      : "";
 }
@@ -303,7 +307,7 @@ std::string render_stage(const StageReport& stage, const TextStyle& style, Stude
     std::string text = fmt::format("{}: {}{}\n", paint(to_printable(stage.stage), Colour::bold, style),
                                    paint(stage.verdict, style), summary.empty() ? "" : " (" + summary + ")");
     text += render_compilation(stage.compilation, stage.verdict, style);
-    text += render_check_mode(stage, style);
+    text += render_sanitizer(stage, style);
     text += render_checks(stage, style);
     if (stage.error) text += render_failure(*stage.error, 2, style);
     for (const auto& measured : stage.measurements) text += render_measurement(measured, style);

@@ -18,12 +18,12 @@ std::string render_heading(const Report& report, const TextStyle& style);
 
 enum class StudentsOutput { hidden, shown };
 
-/// Return what a student reads about one stage: verdict, the first failure in full, other failures in short, the
-/// compiler's words, timing and points; if `output` is shown, also what the student's code printed.
+/// Return a stage's report for the student: verdict, the first failure in full, other failures in short, the
+/// compiler's messages, timing and points; if `output` is shown, also the output of the student's code.
 std::string render_stage(const StageReport& stage, const TextStyle& style,
                          StudentsOutput output = StudentsOutput::hidden);
 
-/// Return the lines of the student's file that check mode names, as they were quoted.
+/// Return the lines of the student's file that a finding quotes.
 std::string render_quotes(const Finding& found);
 
 /// Return one line: the points of all stages; empty if no points were given.

@@ -113,12 +113,12 @@ Array Buffers::read_part(std::size_t buffer, std::uint32_t slot, std::size_t fir
 }
 
 std::optional<std::size_t> Buffers::first_change(std::size_t buffer, std::uint32_t slot, const Array& expected) const {
-    constexpr std::size_t most_bytes = 256 << 20;  // to read at a time
+    constexpr std::size_t max_bytes = 256 << 20;  // to read at a time
     const Part& part = parts_[buffer];
     if (!part.region) return std::nullopt;
-    Array chunk(ElementType::uint8, std::min(most_bytes, expected.bytes()));
-    for (std::size_t begin = 0; begin < expected.bytes(); begin += most_bytes) {
-        const std::size_t bytes = std::min(most_bytes, expected.bytes() - begin);
+    Array chunk(ElementType::uint8, std::min(max_bytes, expected.bytes()));
+    for (std::size_t begin = 0; begin < expected.bytes(); begin += max_bytes) {
+        const std::size_t bytes = std::min(max_bytes, expected.bytes() - begin);
         part.region->read(offset(part, slot) + begin, chunk.data(), bytes);
         if (const auto at = first_difference(chunk.data(), expected.data() + begin, bytes))
             return (begin + *at) / element_bytes(part.type);
@@ -139,7 +139,7 @@ void Buffers::exchange_memory(Buffers& other) {
     }
 }
 
-std::optional<Damage> Buffers::find_damage(std::uint32_t slot) const {
+std::optional<GuardViolation> Buffers::find_guard_violation(std::uint32_t slot) const {
     for (std::size_t i = 0; i < parts_.size(); ++i) {
         const Part& part = parts_[i];
         if (!part.region || guard_bytes_ == 0) continue;
@@ -147,15 +147,16 @@ std::optional<Damage> Buffers::find_damage(std::uint32_t slot) const {
         const auto begin = static_cast<std::int64_t>(offset(part, at));
         const auto end = begin + static_cast<std::int64_t>(part.bytes);
         const auto next = begin + static_cast<std::int64_t>(part.stride);
-        if (auto damage = damage_in(part, at, end, next)) return damage;
-        if (auto damage = damage_in(part, at, begin - static_cast<std::int64_t>(guard_bytes_), begin)) return damage;
+        if (auto violation = violation_in(part, at, end, next)) return violation;
+        if (auto violation = violation_in(part, at, begin - static_cast<std::int64_t>(guard_bytes_), begin))
+            return violation;
     }
     return std::nullopt;
 }
 
 /// Check bytes [begin, end) of the region, which belong to a guard of `slot`.
-std::optional<Damage> Buffers::damage_in(const Part& part, std::uint32_t slot, std::int64_t begin,
-                                         std::int64_t end) const {
+std::optional<GuardViolation> Buffers::violation_in(const Part& part, std::uint32_t slot, std::int64_t begin,
+                                                    std::int64_t end) const {
     std::vector<std::uint8_t> found(static_cast<std::size_t>(end - begin));
     part.region->read(static_cast<std::size_t>(begin), found.data(), found.size());
     const auto intact = [&](std::size_t i) {
@@ -167,7 +168,7 @@ std::optional<Damage> Buffers::damage_in(const Part& part, std::uint32_t slot, s
     const auto width = static_cast<std::int64_t>(element_bytes(part.type));
     const auto relative = begin + static_cast<std::int64_t>(hit) - static_cast<std::int64_t>(offset(part, slot));
     const std::int64_t index = relative >= 0 ? relative / width : -((-relative + width - 1) / width);
-    return Damage{part.name, index, part.count};
+    return GuardViolation{part.name, index, part.count};
 }
 
 }  // namespace warplab

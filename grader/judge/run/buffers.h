@@ -22,10 +22,11 @@ struct Poison {
     static Poison draw(std::uint64_t seed);
 };
 
-struct Damage {
+/// A write into a guard zone.
+struct GuardViolation {
     std::string buffer;
-    std::int64_t index;  // of the overwritten element, relative to the buffer's first: negative or ≥ its count
-    std::size_t count;   // of the buffer
+    std::int64_t index;  // the overwritten element, relative to the buffer's first: negative or ≥ `count`
+    std::size_t count;   // the buffer's number of elements
 };
 
 class Buffers {
@@ -53,7 +54,7 @@ class Buffers {
     void exchange_memory(Buffers& other);
 
     /// Return the first guard violation around `slot`.
-    std::optional<Damage> find_damage(std::uint32_t slot) const;
+    std::optional<GuardViolation> find_guard_violation(std::uint32_t slot) const;
 
     std::uint32_t slots() const { return slots_; }
     Poison poison() const { return poison_; }
@@ -69,7 +70,8 @@ class Buffers {
     };
     bool lab_is_inout(std::size_t buffer) const;
     std::size_t offset(const Part& part, std::uint32_t slot) const { return guard_bytes_ + slot * part.stride; }
-    std::optional<Damage> damage_in(const Part& part, std::uint32_t slot, std::int64_t begin, std::int64_t end) const;
+    std::optional<GuardViolation> violation_in(const Part& part, std::uint32_t slot, std::int64_t begin,
+                                               std::int64_t end) const;
 
     const Lab& lab_;
     std::uint32_t slots_;

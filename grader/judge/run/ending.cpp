@@ -278,7 +278,7 @@ Failure explain_timeout(const Ending& ending) {
     if (ending.ended.made_progress)
         return {cause::timeout,
                 fmt::format("No answer after {:.0f} s, {}: its blocks end, but slowly.",
-                            most_with_progress * ending.limit_s, describe_place(page)),
+                            max_with_progress * ending.limit_s, describe_place(page)),
                 "Do threads repeat each other's elements? The step of a grid-stride loop is gridDim.x * blockDim.x. "
                 "If every thread does only its own share, this dataset needs a GPU."};
     return {cause::timeout,
@@ -324,7 +324,7 @@ const char* hint_for_launch(LaunchLimit limit) {
         case LaunchLimit::shared:
             return "To use more shared memory, call cudaFuncSetAttribute(kernel, "
                    "cudaFuncAttributeMaxDynamicSharedMemorySize, bytes) before the launch.";
-        case LaunchLimit::most_shared:
+        case LaunchLimit::max_shared:
             return "Use a smaller tile, or share it among fewer threads. The size in <<< >>> is in bytes.";
         case LaunchLimit::blocks_at_once:
             return "All blocks of a cooperative launch run at once: cudaOccupancyMaxActiveBlocksPerMultiprocessor says "

@@ -1,6 +1,6 @@
 #pragma once
-// Explains why a runner gave no valid answer, to help the author of the code in it. The data that the runner left
-// behind is not trusted: it can only make the explanation clearer.
+// Explains to the author of the code why a runner gave no valid answer. The data that the runner left behind is not
+// trusted: it can only make the explanation clearer.
 
 #include <cstdint>
 #include <optional>
@@ -16,7 +16,7 @@ namespace warplab {
 /// Facts about a call on which the message about its failure depends.
 struct Circumstances {
     std::string zero_size;                       // the name of a size that is 0; empty if there is none
-    std::uint64_t host_bytes_per_iteration = 0;  // that the stage allows
+    std::uint64_t host_bytes_per_iteration = 0;  // the limit of the stage
 };
 
 /// Return the hint about work on the host; if the stage copies something in each iteration, the likelier reason comes
@@ -28,8 +28,8 @@ struct Ending {
     const Ended& ended;
     const StatusPage& page;
     std::string line;                // line of the fault on the status page: "file.cu:31"; "" if unknown
-    double limit_s = 0;              // for the answer that did not arrive
-    Limits limits = {};              // of the process
+    double limit_s = 0;              // the time limit of the missing answer
+    Limits limits = {};              // the process's limits
     std::uint64_t buffer_bytes = 0;  // size of the judge's buffers that it had mapped
     std::optional<Circumstances> circumstances = {};
 };

@@ -62,7 +62,7 @@ Inbox::Read Inbox::parse(protocol::Ask asked) {
         if (kind == protocol::PacketKind::finding) {
             const auto finding = take_content<RawFinding>(bytes_);
             if (!finding) return Read::nothing;
-            if (findings_.size() >= most_findings) return Read::violation;
+            if (findings_.size() >= max_findings) return Read::violation;
             findings_.push_back(*finding);
         } else if (kind == protocol::PacketKind::answer) {
             const auto answer = take_content<protocol::Answer>(bytes_);
@@ -78,7 +78,7 @@ Inbox::Read Inbox::parse(protocol::Ask asked) {
 }
 
 std::vector<RawFinding> merge_findings(std::vector<RawFinding> sent, const StatusPage& page) {
-    for (std::uint32_t i = 0; i < std::min(page.finding_count, most_findings); ++i) {
+    for (std::uint32_t i = 0; i < std::min(page.finding_count, max_findings); ++i) {
         const RawFinding& now = page.findings[i];
         if (i >= sent.size())
             sent.push_back(now);

@@ -23,7 +23,7 @@ class Inbox {
   private:
     Read parse(protocol::Ask asked);
 
-    std::string bytes_;  // of an incomplete packet
+    std::string bytes_;  // an incomplete packet
     std::vector<RawFinding> findings_;
     protocol::Answer answer_{};
 };

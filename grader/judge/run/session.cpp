@@ -198,7 +198,7 @@ Session::Reply Session::died(double limit_s, const std::optional<Circumstances>&
     const StatusPage page = status();
     const std::string line = page.fault == 0 ? "" : source_line(page.program_counter);
     reply.failure = explain_end({ended, page, line, limit_s, policy_.limits, buffer_bytes_, circumstances});
-    reply.ours = may_be_judges_fault(*reply.failure);
+    reply.judge_fault = may_be_judges_fault(*reply.failure);
     return reply;
 }
 

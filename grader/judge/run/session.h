@@ -21,7 +21,7 @@ namespace warplab {
 
 enum class Sanitizer { off, on };
 
-/// A memory file of trace::most_bytes for a trace, and what to record; no file if none.
+/// A memory file of trace::max_bytes for a trace, and what to record; no file if none.
 struct TraceFile {
     int descriptor = -1;
     trace::Order order = {};
@@ -43,8 +43,8 @@ class Session {
     struct Reply {
         protocol::Answer answer{};
         std::optional<Failure> failure;
-        bool ours = false;  // the judge's side caused the failure
-        double wall_s = 0;  // from sending to the answer's arrival
+        bool judge_fault = false;  // whether the judge's side caused the failure
+        double wall_s = 0;         // from sending to the answer's arrival
     };
     /// `circumstances` make the failure of a call clearer.
     Reply ask(protocol::Request request, const std::vector<int>& descriptors, double limit_s,
@@ -88,7 +88,7 @@ class Session {
     StatusPage* page_ = nullptr;
     std::uint64_t answers_taken_ = 0;
     Inbox inbox_;
-    std::uint64_t buffer_bytes_ = 0;  // of the judge, since the last open request
+    std::uint64_t buffer_bytes_ = 0;  // bytes of the judge's buffers since the last open request
     Process process_;
     bool alive_ = true;
 };

@@ -19,7 +19,7 @@ bool in_container() {
 
 bool has_systemd() {
     std::error_code error;
-    return std::filesystem::exists("/run/systemd/system", error);  // as sd_booted() finds out
+    return std::filesystem::exists("/run/systemd/system", error);  // the test of sd_booted()
 }
 
 }  // namespace warplab::sandbox

@@ -21,7 +21,7 @@
 namespace warplab {
 namespace {
 
-constexpr std::size_t most_answer_bytes = std::size_t{1} << 20;
+constexpr std::size_t max_answer_bytes = std::size_t{1} << 20;
 
 /// Join the strings, each with a terminating null character. A string that contains a null character ends there.
 std::string join(const std::vector<std::string>& strings) {
@@ -67,7 +67,7 @@ std::optional<std::string> read_all(int in, double limit_s) {
     using Clock = std::chrono::steady_clock;
     const auto end = Clock::now() + std::chrono::duration<double>(limit_s);
     std::string all;
-    for (char part[4096]; all.size() <= most_answer_bytes;) {
+    for (char part[4096]; all.size() <= max_answer_bytes;) {
         const double left_ms = std::chrono::duration<double, std::milli>(end - Clock::now()).count();
         if (left_ms <= 0) return std::nullopt;
         pollfd readable{in, POLLIN, 0};

@@ -42,9 +42,9 @@ void require(Child& child, bool done, const char* step) {
 }
 
 void reset_signals() {
-    struct sigaction usual {};
-    usual.sa_handler = SIG_DFL;
-    for (int signal = 1; signal < NSIG; ++signal) sigaction(signal, &usual, nullptr);
+    struct sigaction action {};
+    action.sa_handler = SIG_DFL;
+    for (int signal = 1; signal < NSIG; ++signal) sigaction(signal, &action, nullptr);
 }
 
 void close_from(unsigned first) {

@@ -133,7 +133,7 @@ std::vector<std::string> clean_environment(bool gpu, bool only, const std::vecto
     const char* const gpus = std::getenv("CUDA_VISIBLE_DEVICES");
     if (gpu && gpus && (!only || std::string(gpus).starts_with("MIG-")))
         environment.push_back(std::string("CUDA_VISIBLE_DEVICES=") + gpus);
-    if (const char* threads = std::getenv("WARPLAB_THREADS"))  // of the CPU backend, on a shared machine
+    if (const char* threads = std::getenv("WARPLAB_THREADS"))  // limits the CPU backend's threads on a shared machine
         environment.push_back(std::string("WARPLAB_THREADS=") + threads);
     return environment;
 }

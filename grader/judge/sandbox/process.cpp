@@ -39,7 +39,7 @@ using Words = std::vector<std::string>;
 // The period over which the judge measures whether a process was starved. The kernel counts a thread's wait for a
 // processor only once it ends, so the time must be much longer than such a wait.
 constexpr double starvation_window_s = 1;
-constexpr double most_extension = 10;  // multiple of a limit
+constexpr double max_extension = 10;  // multiple of a limit
 
 struct Pipe {
     Descriptor read_end, write_end;
@@ -111,7 +111,7 @@ struct Process::State {
     pid_t child = -1;
     Descriptor ended_file;  // pidfd; absent before Linux 5.3, then the judge polls every 5 ms
     Descriptor output_end, status_end;
-    Descriptor own_entry;                 // of /proc; while it is open, the Landlock rule stays valid
+    Descriptor own_entry;                 // its entry in /proc; while it is open, the Landlock rule stays valid
     std::uint64_t judges_peak_bytes = 0;  // until the child executes its program, its memory is the judge's
     Clock::time_point started = Clock::now(), deadline = started, latest = started, latest_with_progress = started;
     Clock::time_point budget_ends = Clock::time_point::max();
@@ -264,8 +264,8 @@ void Process::State::start(const Words& argv, const Policy& policy, const std::v
 
 void Process::State::set_deadline(double wall_s) {
     deadline = after(Clock::now(), wall_s);
-    latest = after(Clock::now(), wall_s * most_extension);
-    latest_with_progress = after(Clock::now(), wall_s * most_with_progress);
+    latest = after(Clock::now(), wall_s * max_extension);
+    latest_with_progress = after(Clock::now(), wall_s * max_with_progress);
     at_deadline.reset();
 }
 
@@ -424,7 +424,7 @@ Process::Event Process::State::wait_for(double seconds, int readable_fd) {
         sandbox::ProcessorTime now;
         if (event == Process::Event::elapsed) now = sandbox::processor_time(child);
         const bool starved = before && sandbox::was_starved(*before, now, passed_s);
-        budget->charge_wall(starved ? passed_s / most_extension : passed_s);
+        budget->charge_wall(starved ? passed_s / max_extension : passed_s);
         if (event != Process::Event::elapsed || Clock::now() >= until) return event;
         before = std::move(now);
     }

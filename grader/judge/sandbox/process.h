@@ -62,7 +62,7 @@ struct Policy {
     std::shared_ptr<Budget> budget = nullptr;  // charged with the time used; null: unlimited
 };
 
-inline constexpr double most_with_progress = 3;  // multiple of a limit, for a program that makes progress
+inline constexpr double max_with_progress = 3;  // multiple of a limit, for a program that makes progress
 
 enum class End { exited, signaled, timed_out, out_of_memory, flooded, not_started, budget_spent };
 
@@ -72,10 +72,10 @@ struct Ended {
     std::string output;              // capped stdout + stderr
     std::uint64_t output_bytes = 0;  // all of it, dropped bytes included
     double wall_s = 0;
-    double cpu_s = 0;                  // of all its processes
-    std::uint64_t peak_rss_bytes = 0;  // of its largest process; 0: at most that of the judge itself
+    double cpu_s = 0;                  // the processor time of all its processes
+    std::uint64_t peak_rss_bytes = 0;  // the peak of its largest process; 0: at most that of the judge itself
     std::string why;                   // not_started: what failed
-    bool made_progress = false;        // timed_out: until the end, so it had most_with_progress times the limit
+    bool made_progress = false;        // timed_out: until the end, so it had max_with_progress times the limit
 };
 
 /// A running child. The destructor kills it and everything it started; so does the end of the thread that started it.
@@ -97,7 +97,7 @@ class Process {
 
     /// Restart the wall-clock limit and the count for flood_bytes (once per request of a long-lived child).
     /// `makes_progress`, if given, returns whether the program made progress since the last call: if so, it has
-    /// most_with_progress times as long.
+    /// max_with_progress times as long.
     void restart_clock(double wall_s, std::function<bool()> makes_progress = nullptr);
 
     bool running() const;

@@ -86,7 +86,7 @@ constexpr std::initializer_list<int> limited_resources = {
 constexpr std::initializer_list<unsigned> terminal_requests = {TCGETS, TIOCGWINSZ, FIONREAD, FIOCLEX, FIONCLEX};
 
 /// Requests of the GPU's driver, by their high bytes. nvidiactl and nvidiaN have the type 'F', nvidia-uvm plain
-/// numbers and two more of its own, WSL's dxg the type 'G'.
+/// numbers and two special ones, WSL's dxg the type 'G'.
 struct DriverRequests {
     std::uint64_t mask, value;
 };

@@ -149,7 +149,7 @@ double counter_value(Counter counter, const Counted& counted) {
     const bool of_shared = counter == Counter::bank_passes || counter == Counter::idle_lanes;
     RequestCounts sum{};
     std::uint64_t accesses = 0, atomics = 0, blocks = 0;
-    double bytes = 0;  // of the accesses
+    double bytes = 0;  // the accesses' bytes
     for (const AccessCounts& one : counted.accesses) {
         if (static_cast<MemoryKind>(one.kind) != (of_shared ? MemoryKind::shared : MemoryKind::device)) continue;
         sum += one;
@@ -206,8 +206,8 @@ bool may_be_swapped(const std::vector<Counted>& datasets) {
     return std::ranges::any_of(kernels, [](const auto& kernel) {
         const Sizes& sizes = kernel.second;
         const Size& grid = *sizes.grids.begin();
-        const bool as_a_block = grid[0] * grid[1] * grid[2] % 32 == 0;
-        return sizes.blocks.size() > 1 || (sizes.datasets > 1 && sizes.grids.size() == 1 && as_a_block);
+        const bool like_a_block = grid[0] * grid[1] * grid[2] % 32 == 0;
+        return sizes.blocks.size() > 1 || (sizes.datasets > 1 && sizes.grids.size() == 1 && like_a_block);
     });
 }
 

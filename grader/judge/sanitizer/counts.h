@@ -37,7 +37,7 @@ struct KernelShape {
     KernelResources resources;  // registers 0: unknown
     Occupancy occupancy;
 
-    int threads() const;  // of a block
+    int threads() const;  // threads per block
     std::uint64_t shared_bytes() const;
 };
 
@@ -55,9 +55,9 @@ struct LineSummary {
     double heat = 0;  // memory time: sectors, passes and clashes, relative to the line with the most
     std::uint64_t requests = 0;
     double lanes = 0;                               // active ones, of 32
-    std::optional<double> sectors, fewest_sectors;  // of device memory
-    std::optional<double> passes;                   // of shared memory or constants
-    std::optional<double> clashes;                  // of atomics: lanes that update the same address
+    std::optional<double> sectors, fewest_sectors;  // sectors of device memory
+    std::optional<double> passes;                   // passes over shared memory or constants
+    std::optional<double> clashes;                  // for atomics: lanes that update the same address
 
     bool few_lanes() const { return lanes < 16; }
     bool many_sectors() const { return sectors && *sectors >= 2 * *fewest_sectors; }

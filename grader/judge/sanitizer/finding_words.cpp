@@ -89,7 +89,7 @@ Description index_beyond(const RawFinding& f, const SourceLine& source) {
     std::string type = detail_of(f);
     std::erase(type, '\'');
     const std::string name =
-        to_printable(shorten(indexed_array({source.line, f.width, type}, source.text), most_quoted_bytes));
+        to_printable(shorten(indexed_array({source.line, f.width, type}, source.text), max_quoted_bytes));
     const std::size_t bracket = type.find('[');
     const long count = bracket == std::string::npos ? 0 : std::atol(type.c_str() + bracket + 1);
     return {cause::out_of_bounds,
@@ -345,7 +345,7 @@ Description describe(const std::vector<BufferSpec>& buffers, const RawFinding& f
                 fmt::format("Threads of one block wait at two different barriers: {} here, {} at the other.",
                             who(f.now), who(f.before)),
                 "Move __syncthreads() out of the if or the loop: all threads of the block must reach the same one."};
-        case FindingKind::returned_before_barrier:
+        case FindingKind::return_before_barrier:
             return {
                 cause::return_before_barrier,
                 fmt::format("{} of {} threads of block {} never reach this barrier.", f.threads_missing, f.threads,

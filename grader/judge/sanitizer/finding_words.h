@@ -10,7 +10,7 @@
 
 namespace warplab {
 
-inline constexpr std::size_t most_quoted_bytes = 200;  // of a source line
+inline constexpr std::size_t max_quoted_bytes = 200;  // longer source lines are cut
 
 struct Description {
     std::string cause, message, hint;

@@ -61,7 +61,7 @@ std::string quote_source(const std::string& text, int number) {
     const std::string line = compilation::source_line(text, number);
     const std::size_t first = line.find_first_not_of(" \t\r");
     if (first == std::string::npos) return "";
-    return shorten(line.substr(first, line.find_last_not_of(" \t\r") + 1 - first), most_quoted_bytes);
+    return shorten(line.substr(first, line.find_last_not_of(" \t\r") + 1 - first), max_quoted_bytes);
 }
 
 }  // namespace

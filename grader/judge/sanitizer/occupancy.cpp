@@ -98,7 +98,7 @@ const Gpu& find_gpu(const std::string& name) {
         fmt::format("The table has no GPU {}.{} It has: {}.", name, did_you_mean(name, names), fmt::join(names, ", ")));
 }
 
-const Gpu& usual_gpu() {
+const Gpu& default_gpu() {
     if (why_no_device().empty())
         if (const Gpu* own = look_up(CudaDevice::get().limits().name)) return *own;
     return find_gpu("H200");

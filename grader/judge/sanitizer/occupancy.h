@@ -22,11 +22,11 @@ struct Gpu {
 const Gpu& find_gpu(const std::string& name);
 
 /// Return the machine's own GPU if it is in the table, otherwise the GPU on which the labs were measured.
-const Gpu& usual_gpu();
+const Gpu& default_gpu();
 
 struct Occupancy {
     int blocks = 0, threads = 0;  // resident on a multiprocessor at once; 0: the launch fails there
-    double share = 0;             // of the multiprocessor's maximum of threads
+    double share = 0;             // the fraction of the multiprocessor's maximum of threads
     std::string limit;            // "registers", "shared memory", "the number of blocks", "threads"
 };
 

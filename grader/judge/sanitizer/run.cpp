@@ -15,7 +15,7 @@
 namespace warplab {
 namespace {
 
-constexpr double most_bytes_at_once = 1 << 20;  // the maximum of a dataset's bytes times its iterations
+constexpr double max_bytes_at_once = 1 << 20;  // the maximum of a dataset's bytes times its iterations
 constexpr double slow_s = 4;
 
 /// Return the bytes of the dataset's arrays, times its iterations.
@@ -84,10 +84,11 @@ void run_part(Part& part, const std::vector<const Dataset*>& datasets, const San
     StageRun& run = part.run;
     for (const Dataset* dataset : datasets) {
         if (stop || (task.cancelled && *task.cancelled)) break;
-        task.doing("check mode: " + dataset->name);
+        task.doing("sanitizer: " + dataset->name);
         run.counts_requests = task.counts_requests || has_limits(run.stage, *dataset);
         const Check check = check_dataset(run, *dataset);
-        if (task.stop == SanitizerTask::Stop::when_found) run.end_session();  // which returns its findings
+        if (task.stop == SanitizerTask::Stop::when_found)
+            run.end_session();  // the end of the session delivers its findings
         part.counted.push_back(take_counts(run, *dataset));
         compare_launches(run, check, task.expected);
         part.checks.push_back(check);
@@ -137,15 +138,15 @@ Part run_parts(const StageRun& run, SanitizerTask task) {
 }  // namespace
 
 bool is_quick(const StageRun& run, const Dataset& dataset) {
-    return may_be_small(run, dataset) && bytes_of(run, dataset) <= 16 * most_bytes_at_once;
+    return may_be_small(run, dataset) && bytes_of(run, dataset) <= 16 * max_bytes_at_once;
 }
 
 Parts split_small(const StageRun& run, const std::vector<const Dataset*>& datasets) {
     std::vector<const Dataset*> small;
     std::vector<double> cost;
     for (const Dataset* dataset : datasets) {
-        const double bytes = may_be_small(run, *dataset) ? bytes_of(run, *dataset) : 2 * most_bytes_at_once;
-        if (bytes > most_bytes_at_once) continue;
+        const double bytes = may_be_small(run, *dataset) ? bytes_of(run, *dataset) : 2 * max_bytes_at_once;
+        if (bytes > max_bytes_at_once) continue;
         small.push_back(dataset);
         cost.push_back(bytes);
     }

@@ -38,15 +38,15 @@ struct SanitizerTask {
     Stop stop = Stop::never;
     bool outputs_failed = false;   // without the sanitizer
     bool counts_requests = false;  // on all datasets, and not only where the stage has limits
-    LaunchDigests expected = {};   // of passed datasets on the same backend
+    LaunchDigests expected = {};   // the launches of passed datasets on the same backend
     std::function<void(const std::string&)> doing = [](const std::string&) {};  // not called at the same time
     const std::atomic<bool>* cancelled = nullptr;                               // once true, the results are not needed
 };
 
 /// The results of the sanitizer.
 struct Sanitized {
-    std::vector<Check> checks;     // of each dataset that ran
-    std::vector<Counted> counted;  // of the same datasets
+    std::vector<Check> checks;     // one per dataset that ran
+    std::vector<Counted> counted;  // one per dataset that ran
     std::vector<Finding> findings;
     std::string doubt;  // the first reason not to trust the findings
     double wall_s = 0;

@@ -5,9 +5,9 @@ A schema's root and each of its $defs that is an object is a type, and so is an 
 "type", "const", "enum" (without "type"), "minimum", "maximum" and "maxItems"; only validators check the rest.
 These keywords describe a key:
     required    writers always write it; otherwise they omit its default
-    default     readers accept that it is missing or null; at an enum: the initial value of its fields
-    readOnly    derived from the rest: a function in C++, which is written and never read; a field in Python
-    writeOnly   a field of the judge that is in no document
+    default     readers accept that it is missing or null; for an enum, the initial value of its fields
+    readOnly    derived from other keys: in C++ a function, which is written and never read; in Python a field
+    writeOnly   a field of the judge that no document contains
     format      uint64: an integer of 64 bits
 """
 
@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 FOLDER = Path(__file__).resolve().parent
-REQUIRED = object()  # the default of a field without one
+REQUIRED = object()  # stands for the missing default of a field
 PLAIN = {"string": "text", "boolean": "flag", "integer": "integer", "number": "number", "object": "integers_by_name"}
 
 
@@ -32,9 +32,9 @@ class Field(NamedTuple):
     is_list: bool
     nullable: bool
     default: Any  # REQUIRED if readers require the key
-    least: float | None  # of the number, or of each number of the list
-    most: float | None
-    most_items: int | None
+    minimum: float | None  # the minimum of the number, or of each number in the list
+    maximum: float | None
+    max_items: int | None
     always_written: bool
     derived: bool
     internal: bool
@@ -48,8 +48,8 @@ class Type(NamedTuple):
     name: str  # in CamelCase
     fields: list[Field]
     words: list[str]
-    initial: str  # of an enum
-    accepts_text: bool  # a text from an earlier version may be in its place
+    initial: str  # the initial word of an enum
+    accepts_text: bool  # whether documents of earlier versions may have a text instead
     about: str
 
 
@@ -70,7 +70,7 @@ def find_type(schema: str, name: str = "") -> Type:
 
 
 def list_types(schema: str) -> list[Type]:
-    """Return all types of a schema, each after those that its fields have."""
+    """Return all types of a schema, each after the types of its fields."""
     found: dict[str, Type] = {}
 
     def add(one: Type) -> None:
@@ -134,9 +134,9 @@ def make_field(schema: str, owner: str, key: str, node: dict[str, Any], parent: 
         is_list=is_list,
         nullable=nullable and not is_list,
         default=node.get("default", REQUIRED),
-        least=bounds.get("minimum"),
-        most=bounds.get("maximum"),
-        most_items=node.get("maxItems"),
+        minimum=bounds.get("minimum"),
+        maximum=bounds.get("maximum"),
+        max_items=node.get("maxItems"),
         always_written=key in parent["required"],
         derived=node.get("readOnly", False),
         internal=node.get("writeOnly", False),

@@ -28,7 +28,7 @@ PLAIN = {
     "number_or_word": "double",
     "integers_by_name": "std::vector<std::pair<std::string, std::int64_t>>",
 }
-MOST_ITEMS = 10_000  # of a list without maxItems
+MAX_ITEMS = 10_000  # the limit for a list without maxItems
 HEADER = """#pragma once
 // Written by grader/model/schema/generate.py from {schema}.schema.json.
 
@@ -79,19 +79,19 @@ def initial_value(field: Field) -> str:
         word = field.of.initial if field.default is REQUIRED else field.default
         return f"{field.of.name}::{word}"
     if field.default is REQUIRED:
-        return str(int(field.least)) if field.least == field.most and field.least is not None else "{}"
+        return str(int(field.minimum)) if field.minimum == field.maximum and field.minimum is not None else "{}"
     return json.dumps(field.default)
 
 
 def bounds(field: Field) -> str:
     """Return the further arguments of to_json and from_json."""
-    values: list[Any] = [f"AtMost{{{field.most_items or MOST_ITEMS}}}"] if field.is_list else []
+    values: list[Any] = [f"AtMost{{{field.max_items or MAX_ITEMS}}}"] if field.is_list else []
     if field.kind == "number_or_word":
-        values.append(f"OrWord{{{field.least}, {field.most}}}")
-    elif field.kind != "natural" and (field.least, field.most) != (None, None):
+        values.append(f"OrWord{{{field.minimum}, {field.maximum}}}")
+    elif field.kind != "natural" and (field.minimum, field.maximum) != (None, None):
         kind = PLAIN[field.kind]
-        values.append(f"std::numeric_limits<{kind}>::lowest()" if field.least is None else field.least)
-        values.append(f"std::numeric_limits<{kind}>::max()" if field.most is None else field.most)
+        values.append(f"std::numeric_limits<{kind}>::lowest()" if field.minimum is None else field.minimum)
+        values.append(f"std::numeric_limits<{kind}>::max()" if field.maximum is None else field.maximum)
     return "".join(f", {value}" for value in values)
 
 
@@ -100,7 +100,7 @@ def snake(name: str) -> str:
 
 
 def is_nested(field: Field) -> bool:
-    """Return whether the field's type is an enum of its own, inside of the struct."""
+    """Return whether the field's type is an enum that is defined in the struct."""
     return field.kind == "enum" and "::" in field.of.name
 
 

@@ -26,7 +26,7 @@ from typing import Any
 
 from grader.python.batch.grade.run import cores
 from grader.python.batch.outputs.gradebooks import GRADEBOOKS
-from grader.python.batch.policy.points import MOST_POINTS
+from grader.python.batch.policy.points import MAX_POINTS
 from grader.python.batch.verbs.decide import KINDS, attempts, drop, due, extend, mark, override, points, without
 from grader.python.batch.verbs.export import export
 from grader.python.batch.verbs.grade import grade
@@ -38,10 +38,10 @@ from grader.python.batch.verbs.talk import comment, request
 from grader.python.common.console import run_command
 from grader.python.common.labs import SPEEDS
 
-MOST_ID = 10**18
-MOST_LINE = 10**6
-MOST_JOBS, MOST_DAYS, MOST_TIMEOUT_S, MOST_ATTEMPTS = 10_000, 10_000, 10_000_000, 10_000
-JOBS_HELP = "judges at a time without a GPU (all cores)"
+MAX_ID = 10**18
+MAX_LINE = 10**6
+MAX_JOBS, MAX_DAYS, MAX_TIMEOUT_S, MAX_ATTEMPTS = 10_000, 10_000, 10_000_000, 10_000
+JOBS_HELP = "judges in parallel without a GPU (default: one per core)"
 ROOT = Path(__file__).resolve().parents[3]
 
 Verbs = Any  # the type of add_subparsers(), which argparse does not export
@@ -77,7 +77,7 @@ def make_parser() -> argparse.ArgumentParser:
 
 
 def add_grade(verbs: Verbs) -> None:
-    one = verbs.add_parser("grade", help="grade what is new in a folder or archive of submissions")
+    one = verbs.add_parser("grade", help="grade the new hand-ins in a folder or an archive")
     one.add_argument("submissions", type=Path, help="a folder, or a zip from Canvas or Moodle")
     add_judging(one)
     one.set_defaults(run=grade)
@@ -89,15 +89,15 @@ def add_serve(verbs: Verbs) -> None:
     help_text = "the folder in which hand-ins arrive; with a course system, the folder to fetch them into"
     one.add_argument("folder", type=Path, help=help_text)
     add_judging(one)
-    one.add_argument("--jobs", type=make_number(int, 1, MOST_JOBS), default=len(cores()), help=JOBS_HELP)
+    one.add_argument("--jobs", type=make_number(int, 1, MAX_JOBS), default=len(cores()), help=JOBS_HELP)
     help_text = "how long a hand-in must be unchanged before it is graded (10)"
-    one.add_argument("--settle-s", type=make_number(float, 0, MOST_TIMEOUT_S), default=10, help=help_text)
-    attempts = make_number(int, 1, MOST_ATTEMPTS)
+    one.add_argument("--settle-s", type=make_number(float, 0, MAX_TIMEOUT_S), default=10, help=help_text)
+    attempts = make_number(int, 1, MAX_ATTEMPTS)
     one.add_argument("--attempts", type=attempts, help="grade at most this many hand-ins of each student or team")
     one.add_argument("--attempts-a-day", type=attempts, help="grade at most this many a day")
     one.add_argument("--queue", type=Path, help="the folder for the queue's page (default: OUT/queue)")
     add_course_system(one, required=False)
-    every = make_number(float, 1, MOST_TIMEOUT_S)
+    every = make_number(float, 1, MAX_TIMEOUT_S)
     one.add_argument("--every-s", type=every, default=60, help="pause between two requests to the course system (60)")
     one.add_argument("--send", action="store_true", help="return grades and feedback to the course system")
     one.set_defaults(run=serve)
@@ -113,7 +113,7 @@ def add_judging(one: argparse.ArgumentParser) -> None:
         type=Path,
         action="append",
         help="a CSV file with the columns id, name, login, email … (default: the "
-        "last); a second file is joined by the ids that both have",
+        "last); a second file is merged by the ids that both contain",
     )
     whose.add_argument("--no-roster", action="store_true", help="grade without the roster of the last run")
     which = one.add_mutually_exclusive_group()
@@ -125,11 +125,13 @@ def add_judging(one: argparse.ArgumentParser) -> None:
     one.add_argument("--no-check-mode", action="store_true", help="quicker; hygiene points are pending")
     one.add_argument("--no-nvcc", action="store_true", help="quicker; does not compile with nvcc on the CPU backend")
     one.add_argument("--unsafe", action="store_true", help="grade without a sandbox if none is available")
-    timeout = make_number(float, 1, MOST_TIMEOUT_S)
+    timeout = make_number(float, 1, MAX_TIMEOUT_S)
     one.add_argument("--timeout-s", type=timeout, default=1800, help="time limit for all stages of a submission (1800)")
-    help_text = "the longest a timing sample takes, 0.05 to 1 (0.1; with --precise, 1)"
+    help_text = "maximum seconds of a timing sample, 0.05 to 1 (0.1; with --precise, 1)"
     one.add_argument("--sample-seconds", type=make_number(float, 0.05, 1), default=0, help=help_text)
-    help_text = "time until the ratio to the reference is known to 0.5%%, not only until the points are known"
+    help_text = (
+        "continue timing until the ratio to the reference is known to 0.5%%; default: until the points are known"
+    )
     one.add_argument("--precise", action="store_true", help=help_text)
     one.add_argument("--root", type=Path, default=ROOT, help="the project's folder (this one's)")
     one.add_argument("--build", type=Path, help="where warplab is built (the project's build)")
@@ -152,8 +154,8 @@ def add_due(verbs: Verbs) -> None:
     one = add_verb(verbs, "due", due, "set the due date and the cost of lateness; omitted options keep their values")
     one.add_argument("--at", help="2026-11-21T23:59+01:00")
     one.add_argument("--grace-minutes", type=float, help="hand-ins up to this long after the date are not late")
-    one.add_argument("--percent-per-day", type=float, help="of the points earned, for each day that has begun")
-    one.add_argument("--most-days", type=make_number(int, 0, MOST_DAYS), help="maximum; later hand-ins get no points")
+    one.add_argument("--percent-per-day", type=float, help="percentage of the earned points deducted per day begun")
+    one.add_argument("--most-days", type=make_number(int, 0, MAX_DAYS), help="maximum; later hand-ins get no points")
     one.add_argument(
         "--trust-file-dates",
         action=argparse.BooleanOptionalAction,
@@ -208,11 +210,11 @@ def add_override(verbs: Verbs) -> None:
 def add_attempts(verbs: Verbs) -> None:
     one = add_verb(verbs, "attempts", attempts, "grant students further attempts, beyond the limit of serve")
     add_students(one)
-    add_undo(one).add_argument("--more", type=make_number(int, 1, MOST_ATTEMPTS), help="how many")
+    add_undo(one).add_argument("--more", type=make_number(int, 1, MAX_ATTEMPTS), help="how many")
 
 
 def add_drop(verbs: Verbs) -> None:
-    one = add_verb(verbs, "drop", drop, "exclude hand-ins: a test upload, a student who left")
+    one = add_verb(verbs, "drop", drop, "exclude hand-ins, such as a test upload")
     add_students(one)
     one.add_argument("--undo", action="store_true", help="include them again")
 
@@ -221,7 +223,7 @@ def add_talk(verbs: Verbs) -> None:
     one = add_verb(verbs, "comment", comment, "comment on a line of a student's code, in the feedback")
     one.add_argument("--student", required=True, help="a student, or a team's hand-in")
     one.add_argument("--stage", required=True)
-    one.add_argument("--line", type=make_number(int, 1, MOST_LINE), required=True)
+    one.add_argument("--line", type=make_number(int, 1, MAX_LINE), required=True)
     add_undo(one).add_argument("--text", type=parse_reason, help="the comment, which the student reads")
     other = add_verb(verbs, "request", request, "record a student's request to grade again, and the answer")
     other.add_argument("--student", required=True)
@@ -253,7 +255,7 @@ def add_course_system(one: argparse.ArgumentParser, required: bool) -> None:
     where = one.add_mutually_exclusive_group(required=required)
     where.add_argument("--canvas", metavar="URL", help="https://canvas.example.edu")
     where.add_argument("--moodle", metavar="URL", help="https://moodle.example.edu")
-    number = make_number(int, 1, MOST_ID)
+    number = make_number(int, 1, MAX_ID)
     one.add_argument("--course", type=number, required=required, help="the number in its address")
     one.add_argument("--assignment", type=number, required=required, help="likewise")
     help_text = "a file with the access token, of mode 600 (default: the variable CANVAS_TOKEN or MOODLE_TOKEN)"
@@ -287,8 +289,8 @@ def parse_points(text: str) -> float:
         points = float(text)
     except ValueError:
         raise argparse.ArgumentTypeError(f"{text!r} is not a number; write it as 7.5") from None
-    if points > MOST_POINTS:
-        raise argparse.ArgumentTypeError(f"{text}: give at most {MOST_POINTS}")
+    if points > MAX_POINTS:
+        raise argparse.ArgumentTypeError(f"{text}: give at most {MAX_POINTS}")
     return points
 
 
@@ -317,7 +319,7 @@ def parse_reason(text: str) -> str:
 
 def add_running(one: argparse.ArgumentParser) -> None:
     """Add the options that choose where and with how many judges to grade."""
-    one.add_argument("--jobs", type=make_number(int, 1, MOST_JOBS), default=len(cores()), help=JOBS_HELP)
+    one.add_argument("--jobs", type=make_number(int, 1, MAX_JOBS), default=len(cores()), help=JOBS_HELP)
     one.add_argument("--executor", choices=("local", "slurm"), default="local", help="this machine, or a cluster")
     one.add_argument(
         "--slurm", action="append", default=[], metavar="NAME=VALUE", help="sbatch's options: gres=gpu:1, partition=…"

@@ -21,7 +21,7 @@ from pathlib import Path
 
 from grader.python.batch.grade.grading import MINIMUM_S, grade_submission
 from grader.python.batch.grade.judge import Running
-from grader.python.batch.grade.reference import accuse, is_reference_graded
+from grader.python.batch.grade.reference import blame, is_reference_graded
 from grader.python.batch.grade.unfinished import complete
 from grader.python.batch.ingest.submission import Submission
 from grader.python.batch.outputs.formats import ONE_REPORT
@@ -46,7 +46,7 @@ def refuse(wanted: str, stages: Sequence[str], why: str) -> str:
 
 
 def grade(settings: Settings, submission: Sequence[Path], wanted: str) -> str:
-    """Return the result for the course system. Raises UserError if the kit is at fault."""
+    """Return the result for the course system. Raises UserError if the kit is broken."""
     handed_in = Submission("submission", entries=list(submission))
     bounded, end_s = replace(settings, timeout_s=SHARE * settings.timeout_s), time.monotonic() + settings.timeout_s
     graded = grade_submission(handed_in, bounded)
@@ -57,7 +57,7 @@ def grade(settings: Settings, submission: Sequence[Path], wanted: str) -> str:
         graded.judged = complete(graded, settings, end_s)
     elif graded.judge_failure:
         rest = replace(settings, timeout_s=max(end_s - time.monotonic(), MINIMUM_S))
-        graded = accuse(graded) if is_reference_graded(rest, Running(), {}) else graded
+        graded = blame(graded) if is_reference_graded(rest, Running(), {}) else graded
     if graded.status in STUDENTS_FAULT:
         opened = "The hand-in was not opened. " if graded.status == "archive_refused" else ""
         return refuse(wanted, settings.stages, opened + graded.detail)

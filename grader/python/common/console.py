@@ -25,21 +25,19 @@ from grader.python.common.markup import show_text
 OUT_OF_MEMORY = 3
 INTERRUPTED = 130
 KILLED_AFTER_S = 10
-MOST_TEXT_BYTES = 256 << 20  # many times the size of any text that is read whole
-MOST_DIGITS = 40  # of a whole number
+MAX_TEXT_BYTES = 256 << 20  # many times the size of any text that is read whole
+MAX_DIGITS = 40  # per whole number
 
 
 class UserError(Exception):
     """One clear message: what happened, where, and what to try next."""
 
 
-def run_command(
-    command: Callable[[Sequence[str]], int], arguments: Sequence[str] | None = None, most_s: int = 0
-) -> int:
-    """Run a command's main function; turn errors into one message on stderr and an exit status. `most_s` limits the
+def run_command(command: Callable[[Sequence[str]], int], arguments: Sequence[str] | None = None, max_s: int = 0) -> int:
+    """Run a command's main function; turn errors into one message on stderr and an exit status. `max_s` limits the
     processor time in seconds; 0 means no limit."""
-    if most_s:
-        limit_processor_time(most_s)
+    if max_s:
+        limit_processor_time(max_s)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal that cannot encode a dash still gets the rest
@@ -77,18 +75,18 @@ def make_parser(prog: str, about: str | None, root: bool = False) -> argparse.Ar
     return parser
 
 
-def limit_processor_time(most_s: int) -> None:
+def limit_processor_time(max_s: int) -> None:
     """Raise UserError after this many seconds of processor time. If a single call, such as a regular expression, does
     not return in time, the kernel ends the process later."""
 
     def stop(*_: object) -> None:
         raise UserError(
-            f"Stopped after {most_s} s of processor time. One of the input files is too long or damaged: look for "
+            f"Stopped after {max_s} s of processor time. One of the input files is too long or damaged: look for "
             "a very long file among your notes and records."
         )
 
     _, hard = resource.getrlimit(resource.RLIMIT_CPU)
-    soft = int(time.process_time()) + 1 + most_s
+    soft = int(time.process_time()) + 1 + max_s
     last = soft + KILLED_AFTER_S if hard == resource.RLIM_INFINITY else hard
     signal.signal(signal.SIGXCPU, stop)
     resource.setrlimit(resource.RLIMIT_CPU, (min(soft, last), last))
@@ -123,21 +121,21 @@ def explain_os_error(error: OSError) -> str:
     return f"{error.filename}: {reason}" if error.filename else reason
 
 
-def read_bytes(file: Path, most_bytes: int = -1) -> bytes:
-    """Read a regular file, at most `most_bytes` of it if that is not negative. Raises OSError, also if it is of another
+def read_bytes(file: Path, max_bytes: int = -1) -> bytes:
+    """Read a regular file, at most `max_bytes` of it if that is not negative. Raises OSError, also if it is of another
     kind: a pipe without a writer would never end, and a device such as /dev/zero has no end."""
     with os.fdopen(os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY), "rb") as stream:
         if not stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
             raise OSError(errno.EINVAL, "not a regular file", str(file))
-        return stream.read(most_bytes)
+        return stream.read(max_bytes)
 
 
 def read_text(file: Path) -> str:
     """Read UTF-8 text with its line ends unchanged. Raises UserError with the file's name."""
     try:
-        content = read_bytes(file, MOST_TEXT_BYTES + 1)
-        if len(content) > MOST_TEXT_BYTES:
-            raise UserError(f"{file}: has more than {MOST_TEXT_BYTES >> 20} MB, so it is not read. Is it another file?")
+        content = read_bytes(file, MAX_TEXT_BYTES + 1)
+        if len(content) > MAX_TEXT_BYTES:
+            raise UserError(f"{file}: has more than {MAX_TEXT_BYTES >> 20} MB, so it is not read. Is it another file?")
         return content.decode("utf-8")
     except UnicodeDecodeError as error:
         line = error.object[: error.start].count(b"\n") + 1
@@ -163,8 +161,8 @@ def parse_json(text: str) -> Any:
 
 def parse_whole(digits: str) -> int:
     """Parse a JSON integer. Raises ValueError if it has too many digits."""
-    if len(digits) > MOST_DIGITS:
-        raise ValueError(f"a number in it has {len(digits):,} digits, more than the limit of {MOST_DIGITS}")
+    if len(digits) > MAX_DIGITS:
+        raise ValueError(f"a number in it has {len(digits):,} digits, more than the limit of {MAX_DIGITS}")
     return int(digits)
 
 

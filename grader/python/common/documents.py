@@ -16,10 +16,10 @@ from grader.python.common.console import UserError, read_json
 from grader.python.common.markup import show_text
 
 SCHEMA = 1
-MOST_NUMBER = 1e20  # more than any count of bytes, operations or seconds
-MOST_BYTES = 64_000_000  # per document
-MOST_ITEMS = 10_000  # per list without a limit of its own (AtMost)
-MOST_CHARACTERS = 1_000_000  # per text; the largest texts are a compiler's log and the output of a student's program
+MAX_NUMBER = 1e20  # more than any count of bytes, operations or seconds
+MAX_BYTES = 64_000_000  # per document
+MAX_ITEMS = 10_000  # per list without its own limit (AtMost)
+MAX_CHARACTERS = 1_000_000  # per text; the largest texts are a compiler's log and the output of a student's program
 TOO_MUCH = "No program of the kit writes that much. Create the file again."
 NOT_FINITE = ("nan", "inf", "-inf")  # JSON cannot represent these numbers; they arrive as strings
 
@@ -52,8 +52,8 @@ def read_document(wanted: type, file: Path, what: str, advice: str = "") -> Any:
     Raises UserError with the file's name and the place in it. The message ends with `what`, the document the file
     should be ("a sweep of build/warplab"), and `advice` (a sentence).
     """
-    if file.is_file() and file.stat().st_size > MOST_BYTES:
-        raise UserError(f"{file}: larger than {MOST_BYTES // 10**6} MB, and so not {what}. {TOO_MUCH}")
+    if file.is_file() and file.stat().st_size > MAX_BYTES:
+        raise UserError(f"{file}: larger than {MAX_BYTES // 10**6} MB, and so not {what}. {TOO_MUCH}")
     content = read_json(file)
     advice = f" {advice}" if advice else ""
     if not isinstance(content, dict) or "schema" not in content:
@@ -79,7 +79,7 @@ def from_json(wanted: Any, value: Any, place: str) -> Any:
     if typing.get_origin(wanted) is list:
         if not isinstance(value, list):
             raise TypeError(f"{place}: expected a list.")
-        require_at_most(MOST_ITEMS, value, place, "items")
+        require_at_most(MAX_ITEMS, value, place, "items")
         (item,) = typing.get_args(wanted)
         return [from_json(item, entry, f"{place}/{index}") for index, entry in enumerate(value)]
     if typing.get_origin(wanted) is dict:
@@ -138,13 +138,13 @@ def fields_of(wanted: type) -> list[tuple[dataclasses.Field[Any], Any]]:
 def plain_from_json(wanted: type, value: Any, place: str) -> Any:
     """Convert a JSON string, number or boolean. A number that is not finite becomes 0, which means not measured."""
     if wanted is str and isinstance(value, str):
-        require_at_most(MOST_CHARACTERS, value, place, "characters")
+        require_at_most(MAX_CHARACTERS, value, place, "characters")
         return value.encode("utf-8", "replace").decode("utf-8")  # a lone surrogate could not be written as UTF-8
     if wanted is bool and isinstance(value, bool):
         return value
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    if is_number and not abs(value) <= MOST_NUMBER:
-        raise TypeError(f"{place}: expected a finite number of at most {MOST_NUMBER:.0e}.")
+    if is_number and not abs(value) <= MAX_NUMBER:
+        raise TypeError(f"{place}: expected a finite number of at most {MAX_NUMBER:.0e}.")
     if wanted is float and (is_number or value in NOT_FINITE):
         return float(value) if is_number else 0.0
     if wanted is int and is_number and value == int(value):

@@ -9,7 +9,7 @@ from pathlib import Path
 from grader.python.common.markup import Html, join, tag
 from grader.python.common.units import NONE
 
-MOST_TEXT = 20_000  # characters of a compiler's log or a program's output on the page
+MAX_TEXT = 20_000  # characters of a compiler's log or a program's output on the page
 MARKS = {"passed": "\N{CHECK MARK}", "failed": "\N{MULTIPLICATION X}", "error": "!", "skipped": NONE}
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 
@@ -18,8 +18,8 @@ def make_document(
     title: str, content: Html, style: str = "", images: bool = False, script: str = "", refresh_s: int | None = None
 ) -> str:
     """Make a page that fetches nothing and runs no script but `script`. If `images`, it may contain embedded images.
-    `style` follows the style sheet of all pages. `refresh_s`: the browser loads the page again after so many
-    seconds."""
+    `style` follows the style sheet of all pages. `refresh_s`: after how many
+    seconds the browser loads the page again."""
     policy = f"{POLICY}; img-src data:" if images else POLICY
     if script:
         digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
@@ -43,8 +43,8 @@ def make_text(title: str, text: str, is_open: bool = False) -> Html | None:
     """Show untrusted text, folded; the middle of a long text is omitted."""
     if not text.strip():
         return None
-    if len(text) > MOST_TEXT:
-        half = MOST_TEXT // 2
+    if len(text) > MAX_TEXT:
+        half = MAX_TEXT // 2
         text = f"{text[:half]}\n\n[{len(text) - 2 * half} characters left out]\n\n{text[-half:]}"
     return tag("details", tag("summary", title), tag("pre", text, tabindex=0), open="" if is_open else None)
 

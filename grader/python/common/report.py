@@ -13,7 +13,7 @@ from grader.python.common.console import UserError
 from grader.python.common.documents import TOO_MUCH, from_json, read_document
 from grader.python.common.schema_types import defined_by, type_of
 
-MOST_POINTS = 10_000  # per report: the largest lab has 60; some formats have a line for each point
+MAX_POINTS = 10_000  # per report: the largest lab has 60; some formats have a line for each point
 OLD_ANSWERS = {"": "not_asked", "ok": "compiles", "not found": "not_found"}
 NO_ANSWER_BECAUSE = "could not be asked: "
 
@@ -64,7 +64,7 @@ class Score:
 
 
 Compilation = type_of("report", "compilation")
-CheckMode = type_of("report", "check_mode")
+SanitizerResult = type_of("report", "sanitizer_result")
 ModelledTime = type_of("report", "modelled_time")
 
 
@@ -86,9 +86,9 @@ def read_report(file: Path) -> Report:
     if not report.lab:
         raise UserError(f"{file}: /lab is missing or empty.")
     points = sum(stage.score.max for stage in report.stages if stage.score)
-    if points > MOST_POINTS:
+    if points > MAX_POINTS:
         raise UserError(
-            f"{file}: the stages have {points:,.0f} points together, more than the limit of {MOST_POINTS:,}. {TOO_MUCH}"
+            f"{file}: the stages have {points:,.0f} points together, more than the limit of {MAX_POINTS:,}. {TOO_MUCH}"
         )
     return report
 

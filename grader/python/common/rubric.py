@@ -10,7 +10,7 @@ from grader.python.common.schema_types import defined_by, type_of
 from grader.python.common.units import show_points
 
 FILE = Path("handouts/rubric.json")
-PREFIX = "journal: "  # of the criteria's items among the points given by hand
+PREFIX = "journal: "  # begins the names of the criteria's items among the points given by hand
 
 Level = type_of("rubric", "level")
 

@@ -19,7 +19,7 @@ PLAIN = {
     "number_or_word": float,
     "integers_by_name": dict[str, int],
 }
-MOST_INTEGER = 2**31 - 1
+MAX_INTEGER = 2**31 - 1
 made: dict[tuple[str, str], type] = {}  # by schema and name
 
 
@@ -61,10 +61,10 @@ def annotation(field: Field) -> Any:
     item: Any = make(field.of) if field.kind == "object" else PLAIN.get(field.kind, str)
     if field.kind == "enum":
         item = Annotated[str, OneOf(tuple(field.of.words))]
-    elif field.kind in ("integer", "number") and field.least is not None:
-        item = Annotated[item, Between(field.least, MOST_INTEGER if field.most is None else field.most)]
+    elif field.kind in ("integer", "number") and field.minimum is not None:
+        item = Annotated[item, Between(field.minimum, MAX_INTEGER if field.maximum is None else field.maximum)]
     if field.is_list:
-        return Annotated[list[item], AtMost(field.most_items)] if field.most_items else list[item]
+        return Annotated[list[item], AtMost(field.max_items)] if field.max_items else list[item]
     return item | None if field.nullable else item
 
 
@@ -82,4 +82,4 @@ def initial(field: Field) -> Callable[[], Any]:
         return lambda: field.default
     if field.kind == "enum":
         return lambda: field.of.initial
-    return PLAIN[field.kind] if field.least != field.most else lambda: field.least
+    return PLAIN[field.kind] if field.minimum != field.maximum else lambda: field.minimum

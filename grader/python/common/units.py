@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 
 NONE = "\N{EN DASH}"
-MOST_NAMED = 3  # files listed in a sentence
+MAX_NAMED = 3  # files listed in a sentence
 
 
 def show_number(value: float | None, digits: int = 3) -> str:
@@ -54,6 +54,6 @@ def plural(count: int, noun: str) -> str:
 
 def name_some(names: Sequence[str]) -> str:
     """Join names, for example "a.cu, b.cu, c.cu and 4 more"."""
-    more = len(names) - MOST_NAMED
-    named = [*names[:MOST_NAMED], f"{more} more"] if more > 0 else list(names)
+    more = len(names) - MAX_NAMED
+    named = [*names[:MAX_NAMED], f"{more} more"] if more > 0 else list(names)
     return " and ".join([", ".join(named[:-1]), named[-1]] if named[1:] else named)

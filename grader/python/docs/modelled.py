@@ -16,7 +16,7 @@ CLOSE = 1.5  # a factor; stages with a larger one are named
 
 @dataclass(frozen=True)
 class Compared:
-    """The modelled and the measured time of a reference solution on a dataset, in microseconds an iteration."""
+    """The modelled and the measured time of a reference solution on a dataset, in microseconds per iteration."""
 
     lab: str
     stage: str

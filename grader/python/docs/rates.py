@@ -1,5 +1,5 @@
-"""The table of a lab's rates: amounts per second during a part of a call, as measured by the material that the lab
-comes from and by each of our GPUs. It is made from handouts/results/*.json and labs/LAB/rates.json, schema 1:
+"""The table of a lab's rates: amounts per second during a part of a call, as the material that the lab comes from
+gives them and as measured on each GPU. It is made from handouts/results/*.json and labs/LAB/rates.json, schema 1:
 
     {"schema": 1, "dataset": the dataset whose measurement is shown, "multiprocessors": {GPU: their number},
      "amounts": [{"name", "unit": "GB/s" or "G/s", "each": bytes or pieces per part,

@@ -13,8 +13,8 @@ A results file, schema 1:
                                   "dataset": …, "iterations": 1000, "points": [as in the sweep]}},
      "peers": {"<lab>": [{"name": "cublasSdot", "dataset": …, "median_s": …, "iterations": 1000}]}}
 
-New measurements of stages, sweeps and peers replace the old ones; the rest of a file for the same GPU and driver stays.
-PEERS.json contains the value of "peers".
+New measurements of stages, sweeps and peers replace the old ones; other entries of a file for the same GPU and driver
+stay. PEERS.json contains the value of "peers".
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class SweepResult:
 
 @dataclass
 class Peer:
-    """A library's time to compare with ours, in seconds for `iterations` iterations on one dataset."""
+    """A library's time for comparison, in seconds for `iterations` iterations on one dataset."""
 
     name: str = ""
     dataset: str = ""
@@ -111,10 +111,10 @@ def read_peers(file: Path) -> dict[str, list[Peer]]:
 
 
 def require_solutions(file: Path, measured: Report | Sweep) -> None:
-    """Raise UserError if the times are not the reference solutions' times on a GPU."""
+    """Raise UserError unless the times are those of reference solutions on a GPU."""
     gpu = measured.machine.gpu if isinstance(measured, Report) else measured.gpu
     if measured.backend != "cuda" or not gpu:
-        raise UserError(f"{file}: measured without a GPU (backend {measured.backend}); results are a GPU's.")
+        raise UserError(f"{file}: measured without a GPU (backend {measured.backend}); results need a GPU.")
     if measured.tree != "solutions":
         tree = measured.tree or "an unknown tree"
         raise UserError(f"{file}: these are times of {tree}, not of solutions. Measure with TREE=solutions.")
@@ -148,7 +148,7 @@ def add_report(results: Results, report: Report, file: Path, revision: str | Non
     taken = []
     for stage in report.stages:
         if stage.verdict != "passed":
-            raise UserError(f"{file}: {report.lab}/{stage.stage} is {stage.verdict}; only what passed has results.")
+            raise UserError(f"{file}: {report.lab}/{stage.stage} is {stage.verdict}; only passed stages have results.")
         if stage.measurements:
             taken.append(f"{report.lab}/{stage.stage}")
             results.stages[taken[-1]] = StageResult(
@@ -198,7 +198,7 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("reports", nargs="*", type=Path, metavar="REPORT", help="reports of TREE=solutions on one GPU")
     parser.add_argument("--sweeps", nargs="+", type=Path, default=[], metavar="SWEEP", help="sweeps of TREE=solutions")
     parser.add_argument("--revision", help="the git revision, if the reports come from outside a git checkout")
-    parser.add_argument("--peers", type=Path, help="times of libraries, to show next to ours")
+    parser.add_argument("--peers", type=Path, help="times of libraries, for comparison")
     parser.add_argument("--folder", type=Path, default=Path("handouts/results"), help="the folder of the results")
     options = parser.parse_args(arguments)
     reports = [(file, read_report(file)) for file in options.reports]

@@ -4,7 +4,7 @@ python3 -m grader.python.docs.slides [--labs L …] [--output FOLDER]    (make s
 
 A stage has a slide with its idea and pictures, one with the terms of its theory, and one with what to measure and the
 questions for the journal; the last slide has the times of one dataset. The notes, which a click opens, hold a stage's
-theory. Space and Page Down show the next slide; printing gives one slide a page. Run this program in the project's
+theory. Space and Page Down show the next slide; printing puts one slide on each page. Run this program in the project's
 virtual environment, which has Python-Markdown.
 """
 
@@ -26,7 +26,7 @@ from grader.python.common.labs import choose_labs, read_manifest
 PICTURE = re.compile(r"^!\[([^\]]*)\]\(([^)]+\.(?:svg|png))\)$", re.MULTILINE)
 LINK = re.compile(r"(?<!!)\[([^\]]*)\]\([^)]*\)")
 TERM = re.compile(r"^- \*\*(.+?)\*\*\s*(.*?)(?=^\S|\Z)", re.MULTILINE | re.DOTALL)
-MOST_LETTERS = 900  # of a slide in the large font
+MAX_LETTERS = 900  # per slide in the large font
 STYLE = """
 html { scroll-snap-type: y mandatory; font: 3.2vmin/1.4 sans-serif; color: #1a1a1a; background: #fff; }
 body { margin: 0; }
@@ -132,7 +132,7 @@ def make_page(root: Path, lab: str) -> str:
     title = html.escape(read_manifest(root, lab)["title"])
     body = ""
     for number, slide in enumerate(slides, 1):
-        size = ' class="long"' if count_letters(slide) > MOST_LETTERS else ""
+        size = ' class="long"' if count_letters(slide) > MAX_LETTERS else ""
         body += f"<section{size}>{slide}<footer>{title}, {number} of {len(slides)}</footer></section>\n"
     head = f'<meta charset="utf-8"><title>{title}</title><style>{STYLE}</style>'
     return f'<!DOCTYPE html>\n<html lang="en"><head>{head}</head>\n<body>\n{body}</body></html>\n'

@@ -3,17 +3,17 @@
 python3 -m grader.python.docs.tables            writes the blocks that are stale
 python3 -m grader.python.docs.tables --check    lists the stale blocks and measured stages, and exits with 1
 
-A block is all between its marker and the next `<!-- end -->`, each alone on its line:
+A block is the text between its marker and the next `<!-- end -->`, each alone on its line:
 
     <!-- table: labs -->             every lab: title, stages, points
     <!-- table: rubric -->           how journals are marked, from handouts/rubric.json
     <!-- table: contract LAB -->     the lab's buffers, from labs/LAB/lab.json
     <!-- table: stages LAB -->       its stages, from the same
-    <!-- table: results LAB -->      what was measured, from handouts/results/*.json (grader/python/docs/results.py)
+    <!-- table: results LAB -->      the measured times, from handouts/results/*.json (grader/python/docs/results.py)
     <!-- table: expected LAB -->     the reference solutions' times on each GPU, and their shares of its bound
-    <!-- table: rates LAB -->        the same as amounts per second, beside the source's (grader/python/docs/rates.py)
-    <!-- table: counters LAB -->     what check mode counts of its solutions, from handouts/counters.json
-    <!-- table: source LAB -->       the figures of the lab's source, from labs/LAB/source.json, next to ours
+    <!-- table: rates LAB -->        the same as amounts per second, next to those of source.json (see rates.py)
+    <!-- table: counters LAB -->     the sanitizer's counts for its solutions, from handouts/counters.json
+    <!-- table: source LAB -->       the figures of labs/LAB/source.json, next to the measured ones
     <!-- table: mistakes LAB -->     wrong submissions and the causes that they get, from tests/labs/LAB/wrong.json
     <!-- table: modelled -->         the errors of modelled times, from grader/judge/predict/COMPARED.md
     <!-- table: kinds -->            the kinds of bugs that an answer to `make bug` can name
@@ -24,14 +24,15 @@ A block is all between its marker and the next `<!-- end -->`, each alone on its
 
 labs/LAB/source.json, schema 1:
 
-    {"schema": 1, "machine": "GTX 480", "iterations": what its times are for, "columns": ["Kernel", …] of its figures,
+    {"schema": 1, "machine": "GTX 480", "iterations": those of its times, "columns": ["Kernel", …] of its figures,
      "ours": [keys of OURS below],
      "rows": [{"stage": …, "dataset": …, "figures": ["0.016 s", …], "scale": 64, "part_of": another dataset}]}
 
-A stage or dataset that the source does not have gets a row without figures. A row of the source's CPU has words as its
-stage, such as "CPU, 1 core". If a stage is timed on a part of the source's dataset, "scale" (default: 1) is the factor
-from its time to the whole dataset's, and "part_of" is our dataset that is the whole. If all times of the source are for
-one of several parts of an iteration, "part" is the name of this part, and "parts" is the number of parts.
+source.json has the figures of the material that the lab comes from. A stage or dataset that the material lacks gets a
+row without figures. A row for the material's CPU has words as its stage, such as "CPU, 1 core". If a stage is timed on
+a part of the material's dataset, "scale" (default: 1) is the factor from its time to the whole dataset's, and "part_of"
+is the lab's dataset that is the whole. If all times are for one of several parts of an iteration, "part" is the name of
+this part, and "parts" is the number of parts.
 
 A measured or swept stage is stale if its solution has changed since.
 """
@@ -273,7 +274,7 @@ OURS: dict[str, tuple[str, Callable[[Ours], str]]] = {
 
 
 def make_source(sources: Sources, lab: str) -> list[str]:
-    """Make a row for each row of source.json: its figures, and our measurements on the GPU that has the most."""
+    """Make a row for each row of source.json: its figures, and the measurements on each GPU."""
     benchmark = sources.manifest(lab).get("benchmark", {})
     source = read_json(sources.root / "labs" / lab / "source.json")
     gpus = measured_on(sources, lab)[:1]
@@ -295,7 +296,7 @@ def make_source(sources: Sources, lab: str) -> list[str]:
 def find_our_measurements(
     results: Results, lab: str, rows: Sequence[dict[str, Any]], iterations: int, per_call: int
 ) -> list[Ours | None]:
-    """Return our measurement of each row's stage and dataset; None if there is none."""
+    """Return the measurement of each row's stage and dataset; None if there is none."""
     found: list[Ours | None] = []
     for number, row in enumerate(rows):
         goes_on = number > 0 and rows[number - 1]["stage"] < row["stage"]
@@ -430,22 +431,22 @@ def make_sweep(sources: Sources, lab: str, stage: str) -> list[str]:
     stages = {one["id"]: one for one in sources.manifest(lab)["stages"]}
     if stage not in stages:
         raise UserError(f"{lab} has no stage '{stage}'. Stages: {', '.join(stages)}.")
-    usual = {tunable["macro"]: tunable["usual"] for tunable in stages[stage].get("tunables", [])}
+    defaults = {tunable["macro"]: tunable["usual"] for tunable in stages[stage].get("tunables", [])}
     lines: list[str] = []
     for results in sources.results().values():
         if not (swept := results.sweeps.get(f"{lab}/{stage}")):
             continue
         best = min(point.median_s for point in swept.points if not point.failure)
-        combinations = math.prod(len({point.defines[macro] for point in swept.points}) for macro in usual)
-        is_grid = len(usual) > 1 and len(swept.points) == combinations
-        table = make_grid(list(usual), swept, best) if is_grid else make_list(list(usual), swept, best)
-        lines += [describe_sweep(results, swept, usual), "", *table, ""]
+        combinations = math.prod(len({point.defines[macro] for point in swept.points}) for macro in defaults)
+        is_grid = len(defaults) > 1 and len(swept.points) == combinations
+        table = make_grid(list(defaults), swept, best) if is_grid else make_list(list(defaults), swept, best)
+        lines += [describe_sweep(results, swept, defaults), "", *table, ""]
     return lines[:-1] if lines else ["Not measured yet."]
 
 
-def describe_sweep(results: Results, swept: SweepResult, usual: dict[str, int]) -> str:
+def describe_sweep(results: Results, swept: SweepResult, defaults: dict[str, int]) -> str:
     """Return the sentence above a sweep's table: the machine, the dataset, and the solution's default choice."""
-    choice = next((point.name for point in swept.points if point.defines == usual), "")
+    choice = next((point.name for point in swept.points if point.defines == defaults), "")
     own = f" The reference solution uses `{choice}`." if choice else ""
     return (
         f"{results.gpu}, {swept.dataset}, revision {swept.revision}: the best time is in seconds for "
@@ -509,7 +510,7 @@ def measured_row(stage: str, measurement: Measurement) -> list[str]:
 
 
 def peer_row(peer: Peer, iterations: int) -> list[str]:
-    """Return a library's row, scaled to our iterations."""
+    """Return a library's row, scaled to the lab's iterations."""
     return [peer.name, peer.dataset, show_seconds(peer.median_s * iterations / peer.iterations), *[NONE] * 6]
 
 

@@ -14,7 +14,7 @@ from grader.python.common.console import UserError, read_json, say, write_atomic
 SCHEMA = 1
 WRITTEN = re.compile(r"\s*([^<>]*?)\s*<\s*([^<>]*?)\s*>\s*")
 GIVE_THEM = 'Give the authors like this: AUTHORS="Ada Lovelace <al123>; Alan Turing <at456>"'
-MOST_CHARACTERS = 100
+MAX_CHARACTERS = 100
 
 
 @dataclass(frozen=True)
@@ -37,8 +37,8 @@ def make_author(name: str, student_id: str) -> Author:
             raise UserError(f"An author's {what} is empty. {GIVE_THEM}")
         if not text.isprintable():
             raise UserError(f"The {what} {text!r} has characters that cannot be shown.")
-        if len(text) > MOST_CHARACTERS:
-            raise UserError(f"The {what} {text[:30]!r}… is longer than {MOST_CHARACTERS} characters.")
+        if len(text) > MAX_CHARACTERS:
+            raise UserError(f"The {what} {text[:30]!r}… is longer than {MAX_CHARACTERS} characters.")
     if re.search(r"[<>;]", name + student_id):
         raise UserError(f"'<', '>' and ';' cannot be in a name or an id: {name} {student_id}")
     if re.search(r"\s", student_id):

@@ -14,7 +14,7 @@ from grader.python.journal.words import show_speedup
 ROOF_HEIGHT = 300
 LONGEST_BAR = 0.69  # fraction of the width
 SHORT_LINE = "M0-8V8"  # in legends
-LABEL_HEIGHT = 14  # of a point's number in the roofline plot
+LABEL_HEIGHT = 14  # the height of a point's number in the roofline plot
 
 
 @dataclass(frozen=True)
@@ -159,7 +159,7 @@ def draw_rows(
     label: str,
 ) -> Html:
     """Draw rows below each other, then the axis's numbers, the legend and the caption."""
-    inner = [tick for tick in ticks if 5 < float(axis.position(tick).rstrip("%")) < 95]  # others would stick out
+    inner = [tick for tick in ticks if 5 < float(axis.position(tick).rstrip("%")) < 95]  # others would be cut off
     step = -(-len(inner) // 5) or 1  # a phone has room for at most five numbers
     numbers = [tag("span", show(tick), style=f"left:{axis.position(tick)}") for tick in inner[::step]]
     foot = tag(

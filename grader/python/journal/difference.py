@@ -6,8 +6,8 @@ import difflib
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-MOST_COMPARED = 5_000  # lines of each version: the time to compare grows up to their product
-MOST_LINES = 400  # shown
+MAX_COMPARED = 5_000  # lines of each version: the time to compare grows up to their product
+MAX_LINES = 400  # shown
 CONTEXT = 2
 
 
@@ -29,13 +29,13 @@ def compare_texts(before: str | None, after: str | None, given: Sequence[str] = 
     if before is None or after is None:
         return Difference([], remark="The text of one of the two was not recorded.")
     old, new = before.splitlines(), after.splitlines()
-    if max(len(old), len(new)) > MOST_COMPARED:
+    if max(len(old), len(new)) > MAX_COMPARED:
         return Difference([], remark=f"Too long to compare: {len(old):,} lines became {len(new):,}.")
     lines = list(difflib.unified_diff(old, new, n=CONTEXT, lineterm=""))[2:]
     not_own = {line.strip() for text in given for line in text.splitlines()} | {""}
     added, removed = (sum(line[0] == sign and line[1:].strip() not in not_own for line in lines) for sign in "+-")
-    left_out = len(lines) - MOST_LINES
+    left_out = len(lines) - MAX_LINES
     remark = f"{left_out:,} more lines of the difference are left out." if left_out > 0 else ""
     if not lines:
         remark = "Nothing changed."
-    return Difference(lines[:MOST_LINES], added, removed, remark)
+    return Difference(lines[:MAX_LINES], added, removed, remark)

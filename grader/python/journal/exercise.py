@@ -30,7 +30,7 @@ from grader.python.common.units import plural
 from grader.python.journal.inspection import Inspection, read_inspection
 
 LIST = "exercises.json"
-MOST_SHOWN = 3  # findings
+MAX_SHOWN = 3  # findings
 WIDTH = 100
 
 
@@ -109,7 +109,7 @@ class Exercise:
     name: str
     stage: str
     difficulty: int
-    file: Path  # as it was given out
+    file: Path  # the exercise as released
 
     def copy(self, work: Path) -> Path:
         """Return the path of the student's copy."""
@@ -148,7 +148,7 @@ def find_records(work: Path, lab: str) -> Path:
 
 
 def read_standings(work: Path, lab: str) -> dict[str, Standing]:
-    """Return the standing of each exercise of a lab that was begun, in the order of their last records. Lines that
+    """Return the state of each exercise of a lab that was begun, in the order of their last records. Lines that
     cannot be read are ignored."""
     standings: dict[str, Standing] = {}
     file = find_records(work, lab)
@@ -273,10 +273,10 @@ def begin(exercise: Exercise, work: Path) -> None:
 
 
 def show_key(key: Sequence[Finding], exercise: Exercise, work: Path) -> None:
-    for finding in key[:MOST_SHOWN]:
+    for finding in key[:MAX_SHOWN]:
         say(describe_finding(finding, exercise.copy(work)))
-    if len(key) > MOST_SHOWN:
-        say(f"... and {plural(len(key) - MOST_SHOWN, 'other finding')}")
+    if len(key) > MAX_SHOWN:
+        say(f"... and {plural(len(key) - MAX_SHOWN, 'other finding')}")
     say(describe_repair(exercise, work))
 
 

@@ -22,7 +22,7 @@ LineMargin = type_of("inspection", "line_margin")
 DatasetCounters = type_of("inspection", "dataset_counters")
 Inspection = type_of("inspection")
 
-LEAST_SHARE = 0.005  # of the modelled time: less is 0%
+MIN_SHARE = 0.005  # fraction of the modelled time; a smaller one is shown as 0%
 
 COUNTERS: dict[str, tuple[str, Callable[[float | None], str]]] = {
     "device_bytes": ("Bytes requested, over the minimum", show_factor),
@@ -185,7 +185,7 @@ def describe_modelled(inspection: Inspection) -> str:
 
 def make_share(share: float) -> Html:
     """Make the cell of a line's modelled share, in whole percent; empty if it rounds to none."""
-    value = f"{100 * share:.0f}%" if share >= LEAST_SHARE else None
+    value = f"{100 * share:.0f}%" if share >= MIN_SHARE else None
     return tag("td", tag("span", value), data_label="modelled", class_="number modelled" + ("" if value else " none"))
 
 

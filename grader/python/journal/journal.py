@@ -2,7 +2,7 @@
 
 python3 -m grader.python.journal.journal LAB [--pdf]    (make journal LAB=… [PDF=1])
 
-Reads work/<lab>/journal/records.jsonl, which every check, bench, sweep and inspect on work/ adds to, and the notes
+Reads work/<lab>/journal/records.jsonl, to which every check, bench, sweep and inspect on work/ adds, and the notes
 in the same folder. The same folder always gives the same journal, byte for byte.
 """
 
@@ -36,8 +36,8 @@ from grader.python.journal.words import describe_result, read_source
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "microsoft-edge")
 PRINTING_S = 120
-RENDERING_S = 60  # of processor time
-MOST_PICTURES, MOST_PICTURE_BYTES = 6, 1_000_000
+RENDERING_S = 60  # processor time
+MAX_PICTURES, MAX_PICTURE_BYTES = 6, 1_000_000
 
 
 @dataclass
@@ -98,7 +98,7 @@ def find_pictures(build: Path, work: Path, lab: str) -> tuple[list[Picture], str
     files = sorted(file for file in (build / "show" / lab).glob("*") if file.suffix.lower() in TYPES and file.is_file())
     changed = max((file.stat().st_mtime_ns for file in (work / lab).glob("*.cu")), default=0)
     fresh = [file for file in files if file.stat().st_mtime_ns >= changed]
-    small = [file for file in fresh if file.stat().st_size <= MOST_PICTURE_BYTES][:MOST_PICTURES]
+    small = [file for file in fresh if file.stat().st_size <= MAX_PICTURE_BYTES][:MAX_PICTURES]
     remark = ""
     if files and not fresh:
         remark = f"The pictures of make show are older than your files. Draw them again: make show LAB={lab}"
@@ -133,7 +133,7 @@ def print_page(page: Path, output: Path) -> None:
 def main(arguments: Sequence[str]) -> int:
     """Make the journal and print its path; print skipped parts to stderr.
 
-    Skipped parts do not change the exit status: a machine that dies can leave a damaged line.
+    Skipped parts do not change the exit status, because a crash of the machine can leave a damaged line.
     """
     parser = make_parser("make journal", __doc__, root=True)
     parser.add_argument("lab", metavar="LAB", nargs="?", help="default: the lab of FOLDER's records")
@@ -166,4 +166,4 @@ def main(arguments: Sequence[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(run_command(main, most_s=RENDERING_S))
+    sys.exit(run_command(main, max_s=RENDERING_S))

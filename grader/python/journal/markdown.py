@@ -11,7 +11,7 @@ from grader.python.journal.difference import compare_texts
 from grader.python.journal.optimisations import Journal, Optimisation, Timeline
 from grader.python.journal.predictions import NAMES, describe_predictions, find_predictions
 from grader.python.journal.words import (
-    MOST_TRIES,
+    MAX_TRIES,
     NOT_MEASURED,
     Source,
     choose_counts,
@@ -129,7 +129,7 @@ def one_optimisation(
         yield make_table(*counter_columns(counts[0], before.id if before else "", rows))
     if tries := list_discarded_versions(optimisation, chosen, timeline):
         yield f"### {plural(len(tries), 'version')} tried and discarded"
-        yield make_table(["When (UTC)", "Version", "Time", "vs the kept one"], tries[-MOST_TRIES:])
+        yield make_table(["When (UTC)", "Version", "Time", "vs the kept one"], tries[-MAX_TRIES:])
     if way := describe_failed_versions(optimisation):
         yield way
     yield from changed(journal, optimisation, before)

@@ -34,12 +34,12 @@ PROMPTS = {
 OPTIONAL = {"Seconds I predict"}  # the journal does not ask for it
 BEGUN = re.compile(r"<!--\s*begun\s+(\S+?):?(?:\s[^>]*)?-->")
 COMMENT, COMMENT_END = "<!--", "-->"
-MOST_HASHES = 6  # per heading
+MAX_HASHES = 6  # per heading
 FENCE = re.compile(r"^\s*(```|~~~)")
 HOURS = re.compile(r"(\d{1,6}(?:[.,]\d+)?)\s*(?:h|hrs?|hours?)?\.?", re.IGNORECASE)
 SECONDS = re.compile(r"(\d{1,6}(?:[.,]\d{1,9})?)\s*(s|ms|us|\u00b5s|\u03bcs)?\.?")
 UNITS = {"ms": 1e-3, "us": 1e-6, "\u00b5s": 1e-6, "\u03bcs": 1e-6}
-MOST_BYTES = 200_000
+MAX_BYTES = 200_000
 
 
 @dataclass
@@ -111,7 +111,7 @@ def strip_comments(text: str) -> str:
 def read_heading(line: str) -> str | None:
     """Return the title in a heading such as `## Goal ##`, in time linear in its length; None for another line."""
     rest = line.lstrip("#")
-    if not 1 <= len(line) - len(rest) <= MOST_HASHES or not rest[:1].isspace():
+    if not 1 <= len(line) - len(rest) <= MAX_HASHES or not rest[:1].isspace():
         return None
     return rest.strip().rstrip("#").rstrip()
 
@@ -127,13 +127,13 @@ def read_notes(folder: Path, stages: Sequence[str]) -> list[Note]:
 
 
 def read_note(file: Path, stage: str, number: int) -> Note:
-    """Read one note, at most MOST_BYTES of it. Raises UserError if it cannot be read."""
+    """Read one note, at most MAX_BYTES of it. Raises UserError if it cannot be read."""
     try:
-        content = read_bytes(file, MOST_BYTES + 1)
+        content = read_bytes(file, MAX_BYTES + 1)
     except OSError as error:
         raise UserError(explain_os_error(error)) from None
-    note = parse_note(file.name, stage, number, content[:MOST_BYTES].decode("utf-8", "replace"))
-    note.shortened = len(content) > MOST_BYTES
+    note = parse_note(file.name, stage, number, content[:MAX_BYTES].decode("utf-8", "replace"))
+    note.shortened = len(content) > MAX_BYTES
     return note
 
 
@@ -163,7 +163,7 @@ def create_note(folder: Path, stage: str, title: str, new: bool, now: datetime) 
         with stream:
             stream.write("\n".join([begun, f"<!-- {name} -->\n", *prompts]))
     except OSError as error:
-        file.unlink(missing_ok=True)  # a note that exists is never written over: half of one would stay
+        file.unlink(missing_ok=True)  # an existing note is never overwritten, so an incomplete one would stay
         raise UserError(f"Cannot write {file}: {error.strerror or error}.") from None
     return file
 

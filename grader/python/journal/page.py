@@ -20,8 +20,8 @@ from grader.python.journal.predictions import NAMES, describe_predictions, find_
 from grader.python.journal.prose import make_prose
 from grader.python.journal.sweep import Sweep
 from grader.python.journal.words import (
-    MOST_CHOICES,
-    MOST_TRIES,
+    MAX_CHOICES,
+    MAX_TRIES,
     NOT_MEASURED,
     Source,
     choose_counts,
@@ -50,7 +50,7 @@ from grader.python.journal.words import (
     without_bound,
 )
 
-MOST_OPEN = 45  # lines; a longer difference is folded
+MAX_OPEN = 45  # lines; a longer difference is folded
 TYPES = {".png": "image/png", ".gif": "image/gif", ".jpg": "image/jpeg", ".svg": "image/svg+xml"}
 
 
@@ -94,7 +94,7 @@ def make_start(journal: Journal) -> Html:
     """Tell the student how to begin when the journal is empty."""
     return tag(
         "p",
-        "This journal fills itself: every ",
+        "The judge fills this journal: every ",
         tag("code", f"make check LAB={journal.lab} STAGE=01"),
         ", bench, sweep and inspect on your files adds an entry. Your own words go into notes: ",
         tag("code", f"make note LAB={journal.lab} STAGE=01"),
@@ -278,7 +278,7 @@ def make_changed(journal: Journal, optimisation: Optimisation, before: Optimisat
     difference = compare_texts(*(journal.sources.get(version.source_hash) for version in (old, new)), given)
     counts = f": {plural(difference.added, 'line')} added, {difference.removed} removed" if difference.lines else ""
     summary = tag("summary", f"What changed against {before.id}{counts}")
-    is_open = "" if len(difference.lines) <= MOST_OPEN else None
+    is_open = "" if len(difference.lines) <= MAX_OPEN else None
     remark = tag("p", difference.remark, class_="caption") if difference.remark else None
     return tag("details", summary, make_difference(difference), remark, open=is_open)
 
@@ -301,9 +301,9 @@ def make_counters(before: Inspection | None, after: Inspection | None, last: Opt
     rows = describe_counters(old, new)
     where = f"Counted by make inspect on {new.dataset}"
     if not rows:
-        return tag("p", f"{where}: no counter moved.", class_="caption")
+        return tag("p", f"{where}: no counter changed.", class_="caption")
     names, shown = counter_columns(old, last.id if last else "", rows)
-    caption = f"{where}{'; the counters that moved' if old else ''}."
+    caption = f"{where}{'; the counters that changed' if old else ''}."
     return tag("section", tag("h3", "Counters"), make_small_table(names, shown, caption))
 
 
@@ -314,7 +314,7 @@ def make_sweep(sweep: Sweep | None) -> Html | None:
     timed = sorted(sweep.timed, key=lambda point: point.median_s)
     rows = [
         [point.name, show_seconds(point.median_s), show_factor(point.median_s / timed[0].median_s)]
-        for point in timed[:MOST_CHOICES]
+        for point in timed[:MAX_CHOICES]
     ]
     left_out = len(timed) - len(rows)
     caption = f"Seconds for {sweep.iterations} iterations on {sweep.dataset}; x: time over the best's."
@@ -330,7 +330,7 @@ def make_discarded_versions(optimisation: Optimisation, timeline: Timeline | Non
     tries, way = list_discarded_versions(optimisation, chosen, timeline), describe_failed_versions(optimisation)
     table = None
     if tries:
-        shown, left_out = tries[-MOST_TRIES:], len(tries) - MOST_TRIES
+        shown, left_out = tries[-MAX_TRIES:], len(tries) - MAX_TRIES
         caption = f"{plural(left_out, 'older one')} left out." if left_out > 0 else ""
         summary = tag("summary", f"{plural(len(tries), 'version')} tried and discarded")
         names = ["When (UTC)", "Version", "Time", "vs the kept one"]

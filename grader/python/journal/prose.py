@@ -80,7 +80,7 @@ def make_block(lines: list[str]) -> Html:
 
 
 def make_list(lines: list[str]) -> Html:
-    """Make a list of one level. A line that begins no item continues the previous one."""
+    """Make a list of one level. A line that is not the beginning of an item continues the previous item."""
     items: list[list[str]] = []
     for line in lines:
         match = ITEM.match(line)

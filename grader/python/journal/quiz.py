@@ -24,7 +24,7 @@ from grader.python.common.labs import choose_labs
 from grader.python.common.schema_types import defined_by, type_of
 
 ANSWERS = "quiz.json"  # in the journal's folder
-MOST_ANSWERS_BYTES = 1_000_000
+MAX_ANSWERS_BYTES = 1_000_000
 WIDTH = 80
 LETTERS = "abcde"
 NUMBER = re.compile(r"[-+]?\d{1,30}(\.\d{0,30})?(e[-+]?\d{1,2})?", re.ASCII | re.IGNORECASE)
@@ -95,8 +95,8 @@ def read_answers(file: Path, lab: str) -> list[Given]:
     """Read a student's answers; none if there is no file. Raises UserError."""
     if not file.exists():
         return []
-    if file.is_file() and file.stat().st_size > MOST_ANSWERS_BYTES:
-        raise UserError(f"{file}: larger than {MOST_ANSWERS_BYTES // 10**6} MB. Delete it to begin the quiz again.")
+    if file.is_file() and file.stat().st_size > MAX_ANSWERS_BYTES:
+        raise UserError(f"{file}: larger than {MAX_ANSWERS_BYTES // 10**6} MB. Delete it to begin the quiz again.")
     found = read_document(type_of("quiz_answers"), file, "a file of answers", "Delete it to begin the quiz again.")
     if found.lab != lab:
         raise UserError(f"{file}: answers to the quiz of {found.lab!r}, not of {lab!r}. Move the file.")

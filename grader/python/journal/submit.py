@@ -41,17 +41,17 @@ from grader.python.common.report import StageReport, read_report
 from grader.python.common.submission_code import make_code
 from grader.python.journal.authors import Author, find_authors
 from grader.python.journal.journal import RENDERING_S, find_pictures, render
-from grader.python.journal.notes import MOST_BYTES as MOST_NOTE_BYTES
+from grader.python.journal.notes import MAX_BYTES as MAX_NOTE_BYTES
 from grader.python.journal.notes import find_notes
 from grader.python.journal.page import Picture
-from grader.python.journal.quiz import ANSWERS, MOST_ANSWERS_BYTES
+from grader.python.journal.quiz import ANSWERS, MAX_ANSWERS_BYTES
 
 SCHEMA = 1
-MOST_SOURCE_BYTES = 1_000_000
-MOST_REPORT_BYTES = 10_000_000
-MOST_RECORDS_BYTES = 100_000_000  # read for the journal
-MOST_JOURNAL_BYTES = 10_000_000  # per packed file; the batch rejects larger ones
-MOST_NAME = 200  # characters of the archive's name; file systems allow 255, and course systems add text to it
+MAX_SOURCE_BYTES = 1_000_000
+MAX_REPORT_BYTES = 10_000_000
+MAX_RECORDS_BYTES = 100_000_000  # read for the journal
+MAX_JOURNAL_BYTES = 10_000_000  # per packed file; the batch rejects larger ones
+MAX_NAME = 200  # characters of the archive's name; file systems allow 255, and course systems add text to it
 CODE = {".cu", ".cuh", ".h", ".hpp", ".c", ".cc", ".cpp", ".cxx"}
 
 
@@ -68,7 +68,7 @@ class Submission:
     problems: list[str] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
     lines: list[str] = field(default_factory=list)  # one line per stage, for the terminal
-    stages: list[str] = field(default_factory=list)  # of the lab, as the student was given it
+    stages: list[str] = field(default_factory=list)  # the lab's stages in the student's kit
     kit: int = 0  # number of the students' kit
 
 
@@ -90,7 +90,7 @@ def collect_stage(submission: Submission, folder: Path, starter: Path, stage: st
     """Add one stage's file and its report, or record the problem."""
     file = folder / f"{stage}.cu"
     try:
-        source = read_regular(file, MOST_SOURCE_BYTES)
+        source = read_regular(file, MAX_SOURCE_BYTES)
     except NotPackedError as reason:
         submission.problems.append(f"{file} {reason}")
         submission.lines.append(f"{stage}: not handed in")
@@ -104,22 +104,22 @@ def collect_stage(submission: Submission, folder: Path, starter: Path, stage: st
 
 
 def collect_report(submission: Submission, folder: Path, stage: str, source: bytes) -> str:
-    """Add the last report of a stage and return its result in a few words."""
+    """Add the last report of a stage and return a short description of its result."""
     file = folder / "reports" / f"{stage}.json"
     again = f"make check LAB={submission.lab} STAGE={stage[:2]}"
     if not file.exists():
         submission.warnings.append(f"{stage} was never checked. Check it: {again}")
         return "not checked"
     try:
-        content = read_regular(file, MOST_REPORT_BYTES)
+        content = read_regular(file, MAX_REPORT_BYTES)
         found = next((entry for entry in read_report(file).stages if is_same_stage(entry.stage, stage)), None)
     except (NotPackedError, UserError) as reason:
         message = str(reason) if isinstance(reason, UserError) else f"{file} {reason}"
         submission.warnings.append(f"{message} The report is left out. Make it again: {again}")
         return "its report cannot be read"
     if found is None:
-        submission.warnings.append(f"{file} is not about {stage}; it is left out. Make it again: {again}")
-        return "its report is about something else"
+        submission.warnings.append(f"{file} is not about {stage}; it is omitted. Make it again: {again}")
+        return "its report is about another stage"
     submission.files[f"reports/{file.name}"] = content
     if found.source_hash != hashlib.sha256(source).hexdigest():
         submission.warnings.append(f"{stage} was changed since its last report. Make it again: {again}")
@@ -133,25 +133,23 @@ def collect_journal(
     """Add the records, the notes, the answers to the quiz and a journal made of these; warn about files that cannot be
     packed."""
     records = folder / "records.jsonl"
-    sizes = {records: MOST_RECORDS_BYTES} if records.exists() or records.is_symlink() else {}
+    sizes = {records: MAX_RECORDS_BYTES} if records.exists() or records.is_symlink() else {}
     answers = folder / ANSWERS
-    sizes |= {answers: MOST_ANSWERS_BYTES} if answers.exists() or answers.is_symlink() else {}
-    sizes |= {note: MOST_NOTE_BYTES for stage in stages for _, note in find_notes(folder, stage)}
+    sizes |= {answers: MAX_ANSWERS_BYTES} if answers.exists() or answers.is_symlink() else {}
+    sizes |= {note: MAX_NOTE_BYTES for stage in stages for _, note in find_notes(folder, stage)}
     packed = {}
-    for file, most_bytes in sizes.items():
+    for file, max_bytes in sizes.items():
         try:
-            packed[file.name] = read_regular(file, most_bytes)
+            packed[file.name] = read_regular(file, max_bytes)
         except NotPackedError as reason:
             submission.warnings.append(f"{file} {reason} It is left out of the journal.")
     if packed:
         packed |= render_journal(submission, root, packed, pictures)
     for name, content in packed.items():
-        if len(content) <= MOST_JOURNAL_BYTES:
+        if len(content) <= MAX_JOURNAL_BYTES:
             submission.files[f"journal/{name}"] = content
         else:
-            submission.warnings.append(
-                f"{folder / name} is larger than {MOST_JOURNAL_BYTES // 1_000_000} MB: left out."
-            )
+            submission.warnings.append(f"{folder / name} is larger than {MAX_JOURNAL_BYTES // 1_000_000} MB: left out.")
 
 
 def render_journal(
@@ -178,7 +176,7 @@ def describe(report: StageReport) -> str:
     return report.verdict if report.verdict == "passed" or not causes else f"{report.verdict} ({causes[0]})"
 
 
-def read_regular(file: Path, most_bytes: int) -> bytes:
+def read_regular(file: Path, max_bytes: int) -> bytes:
     """Read a file's bytes once, never through a link. Raises NotPackedError."""
     try:
         descriptor = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
@@ -194,9 +192,9 @@ def read_regular(file: Path, most_bytes: int) -> bytes:
         os.close(descriptor)
         raise NotPackedError("is not a regular file.")
     with os.fdopen(descriptor, "rb") as stream:
-        content = stream.read(most_bytes + 1)
-    if len(content) > most_bytes:
-        raise NotPackedError(f"is larger than {most_bytes // 1_000_000} MB.")
+        content = stream.read(max_bytes + 1)
+    if len(content) > max_bytes:
+        raise NotPackedError(f"is larger than {max_bytes // 1_000_000} MB.")
     return content
 
 
@@ -273,9 +271,9 @@ def name_archive(lab: str, authors: Sequence[Author], now: datetime) -> str:
     student's."""
     ids = "-".join(name_part(author.id) for author in authors)
     name = f"{lab}-{ids}-{now.strftime('%Y-%m-%d-%H%M%S')}.tar.gz"
-    if len(name) > MOST_NAME:
+    if len(name) > MAX_NAME:
         raise UserError(
-            f"The archive's name would have {len(name)} characters, but course systems accept {MOST_NAME}. "
+            f"The archive's name would have {len(name)} characters, but course systems accept {MAX_NAME}. "
             f"It contains {len(authors)} ids: choose shorter ones, such as matriculation numbers: "
             'AUTHORS="Ada Lovelace <al123>; Alan Turing <at456>"'
         )
@@ -350,4 +348,4 @@ def main(arguments: Sequence[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(run_command(main, most_s=RENDERING_S))
+    sys.exit(run_command(main, max_s=RENDERING_S))

@@ -20,8 +20,8 @@ from grader.python.common.markup import Html, join, show_text, tag
 from grader.python.common.schema_types import defined_by
 from grader.python.common.units import plural, show_factor, show_seconds
 
-WIDTH, PANEL_HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 680, 260, 84, 24, 56, 56  # of the plot, in pixels
-LEAST_S = 1e-12  # of a time: no program takes less, and the plot divides by differences of times
+WIDTH, PANEL_HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 680, 260, 84, 24, 56, 56  # the plot's dimensions in pixels
+MIN_S = 1e-12  # the minimum time: no program takes less, and the plot divides by differences of times
 
 
 @defined_by("sweep", "sweep_point")
@@ -59,9 +59,9 @@ def read_sweep(file: Path) -> Sweep:
     for number, point in enumerate(sweep.points):
         if list(point.defines) != list(sweep.points[0].defines) or not point.defines:
             raise UserError(f"{file}: /points/{number}/defines: every point defines the same macros, at least one.")
-        if not point.failure and not LEAST_S <= point.low_s <= point.median_s <= point.high_s:
+        if not point.failure and not MIN_S <= point.low_s <= point.median_s <= point.high_s:
             raise UserError(
-                f"{file}: /points/{number}: expected {LEAST_S:.0e} <= low_s <= median_s <= high_s, or a failure."
+                f"{file}: /points/{number}: expected {MIN_S:.0e} <= low_s <= median_s <= high_s, or a failure."
             )
     return sweep
 

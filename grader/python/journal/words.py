@@ -19,9 +19,9 @@ from grader.python.journal.records import Record
 
 NOT_MEASURED = "Not measured yet."
 MOVED = 0.01  # relative; a smaller change of a counter counts as none
-MOST_CAUSES = 6
-MOST_TRIES = 40
-MOST_CHOICES = 12
+MAX_CAUSES = 6
+MAX_TRIES = 40
+MAX_CHOICES = 12
 NOISE = (
     "A change counts as larger than the noise if its 95% interval does not contain 1. The interval consists of the "
     "ratios of a sample before to a sample after that the Mann-Whitney test does not rule out."
@@ -332,9 +332,9 @@ def describe_failed_versions(optimisation: Optimisation) -> str:
     if not failed:
         return ""
     causes = Counter(version.cause for version in failed if version.cause)
-    named = ", ".join(f"{cause} ({count})" if count > 1 else cause for cause, count in causes.most_common(MOST_CAUSES))
-    if len(causes) > MOST_CAUSES:
-        named += f" and {plural(len(causes) - MOST_CAUSES, 'other cause')}"
+    named = ", ".join(f"{cause} ({count})" if count > 1 else cause for cause, count in causes.most_common(MAX_CAUSES))
+    if len(causes) > MAX_CAUSES:
+        named += f" and {plural(len(causes) - MAX_CAUSES, 'other cause')}"
     return f"{plural(len(failed), 'version')} did not pass{f': {named}' if named else ''}."
 
 

@@ -1,4 +1,4 @@
-"""Write the instructor's key of the exercises (`make bug`): the sanitizer's findings in each of them.
+"""Write the instructor's key for the exercises (`make bug`): the sanitizer's findings in each exercise.
 
 python3 -m grader.python.release.exercise_key [LAB] [--build FOLDER]    (make bug-key [LAB=…])
 """

@@ -1,4 +1,4 @@
-"""Make the find-the-bug exercises (`make bug`) of wrong submissions: labs/<lab>/exercises.json lists them.
+"""Make the exercises of `make bug` from the wrong submissions that labs/<lab>/exercises.json lists.
 
 python3 -m grader.python.release.exercises --output FOLDER    writes all exercises, as a students' kit has them
 
@@ -27,13 +27,14 @@ from grader.python.release.cut import CutSources, show_json, stage_ids
 from grader.python.release.pack import Files
 
 LIST = "labs/{lab}/exercises.json"
-FOLDER = "exercises"  # of a kit
+FOLDER = "exercises"  # the folder in a kit
 PAGE = "handouts/find_the_bug.md"
 NAME = re.compile(r"(\d\d)[a-z]")
 DIFFICULTIES = (1, 2, 3)
 KEYS = {"name", "difficulty", "from"}
 PATCHED = re.compile(r"^--- a/(\S+)$", re.MULTILINE)
-# A comment, or a text or character, which may contain what looks like one. The quote in 1'000 begins no character.
+# A comment, or a text or character, which may contain what looks like one. The quote in 1'000 does not begin a
+# character.
 COMMENT = re.compile(r"""//[^\n]*|/\*.*?\*/|(?P<kept>"(?:\\.|[^"\\\n])*"|(?<!\w)'(?:\\.|[^'\\\n])*')""", re.DOTALL)
 ALONE = "\0"  # replaces a comment until lines that only had one are removed
 

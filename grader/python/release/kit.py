@@ -34,7 +34,7 @@ from grader.python.release.exercises import FOLDER, add_exercises
 from grader.python.release.leaks import refuse_leaks
 from grader.python.release.pack import (
     HIDDEN,
-    OF_A_LAB,
+    OF_EACH_LAB,
     REVISION,
     Files,
     commit_time,
@@ -46,7 +46,7 @@ from grader.python.release.pack import (
 )
 from grader.python.release.readme import add_pictures, drop_dangling_links, make_readme
 
-SOURCE = Path(__file__).parents[3]  # of this program
+SOURCE = Path(__file__).parents[3]  # the project that this program belongs to
 GRADER = ["grader/*", "labs/precompiled.h"]
 KITS = "kits.json"  # next to the archives: the contents of all kits, in the order of their numbers
 INSTRUCTORS_PYTHON = ["grader/python/docs/*", "grader/python/release/*", "grader/python/batch/*"]
@@ -76,7 +76,7 @@ def collect_kit(sources: CutSources, exercises: CutSources, number: int) -> File
     names = [
         name
         for name in tracked
-        if is_one_of(name, OF_ALL_LABS + OF_A_LAB, labs) and not is_one_of(name, [*NOT_FOR_STUDENTS, HIDDEN], labs)
+        if is_one_of(name, OF_ALL_LABS + OF_EACH_LAB, labs) and not is_one_of(name, [*NOT_FOR_STUDENTS, HIDDEN], labs)
     ]
     files = {name: (root / name).read_bytes() for name in names}
     files[REVISION] = f"{revision(root)}\n".encode()

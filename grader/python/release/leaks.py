@@ -10,7 +10,7 @@ from grader.python.common.console import UserError, read_json, read_text
 from grader.python.release.exercises import find_shown
 from grader.python.release.pack import HIDDEN
 
-GIVEN = ("starter/", "grader/runner/cuda_check.h")  # all students' files begin like these
+GIVEN = ("starter/", "grader/runner/cuda_check.h")  # files that students have anyway
 NAME = re.compile(r"[A-Za-z_]\w*")
 EVERYBODYS = (
     "threadIdx blockIdx blockDim gridDim x y z i j k n begin end std size_t const constexpr static unsigned int char "

@@ -3,8 +3,8 @@
 python3 -m grader.python.release.new_lab LAB [--stages 01_first,02_second]    (make new-lab LAB=… [STAGES=…])
 
 The files come from grader/python/release/new_lab/; existing files stay unchanged. `@lab@` stands for the name, `@Lab@`
-for the name as a type's and `@title@` for the name as people write it; `@stage@`, `@number@` and `@idea@` for a stage's
-id, number and title. The lines between `@each@` and `@end@` are written once for each stage.
+for the name in the form of a type's and `@title@` for the name as a title; `@stage@`, `@number@` and `@idea@` for a
+stage's id, number and title. The lines between `@each@` and `@end@` are written once for each stage.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from grader.python.release.starters import make_starter
 TEMPLATES = Path(__file__).with_suffix("")
 STAGES = "01_first"
 STAGE_NAME = re.compile(r"\d\d_[a-z0-9]+(_[a-z0-9]+)*")
-POINTS = 10  # of a stage
+POINTS = 10  # points per stage
 NAME = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
-MOST_CHARACTERS = 40
+MAX_CHARACTERS = 40
 # Words that cannot name a function in C++ or CUDA, or that have another meaning in the project's folders.
 TAKEN = (
     "alignas alignof and and_eq asm auto bitand bitor bool break case catch char class compl concept const consteval "
@@ -44,8 +44,8 @@ def check_name(name: str, root: Path) -> str:
             f"{name!r} cannot be a lab's name: it becomes part of C++ functions' names, so it is made of lower-case "
             "letters, digits and single underscores, and begins with a letter. For example: matrix_transpose"
         )
-    if len(name) > MOST_CHARACTERS:
-        raise UserError(f"{name!r} is longer than {MOST_CHARACTERS} characters.")
+    if len(name) > MAX_CHARACTERS:
+        raise UserError(f"{name!r} is longer than {MAX_CHARACTERS} characters.")
     if name in TAKEN.split():
         raise UserError(f"{name!r} cannot be a lab's name, because it has another meaning. For example: {name}_lab")
     for place in PLACES:
@@ -59,10 +59,10 @@ def check_stages(typed: str) -> list[str]:
     """Return the ids of the stages. Raises UserError with the reason if one is invalid."""
     stages = [stage for stage in re.split(r"[\s,]+", typed) if stage]
     for number, stage in enumerate(stages, start=1):
-        if not STAGE_NAME.fullmatch(stage) or len(stage) > MOST_CHARACTERS:
+        if not STAGE_NAME.fullmatch(stage) or len(stage) > MAX_CHARACTERS:
             raise UserError(
                 f"{stage!r} cannot be a stage. Write two digits and a name of lower-case letters, digits and "
-                f"underscores, at most {MOST_CHARACTERS} characters. For example: STAGES=01_naive,02_shared_tile"
+                f"underscores, at most {MAX_CHARACTERS} characters. For example: STAGES=01_naive,02_shared_tile"
             )
         if int(stage[:2]) != number:
             raise UserError(f"STAGES={typed}: {stage} is stage {number}. The numbers are 01, 02, 03 …, in this order.")

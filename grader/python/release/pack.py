@@ -15,7 +15,7 @@ from grader.python.common.console import UserError, explain_os_error, read_text
 
 REVISION = "grader/revision"  # the revision of a copy that is not a git checkout; build.mk reads it
 Files = dict[str, bytes]  # by path from the archive's root
-OF_A_LAB = [
+OF_EACH_LAB = [
     "labs/{lab}/lab.json",
     "labs/{lab}/quiz.json",
     "labs/{lab}/*.h",

@@ -56,7 +56,7 @@ def find_section(text: str, title: str) -> str:
     heading = rf"^##(?P<deeper>#?) (?P<section>{re.escape(title)}\n.*?)(?=^##(?P=deeper)? |\Z)"
     found = re.search(heading, text, flags=re.MULTILINE | re.DOTALL)
     if not found:
-        raise UserError(f"README.md has no section '{title}', which the students' README takes over.")
+        raise UserError(f"README.md has no section '{title}', which the students' README includes.")
     return f"## {found['section'].rstrip()}"
 
 

@@ -34,7 +34,7 @@ from grader.python.release.cut import cut_labs
 from grader.python.release.kit import leave_stages_out
 from grader.python.release.pack import (
     HIDDEN,
-    OF_A_LAB,
+    OF_EACH_LAB,
     REVISION,
     Files,
     commit_time,
@@ -47,8 +47,8 @@ from grader.python.release.pack import (
 
 GRADER = ["grader/*", "labs/precompiled.h", "LICENSE"]
 NOT_NEEDED = ["grader/python/docs/*", "grader/python/release/*", "grader/cpu/bench/*", "*.md"]
-SOLUTIONS = "solutions/{lab}/*.cu"  # whose modelled times are the reference
-STARTERS = "starter/*"  # the reference that decides whether a file or a tool is at fault
+SOLUTIONS = "solutions/{lab}/*.cu"  # their modelled times are the reference
+STARTERS = "starter/*"  # the reference that decides whether a failure is the submission's or the judge's
 SECRET = Path("datasets/.secret")
 TEMPLATES = Path(__file__).with_suffix("")
 
@@ -76,7 +76,7 @@ def collect_grader(root: Path, lab: str, choice: Choice) -> Files:
             "Omit one of the two."
         )
     left_out = NOT_NEEDED + ([HIDDEN, STARTERS] if unsafe else [])
-    needed = GRADER + OF_A_LAB + ([SOLUTIONS] if models else [])
+    needed = GRADER + OF_EACH_LAB + ([SOLUTIONS] if models else [])
     files = {
         name: (root / name).read_bytes()
         for name in list_tracked(root)

@@ -36,14 +36,14 @@ double processor_s() {
 
 template <class Launch>
 void measure(const char* what, double accesses, Launch launch) {
-    double least_s = 1e9;
+    double min_s = 1e9;
     for (int i = 0; i < 5; i++) {
         double begin_s = processor_s();
         launch();
         double s = processor_s() - begin_s;
-        if (s < least_s) least_s = s;
+        if (s < min_s) min_s = s;
     }
-    printf("%-22s %5.1f ns\n", what, least_s * 1e9 / accesses);
+    printf("%-22s %5.1f ns\n", what, min_s * 1e9 / accesses);
 }
 
 int main() {

@@ -13,7 +13,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[3]))
 
-from tests.cpu.check.test_check_mode import CHECK_FLAGS, build_program, compile_runtime, start
+from tests.cpu.check.test_sanitizer import CHECK_FLAGS, build_program, compile_runtime, start
 
 RUNS = 5  # of each program, which itself takes the minimum of five
 

@@ -2,9 +2,10 @@
 
     python3 tests/cpu/check/compare_with_ncu.py --json FILE     (needs a GPU, ncu, nvcc and build/warplab)
 
-Each stage runs once under ncu on a small public dataset, and once in check mode on the same. The JSON has both for
+Each stage runs on a small public dataset, once under ncu and once under the sanitizer. The JSON has both results for
 each kernel: requests and sectors of device memory by loads, stores and atomics, and passes over the banks of shared
-memory. Only ratios are comparable: ncu counts the first launches, check mode the first blocks. Standard library only.
+memory. Only ratios are comparable: ncu counts the first launches, the sanitizer the first blocks. Standard library
+only.
 """
 
 from __future__ import annotations
@@ -61,8 +62,8 @@ METRICS = [
     "smsp__inst_executed.sum",
     "smsp__thread_inst_executed.sum",
 ]
-MOST_S = 60  # one stage under ncu
-MOST_INSPECT_S = 300  # one stage in check mode; the first one also compiles the headers
+MAX_S = 60  # one stage under ncu
+MAX_INSPECT_S = 300  # one stage under the sanitizer; the first one also compiles the headers
 
 
 def find_ncu() -> str:
@@ -122,7 +123,7 @@ def read_csv(output: str) -> dict[str, dict[str, float]]:
 
 def count_with_ncu(lab: str, stage: str, dataset: str, metrics: list[str]) -> dict:
     command = [BUILD / "warplab", "profile", lab, stage, "--tree", "solutions", "--dataset", dataset]
-    status, output = run([*command, "--metrics", ",".join(metrics)], MOST_S)
+    status, output = run([*command, "--metrics", ",".join(metrics)], MAX_S)
     kernels = read_csv(output)
     return {"status": status, "kernels": kernels, **({} if kernels else {"output": output[-3000:]})}
 
@@ -130,7 +131,7 @@ def count_with_ncu(lab: str, stage: str, dataset: str, metrics: list[str]) -> di
 def count_in_check_mode(lab: str, stage: str, dataset: str, folder: Path) -> dict:
     report = folder / f"{lab}-{stage}.json"
     command = [BUILD / "warplab", "inspect", lab, stage, "--tree", "solutions", "--dataset", dataset, "--json", report]
-    status, output = run(command, MOST_INSPECT_S)
+    status, output = run(command, MAX_INSPECT_S)
     if not report.exists():
         return {"status": status, "kernels": {}, "output": output[-3000:]}
     kernels: dict[str, dict[str, int]] = {}
@@ -218,10 +219,10 @@ def main() -> int:
     parser.add_argument("--ncu", type=Path, help="take ncu's counts from this earlier run: needs no GPU")
     parser.add_argument("--only", default="", help="stages whose lab/stage has this")
     parser.add_argument("--workers", type=int, default=4)
-    parser.add_argument("--limit-s", type=float, default=100, help="no stage begins after so many seconds")
+    parser.add_argument("--limit-s", type=float, default=100, help="begin no stage after this time in seconds")
     options = parser.parse_args()
     begin = time.monotonic()
-    run([BUILD / "warplab", "prepare"], MOST_S)
+    run([BUILD / "warplab", "prepare"], MAX_S)
     before = measured_before(options.ncu) if options.ncu else {}
     metrics = [] if before else known_metrics(find_ncu())
     stages = [entry for entry in STAGES if options.only in "/".join(entry)]

@@ -1,13 +1,13 @@
-"""Run compute-sanitizer on every planted mistake of kernels/*.cu, and on the labs' wrong submissions whose line check
-mode names, to compare it with check mode.
+"""Run compute-sanitizer on every planted mistake of kernels/*.cu, and on the labs' wrong submissions in which Warplab
+names a line, to compare the two.
 
     python3 -m tests.cpu.check.compare_with_sanitizer --json FILE     (needs a GPU, nvcc and compute-sanitizer)
     … --submissions                                                        (these alone; needs build/warplab, too)
 
 Each program is compiled with line numbers and runs under memcheck, racecheck, initcheck and synccheck. The JSON has,
-for each program, the kind and the lines that it plants, and each tool's verdict: `clean`, `findings` (words,
+for each program, the kind and the lines of the planted mistake, and each tool's verdict: `clean`, `findings` (words,
 lines, count), `timeout`, `error` or `not run`. A submission is run by `build/warplab sanitize` on the first dataset on
-which check mode finds its mistake. Standard library only.
+which Warplab finds its mistake. Standard library only.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ TOOLS = {
     "initcheck": [],
     "synccheck": [],
 }
-# These run first, in case the time is over before all have run.
-LIKELY = {"race": "racecheck", "uninitialised": "initcheck", "divergent": "synccheck", "returned": "synccheck"}
+# The tool that runs first, by a word in the program's name, because the time may end before all tools have run.
+LIKELY = {"race": "racecheck", "uninitialised": "initcheck", "divergent": "synccheck", "return_before": "synccheck"}
 
 HANGS = "divergent_barrier_trip_count"  # holds the GPU until its time is over, so it comes last
 ROOT = Path(__file__).resolve().parents[3]
@@ -43,7 +43,7 @@ BUILD = ROOT / (os.environ.get("BUILD") or "build")
 SAID = re.compile(r"^(memcheck|racecheck|initcheck|synccheck) +(clean|found something)", re.MULTILINE)
 
 TOOL_LIMIT_S = 20
-MOST_KEPT_CHARACTERS = 4000
+MAX_KEPT_CHARACTERS = 4000
 MARK = re.compile(r"//! (\w+)$")
 RECORD = re.compile(r"^========= (?! )(.*)$")
 LINE = re.compile(r"\.cu:(\d+)")
@@ -69,7 +69,7 @@ def compile_kernel(nvcc: str, kernel: Path, program: Path) -> str:
     """Return the compiler's message if the program does not compile, otherwise an empty string."""
     flags = ["-std=c++17", "-O1", "-arch=native", "-lineinfo", "--extended-lambda", "-Xcompiler=-g"]
     done = subprocess.run([nvcc, *flags, "-o", program, kernel], capture_output=True, text=True, check=False)
-    return done.stderr[:MOST_KEPT_CHARACTERS] if done.returncode else ""
+    return done.stderr[:MAX_KEPT_CHARACTERS] if done.returncode else ""
 
 
 def records(output: str) -> list[dict]:
@@ -87,8 +87,8 @@ def records(output: str) -> list[dict]:
         if start := RECORD.match(line):
             close()
             words, in_kernel, on_host = re.sub(r"0x[0-9a-f]+", "ADDRESS", start[1]).strip(), [], []
-        caller_of_ours = "Device Frame" in line and in_kernel  # a frame of a header, such as atomicAdd's, names no line
-        if line.startswith("=========") and not caller_of_ours:
+        is_caller = "Device Frame" in line and in_kernel  # a frame of a header, such as atomicAdd's, names no line
+        if line.startswith("=========") and not is_caller:
             (on_host if "Host Frame" in line else in_kernel).extend(int(number) for number in LINE.findall(line))
     close()
     return [
@@ -108,7 +108,7 @@ def run_tool(sanitizer: str, tool: str, program: Path, end: float) -> dict:
         done = subprocess.run(command, capture_output=True, timeout=left, check=False)
     except subprocess.TimeoutExpired as expired:
         text = (expired.stdout or b"").decode(errors="replace")
-        return {"verdict": "timeout", "findings": records(text), "output": text[:MOST_KEPT_CHARACTERS]}
+        return {"verdict": "timeout", "findings": records(text), "output": text[:MAX_KEPT_CHARACTERS]}
     text = (done.stdout + done.stderr).decode(errors="replace")
     result = {"status": done.returncode, "wall_s": round(time.monotonic() - begin, 2), "findings": records(text)}
     if tool in TOOLS and "SUMMARY" not in text:
@@ -116,7 +116,7 @@ def run_tool(sanitizer: str, tool: str, program: Path, end: float) -> dict:
     else:
         result["verdict"] = "findings" if result["findings"] else "clean"
     if result["verdict"] != "clean":
-        result["output"] = text[:MOST_KEPT_CHARACTERS]
+        result["output"] = text[:MAX_KEPT_CHARACTERS]
     return result
 
 
@@ -156,7 +156,7 @@ def submissions(only: list[str], folder: Path) -> list[dict]:
 
 
 def dataset_that_shows(entry: dict, folder: Path) -> str:
-    """Return the first small public dataset on which check mode finds the mistake; empty if there is none."""
+    """Return the first small public dataset on which Warplab finds the mistake; empty if there is none."""
     for recipe in json.loads((ROOT / "datasets" / entry["lab"] / "public.json").read_text())["datasets"]:
         if "check" not in recipe["uses"] or "cuda-only" in recipe["uses"]:
             continue
@@ -173,7 +173,7 @@ def dataset_that_shows(entry: dict, folder: Path) -> str:
 
 def run_bounded(command: list, seconds: float) -> str:
     """Return what a command printed until it ended or its time was over. All processes that it started end with it,
-    also if this one is killed: a kernel that waits for ever would slow down every later program on the GPU.
+    also if this program is killed: a kernel that waits forever would slow down every later program on the GPU.
     """
     limited = ["timeout", "--signal=KILL", f"{max(seconds, 1):.0f}", *map(str, command)]
     with tempfile.TemporaryFile("w+") as output:
@@ -243,11 +243,11 @@ def version(program: str) -> str:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--json", type=Path, required=True)
-    parser.add_argument("--only", nargs="*", default=[""], help="those whose names have one of these")
-    parser.add_argument("--new", action="store_true", help="only those that compared.json lacks an answer of")
+    parser.add_argument("--only", nargs="*", default=[""], help="only programs whose names contain one of these words")
+    parser.add_argument("--new", action="store_true", help="only programs for which compared.json lacks an answer")
     parser.add_argument("--submissions", action="store_true", help="the labs' wrong submissions instead")
     parser.add_argument("--workers", type=int, default=min(12, os.cpu_count() or 1))
-    parser.add_argument("--limit-s", type=float, default=140, help="no run begins after so many seconds")
+    parser.add_argument("--limit-s", type=float, default=140, help="begin no run after this time in seconds")
     options = parser.parse_args()
     nvcc, sanitizer = find_program("nvcc"), find_program("compute-sanitizer")
     kernels = (k for k in KERNELS.glob("*.cu") if any(word in k.stem for word in options.only))

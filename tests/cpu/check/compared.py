@@ -1,4 +1,4 @@
-"""Write COMPARED.md, which compares check mode with NVIDIA's tools, from compared.json.
+"""Write COMPARED.md, which compares the sanitizer with NVIDIA's tools, from compared.json.
 
     python3 -m tests.cpu.check.compared                                      writes COMPARED.md again
     python3 -m tests.cpu.check.compared --sanitizer A.json --counts B.json   adds new measurements first
@@ -36,12 +36,12 @@ NO_ANSWER = {"not run", "timeout", "error"}
 # Submissions in which the tools name only other lines.
 OTHER_LINES = {
     "heat_dissipation/01_columns_not_guarded": "memcheck names the read in the same block that goes out of bounds "
-    "first, line 23, and initcheck the next one, as check mode does; the planted line is a later write",
-    "heat_dissipation/04_barrier_in_the_if": "synccheck names the barrier in the `if`; check mode names the write "
+    "first, line 23, and initcheck the next one, as Warplab does; the planted line is a later write",
+    "heat_dissipation/04_barrier_in_the_if": "synccheck names the barrier in the `if`; Warplab names the write "
     "before the barrier, which races, and the warp function that waits forever for the lane that is in the `if`",
     "large_histogram/02_cleared_while_counting": "initcheck names the accesses before the bins are cleared, which "
-    "depend on the order of blocks; check mode names the clearing, which races with these accesses in any order",
-    "smoothing_filter/03_barrier_in_branch": "racecheck names the accesses that read too early, as check mode does",
+    "depend on the order of blocks; Warplab names the clearing, which races with these accesses in any order",
+    "smoothing_filter/03_barrier_in_branch": "racecheck names the accesses that read too early, as Warplab does",
 }
 
 # Submissions in which nvcc assigns a load to the line that uses the value.
@@ -54,7 +54,7 @@ KINDS = {
     "race": "two plain accesses, one of them a write, with no barrier between",
     "atomic_race": "a plain access and an atomic, with no barrier between",
     "divergent_barrier": "threads of a block at two different barriers",
-    "returned_before_barrier": "threads that return before a barrier of the others",
+    "return_before_barrier": "threads that return before a barrier at which others wait",
     "lane_mask": "a mask of a warp function without the calling lane, or with one that never arrives",
     "misaligned": "a vector at an address that is not a multiple of its size",
     "host_memory": "a kernel that uses a host pointer",
@@ -73,10 +73,10 @@ KINDS = {
 
 # The reason why a count differs, by stage and kind of request; "" stands for all kinds.
 TURNS = (
-    "the lanes of a warp run a loop or a branch different numbers of times; check mode pairs the k-th access of each "
+    "the lanes of a warp run a loop or a branch different numbers of times; Warplab pairs the k-th access of each "
     "lane at a place, which is then not in the same iteration for all lanes"
 )
-FIRST_BLOCKS = "check mode counts the first 32 blocks of a grid, Nsight Compute all, with the partly filled last one"
+FIRST_BLOCKS = "Warplab counts the first 32 blocks of a grid, Nsight Compute all, with the partly filled last one"
 TIMING = "on a GPU, a few more passes are lost if warps meet at the banks, a different number in every run"
 CONTENTION = "a GPU serves lanes that update one word one after the other, and counts the sector again each time"
 AGAIN = (
@@ -242,7 +242,7 @@ def lines_of(result: dict) -> list[int]:
 
 
 def why(row: dict, request: str) -> str:
-    """Return the reason why our count differs from ncu's; empty if it is unknown."""
+    """Return the reason why Warplab's count differs from ncu's; empty if it is unknown."""
     reasons = WHY.get(row["stage"], {})
     return reasons.get(request, reasons.get("", ""))
 
@@ -281,7 +281,7 @@ def make_kinds(programs: dict[str, dict]) -> list[str]:
         found = [name for name in compared if any(lines_of(programs[name]["tools"][tool]) for tool in TOOLS)]
         theirs = f"{len(found)} of {len(compared)}" if compared else "not run"
         rows.append([f"`{kind}`", about, f"{len(names)} of {len(names)}", theirs])
-    return table(["Kind", "Meaning", "Check mode names", "compute-sanitizer names"], rows)
+    return table(["Kind", "Meaning", "Warplab names", "compute-sanitizer names"], rows)
 
 
 def make_programs(programs: dict[str, dict]) -> list[str]:
@@ -289,7 +289,7 @@ def make_programs(programs: dict[str, dict]) -> list[str]:
     for name, entry in programs.items():
         if kind_of(name):
             rows.append([f"`{name}`", ", ".join(map(str, planted_lines(name))), show_verdicts(entry)])
-    return table(["Program", "Lines that check mode names", "compute-sanitizer"], rows)
+    return table(["Program", "Lines that Warplab names", "compute-sanitizer"], rows)
 
 
 def make_correct(programs: dict[str, dict]) -> list[str]:
@@ -316,14 +316,14 @@ def make_submissions(submissions: dict[str, dict]) -> list[str]:
         cause, line = entry["planted"]
         ours = f"line {line}, on `{entry['dataset']}`" if entry["dataset"] else "not run"
         rows.append([f"`{name}`", f"`{cause}`", ours, *(show_answer(entry["tools"][t], line) for t in TOOLS)])
-    return table(["Submission", "Planted", "Check mode names", *TOOLS], rows)
+    return table(["Submission", "Planted", "Warplab names", *TOOLS], rows)
 
 
 def count_submissions(submissions: dict[str, dict]) -> str:
     """Return one sentence: how many of the tested mistakes each tool finds."""
     run = [one for one in submissions.values() if any(one["tools"][t]["verdict"] not in NO_ANSWER for t in TOOLS)]
     if not run:
-        return "That has not been measured yet."
+        return "This has not been measured yet."
     findings = [[one["tools"][t] for t in TOOLS if one["tools"][t]["verdict"] == "findings"] for one in run]
     same = sum(
         any(one["planted"][1] in tool["lines"] for tool in tools) for one, tools in zip(run, findings, strict=True)
@@ -334,7 +334,7 @@ def count_submissions(submissions: dict[str, dict]) -> str:
     ours = sum(bool(one["dataset"]) for one in run)
     unfinished = f" In {unknown}, the tools that ran report nothing, but not all ran." if unknown else ""
     return (
-        f"Of {len(run)} submissions, check mode names the line in {ours}; compute-sanitizer names it in {same}, "
+        f"Of {len(run)} submissions, Warplab names the line in {ours}; compute-sanitizer names it in {same}, "
         f"reports something else in {len(run) - same - silent - unknown} and nothing in {silent}.{unfinished}"
     )
 

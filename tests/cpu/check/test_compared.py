@@ -26,13 +26,13 @@ def test_document_is_up_to_date():
 
 
 @pytest.mark.parametrize("name", PLANTED)
-def test_check_mode_finds_everything_that_compute_sanitizer_finds(name):
+def test_sanitizer_finds_everything_that_compute_sanitizer_finds(name):
     entry = DATA["programs"][name]
     if compared.source_hash(name) != entry["source_hash"]:
         pytest.skip("the program was changed since")
     later = 1 if name in compared.NEXT_LINE else 0
     theirs = {line - later for tool in compared.TOOLS for line in compared.lines_of(entry["tools"][tool])}
-    assert theirs <= set(compared.planted_lines(name))  # test_check_mode.py tests that these are found
+    assert theirs <= set(compared.planted_lines(name))  # test_sanitizer.py tests that these are found
 
 
 def test_every_difference_of_a_count_is_explained():
@@ -106,7 +106,7 @@ def test_the_table_of_submissions_lists_the_tools_that_name_the_line():
     assert compared.explain_submissions(data["submissions"]) == []
     assert f"| `{NO_GUARD}` | `out_of_bounds` | line 7, on `small` | clean | clean | no line | timeout |" in document
     assert (
-        "Of 2 submissions, check mode names the line in 2; compute-sanitizer names it in 1, reports something else in 1"
+        "Of 2 submissions, Warplab names the line in 2; compute-sanitizer names it in 1, reports something else in 1"
         in (document)
     )
 
@@ -135,7 +135,7 @@ def test_an_invalid_row_is_rejected(change, why):
         take({}, {})
 
 
-def test_check_mode_names_the_line_of_every_submission_that_a_tool_finds():
+def test_sanitizer_names_the_line_of_every_submission_that_a_tool_finds():
     for name, entry in DATA.get("submissions", {}).items():
         if any(entry["tools"][tool]["verdict"] == "findings" for tool in compared.TOOLS):
             assert entry["dataset"], name

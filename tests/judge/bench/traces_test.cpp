@@ -84,24 +84,24 @@ TEST(Traces, DISABLED_Record) {
     const fs::path folder = from_environment("TRACES");
     const std::string part = from_environment("TRACES_PART");
     const std::size_t at = std::stoul(part), step = std::stoul(part.substr(part.find('/') + 1));
-    const double most_s = std::stod(from_environment("TRACES_SECONDS"));
+    const double max_s = std::stod(from_environment("TRACES_SECONDS"));
     std::vector<fs::path> files;
     for (const auto& entry : fs::directory_iterator(folder)) files.push_back(entry.path());
     std::ranges::sort(files, {}, [](const fs::path& file) { return std::hash<std::string>{}(file.filename()); });
     Judge judge{{fs::current_path(), fs::absolute("build"), fs::temp_directory_path()}, Backend::cuda};
     nlohmann::json traces = nlohmann::json::array();
     const auto begin = timing::Clock::now();
-    for (std::size_t i = at; i < files.size() && (most_s == 0 || timing::seconds_since(begin) < most_s); i += step) {
+    for (std::size_t i = at; i < files.size() && (max_s == 0 || timing::seconds_since(begin) < max_s); i += step) {
         const std::string name = files[i].filename();
         const Lab& lab = judge.lab(name.substr(0, name.find('.')));
         const std::string stage = name.substr(lab.name.size() + 1);
         try {
-            const auto trace = record(judge, lab, lab.stage(stage.substr(0, stage.find('.'))), files[i], most_s == 0);
+            const auto trace = record(judge, lab, lab.stage(stage.substr(0, stage.find('.'))), files[i], max_s == 0);
             if (!trace.is_null()) traces.push_back(trace);
         } catch (const std::exception& error) {
             ADD_FAILURE() << name << ": " << error.what();
         }
-        if (most_s > 0) std::ofstream(from_environment("TRACES_JSON")) << traces.dump() << '\n';
+        if (max_s > 0) std::ofstream(from_environment("TRACES_JSON")) << traces.dump() << '\n';
     }
 }
 
@@ -195,7 +195,7 @@ TEST(StoppingRule, GivesThePointsOfAllSamples) {
     const int gradings = std::getenv("WARPLAB_THOROUGH") ? 1000 : 40;
     const std::vector<Trace> traces = read_traces();
     std::mt19937 random(1);
-    int solutions = 0, slow = 0, all_different = 0, most_different = 0;
+    int solutions = 0, slow = 0, all_different = 0, max_different = 0;
     std::string worst;
     for (const Trace& trace : traces) {
         const auto [expected, open, ratio] = points_of_all_samples(trace);
@@ -207,7 +207,7 @@ TEST(StoppingRule, GivesThePointsOfAllSamples) {
             least = std::min(least, points);
         }
         all_different += different;
-        if (different > most_different) most_different = different, worst = trace.name;
+        if (different > max_different) max_different = different, worst = trace.name;
         if (trace.is_solution()) {
             ++solutions;
             EXPECT_DOUBLE_EQ(least, trace.stage.points.speed) << trace.name;
@@ -223,7 +223,7 @@ TEST(StoppingRule, GivesThePointsOfAllSamples) {
         "%d solutions, %d slower programs; %d gradings of each of %zu traces: the points of %.2f%% differ by more "
         "than %.1f, %d of %d gradings are of %s\n",
         solutions, slow, gradings, traces.size(), 100.0 * all_different / gradings / static_cast<double>(traces.size()),
-        tolerance, most_different, all_different, worst.c_str());
+        tolerance, max_different, all_different, worst.c_str());
 }
 
 }  // namespace

@@ -34,7 +34,7 @@ struct Wrong : testing::Test {
         const auto difference = compare(oracle, problem, 0, expected, actual);
         EXPECT_TRUE(difference);
         const std::vector<Array> before = {poisoned(ElementType::float32, 1000, poison)}, left = {actual};
-        return explain_difference(lab, oracle, {problem, before, left, nullptr, 0}, *difference, poison, most_s);
+        return explain_difference(lab, oracle, {problem, before, left, nullptr, 0}, *difference, poison, max_s);
     }
     void leave_unwritten(std::size_t from, std::size_t to) {
         const Array never = poisoned(ElementType::float32, 1000, poison);
@@ -47,7 +47,7 @@ struct Wrong : testing::Test {
     Plain oracle;
     Problem problem;
     Array expected, actual;
-    double most_s = 3;  // time limit of the search for a cause
+    double max_s = 3;  // time limit of the search for a cause
 };
 
 TEST_F(Wrong, NoCauseIsSearchedWhenTheTimeIsUp) {
@@ -57,7 +57,7 @@ TEST_F(Wrong, NoCauseIsSearchedWhenTheTimeIsUp) {
                          return true;
                      }}};
     EXPECT_EQ(explain().cause, "from_a_hypothesis");
-    most_s = 0;
+    max_s = 0;
     EXPECT_EQ(explain().cause, cause::wrong_value);
     EXPECT_EQ(explain().place->index, 3u);
 }
@@ -220,21 +220,24 @@ TEST_F(Wrong, HypothesesDoNotChangeTheRightAnswer) {
     EXPECT_EQ(problem.arrays[0].as<float>()[0], 1);
 }
 
-TEST(Damage, MessageStatesTheDistanceFromTheBuffer) {
+TEST(GuardViolation, MessageStatesTheDistanceFromTheBuffer) {
     Lab lab;
     lab.buffers = {{"a", ElementType::float32, Role::input, ""}, {"out", ElementType::float32, Role::output, ""}};
-    EXPECT_NE(explain_damage(lab, {"out", 1000, 1000}).message.find("one past its last element"), std::string::npos);
-    EXPECT_NE(explain_damage(lab, {"out", -2, 1000}).message.find("2 elements before its first"), std::string::npos);
-    EXPECT_NE(explain_damage(lab, {"scratch", 8, 8}).hint.find("_scratch_bytes()"), std::string::npos);
+    EXPECT_NE(explain_guard_violation(lab, {"out", 1000, 1000}).message.find("one past its last element"),
+              std::string::npos);
+    EXPECT_NE(explain_guard_violation(lab, {"out", -2, 1000}).message.find("2 elements before its first"),
+              std::string::npos);
+    EXPECT_NE(explain_guard_violation(lab, {"scratch", 8, 8}).hint.find("_scratch_bytes()"), std::string::npos);
     lab.name = "sums";
-    EXPECT_EQ(explain_damage(lab, {"scratch", 1025, 1024}).message,
+    EXPECT_EQ(explain_guard_violation(lab, {"scratch", 1025, 1024}).message,
               "The code writes outside scratch, 2 past its last byte (sums_scratch_bytes asks for 1,024 bytes).");
     lab.divides_scratch = true;
-    const std::string beside = explain_damage(lab, {"scratch", 9, 8}).message;  // 8 bytes can include the lab's own
+    const std::string beside =
+        explain_guard_violation(lab, {"scratch", 9, 8}).message;  // 8 bytes can include the lab's own
     EXPECT_NE(beside.find("an array that the lab stores next to it: 2 past its last byte."), std::string::npos)
         << beside;
     EXPECT_EQ(beside.find("8"), std::string::npos);
-    EXPECT_NE(explain_damage(lab, {"a", 1000, 1000}).message.find("It is an input"), std::string::npos);
+    EXPECT_NE(explain_guard_violation(lab, {"a", 1000, 1000}).message.find("It is an input"), std::string::npos);
 }
 
 }  // namespace

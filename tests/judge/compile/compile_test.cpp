@@ -87,7 +87,7 @@ class CompileTest : public testing::Test {
     fs::path folder_;
 };
 
-std::string told(const Compilation& result) {
+std::string message_of(const Compilation& result) {
     return result.failure ? result.failure->message + "\n" + result.failure->hint + "\n" + result.log : result.log;
 }
 
@@ -95,7 +95,7 @@ std::string told(const Compilation& result) {
 void expect_nothing_of_ours(const Compilation& result) {
     for (const char* ours :
          {"warplab_cpu", "WARPLAB_CPU", "student.cu", "student.cpp", "student.o", "/cache/", "driver.o"})
-        EXPECT_THAT(told(result), Not(HasSubstr(ours)));
+        EXPECT_THAT(message_of(result), Not(HasSubstr(ours)));
 }
 
 // Every kind of wrong file, on both backends.
@@ -215,10 +215,10 @@ TEST_P(WrongFile, FailsWithTheExpectedCause) {
     const auto& [backend, wrong] = GetParam();
     if (const std::string why = why_not(backend); !why.empty()) GTEST_SKIP() << why;
     const Compilation result = compile_text(wrong.text, backend).result;
-    ASSERT_EQ(result.verdict, Verdict::failed) << told(result);
+    ASSERT_EQ(result.verdict, Verdict::failed) << message_of(result);
     ASSERT_TRUE(result.failure);
-    EXPECT_EQ(result.failure->cause, wrong.cause) << told(result);
-    for (const char* words : wrong.words) EXPECT_THAT(told(result), HasSubstr(words));
+    EXPECT_EQ(result.failure->cause, wrong.cause) << message_of(result);
+    for (const char* words : wrong.words) EXPECT_THAT(message_of(result), HasSubstr(words));
     expect_nothing_of_ours(result);
 }
 
@@ -275,9 +275,9 @@ class BreaksTools : public CompileTest, public testing::WithParamInterface<Wrong
 TEST_P(BreaksTools, IsAFailureOfTheFile) {
     if (const std::string why = why_not(Backend::cpu); !why.empty()) GTEST_SKIP() << why;
     const Compilation result = compile_text(GetParam().text).result;
-    ASSERT_EQ(result.verdict, Verdict::failed) << told(result);
-    EXPECT_EQ(result.failure->cause, GetParam().cause) << told(result);
-    for (const char* words : GetParam().words) EXPECT_THAT(told(result), HasSubstr(words));
+    ASSERT_EQ(result.verdict, Verdict::failed) << message_of(result);
+    EXPECT_EQ(result.failure->cause, GetParam().cause) << message_of(result);
+    for (const char* words : GetParam().words) EXPECT_THAT(message_of(result), HasSubstr(words));
     expect_nothing_of_ours(result);
 }
 INSTANTIATE_TEST_SUITE_P(Compile, BreaksTools, testing::ValuesIn(files_that_break_tools()),
@@ -287,9 +287,9 @@ TEST_F(CompileTest, ALargeProgramIsRefused) {
     if (const std::string why = why_not(Backend::cpu); !why.empty()) GTEST_SKIP() << why;
     const Compilation result =
         compile_text(right_and("__attribute__((used)) static int large[18 << 20] = {1};")).result;
-    ASSERT_EQ(result.verdict, Verdict::failed) << told(result);
+    ASSERT_EQ(result.verdict, Verdict::failed) << message_of(result);
     EXPECT_EQ(result.failure->cause, cause::compile_error);
-    EXPECT_THAT(told(result), HasSubstr("larger than 64 MB"));
+    EXPECT_THAT(message_of(result), HasSubstr("larger than 64 MB"));
 }
 
 TEST_F(CompileTest, AFileIsNotBlamedIfTheReferenceDoesNotCompileEither) {
@@ -307,7 +307,8 @@ TEST_F(CompileTest, AFileIsNotBlamedIfTheReferenceDoesNotCompileEither) {
     const Compilation result =
         compile({broken, stage, file, Backend::cpu, {}, SandboxLevel::none, test::build_folder()}).result;
     EXPECT_EQ(result.verdict, Verdict::error);
-    EXPECT_THAT(told(result), testing::AllOf(HasSubstr("does not compile here either"), HasSubstr("no compiler here")));
+    EXPECT_THAT(message_of(result),
+                testing::AllOf(HasSubstr("does not compile here either"), HasSubstr("no compiler here")));
 }
 
 struct InTheirWords {
@@ -365,8 +366,8 @@ TEST_P(RewrittenLine, IsReportedAsTheStudentWroteIt) {
     const Compilation result = compile_text(GetParam().text).result;
     ASSERT_TRUE(result.failure);
     EXPECT_EQ(result.failure->cause, cause::compile_error);
-    EXPECT_THAT(told(result), HasSubstr(GetParam().message));
-    EXPECT_THAT(told(result), Not(HasSubstr(GetParam().not_said)));
+    EXPECT_THAT(message_of(result), HasSubstr(GetParam().message));
+    EXPECT_THAT(message_of(result), Not(HasSubstr(GetParam().not_said)));
     expect_nothing_of_ours(result);
 }
 INSTANTIATE_TEST_SUITE_P(Compile, RewrittenLine, testing::ValuesIn(mistakes_in_rewritten_lines()),
@@ -385,7 +386,7 @@ INSTANTIATE_TEST_SUITE_P(Compile, EitherBackend, testing::Values(Backend::cpu, B
 
 TEST_P(EitherBackend, RightFileBecomesARunner) {
     const Compiled compiled = compile_text(right, GetParam());
-    ASSERT_EQ(compiled.result.verdict, Verdict::passed) << told(compiled.result);
+    ASSERT_EQ(compiled.result.verdict, Verdict::passed) << message_of(compiled.result);
     EXPECT_EQ(access(compiled.runner.c_str(), X_OK), 0);
     EXPECT_THAT(compiled.result.log, IsEmpty());
 }
@@ -394,8 +395,8 @@ TEST_P(EitherBackend, WindowsLineEndsAreAccepted) {
     const std::string text = "\xef\xbb\xbf" + std::regex_replace(std::string(right), std::regex("\n"), "\r\n");
     EXPECT_EQ(compile_text(text, GetParam()).result.verdict, Verdict::passed);
     const Compilation broken = compile_text(replaced(text, "add_kernel<<<", "sum_kernel<<<"), GetParam()).result;
-    EXPECT_THAT(told(broken), HasSubstr("Line 9"));
-    EXPECT_THAT(told(broken), Not(HasSubstr("\r")));
+    EXPECT_THAT(message_of(broken), HasSubstr("Line 9"));
+    EXPECT_THAT(message_of(broken), Not(HasSubstr("\r")));
 }
 
 TEST_P(EitherBackend, DefinesReachTheFile) {
@@ -411,7 +412,7 @@ TEST_P(EitherBackend, DefinesReachTheFile) {
 TEST_P(EitherBackend, NamesCanContainSpacesQuotesAndColons) {
     const fs::path file = hand_in(right_but("add_kernel<<<", "sum_kernel<<<"), "a \"b\" (1): c'd.cu");
     const Compilation result = compile_file(file, GetParam()).result;
-    EXPECT_THAT(told(result), HasSubstr("Line 9"));
+    EXPECT_THAT(message_of(result), HasSubstr("Line 9"));
     EXPECT_THAT(result.log, HasSubstr(file.string() + ":9"));
 }
 
@@ -421,7 +422,7 @@ TEST_F(CompileTest, OutcomesAreKept) {
         const Compiled first = compile_text(text), second = compile_text(text);
         EXPECT_FALSE(first.result.cached);
         EXPECT_TRUE(second.result.cached);
-        EXPECT_EQ(told(first.result), told(second.result));
+        EXPECT_EQ(message_of(first.result), message_of(second.result));
         EXPECT_EQ(first.result.verdict, second.result.verdict);
         EXPECT_EQ(first.runner, second.runner);
         EXPECT_FALSE(compile_text(text + "// changed\n").result.cached);
@@ -452,7 +453,7 @@ TEST_F(CompileTest, OnlyFastProgramsAreSplitAtBarriers) {
         request.fast = fast;
         request.by_fibers = by_fibers;
         const Compiled first = compile(request), again = compile(request);
-        EXPECT_EQ(first.result.verdict, Verdict::passed) << told(first.result);
+        EXPECT_EQ(first.result.verdict, Verdict::passed) << message_of(first.result);
         EXPECT_EQ(first.split, again.split);  // the same from the cache
         return first.split;
     };
@@ -484,7 +485,7 @@ void use(float* out) { keep<Copied><<<1, 2>>>(out); })";
                            {},    SandboxLevel::none,   test::build_folder()};
     request.fast = true;
     const Compiled compiled = compile(request);
-    EXPECT_EQ(compiled.result.verdict, Verdict::passed) << told(compiled.result);
+    EXPECT_EQ(compiled.result.verdict, Verdict::passed) << message_of(compiled.result);
     EXPECT_FALSE(compiled.split);
 }
 
@@ -551,7 +552,7 @@ TEST_F(CompileTest, ErrorsHaveHintsThatSuggestTheFix) {
     for (const auto& [text, words] : cases) {
         const Compilation result = compile_text(text).result;
         ASSERT_TRUE(result.failure) << text;
-        EXPECT_THAT(told(result), HasSubstr(words)) << text;
+        EXPECT_THAT(message_of(result), HasSubstr(words)) << text;
         expect_nothing_of_ours(result);
     }
 }
@@ -569,7 +570,7 @@ TEST_F(CompileTest, RefusedFeatureIsNamed) {
     const Compilation result = compile_text(right_and("texture<float> picture;")).result;
     ASSERT_TRUE(result.failure);
     EXPECT_EQ(result.failure->cause, cause::refused_feature);
-    EXPECT_THAT(told(result), HasSubstr("Line 11"));
+    EXPECT_THAT(message_of(result), HasSubstr("Line 11"));
     EXPECT_THAT(result.log, HasSubstr("texture<float> picture;"));
     EXPECT_THAT(result.failure->hint, HasSubstr("BACKEND=cuda"));
 }
@@ -581,15 +582,15 @@ TEST_F(CompileTest, InvalidCudaIsACompileError) {
                                     right_but("__global__ void", "__global__ int")}) {
         const Compilation result = compile_text(text).result;
         ASSERT_TRUE(result.failure) << text;
-        EXPECT_EQ(result.failure->cause, cause::compile_error) << told(result);
-        EXPECT_THAT(told(result), testing::AllOf(HasSubstr("Line "), Not(HasSubstr("GPU")))) << text;
+        EXPECT_EQ(result.failure->cause, cause::compile_error) << message_of(result);
+        EXPECT_THAT(message_of(result), testing::AllOf(HasSubstr("Line "), Not(HasSubstr("GPU")))) << text;
     }
 }
 
 TEST_F(CompileTest, AMissingFileOrFolderIsReported) {
     EXPECT_EQ(compile_file(folder_ / "none.cu").result.failure->cause, cause::missing_file);
     EXPECT_EQ(compile_file(folder_).result.failure->cause, cause::missing_file);
-    EXPECT_THAT(told(compile_file(folder_).result), HasSubstr("is a folder"));
+    EXPECT_THAT(message_of(compile_file(folder_).result), HasSubstr("is a folder"));
 }
 
 TEST_F(CompileTest, ManyErrorsAreCutAtTen) {
@@ -597,7 +598,7 @@ TEST_F(CompileTest, ManyErrorsAreCutAtTen) {
     std::string more;
     for (int i = 0; i < 14; ++i) more += "int v" + std::to_string(i) + " = unknown" + std::to_string(i) + ";\n";
     const Compilation result = compile_text(right_and(more)).result;
-    EXPECT_THAT(told(result), HasSubstr("14 errors"));
+    EXPECT_THAT(message_of(result), HasSubstr("14 errors"));
     EXPECT_THAT(result.log, HasSubstr("unknown9"));
     EXPECT_THAT(result.log, Not(HasSubstr("unknown10")));
     EXPECT_THAT(result.log, HasSubstr("and 4 more"));
@@ -623,8 +624,8 @@ INSTANTIATE_TEST_SUITE_P(
 TEST_P(LongText, GivesAShortReport) {
     if (const std::string why = why_not(Backend::cpu); !why.empty()) GTEST_SKIP() << why;
     const Compilation result = compile_text(right_and(GetParam().text)).result;
-    EXPECT_THAT(told(result), Not(IsEmpty()));
-    EXPECT_LT(told(result).size(), 10'000u);
+    EXPECT_THAT(message_of(result), Not(IsEmpty()));
+    EXPECT_LT(message_of(result).size(), 10'000u);
 }
 
 // Compilations in the sandbox.
@@ -637,8 +638,8 @@ class Sandboxed : public CompileTest, public testing::WithParamInterface<Sandbox
         if (user ? geteuid() != 0 : sandbox_support().level != GetParam())
             GTEST_SKIP() << sandbox_support().why_not_stronger;
         const Compiled first = compile_text(right, Backend::cpu, GetParam());
-        if (user && first.result.verdict == Verdict::error) GTEST_SKIP() << told(first.result);
-        ASSERT_EQ(first.result.verdict, Verdict::passed) << told(first.result);
+        if (user && first.result.verdict == Verdict::error) GTEST_SKIP() << message_of(first.result);
+        ASSERT_EQ(first.result.verdict, Verdict::passed) << message_of(first.result);
     }
 };
 INSTANTIATE_TEST_SUITE_P(Compile, Sandboxed, testing::Values(SandboxLevel::uid, SandboxLevel::namespaces),
@@ -646,7 +647,7 @@ INSTANTIATE_TEST_SUITE_P(Compile, Sandboxed, testing::Values(SandboxLevel::uid, 
 
 TEST_P(Sandboxed, ReportsTheSameErrorsAsWithoutASandbox) {
     const std::string text = right_but("add_kernel<<<", "sum_kernel<<<");
-    EXPECT_THAT(told(compile_text(text, Backend::cpu, GetParam()).result), HasSubstr("Line 9: ‘sum_kernel’"));
+    EXPECT_THAT(message_of(compile_text(text, Backend::cpu, GetParam()).result), HasSubstr("Line 9: ‘sum_kernel’"));
 }
 
 // The assembler reads files, too: `.incbin` in a section attribute needs no asm statement, which the rewriter refuses.
@@ -696,17 +697,17 @@ TEST_P(Sandboxed, AssemblerCannotReadSecrets) {
         right_and("int stolen __attribute__((section(\".data\\n.incbin \\\"" + secret.string() + "\\\"\\n#\"))) = 1;");
     const Compiled inside = compile_text(text, Backend::cpu, GetParam());
     EXPECT_NE(inside.result.verdict, Verdict::passed);
-    EXPECT_THAT(told(inside.result), Not(HasSubstr("the hidden seed")));
+    EXPECT_THAT(message_of(inside.result), Not(HasSubstr("the hidden seed")));
 }
 
 TEST_P(Sandboxed, IncludeBuiltByMacrosFindsNothing) {
     const fs::path secret = hand_in("int the_hidden_seed = ;\n", "secret.h");
     chmod(secret.c_str(), 0644);
     const std::string text = right_and("#define SECRET \"" + secret.string() + "\"\n#include SECRET");
-    EXPECT_THAT(told(compile_text(text).result), HasSubstr("expected")) << "without a sandbox it would be read";
+    EXPECT_THAT(message_of(compile_text(text).result), HasSubstr("expected")) << "without a sandbox it would be read";
     const Compilation inside = compile_text(text + "\n", Backend::cpu, GetParam()).result;
     EXPECT_EQ(inside.verdict, Verdict::failed);
-    EXPECT_THAT(told(inside), HasSubstr("one file"));
+    EXPECT_THAT(message_of(inside), HasSubstr("one file"));
 }
 
 TEST_F(CompileTest, EndlessCompilationIsEnded) {

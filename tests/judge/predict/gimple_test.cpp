@@ -148,7 +148,7 @@ TEST(Code, WorkNeedsAndLoopsComeFromTheStatements) {
     const Instruction* const body = code.at(0x20);
     ASSERT_TRUE(body);
     EXPECT_EQ(body->line, 4);
-    EXPECT_EQ(body->work.single, 1) << "nvcc fuses the product with the sum";
+    EXPECT_EQ(body->work.fp32, 1) << "nvcc fuses the product with the sum";
     EXPECT_TRUE(body->needs.empty()) << "the loop's end depends on no access";
     ASSERT_TRUE(code.at(0x30));
     EXPECT_GT(code.at(0x30)->loop, 0);

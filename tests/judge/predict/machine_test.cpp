@@ -48,8 +48,8 @@ TEST(Machines, IfUncalibratedHaveASourceForEveryNumberAndWiderIntervals) {
         json.erase("sources");
         expect_sources(json, sources, name + "/");
         EXPECT_GT(machine.spread, calibrated.spread) << name;
-        EXPECT_GT(machine.least_ratio_spread, calibrated.least_ratio_spread) << name;
-        EXPECT_GT(machine.most_ratio_spread, calibrated.most_ratio_spread) << name;
+        EXPECT_GT(machine.min_ratio_spread, calibrated.min_ratio_spread) << name;
+        EXPECT_GT(machine.max_ratio_spread, calibrated.max_ratio_spread) << name;
     }
 }
 

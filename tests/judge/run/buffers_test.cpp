@@ -59,10 +59,10 @@ TEST_F(Fixture, ExchangedMemoryHasItsContentsAndGuards) {
     buffers.exchange_memory(others);
     EXPECT_EQ(others.read(0, 2).as<float>()[9], 2.5f);
     EXPECT_NE(buffers.read(0, 2).as<float>()[9], 2.5f);
-    EXPECT_FALSE(buffers.find_damage(1).has_value());
-    EXPECT_FALSE(others.find_damage(1).has_value());
+    EXPECT_FALSE(buffers.find_guard_violation(1).has_value());
+    EXPECT_FALSE(others.find_guard_violation(1).has_value());
     buffers.poison_all();
-    EXPECT_FALSE(buffers.find_damage(1).has_value());
+    EXPECT_FALSE(buffers.find_guard_violation(1).has_value());
 }
 
 TEST_F(Fixture, NamesTheFirstElementThatChanged) {
@@ -83,34 +83,34 @@ TEST_F(Fixture, AnUntouchedOutputContainsThePoison) {
 }
 
 TEST_F(Fixture, NewBuffersAreUndamaged) {
-    for (std::uint32_t slot = 0; slot < 3; ++slot) EXPECT_FALSE(buffers.find_damage(slot));
+    for (std::uint32_t slot = 0; slot < 3; ++slot) EXPECT_FALSE(buffers.find_guard_violation(slot));
 }
 
 TEST_F(Fixture, DetectsASingleByteWrittenPastTheEnd) {
     const std::uint8_t byte = 0;
     memory.regions[1]->write(guard + 1 * out_stride + 13, &byte, 1);
-    EXPECT_FALSE(buffers.find_damage(0));
-    const auto damage = buffers.find_damage(1);
-    ASSERT_TRUE(damage);
-    EXPECT_EQ(damage->buffer, "out");
-    EXPECT_EQ(damage->index, 13);
+    EXPECT_FALSE(buffers.find_guard_violation(0));
+    const auto violation = buffers.find_guard_violation(1);
+    ASSERT_TRUE(violation);
+    EXPECT_EQ(violation->buffer, "out");
+    EXPECT_EQ(violation->index, 13);
 }
 
 TEST_F(Fixture, DetectsAWriteBeforeTheFirstElement) {
     const float value = 1;
     memory.regions[0]->write(guard - sizeof value, &value, sizeof value);
-    const auto damage = buffers.find_damage(0);
-    ASSERT_TRUE(damage);
-    EXPECT_EQ(damage->buffer, "in");
-    EXPECT_EQ(damage->index, -1);
+    const auto violation = buffers.find_guard_violation(0);
+    ASSERT_TRUE(violation);
+    EXPECT_EQ(violation->buffer, "in");
+    EXPECT_EQ(violation->index, -1);
 }
 
 TEST_F(Fixture, DetectsAWritePastTheScratchMemory) {
     const std::uint8_t byte = 0;
     memory.regions[2]->write(guard + 100, &byte, 1);
-    const auto damage = buffers.find_damage(2);
-    ASSERT_TRUE(damage);
-    EXPECT_EQ(damage->buffer, "scratch");
+    const auto violation = buffers.find_guard_violation(2);
+    ASSERT_TRUE(violation);
+    EXPECT_EQ(violation->buffer, "scratch");
 }
 
 TEST(Poison, DiffersFromRunToRunAndIsNaN) {

@@ -96,7 +96,7 @@ TEST(Inbox, CorrectsInvalidNumbersInForgedFindings) {
     page.finding_count = ~0u;
     for (RawFinding& finding : page.findings) finding.line = -1, finding.other_line = std::numeric_limits<int>::min();
     const auto findings = merge_findings({}, page);
-    ASSERT_EQ(findings.size(), most_findings);
+    ASSERT_EQ(findings.size(), max_findings);
     EXPECT_EQ(findings[0].width, 1u);
     EXPECT_EQ(findings[0].line, 0);
     EXPECT_EQ(findings[0].other_line, 0);

@@ -174,7 +174,7 @@ TEST(Session, RefusesTooManyFindings) {
     Session session = child(
         telling_findings(fmt::format("channel.recv(99999)\nfor _ in range({}): send(*finding())\nsend(*answer()); "
                                      "time.sleep(5)",
-                                     most_findings + 1)));
+                                     max_findings + 1)));
     const Session::Reply reply = ask_run(session);
     ASSERT_TRUE(reply.failure);
     EXPECT_EQ(reply.failure->cause, cause::protocol);

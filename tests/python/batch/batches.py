@@ -55,18 +55,18 @@ for number, stage in enumerate(report["stages"]):
     stage["source_hash"] = hashlib.sha256(text.encode()).hexdigest()
     if "sleep" in text:
         time.sleep(float(text.partition("sleep ")[2].split()[0]))
-    if "fill the disk" in text and not (here / "mended").exists():
+    if "fill the disk" in text and not (here / "repaired").exists():
         (reports / "filler").write_bytes(bytes(10_000_000))
-    if "break the judge" in text and not (here / "mended").exists():
+    if "break the judge" in text and not (here / "repaired").exists():
         (here / "broken").touch()
         sys.exit("The judge broke.")
-    if "crash" in text and not (here / "mended").exists():
+    if "crash" in text and not (here / "repaired").exists():
         os.kill(os.getpid(), signal.SIGFPE)
     if "kill the task" in text:
         os.kill(os.getppid(), signal.SIGKILL)
         time.sleep(300)
-    if "mend the judge" in text:
-        (here / "mended").touch()
+    if "repair the judge" in text:
+        (here / "repaired").touch()
     if "works once" in text:
         if (here / "worked").exists():
             os.kill(os.getpid(), signal.SIGFPE)

@@ -71,7 +71,7 @@ def grade(folder: Path, count: int, *options: str, whole_lab: bool = False, jobs
     found = [] if counts == {"graded": count} else [{"counts": counts, "said": (done.stdout + done.stderr)[-2000:]}]
     return {
         "what": f"{count} submissions, {'whole lab' if whole_lab else 'one stage'}, {jobs} at a time, "
-        + (" ".join(options) or "with check mode"),
+        + (" ".join(options) or "with the sanitizer"),
         "wall_s": round(wall_s, 1),
         "a_minute": round(60 * count / wall_s, 1),
         "compiling_alone_a_minute": round(60 * count * jobs / sum(compiling), 1) if sum(compiling) else None,

@@ -56,7 +56,7 @@ def test_each_submission_gets_one_status(course: Course) -> None:
     }
     assert course.statuses() == expected
     assert set(expected.values()) == STATUSES.keys() - {"judge_crashed"}  # needs a reference
-    assert next(iter(course.statuses())) == "cs4"  # failures on our side come first
+    assert next(iter(course.statuses())) == "cs4"  # internal failures come first
     output = course.verb("status").stdout
     assert "cs4: judge error: The judge broke." in output
     assert "fb7: archive refused: A name in it points outside its folder (../01_first.cu).\n" in output
@@ -191,7 +191,7 @@ def test_regrading_keeps_the_old_score_and_its_reason(course: Course) -> None:
     assert (
         course.verb("regrade", "--student", "al1", "--reason", "a complaint").returncode == 1
     )  # the judge failed on gh3
-    (course.build / "mended").touch()
+    (course.build / "repaired").touch()
     assert course.verb("regrade", "--errors").returncode == 0
     course.set_version("0.2 (two)")
     assert "0 to regrade" in course.verb("regrade", "--changed").stdout  # another commit, which changed other files
@@ -225,7 +225,7 @@ def test_a_students_history_has_each_grade_and_decision(course: Course) -> None:
     course.hand_in("al1", "fine", "better")
     course.grade()
     first, *grades, decision = course.verb("history", "--student", "al1").stdout.splitlines()
-    assert first.startswith("al1: hand-in al1, of 20") and first.endswith(": graded")
+    assert first.startswith("al1: hand-in al1, 20") and first.endswith(": graded")
     assert [line.partition("0.1 (one))")[2] for line in grades] == ["", ": asked for: a complaint", ": handed in again"]
     assert all(": 12 of 20 points, 8 pending (graded, cpu, " in line for line in grades)
     assert re.fullmatch(r"By hand, 20\S+, by \S+: al1, set to 7 points \(shown in person\)", decision)
@@ -239,7 +239,7 @@ def test_regrading_lists_students_whose_points_changed(course: Course) -> None:
     course.hand_in("at2", "break the judge", "fine")
     course.grade()
     assert "The points are the same for 23 students." in course.verb("regrade", "--all").stdout
-    (course.build / "mended").touch()
+    (course.build / "repaired").touch()
     output = course.verb("regrade", "--errors").stdout
     assert "at2: no points yet before, 12 points and 8 pending now\n" in output and "the same" not in output
     report = (course.build / "report.json").read_text()
@@ -570,7 +570,7 @@ FULL_DISK = """
 mount -t tmpfs -o size=70m none "$OUT" || exit 99
 "$@"; echo $? >"$KEPT/first"
 cp "$OUT"/batch.sqlite* "$KEPT"
-rm "$OUT"/submissions/*/filler; touch "$MENDED"
+rm "$OUT"/submissions/*/filler; touch "$REPAIRED"
 "$@"; echo $? >"$KEPT/second"
 cp "$OUT"/batch.sqlite* "$OUT/gradebook.csv" "$KEPT"
 """
@@ -583,7 +583,7 @@ def test_a_full_disk_stops_the_batch_without_losing_results(course: Course, tmp_
     kept = tmp_path / "kept"
     kept.mkdir()
     course.out.mkdir()
-    places = {"OUT": str(course.out), "KEPT": str(kept), "MENDED": str(course.build / "mended")}
+    places = {"OUT": str(course.out), "KEPT": str(kept), "REPAIRED": str(course.build / "repaired")}
     command = ["unshare", "-m", "sh", "-c", FULL_DISK, "sh", *course.grade_command("--jobs", "1")]
     done = subprocess.run(command, cwd=ROOT, env=environment() | places, capture_output=True, text=True, check=False)
     if done.returncode == 99 or not (kept / "first").exists():
@@ -877,7 +877,7 @@ def test_undecodable_words_are_refused(course: Course) -> None:
     course.hand_in("ada", "fine", "fine")
     course.grade()
     result = course.verb("override", "--student", "ada", "--points", "1", "--reason", "\udcff")
-    assert result.returncode == 2 and "is not valid text in UTF-8" in result.stderr
+    assert result.returncode == 2 and "is not valid UTF-8" in result.stderr
 
 
 def test_invalid_decisions_are_refused(course: Course) -> None:
@@ -916,7 +916,7 @@ def test_decisions_are_listed_and_can_be_undone(course: Course) -> None:
     assert "al1: 16 of 25 points" in course.verb("override", *student, "an error", "--undo").stdout
     assert "al1: 12 of 20 points" in course.verb("points", *student, "an error", "--undo").stdout
     course.verb("extend", *student, "an error", "--undo")
-    assert "al1, override taken back (an error)" in course.verb("status").stdout
+    assert "al1, override revoked (an error)" in course.verb("status").stdout
     assert "--of: give the maximum" in course.verb("points", *student, "more", "--points", "3").stderr
 
 

@@ -226,8 +226,8 @@ def test_every_recorded_hand_in_is_matched_to_its_student(tmp_path: Path, system
         (file := tmp_path / name).parent.mkdir(exist_ok=True)
         file.write_text(name, errors="surrogateescape")
     roster = read_roster(RECORDED / f"{system}.csv")
-    found, strangers = find_submissions(tmp_path, "vector_add", roster)
-    assert not strangers and len(found) == 109
+    found, left_out = find_submissions(tmp_path, "vector_add", roster)
+    assert not left_out and len(found) == 109
     assert [one.key for one in found if not one.own or not one.certain] == []
     assert sum(one.marked_late for one in found) == 6
     numbers = {number for one in found for member in one.own for number in [member]}

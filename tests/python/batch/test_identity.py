@@ -148,8 +148,8 @@ def test_stages_of_two_digits_need_no_roster(folder: Path) -> None:
 def test_an_anonymous_download_has_no_numbers(folder: Path) -> None:
     make(folder, "anon_aB3xY_600000_lab.zip", "anon_9Qk2z_600001_lab-al1-2026-11-20-100000.tar.gz")
     make(folder, "LATE_anon_12345_600002_lab.zip", "anon_xYz12_600003_q_12_assignsubmission_file_z.zip")
-    found, strangers = find(folder, CANVAS_ROSTER + "mal,Mallory,12345\n")
-    assert len(found) == 4 and not strangers and not any(one.own for one in found.values())
+    found, left_out = find(folder, CANVAS_ROSTER + "mal,Mallory,12345\n")
+    assert len(found) == 4 and not left_out and not any(one.own for one in found.values())
 
 
 def test_the_number_of_a_garbled_name_is_found(folder: Path) -> None:

@@ -289,7 +289,7 @@ def test_later_commands_repeat_what_was_left_out(course: Course) -> None:
     course.hand_in("al1", "fine")
     (course.handed_in / "other-wl7-2026-11-20-101010.tar.gz").write_bytes(b"")
     course.grade()
-    sentence = f"other-wl7-2026-11-20-101010.tar.gz: of the lab other, not {LAB}."
+    sentence = f"other-wl7-2026-11-20-101010.tar.gz: belongs to the lab other, not {LAB}."
     assert f"Left out: {sentence}" in course.verb("status").stdout
     assert f"Left out of the batch: {sentence}" in (course.out / "report.html").read_text()
 

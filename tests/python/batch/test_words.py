@@ -70,9 +70,9 @@ def decisions(course: Course) -> dict[str, object]:
     """Return all decisions of the batch, in the order in which an instructor would look at them."""
     roster = hand_in_all(course)
     statuses = [("grade", course.grade("--roster", roster).returncode)]
-    (course.build / "mended").touch()
+    (course.build / "repaired").touch()
     for verb, *words in (
-        ("regrade", "--all", "--reason", "mended"),
+        ("regrade", "--all", "--reason", "repaired"),
         ("due", "--at", "2026-01-01T12:00+00:00", "--percent-per-day", "10", "--trust-file-dates"),
         ("extend", "--student", "ann", "--until", "2036-02-01T12:00+00:00", "--reason", "ill"),
         ("points", "--student", "cat", "--item", "Journal", "--points", "3", "--of", "5", "--reason", "good"),

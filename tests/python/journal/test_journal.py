@@ -170,8 +170,8 @@ def test_a_failure_after_a_pass_is_mentioned(tmp_path: Path) -> None:
     folder = write_course(tmp_path / "timed", [report(1, "01_serial", "a", 0.1), failed])
     assert output in text_of(tmp_path / "timed")
     assert output in render(tmp_path / "timed", LAB, folder).markdown
-    write_course(tmp_path / "mended", [report(1, "01_serial", "a", 0.1), failed, report(3, "01_serial", "a", 0.1)])
-    assert output not in text_of(tmp_path / "mended")
+    write_course(tmp_path / "repaired", [report(1, "01_serial", "a", 0.1), failed, report(3, "01_serial", "a", 0.1)])
+    assert output not in text_of(tmp_path / "repaired")
 
 
 def test_an_optimisation_is_its_last_version_that_passed_and_was_timed(tmp_path: Path) -> None:

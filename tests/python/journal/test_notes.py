@@ -252,6 +252,6 @@ def test_commands_that_read_notes_limit_their_processor_time(tmp_path: Path, ver
 def test_a_command_that_takes_too_long_says_so_and_ends() -> None:
     code = "from grader.python.common.console import run_command as run\n"
     code += "run_command = lambda _: [1 for _ in iter(int, 1)]\n"
-    code += "raise SystemExit(run(run_command, [], most_s=1))"
+    code += "raise SystemExit(run(run_command, [], max_s=1))"
     result = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
     assert result.returncode == 2 and result.stderr.startswith("Stopped after 1 s of processor time.")

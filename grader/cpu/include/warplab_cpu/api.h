@@ -472,15 +472,15 @@ template <class K, class SharedBytes>
 cudaError_t cudaOccupancyMaxPotentialBlockSizeVariableSMem(int* grid, int* block, K* kernel, SharedBytes shared_bytes,
                                                            int limit = 0) {
     if (!grid || !block) return cudaErrorInvalidValue;
-    int most_threads = 0;
+    int max_threads = 0;
     *grid = *block = 0;
     for (int threads = limit > 0 && limit < 1024 ? limit / 32 * 32 : 1024; threads > 0; threads -= 32) {
         int blocks = 0;
         const cudaError_t error = warplab_cpu::occupancy(&blocks, warplab_cpu::kernel_address(kernel), threads,
                                                          size_t(shared_bytes(threads)));
         if (error != cudaSuccess) return error;
-        if (blocks * threads <= most_threads) continue;
-        most_threads = blocks * threads;
+        if (blocks * threads <= max_threads) continue;
+        max_threads = blocks * threads;
         *block = threads;
         *grid = blocks * 16;
     }

@@ -18,7 +18,7 @@ enum class Rounding { nearest, zero, up, down };
 template <int ExponentBits, int FractionBits>
 struct Float16Format {
     static constexpr int fraction_bits = FractionBits, bias = (1 << (ExponentBits - 1)) - 1;
-    static constexpr int greatest_exponent = (1 << ExponentBits) - 1;  // of infinities and NaNs
+    static constexpr int greatest_exponent = (1 << ExponentBits) - 1;  // the exponent of infinities and NaNs
     static constexpr unsigned short infinity = greatest_exponent << FractionBits;
     static constexpr unsigned short one = bias << FractionBits, not_a_number = 0x7fff, sign = 0x8000;
 };

@@ -27,13 +27,13 @@ struct Grid {
     bool backward;
     bool cooperative;
     cudaStream_t stream;
-    unsigned most_threads;  // of a block
+    unsigned max_threads;  // the maximum per block
 };
 
-inline constexpr unsigned most_threads = 1024;
+inline constexpr unsigned max_threads = 1024;
 /// The first argument of __launch_bounds__.
 constexpr unsigned launch_bounds(long long threads, long long = 0, long long = 0) {
-    return threads > 0 && threads < most_threads ? unsigned(threads) : most_threads;
+    return threads > 0 && threads < max_threads ? unsigned(threads) : max_threads;
 }
 
 /// <<<grid, block, shared, stream>>>: pending until the kernel called in the same full expression takes it.
@@ -181,21 +181,21 @@ struct Kept {
 };
 
 template <class Body>
-Grid make_grid(const Body& body, unsigned most_threads) {
+Grid make_grid(const Body& body, unsigned max_threads) {
     Grid grid{};
     grid.closure = &body;
     grid.closure_bytes = sizeof(body);
-    grid.most_threads = most_threads;
+    grid.max_threads = max_threads;
     return grid;
 }
 
 struct SplitKernel {
     const char* name;
-    unsigned most_threads = warplab_cpu::most_threads;
+    unsigned max_threads = warplab_cpu::max_threads;
 
     template <class Body>
     void operator->*(const Body& body) const {
-        Grid grid = make_grid(body, most_threads);
+        Grid grid = make_grid(body, max_threads);
         grid.run_block = &warplab_cpu::run_split_block<Body>;
         run_pending(name, grid);
     }
@@ -203,11 +203,11 @@ struct SplitKernel {
 
 struct Kernel {
     const char* name;
-    unsigned most_threads = warplab_cpu::most_threads;
+    unsigned max_threads = warplab_cpu::max_threads;
 
     template <class Body>
     void operator->*(const Body& body) const {
-        Grid grid = make_grid(body, most_threads);
+        Grid grid = make_grid(body, max_threads);
         grid.run_block = &warplab_cpu::run_block<Body>;
         grid.run_thread = &warplab_cpu::run_thread<Body>;
         grid.enter_block = &warplab_cpu::enter_block<Body>;
@@ -215,14 +215,14 @@ struct Kernel {
     }
 };
 
-inline constexpr size_t most_static_shared_bytes = 48 * 1024;
+inline constexpr size_t max_static_shared_bytes = 48 * 1024;
 inline constexpr size_t shared_zone = 1024;  // around a shared variable, for the sanitizer
 
 /// A __shared__ variable of one block. It is poisoned when the block's first thread reaches its declaration. `Aligned`
 /// is a class with the alignment that the declaration requires.
 template <class T, class Aligned = char>
 struct Shared {
-    static_assert(sizeof(T) <= most_static_shared_bytes,
+    static_assert(sizeof(T) <= max_static_shared_bytes,
                   "a __shared__ variable has at most 48 KB (49152 bytes); make it smaller, or use 'extern __shared__'");
 #ifndef WARPLAB_CPU_FAST
     unsigned char before[shared_zone];  // unused: an access here was meant for the variable
@@ -249,9 +249,9 @@ struct Shared {
     }
 };
 
-inline constexpr size_t most_shared_bytes = 227 * 1024;
+inline constexpr size_t max_shared_bytes = 227 * 1024;
 struct alignas(128) DynamicShared {
-    unsigned char bytes[most_shared_bytes];
+    unsigned char bytes[max_shared_bytes];
 };
 extern WARPLAB_CPU_THREAD_LOCAL DynamicShared dynamic_shared_memory __attribute__((tls_model("local-exec")));
 

@@ -28,13 +28,13 @@ struct Block {
     Fiber* current;
     unsigned threads, alive, arrived, generation;
     unsigned row, column;  // in a plain loop, their sum is the running thread
-    unsigned epoch;        // of the block, never 0
+    unsigned epoch;        // the block's epoch, never 0
     uintptr_t tls_begin;   // shared memory lies in this OS thread's static thread-local storage
     uintptr_t tls_bytes;
 };
 extern WARPLAB_CPU_THREAD_LOCAL Block block_state __attribute__((tls_model("local-exec")));
 
-extern unsigned multiprocessors;                      // of the device that the backend shows
+extern unsigned multiprocessors;                      // those of the device that the backend simulates
 inline constexpr unsigned poison_word = 0xFFF7A5C3u;  // a NaN, a negative number, not a pointer
 
 /// Return whether this OS thread is inside a kernel.

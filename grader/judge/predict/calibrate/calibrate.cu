@@ -136,7 +136,7 @@ double chase_clocks(std::size_t bytes, Level level) {
     return clocks / walked;
 }
 
-enum class Chain { arithmetic, floating_64, shuffle, shared, shared_atomic, atomic, barrier, store_and_barrier };
+enum class Chain { arithmetic, fp64, shuffle, shared, shared_atomic, atomic, barrier, store_and_barrier };
 
 /// A chain of `steps` operations, each of which needs the result of the previous one.
 template <Chain chain>
@@ -152,7 +152,7 @@ __global__ void run_chain(unsigned seed, unsigned* device_word, long long* clock
 #pragma unroll 64
     for (int i = 0; i < steps; ++i) {
         if (chain == Chain::arithmetic) asm volatile("mad.lo.u32 %0, %0, %1, %1;" : "+r"(value) : "r"(seed));
-        if (chain == Chain::floating_64) asm volatile("fma.rn.f64 %0, %0, %0, %0;" : "+d"(wide));
+        if (chain == Chain::fp64) asm volatile("fma.rn.f64 %0, %0, %0, %0;" : "+d"(wide));
         if (chain == Chain::shuffle) asm volatile("shfl.sync.bfly.b32 %0, %0, 1, 31, -1;" : "+r"(value));
         if (chain == Chain::shared) asm volatile("ld.shared.u32 %0, [%0];" : "+r"(at));
         if (chain == Chain::shared_atomic)
@@ -178,9 +178,9 @@ double chain_clocks(int threads, unsigned* device_word) {
     return clocks_of(1, [&] { run_chain<chain><<<1, threads>>>(0, device_word, clocks_of_block, sink); }) / steps;
 }
 
-enum class Stream { floating_64, shuffle, shared_atomic, tag };
+enum class Stream { fp64, shuffle, shared_atomic, tag };
 
-/// Many independent operations of one full multiprocessor. Returns nothing else than the clocks.
+/// Many independent operations of one full multiprocessor. Returns only the clocks.
 template <Stream stream>
 __global__ void run_stream(unsigned seed, const unsigned* memory, long long* clocks, unsigned* result) {
     __shared__ unsigned words[1024];
@@ -196,7 +196,7 @@ __global__ void run_stream(unsigned seed, const unsigned* memory, long long* clo
 #pragma unroll 8
     for (int i = 0; i < steps / independent; ++i)
         for (int k = 0; k < independent; ++k) {
-            if (stream == Stream::floating_64) asm volatile("fma.rn.f64 %0, %0, %0, %0;" : "+d"(wide[k]));
+            if (stream == Stream::fp64) asm volatile("fma.rn.f64 %0, %0, %0, %0;" : "+d"(wide[k]));
             if (stream == Stream::shuffle) asm volatile("shfl.sync.bfly.b32 %0, %0, 1, 31, -1;" : "+r"(values[k]));
             if (stream == Stream::shared_atomic) atomicAdd(&words[(threadIdx.x + 32 * k) % 1024], seed + 1);
             if (stream == Stream::tag) {
@@ -457,17 +457,17 @@ int main(int count, char** arguments) {
     const double l1_clocks = chase_clocks(8 * kilobyte, Level::l1), l2_clocks = chase_clocks(4 * megabyte, Level::l2);
     const double dram_clocks = chase_clocks(std::min(large, 512 * megabyte), Level::memory);
     say("latencies of operations");
-    constexpr int usual_threads = 256;
-    const double barrier = chain_clocks<Chain::barrier>(usual_threads, words) - usual_threads / warp / 4.0;
-    const double store = chain_clocks<Chain::store_and_barrier>(usual_threads, words) - barrier;
+    constexpr int block_threads = 256;
+    const double barrier = chain_clocks<Chain::barrier>(block_threads, words) - block_threads / warp / 4.0;
+    const double store = chain_clocks<Chain::store_and_barrier>(block_threads, words) - barrier;
     const double arithmetic = chain_clocks<Chain::arithmetic>(warp, words);
-    const double floating_64 = chain_clocks<Chain::floating_64>(warp, words);
+    const double fp64 = chain_clocks<Chain::fp64>(warp, words);
     const double shared = chain_clocks<Chain::shared>(warp, words);
     const double shuffle = chain_clocks<Chain::shuffle>(warp, words);
     const double shared_atomic = chain_clocks<Chain::shared_atomic>(1, words);
     const double atomic = chain_clocks<Chain::atomic>(1, words);
     say("rates of operations");
-    const double fp64_rate = 4 * stream_clocks<Stream::floating_64>(words);
+    const double fp64_rate = 4 * stream_clocks<Stream::fp64>(words);
     const double shuffle_rate = stream_clocks<Stream::shuffle>(words);
     const double shared_atomic_rate = stream_clocks<Stream::shared_atomic>(words);
     const double tag_rate = stream_clocks<Stream::tag>(words) / warp;
@@ -509,15 +509,15 @@ int main(int count, char** arguments) {
                  "  \"memory\": {\n    \"dram_bytes_per_s\": %.4g, \"l2_bytes_per_s\": %.4g, \"l2_bytes\": %.4g,\n",
                  dram, l2, l2_bytes);
     std::fprintf(file, "    \"l2_slice_bytes\": %.4g\n  },\n", slice);
-    std::fprintf(file, "  \"latency_clocks\": {\n    \"arithmetic\": %.3g, \"floating_64\": %.3g, \"shared\": %.3g, ",
-                 arithmetic, floating_64, shared);
+    std::fprintf(file, "  \"latency_clocks\": {\n    \"arithmetic\": %.3g, \"fp64\": %.3g, \"shared\": %.3g, ",
+                 arithmetic, fp64, shared);
     std::fprintf(file, "\"shared_write\": %.3g, \"l1\": %.3g,\n    \"l2\": %.4g, \"dram\": %.4g, ",
                  std::max(0.0, store), l1_clocks, l2_clocks, dram_clocks);
     std::fprintf(file, "\"shuffle\": %.3g, \"barrier\": %.3g, \"atomic\": %.4g, \"shared_atomic\": %.3g,\n", shuffle,
                  barrier, atomic, shared_atomic);
     std::fprintf(file, "    \"block_start\": %.4g\n  },\n", block_alone);
-    std::fprintf(file, "  \"occupies_clocks\": {\n    \"floating_64\": %.3g, \"shuffle\": %.3g, \"tag\": %.3g, ",
-                 fp64_rate, shuffle_rate, tag_rate);
+    std::fprintf(file, "  \"occupies_clocks\": {\n    \"fp64\": %.3g, \"shuffle\": %.3g, \"tag\": %.3g, ", fp64_rate,
+                 shuffle_rate, tag_rate);
     std::fprintf(file, "\"shared_atomic\": %.3g, \"atomic\": %.3g,\n    \"atomic_lane\": %.3g, ", shared_atomic_rate,
                  atomic_spread, atomic_word);
     std::fprintf(file, "\"atomic_result\": %.3g, \"sector\": %.3g, \"changed_sector\": %.3g,\n    ", atomic_result,

@@ -1,7 +1,7 @@
 """Grade one submission: open it, give its stages to `build/warplab grade`, and describe the result.
 
-This module computes no points: they are the report's. For any submission, grade_submission returns a Graded with one of
-the fixed statuses; only a full disk and an interruption end the batch.
+This module computes no points; it takes them from the report. For any submission, grade_submission returns a Graded
+with one of the fixed statuses; only a full disk and an interruption end the batch.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from grader.python.batch.grade.judge import (
     read_judged,
     run_judge,
 )
-from grader.python.batch.grade.opening import MOST_WORDS, Opened, describe_error, open_submission
+from grader.python.batch.grade.opening import MAX_WORDS, Opened, describe_error, open_submission
 from grader.python.batch.grade.tree import MARK, write_tree
 from grader.python.batch.ingest.disk import DiskFullError, raise_if_full
 from grader.python.batch.ingest.submission import Submission
@@ -80,9 +80,9 @@ class Work:
         """Return the seconds since it began."""
         return time.monotonic() - self.begin
 
-    def bounded(self, most_s: float) -> Settings:
-        """Return settings whose time limit is the remaining time, but at most `most_s` seconds."""
-        return replace(self.settings, timeout_s=max(min(most_s, self.settings.timeout_s - self.spent_s()), MINIMUM_S))
+    def bounded(self, max_s: float) -> Settings:
+        """Return settings whose time limit is the remaining time, but at most `max_s` seconds."""
+        return replace(self.settings, timeout_s=max(min(max_s, self.settings.timeout_s - self.spent_s()), MINIMUM_S))
 
 
 def add_journal(files: dict[str, bytes] | None, key: str, work: Work) -> list[str]:
@@ -127,7 +127,7 @@ def judge(picked: dict[str, bytes], submission: Submission, work: Work, graded: 
         else:
             graded.judge_failure = describe_failure(status, settings.timeout_s)
             graded.timed_out = status == TIMED_OUT
-            own_words = words[-MOST_WORDS:] if status >= 0 and not graded.timed_out else ""
+            own_words = words[-MAX_WORDS:] if status >= 0 and not graded.timed_out else ""
             graded.status, graded.detail = "judge_error", own_words or graded.judge_failure
         raise_if_full(settings.folder)
         if graded.status != "judge_error" or graded.timed_out:
@@ -157,13 +157,13 @@ def settle(report: Report, missing: bool) -> tuple[str, str]:
     for stage in errors:
         failures = [stage.error, stage.compilation.failure, *(check.failure for check in stage.checks)]
         words = next((failure.message for failure in failures if failure), "an error without a reason")
-        return "judge_error", f"{stage.stage}: {words}"[:MOST_WORDS]
+        return "judge_error", f"{stage.stage}: {words}"[:MAX_WORDS]
     if not report.stages:
         return "judge_error", "The report has no stage."
     handed_in = [stage for stage in report.stages if not has_cause(stage.compilation.failure, "missing_file")]
     if handed_in and all(cannot_compile(stage) for stage in handed_in):
         failure = handed_in[0].compilation.failure
-        return "did_not_compile", failure.message[:MOST_WORDS] if failure else ""
+        return "did_not_compile", failure.message[:MAX_WORDS] if failure else ""
     return ("missing_stages" if missing else "graded"), ""
 
 

@@ -16,14 +16,14 @@ from pathlib import Path, PurePosixPath
 from grader.python.batch.ingest.archive import RECORDS, is_journal
 from grader.python.batch.ingest.module_path import python_path
 from grader.python.journal.journal import RENDERING_S
-from grader.python.journal.notes import MOST_BYTES as MOST_NOTE_BYTES
-from grader.python.journal.quiz import ANSWERS, MOST_ANSWERS_BYTES
-from grader.python.journal.submit import MOST_JOURNAL_BYTES
+from grader.python.journal.notes import MAX_BYTES as MAX_NOTE_BYTES
+from grader.python.journal.quiz import ANSWERS, MAX_ANSWERS_BYTES
+from grader.python.journal.submit import MAX_JOURNAL_BYTES
 
-MOST_BYTES = {RECORDS: MOST_JOURNAL_BYTES, ANSWERS: MOST_ANSWERS_BYTES}
-MOST_NOTES = 100
-MOST_PAGE_BYTES = 20_000_000
-MOST_MEMORY_BYTES = 2_000_000_000
+MAX_BYTES = {RECORDS: MAX_JOURNAL_BYTES, ANSWERS: MAX_ANSWERS_BYTES}
+MAX_NOTES = 100
+MAX_PAGE_BYTES = 20_000_000
+MAX_MEMORY_BYTES = 2_000_000_000
 JOURNAL = "journal.html"
 
 Run = Callable[[Sequence[str], dict[str, str]], tuple[int, str]]  # (command, environment): (exit status, stderr)
@@ -35,16 +35,16 @@ def pick_journal(files: dict[str, bytes], lab: str, stages: Sequence[str]) -> tu
     note = re.compile(rf"\d\d_(?:{slugs})(?:-\d{{1,4}})?\.md")
     named = [name for name in files if is_journal(name)]
     named = [
-        name for name in named if PurePosixPath(name).name in MOST_BYTES or note.fullmatch(PurePosixPath(name).name)
+        name for name in named if PurePosixPath(name).name in MAX_BYTES or note.fullmatch(PurePosixPath(name).name)
     ]
     folders = sorted(
         {PurePosixPath(name).parent for name in named}, key=lambda one: (lab not in one.parts, len(one.parts), one)
     )
-    names = sorted(name for name in named if PurePosixPath(name).parent == folders[0])[: MOST_NOTES + 1]
+    names = sorted(name for name in named if PurePosixPath(name).parent == folders[0])[: MAX_NOTES + 1]
     picked, remarks = {}, []
     for path in map(PurePosixPath, names):
         content = files[str(path)]
-        if len(content) <= MOST_BYTES.get(path.name, MOST_NOTE_BYTES):
+        if len(content) <= MAX_BYTES.get(path.name, MAX_NOTE_BYTES):
             picked[path.name] = content
         else:
             remarks.append(f"The journal's {path.name} is too large and was omitted.")
@@ -67,7 +67,7 @@ def render_journal(kept: Path, page: Path, root: Path, lab: str, run: Run) -> li
     page.unlink(missing_ok=True)
     if not kept.is_dir():
         return []
-    limits = [f"--as={MOST_MEMORY_BYTES}", f"--cpu={RENDERING_S}", f"--fsize={MOST_PAGE_BYTES}"]
+    limits = [f"--as={MAX_MEMORY_BYTES}", f"--cpu={RENDERING_S}", f"--fsize={MAX_PAGE_BYTES}"]
     command = ["prlimit", *limits] if shutil.which("prlimit") else []
     command += [sys.executable, "-m", "grader.python.journal.journal", lab, "--folder", str(kept), "--root", str(root)]
     status, words = run(command, {"PYTHONPATH": python_path()})

@@ -49,7 +49,7 @@ def describe_failure(status: int, timeout_s: float) -> str:
 
 
 def hide_folders(text: str, folders: Sequence[str]) -> str:
-    """Return the text without the instructor's folders, because students read it."""
+    """Return the text without the paths of the instructor's folders, because students read it."""
     for folder in sorted(folders, key=len, reverse=True):
         text = text.replace(f"{folder.rstrip('/')}/", "") if folder.strip("/") else text
     return text

@@ -1,4 +1,4 @@
-"""Grade hand-ins one by one while more arrive, as many at a time as `grade_here` does.
+"""Grade hand-ins while more arrive, as many in parallel as `grade_here`.
 
 A hand-in is copied into the batch when its grading begins, so its files may change afterwards. Doubtful results are
 confirmed as in a batch, without other hand-ins: no further one begins until that is done.
@@ -23,7 +23,7 @@ from grader.python.batch.store.places import place_of
 from grader.python.batch.store.rows import Graded
 from grader.python.batch.store.settings import Settings
 
-ON_A_GPU = 4  # hand-ins: two are judged, and the next ones are compiled
+PER_GPU = 4  # hand-ins: two are judged, and the next ones are compiled
 
 
 class Lanes:
@@ -31,7 +31,7 @@ class Lanes:
 
     def __init__(self, submit: Submit, settings: Settings, running: Running, gpus: Sequence[str], at_once: int):
         self.submit, self.settings, self.running, self.gpus, self.at_once = submit, settings, running, gpus, at_once
-        self.most = at_once * (ON_A_GPU if gpus else 1)
+        self.most = at_once * (PER_GPU if gpus else 1)
         self.pool = ThreadPoolExecutor(self.most)
         self.grading: dict[Future[Graded | None], Submission] = {}
         self.doubted: list[tuple[Submission, Graded]] = []
@@ -46,19 +46,19 @@ class Lanes:
         return not self.doubted and len(self.grading) < self.most
 
     def start(self, submission: Submission, patient: bool) -> None:
-        """Begin to grade a hand-in. `patient`: skip it if it seems to be still being written."""
+        """Begin to grade a hand-in. `patient`: skip it if it may be incomplete."""
         self.grading[self.pool.submit(self.grade, submission, patient)] = submission
 
     def grade(self, submission: Submission, patient: bool) -> Graded | None:
-        """Return the result; None if the hand-in changed or is still being written."""
+        """Return the result; None if the hand-in changed or may be incomplete."""
         taken = take_copy(submission, self.settings, patient)
         return self.submit(taken).result() if taken else None
 
-    def take(self, most_s: float) -> list[tuple[str, Graded | None]]:
-        """Wait at most `most_s` seconds for results, and return those that count, by key. None: it was skipped.
+    def take(self, max_s: float) -> list[tuple[str, Graded | None]]:
+        """Wait at most `max_s` seconds for results, and return those that count, by key. None: it was skipped.
         Raises DiskFullError."""
         futures = [self.confirming] if self.confirming else list(self.grading)
-        done, _ = wait(futures, most_s, FIRST_COMPLETED)
+        done, _ = wait(futures, max_s, FIRST_COMPLETED)
         if self.confirming:
             return self.take_confirmed() if done else []
         results = []
@@ -100,7 +100,7 @@ def open_lanes(settings: Settings, backend: str, jobs: int) -> Iterator[Lanes]:
 def take_copy(submission: Submission, settings: Settings, patient: bool) -> Submission | None:
     """Copy a hand-in's files and journal into the batch, and return the hand-in as one whose copy is graded. Return
     None if it changed since its fingerprint was computed, or if it may be unfinished and `patient` is set. A hand-in
-    without a file to grade is returned as it is. Raises DiskFullError."""
+    without a file to grade is returned unchanged. Raises DiskFullError."""
     opened = open_submission(submission, settings)
     if opened.journal is None and opened.picked:  # already the batch's copy
         return submission

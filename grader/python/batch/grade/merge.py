@@ -1,9 +1,9 @@
-"""Take points that are pending in one report of a submission from another report, such as a GPU's.
+"""Fill in a report's pending points from another report on the same submission, such as a GPU's.
 
 python3 -m grader.python.batch.grade.merge REPORT OTHER [--output FILE]
 
-REPORT was written first, for example without a GPU; OTHER later, about the same files. Correctness points that are
-decided in REPORT stay.
+REPORT was written first, for example without a GPU, and OTHER later, about the same files. Decided correctness points
+of REPORT stay.
 """
 
 from __future__ import annotations
@@ -126,7 +126,7 @@ def main(arguments: Sequence[str]) -> int:
     """Merge the reports. The exit status is 2 if they do not belong together."""
     parser = make_parser("python3 -m grader.python.batch.grade.merge", __doc__)
     parser.add_argument("report", type=Path, metavar="REPORT", help="the first report, with points pending")
-    parser.add_argument("other", type=Path, metavar="OTHER", help="a later report on the same files, as from a GPU")
+    parser.add_argument("other", type=Path, metavar="OTHER", help="a later report on the same files, such as a GPU's")
     parser.add_argument("--output", type=Path, help="the file to write (default: the terminal)")
     options = parser.parse_args(arguments)
     merged = merge_reports(read_complete(options.report), read_complete(options.other))

@@ -22,9 +22,9 @@ from grader.python.common.labs import find_labs, is_same_stage, read_stages, tod
 from grader.python.common.markup import show_text
 from grader.python.common.units import name_some, plural
 
-MOST_WORDS = 500
-MOST_KIT = 10**6  # the number of a students' kit
-MOST_REFUSED = 3  # unreadable parts of a hand-in that the notes name
+MAX_WORDS = 500
+MAX_KIT = 10**6  # the number of a students' kit
+MAX_REFUSED = 3  # unreadable parts of a hand-in that the notes name
 UNFINISHED = (
     "empty",
     "truncated",
@@ -122,7 +122,7 @@ def open_submission(submission: Submission, settings: Settings) -> Opened:
         opened.notes += describe_kit(opened.released, settings.wanted())
         if not opened.picked:
             opened.status, opened.detail = judge_nothing(opened, contents, settings)
-        opened.notes += [f"{show_path(name)} was not read: {why}" for name, why in contents.refused[:MOST_REFUSED]]
+        opened.notes += [f"{show_path(name)} was not read: {why}" for name, why in contents.refused[:MAX_REFUSED]]
     except RefusedError as refused:
         return Opened(status="archive_refused", detail=describe_refusal(refused))
     except Exception as error:
@@ -160,7 +160,7 @@ def is_manifest(manifest: object) -> bool:
     return (
         isinstance(manifest, dict)
         and isinstance(kit := manifest.get("kit"), int)
-        and 0 <= kit < MOST_KIT
+        and 0 <= kit < MAX_KIT
         and isinstance(stages := manifest.get("stages"), list)
         and all(isinstance(stage, str) for stage in stages)
         and isinstance(manifest.get("lab"), str)
@@ -202,4 +202,4 @@ def describe_refusal(refused: RefusedError) -> str:
 
 def describe_error(error: Exception) -> str:
     """Describe an internal failure for the instructor."""
-    return show_text(f"{type(error).__name__}: {error}")[:MOST_WORDS]
+    return show_text(f"{type(error).__name__}: {error}")[:MAX_WORDS]

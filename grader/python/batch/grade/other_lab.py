@@ -1,5 +1,5 @@
-"""Refuse another lab's hand-ins, and stages that students do not have, before anything is graded: given by mistake,
-they would cost all students points."""
+"""Refuse hand-ins of another lab, and stages that students do not have, before anything is graded. Otherwise, such a
+mistake of the instructor's would cost all students points."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from grader.python.batch.store.settings import Settings
 from grader.python.common.console import UserError
 from grader.python.common.units import name_some, plural
 
-READING_S = 2.0  # of one hand-in, so that none delays the others
-MOST_SAMPLED = 20  # reading hundreds of hand-ins takes seconds
+READING_S = 2.0  # the limit per hand-in, so that none delays the others
+MAX_SAMPLED = 20  # reading hundreds of hand-ins takes seconds
 FEW = 2  # maximum number of hand-ins of this lab in a download of another lab
 
 
@@ -29,7 +29,7 @@ def require_own_lab(submissions: Path, folder: Path, found: Sequence[Submission]
     named = [
         lab for path in folder.iterdir() if path not in taken and (lab := lab_in_name(path)) not in ("", settings.lab)
     ]
-    opened = open_all(found[:: len(found) // MOST_SAMPLED + 1], settings)
+    opened = open_all(found[:: len(found) // MAX_SAMPLED + 1], settings)
     if not found_most(labs_of(opened, settings) or named, settings.lab):
         require_released(submissions, opened, settings)
         return
@@ -78,13 +78,13 @@ def require_released(submissions: Path, opened: Sequence[tuple[Submission, Opene
 
 
 def open_all(found: Sequence[Submission], settings: Settings) -> list[tuple[Submission, Opened]]:
-    """Open these hand-ins. One whose only archive's name is of another lab is not opened."""
+    """Open these hand-ins, except those whose only archive's name contains another lab."""
     settings = replace(settings, stage="", upto="", timeout_s=READING_S)
     return [(one, Opened() if other_lab_of(one, settings) else open_submission(one, settings)) for one in found]
 
 
 def other_lab_of(submission: Submission, settings: Settings) -> str:
-    """Return the lab in the names of all archives of a hand-in, if it is another one."""
+    """Return the lab that the names of all archives of a hand-in contain, if it is another lab."""
     named = {lab_in_name(entry) for entry in submission.entries}
     return named.pop() if len(named) == 1 and not named & {"", settings.lab} else ""
 

@@ -13,7 +13,7 @@ from grader.python.common.markup import show_text
 from grader.python.common.units import plural
 
 FINE = ("graded", "missing_stages")
-MOST_DETAIL = 120  # characters of a reason
+MAX_DETAIL = 120  # characters of a reason
 LATELY = 20  # number of recent submissions whose durations predict the remaining time
 
 
@@ -75,7 +75,7 @@ class Progress:
         return f"{self.before + self.done} done, {self.failed} not graded{ours}, {self.left()}"
 
     def say(self, graded: Graded) -> None:
-        detail = f" ({shorten(graded.detail.splitlines()[0], MOST_DETAIL, placeholder=' …')})" if graded.detail else ""
+        detail = f" ({shorten(graded.detail.splitlines()[0], MAX_DETAIL, placeholder=' …')})" if graded.detail else ""
         say(f"{graded.key}: {in_words(graded.status)}{detail}, {graded.wall_s:.1f} s; {self.counts()}", flush=True)
 
 

@@ -21,7 +21,7 @@ CAUSED_BY_IT = (
 )
 
 
-def accuse(failed: Graded) -> Graded:
+def blame(failed: Graded) -> Graded:
     """Return the status of a hand-in on which the judge failed twice, and with it the reason."""
     why = f"{failed.judge_failure} {CAUSED_BY_IT}"
     return replace(failed, status="judge_crashed", detail=why, report="", judged=None)

@@ -26,7 +26,7 @@ from grader.python.batch.grade.judge import Running, run_judge
 from grader.python.batch.grade.merge import merge_reports
 from grader.python.batch.grade.opening import Opened, describe_error, open_submission
 from grader.python.batch.grade.progress import make_progress
-from grader.python.batch.grade.reference import accuse, is_reference_graded
+from grader.python.batch.grade.reference import blame, is_reference_graded
 from grader.python.batch.grade.tree import write_tree
 from grader.python.batch.ingest.disk import DiskFullError, MovedError
 from grader.python.batch.ingest.submission import Submission
@@ -40,9 +40,9 @@ from grader.python.common.report import parse_report
 from grader.python.common.units import plural
 
 CORES_FOR_TIMING = 2
-JUDGES_A_GPU = 2
-MOST_WAITING_BYTES = 1_000_000  # of an opened hand-in that waits for a GPU; hundreds may wait
-THREADS_A_JUDGE = 4  # on the CPU backend, if several judges share the machine
+JUDGES_PER_GPU = 2
+MAX_WAITING_BYTES = 1_000_000  # the limit for an opened hand-in that waits for a GPU; hundreds may wait
+THREADS_PER_JUDGE = 4  # on the CPU backend, if several judges share the machine
 
 Submit = Callable[[Submission], "Future[Graded]"]
 Results = Callable[[Sequence[Submission]], "Generator[Graded, None, None]"]
@@ -137,8 +137,9 @@ def is_in_doubt(graded: Graded, alone: bool) -> bool:
 def confirm(
     doubted: Sequence[tuple[Submission, Graded]], settings: Settings, running: Running, gpus: Sequence[str]
 ) -> Generator[Graded, None, None]:
-    """Grade submissions whose first results are in doubt again, one at a time, and yield the results that count. Before
-    one is accused of the judge's failures, the judge fails twice on it, and grades the reference before and after."""
+    """Grade submissions whose first results are in doubt again, one at a time, and yield the results that count. A
+    hand-in counts as the cause of the judge's failures only if the judge fails on it twice, and grades the reference
+    before and after."""
     environment = {"CUDA_VISIBLE_DEVICES": gpus[0]} if gpus else {}
     again = [submission for submission, _ in doubted]
     by_key = {submission.key: submission for submission in again}
@@ -157,7 +158,7 @@ def confirm(
                 suspects.add(graded.key)
                 again.append(by_key[graded.key])
     works = works and bool(failed) and is_reference_graded(settings, running, environment)
-    yield from map(accuse, failed) if works else failed
+    yield from map(blame, failed) if works else failed
 
 
 def grade_all(
@@ -198,7 +199,7 @@ def make_workers(
     settings: Settings, running: Running, jobs: int, environment: Mapping[str, str] | None = None
 ) -> Iterator[Submit]:
     """Yield a function that submits untimed judges to run in parallel, each on its own cores if there are enough."""
-    threads = os.environ.get("WARPLAB_THREADS") or str(min(len(cores()), THREADS_A_JUDGE))
+    threads = os.environ.get("WARPLAB_THREADS") or str(min(len(cores()), THREADS_PER_JUDGE))
     more = {**(environment or {}), **({"WARPLAB_THREADS": threads} if jobs > 1 else {})}
     free: SimpleQueue[list[int]] = SimpleQueue()
     for share in split_cores(cores(), jobs):
@@ -235,8 +236,8 @@ def share_cores(of_all: list[int], judges: int) -> tuple[list[list[int]], list[i
 
 def list_places(gpus: Sequence[str], of_all: list[int]) -> tuple[list[tuple[str, list[int]]], list[int]]:
     """Return a GPU and cores for each judge, and the cores left for compiling."""
-    several = len(of_all) >= 2 * JUDGES_A_GPU * CORES_FOR_TIMING * len(gpus)
-    judges = [*gpus] * (JUDGES_A_GPU if several else 1)
+    several = len(of_all) >= 2 * JUDGES_PER_GPU * CORES_FOR_TIMING * len(gpus)
+    judges = [*gpus] * (JUDGES_PER_GPU if several else 1)
     shares, spare = share_cores(of_all, len(judges))
     return list(zip(judges, shares, strict=True)), spare
 
@@ -279,7 +280,7 @@ def compile_ahead(submission: Submission, settings: Settings, running: Running, 
     opened = open_submission(submission, settings)
     if opened.picked:
         compile_picked(opened.picked, submission, settings, running, spare)
-    return opened if opened.size() <= MOST_WAITING_BYTES and opened.status != "judge_error" else None
+    return opened if opened.size() <= MAX_WAITING_BYTES and opened.status != "judge_error" else None
 
 
 def compile_picked(

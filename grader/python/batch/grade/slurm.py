@@ -21,7 +21,7 @@ from typing import Any
 
 from grader.python.batch.grade.grading import grade_submission
 from grader.python.batch.grade.judge import Running, try_judge
-from grader.python.batch.grade.reference import accuse, is_reference_graded
+from grader.python.batch.grade.reference import blame, is_reference_graded
 from grader.python.batch.ingest.disk import DiskFullError
 from grader.python.batch.ingest.submission import Submission
 from grader.python.batch.store.database import Database
@@ -30,12 +30,12 @@ from grader.python.batch.store.settings import Settings
 from grader.python.common.console import UserError, say_error
 from grader.python.common.report import Report
 
-MOST_TASKS = 1000  # of one array: Slurm's default limit, which its administrator can change
+MAX_TASKS = 1000  # per array: Slurm's default limit, which its administrator can change
 ATTEMPTS = 3
-ACCUSING = 2  # tasks without a result, while the reference was graded before and after
+MAX_LOST_TASKS = 2  # tasks without a result, although the reference was graded before and after
 POLL_S = 2.0
-SILENT_S = 60.0  # without an answer of the controller, after which a message appears
-GRACE_S = 10.0  # for a result to appear on a slow file system after its task has ended
+SILENT_S = 60.0  # how long the controller may not answer before a message appears
+GRACE_S = 10.0  # how long a result may take to appear on a slow file system after its task has ended
 
 
 class Cluster:
@@ -72,7 +72,7 @@ class Cluster:
                 return [self.executor.submit(function, *arguments) for arguments in tasks]
         except Exception as error:
             why = str(error) or f"{error.__cause__ or type(error).__name__}, without a message"
-            raise UserError(f"Slurm takes no jobs: {why}") from None
+            raise UserError(f"Slurm rejects jobs: {why}") from None
 
     def job(self, job_id: str) -> Any:
         """Return a job that was submitted before."""
@@ -140,7 +140,7 @@ def confirm_on_node(submission: Submission, settings: Settings) -> Graded | str:
     graded = grade_on_node(submission, settings)
     if isinstance(graded, str) or not graded.judge_failure:
         return graded
-    return accuse(graded) if works and is_reference_graded(settings, Running(), {}) else graded
+    return blame(graded) if works and is_reference_graded(settings, Running(), {}) else graded
 
 
 def reference_mark(settings: Settings, job_id: str) -> Path:
@@ -188,7 +188,7 @@ def grade_by_slurm(
     attempts = dict.fromkeys(jobs, 1)
     again = [key for key in by_key if key not in jobs]
     suspects: set[str] = set()
-    accusing: Counter[str] = Counter()
+    lost_tasks: Counter[str] = Counter()
     vanished: list[Graded] = []
     try:
         while again or jobs:
@@ -203,7 +203,7 @@ def grade_by_slurm(
                 has_result = is_result(outcome, by_key[key])
                 if not has_result or outcome.judge_failure:
                     suspects.add(key)
-                    accusing[key] += reference_mark(settings, job.job_id).exists() and not was_cancelled(job)
+                    lost_tasks[key] += reference_mark(settings, job.job_id).exists() and not was_cancelled(job)
                 if has_result and (last or not is_doubtful(outcome)):
                     yield outcome
                 elif isinstance(outcome, str) and outcome:
@@ -213,13 +213,13 @@ def grade_by_slurm(
                 else:
                     why = f"No result after {ATTEMPTS} tasks: {why_no_result(job)}. Logs: slurm/"
                     graded = Graded(key, "judge_error", why, fingerprint=by_key[key].fingerprint)
-                    if accusing[key] >= ACCUSING:
+                    if lost_tasks[key] >= MAX_LOST_TASKS:
                         graded.judge_failure = "The cluster ended each task that graded it, as for lack of memory."
                         vanished.append(graded)
                     else:
                         yield graded
         works = bool(vanished) and works_on_node(cluster, settings)
-        yield from map(accuse, vanished) if works else vanished
+        yield from map(blame, vanished) if works else vanished
         database.set_facts(slurm_jobs={})
     except BaseException:
         cluster.cancel(list(jobs.values()))
@@ -258,8 +258,8 @@ def submit_all(
     jobs: dict[str, Any],
 ) -> None:
     """Submit arrays, and store their ids before anything else happens."""
-    for first in range(0, len(submissions), MOST_TASKS):
-        part = submissions[first : first + MOST_TASKS]
+    for first in range(0, len(submissions), MAX_TASKS):
+        part = submissions[first : first + MAX_TASKS]
         submitted = cluster.submit(function, [(submission, settings) for submission in part])
         jobs |= {submission.key: job for submission, job in zip(part, submitted, strict=True)}
         database.set_facts(slurm_jobs={key: job.job_id for key, job in jobs.items()})

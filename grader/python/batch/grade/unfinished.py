@@ -22,11 +22,11 @@ from grader.python.common.labs import read_manifest
 from grader.python.common.report import Report, parse_report
 
 Json = dict[str, Any]
-# A judge that needs this share of the time for one stage hangs. Of ten minutes, it is about what the judge allows a
-# submission in a stage, ten times as much as the slowest solution needs on one slow core.
+# A judge that needs this share of the time for one stage counts as hung. With ten minutes, that is about the judge's
+# own limit for a submission in a stage, which is ten times what the slowest solution needs on one slow core.
 HANGS = 0.15
 SHARE = 0.8  # the stage's share of the remaining time; the rest is the reference's
-LEAST_S = 0.5  # with less time left, no judge is started
+MIN_S = 0.5  # with less time left, no judge is started
 HANGING = (
     "The judge did not finish this file, although it grades the reference in this time. Look for endless loops and for "
     "work that grows too fast with the size of the input."
@@ -80,10 +80,10 @@ def read_unfinished(file: Path, whole_s: float) -> tuple[Json | None, float]:
 
 
 def judge_stage(rest: Rest, stage: str, known: Json, took_s: float) -> tuple[Json, Json | None]:
-    """Return the result of one stage and, if the judge ended, its report. `took_s`: how long the judge was on this
-    stage when it was stopped before."""
+    """Return the result of one stage and, if the judge ended, its report. `took_s`: how long a
+    judge worked on this stage before it was stopped."""
     settings = replace(rest.settings, stage=stage)
-    if took_s < HANGS * rest.whole_s and rest.left_s() > LEAST_S:
+    if took_s < HANGS * rest.whole_s and rest.left_s() > MIN_S:
         begin = time.monotonic()
         bounded = replace(settings, timeout_s=SHARE * rest.left_s())
         status, _ = run_judge(bounded.command(rest.tree, rest.tree), bounded, Running(), {})
@@ -92,7 +92,7 @@ def judge_stage(rest: Rest, stage: str, known: Json, took_s: float) -> tuple[Jso
             content: Json = json.loads(text)
             return content["stages"][0], content
         took_s = max(took_s, time.monotonic() - begin)
-    if took_s >= HANGS * rest.whole_s and rest.left_s() > LEAST_S:
+    if took_s >= HANGS * rest.whole_s and rest.left_s() > MIN_S:
         bounded = replace(settings, timeout_s=SHARE * rest.left_s())
         if is_reference_graded(bounded, Running(), {}):
             return describe(rest, known, HANGING), None
@@ -100,7 +100,8 @@ def judge_stage(rest: Rest, stage: str, known: Json, took_s: float) -> tuple[Jso
 
 
 def describe(rest: Rest, known: Json, failed: str) -> Json:
-    """Return a stage's result without a judge's: no points for the reason `failed`, or not reached and no score."""
+    """Return the result of a stage that no judge finished: no points for the reason `failed`, or not reached and no
+    score."""
     file = rest.tree / rest.settings.lab / f"{known['id']}.cu"
     failure = {"cause": "timeout", "message": failed, "hint": "", "place": None}
     points: Json = {}
@@ -134,7 +135,7 @@ def describe(rest: Rest, known: Json, failed: str) -> Json:
 
 
 def empty_report(settings: Settings) -> Json:
-    """Return the frame of a report if no judge ended."""
+    """Return a report without stages, for the case that no judge finished."""
     machine = dict.fromkeys(("host", "os", "cpu", "gpu", "driver", "cuda", "compiler"), "")
     return {
         "schema": 1,

@@ -15,8 +15,8 @@ JUDGING = (*LINKED, "grader/runner", "grader/cpu/include", "grader/cpu/rewriter"
 
 
 def hash_judging(root: Path, lab: str) -> str:
-    """Return the hashes of everything that decides a lab's points: of the lab (manifest, driver, oracle, datasets,
-    solutions), and of the grader's sources that judge. Other parts (pages, batches, other labs) do not change them."""
+    """Return two hashes: of the lab's files that affect its points (manifest, driver, oracle, datasets, solutions), and
+    of the sources of the judge. Other parts (pages, batches, other labs) do not change them."""
     folders = [f"{folder}/{lab}" for folder in ("labs", "datasets", "solutions")]
     of_lab = hash_files(root, folders, leave_out="quiz.json")
     return f"{of_lab}+{hash_files(root, JUDGING, leave_out='.md')}"
@@ -42,8 +42,8 @@ def is_stale(kept: str, kept_version: str, judging: str, version: str) -> bool:
 
 
 def find_stale(database: Database, judging: str, version: str) -> list[str]:
-    """Return the keys of the submissions whose grade comes from another version of the lab or grader. Dropped ones do
-    not count."""
+    """Return the keys of the submissions whose grade comes from another version of the lab or grader, without dropped
+    submissions."""
     dropped = database.dropped()
     grades = database.query(
         "SELECT s.key, g.lab_hash, g.warplab FROM submissions s JOIN grades g ON g.id = s.grade ORDER BY s.key"
@@ -53,8 +53,8 @@ def find_stale(database: Database, judging: str, version: str) -> list[str]:
 
 
 def require_built(settings: Settings) -> None:
-    """Raise UserError if the program is older than its sources, because its grades would be recorded as the
-    sources'."""
+    """Raise UserError if the program is older than its sources, because its grades would be attributed to the newer
+    sources."""
     built = (settings.build / "warplab").stat().st_mtime
     sources = [file for folder in LINKED for file in (settings.root / folder).rglob("*.cpp")]
     if newer := sorted(file for file in sources if file.stat().st_mtime > built):

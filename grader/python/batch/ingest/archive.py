@@ -30,25 +30,25 @@ from grader.python.batch.ingest.names import is_course_systems_name, original_na
 from grader.python.batch.ingest.times import past_time
 from grader.python.journal.quiz import ANSWERS
 
-MOST_ARCHIVE_BYTES = 100_000_000  # ignored files in it, such as .git/, included
-MOST_BYTES = 64_000_000  # bytes of all unpacked files of a kind
-MOST_ARCHIVES_BYTES = 200_000_000  # of all archives
-MOST_FILE_BYTES = 10_000_000
-MOST_FILES = 2000  # of a kind
-MOST_ENTRIES = 100_000  # of an archive or a folder, ignored ones included
-MOST_INFLATED = 300_000_000  # bytes of a tar, without ignored files
+MAX_ARCHIVE_BYTES = 100_000_000  # ignored files in it, such as .git/, included
+MAX_BYTES = 64_000_000  # bytes of all unpacked files of a kind
+MAX_ARCHIVES_BYTES = 200_000_000  # all archives together
+MAX_FILE_BYTES = 10_000_000
+MAX_FILES = 2000  # per kind of file
+MAX_ENTRIES = 100_000  # per archive or folder, ignored entries included
+MAX_INFLATED = 300_000_000  # bytes of a tar, without ignored files
 CHUNK_BYTES = 1_000_000
-MOST_NAME = 300  # characters
+MAX_NAME = 300  # characters
 XZ_MEMORY_BYTES = 128_000_000
 NO_ZIP_TIME = (1980, 1, 1, 0, 0, 0)  # the time in a zip without times
 RECORDS = "records.jsonl"  # a journal's measurements
-MANIFEST = "manifest.json"  # of `make submit`
+MANIFEST = "manifest.json"  # written by `make submit`
 ZIP_END_BYTES = 70_000  # the end of a zip, which holds the directory's end and a comment of maximum length
 ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tbz2", ".tbz", ".tar.xz", ".txz")
 BUILD = "build"  # a folder of a kit; students do not write in it
 # Endings of a stage's file, also if an editor or a desktop changed it.
 CODE_ENDINGS = (".cu", ".cuh", ".c", ".cc", ".cpp", ".cxx", ".txt")
-CALLED_AS_A_STAGE = re.compile(r"(?:^|[_-])\d\d_[^/]*$")
+NAMED_LIKE_STAGE = re.compile(r"(?:^|[_-])\d\d_[^/]*$")
 OTHER_ARCHIVES = {b"7z\xbc\xaf\x27\x1c": "7-Zip", b"Rar!": "RAR", b"\x28\xb5\x2f\xfd": "Zstandard"}
 # Python's zipfile reads other compression methods without a bound on the unpacked size.
 ZIP_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
@@ -101,7 +101,7 @@ class Part:
 
     name: str
     size: int  # in bytes
-    time_s: float  # of its last change, in seconds since 1970; 0 if it is unknown
+    time_s: float  # its last change, in seconds since 1970; 0 if unknown
     kind: Kind
     check: Callable[[], None]
     open: Callable[[], AbstractContextManager[tar.Stream]]
@@ -121,7 +121,7 @@ def kind_of_file(path: str) -> Kind:
     name = original_name(last).lower()
     if has_hidden_part(path):
         return "ignored"
-    if is_called_as_a_stage(name):
+    if is_named_like_stage(name):
         return "code"
     if BUILD in folder.split("/"):
         return "ignored"
@@ -132,10 +132,10 @@ def kind_of_file(path: str) -> Kind:
     return "other" if name.endswith(".cpp") or name == MANIFEST or is_journal(path) else "ignored"
 
 
-def is_called_as_a_stage(name: str) -> bool:
+def is_named_like_stage(name: str) -> bool:
     """Return whether a file's own name, in lower case, may be a stage's. A course system may have put something before
     it."""
-    return name.endswith(CODE_ENDINGS) and bool(CALLED_AS_A_STAGE.search(name))
+    return name.endswith(CODE_ENDINGS) and bool(NAMED_LIKE_STAGE.search(name))
 
 
 def has_hidden_part(path: str) -> bool:
@@ -161,7 +161,7 @@ def read_part(part: Part, name: str) -> Member:
     """Read a plain file, and return it under the name `name`. Raises RefusedError if it cannot be read or is too
     large."""
     with refusing_damage():
-        most = most_bytes(part.kind)
+        most = max_bytes(part.kind)
         content = b""
         if part.size <= most:
             with part.open() as stream:
@@ -204,7 +204,7 @@ def plain_name(name: str) -> str:
     """Return a member's name with forward slashes. Raises RefusedError if the name is absolute, contains .., is too
     long, or has characters that are not text."""
     name = name.replace("\\", "/")
-    if len(name) > MOST_NAME or any(ord(c) < 32 or 0xD800 <= ord(c) <= 0xDFFF for c in name):
+    if len(name) > MAX_NAME or any(ord(c) < 32 or 0xD800 <= ord(c) <= 0xDFFF for c in name):
         raise RefusedError("bad_name", show(name))
     parts = name.split("/")
     if name.startswith("/") or ".." in parts or (len(parts[0]) == 2 and parts[0][1] == ":"):
@@ -222,14 +222,14 @@ def show(name: str) -> str:
     return name[:80].encode("unicode_escape", "backslashreplace").decode()
 
 
-def most_bytes(kind: Kind) -> int:
+def max_bytes(kind: Kind) -> int:
     """Return the maximum size in bytes of a file of this kind."""
-    return MOST_ARCHIVE_BYTES if kind == "archive" else MOST_FILE_BYTES
+    return MAX_ARCHIVE_BYTES if kind == "archive" else MAX_FILE_BYTES
 
 
-def most_bytes_together(kind: Kind) -> int:
+def max_bytes_together(kind: Kind) -> int:
     """Return the maximum number of bytes of all files of this kind in one hand-in."""
-    return MOST_ARCHIVES_BYTES if kind == "archive" else MOST_BYTES
+    return MAX_ARCHIVES_BYTES if kind == "archive" else MAX_BYTES
 
 
 def list_zip(data: bytes) -> Iterator[Part]:
@@ -237,8 +237,8 @@ def list_zip(data: bytes) -> Iterator[Part]:
     require_end(data[-ZIP_END_BYTES:])
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         files = [entry for entry in archive.infolist() if not entry.is_dir()]
-        if len(files) > MOST_ENTRIES:
-            raise RefusedError("too_many_files", f"at most {MOST_ENTRIES}")
+        if len(files) > MAX_ENTRIES:
+            raise RefusedError("too_many_files", f"at most {MAX_ENTRIES}")
         require_no_overlap([entry for entry in files if kind_of_file(entry.filename) != "ignored"], len(data))
         for entry in files:
             check, read = partial(check_zip_entry, entry), partial(archive.open, entry)
@@ -330,25 +330,25 @@ class Xz(io.RawIOBase):
 
 
 class Bounded:
-    """A stream of at most MOST_INFLATED bytes, without ignored files; the time limit bounds these."""
+    """A stream of at most MAX_INFLATED bytes, without ignored files; the time limit bounds these."""
 
     def __init__(self, stream: tar.Stream):
-        self.stream, self.left = stream, MOST_INFLATED
+        self.stream, self.left = stream, MAX_INFLATED
 
     def read(self, size: int, /) -> bytes:
-        """Return the next bytes. Raises RefusedError after MOST_INFLATED bytes."""
+        """Return the next bytes. Raises RefusedError after MAX_INFLATED bytes."""
         data = self.stream.read(size)
         self.left -= len(data)
         if self.left < 0:
-            raise RefusedError("bomb", f"at most {MOST_INFLATED // 10**6} MB")
+            raise RefusedError("bomb", f"at most {MAX_INFLATED // 10**6} MB")
         return data
 
 
 def list_tar(stream: Bounded) -> Iterator[Part]:
     """Yield the files of a tar archive in its order. Raises RefusedError if it has too many members."""
     for number, (member, content) in enumerate(tar.read_members(stream), 1):
-        if number > MOST_ENTRIES:
-            raise RefusedError("too_many_files", f"at most {MOST_ENTRIES}")
+        if number > MAX_ENTRIES:
+            raise RefusedError("too_many_files", f"at most {MAX_ENTRIES}")
         if not member.is_folder():
             check, read = partial(check_tar_member, member), partial(contextlib.nullcontext, content)
             part = Part(member.name, member.size, member.time_s, kind_of_file(member.name), check, read)

@@ -22,7 +22,7 @@ SPELT = str.maketrans(
     dict(zip("ßæœøđðłıħ", ("ss", "ae", "oe", "o", "d", "d", "l", "i", "h"), strict=True)) | {"þ": "th"}
 )
 UMLAUTS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ø": "oe", "å": "aa"})
-MOST_WORDS = 8  # names with more words are compared by their letters alone
+MAX_WORDS = 8  # names with more words are compared by their letters alone
 
 
 def compose(text: str) -> str:
@@ -127,7 +127,7 @@ def fits(ours: Sequence[str], theirs: Sequence[str]) -> bool:
     """Return whether one name contains all words of the other. Either may be written without spaces."""
     if has_words(ours, theirs) or has_words(theirs, ours):
         return True
-    if max(len(ours), len(theirs)) > MOST_WORDS:
+    if max(len(ours), len(theirs)) > MAX_WORDS:
         return sorted("".join(ours)) == sorted("".join(theirs))
     if consists_of("".join(ours), tuple(theirs)) or consists_of("".join(theirs), tuple(ours)):
         return True

@@ -23,8 +23,8 @@ NAMES = ("name", "student", "studentname", "fullname")
 FIRST_NAMES, LAST_NAMES = ("firstname", "givenname"), ("lastname", "surname", "familyname")
 IDENTITIES = (*IDS, *NAMES, *FIRST_NAMES, *LAST_NAMES)
 NOTHING = ("", "-", "n/a")  # cells without an id
-MOST_RUNNING_DIGITS = 4  # of numbers that a course assigns to its students consecutively
-MOST_CELL = 300  # characters that are read of a cell
+MAX_RUNNING_DIGITS = 4  # for numbers that a course assigns to its students consecutively
+MAX_CELL = 300  # characters that are read of a cell
 FORMULA_SIGNS = ("=", "+", "-", "@", "\N{MINUS SIGN}")
 IDENTIFIED = re.compile(rf"{PARTICIPANT}[1-9]\d{{0,18}}|", re.ASCII)
 FOREIGN = r"(Teilnehmer/in|Participant)\D{0,3}\d"  # an identifier
@@ -36,8 +36,8 @@ PHP, CSV = (PHP_TEXT, PHP_PAIR), (CSV_TEXT, CSV_PAIR)
 TWO_MEANINGS = '\\"'  # PHP and RFC 4180 differ only in how they read this
 # Namespaces of ids. A number means different students in different ones.
 CANVAS_NUMBER, MOODLE_NUMBER, OWN_ID, ANY_ID = "canvas", "moodle", "own", "any"
-SPLIT_NAMES = ("LastName", "FirstName", "ID", "Section")  # of a Canvas gradebook that splits names
-NUMBERS = (CANVAS_NUMBER, MOODLE_NUMBER)  # of course systems
+SPLIT_NAMES = ("LastName", "FirstName", "ID", "Section")  # columns of a Canvas gradebook that splits names
+NUMBERS = (CANVAS_NUMBER, MOODLE_NUMBER)  # the numbers of course systems
 MOODLE = ("identifier", "full name", "first name", "username", "email address", "id number", MAXIMUM)
 Identifier = tuple[str, str]  # the namespace of an id, and the id in lower case
 ASSIGNMENT = re.compile(r"(?P<title>.+) \(\d+\)", re.DOTALL)  # with Canvas's number
@@ -56,7 +56,7 @@ def read_person(header: Sequence[str], row: Sequence[str]) -> Person:
     cells = cells_by_title(header, row)
     titles = set(map(plain_title, header))
     of_canvas = {"student", "id"} <= titles or set(SPLIT_NAMES) <= set(header)
-    is_whole = "section" in titles  # Canvas wrote this file; no person did
+    is_whole = "section" in titles  # Canvas exported this file; nobody wrote it by hand
     ids = []
     for column in IDS:
         if (cell := cells.get(column, "")).casefold() in NOTHING:
@@ -73,14 +73,14 @@ def cells_by_title(header: Sequence[str], row: Sequence[str]) -> dict[str, str]:
     a cell is read, because students type some cells and composing takes time quadratic in the length."""
     cells: dict[str, str] = {}
     for title, cell in zip(header, row, strict=False):
-        if text := compose(without_apostrophe(cell.strip()[:MOST_CELL])):
+        if text := compose(without_apostrophe(cell.strip()[:MAX_CELL])):
             cells.setdefault(plain_title(title), text)
     return cells
 
 
 def without_apostrophe(cell: str) -> str:
-    """Return a cell without the apostrophe that our exports and rosters put before a formula's sign: with it, an id or
-    a name such as -al12 would be different from the one in the course system."""
+    """Return a cell without the apostrophe that Warplab's exports and rosters put before a formula's sign: with it, an
+    id or a name such as -al12 would differ from the course system's."""
     return cell[1:] if cell.startswith("'") and begins_formula(cell[1:2]) else cell
 
 
@@ -107,13 +107,13 @@ def identify_cell(column: str, cell: str, of_canvas: bool = False) -> Identifier
 
 
 def is_own_number(one: Identifier) -> bool:
-    """Return whether an id is a number of the course's own, which another list may give to another student."""
+    """Return whether an id is one of the course's own numbers, which another list may give to another student."""
     return one[0] == OWN_ID and one[1].isdecimal()
 
 
 def is_running_number(one: Identifier) -> bool:
     """Return whether an id is a number that another list very likely gives to another student."""
-    return is_own_number(one) and len(one[1]) <= MOST_RUNNING_DIGITS
+    return is_own_number(one) and len(one[1]) <= MAX_RUNNING_DIGITS
 
 
 def plain_title(title: str) -> str:

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path, PurePosixPath
 
-from grader.python.batch.ingest.archive import BUILD, CODE_ENDINGS, MOST_FILES, is_archive, is_journal
+from grader.python.batch.ingest.archive import BUILD, CODE_ENDINGS, MAX_FILES, is_archive, is_journal
 from grader.python.batch.ingest.names import (
     SUBMITTED,
     file_name,
@@ -39,7 +39,7 @@ def order_of(file: File, lab: str) -> Order:
     return is_own, attempt, file.time_s if time_s is None else time_s
 
 
-@lru_cache(maxsize=MOST_FILES)  # a long name takes milliseconds, and every stage needs the order of all files
+@lru_cache(maxsize=MAX_FILES)  # a long name takes milliseconds, and every stage needs the order of all files
 def order_of_places(places: tuple[str, ...], lab: str) -> tuple[bool, int, float | None]:
     """Return the sort key that follows from the names of archives and folders; the time is None if they have none."""
     labs = {lab_in_name(Path(place)) for place in places}
@@ -91,16 +91,16 @@ def pick_stages(
 
 
 def find_named(files: Sequence[File], called: Sequence[PurePosixPath], stage: str, stages: Sequence[str]) -> list[File]:
-    """Return the files with the stage's name in the clearest form that occurs. `called`: the files' own names."""
+    """Return the files whose names match the stage's most closely. `called`: the files' own names."""
     forms = [rank_name_match(name, stage, stages) for name in called]
     clearest = min((form for form in forms if form is not None), default=None)
     return [file for file, form in zip(files, forms, strict=True) if form is not None and form == clearest]
 
 
 def rank_name_match(called: PurePosixPath, stage: str, stages: Sequence[str]) -> int | None:
-    """Return how clearly a file's own name is a stage's; None if it is not. 0: exactly, or with _1; 1: with another
-    ending, or with the number that the stage had before the lab got others; 2: with other signs between the words, or
-    words before or after it; 3: the stage's number alone."""
+    """Return how closely a file's own name matches a stage's; None if it does not. 0: exactly, or with _1; 1: with
+    another ending, or with the number that the stage had before the lab got others; 2: with other signs between the
+    words, or words before or after it; 3: only the stage's number."""
     stem, ending, stage = called.stem.casefold(), called.suffix.casefold(), stage.casefold()
     others = {other.casefold() for other in stages} - {stage}
     if ending not in CODE_ENDINGS or stem in others:
@@ -161,7 +161,7 @@ def lies_beside(one: File, other: File) -> bool:
 
 
 def describe_sources(best: Mapping[str, File]) -> list[str]:
-    """Return a remark on which stages come from where, if not all of them come from one place."""
+    """Return a remark with the place of each stage, unless all come from one place."""
     places: dict[str, list[str]] = {}
     for stage, file in best.items():
         places.setdefault(show_place(file) if any(map(is_archive, around(file))) else "single files", []).append(stage)
@@ -196,7 +196,7 @@ def is_starter(file: File, starter: bytes | None) -> bool:
 
 
 def best_of(files: Sequence[File], lab: str) -> File:
-    """Return the file that counts among several in one archive or folder: in a whole kit, the one in work/."""
+    """Return the file that counts, of several in one archive or folder: in a whole kit, the one in work/."""
     return min(
         files,
         key=lambda file: (
@@ -227,8 +227,8 @@ def show_path(path: str) -> str:
 
 
 def is_kit_part(name: str) -> bool:
-    """Return whether a file lies in a kit's folder of starters or in what a build wrote; some students hand in the
-    whole kit."""
+    """Return whether a file lies in a kit's folder of starters or in a build folder; some students hand in the whole
+    kit."""
     return bool({"starter", BUILD} & set(PurePosixPath(name).parts[:-1]))
 
 

@@ -1,4 +1,4 @@
-"""Notice a full disk or a folder that was moved, so that no submission is blamed for it."""
+"""Detect a full disk or a folder that was moved, so that no submission is blamed for it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 from grader.python.common.console import UserError
 
-LEAST_FREE_BYTES = 64_000_000
+MIN_FREE_BYTES = 64_000_000
 
 
 def raise_if_full(folder: Path, error: OSError | None = None) -> None:
@@ -17,7 +17,7 @@ def raise_if_full(folder: Path, error: OSError | None = None) -> None:
     if not folder.is_dir():
         raise MovedError(describe_moved_folder(folder))
     full = error is not None and error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-    if full or shutil.disk_usage(folder).free < LEAST_FREE_BYTES:
+    if full or shutil.disk_usage(folder).free < MIN_FREE_BYTES:
         raise DiskFullError(
             f"{folder}: the disk is full. All grades so far are kept: free some space, then repeat the same command."
         )

@@ -46,7 +46,7 @@ T = TypeVar("T")
 
 @dataclass
 class Entry:
-    """One file or folder of the folder of submissions, with the information from its name."""
+    """A file or folder among the submissions, with the information from its name."""
 
     path: Path
     key: str
@@ -57,11 +57,11 @@ class Entry:
     team: str = ""  # ids in the name of `make submit`'s archive
     note: str = ""
     doubt: str = ""  # why the time in its name is ignored
-    written: bool = False  # whether `make submit` wrote the key
+    written: bool = False  # whether `make submit` wrote the key into the name
     claim: str = ""  # the likely roster id, if the name can be read in several ways
     of_system: bool = False  # whether a course system's own number identifies the student
-    of_canvas: bool = False  # whether Canvas wrote the name, which marks what is late
-    typed: bool = False  # whether it was typed into Moodle's page, not uploaded as a file
+    of_canvas: bool = False  # whether Canvas wrote the name; Canvas marks late hand-ins in it
+    typed: bool = False  # whether it was typed into a page of Moodle instead of uploaded as a file
 
     def when(self) -> tuple[datetime, int]:
         """Return the sort key by which the later entry counts."""
@@ -76,7 +76,7 @@ class Entry:
         return self.is_whole() or kind_of_file(file_name(show_name(self.path))) != "ignored"
 
     def is_whole(self) -> bool:
-        """Return whether it is everything that was handed in at one time, not one of several files."""
+        """Return whether it is a complete hand-in, not one of several files."""
         return self.path.is_symlink() or self.path.is_dir() or is_archive(self.path.name)
 
 
@@ -85,23 +85,23 @@ def list_entries(folder: Path, lab: str, roster: Sequence[Student], out: Path | 
     paths = [path for path in sorted(folder.iterdir()) if not is_hidden(path.name) and not is_same(path, out)]
     shown = Counter(map(show_name, paths))
     systems, known = choose_systems(list(shown)), students_by_alias(roster)
-    entries, strangers = [], []
+    entries, left_out = [], []
     for path in paths:
         name = show_name(path)
         readings = list_readings(name, systems)
         if len(readings) > 1:
             readings = keep_anonymous(readings, list(shown))
         if not readings and holds_batch(path):  # a student's folder has a course system's name, or no database
-            strangers.append(f"{name} is the folder of another batch, not a hand-in: {DATABASE} is in it.")
+            left_out.append(f"{name} is the folder of another batch, not a hand-in: {DATABASE} is in it.")
             continue
         entry = understand(path, lab, readings, choose_reading(readings, known))
         if isinstance(entry, str):
-            strangers.append(entry)
+            left_out.append(entry)
             continue
         if shown[name] > 1 and not entry.of_system:  # two keys that look the same
             entry.key += f" ({hashlib.sha256(path.name.encode('utf-8', 'surrogateescape')).hexdigest()[:8]})"
         entries.append(entry)
-    return entries, strangers
+    return entries, left_out
 
 
 def choose_reading(readings: Sequence[Reading], known: Mapping[str, Student]) -> Reading | None:
@@ -142,7 +142,7 @@ def separate_forms(entries: Sequence[Entry], roster: Sequence[Student]) -> None:
             entry.key = "-".join(ids)
         else:
             entry.key = show_name(entry.path)
-            entry.note = of_several(entry.key, "Put it into a folder that has the student's id for a name.")
+            entry.note = of_several(entry.key, "Put it into a folder whose name is the student's id.")
 
 
 def read_ids(archive: Path) -> list[str]:
@@ -192,7 +192,7 @@ def understand(path: Path, lab: str, readings: Sequence[Reading], reading: Readi
         return entry
     if match := SUBMITTED.fullmatch(name):
         if match["lab"].lower() != lab:
-            return entry if reading else f"{name}: of the lab {match['lab']}, not {lab}."
+            return entry if reading else f"{name}: belongs to the lab {match['lab']}, not {lab}."
         entry.time, entry.team = read_time(match["time"]), match["ids"]
         if not entry.time:
             entry.doubt = f"{name}: {NO_SUCH_TIME}"

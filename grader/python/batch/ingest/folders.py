@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import IO
 
 from grader.python.batch.ingest.archive import (
-    MOST_ENTRIES,
-    MOST_NAME,
+    MAX_ENTRIES,
+    MAX_NAME,
     Kind,
     Part,
     RefusedError,
@@ -45,12 +45,12 @@ def walk(folder: Path) -> Iterator[Part]:
 
     Open folders one path component at a time and follow no links, because students may still change them.
     """
-    waiting, left = deque([""]), MOST_ENTRIES
+    waiting, left = deque([""]), MAX_ENTRIES
     while waiting and left > 0:
         inside = waiting.popleft()
         left -= inside.count("/") + 1  # opening it takes as many steps
         try:
-            if len(inside) > MOST_NAME:
+            if len(inside) > MAX_NAME:
                 raise RefusedError("too_deep")
             found = list_folder(folder, inside, left)
         except (OSError, RefusedError) as error:
@@ -63,7 +63,7 @@ def walk(folder: Path) -> Iterator[Part]:
             else:
                 yield make_part(folder, name, status)
     if left <= 0:
-        too_many = RefusedError("too_many_files", f"at most {MOST_ENTRIES}")
+        too_many = RefusedError("too_many_files", f"at most {MAX_ENTRIES}")
         yield Part(folder.name, 0, 0, "other", partial(raise_again, too_many), contextlib.nullcontext)
 
 

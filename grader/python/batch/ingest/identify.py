@@ -15,7 +15,6 @@ from grader.python.batch.ingest.roster import (
     describe_shared_name,
     has_name,
     ids_by_form,
-    names_of_one,
     split_team,
     squeeze,
     squeezed_names,
@@ -23,14 +22,15 @@ from grader.python.batch.ingest.roster import (
     students_by_alias,
     students_by_group,
     students_of_names,
+    students_of_unique_names,
 )
 from grader.python.batch.ingest.submission import MOODLE, WORKSHEET, Earlier, Submission
 
 HOW_TO_DECIDE = "Ask these students who worked together, and decide with `override` or `points`."
 HOW_TO_AGREE = "If both names mean one person, write this name into the roster, and repeat the command."
 HOW_TO_NUMBER = "Use a roster with this assignment's numbers: for Moodle, its grading worksheet."
-MOST_LISTED = 10  # members of a team
-MOST_IN_GROUP = 10  # more are no team: Moodle has all students without a group in one
+MAX_LISTED = 10  # members of a team
+MAX_IN_GROUP = 10  # a larger group is not a team: Moodle puts all students without a group into one
 FEW = 2  # names that differ, among students whose numbers agree
 
 
@@ -69,7 +69,7 @@ def identify_by_group(found: Sequence[Submission], roster: Sequence[Student]) ->
         if (team := groups.get(name)) and name not in names:
             assign(submission, team, certain=True)
             use_worksheet(submission, team)
-            beginning = f"For the group {submission.called}" if len(team) > MOST_LISTED else f"For {join_ids(team)}"
+            beginning = f"For the group {submission.called}" if len(team) > MAX_LISTED else f"For {join_ids(team)}"
             submission.notes.append(Note(f"{beginning}, as Moodle's worksheet says.", OF_GROUP))
             submission.team = ""  # the worksheet says who is in the group
             assigned.append(submission)
@@ -178,8 +178,8 @@ def note_shared_names(unknown: Sequence[Submission], roster: Sequence[Student]) 
 
 
 def claimed_students(found: Sequence[Submission], roster: Sequence[Student]) -> list[tuple[Submission, Student]]:
-    """Return each submission with the one student of the roster, if any, whose name it has."""
-    named, known = names_of_one(roster), students_by_alias(roster)
+    """Return each submission with the student of the roster whose name it has, if exactly one student has it."""
+    named, known = students_of_unique_names(roster), students_by_alias(roster)
     return [
         (one, known[alias_key(one.claim)]) if one.claim else (one, named[name])
         for one in found
@@ -189,16 +189,16 @@ def claimed_students(found: Sequence[Submission], roster: Sequence[Student]) -> 
 
 
 def credit_partners(found: Sequence[Submission], roster: Sequence[Student], earlier: Sequence[Earlier]) -> None:
-    """Add the partners in an archive's name, unless they have, or had earlier, a hand-in of their own. If only a name
+    """Add the partners in an archive's name, unless they have, or had earlier, their own hand-in. If only a name
     links such a hand-in to them, policy.rank() decides, so that nobody can replace another student's work."""
     known, forms = students_as_written(roster), ids_by_form(roster)
-    named = {name: student for name, student in names_of_one(roster).items() if name not in forms}
+    named = {name: student for name, student in students_of_unique_names(roster).items() if name not in forms}
     present = {member for one in (*found, *earlier) for member in one.own}
     certain = {member for one in (*found, *earlier) if one.certain for member in one.own}
     for submission in found:
         team = [known.get(alias_key(part)) or named[alias_key(part)]
                 for part in split_team(submission.team, known.keys() | named.keys())]  # fmt: skip
-        one_known = "-" not in submission.team and submission.own  # the course system says whose it is
+        one_known = "-" not in submission.team and submission.own  # the course system identifies the student
         if known and submission.team and not team and not one_known:
             submission.notes.append(
                 f"Its name has the ids {submission.team}, and the roster does not have all of them. If they are "
@@ -243,7 +243,7 @@ def note_rivals(found: Sequence[Submission], earlier: Sequence[Earlier]) -> None
 
 def note_groups(found: Sequence[Submission], roster: Sequence[Student]) -> None:
     """Add the students of the roster's groups to the groups of their hand-ins."""
-    groups = [team for team in students_by_group(roster).values() if len(team) <= MOST_IN_GROUP]
+    groups = [team for team in students_by_group(roster).values() if len(team) <= MAX_IN_GROUP]
     team_of = {student.id: [one.id for one in team] for team in groups for student in team}
     for submission in found:
         of_roster = [member for own in submission.own for member in team_of.get(own, ())]

@@ -3,7 +3,7 @@
 lovelaceada_LATE_1234_567890_FILE                      Canvas
 anon_aB3xY_567890_FILE                                 Canvas, anonymous assignment
 Ada Lovelace_123_assignsubmission_file_FILE            Moodle, a folder or a file
-Default group_assignsubmission_file_FILE               Moodle, of all students who are in no group of the assignment
+Default group_assignsubmission_file_FILE               Moodle, all students without a group in the assignment
 
 Students choose the first and the last part, so some names can be read in several ways.
 """
@@ -24,17 +24,17 @@ CANVAS_MARK = re.compile(r"_(?=(?P<id>[1-9]\d*)_(?P<attempt>[1-9]\d*)_)")  # the
 CANVAS_NAME = re.compile(r"[^\s.-]+")  # Canvas removes all other characters
 ANONYMOUS = re.compile(r"(?P<late>LATE_)?(?P<id>anon_[A-Za-z0-9]{5})_(?P<attempt>[1-9]\d*)_(?P<file>.+)", re.DOTALL)
 ANONYMOUS_ID = "anon_"
-STAGE_DIGITS = 2  # of the number that begins a stage's file name
+STAGE_DIGITS = 2  # the number at the beginning of a stage's file name
 STAGE_FILE = re.compile(r"\d\d_")
 LATE = "_LATE"
-MOST_CHARACTERS = 1000  # file systems allow 255 bytes
+MAX_CHARACTERS = 1000  # file systems allow 255 bytes
 # Additions by Canvas, browsers and desktops to a file's name, before or after its ending: -1, (1), - Copy.
 ADDITION = r"(?:-\d{1,4}|[ +_]?\(\d{1,4}\)|[ +_-]{1,3}(?:copy|kopie|copie|copia)(?:[ +_]?\(?\d{1,4}\)?)?)"
 ADDED = re.compile(rf"{ADDITION}$", re.I)
 TEXT = re.compile(r"\.txt$", re.I)  # desktops add it to files that look like text
 ENDING = re.compile(r"\.(?:cuh?|c|cc|cpp|cxx|zip|tgz|tbz2?|txz|7z|rar|tar|gz|bz2|xz|zst)$", re.I)
-MOST_ADDED = 5
-MOST_ADDITION = 40  # characters of an addition or an ending
+MAX_ADDED = 5
+MAX_ADDITION = 40  # characters of an addition or an ending
 SUBMITTED = re.compile(  # a browser may unpack it, or add to its name
     r"(?P<lab>\w+)-(?P<ids>.+)-(?P<time>\d{4}-\d\d-\d\d-\d{6})"
     rf"{ADDITION}{{0,3}}(?:\.tar{ADDITION}{{0,3}}(?:\.gz)?|\.tgz){ADDITION}{{0,3}}(?:\.zip)?",
@@ -60,8 +60,8 @@ System = Callable[[str], list[Reading]]
 
 
 def read_canvas(name: str) -> list[Reading]:
-    """Return each way in which Canvas could have made a name, in the order of the ids in it."""
-    if len(name) > MOST_CHARACTERS:
+    """Return each reading of a name as one of Canvas's, in the order of the ids in it."""
+    if len(name) > MAX_CHARACTERS:
         return []
     readings = []
     if match := ANONYMOUS.fullmatch(name):
@@ -78,9 +78,9 @@ def read_canvas(name: str) -> list[Reading]:
 
 
 def read_moodle(name: str) -> list[Reading]:
-    """Return each way in which Moodle could have made a name, in the order of the ids in it. The default team has no
-    number, so its name is its id."""
-    if len(name) > MOST_CHARACTERS:
+    """Return each reading of a name as one of Moodle's, in the order of the ids in it. The default team has no number,
+    so its name is its id."""
+    if len(name) > MAX_CHARACTERS:
         return []
     readings = [
         Reading(name[: mark.start()], mark["id"], name[mark.end() :], of_moodle=True, typed=mark["kind"] != "file")
@@ -97,14 +97,14 @@ SYSTEMS: tuple[System, ...] = (read_canvas, read_moodle)
 
 
 def choose_systems(names: Sequence[str]) -> Sequence[System]:
-    """Return the course systems that can have made all names of a download; all systems if none can, as for a folder
-    that a person put together."""
+    """Return the course systems that may have written all names of a download; all systems if none may have, for
+    example for a folder that was put together by hand."""
     return [system for system in SYSTEMS if all(map(system, names))] or SYSTEMS
 
 
 def keep_anonymous(readings: list[Reading], names: Sequence[str]) -> list[Reading]:
-    """Return the anonymous readings of a name, if it has some and the download is of an anonymous assignment: one of
-    its `names` has no other reading."""
+    """Return the anonymous readings of a name, if any, and if the download is of an anonymous assignment: one of its
+    `names` has no other reading."""
     anonymous = [one for one in readings if one.id.startswith(ANONYMOUS_ID)]
     others = ([one.id for one in read_canvas(name)] for name in names)
     is_anonymous = any(ids and all(one.startswith(ANONYMOUS_ID) for one in ids) for ids in others)
@@ -112,12 +112,12 @@ def keep_anonymous(readings: list[Reading], names: Sequence[str]) -> list[Readin
 
 
 def list_readings(name: str, systems: Sequence[System] = SYSTEMS) -> list[Reading]:
-    """Return each way in which these systems could have made a name."""
+    """Return each reading of a name as one of these systems'."""
     return [reading for system in systems for reading in system(name)]
 
 
 def is_course_systems_name(name: str) -> bool:
-    """Return whether a course system could have made a name."""
+    """Return whether a course system may have written a name."""
     return bool(list_readings(name))
 
 
@@ -133,9 +133,9 @@ def file_name(name: str) -> str:
 def original_name(name: str) -> str:
     """Return the name of a stage's file or of an archive without additions by browsers and desktops."""
     bare = strip(name, (ADDED, TEXT))
-    ending = ENDING.search(bare, max(0, len(bare) - MOST_ADDITION))
+    ending = ENDING.search(bare, max(0, len(bare) - MAX_ADDITION))
     if not ending:
-        return f"{bare}.txt" if TEXT.search(name, max(0, len(name) - MOST_ADDITION)) else name
+        return f"{bare}.txt" if TEXT.search(name, max(0, len(name) - MAX_ADDITION)) else name
     stem = strip(bare[: ending.start()], (ADDED,))
     if stem.lower().endswith(".tar"):
         return f"{strip(stem[:-4], (ADDED,))}{stem[-4:]}{ending[0]}"
@@ -144,9 +144,9 @@ def original_name(name: str) -> str:
 
 def strip(text: str, added: Sequence[re.Pattern[str]]) -> str:
     """Return a text without additions at its end, of which there may be several."""
-    for _ in range(MOST_ADDED):
+    for _ in range(MAX_ADDED):
         text = text.rstrip(" +")
-        first = max(0, len(text) - MOST_ADDITION)
+        first = max(0, len(text) - MAX_ADDITION)
         found = next(filter(None, (one.search(text, first) for one in added)), None)
         if not found:
             break

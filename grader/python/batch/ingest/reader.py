@@ -27,9 +27,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from grader.python.batch.ingest.archive import (
-    MOST_BYTES,
-    MOST_FILES,
-    MOST_NAME,
+    MAX_BYTES,
+    MAX_FILES,
+    MAX_NAME,
     Kind,
     Member,
     Part,
@@ -37,23 +37,23 @@ from grader.python.batch.ingest.archive import (
     as_text,
     has_hidden_part,
     is_archive,
-    is_called_as_a_stage,
+    is_named_like_stage,
     list_members,
-    most_bytes,
-    most_bytes_together,
+    max_bytes,
+    max_bytes_together,
     plain_name,
     read_part,
 )
 from grader.python.batch.ingest.folders import list_parts
 from grader.python.batch.ingest.module_path import python_path
 
-MOST_LEVELS = 2  # of archives in archives; deeper archives are not opened
-READING_S = 20  # of processor time: the largest hand-in takes about 5
+MAX_LEVELS = 2  # archives in archives; deeper ones are not opened
+READING_S = 20  # processor time; the largest hand-in takes about 5
 WAITING = 10  # multiple of the processor time that may pass on a busy machine
-MOST_MEMORY_BYTES = 1_500_000_000
-MOST_ARCHIVES = 100  # opened archives of one hand-in
-MOST_REFUSED = 100  # parts of a kind whose names are kept; the feedback lists a few
-MOST_ANSWER_BYTES = 4 * MOST_BYTES + 50_000_000  # all files of all budgets, and their names
+MAX_MEMORY_BYTES = 1_500_000_000
+MAX_ARCHIVES = 100  # opened archives of one hand-in
+MAX_REFUSED = 100  # refused parts per kind whose names are kept; the feedback lists a few
+MAX_ANSWER_BYTES = 4 * MAX_BYTES + 50_000_000  # all files of all budgets, and their names
 CHUNK_BYTES = 1_000_000
 # Signals of crashes, which a hand-in may cause: Python itself can crash when it reaches its memory limit.
 CRASHES = (signal.SIGABRT, signal.SIGBUS, signal.SIGFPE, signal.SIGILL, signal.SIGSEGV, signal.SIGSYS, signal.SIGTRAP)
@@ -101,7 +101,7 @@ def read_in_child(entries: Sequence[Path], limit_s: float) -> Contents:
 
 def run_reader(entries: Sequence[Path], cpu_s: int) -> tuple[int, bytes]:
     """Return the exit status of the process that reads a hand-in, and its output. The status is -SIGXCPU if it took too
-    long or wrote more than MOST_ANSWER_BYTES, and negative for other signals."""
+    long or wrote more than MAX_ANSWER_BYTES, and negative for other signals."""
     process = subprocess.Popen(
         [sys.executable, "-S", "-P", "-m", "grader.python.batch.ingest.reader", str(cpu_s)],
         stdin=subprocess.PIPE,
@@ -126,12 +126,12 @@ def end(process: subprocess.Popen[bytes]) -> None:
 
 
 def exchange(process: subprocess.Popen[bytes], question: bytes) -> bytes:
-    """Write to a process and read its output. End it if the output exceeds MOST_ANSWER_BYTES."""
+    """Write to a process and read its output. End it if the output exceeds MAX_ANSWER_BYTES."""
     assert process.stdin and process.stdout
     with process.stdout, contextlib.suppress(BrokenPipeError):
         with process.stdin:
             process.stdin.write(question)
-        chunks, left = [], MOST_ANSWER_BYTES
+        chunks, left = [], MAX_ANSWER_BYTES
         while chunk := process.stdout.read(CHUNK_BYTES):
             left -= len(chunk)
             if left < 0:
@@ -169,23 +169,23 @@ def read_all(entries: Sequence[Path], cpu_s: float = READING_S) -> Contents:
 
 
 class Budget:
-    """Counts the files of a kind, and their bytes, whether they are added, opened or refused. Code that is called as a
-    stage is a kind of its own, so that a library in front of it does not take its place."""
+    """Counts the files of a kind, and their bytes, whether they are added, opened or refused. Code named like a
+    stage is a separate kind, so that a library that is read before it does not use up its limit."""
 
-    def __init__(self, most_bytes: int) -> None:
+    def __init__(self, max_bytes: int) -> None:
         self.files = self.bytes = 0
-        self.most_bytes = most_bytes
+        self.max_bytes = max_bytes
 
     def add_file(self) -> None:
-        """Count one file. Raises RefusedError if it is one too many."""
+        """Count one file. Raises RefusedError if it exceeds the limit."""
         self.files += 1
-        if self.files > MOST_FILES:
-            raise RefusedError("too_many_files", f"at most {MOST_FILES}")
+        if self.files > MAX_FILES:
+            raise RefusedError("too_many_files", f"at most {MAX_FILES}")
 
     def require_room(self, size: int) -> None:
-        """Raise RefusedError if `size` more bytes are too many."""
-        if self.bytes + size > self.most_bytes:
-            raise RefusedError("bomb", f"at most {self.most_bytes // 10**6} MB")
+        """Raise RefusedError if `size` more bytes exceed the limit."""
+        if self.bytes + size > self.max_bytes:
+            raise RefusedError("bomb", f"at most {self.max_bytes // 10**6} MB")
 
 
 class Reader:
@@ -205,8 +205,8 @@ class Reader:
             yield
         except (RefusedError, OSError) as error:
             refused = RefusedError("unreadable", error.strerror or "") if isinstance(error, OSError) else error
-            if len(self.contents.refused) < MOST_REFUSED:
-                self.contents.refused.append((name[:MOST_NAME], refused))
+            if len(self.contents.refused) < MAX_REFUSED:
+                self.contents.refused.append((name[:MAX_NAME], refused))
 
     def read_parts(self, parts: Iterable[Part], places: tuple[str, ...], level: int = 0) -> None:
         """Read the files of a folder, or of an archive that lies in `level` - 1 others. Raises RefusedError if the next
@@ -223,17 +223,17 @@ class Reader:
 
     def note_ignored(self, part: Part) -> None:
         """Keep the name of a file that is not read, unless it is hidden."""
-        if len(self.contents.ignored) < MOST_REFUSED and not has_hidden_part(part.name):
-            self.contents.ignored.append(as_text(part.name)[:MOST_NAME])
+        if len(self.contents.ignored) < MAX_REFUSED and not has_hidden_part(part.name):
+            self.contents.ignored.append(as_text(part.name)[:MAX_NAME])
 
     def read_part(self, part: Part, places: tuple[str, ...], level: int) -> None:
         """Read one file. Raises RefusedError, OSError."""
         part.check()
         name = plain_name(as_text(part.name)) if places else part.name
-        of_kind = (part.kind, is_called_as_a_stage(name.rpartition("/")[2].lower()))
-        budget = self.budgets.setdefault(of_kind, Budget(most_bytes_together(part.kind)))
+        of_kind = (part.kind, is_named_like_stage(name.rpartition("/")[2].lower()))
+        budget = self.budgets.setdefault(of_kind, Budget(max_bytes_together(part.kind)))
         budget.add_file()
-        budget.require_room(min(part.size, most_bytes(part.kind)))
+        budget.require_room(min(part.size, max_bytes(part.kind)))
         member = read_part(part, name)
         budget.bytes += len(member.content)
         if part.kind == "archive":
@@ -243,13 +243,13 @@ class Reader:
 
     def read_archive(self, data: bytes, places: tuple[str, ...], level: int) -> None:
         """Read an archive that lies in `level` others. If a part fails, keep none of its files. Raises RefusedError."""
-        if level > MOST_LEVELS:
+        if level > MAX_LEVELS:
             raise RefusedError("nested")
         if time.process_time() > self.end_s:
             raise RefusedError("too_slow")
         self.archives += 1
-        if self.archives > MOST_ARCHIVES:
-            raise RefusedError("too_many_files", f"at most {MOST_ARCHIVES} archives")
+        if self.archives > MAX_ARCHIVES:
+            raise RefusedError("too_many_files", f"at most {MAX_ARCHIVES} archives")
         before = len(self.contents.files)
         try:
             self.read_parts(list_members(data), places, level + 1)
@@ -269,7 +269,7 @@ def main() -> None:
     cpu_s = int(sys.argv[1])
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     resource.setrlimit(resource.RLIMIT_CPU, (cpu_s, cpu_s + 1))  # SIGXCPU, before the system kills it
-    resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY_BYTES, MOST_MEMORY_BYTES))
+    resource.setrlimit(resource.RLIMIT_AS, (MAX_MEMORY_BYTES, MAX_MEMORY_BYTES))
     try:
         contents, error = read_all(entries, cpu_s), ""
     except OSError as broken:

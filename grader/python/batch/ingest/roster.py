@@ -27,7 +27,7 @@ from grader.python.common.console import UserError, read_text, say_error
 from grader.python.common.markup import show_text
 from grader.python.journal.submit import name_part
 
-FEW_RENAMED = 2  # students whose names may differ between two rosters, in any course
+MAX_RENAMED = 2  # students whose names may differ between two rosters, in any course
 COUNTS = {2: "Two", 3: "Three", 4: "Four"}
 TIMES = ("handedin", "submitted", "submittedat")
 USED = {*IDENTITIES, *TIMES, "lastmodifiedsubmission", "status", "group"}  # plain titles
@@ -42,11 +42,11 @@ class Student:
     name: str = ""
     aliases: set[str] = field(default_factory=set)
     handed_in: str = ""  # as the instructor wrote it into the roster
-    numbers: set[str] = field(default_factory=set)  # of course systems, as they write them into names
-    ids: set[Identifier] = field(default_factory=set)  # all of them, with their namespaces
+    numbers: set[str] = field(default_factory=set)  # the course systems' numbers, as they write them into names
+    ids: set[Identifier] = field(default_factory=set)  # all ids, with their namespaces
     modified: str = ""  # the hand-in's time in Moodle's worksheet, without a zone
     group: str = ""  # in Moodle's worksheet of a group assignment
-    marked_late: bool | None = None  # by Moodle; None if nothing was handed in, or no worksheet says it
+    marked_late: bool | None = None  # by Moodle; None if nothing was handed in, or if there is no worksheet
 
 
 def has_name(student: Student | None, name: str) -> bool:
@@ -60,8 +60,8 @@ def squeeze(name: str) -> str:
 
 
 def can_have_name(student: Student, name: str, roster_names: Set[str]) -> bool | None:
-    """Return whether a course system's name can be that of the student with its number; None if they cannot be
-    compared. Another student's name cannot. `roster_names`: squeezed_names() of the roster."""
+    """Return whether a course system's name may belong to the student with the same number; None if the names cannot be
+    compared. The name of another student on the roster may not. `roster_names`: squeezed_names() of the roster."""
     agreed = agree(student.name, name)
     if not agreed or has_name(student, name):
         return agreed
@@ -123,7 +123,7 @@ def students_as_written(roster: Sequence[Student]) -> dict[str, Student]:
     return {form: by_id[min(ids)] for form, ids in ids_by_form(roster).items() if len(ids) == 1}
 
 
-def names_of_one(roster: Sequence[Student]) -> dict[str, Student]:
+def students_of_unique_names(roster: Sequence[Student]) -> dict[str, Student]:
     """Return the students by each spelling of their names, without spellings that several students share."""
     return {name: students[0] for name, students in students_of_names(roster).items() if len(students) == 1}
 
@@ -144,9 +144,9 @@ def split_team(key: str, known: Set[str]) -> list[str]:
 
 
 def read_rosters(files: Sequence[Path]) -> list[Student]:
-    """Return the students of several files. A student of two files is one who has an id in both, such as an e-mail
-    address, so that one file may have the names and numbers and the other the logins. Students can change how a course
-    system shows their name, so a few different names cause only a message. Raises UserError, also if most names
+    """Return the students of several files. Lines of two files belong to one student if they share an id, such as an
+    e-mail address; so one file may have the names and numbers, and the other one the logins. Students can change how a
+    course system shows their name, so a few different names cause only a message. Raises UserError, also if most names
     differ."""
     students: list[Student] = []
     for file in files:
@@ -164,7 +164,7 @@ def read_rosters(files: Sequence[Path]) -> list[Student]:
             if one.name and student.name and agree(one.name, student.name) is False:
                 renamed.append(f"{student.id} is {student.name} here, and {one.name} in the other roster.")
             join_students(one, student)
-        if len(renamed) > FEW_RENAMED and 2 * len(renamed) > joined:
+        if len(renamed) > MAX_RENAMED and 2 * len(renamed) > joined:
             raise UserError(f"{file}: {renamed[0]} Most names differ. Are the rosters of the same course?")
         for words in renamed:
             say_error(f"{file}: {words} The id identifies the student.")
@@ -190,7 +190,7 @@ def read_roster(file: Path) -> list[Student]:
     header, lines = read_table(file)
     if not columns_of(header, IDS):
         raise UserError(f"{file}: no column id. Its first line names the columns: id, name, and also login, email …")
-    say_unused_ids(file, header, [line for _, line in lines])
+    warn_of_unused_ids(file, header, [line for _, line in lines])
     roster: dict[str, Student] = {}
     lines_of: dict[str, int] = {}
     for number, line in lines:
@@ -203,7 +203,7 @@ def read_roster(file: Path) -> list[Student]:
         if student.id in roster:
             raise UserError(f"{file}:{number}: the id {student.id} occurs twice.")
         roster[student.id] = student
-        say_hidden(f"{file}:{number}", student)
+        warn_of_invisible(f"{file}:{number}", student)
         for alias in sorted(student.aliases):
             line_of_it = lines_of.setdefault(alias.casefold(), number)
             if line_of_it != number:
@@ -213,7 +213,7 @@ def read_roster(file: Path) -> list[Student]:
     return list(roster.values())
 
 
-def say_unused_ids(file: Path, header: Sequence[str], lines: Sequence[Sequence[str]]) -> None:
+def warn_of_unused_ids(file: Path, header: Sequence[str], lines: Sequence[Sequence[str]]) -> None:
     """Print the columns that may have ids, because their cells are all different, but whose titles are not known. A
     course system's table has many such columns, and is left out."""
     titles = set(map(plain_title, header))
@@ -228,12 +228,12 @@ def say_unused_ids(file: Path, header: Sequence[str], lines: Sequence[Sequence[s
             )
 
 
-def say_hidden(place: str, student: Student) -> None:
+def warn_of_invisible(place: str, student: Student) -> None:
     """Print the ids with invisible characters, because they look equal to those of hand-ins but differ."""
     for alias in sorted(student.aliases):
         if any(unicodedata.category(character) in UNPRINTABLE for character in alias):
             say_error(
-                f"{place}: the id {alias!a} has invisible characters, as after copying from a web page. Type the "
+                f"{place}: the id {alias!a} has invisible characters, perhaps copied from a web page. Type the "
                 "id again, because hand-ins without these characters do not belong to it."
             )
 
@@ -241,7 +241,7 @@ def say_hidden(place: str, student: Student) -> None:
 def read_table(file: Path) -> tuple[list[str], list[tuple[int, list[str]]]]:
     """Return the titles of a CSV file's columns, and its other lines with their numbers. Raises UserError."""
     if file.is_file() and is_spreadsheet(file):
-        raise UserError(f"{file} is a spreadsheet. Save it as CSV (UTF-8) and give that.")
+        raise UserError(f"{file} is a spreadsheet. Save it as CSV (UTF-8) and use that file.")
     text = read_text(file)
     try:
         rows = read_rows(text)

@@ -10,7 +10,7 @@ from pathlib import Path
 from grader.python.batch.ingest.archive import is_hidden
 from grader.python.batch.ingest.folders import list_parts
 
-State = tuple[tuple[str, int, float], ...]  # of an entry: the name, size in bytes and time of each file
+State = tuple[tuple[str, int, float], ...]  # an entry's state: the name, size in bytes and time of each file
 
 
 class Settling:

@@ -27,19 +27,19 @@ class Submission:
     handed_in: str = ""
     known_by: str = ""
     notes: list[str] = field(default_factory=list)
-    fingerprint: str = ""  # of the hand-in's contents
-    team: str = ""  # ids in the name of an archive that a course system took in
+    fingerprint: str = ""  # a hash of the hand-in's contents
+    team: str = ""  # ids in the name of an archive that came through a course system
     called: str = ""  # its key if no roster identifies the student
-    written: bool = False  # whether `make submit` wrote the key; it replaces some characters of ids
+    written: bool = False  # whether `make submit`, which replaces some characters of ids, wrote the key
     own: tuple[str, ...] = ()  # roster ids in its name, without credited partners
-    group: list[str] = field(default_factory=list)  # roster ids in its name, or of its students' group on the roster
+    group: list[str] = field(default_factory=list)  # roster ids in its name, or its students' group on the roster
     claim: str = ""  # the likely roster id, if the name can be read in several ways
     of_system: bool = False  # whether the key is a course system's number
     certain: bool = False  # whether an id or number identifies the student; students can choose names
     named_time: str = ""  # the time that `make submit` wrote into the name, which students can change
-    marked_by: str = ""  # the course system that says whether it is late; empty if none does
+    marked_by: str = ""  # the course system that marks whether it is late; empty if none does
     marked_late: bool = False
-    graded_notes: list[str] | None = None  # of the previous grading, if the same contents are graded again
+    graded_notes: list[str] | None = None  # the previous grading's notes, if the same contents are graded again
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class Earlier:
     called: str
     members: Sequence[str]
     own: Sequence[str]  # members without credited partners
-    certain: bool = True  # as a Submission's
+    certain: bool = True  # as in Submission
 
 
 def order_by_time(handed_in: str, known_by: str) -> tuple[bool, str]:

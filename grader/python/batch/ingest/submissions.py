@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 
-from grader.python.batch.ingest.archive import MOST_BYTES, Part, most_bytes
+from grader.python.batch.ingest.archive import MAX_BYTES, Part, max_bytes
 from grader.python.batch.ingest.entries import Entry, attempt, list_entries, separate_forms, separate_names
 from grader.python.batch.ingest.folders import list_parts
 from grader.python.batch.ingest.identify import identify
@@ -25,9 +25,9 @@ from grader.python.batch.ingest.submission import (
     Submission,
     order_by_time,
 )
-from grader.python.batch.ingest.times import CLOCKS_DIFFER, show_time
+from grader.python.batch.ingest.times import MAX_CLOCK_DIFFERENCE, show_time
 
-MOST_STEPS = 20_000  # names on the paths of files whose contents are hashed
+MAX_STEPS = 20_000  # names on the paths of files whose contents are hashed
 NO_SUCH_DATE = "Its file's date is in the future, so others of the same student count before it."
 UNREADABLE = "unreadable"  # fingerprint of unreadable hand-ins
 
@@ -40,7 +40,7 @@ def find_submissions(
     The batch's own folder, `out`, may be among the entries. `earlier`: submissions of earlier downloads; a new
     submission never displaces one of them because of a name.
     """
-    entries, strangers = list_entries(folder, lab, roster, out)
+    entries, left_out = list_entries(folder, lab, roster, out)
     separate_names([entry for entry in entries if entry.of_system], students_by_alias(roster))
     separate_forms([entry for entry in entries if entry.written], roster)
     by_key: dict[tuple[str, bool, str], list[Entry]] = {}  # one key may be written by different means
@@ -49,12 +49,12 @@ def find_submissions(
             by_key.setdefault((entry.key, entry.written, entry.claim), []).append(entry)
     keys = {key for key, *_ in by_key}
     typed = {entry.key: entry.name for entry in entries if entry.typed and entry.key not in keys}
-    strangers += [f"{name} typed something into Moodle, and handed in no file." for name in typed.values()]
+    left_out += [f"{name} typed something into Moodle, and handed in no file." for name in typed.values()]
     marks = any(entry.late for entry in entries)  # without a due date, Canvas marks nobody
     found = [make_submission(key, entries, marks) for (key, *_), entries in by_key.items()]
     identify(found, roster, earlier)
     ids = {student.id for student in roster}
-    return sorted(give_keys(merge_same(found), earlier, ids), key=lambda submission: submission.key), strangers
+    return sorted(give_keys(merge_same(found), earlier, ids), key=lambda submission: submission.key), left_out
 
 
 def make_submission(key: str, entries: list[Entry], marks: bool = False) -> Submission:
@@ -88,7 +88,7 @@ def date_by_files(submission: Submission, doubted: bool) -> None:
     """Set a submission's time to its newest file's date, or to today if that lies in the future."""
     newest = attempt(lambda: find_newest_date(submission.entries), 0.0)
     now = datetime.now(UTC)
-    in_future = newest > (now + CLOCKS_DIFFER).timestamp()
+    in_future = newest > (now + MAX_CLOCK_DIFFERENCE).timestamp()
     submission.handed_in = show_time(now if in_future else datetime.fromtimestamp(max(newest, 0.0), UTC))
     submission.notes += [NO_SUCH_DATE] if in_future else []
     submission.known_by = DOUBTED_DATE if in_future or doubted else FILE_DATE
@@ -111,12 +111,13 @@ def choose_entries(entries: list[Entry]) -> list[Entry]:
 
 
 def fingerprint(entries: Sequence[Path]) -> str:
-    """Return a hash of the names and contents of all files that are not ignored. Once it has read as much as one
-    hand-in may have, it hashes sizes and times instead of contents, so that no student's files delay the others."""
-    digest, bytes_left, steps_left = hashlib.sha256(), MOST_BYTES, MOST_STEPS
+    """Return a hash of the names and contents of all files that are not ignored. After the
+    maximum size of a hand-in, it hashes sizes and times instead of contents, so that no student's files delay the
+    others."""
+    digest, bytes_left, steps_left = hashlib.sha256(), MAX_BYTES, MAX_STEPS
     for entry in entries:
         for part in sorted((part for part in list_parts(entry) if part.kind != "ignored"), key=lambda part: part.name):
-            may_be_read = part.size <= most_bytes(part.kind)
+            may_be_read = part.size <= max_bytes(part.kind)
             bytes_left -= part.size if may_be_read else 0
             steps_left -= part.name.count("/") + 1
             reads = may_be_read and bytes_left >= 0 and steps_left >= 0
@@ -144,7 +145,7 @@ def merge_same(found: Sequence[Submission]) -> list[Submission]:
         whose = ("roster", *submission.own) if submission.own else ("name", submission.called)
         if earlier := merged.get(whose):
             names = ", ".join(map(show_name, earlier.entries))
-            submission.notes.append(f"Not used, because there is a later one: {names}")
+            submission.notes.append(f"Not used, because there is a later hand-in: {names}")
         merged[whose] = submission
     return list(merged.values())
 

@@ -14,12 +14,12 @@ from typing import Protocol
 
 BLOCK = 512
 CHUNK_BYTES = 1_000_000
-MOST_HEADER_BYTES = 100_000  # of a long name or a pax header
-MOST_RECORDS = 100  # of a pax header; a file's attributes need about ten
-MOST_HEADERS = 8  # before one member
+MAX_HEADER_BYTES = 100_000  # the limit for a long name or a pax header
+MAX_RECORDS = 100  # per pax header; a file's attributes need about ten
+MAX_HEADERS = 8  # before one member
 FILES, FOLDER, LINKS = (b"0", b"\0", b"7"), b"5", (b"1", b"2")
 WITHOUT_CONTENT = (*LINKS, b"3", b"4", FOLDER, b"6")  # includes devices and pipes, whatever size they state
-SPARSE = b"S"  # its content is not the file's; it is refused like a device
+SPARSE = b"S"  # a sparse file, whose stored content is incomplete; it is refused like a device
 LONG_NAME, LONG_LINK, PAX, PAX_OF_ALL = b"L", b"K", b"x", b"g"
 
 
@@ -79,7 +79,7 @@ def read_members(stream: Stream) -> Iterator[tuple[Member, Content]]:
         member = parse_header(block)
         if member.kind in (LONG_NAME, LONG_LINK, PAX, PAX_OF_ALL):
             headers += 1
-            if headers > MOST_HEADERS:
+            if headers > MAX_HEADERS:
                 raise TarError
             values |= read_extension(stream, member)
             continue
@@ -149,7 +149,7 @@ def read_time(field: bytes) -> int:
 
 def read_extension(stream: Stream, member: Member) -> dict[str, str]:
     """Read a header's values for the next member. Raises TarError, EOFError."""
-    if member.size > MOST_HEADER_BYTES:
+    if member.size > MAX_HEADER_BYTES:
         raise TarError
     content = read_whole(stream, member.size + -member.size % BLOCK)[: member.size]
     if member.kind == LONG_NAME:
@@ -163,7 +163,7 @@ def parse_pax(content: bytes) -> dict[str, str]:
     at = count = 0
     while at < len(content):
         count += 1
-        if count > MOST_RECORDS:
+        if count > MAX_RECORDS:
             raise TarError
         length, space, _ = content[at : at + 20].partition(b" ")
         if not space or not length.isdigit() or int(length) <= len(length) + 1:

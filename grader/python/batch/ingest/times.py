@@ -8,9 +8,9 @@ from datetime import UTC, datetime, timedelta
 from grader.python.common.console import UserError
 
 FIRST_TIME = datetime(2000, 1, 1, tzinfo=UTC)  # earlier times are invalid
-LAST_TIME = datetime(3000, 1, 1, tzinfo=UTC)  # sums with later ones may leave the calendar
+LAST_TIME = datetime(3000, 1, 1, tzinfo=UTC)  # calculations with later times may exceed the range of datetime
 WORKSHEET_TIME = "%A, %d %B %Y, %I:%M %p"  # Friday, 20 November 2026, 10:00 AM
-CLOCKS_DIFFER = timedelta(days=1)  # maximum clock difference, time zones included; later times lie in the future
+MAX_CLOCK_DIFFERENCE = timedelta(days=1)  # includes time zones; later times are in the future
 
 
 def parse_time(text: str) -> datetime:
@@ -27,7 +27,7 @@ def parse_zoned_time(text: str) -> datetime:
     Raises UserError."""
     time = parse_time(text)
     if datetime.fromisoformat(text).tzinfo is None:
-        raise UserError(f"{text!r} says no time zone. Write it like 2026-11-21T23:59+01:00, or with Z for UTC.")
+        raise UserError(f"{text!r} has no time zone. Write it like 2026-11-21T23:59+01:00, or with Z for UTC.")
     if not FIRST_TIME <= time < LAST_TIME:
         raise UserError(f"{text!r} is not between the years {FIRST_TIME.year} and {LAST_TIME.year}.")
     return time
@@ -40,7 +40,7 @@ def show_time(time: datetime) -> str:
 
 def past_time(time_s: float) -> float:
     """Return a time, or 0 if it lies in the future."""
-    return time_s if 0 < time_s <= time.time() + CLOCKS_DIFFER.total_seconds() else 0.0
+    return time_s if 0 < time_s <= time.time() + MAX_CLOCK_DIFFERENCE.total_seconds() else 0.0
 
 
 def read_time(text: str) -> datetime | None:
@@ -49,12 +49,12 @@ def read_time(text: str) -> datetime | None:
         time = datetime.strptime(text, "%Y-%m-%d-%H%M%S").replace(tzinfo=UTC)
     except ValueError:
         return None
-    return time if FIRST_TIME <= time <= datetime.now(UTC) + CLOCKS_DIFFER else None
+    return time if FIRST_TIME <= time <= datetime.now(UTC) + MAX_CLOCK_DIFFERENCE else None
 
 
 def read_worksheet_time(text: str) -> str:
-    """Return the time of a hand-in as Moodle's worksheet has it, as ISO 8601 without a zone; empty if there is none, or
-    if it is not in English."""
+    """Convert a hand-in's time in Moodle's worksheet to ISO 8601 without a zone; return '' if there is none, or if it
+    is not in English."""
     try:
         time = datetime.strptime(text, WORKSHEET_TIME)
     except ValueError:

@@ -33,7 +33,7 @@ from typing import IO, Any
 from grader.python.batch.ingest import tar
 from grader.python.batch.ingest.archive import (
     MANIFEST,
-    MOST_FILES,
+    MAX_FILES,
     ZIP_END_BYTES,
     Kind,
     RefusedError,
@@ -54,9 +54,9 @@ from grader.python.batch.ingest.names import is_hand_in_name, read_system_name
 from grader.python.common.console import UserError, read_json, say
 
 FOLDER = "handed-in"
-MOST_HAND_INS = 200_000  # hundreds of students with some hundred loose files each
-MOST_HAND_IN_BYTES = 200_000_000  # for the files of one kind; the reader's limit
-MOST_PART_BYTES = 255  # of a name, on Linux's file systems
+MAX_HAND_INS = 200_000  # hundreds of students with some hundred loose files each
+MAX_HAND_IN_BYTES = 200_000_000  # for the files of one kind; the reader's limit
+MAX_PART_BYTES = 255  # the limit for a name on Linux's file systems
 START_BYTES = 300  # enough to identify an archive's kind
 CHUNK_BYTES = 1_000_000
 LATEST_S = 2**32
@@ -111,7 +111,7 @@ def unpack(file: Path, out: Path, lab: str) -> tuple[Path, list[str]]:
         shutil.rmtree(part, ignore_errors=True)
         try:
             unpack_whole(file, part, lab)
-            part.rename(place)  # last: an interrupted unpacking starts again
+            part.rename(place)  # comes last, so that an interrupted unpacking starts again
         except RefusedError as refused:
             raise advise(file, refused) from None
         except OSError as error:
@@ -284,16 +284,16 @@ def count_member(counted: Counted, unpacked: Unpacked) -> None:
     hand-ins."""
     unpacked.members[counted] += 1
     unpacked.hand_ins.add(counted[0])
-    if unpacked.members[counted] > 2 * MOST_FILES:
-        raise RefusedError("too_many_files", f"at most {2 * MOST_FILES}, in {show(counted[0])}")
-    if len(unpacked.hand_ins) > MOST_HAND_INS:
-        raise RefusedError("bomb", f"at most {MOST_HAND_INS} hand-ins")
+    if unpacked.members[counted] > 2 * MAX_FILES:
+        raise RefusedError("too_many_files", f"at most {2 * MAX_FILES}, in {show(counted[0])}")
+    if len(unpacked.hand_ins) > MAX_HAND_INS:
+        raise RefusedError("bomb", f"at most {MAX_HAND_INS} hand-ins")
 
 
 def checked_name(name: str) -> str:
     """Return a member's name as a relative path that can be written. Raises RefusedError if it cannot be."""
     name = plain_name(name)
-    if any(len(os.fsencode(part)) > MOST_PART_BYTES for part in name.split("/")):
+    if any(len(os.fsencode(part)) > MAX_PART_BYTES for part in name.split("/")):
         raise RefusedError("bad_name", show(name))
     return name
 
@@ -308,9 +308,9 @@ def make_folder(folder: Path) -> None:
 
 def write_file(member: Member, target: Path, counted: Counted, unpacked: Unpacked) -> None:
     """Write a file with its date, up to the size limit of its hand-in. Raises RefusedError, OSError."""
-    left = MOST_HAND_IN_BYTES - unpacked.bytes[counted]
+    left = MAX_HAND_IN_BYTES - unpacked.bytes[counted]
     too_large = RefusedError(
-        "too_large", f"{show(member.name)}, with at most {MOST_HAND_IN_BYTES // 10**6} MB a hand-in"
+        "too_large", f"{show(member.name)}, with at most {MAX_HAND_IN_BYTES // 10**6} MB a hand-in"
     )
     if not left:
         raise too_large
@@ -320,10 +320,10 @@ def write_file(member: Member, target: Path, counted: Counted, unpacked: Unpacke
         while chunk := read_chunk(stream, min(left + 1, CHUNK_BYTES)):
             file.write(chunk[:left])
             if len(chunk) > left:
-                unpacked.bytes[counted] = MOST_HAND_IN_BYTES
+                unpacked.bytes[counted] = MAX_HAND_IN_BYTES
                 raise too_large
             left -= len(chunk)
-    unpacked.bytes[counted] = MOST_HAND_IN_BYTES - left
+    unpacked.bytes[counted] = MAX_HAND_IN_BYTES - left
     date = min(max(0, member.time_s), LATEST_S)
     os.utime(target, (date, date))
 
@@ -361,7 +361,7 @@ def find_hand_ins(folder: Path, lab: str) -> Path:
 
 def find_extracted(folder: Path) -> Path:
     """Return the folder itself, or the only folder in it if that one contains names of several students by a course
-    system, as after "extract here". The parts of one student's work in a folder of its own have no such names."""
+    system, as after "extract here". The parts of one student's work have no such names."""
     tops = visible(folder)
     if len(tops) != 1 or tops[0].is_symlink() or not tops[0].is_dir() or is_hand_in_name(tops[0].name):
         return folder

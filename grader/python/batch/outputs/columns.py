@@ -129,7 +129,7 @@ def maximum_of(rows: Sequence[Sequence[str]], column: str) -> float | None:
 
 
 def compare_with_canvas(column: str, theirs: float, ours: float) -> list[str]:
-    """State what to do if the points of Canvas's assignment differ from ours."""
+    """State what to do if the points of Canvas's assignment differ from the lab's."""
     if abs(theirs - ours) < 0.005:
         return []
     return [
@@ -140,8 +140,8 @@ def compare_with_canvas(column: str, theirs: float, ours: float) -> list[str]:
 
 
 def compare_with_moodle(column: str, theirs: float, ours: float, above: Sequence[str]) -> list[str]:
-    """State what to do if Moodle's maximum, in that column, differs from ours. `above` are the students whose grades
-    exceed Moodle's maximum."""
+    """State what to do if Moodle's maximum, in that column, differs from the lab's. `above` are the students whose
+    grades exceed Moodle's maximum."""
     sentences = []
     if abs(theirs - ours) >= 0.005:
         sentences.append(

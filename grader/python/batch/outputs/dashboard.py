@@ -26,7 +26,7 @@ HERE = Path(__file__).parent
 SIMILAR = "similar.html"
 BINS = 20
 ROW_HEIGHT = 30
-FIRST_REMARKS, FIRST_OF_RANK, MOST_REMARKS = 12, 4, 50
+FIRST_REMARKS, FIRST_OF_RANK, MAX_REMARKS = 12, 4, 50
 LEADERS = 20
 MARKS = {"passed": "\N{CHECK MARK}", "failed": "\N{MULTIPLICATION X}", "error": "!"}
 ADJECTIVES = "amber brave calm deft eager fair glad hardy ivory jolly keen lucid merry noble olive proud quiet rapid "
@@ -60,7 +60,7 @@ def make_dashboard(
 
 
 def make_header(title: str, facts: Sequence[str], rows: Sequence[Row]) -> Html:
-    """Return the page's header: how many submissions have each status, failures on our side first."""
+    """Return the page's header: the number of submissions of each status, internal failures first."""
     counts = Counter(row.status for row in rows)
     items = []
     for status in ["", *STATUSES]:
@@ -94,7 +94,7 @@ def make_remarks(remarks: Sequence[Remark], notes: Sequence[str], names: Mapping
     paragraphs = [tag("p", note, class_="note") for note in notes]
     if not remarks:
         return tag("section", tag("h2", "Review these first"), *paragraphs, tag("p", "Nothing stands out."))
-    listed = first_of_each_rank(remarks, MOST_REMARKS)
+    listed = first_of_each_rank(remarks, MAX_REMARKS)
     few = first_of_each_rank(listed, FIRST_OF_RANK)
     first = [*few, *(remark for remark in listed if remark not in few)][:FIRST_REMARKS]
     shown, rest = [one for one in listed if one in first], [one for one in listed if one not in first]

@@ -1,8 +1,8 @@
 """Write a student's feedback: a page, the same as text, and report.json, without the data of hidden datasets.
 
-For a hidden dataset, a student sees that it exists, its verdict, its weight, and the cause with its hint. If hidden
-datasets ran, the program's output is omitted, because the program may have printed their data, and so are times that
-include theirs. The instructor's paths are omitted, too.
+A student sees that a hidden dataset exists, its verdict, its weight, and the cause with its hint. If hidden
+datasets ran, the program's output is omitted, because the program may have printed their data; times that include
+theirs are omitted as well, and so are the instructor's paths.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from grader.python.batch.grade.judge import hide_folders
 from grader.python.batch.ingest.notes import is_for_instructor
 from grader.python.batch.outputs.report_page import make_page
 from grader.python.batch.outputs.report_text import describe_report, hide_names
-from grader.python.batch.policy.lateness import LATE_MARK, read_near
+from grader.python.batch.policy.lateness import LATE_MARK, parse_local
 from grader.python.batch.policy.points import Final, leave_out
 from grader.python.batch.store.database import Database
 from grader.python.batch.store.opened import kept_settings
@@ -77,7 +77,7 @@ def redact_check(check: dict[str, Any], new_names: dict[str, str]) -> None:
         shown |= {"dataset": new_names[check["dataset"]], "failure": None, "wall_s": 0, "skipped_why": ""}
         shown["blocked_by"] = new_names.get(blocked_by, blocked_by)
         if failure:
-            why = "Not run, because of what happened before." if blocked_by else "A dataset that is not shown fails."
+            why = "Not run, because an earlier dataset failed." if blocked_by else "A dataset that is not shown fails."
             shown["failure"] = {"cause": failure["cause"], "message": why, "hint": "", "place": None}
         if check["skipped_why"]:
             shown["skipped_why"] = "It was not run here."
@@ -97,7 +97,7 @@ def write_feedback(target: Path, database: Database, row: Row, finals: list[Fina
     sentences = list(map(show_text, [*remarks, *sums]))
     below = join(*(tag("p", remark, class_="note") for remark in remarks), link_journal(target))
     if row.grade is None:
-        (target / "report.json").unlink(missing_ok=True)  # of an earlier hand-in
+        (target / "report.json").unlink(missing_ok=True)  # an earlier hand-in's report
         write_atomically(target / "feedback.txt", "\n".join([*sentences, ""]))
         write_atomically(target / "index.html", make_remarks_page(sums, below))
         return
@@ -111,7 +111,7 @@ def write_feedback(target: Path, database: Database, row: Row, finals: list[Fina
 
 def describe_submission(row: Row, finals: list[Final]) -> list[str]:
     """Return the remarks before a report: why there is none, lateness, and decisions by hand. A decision for one member
-    of a team concerns only that member, but all members read the same remarks, so the remarks leave it out."""
+    of a team concerns only that member, but all members read the same remarks, so the remarks omit it."""
     about = STATUSES.get(row.status, "to be graded again: the points are those of the earlier grade")
     remarks = [about[0].upper() + about[1:] + "."] if row.status != "graded" else []
     if row.status not in ("", "graded", "missing_stages", "judge_error") and row.detail:
@@ -172,7 +172,7 @@ def describe_late_hand_in(final: Final) -> list[str]:
     are in the due date's own time zone."""
     if not final.lateness.days or not final.due:
         return []
-    handed_in = read_near(final.row.handed_in, final.due).astimezone(final.due.tzinfo)
+    handed_in = parse_local(final.row.handed_in, final.due).astimezone(final.due.tzinfo)
     at, due = (f"{time:%Y-%m-%d %H:%M:%S}" for time in (handed_in, final.due))
     when = "by" if final.lateness.by == LATE_MARK else f"at {at}, as"  # the mark alone has no time
     verb = "" if final.lateness.by == LATE_MARK else " says"
@@ -190,8 +190,8 @@ def describe_item(item: str, most: float, given: float | None) -> str:
 
 
 def sum_up(finals: list[Final]) -> list[str]:
-    """Return a sentence with the total for all students of the hand-in if it can differ from the report's, and is the
-    same for all."""
+    """Return a sentence with the total of the hand-in's students, if it may differ from the report's and is the same
+    for all of them."""
     counted = [final for final in finals if final.counts and final.points is not None]
     if not any(decisions(final) or final.row.grade is None for final in counted):
         return []

@@ -1,8 +1,8 @@
-"""Pack all feedback into one zip, as Moodle and Canvas read it back.
+"""Pack all feedback into one zip that Moodle or Canvas can import.
 
 Moodle, "Upload multiple feedback files in a zip": NAME_NUMBER_assignfeedback_file_FILE. The name is ignored, and the
 number is the one in the download's names: a student's in this assignment, or a group's. The default team of a group
-assignment has none, so Moodle takes no files for it.
+assignment has no number, so Moodle accepts no files for it.
 
 Canvas, the upload of submissions after their download: NAME_USER_ATTACHMENT_FILE. The attachment is one that the
 student handed in. Canvas shows the feedback under that attachment's name, so its format follows from the name: an
@@ -35,15 +35,15 @@ from grader.python.batch.ingest.roster import Student
 from grader.python.batch.policy.points import Final
 from grader.python.batch.store.places import place_of
 
-FILES = {"index.html": "feedback.html", "feedback.txt": "feedback.txt", JOURNAL: JOURNAL}  # their names for students
+FILES = {"index.html": "feedback.html", "feedback.txt": "feedback.txt", JOURNAL: JOURNAL}  # names in the zip
 TEXT = "feedback.txt"
-MOST_NAME = 40  # characters
+MAX_NAME = 40  # characters
 SAME_TIME = (1980, 1, 1, 0, 0, 0)
 
 
 @dataclass
 class Packed:
-    """The files of the zip by name, and the students who get none, because their number is not known."""
+    """The files of the zip by name, and the students without files, because their number is not known."""
 
     files: dict[str, bytes] = field(default_factory=dict)
     left_out: list[str] = field(default_factory=list)
@@ -71,7 +71,7 @@ def pack_for_moodle(
 def pack_for_canvas(
     folder: Path, finals: Sequence[Final], entries: Mapping[str, Sequence[Path]], roster: Mapping[str, Student]
 ) -> Packed:
-    """Return the feedback of these students. Canvas has no place for that of a partner without an attachment."""
+    """Return the feedback of these students. Canvas cannot store the feedback of a partner without an attachment."""
     packed = Packed()
     for final in finals:
         readings = read_own(final, entries, roster, read_canvas)
@@ -103,7 +103,7 @@ def read_own(
 
 
 def read_own_numbers(final: Final, entries: Mapping[str, Sequence[Path]], roster: Mapping[str, Student]) -> list[str]:
-    """Return Canvas's number of a student, as the names of the student's own hand-in have it."""
+    """Return Canvas's numbers of a student in the names of the student's own hand-in."""
     return list(dict.fromkeys(one.id for one in read_own(final, entries, roster, read_canvas) if one.id.isdecimal()))
 
 
@@ -147,4 +147,4 @@ def pack_tar(files: Mapping[str, bytes]) -> bytes:
 def plain(name: str) -> str:
     """Return a name without signs that the course systems read as separators, and without digits that Canvas could take
     for a number."""
-    return re.sub(r"[\W\d_]+", " ", name).strip()[:MOST_NAME].strip() or "student"
+    return re.sub(r"[\W\d_]+", " ", name).strip()[:MAX_NAME].strip() or "student"

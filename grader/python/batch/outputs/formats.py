@@ -1,9 +1,9 @@
 """Convert one report to the formats of Gradescope, Autolab, GitHub Classroom and PrairieLearn.
 
-No score is recomputed, no hidden dataset is named, and pending points are stated.
+This module recomputes no score and names no hidden dataset. All formats show the pending points.
 
-If no stage of a report could be judged, there are no points to write: Gradescope and Autolab get no result, so that
-they report that grading failed; GitHub and PrairieLearn get their own status for it; a gradebook gets an empty cell.
+If no stage of a report could be judged, there are no points to write: Gradescope and Autolab get no result, so they
+report that grading failed; GitHub and PrairieLearn get a special status; a gradebook gets an empty cell.
 """
 
 from __future__ import annotations
@@ -28,16 +28,16 @@ from grader.python.common.markup import show_text
 from grader.python.common.report import Report, StageReport
 from grader.python.common.units import show_points
 
-MOST_BYTES = 16_000  # of one stage's text; PrairieLearn accepts 1 MiB in total
+MAX_BYTES = 16_000  # per stage's text; PrairieLearn accepts 1 MiB in total
 
 
-def clip(text: str, most_bytes: int = MOST_BYTES) -> str:
-    """Return printable text of at most `most_bytes` of UTF-8, before the remark that it was shortened."""
+def clip(text: str, max_bytes: int = MAX_BYTES) -> str:
+    """Return printable text of at most `max_bytes` of UTF-8, before the remark that it was shortened."""
     shown = show_text(text)
     encoded = shown.encode()
-    if len(encoded) <= most_bytes:
+    if len(encoded) <= max_bytes:
         return shown
-    return encoded[:most_bytes].decode(errors="ignore") + "\n... (shortened)"
+    return encoded[:max_bytes].decode(errors="ignore") + "\n... (shortened)"
 
 
 def points(value: float) -> float:
@@ -160,7 +160,7 @@ def prairielearn(report: Report) -> str:
         return show_json(
             {"gradable": False, "message": describe_total(report), "format_errors": [clip(describe_report(report))]}
         )
-    most = min(MOST_BYTES, 900_000 // max(len(report.stages), 1))
+    most = min(MAX_BYTES, 900_000 // max(len(report.stages), 1))
     tests, hidden = [], hidden_names(report)
     for stage in report.stages:
         got, of = (points(stage.score.total), points(stage.score.max)) if stage.score else (0, 0)

@@ -33,7 +33,7 @@ from grader.python.common.units import show_points
 
 
 def canvas(entries: Sequence[Entry], gradebook: str = "", title: str = "") -> tuple[str, list[str]]:
-    """Return a gradebook for import into Canvas, and the students without a row of their own in it.
+    """Return a gradebook for import into Canvas, and the students who get no row in it.
 
     `title` is the assignment's column, `Dot product (1234)` with Canvas's number. `gradebook` is the text of an
     exported gradebook, whose rows identify the students; without it, students are identified by their login. An
@@ -41,7 +41,7 @@ def canvas(entries: Sequence[Entry], gradebook: str = "", title: str = "") -> tu
     """
     title = title or check_same_lab(entries)
     require_assignment(title)
-    most = most_of(entries)
+    most = max_of(entries)
     grades = {entry.student: grade_of(entry.report) for entry in check_students(entries)}
     header = ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", title]
     possible = ["    Points Possible", "", "", "", "", show_points(most)]
@@ -60,7 +60,7 @@ def canvas(entries: Sequence[Entry], gradebook: str = "", title: str = "") -> tu
 
 
 def list_students_without_row(entries: Sequence[Entry], found: Collection[str]) -> list[str]:
-    """Return the students without a row of their own."""
+    """Return the students who have no row, or share one."""
     return sorted({entry.student for entry in entries} - set(found))
 
 
@@ -71,7 +71,7 @@ def read_canvas(gradebook: str) -> Rows:
     return rows
 
 
-def most_of(entries: Sequence[Entry]) -> float:
+def max_of(entries: Sequence[Entry]) -> float:
     return max((entry.report.total.max for entry in entries), default=0.0)
 
 
@@ -92,7 +92,7 @@ def compare_maxima(entries: Sequence[Entry], wanted: str, gradebook: str, title:
     """State what to do if the exported gradebook's maximum differs from the reports'. Raises UserError."""
     if not gradebook or not entries:
         return []
-    rows, ours = read_csv(gradebook), most_of(entries)
+    rows, ours = read_csv(gradebook), max_of(entries)
     column = choose_column(rows, title or check_same_lab(entries)) if wanted == "canvas" else "Grade"
     theirs = maximum_of(rows, column)
     if theirs is None:
@@ -106,7 +106,7 @@ def compare_maxima(entries: Sequence[Entry], wanted: str, gradebook: str, title:
 
 
 def moodle(entries: Sequence[Entry], gradebook: str = "") -> tuple[str, list[str]]:
-    """Return grades and feedback for Moodle, and the students without a row of their own in its list.
+    """Return grades and feedback for Moodle, and the students who get no row in its list.
 
     `gradebook` is the text of a grading worksheet or a participants' list. Only students in it get a row, because one
     unknown user aborts an import. Other students' rows and columns that Moodle does not import are omitted, so an

@@ -1,8 +1,8 @@
-"""Find the paragraph of a lab's handout that answers a mistake.
+"""Find the paragraph of a lab's handout that explains a mistake.
 
-A mistake's cause belongs to a topic, and a topic has words by which its paragraph is found: in the stage's own section,
-then in those of earlier stages, the nearest first, then among the points with a bold title before the first stage. If
-no paragraph has them, the stage's section itself is the answer.
+The cause of a mistake belongs to a topic, which lists words of its paragraph. The search begins in the stage's own
+section, continues in those of earlier stages, the nearest first, and ends with the points with a bold title before the
+first stage. If no paragraph has the words, the answer is the stage's section.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ WORDS = {cause: words for causes, words in TOPICS for cause in causes.split()}
 
 @dataclass(frozen=True)
 class Answer:
-    """A section of a handout, by its title, and a paragraph of it; empty if the whole section is the answer."""
+    """A section of a handout, by its title, and one of its paragraphs; empty if the whole section is the answer."""
 
     section: str
     paragraph: str = ""

@@ -1,4 +1,4 @@
-"""Count the mistakes of a class: how many students made which one in which stage, in total and over time."""
+"""Count the students of a class who made each mistake, by stage, in total and over time."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from grader.python.batch.policy.points import Final
 from grader.python.common.markup import Html, tag
 from grader.python.common.units import plural
 
-NO_MISTAKE = ("", "missing_file", "refused_feature")  # not of the code that was handed in
+NO_MISTAKE = ("", "missing_file", "refused_feature")  # causes that are no mistake in the student's code
 SHOWN = 15  # rows on the page; mistakes.csv has all
-MOST_DAYS = 21  # longer times are shown by week
-MOST_PERIODS = 60  # times that students made up can be years apart
+MAX_DAYS = 21  # longer times are shown by week
+MAX_PERIODS = 60  # invented times of hand-ins can be years apart
 BAR_WIDTH, BAR_HEIGHT = 7, 22
 
 Cause = tuple[list[str], str, str, str]  # members, time of the hand-in, stage, cause
@@ -48,7 +48,7 @@ class Periods:
         if not days:
             return []
         count = (max(days) - min(days)).days // self.days + 1
-        return [max(days) - timedelta(self.days * number) for number in range(min(count, MOST_PERIODS))][::-1]
+        return [max(days) - timedelta(self.days * number) for number in range(min(count, MAX_PERIODS))][::-1]
 
 
 def count_mistakes(finals: Sequence[Final], stages: Sequence[str]) -> list[Mistake]:
@@ -64,10 +64,10 @@ def count_mistakes(finals: Sequence[Final], stages: Sequence[str]) -> list[Mista
 
 def count_over_time(causes: Sequence[Cause]) -> Periods:
     """Return the mistakes in all hand-ins, also in those that students replaced later, by day; by week, from Monday on,
-    if they are from more than MOST_DAYS days. Days are of this machine's time zone."""
+    if they are from more than MAX_DAYS days. Days are of this machine's time zone."""
     dated = [(read_day(time), members, stage, cause) for members, time, stage, cause in causes if time]
     days = [day for day, *_ in dated]
-    periods = Periods(7 if days and (max(days) - min(days)).days >= MOST_DAYS else 1)
+    periods = Periods(7 if days and (max(days) - min(days)).days >= MAX_DAYS else 1)
     for day, members, stage, cause in dated:
         first = day - timedelta(day.weekday()) if periods.days == 7 else day
         if cause != "missing_file":

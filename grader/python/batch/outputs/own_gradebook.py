@@ -28,7 +28,7 @@ def make_gradebook(
         numbers += [number(by_stage.get(stage)) for stage in stages]
         quiz = quizzes.get(row.key)
         numbers += [str(quiz.right), str(quiz.of)] if quiz else ["", ""]
-        why = "another one has at least as many points" if final.by_points else "there is a later one"
+        why = "another hand-in has at least as many points" if final.by_points else "there is a later hand-in"
         unused = [f"Not used, because {why}: {', '.join(final.unused)}"] if final.unused else []
         remarks = "; ".join([*([row.detail] if row.detail else []), *row.notes, *unused])
         words = [final.student, final.name, row.status or "waiting"]
@@ -43,7 +43,7 @@ def columns_around(stages: Sequence[str]) -> tuple[list[str], list[str]]:
 
 
 def name_time(final: Final) -> str:
-    """Return the source of a hand-in's time, and whether its lateness is not counted by that."""
+    """Return the source of a hand-in's time, with a remark if that source does not count for lateness."""
     source = final.lateness.by or final.row.known_by
     is_unused = source in FILE_DATES and not final.lateness.by
     return f"{source} (not counted as late)" if is_unused else source

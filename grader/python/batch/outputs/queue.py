@@ -27,7 +27,7 @@ class Line:
 
 @dataclass
 class QueueState:
-    """The content of the page. `time`: when it was written; `arriving`: hand-ins whose files are still being written;
+    """The content of the page. `time`: when it was written; `arriving`: the number of hand-ins that may be incomplete;
     `notice`: the reason why the queue is delayed, without names of students."""
 
     title: str

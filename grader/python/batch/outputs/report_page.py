@@ -16,7 +16,16 @@ from grader.python.common.charts import draw_ladder, draw_samples
 from grader.python.common.console import UserError, make_parser, run_command, say, say_error, write_atomically
 from grader.python.common.markup import Child, Html, join, tag
 from grader.python.common.page import badge, make_document, make_text
-from grader.python.common.report import Check, CheckMode, Failure, Measurement, Report, Score, StageReport, read_report
+from grader.python.common.report import (
+    Check,
+    Failure,
+    Measurement,
+    Report,
+    SanitizerResult,
+    Score,
+    StageReport,
+    read_report,
+)
 from grader.python.common.units import (
     NONE,
     plural,
@@ -181,7 +190,7 @@ def make_check_failures(checks: Sequence[Check]) -> list[Html]:
     return boxes
 
 
-def make_findings(check_mode: CheckMode | None) -> list[Html]:
+def make_findings(check_mode: SanitizerResult | None) -> list[Html]:
     """Show the sanitizer's findings against the stage, each with its one or two lines."""
     boxes = []
     for found in check_mode.findings if check_mode else []:
@@ -191,7 +200,7 @@ def make_findings(check_mode: CheckMode | None) -> list[Html]:
         if found.other_line != found.line:
             places.append((found.other_line, found.other_text))
         lines = [f"{number:5} | {text}" for number, text in places if number > 0 and text]
-        where = f"Check mode, line {found.line}" if found.line else "Check mode"
+        where = f"Sanitizer, line {found.line}" if found.line else "Sanitizer"
         failure = Failure(found.cause, found.message, found.hint)
         boxes.append(make_failure(where, failure, ours=False, lines="\n".join(lines)))
     return boxes

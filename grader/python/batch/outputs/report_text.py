@@ -10,9 +10,9 @@ from grader.python.common.markup import show_text
 from grader.python.common.report import Check, Failure, Report, Score, StageReport
 from grader.python.common.units import plural, show_factor, show_points, show_seconds
 
-MOST_LINES = 40  # of a compiler's log
-MOST_COLUMNS = 400
-MOST_FINDINGS = 5
+MAX_LINES = 40  # a longer compiler's log is cut
+MAX_COLUMNS = 400
+MAX_FINDINGS = 5
 A_HIDDEN_DATASET = "a hidden dataset"
 
 
@@ -44,7 +44,7 @@ def describe_stage(stage: StageReport, hidden: Mapping[str, str]) -> str:
 
 
 def hide_names(text: str, names: Mapping[str, str]) -> str:
-    """Return the text as it is shown, with the names of hidden datasets replaced.
+    """Return the text for display, with the names of hidden datasets replaced.
 
     A name is one word, so each word of the text is looked up once, for any number of names. Invisible characters, such
     as a colour's escape sequence, do not split a name.
@@ -65,9 +65,9 @@ def describe_failure(failure: Failure) -> list[str]:
 
 def describe_log(log: str) -> list[str]:
     """Return the beginning of the compiler's log."""
-    lines = [line[:MOST_COLUMNS] for line in log.splitlines()]
-    more = [f"... and {plural(len(lines) - MOST_LINES, 'more line')}"] if len(lines) > MOST_LINES else []
-    return [*lines[:MOST_LINES], *more]
+    lines = [line[:MAX_COLUMNS] for line in log.splitlines()]
+    more = [f"... and {plural(len(lines) - MAX_LINES, 'more line')}"] if len(lines) > MAX_LINES else []
+    return [*lines[:MAX_LINES], *more]
 
 
 def describe_checks(checks: Sequence[Check]) -> list[str]:
@@ -92,11 +92,11 @@ def describe_other_checks(bad: Sequence[Check]) -> list[str]:
         by_cause.setdefault(check.failure.cause if check.failure else "", []).append(check)
     names = {cause: ", ".join(one.dataset for one in checks if one is not bad[0]) for cause, checks in by_cause.items()}
     groups = [f"{words} ({cause})" if cause else words for cause, words in names.items() if words]
-    lines = [f"Not passed either: {'; '.join(groups)}"] if groups else []
-    for first in [checks[0] for checks in by_cause.values()][1 : 1 + MOST_FINDINGS]:
+    lines = [f"Also did not pass: {'; '.join(groups)}"] if groups else []
+    for first in [checks[0] for checks in by_cause.values()][1 : 1 + MAX_FINDINGS]:
         if first.failure:
-            lines.append(f"{first.dataset}: {first.failure.message}"[:MOST_COLUMNS])
-            lines += [f"Hint: {first.failure.hint}"[:MOST_COLUMNS]] if first.failure.hint else []
+            lines.append(f"{first.dataset}: {first.failure.message}"[:MAX_COLUMNS])
+            lines += [f"Hint: {first.failure.hint}"[:MAX_COLUMNS]] if first.failure.hint else []
     return lines
 
 
@@ -115,11 +115,11 @@ def describe_findings(stage: StageReport) -> list[str]:
     """Return the sanitizer's findings by line."""
     findings = [one for one in stage.check_mode.findings if one.explains] if stage.check_mode else []
     lines = []
-    for finding in findings[:MOST_FINDINGS]:
+    for finding in findings[:MAX_FINDINGS]:
         place = f"line {finding.line}: " if finding.line else ""
-        lines.append(f"In check mode, {place}{finding.message}")
+        lines.append(f"Sanitizer, {place}{finding.message}")
         lines += [f"Hint: {finding.hint}"] if finding.hint else []
-    more = len(findings) - MOST_FINDINGS
+    more = len(findings) - MAX_FINDINGS
     return lines + ([f"... and {plural(more, 'more finding')}: make inspect shows all"] if more > 0 else [])
 
 
@@ -156,7 +156,7 @@ def describe_total(report: Report) -> str:
     if total.pending:
         scores = [stage.score for stage in report.stages if stage.score]
         only_speed = not any(score.correctness_pending or score.hygiene_pending for score in scores)
-        where = "on a GPU" if only_speed else "on a GPU or in check mode"
+        where = "on a GPU" if only_speed else "on a GPU or by the sanitizer"
         text += f" so far; {show_points(total.pending)} are pending: they are decided later, {where}"
     if total.without_score:
         text += (

@@ -27,7 +27,7 @@ from grader.python.common.console import UserError
 from grader.python.common.markup import show_text
 from grader.python.common.report import Report
 
-MOST_CONTRADICTIONS = 20  # listed in a message
+MAX_CONTRADICTIONS = 20  # listed in a message
 HOW_TO_AGREE = (
     "If both names mean one student, write the gradebook's name into the roster. If the numbers are another "
     "assignment's, use a roster with this gradebook's (for Moodle, its grading worksheet). Then repeat the grade "
@@ -135,7 +135,7 @@ def counts(one: Identifier, line: Line, entry: Entry) -> bool:
 
 
 def list_lookup_forms(one: Identifier) -> list[Identifier]:
-    """Return an id, and the forms of it that a student without a known namespace may have."""
+    """Return an id, and its forms for a student whose namespace is not known."""
     kind, value = one
     return [one, (ANY_ID, value), *([(ANY_ID, f"{PARTICIPANT.casefold()}{value}")] if kind == MOODLE_NUMBER else [])]
 
@@ -162,8 +162,8 @@ def leave_out_contradictions(lines: Sequence[Line], entries: Sequence[Entry]) ->
         else:
             kept.append(line)
     if contradictions and 2 * len(contradictions) >= sum(bool(pairs) for _, pairs in pairs_of_lines):
-        named = "; ".join(contradictions[:MOST_CONTRADICTIONS])
-        more = len(contradictions) - MOST_CONTRADICTIONS
+        named = "; ".join(contradictions[:MAX_CONTRADICTIONS])
+        more = len(contradictions) - MAX_CONTRADICTIONS
         raise UserError(
             f"Nothing was exported, because rows of the gradebook have a student's id and a different name: {named}"
             f"{f'; and {more} more' if more > 0 else ''}. {HOW_TO_AGREE}"
@@ -205,7 +205,8 @@ def claim_by_name(lines: Sequence[Line], entries: Sequence[Entry]) -> Claims:
 
 
 def find_rivals(lines: Sequence[Line], entries: Sequence[Entry]) -> set[str]:
-    """Return the students who may be meant by a row of no student's exact name, such as one with a middle name."""
+    """Return the students to whom a row may belong whose name is nobody's exact name, for example because of a middle
+    name."""
     by_word: dict[str, list[Entry]] = {}
     for entry in entries:
         for word in set(words_of(entry.name)):

@@ -10,8 +10,8 @@ from grader.python.common.markup import Html, tag
 from grader.python.common.page import make_document
 from grader.python.common.units import plural
 
-MOST_CLUSTERS, MOST_VIEWS = 50, 10  # on the page; views of one cluster
-MOST_LINES = 600  # of a file; comparing more takes too long if somebody makes them hard to compare
+MAX_CLUSTERS, MAX_VIEWS = 50, 10  # on the page; views of one cluster
+MAX_LINES = 600  # per file; comparing more takes too long if a file is made to be hard to compare
 STYLE = """
 body { max-width: 100rem; }
 table.pair { width: 100%; table-layout: fixed; border-collapse: collapse; font-size: 0.8rem; }
@@ -31,8 +31,8 @@ def make_similar(
     names: Mapping[str, str],
 ) -> str:
     """Return the page. `read` returns the file of a submission (key) and stage, `starter` that of a stage."""
-    parts = [make_cluster(one, read, starter(one.stage), names) for one in clusters[:MOST_CLUSTERS]]
-    more = len(clusters) - MOST_CLUSTERS
+    parts = [make_cluster(one, read, starter(one.stage), names) for one in clusters[:MAX_CLUSTERS]]
+    more = len(clusters) - MAX_CLUSTERS
     lead = (
         "Clusters of similar files. The marked lines are in both files and not in the starter. There "
         "are few ways to write a short stage, so similarity is only a reason to review, and costs no points."
@@ -53,7 +53,7 @@ def make_similar(
 def make_cluster(cluster: Cluster, read: Callable[[str, str], str], starter: str, names: Mapping[str, str]) -> Html:
     """Return the section of one cluster: its members, then the first one's file next to each of the others."""
     whole = [f"{key} ({names[key]})" if names.get(key, "") not in ("", key) else key for key in cluster.keys]
-    first, others = cluster.keys[0], cluster.keys[1 : MOST_VIEWS + 1]
+    first, others = cluster.keys[0], cluster.keys[1 : MAX_VIEWS + 1]
     views = [
         tag(
             "details",
@@ -80,7 +80,7 @@ def make_pair(left: str, right: str, starter: str) -> Html:
 def align(left: str, right: str, starter: str) -> Iterator[Line]:
     """Yield the lines of two files next to each other. Blanks at the ends of lines are ignored."""
     given = {line.strip() for line in starter.splitlines()} | {""}
-    one, other = (text.splitlines()[:MOST_LINES] for text in (left, right))
+    one, other = (text.splitlines()[:MAX_LINES] for text in (left, right))
     plain = [[line.strip() for line in lines] for lines in (one, other)]
     for what, begin, end, first, last in SequenceMatcher(None, *plain).get_opcodes():
         for at in range(max(end - begin, last - first)):

@@ -85,8 +85,8 @@ def write_outputs(database: Database, settings: Settings) -> Path:
 
 
 def read_quizzes(rows: Sequence[Row], settings: Settings) -> dict[str, Score]:
-    """Return the scores of the answers that were handed in, by the lab's own quiz. Invalid answers have no score; the
-    student's journal says so."""
+    """Return the scores of the submitted answers, judged by the lab's own quiz. Invalid answers have no score; the
+    student's journal reports them."""
     scores = {}
     for row in rows:
         with contextlib.suppress(UserError):
@@ -160,7 +160,7 @@ def compare(database: Database, rows: list[Row], settings: Settings) -> tuple[li
             except TooMuchError:
                 found, left_out = [], None
             kept[stage] = {"of": compared, "pairs": [astuple(pair) for pair in found], "left_out": left_out}
-            database.set_facts(alike=kept)  # now, so that an interruption does not repeat this comparison
+            database.set_facts(alike=kept)  # stored now, so that the comparison is not repeated after an interruption
         pairs += [SimilarPair(*pair) for pair in kept[stage]["pairs"]]
         notes += describe_partial_comparison(stage, kept[stage].get("left_out", []))
     return pairs, notes

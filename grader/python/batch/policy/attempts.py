@@ -14,14 +14,15 @@ from grader.python.common.units import plural
 
 @dataclass(frozen=True)
 class Limits:
-    """The most hand-ins that are graded, in total and on one day of this machine's time zone; None: any number."""
+    """The maximum number of hand-ins that are graded, in total and per day in this machine's time zone; None: no
+    limit."""
 
     total: int | None = None
     a_day: int | None = None
 
     def explain_reached_limit(self, database: Database, key: str, members: Sequence[str]) -> str:
-        """Return for the student why no further hand-in is graded now; nothing if one may be graded. Attempts that the
-        instructor granted to one of the members add to both limits."""
+        """Return the reason why no further hand-in is graded now, for the student; empty if one may be graded. Attempts
+        that the instructor granted to one of the members add to both limits."""
         granted = read_granted(database)
         more = max((granted.get(member, 0) for member in members), default=0)
         most = self.total and self.total + more
@@ -34,7 +35,7 @@ class Limits:
         midnight = show_time(datetime.combine(datetime.now().date(), time()).astimezone())
         if a_day and count_attempts(database, key, midnight) >= a_day:
             return describe_held_hand_in(
-                f"the limit for this lab is {plural(a_day, 'hand-in')} per student or team a day",
+                f"the limit for this lab is {plural(a_day, 'hand-in')} per student or team and day",
                 "It will be graded tomorrow; you do not need to hand it in again.",
             )
         return ""

@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 from grader.python.batch.policy.points import Final
 from grader.python.common.units import plural, show_points
 
-MOST_LINES = 20
+MAX_LINES = 20
 
 
 def describe_changes(before: Sequence[Final], now: Sequence[Final], keys: Collection[str]) -> list[str]:
@@ -20,10 +20,10 @@ def describe_changes(before: Sequence[Final], now: Sequence[Final], keys: Collec
         for final in graded
         if earlier[final.student] != describe_points(final)
     ]
-    more = len(lines) - MOST_LINES
+    more = len(lines) - MAX_LINES
     same = sum(final.points is not None and earlier[final.student] == describe_points(final) for final in graded)
     return [
-        *lines[:MOST_LINES],
+        *lines[:MAX_LINES],
         *([f"and {more} more"] if more > 0 else []),
         *([f"The points are the same for {plural(same, 'student')}."] if same else []),
     ]

@@ -14,7 +14,7 @@ from grader.python.batch.store.rows import Row
 
 EXAMPLE = "the published example"
 SHARE = 0.5  # minimum share of records that are another journal's
-MOST_OWNERS = 20  # of a record that are compared
+MAX_OWNERS = 20  # owners of a record that are compared
 
 
 def find_copied_records(rows: Iterable[Row], folder: Path, example: Path) -> list[tuple[str, str]]:
@@ -33,7 +33,7 @@ def find_copied_records(rows: Iterable[Row], folder: Path, example: Path) -> lis
             known.update(
                 whose for whose in owners[record] if whose == EXAMPLE or are_unrelated(by_key[whose], by_key[key])
             )
-            owners[record] = [*owners[record], key][:MOST_OWNERS]
+            owners[record] = [*owners[record], key][:MAX_OWNERS]
         for whose, count in known.most_common(1):
             if count >= SHARE * len(records):
                 copied.append((key, whose))

@@ -38,7 +38,7 @@ def measure_lateness(
     known = row.known_by not in FILE_DATES or trust_dates
     days = count_days(late_s(row.handed_in, due), grace_minutes) if known else 0
     by = row.known_by if known else ""
-    doubt = doubt_name(row, due, grace_minutes, days) if known and row.known_by != NAMED_TIME else ""
+    doubt = describe_conflict(row, due, grace_minutes, days) if known and row.known_by != NAMED_TIME else ""
     marked = row.marked_by and not extended
     if extended and row.marked_by == CANVAS and row.marked_late and not known:
         return Lateness(doubt=describe_undecided_lateness(due))
@@ -63,8 +63,8 @@ def describe_undecided_lateness(due: datetime) -> str:
 
 
 def follow_canvas(row: Row, due: datetime, known: bool, days: int) -> Lateness:
-    """Return the lateness by Canvas's mark. The mark contains no time. If another time is also late, the
-    number of days is from that time; otherwise it is one."""
+    """Return the lateness by Canvas's mark, which contains no time. If another time is also late, it gives the number
+    of days; otherwise the number is one."""
     is_after = known and late_s(row.handed_in, due) > 0
     other_time = f"{row.known_by} says {show(row.handed_in)}" if known else ""
     if not row.marked_late:
@@ -74,7 +74,7 @@ def follow_canvas(row: Row, due: datetime, known: bool, days: int) -> Lateness:
     return Lateness(1, LATE_MARK, f"Canvas marks it late, but {other_time}." if other_time else "")
 
 
-def doubt_name(row: Row, due: datetime, grace_minutes: float, days: int) -> str:
+def describe_conflict(row: Row, due: datetime, grace_minutes: float, days: int) -> str:
     """Return a sentence if the time in the archive's name contradicts whether the hand-in is late; otherwise ""."""
     if not row.named_time or bool(count_days(late_s(row.named_time, due), grace_minutes)) == bool(days):
         return ""
@@ -82,12 +82,12 @@ def doubt_name(row: Row, due: datetime, grace_minutes: float, days: int) -> str:
 
 
 def late_s(time: str, due: datetime) -> float:
-    """Return the seconds after a date."""
-    return (read_near(time, due) - due).total_seconds()
+    """Return the seconds from the due date to a time."""
+    return (parse_local(time, due) - due).total_seconds()
 
 
-def read_near(time: str, due: datetime) -> datetime:
-    """Return a time. If it has no zone, use the due date's, because both come from the same person."""
+def parse_local(time: str, due: datetime) -> datetime:
+    """Parse a time. A time without a zone is in the due date's zone, because both come from the same person."""
     read = datetime.fromisoformat(time)
     return read if read.tzinfo else read.replace(tzinfo=due.tzinfo)
 

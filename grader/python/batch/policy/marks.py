@@ -1,4 +1,4 @@
-"""Read points by hand, or levels of the rubric, from a CSV file with a line per student."""
+"""Read points given by hand, or levels of the rubric, from a CSV file with one line per student."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from grader.python.batch.ingest.columns import (
     read_person,
 )
 from grader.python.batch.ingest.roster import read_table
-from grader.python.batch.policy.points import MOST_POINTS
+from grader.python.batch.policy.points import MAX_POINTS
 from grader.python.common.console import UserError
 from grader.python.common.rubric import Criterion, Level, Rubric
 from grader.python.common.units import show_points
@@ -55,7 +55,7 @@ class Levels(Line):
 
 
 def read_marks(file: Path, most: float) -> list[Mark]:
-    """Return the lines with points. A student whose line has none has no points yet. Raises UserError with file and
+    """Return the lines with points, without the lines whose points are empty. Raises UserError with file and
     line."""
     header, lines = read_table(file)
     points = pick(list(map(plain_title, header)), POINTS)
@@ -95,7 +95,7 @@ def read_levels(file: Path, rubric: Rubric) -> list[Levels]:
 
 
 def read_line(header: Sequence[str], cells: list[str], place: str, what: str) -> Line:
-    """Return the student and the reason of a line. Raises UserError if `what` is given to nobody."""
+    """Return the student and the reason of a line. Raises UserError if the line has `what`, but no student."""
     person = read_person(header, cells)
     if not (person.ids or person.name) or (not person.ids and columns_of(header, IDS)):
         raise UserError(f"{place}: {what} without a student: the columns with ids are empty.")
@@ -111,7 +111,7 @@ def read_line(header: Sequence[str], cells: list[str], place: str, what: str) ->
 
 
 def pick(columns: Sequence[str], known: Sequence[str]) -> str:
-    """Return the first of the known columns that is there; empty if none is."""
+    """Return the first of the known columns that the file has; empty if it has none."""
     return next((name for name in known if name in columns), "")
 
 
@@ -121,7 +121,7 @@ def read_points(text: str, most: float, place: str) -> float:
         points = float(text.replace(",", "."))
     except ValueError:
         raise UserError(f"{place}: {text!r} is not a number; write it as 7.5.") from None
-    if not 0 <= points <= min(most, MOST_POINTS):
+    if not 0 <= points <= min(most, MAX_POINTS):
         upper = f" to {show_points(most)}" if math.isfinite(most) else " or more"
         raise UserError(f"{place}: {text} points: give 0{upper}.")
     return points

@@ -23,8 +23,8 @@ from grader.python.common.report import Report
 from grader.python.common.rubric import Rubric, read_rubric
 from grader.python.common.units import plural, show_points
 
-MOST_POINTS = 1_000_000  # for one item; sums of larger numbers lose whole points or are infinite
-UNDONE, UNDONE_TIME = -1, ""  # the value of a decision that takes back earlier ones
+MAX_POINTS = 1_000_000  # for one item; sums of larger numbers lose whole points or are infinite
+UNDONE, UNDONE_TIME = -1, ""  # the value of a decision that revokes earlier ones
 DUE_FACTS = ("due", "grace_minutes", "percent_per_day", "most_days", "trust_dates")
 
 Drop = tuple[str, str]  # reason, and the fingerprint of the hand-in
@@ -37,7 +37,7 @@ class Policy:
 
     due: datetime | None = None
     grace_minutes: float = 0  # after the due date or an extension; a hand-in in this time is not late
-    percent_per_day: float = 0  # of the judge's points, for each day begun
+    percent_per_day: float = 0  # percentage of the judge's points, per day begun
     most_days: int | None = None  # a hand-in that is later gets no points
     trust_dates: bool = False  # whether file dates count; they may be the download's
     without: Sequence[str] = ()  # kinds of points that count for no student
@@ -49,9 +49,9 @@ class Policy:
 
     def items(self) -> list[str]:
         """Return the names of all items for which points were given by hand."""
-        return sorted(self.most_of_items())
+        return sorted(self.max_of_items())
 
-    def most_of_items(self) -> dict[str, float]:
+    def max_of_items(self) -> dict[str, float]:
         """Return the maximum points of each item. It applies to all students: a student without points for an item has
         0 of them."""
         most: dict[str, float] = {}
@@ -73,7 +73,7 @@ class Final:
     penalty: float = 0
     given: dict[str, float] = field(default_factory=dict)
     items: dict[str, float] = field(default_factory=dict)  # each item's maximum, also if no points were given
-    levels: dict[str, str] = field(default_factory=dict)  # for items of the rubric: what it says about the given points
+    levels: dict[str, str] = field(default_factory=dict)  # for items of the rubric: its sentence for the given points
     points: float | None = None
     most: float = 0
     pending: float = 0
@@ -162,7 +162,7 @@ def make_final(student: str, row: Row, policy: Policy, lab_points: float) -> Fin
     )
     by_hand = policy.points.get(student, {})
     final.given = {item: points for item, (points, _) in by_hand.items()}
-    final.items = policy.most_of_items()
+    final.items = policy.max_of_items()
     if policy.rubric:
         final.levels = {item: policy.rubric.describe_level(item, points) for item, points in final.given.items()}
     graded = row.status in HAS_POINTS or keeps_points(row)
@@ -181,7 +181,7 @@ def make_final(student: str, row: Row, policy: Policy, lab_points: float) -> Fin
 
 
 def due_of(student: str, policy: Policy) -> datetime | None:
-    """Return the date that holds for a student. An extension never shortens a student's time, even if the due date was
+    """Return the due date of a student. An extension never shortens a student's time, even if the due date was
     moved behind it later; without a due date, no student is late."""
     extended = policy.extensions.get(student)
     return max(policy.due, extended) if policy.due and extended else policy.due
@@ -225,7 +225,7 @@ def leave_out(report: Report, kinds: Sequence[str]) -> Report:
 
 
 def take_points(row: Row, report: Report) -> None:
-    """Set the points of a row and its stages to those of a report."""
+    """Copy a report's points into a row and its stages."""
     row.points, row.most, row.pending = report.total.points, report.total.max, report.total.pending
     scores = {stage.stage: stage.score for stage in report.stages if stage.score}
     for stage in row.stages:
@@ -239,7 +239,7 @@ def describe_lateness(policy: Policy) -> str:
         return "No due date."
     costs = []
     if policy.percent_per_day:
-        costs.append(f"each day begun costs {show_points(policy.percent_per_day)}% of what was earned")
+        costs.append(f"each day begun costs {show_points(policy.percent_per_day)}% of the earned points")
     if policy.most_days is not None:
         costs.append(f"no points after {plural(policy.most_days, 'day')}")
     words = [f"Due {policy.due.isoformat()}", *(costs or ["lateness costs nothing"])]

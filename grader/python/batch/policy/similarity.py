@@ -33,16 +33,16 @@ from typing import Any
 
 from grader.python.batch.ingest.module_path import python_path
 
-NOISE, WINDOW = 25, 4  # characters of a fingerprint; how many fingerprints are thinned out to one
-LEAST_FINGERPRINTS = 8  # minimum of a student's own code: more than a line or two
-LEAST_BYTES = NOISE + LEAST_FINGERPRINTS - 1  # of a file with as many
+NOISE, WINDOW = 25, 4  # characters of a fingerprint; one of this many fingerprints is kept
+MIN_FINGERPRINTS = 8  # the minimum in a student's own code: more than a line or two
+MIN_BYTES = NOISE + MIN_FINGERPRINTS - 1  # the minimum size of a file with that many
 SIMILAR_SHARE = 0.9
-COMMON = 20  # of a fingerprint that more files share, only neighbours in the alphabet are compared
-MOST_CHARACTERS = 30_000  # of code, without comments
-MOST_PAIRS = 200
-FILE_S = 3  # of processor time; an honest file takes a tenth of a second
-MOST_MEMORY_BYTES = 2_000_000_000
-MOST_STOPPED = 10  # files of a stage that take too much time or memory; with as many, the stage is not compared
+COMMON = 20  # if more files share a fingerprint, only neighbours in the alphabet are compared
+MAX_CHARACTERS = 30_000  # code without comments
+MAX_PAIRS = 200
+FILE_S = 3  # processor time; an honest file takes a tenth of a second
+MAX_MEMORY_BYTES = 2_000_000_000
+MAX_STOPPED = 10  # files of a stage that take too much time or memory; with as many, the stage is not compared
 
 CONTINUED = re.compile(r"\\[^\S\n]*+\n")
 # A literal or a comment. Nothing in it backtracks, except that a raw string without an end is an ordinary one, which no
@@ -66,7 +66,7 @@ class SimilarPair:
 
 @dataclass(frozen=True)
 class Fingerprints:
-    """The hashes of a file's code. `is_cut`: they cover only its first MOST_CHARACTERS."""
+    """The hashes of a file's code. `is_cut`: they cover only its first MAX_CHARACTERS."""
 
     hashes: frozenset[int] = frozenset()
     is_cut: bool = False
@@ -80,14 +80,14 @@ def find_similar(stage: str, starter: Path, files: Sequence[tuple[str, Path]]) -
     """Return pairs of (key, file) that are similar, the most similar first, and the keys of files that are not compared
     completely, because they are too long or take too much time or memory. Raises ImportError if copydetect does not
     run, and TooMuchError."""
-    files = [(key, file) for key, file in files if file.stat().st_size >= LEAST_BYTES]
+    files = [(key, file) for key, file in files if file.stat().st_size >= MIN_BYTES]
     if len(files) < 2:
         return [], []
     made, stopped = fingerprint_all(starter, [file for _, file in files])
     left_out = [key for at, (key, _) in enumerate(files) if at in stopped or made[at].is_cut]
     same: dict[frozenset[int], list[str]] = defaultdict(list)
     for (key, _), one in zip(files, made, strict=True):
-        if len(one.hashes) >= LEAST_FINGERPRINTS:
+        if len(one.hashes) >= MIN_FINGERPRINTS:
             same[one.hashes].append(key)
     pairs = [SimilarPair(stage, keys[0], other, 1.0) for keys in same.values() for other in keys[1:]]
     prints = {keys[0]: hashes for hashes, keys in same.items()}
@@ -96,7 +96,7 @@ def find_similar(stage: str, starter: Path, files: Sequence[tuple[str, Path]]) -
         if share >= SIMILAR_SHARE:
             pairs.append(SimilarPair(stage, one, other, share))
     pairs.sort(key=lambda pair: (-pair.share, pair.one, pair.other))
-    return pairs[:MOST_PAIRS], left_out
+    return pairs[:MAX_PAIRS], left_out
 
 
 def fingerprint_all(starter: Path, files: Sequence[Path]) -> tuple[list[Fingerprints], list[int]]:
@@ -115,7 +115,7 @@ def fingerprint_all(starter: Path, files: Sequence[Path]) -> tuple[list[Fingerpr
             return made, stopped
         stopped.append(len(made))
         made.append(Fingerprints())
-        if len(stopped) == MOST_STOPPED:
+        if len(stopped) == MAX_STOPPED:
             raise TooMuchError
 
 
@@ -145,7 +145,7 @@ def print_fingerprints(starter: Path) -> None:
     make = import_fingerprinter()
     files = [Path(name) for name in json.load(sys.stdin)]
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY_BYTES, MOST_MEMORY_BYTES))
+    resource.setrlimit(resource.RLIMIT_AS, (MAX_MEMORY_BYTES, MAX_MEMORY_BYTES))
     boilerplate: Any = []
     if starter.is_file():
         boilerplate = numpy.array(list(fingerprint(make, starter, []).hashes))
@@ -173,7 +173,7 @@ def write_line(made: Fingerprints) -> None:
 
 
 def allow_processor_time(more_s: int) -> None:
-    """Let this process continue for at least this long, and at most a second longer."""
+    """Allow this process at least this much more processor time, and at most a second more."""
     _, hard = resource.getrlimit(resource.RLIMIT_CPU)
     resource.setrlimit(resource.RLIMIT_CPU, (int(time.process_time()) + 1 + more_s, hard))
 
@@ -182,9 +182,9 @@ def fingerprint(make: Any, file: Path, boilerplate: Any) -> Fingerprints:
     """Return the hashes of a file, or none if it cannot be read as code. Raises MemoryError."""
     try:
         text = simplify(file.read_bytes().decode("utf-8", "replace"))  # before the text is cut: comments may be long
-        code = io.StringIO(text[:MOST_CHARACTERS])
+        code = io.StringIO(text[:MAX_CHARACTERS])
         made = make(f"{file.stem}.cu", NOISE, WINDOW, boilerplate, language="cuda", fp=code)
-        return Fingerprints(frozenset(map(int, made.hashes)), len(text) > MOST_CHARACTERS)
+        return Fingerprints(frozenset(map(int, made.hashes)), len(text) > MAX_CHARACTERS)
     except MemoryError:
         raise
     except Exception:  # any text may fail: similarity is only a hint
@@ -192,12 +192,12 @@ def fingerprint(make: Any, file: Path, boilerplate: Any) -> Fingerprints:
 
 
 def simplify(text: str) -> str:
-    """Return code without continued lines, comments and needless blanks, which can slow the lexer down. The text of
-    directives becomes ordinary code, so that nothing can hide there."""
+    """Return code without continued lines, comments and unnecessary blanks, which can slow the lexer down. The text of
+    directives becomes ordinary code, so that nothing can be hidden there."""
     whole = CONTINUED.sub("", text.replace("\r\n", "\n"))
     without_comments = COMMENT.sub(lambda found: found["literal"] or " ", whole)
-    for digraph, usual in DIGRAPHS.items():
-        without_comments = without_comments.replace(digraph, usual)
+    for digraph, punctuator in DIGRAPHS.items():
+        without_comments = without_comments.replace(digraph, punctuator)
     without_comments = DIRECTIVE.sub("", without_comments)
     lines = (" ".join(line.split()) for line in without_comments.splitlines())
     return "".join(f"{line}\n" for line in lines if line)

@@ -18,16 +18,19 @@ from urllib.parse import urlsplit
 
 from grader.python.common.console import UserError, read_text
 
-TIMEOUT_S = 60.0  # of the next part of an answer
-WHOLE_S, MOST_ANSWER_BYTES = 600.0, 150_000_000  # of a whole answer; more than the largest file that is fetched
+TIMEOUT_S = 60.0  # the limit for the next part of an answer
+WHOLE_S, MAX_ANSWER_BYTES = (
+    600.0,
+    150_000_000,
+)  # for a whole answer; more than the largest file
 CHUNK_BYTES = 1_000_000
-READINGS, BACKOFF_S = 5, 0.5  # further attempts of a request that only reads
+READINGS, BACKOFF_S = 5, 0.5  # further attempts for a request that only reads, and the pause before the first
 BUSY = (429, 500, 502, 503, 504)
 PAUSE_S = 0.05  # between two requests
 WAITING_S = (1, 2, 5, 15, 30, 60)  # before each further attempt
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 MISSING = "Connecting to a course system needs the package canvasapi (make batch installs it)."
-MOST_IN_A_ROW = 3  # requests that failed after all attempts, before further ones get a single attempt
+MAX_IN_A_ROW = 3  # requests that failed after all attempts, before further ones get a single attempt
 T = TypeVar("T")
 
 
@@ -39,7 +42,7 @@ class Patience:
         self.in_a_row = 0
 
     def wants_more_attempts(self) -> bool:
-        return self.in_a_row < MOST_IN_A_ROW
+        return self.in_a_row < MAX_IN_A_ROW
 
     def note(self, is_answered: bool) -> None:
         """Count the requests that failed after their last attempt, since the last answer."""
@@ -131,8 +134,8 @@ def make_adapter(url: str, token: str) -> Any:
     return Patient(max_retries=reading)
 
 
-def within(most_s: float, act: Callable[[], T], url: str) -> T:
-    """Return the result of a request. Raises its exception, or UserError after `most_s` seconds: the time limit of a
+def within(max_s: float, act: Callable[[], T], url: str) -> T:
+    """Return the result of a request. Raises its exception, or UserError after `max_s` seconds: the time limit of a
     socket begins again with each byte, also with those of an answer's head. The thread ends with the program."""
     result: Future[T] = Future()
 
@@ -144,7 +147,7 @@ def within(most_s: float, act: Callable[[], T], url: str) -> T:
 
     threading.Thread(target=run, daemon=True).start()
     try:
-        return result.result(most_s)
+        return result.result(max_s)
     except TimeoutError:
         if result.done():
             raise
@@ -157,8 +160,9 @@ def describe_endless_answer(url: str) -> str:
 
 
 def read_whole(answer: Any) -> bytes:
-    """Return the bytes of an answer. Raises UserError if they do not end within WHOLE_S or MOST_ANSWER_BYTES, as if
-    they arrive one by one, or if a few bytes inflate to many. Raises ConnectionError if some are missing."""
+    """Return the bytes of an answer. Raises UserError if they do not end within WHOLE_S or MAX_ANSWER_BYTES, for
+    example because they arrive one by one, or because a few bytes inflate to many. Raises ConnectionError if some are
+    missing."""
     from requests.exceptions import ConnectionError as BrokenError
     from urllib3.exceptions import HTTPError
 
@@ -166,7 +170,7 @@ def read_whole(answer: Any) -> bytes:
     try:
         while part := answer.raw.read1(CHUNK_BYTES, decode_content=True):
             content += part
-            if time.monotonic() > end_s or len(content) > MOST_ANSWER_BYTES:
+            if time.monotonic() > end_s or len(content) > MAX_ANSWER_BYTES:
                 answer.close()
                 raise UserError(describe_endless_answer(answer.url))
     except HTTPError as error:

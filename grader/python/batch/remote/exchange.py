@@ -10,13 +10,13 @@ from typing import Generic, TypeVar
 from grader.python.batch.ingest.times import now
 from grader.python.common.console import UserError, explain_os_error
 
-MOST_PAUSE_S = 900.0
+MAX_PAUSE_S = 900.0
 T = TypeVar("T")
 
 
 class Exchange(Generic[T]):
-    """One kind of exchange, such as fetching hand-ins, in a thread of its own: at most one at a time, and `every_s`
-    seconds after the last one. After failures, the pause doubles each time, up to a quarter of an hour."""
+    """One kind of exchange, such as fetching hand-ins, in a separate thread: at most one at a time, `every_s` seconds
+    after the last one. After failures, the pause doubles each time, up to a quarter of an hour."""
 
     def __init__(self, every_s: float):
         self.every_s, self.next_s = every_s, 0.0
@@ -38,7 +38,7 @@ class Exchange(Generic[T]):
         self.thread.start()
 
     def run(self, act: Callable[[], T]) -> None:
-        """Keep the result or the error. No error of a course system, or of the package that talks to it, ends the
+        """Keep the result or the error. Errors of a course system, or of the package for its API, do not end the
         queue."""
         try:
             self.result = act()
@@ -56,5 +56,5 @@ class Exchange(Generic[T]):
         self.thread = None
         self.failures = self.failures + 1 if self.error else 0
         self.failed_since = (self.failed_since or now()) if self.error else ""
-        self.next_s = time.monotonic() + min(self.every_s * 2**self.failures, max(MOST_PAUSE_S, self.every_s))
+        self.next_s = time.monotonic() + min(self.every_s * 2**self.failures, max(MAX_PAUSE_S, self.every_s))
         return self.result

@@ -1,8 +1,8 @@
 """Fetch hand-ins from Moodle, and return grades and feedback, by its web services (mod_assign_*).
 
-The hand-ins' folders have the students' user names, not the numbers of Moodle's own download, which its web services do
-not give. Saving a grade replaces the earlier one with its comment and files, so repeating it adds nothing; it is left
-out if Moodle has the grade and the comment already, because Moodle may notify the student.
+The hand-ins' folders have the students' user names, because the web services do not return the numbers of Moodle's own
+download. Saving a grade replaces the earlier one with its comment and files, so a repetition adds nothing. A grade is
+not saved if Moodle already has it with its comment, because Moodle may notify the student.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from grader.python.batch.ingest.roster import alias_key, split_team
 from grader.python.batch.ingest.times import show_time
 from grader.python.batch.outputs.cells import write_csv
 from grader.python.batch.remote.connection import MISSING, make_adapter, reading_answers, require_secure, try_again
-from grader.python.batch.remote.pull import HAND_INS, MOST_NAME_BYTES, Pulled, begin, drop_shared, keep_file, plain_name
+from grader.python.batch.remote.pull import HAND_INS, MAX_NAME_BYTES, Pulled, begin, drop_shared, keep_file, plain_name
 from grader.python.batch.remote.push import NOT_KEPT, Pushed, Returned
 from grader.python.common.console import UserError
 from grader.python.common.units import show_points
@@ -30,7 +30,7 @@ REFUSED += ("servicenotavailable", "userquotalimit", "upload_error_ini_size", "u
 STORED = "filenameexist"  # the draft area has a file of this name
 NOT_HANDED_IN = ("new", "reopened")  # states of a submission without a hand-in
 HTML_FORMAT = 1
-MOST_FOLDER_BYTES = 255
+MAX_FOLDER_BYTES = 255
 
 
 class RefusedError(UserError):
@@ -80,12 +80,12 @@ class Moodle:
         answer.raise_for_status()
         if len(answer.content) != file["filesize"]:
             check(answer.json(), "the download of files")
-            raise ValueError("half a file")
+            raise ValueError("an incomplete file")
         return bytes(answer.content)
 
     def upload(self, name: str, content: bytes, area: int) -> int:
-        """Upload a file to a draft area, a new one if `area` is 0, and return the area's number. PHP gives only whole
-        files to Moodle, so a file that an earlier attempt stored there is whole, too. Raises UserError."""
+        """Upload a file to a draft area, a new one if `area` is 0, and return the area's number. PHP passes only
+        complete files to Moodle, so a file of an earlier attempt is complete. Raises UserError."""
         answer = self.session.post(
             f"{self.url}/webservice/upload.php",
             data={"token": self.token, "filearea": "draft", "itemid": str(area)},
@@ -96,7 +96,7 @@ class Moodle:
         if stored.get("errortype") == STORED and area:
             return area
         if "error" in stored:
-            raise UserError(f"Moodle does not take {name}: {stored['error']}")
+            raise UserError(f"Moodle does not accept {name}: {stored['error']}")
         return int(stored["itemid"])
 
 
@@ -112,7 +112,7 @@ def check(answer: Any, what: str) -> Any:
 
 
 def flatten(value: Any, name: str = "") -> dict[str, str]:
-    """Return parameters as Moodle's REST reads them: courseids[0]=12."""
+    """Return parameters as Moodle's REST interface expects them: courseids[0]=12."""
     if not isinstance(value, dict | list):
         return {name: str(int(value) if isinstance(value, bool) else value)}
     pairs = value.items() if isinstance(value, dict) else enumerate(value)
@@ -155,7 +155,7 @@ def pull(moodle: Moodle, folder: Path) -> Pulled:
             pulled.fetched += 1
         except RefusedError:
             raise
-        except (UserError, OSError):  # for example a name that this file system does not take
+        except (UserError, OSError):  # for example a name that this file system does not accept
             missing.append(str(path))
     remove_others(folder / HAND_INS, {folder / HAND_INS / path for path in wanted})
     pulled.missing, pulled.incomplete = tuple(missing), frozenset(Path(one).parts[0] for one in missing)
@@ -191,7 +191,7 @@ def version_of(file: Mapping[str, Any]) -> tuple[int, int]:
 def id_of(user: Mapping[str, Any]) -> str:
     """Return a user's id in the roster, which is the name of the folder, too. Moodle shows user names only to those who
     may see all details of users, which teachers may not."""
-    return plain_name(user.get("username") or user.get("email") or f"user{user['id']}", MOST_NAME_BYTES)
+    return plain_name(user.get("username") or user.get("email") or f"user{user['id']}", MAX_NAME_BYTES)
 
 
 def folders_of(members: Sequence[Mapping[str, Any]], known: Set[str]) -> list[str]:
@@ -199,16 +199,16 @@ def folders_of(members: Sequence[Mapping[str, Any]], known: Set[str]) -> list[st
     `grade` would read it as other students, a folder for each member. `known`: the keys of all students' ids."""
     ids = sorted(map(id_of, members))
     team = "-".join(ids)
-    is_clear = split_team(team, known) == ids and len(team.encode()) <= MOST_FOLDER_BYTES
+    is_clear = split_team(team, known) == ids and len(team.encode()) <= MAX_FOLDER_BYTES
     return [team] if is_clear else ids
 
 
 def plain_path(path: str) -> Path:
-    return Path(*(plain_name(part, MOST_NAME_BYTES) for part in path.split("/")))
+    return Path(*(plain_name(part, MAX_NAME_BYTES) for part in path.split("/")))
 
 
 def remove_others(folder: Path, wanted: set[Path]) -> None:
-    """Remove the files that are not wanted, and folders without files."""
+    """Remove all other files, and folders without files."""
     for path in sorted(folder.rglob("*"), reverse=True) if folder.is_dir() else ():
         if path.is_file() and path not in wanted:
             path.unlink()
@@ -285,12 +285,12 @@ def grade_of(status: Mapping[str, Any]) -> float | None:
 
 
 def is_grade(grade: float | None, points: float | None) -> bool:
-    """Return whether a grade is these points, as they are shown."""
+    """Return whether a grade equals these points to the shown precision."""
     return grade is not None and points is not None and abs(grade - points) <= 0.005
 
 
 def push_one(moodle: Moodle, user: int, one: Returned, before: float | None, send: bool) -> str:
-    """Save a grade with feedback if Moodle does not have both. Return it in a few words; empty if Moodle has
+    """Save a grade with feedback if Moodle does not have both. Return a short description; empty if Moodle has
     everything. Raises UserError."""
     if one.points is None:
         return ""

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from grader.python.batch.ingest.archive import kind_of_file, most_bytes
+from grader.python.batch.ingest.archive import kind_of_file, max_bytes
 from grader.python.batch.ingest.called import compose
 from grader.python.batch.outputs.cells import write_csv
 from grader.python.batch.remote.connection import try_again
@@ -19,7 +19,7 @@ from grader.python.common.console import UserError, write_atomically
 
 HAND_INS, ROSTER = "hand-ins", "roster.csv"
 MARKED = re.compile(r"[0-9a-f]{12}-")  # as plain_name() begins a name that it changed
-MOST_NAME_BYTES = 150  # of a file, next to what identifies the student
+MAX_NAME_BYTES = 150  # the limit for a file's name without the part that identifies the student
 COLUMNS = ("id", "name", "canvas id", "email", "submitted")
 
 
@@ -62,7 +62,7 @@ def pull(assignment: Any, folder: Path) -> Pulled:
 
 def list_submissions(assignment: Any) -> list[Any]:
     """Return the submissions of all students. Raises ValueError if a student is in the list twice: the list changed
-    meanwhile, or its pages repeat without an end."""
+    at the same time, or its pages repeat endlessly."""
     found: dict[int, Any] = {}
     for one in assignment.get_submissions(include=["user"], per_page=100):
         if one.user_id in found:
@@ -83,9 +83,9 @@ def begin(folder: Path, roster: str) -> None:
 
 
 def keep_file(file: Path, size: int, fetch_it: Callable[[], bytes]) -> None:
-    """Fetch and write a file of `size` bytes. If no grade reads a file that large, write an empty one of the same size
-    instead, so that the student gets the reason: to fetch it could take all memory. Raises UserError, OSError."""
-    if size <= most_bytes(kind_of_file(file.name)):
+    """Fetch and write a file of `size` bytes. If the file is too large for grading, write an empty one of the same size
+    instead, so that the student gets the reason; fetching it could take all memory. Raises UserError, OSError."""
+    if size <= max_bytes(kind_of_file(file.name)):
         write_atomically(file, try_again(fetch_it, file.name))
         return
     with file.open("wb") as stream:
@@ -96,7 +96,7 @@ def fetch(attachment: Any) -> bytes:
     """Return a file's bytes. Raises ValueError if some are missing."""
     content: bytes = attachment.get_contents(binary=True)
     if len(content) != attachment.size:
-        raise ValueError("half a file")
+        raise ValueError("an incomplete file")
     return content
 
 
@@ -107,20 +107,20 @@ def name_file(submission: Any, attachment: Any) -> str:
         "".join(c for c in user.get("sortable_name", "").lower() if unicodedata.category(c)[0] in "LN") or "student"
     )
     late = "_LATE" if getattr(submission, "late", False) else ""
-    name = plain_name(str(attachment.display_name), MOST_NAME_BYTES)
-    ids = "_".join(plain_name(str(number), MOST_NAME_BYTES) for number in (submission.user_id, attachment.id))
+    name = plain_name(str(attachment.display_name), MAX_NAME_BYTES)
+    ids = "_".join(plain_name(str(number), MAX_NAME_BYTES) for number in (submission.user_id, attachment.id))
     return f"{student.encode()[:60].decode(errors='ignore')}{late}_{ids}_{name}"
 
 
-def plain_name(name: str, most_bytes: int) -> str:
-    """Return a name for a file or folder, which cannot lead out of its folder, is not hidden, and has at most so many
-    bytes. Names that differ stay different: one that had to be changed gets a mark of its own in front."""
+def plain_name(name: str, max_bytes: int) -> str:
+    """Return a name for a file or folder that cannot lead out of its folder, is not hidden, and does not exceed the
+    limit in bytes. Names that differ stay different: a changed name begins with a unique mark."""
     plain = re.sub(r"[/\\\x00-\x1f\ud800-\udfff]", "-", name)
-    fits = not MARKED.match(name) and not name.startswith(".") and 0 < len(plain.encode()) <= most_bytes
+    fits = not MARKED.match(name) and not name.startswith(".") and 0 < len(plain.encode()) <= max_bytes
     if plain == name and fits:
         return name
     mark = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:12] + "-"
-    return mark + plain.encode()[-(most_bytes - len(mark)) :].decode(errors="ignore")
+    return mark + plain.encode()[-(max_bytes - len(mark)) :].decode(errors="ignore")
 
 
 def write_roster(submissions: Sequence[Any]) -> str:

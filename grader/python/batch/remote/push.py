@@ -1,7 +1,7 @@
 """Return grades and feedback to Canvas.
 
-Each student's state is read before it is changed, also before each further attempt, so that nothing is written twice:
-a grade only if it differs, and feedback only if no comment has its mark, which follows from the files' contents.
+Each attempt first reads the student's state, so that nothing is written twice. A grade is written only if it differs,
+and feedback only if no comment has its mark, which is a hash of the files' contents.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ class Returned:
 
 @dataclass
 class Pushed:
-    """The result of a push: the changes that were written, or would be; for how many students Canvas was up to date;
-    and why it failed, by student."""
+    """The result of a push: the changes that were, or would be, written; the number of students for whom Canvas was up
+    to date; and the reasons of failures, by student."""
 
     changes: list[str] = field(default_factory=list)
     same: int = 0
@@ -68,8 +68,8 @@ def push(assignment: Any, returned: Mapping[str, Returned], send: bool) -> Pushe
 
 
 def push_one(assignment: Any, user: str, one: Returned, send: bool) -> str:
-    """Write what Canvas does not have yet. Return it in a few words; empty if Canvas has everything. Raises UserError,
-    and what try_again() catches."""
+    """Write the grade and the files that Canvas lacks. Return a short description; empty if Canvas has everything.
+    Raises UserError, and the exceptions that try_again() catches."""
     submission = try_again(
         lambda: assignment.get_submission(int(user), include=["submission_comments"]), f"submission of {one.student}"
     )
@@ -112,5 +112,5 @@ def upload_one(requester: Any, url: str, file: Path) -> int:
 
     is_complete, answer = Uploader(requester, url, file).start()
     if not is_complete or answer.get("size", file.stat().st_size) != file.stat().st_size:
-        raise ValueError("half a file")
+        raise ValueError("an incomplete file")
     return int(answer["id"])

@@ -1,4 +1,4 @@
-"""Store a batch in batch.sqlite: every submission with its one status, and all grades that it ever got.
+"""Store a batch in batch.sqlite: every submission with its status, and all its grades.
 
 Each change is one transaction (SQLite, WAL), so a batch that is killed at any moment continues after the last finished
 submission. Tables:
@@ -13,12 +13,12 @@ submission. Tables:
     extensions, points, overrides   the instructor's additions, with the reason; the newest counts, and `who` is
                   the user who made it. An override has the fingerprint of the hand-in that it was given for; earlier
                   batches have neither
-    comments      on a line of a hand-in, by its key: `code` is the line, `reason` the comment; `kept` is 0 if the
-                  comment is removed
-    requests      of students to grade again, in `reason`; `open` is 0 for the answer
-    drops         excluded hand-ins, by their key; `dropped` is 0 if the decision takes an earlier one back
-    attempts      further attempts of students beyond the limit of `serve`; `more` is 0 if they are taken back
-    queue         of `serve`: when a hand-in arrived and was graded, and its code on the page (queue.py)
+    comments      comments on lines of a hand-in, by its key: `code` is the line, `reason` the comment; `kept` is 0 if
+                  the comment is removed
+    requests      students' requests to grade again, in `reason`; `open` is 0 for the answer
+    drops         excluded hand-ins, by their key; `dropped` is 0 if the decision revokes an earlier one
+    attempts      further attempts of students beyond the limit of `serve`; `more` is 0 if they are revoked
+    queue         the queue of `serve`: when a hand-in arrived and was graded, and its code on the page (queue.py)
 """
 
 from __future__ import annotations
@@ -90,26 +90,26 @@ NAMED_TABLES = [words.split()[0] for words in TABLES.split("CREATE TABLE IF NOT 
 DROPPED = "SELECT student FROM (SELECT student, dropped, max(id) FROM drops GROUP BY student) WHERE dropped"
 ON_LINE = "printf('comment on %s, line %d', stage, line)"
 # For each table: the columns whose values identify the decision that a newer one replaces, the condition under which a
-# decision only takes back an earlier one, the SQL expressions for that and for its content, and the word for an earlier
-# decision that was taken back.
+# decision only revokes an earlier one, the SQL expressions for that and for its content, and the word for an earlier
+# decision that was revoked.
 DECISIONS = (
-    ("extensions", "student", "until = ''", "'extension taken back'", "'until ' || until", "undone"),
+    ("extensions", "student", "until = ''", "'extension revoked'", "'until ' || until", "undone"),
     (
         "points",
         "student, item",
         "points < 0",
-        "item || ' taken back'",
+        "item || ' revoked'",
         "item || printf(' %g of %g', points, most)",
         "undone",
     ),
-    ("overrides", "student", "points < 0", "'override taken back'", "printf('set to %g points', points)", "undone"),
-    ("drops", "student", "NOT dropped", "'drop taken back'", "'hand-in dropped'", "undone"),
+    ("overrides", "student", "points < 0", "'override revoked'", "printf('set to %g points', points)", "undone"),
+    ("drops", "student", "NOT dropped", "'drop revoked'", "'hand-in dropped'", "undone"),
     ("comments", "student, stage, line", "NOT kept", f"{ON_LINE} || ' removed'", ON_LINE, "removed"),
     (
         "attempts",
         "student",
         "more = 0",
-        "'further attempts taken back'",
+        "'further attempts revoked'",
         "printf('further attempts: %d', more)",
         "undone",
     ),
@@ -317,9 +317,9 @@ class Database(SqliteFile):
         ]  # fmt: skip
 
     def keep(self, graded: Graded, summary: dict[str, Any], stages: Sequence[Stage]) -> None:
-        """Write a grade and the submission's status in one transaction. Without a report, an earlier grade of the same
-        contents stays, unless the submission caused that and was graded completely. `summary`: the columns of grades
-        that come from the report."""
+        """Write a grade and the submission's status in one transaction. If there is no report, an earlier grade of the
+        same contents stays, unless the submission caused the failure and was graded completely again. `summary`: the
+        columns of grades that come from the report."""
         with self.transaction() as connection:
             ((reason, handed_in),) = connection.execute(
                 "SELECT reason, handed_in FROM submissions WHERE key = ?", [graded.key]
@@ -362,7 +362,7 @@ class Database(SqliteFile):
             )
 
     def rows(self) -> list[Row]:
-        """Return all submissions, sorted by status and key: those that wait first, then failures on our side."""
+        """Return all submissions, sorted by status and key: those that wait first, then internal failures."""
         found = self.query(
             "SELECT s.key, s.name, s.members, s.handed_in, s.known_by, s.notes, s.graded_notes, s.status, s.detail,"
             " s.wall_s, s.grade, s.fingerprint, s.named_time, s.marked_by, s.marked_late,"
@@ -415,7 +415,7 @@ class Database(SqliteFile):
             return zlib.decompress(packed).decode()
 
     def report_to_complete(self, key: str) -> str:
-        """Return the report whose pending points are being graded; empty if everything is graded again."""
+        """Return the report whose pending points are being graded; empty if all points are graded again."""
         rows = self.query(
             "SELECT g.id FROM submissions s JOIN grades g ON g.key = s.key AND g.fingerprint = s.fingerprint"
             " WHERE s.key = ? AND s.pending_alone ORDER BY g.id DESC LIMIT 1",
@@ -425,7 +425,7 @@ class Database(SqliteFile):
 
     def counts(self) -> dict[str, int]:
         """Return the number of submissions of each status, in the order of STATUSES; '' (waiting) is first. Dropped
-        ones do not count."""
+        submissions do not count."""
         found = dict(
             self.query(f"SELECT status, COUNT(*) FROM submissions WHERE key NOT IN ({DROPPED}) GROUP BY status")
         )
@@ -453,8 +453,8 @@ class Database(SqliteFile):
         )
 
     def causes(self) -> list[tuple[list[str], str, str, str]]:
-        """Return the causes in the newest grade of each contents that was handed in: the members, the time of the
-        hand-in, the stage and the cause, which is empty if the stage passed. Dropped hand-ins are left out."""
+        """Return the causes in the newest grade of each version that was handed in: the members, the time of the
+        hand-in, the stage and the cause, which is empty if the stage passed. Dropped hand-ins are omitted."""
         found = self.query(
             "SELECT s.members, iif(g.fingerprint = s.fingerprint, s.handed_in, g.handed_in), t.stage, t.cause"
             " FROM grades g JOIN stages t ON t.grade = g.id JOIN submissions s ON s.key = g.key WHERE g.id IN"

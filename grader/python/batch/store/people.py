@@ -12,10 +12,10 @@ from grader.python.batch.ingest.roster import (
     Student,
     can_have_name,
     describe_shared_name,
-    names_of_one,
     read_rosters,
     squeezed_names,
     students_of_names,
+    students_of_unique_names,
 )
 from grader.python.batch.store.database import Database
 from grader.python.batch.store.rows import Row
@@ -36,7 +36,7 @@ class People:
         self.names |= {student.id: student.name for student in roster}
         self.roster_names = squeezed_names(roster)
         self.doubles = students_of_names(roster)
-        self.by_name = {name: student.id for name, student in names_of_one(roster).items()}
+        self.by_name = {name: student.id for name, student in students_of_unique_names(roster).items()}
         self.by_number = {one: student.id for student in roster for one in student.ids if one[0] in NUMBERS}
         self.by_id = self.by_name | {value: student.id for student in roster for kind, value in student.ids
                                      if kind not in NUMBERS}  # fmt: skip
@@ -68,7 +68,7 @@ class People:
         return self.by_number.get(one, one[1] if one[1] in self.strangers else "")
 
     def pick(self, word: str, known: Mapping[str, str]) -> str:
-        """Return the student or stranger with that word for an id or a name. Raises UserError."""
+        """Return the student, on the roster or not, whose id or name is that word. Raises UserError."""
         word = compose(word)
         named = {known[key] for key in (word.casefold(), *as_claimed(word)) if key in known}
         return pick_student(word, self.strangers | named, known, self.doubles)
@@ -133,14 +133,14 @@ def find_key(database: Database, student: str) -> str:
 
 
 def find_own_key(database: Database, student: str) -> str:
-    """Return the key of a student's own hand-in, or a hand-in's key as it is. Raises UserError if there is none, or if
+    """Return the key of a student's own hand-in, or a hand-in's key unchanged. Raises UserError if there is none, or if
     the student is only a partner in another's."""
     rows = {row.key: row for row in database.rows()}
     row = rows[student if student in rows else find_key(database, student)]
     if row.status == "not_submitted":
         raise UserError(f"{student} handed in nothing.")
     if student not in rows and find_student_or_dropped(database, student) not in row.own():
-        raise UserError(f"{student} is only a partner in the hand-in {row.key}. To name that one, write {row.key}.")
+        raise UserError(f"{student} is only a partner in the hand-in {row.key}. To name that hand-in, write {row.key}.")
     return row.key
 
 
@@ -214,5 +214,5 @@ def roster_files(database: Database) -> list[Path]:
 
 def ids_by_name(roster: Sequence[Student]) -> dict[str, str]:
     """Return the students' ids by each of their other names on the roster."""
-    known = {name: student.id for name, student in names_of_one(roster).items()}
+    known = {name: student.id for name, student in students_of_unique_names(roster).items()}
     return known | {alias.casefold(): student.id for student in roster for alias in student.aliases}

@@ -11,7 +11,7 @@ from typing import Literal, NewType
 FolderName = NewType("FolderName", str)  # only letters, digits, '-', '+' and '_'
 Part = Literal["submissions", "journals", "feedback", "ahead"]
 KEPT: tuple[Part, ...] = ("submissions", "journals", "feedback")
-MOST_READABLE = 60  # characters of a key in a folder's name
+MAX_READABLE = 60  # characters of a key in a folder's name
 
 
 def folder_name(key: str) -> FolderName:
@@ -35,7 +35,7 @@ def make_readable(key: str) -> str:
 
 def make_plain(key: str) -> str:
     """Return the beginning of a key, with '_' in place of characters that a file system may reject."""
-    return "".join(c if c.isascii() and (c.isalnum() or c in "-+") else "_" for c in key)[:MOST_READABLE]
+    return "".join(c if c.isascii() and (c.isalnum() or c in "-+") else "_" for c in key)[:MAX_READABLE]
 
 
 def digest_of(key: str) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from grader.python.batch.ingest.archive import RefusedError, most_bytes
+from grader.python.batch.ingest.archive import RefusedError, max_bytes
 from grader.python.batch.ingest.folders import list_parts
 from grader.python.batch.ingest.notes import Note, has_kind, read_notes, write_notes
 from grader.python.batch.ingest.submission import Submission
@@ -17,7 +17,7 @@ from grader.python.batch.store.database import DROPPED, Database
 from grader.python.common.submission_code import make_code
 
 HELD = "held"  # the kind of the note on a hand-in beyond the limit of attempts
-MOST_CODES = 3  # of one hand-in: each of its archives and loose files has one
+MAX_CODES = 3  # per hand-in: each of its archives and loose files has one
 LATELY = 20  # graded hand-ins whose durations predict those of the others
 PREDICTS = ("graded", "missing_stages")
 
@@ -33,13 +33,13 @@ class Place:
 
 
 def find_codes(entries: Sequence[Path]) -> str:
-    """Return the codes of a hand-in's newest files, archives first; nothing if none can be read. They follow from the
-    files' contents, so nobody can compute them who does not have the files."""
+    """Return the codes of a hand-in's newest files, archives first; empty if no file can be read. They are hashes of
+    the contents, so only a person who has the files can compute them."""
     codes: dict[str, None] = {}
-    with contextlib.suppress(OSError):  # a student may remove files meanwhile
+    with contextlib.suppress(OSError):  # a student may remove files at the same time
         parts = [part for entry in entries for part in list_parts(entry) if part.kind in ("archive", "code")]
-        parts = [part for part in parts if part.size <= most_bytes(part.kind)]
-        for part in sorted(parts, key=lambda part: (part.kind != "archive", -part.time_s))[:MOST_CODES]:
+        parts = [part for part in parts if part.size <= max_bytes(part.kind)]
+        for part in sorted(parts, key=lambda part: (part.kind != "archive", -part.time_s))[:MAX_CODES]:
             with contextlib.suppress(OSError, RefusedError):
                 part.check()
                 with part.open() as stream:

@@ -8,13 +8,13 @@ from dataclasses import dataclass, field
 from grader.python.batch.ingest.notes import has_kind, read_notes
 from grader.python.common.report import Report, StageReport
 
-# Every submission has exactly one of these. Failures on our side come first, and cost nobody points; next, those that
-# an instructor should look at.
+# Every submission has exactly one of these. Internal failures come first and cost nobody points; next, submissions that
+# an instructor should review.
 STATUSES = {
     "judge_error": "the judge failed: no points are lost; grade it again",
     "judge_crashed": "the judge crashes or does not end on it, but grades the reference: no points; please review",
     "needs_review": "timed faster than is physically possible: please review",
-    "archive_refused": "the archive was not opened: it is damaged, unsafe, or of a kind that is not read",
+    "archive_refused": "the archive was not opened: it is damaged, unsafe, or of an unsupported kind",
     "nothing_to_grade": "no file of this lab is in it",
     "did_not_compile": "no stage compiles",
     "missing_stages": "graded; some stages were not handed in",
@@ -77,7 +77,7 @@ class Row:
     sandbox: str = ""
     stages: list[Stage] = field(default_factory=list)
     fingerprint: str = ""
-    named_time: str = ""  # as a Submission's, and so are the next two
+    named_time: str = ""  # this and the next two: as in Submission
     marked_by: str = ""
     marked_late: bool = False
     team: list[str] = field(default_factory=list)  # the group of a Submission
@@ -89,8 +89,8 @@ class Row:
         return own_members(self.key, self.members)
 
     def is_teammate(self, other: Row) -> bool:
-        """Return whether both hand-ins are of one team: each names the students of the other. One alone could name
-        somebody whose work was copied."""
+        """Return whether both hand-ins are of one team: each names the students of the other. If only one
+        of them did, it could name a student whose work it copied."""
         return set(self.own()) <= set(other.team) and set(other.own()) <= set(self.team)
 
     def is_certain(self) -> bool:
@@ -110,8 +110,8 @@ class Graded:
     notes: list[str] = field(default_factory=list)
     wall_s: float = 0
     fingerprint: str = ""
-    timed_out: bool = False  # possibly because of another hand-in, if several were graded at once
-    was_killed: bool = False  # while it was read, possibly because memory was short
+    timed_out: bool = False  # possibly because of other hand-ins that were graded in parallel
+    was_killed: bool = False  # whether its reader was killed, possibly for lack of memory
     judge_failure: str = ""  # how the judge ended, if it gave no valid report
 
 

@@ -22,7 +22,7 @@ class Settings:
     nvcc: bool = True
     unsafe: bool = False
     timeout_s: float = 1800
-    sample_s: float = 0  # the maximum time of a timing sample, in seconds; 0: what the judge chooses
+    sample_s: float = 0  # the maximum time of a timing sample, in seconds; 0: the judge's default
     precise: bool = False  # time until the ratio is known, not only the points
     upto: str = ""  # the last stage
     speed: str = ""  # where speed points come from: measured (also if empty), modelled or off

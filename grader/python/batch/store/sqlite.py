@@ -42,16 +42,16 @@ class SqliteFile:
         except sqlite3.Error as error:
             if "full" in str(error) or "disk I/O" in str(error):
                 raise DiskFullError(
-                    f"{self.file}: no room to write ({error}). All that was graded before is kept: make room, then "
-                    "give the same command again."
+                    f"{self.file}: the disk is full ({error}). All grades so far are kept: free some space, then "
+                    "repeat the same command."
                 ) from None
             if "locked" in str(error):
                 raise LockedError(
-                    f"{self.file}: another program keeps it locked. End that program, then give the same command again."
+                    f"{self.file}: another program keeps it locked. End that program, then repeat the same command."
                 ) from None
-            raise UserError(f"{self.file}: {error}. Is it a batch's database, and writable?") from None
+            raise UserError(f"{self.file}: {error}. Check that it is a batch's database and writable.") from None
         except UnicodeEncodeError as error:  # bytes of the command line that are not UTF-8
-            raise UserError(f"{error.object[:200]!r} is not valid text in UTF-8. Type it again.") from None
+            raise UserError(f"{error.object[:200]!r} is not valid UTF-8. Type it again.") from None
 
     @contextlib.contextmanager
     def reporting_damage(self) -> Iterator[None]:

@@ -29,22 +29,22 @@ from grader.python.common.console import UserError, say
 from grader.python.common.rubric import PREFIX, Rubric, read_rubric
 from grader.python.common.units import plural, show_points
 
-MOST_WRONG = 10  # lines of a file that a message lists
-MOST_DOUBTS = 5  # listed by `due`; the page lists all
+MAX_WRONG = 10  # lines of a file that a message lists
+MAX_DOUBTS = 5  # listed by `due`; the page lists all
 JOURNAL = "journal"  # the item of points for a journal as a whole
 KINDS = ("speed", "hygiene")  # the kinds of points that a course may leave out
 
 
 def due(options: argparse.Namespace) -> int:
-    """Set the due date and the cost of lateness, or a part of them; print what is in force and how many students are
-    late."""
+    """Set the due date and the cost of lateness, or some of these values; print all values and the number of late
+    students."""
     database = open_batch(options.folder)
     facts = read_due(options)
     if options.undo:
         undo_due(database, facts)
     else:
         if not facts:
-            raise UserError("Nothing to decide. Add --at, --percent-per-day, --most-days or others; or --undo.")
+            raise UserError("Nothing to change. Add --at, --percent-per-day, --most-days or others; or --undo.")
         if "due" not in facts and not database.fact("due"):
             raise UserError("There is no due date yet: add --at.")
         database.set_facts(**facts)
@@ -58,11 +58,11 @@ def due(options: argparse.Namespace) -> int:
         )
     names = names_of(database)
     undecided = [final for final in everyone if final.lateness.doubt and not final.lateness.by]
-    for final in undecided[:MOST_DOUBTS]:
+    for final in undecided[:MAX_DOUBTS]:
         say(f"Late or not? {with_name(final.student, names)}: {final.lateness.doubt}")
     doubted = [final for final in everyone if final.lateness.doubt and final.lateness.by]
     if doubts := [f"{with_name(final.student, names)}: {final.lateness.doubt}" for final in doubted]:
-        say(f"Sources of the time disagree ({len(doubts)}): {' '.join(doubts[:MOST_DOUBTS])}")
+        say(f"Sources of the time disagree ({len(doubts)}): {' '.join(doubts[:MAX_DOUBTS])}")
     say_report(database)
     return 0
 
@@ -116,7 +116,7 @@ def exceeds(final: Final) -> bool:
 
 
 def extend(options: argparse.Namespace) -> int:
-    """Give students more time, or take an extension back."""
+    """Give students more time, or revoke an extension."""
     if options.undo:
         return decide(options, "extensions", until=UNDONE_TIME, reason=options.reason)
     until = parse_zoned_time(options.until)
@@ -127,7 +127,7 @@ def extend(options: argparse.Namespace) -> int:
 
 
 def points(options: argparse.Namespace) -> int:
-    """Give points by hand, for example for the journal, or take them back."""
+    """Give points by hand, for example for the journal, or revoke them."""
     if options.file:
         return points_from_file(options)
     require_student_and_reason(options, options.points, "--points: the number is missing")
@@ -171,7 +171,7 @@ def points_from_file(options: argparse.Namespace) -> int:
 
 
 def mark(options: argparse.Namespace) -> int:
-    """Mark journals by the rubric, or take marks back. Each criterion is an item among the points given by hand."""
+    """Mark journals by the rubric, or revoke marks. Each criterion is an item among the points given by hand."""
     database = open_batch(options.folder)
     rubric = read_rubric(kept_settings(database).root)
     if options.file:
@@ -232,7 +232,7 @@ def require_markable(database: Database, most: Mapping[str, float], students: Co
     were marked by another version of the rubric."""
     if JOURNAL in read_policy(database).items():
         raise UserError(
-            f"There are points for the {JOURNAL} as a whole, which would count as well. Take them back first: "
+            f"There are points for the {JOURNAL} as a whole, which would count as well. Revoke them first: "
             f"warplab-course points DIR --item {JOURNAL} --undo …"
         )
     for item, of in most.items():
@@ -255,9 +255,9 @@ def find_marked(database: Database, marks: Sequence[Line]) -> list[str]:
             wrong.append(f"{mark.place}: {student} is in {places[student]} too.")
         places[student] = mark.place
     if wrong:
-        more = f" And {len(wrong) - MOST_WRONG} more lines." if len(wrong) > MOST_WRONG else ""
+        more = f" And {len(wrong) - MAX_WRONG} more lines." if len(wrong) > MAX_WRONG else ""
         count = f"{len(wrong)} lines are invalid: " if len(wrong) > 1 else ""
-        raise UserError(f"{count}{' '.join(wrong[:MOST_WRONG])}{more}")
+        raise UserError(f"{count}{' '.join(wrong[:MAX_WRONG])}{more}")
     return list(places)
 
 
@@ -290,7 +290,7 @@ def require_item(options: argparse.Namespace) -> None:
     if name.startswith(PREFIX.strip()) or (name == JOURNAL and any(item.startswith(PREFIX) for item in given)):
         raise UserError(f"--item {options.item}: journals are marked by criterion here. Type  warplab-course mark")
     if options.item not in given and (same := [item for item in given if plain_name(item) == plain_name(options.item)]):
-        raise UserError(f"--item {options.item}: there are points for {same[0]} already. Write the item the same way.")
+        raise UserError(f"--item {options.item}: there are points for {same[0]} already. Use that spelling.")
 
 
 def plain_name(item: str) -> str:
@@ -307,7 +307,7 @@ def require_same_most(database: Database, item: str, of: float, students: Collec
 
 
 def override(options: argparse.Namespace) -> int:
-    """Replace students' points, or take the replacement back."""
+    """Replace students' points, or revoke the replacement."""
     if options.undo:
         return decide(options, "overrides", points=UNDONE, reason=options.reason)
     database = open_batch(options.folder)
@@ -325,8 +325,8 @@ def override(options: argparse.Namespace) -> int:
 
 
 def attempts(options: argparse.Namespace) -> int:
-    """Grant students further attempts beyond the limit of `serve`, in place of those granted before, or take them
-    back."""
+    """Grant students further attempts beyond the limit of `serve`, which replace those granted before, or revoke
+    them."""
     database = open_batch(options.folder)
     students, names = find_students(database, options.student), names_of(database)
     more = 0 if options.undo else options.more

@@ -37,7 +37,7 @@ from grader.python.common.labs import choose_labs, find_stage, read_stages, toda
 from grader.python.common.report import Report
 from grader.python.common.units import name_some, plural
 
-MOST_LONG = 5  # slowest hand-ins that are listed
+MAX_SLOW = 5  # slowest hand-ins that are listed
 
 
 def grade(options: argparse.Namespace) -> int:
@@ -49,17 +49,17 @@ def grade(options: argparse.Namespace) -> int:
     require_folders(options)
     with only_one(options.out):
         say(f"Reading the hand-ins in {options.submissions} …", flush=True)
-        folder, strangers = open_submissions(options.submissions, settings)
+        folder, left_out = open_submissions(options.submissions, settings)
         separate_strangers(options.out, {student.id for student in roster})
         found, more = find_submissions(folder, lab, roster, options.out, read_earlier(options.out))
-        strangers += more
+        left_out += more
         say(f"Found {plural(len(found), 'hand-in')}. Examining them …", flush=True)
         require_own_lab(options.submissions, folder, found, settings)
-        say_found(options.submissions, found, strangers, roster)
+        say_found(options.submissions, found, left_out, roster)
         database = Database(options.out / DATABASE)
         grade_added_stages(database, settings)
         note_settings(database, settings, options)
-        database.set_facts(left_out=strangers)
+        database.set_facts(left_out=left_out)
         rename(database, settings.folder, found, {student.id for student in roster})
         print_missing_submissions({submission.key for submission in found}, database, options.submissions)
         database.enter(found)
@@ -92,7 +92,7 @@ def say_found(
         say_error(f"Left out: {sentence}")
     for note in dict.fromkeys(note for one in found for note in one.notes if kind_of(note) in IN_DOUBT):
         say_error(note)
-    print_strangers([submission for submission in found if NOT_ON_ROSTER in submission.notes])
+    print_unknown_students([submission for submission in found if NOT_ON_ROSTER in submission.notes])
     if not found and not roster:
         raise UserError(f"{submissions}: no submission in it. BATCH.md lists the valid names.")
 
@@ -110,11 +110,11 @@ def read_earlier(folder: Path) -> list[Earlier]:
     return Database(folder / DATABASE).earlier() if (folder / DATABASE).is_file() else []
 
 
-def print_strangers(strange: Sequence[Submission]) -> None:
+def print_unknown_students(unknown: Sequence[Submission]) -> None:
     """Print which submissions are not on the roster, with the names in their files' names, and what to do."""
-    if not strange:
+    if not unknown:
         return
-    named = [f"{one.key} ({one.name})" if one.name not in ("", one.key) else one.key for one in strange]
+    named = [f"{one.key} ({one.name})" if one.name not in ("", one.key) else one.key for one in unknown]
     count = f" ({len(named)})" if len(named) > 1 else ""
     say_error(
         f"Not on the roster{count}: {', '.join(named)}. If they are on the roster under another id, add a column to it "
@@ -124,7 +124,8 @@ def print_strangers(strange: Sequence[Submission]) -> None:
 
 
 def separate_strangers(folder: Path, ids: Set[str]) -> None:
-    """Give earlier submissions of strangers keys that differ from all ids of the roster, and rename their folders."""
+    """Give earlier submissions of students who are not on the roster keys that differ from all its ids; rename their
+    folders."""
     if not (folder / DATABASE).is_file():
         return
     database = Database(folder / DATABASE)
@@ -134,8 +135,8 @@ def separate_strangers(folder: Path, ids: Set[str]) -> None:
 
 
 def move_renamed(database: Database, folder: Path) -> None:
-    """Move the folders of renamed submissions, also of those that a killed batch did not move. A folder at a new place
-    is a leftover, because no other submission has that key."""
+    """Move the folders of renamed submissions, also of those that a killed batch did not move. A folder that
+    already has the new name is a leftover, because no other submission has that key."""
     for old, new in (database.fact("renamed") or {}).items():
         for part in KEPT:
             source, target = place_of(folder, part, old), place_of(folder, part, new)
@@ -150,7 +151,7 @@ def rename(database: Database, folder: Path, found: Sequence[Submission], on_ros
     for old, one in database.find_renamed(found):
         database.rename(old, one, on_roster)
         move_renamed(database, folder)
-        say(f"{old} is {one.key} now, according to the roster.")
+        say(f"{old} is now {one.key}, according to the roster.")
 
 
 def require_folders(options: argparse.Namespace) -> None:
@@ -158,7 +159,7 @@ def require_folders(options: argparse.Namespace) -> None:
     contains SUBMISSIONS."""
     if not options.submissions.exists():
         raise UserError(
-            f"There is no {options.submissions}. SUBMISSIONS is a folder of hand-ins, or an archive of them."
+            f"{options.submissions} does not exist. SUBMISSIONS is a folder of hand-ins, or an archive of them."
         )
     if options.out.is_file():
         raise UserError(f"{options.out} is a file. OUT is the batch's folder, which is created if it does not exist.")
@@ -218,8 +219,8 @@ def grade_waiting(
             say_error(f"Interrupted. {describe(database)}. Run the same command to continue.")
             return 130
     say_stale(database, settings)
-    if long := find_slowest_hand_ins(rows_that_count(database, read_policy(database)))[:MOST_LONG]:
-        say(f"Took long: {', '.join(f'{row.key} ({show_duration(row.wall_s)})' for row in long)}")
+    if long := find_slowest_hand_ins(rows_that_count(database, read_policy(database)))[:MAX_SLOW]:
+        say(f"Slowest hand-ins: {', '.join(f'{row.key} ({show_duration(row.wall_s)})' for row in long)}")
     say(f"{describe(database)}. Writing gradebook, feedback and page …", flush=True)
     say(write_outputs(database, settings))
     return 1 if "judge_error" in database.counts() else 0
@@ -236,7 +237,7 @@ def say_dropped(database: Database) -> None:
 
 
 def say_stale(database: Database, settings: Settings) -> None:
-    """Print which hand-ins were graded before the lab or the judge changed, next to others."""
+    """Print which hand-ins were graded before the lab or the judge changed, if others were graded after."""
     judging, version = hash_judging(settings.root, settings.lab), database.fact("warplab") or ""
     if stale := find_stale(database, judging, version):
         say_error(

@@ -68,8 +68,8 @@ def only_one_push(folder: Path) -> AbstractContextManager[None]:
 
 
 def only_one_pull(folder: Path) -> AbstractContextManager[None]:
-    """Lock the pulls into a folder: of two at once, each would remove the files that the other one fetched and it does
-    not know. Raises UserError if another one runs, OSError."""
+    """Lock the pulls into a folder: two at once would each remove the files that the other one fetched. Raises
+    UserError if another one runs, OSError."""
     folder.mkdir(parents=True, exist_ok=True)
     return only_one(folder / "pull.lock", "another pull into this folder is running, or serve")
 

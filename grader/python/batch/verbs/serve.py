@@ -27,7 +27,7 @@ from grader.python.batch.ingest.submissions import find_submissions
 from grader.python.batch.outputs.queue import Line, QueueState, make_queue_page, make_queue_text, show_place
 from grader.python.batch.outputs.write import write_outputs
 from grader.python.batch.policy.attempts import Limits
-from grader.python.batch.remote.exchange import MOST_PAUSE_S, Exchange
+from grader.python.batch.remote.exchange import MAX_PAUSE_S, Exchange
 from grader.python.batch.remote.pull import HAND_INS, ROSTER, Pulled
 from grader.python.batch.remote.push import Pushed, Returned
 from grader.python.batch.store.database import Database
@@ -57,7 +57,7 @@ from grader.python.common.units import plural
 
 TICK_S = 0.5
 SCAN_S = 60.0  # between two scans of a folder that does not change
-OUTPUTS_S = 20.0  # between two times that all outputs are written while hand-ins are graded
+OUTPUTS_S = 20.0  # how often all outputs are written while hand-ins are graded
 BUSY_SHARE = 10  # a scan, or writing all outputs, takes at most one tenth of the time
 PATIENCE_S = 60.0  # how long an incomplete archive may be unchanged, unless all files are complete when they appear
 SHOWN_GRADED = 20
@@ -104,8 +104,8 @@ class Server:
         self.pulling: Exchange[Pulled] | None = Exchange(options.every_s) if is_remote else None
         self.pushing: Exchange[Pushed] | None = Exchange(options.every_s) if options.send else None
         self.sending: dict[str, str] = {}  # marks of the results in the running push, by student
-        self.not_before: dict[str, float] = {}  # when to try again to return a student's results
-        self.incomplete: frozenset[str] = frozenset()  # whose files could not all be fetched
+        self.not_before: dict[str, float] = {}  # the time of the next attempt to return a student's results
+        self.incomplete: frozenset[str] = frozenset()  # students with files that could not be fetched
         self.queue = options.queue or options.out / "queue"
         self.stops = 0  # signals received
         self.has_changed, self.is_draining, self.ids = True, False, set[str]()
@@ -172,7 +172,7 @@ class Server:
                 say_error(problem)
             self.problem = problem
 
-    # hand-ins arrive
+    # Hand-ins arrive
 
     def pull(self) -> None:
         """Fetch hand-ins from the course system at intervals."""
@@ -197,7 +197,7 @@ class Server:
     def look(self) -> None:
         """Enter hand-ins that arrived, if the folder changed. Raises UserError, OSError."""
         if self.pulling and (self.pulling.is_running() or not self.options.submissions.is_dir()):
-            return  # half of a student's files may be there
+            return  # only some of a student's files may have arrived
         self.has_changed |= self.settling.look()
         since_s = time.monotonic() - self.scanned_s
         if since_s < BUSY_SHARE * self.scan_took_s or not (self.has_changed or self.arriving or since_s >= SCAN_S):
@@ -216,7 +216,7 @@ class Server:
         if busy and ids != self.ids:
             return False
         separate_strangers(self.options.out, ids)
-        found, strangers = find_submissions(
+        found, left_out = find_submissions(
             self.options.submissions, self.settings.lab, roster, self.options.out, self.database.earlier()
         )
         if busy - {one.key for one in found}:
@@ -229,7 +229,7 @@ class Server:
         if roster:
             self.database.enter_absent([(student.id, student.name) for student in roster])
             self.database.set_facts(names={student.id: student.name for student in roster})
-        self.database.set_facts(left_out=strangers)
+        self.database.set_facts(left_out=left_out)
         return True
 
     def is_complete(self, one: Submission) -> bool:
@@ -262,10 +262,10 @@ class Server:
         enter_arrivals(self.database, allowed)
         self.ready = {one.key: one for one in allowed}
 
-    # hand-ins are graded
+    # Hand-ins are graded
 
     def feed(self) -> None:
-        """Begin to grade the hand-ins that are next in line."""
+        """Begin to grade the next hand-ins of the queue."""
         if self.stops or self.is_draining or not self.lanes.has_room():
             return
         waiting = {one.key: one for one in self.database.waiting()}
@@ -295,7 +295,7 @@ class Server:
         left = len(list_waiting(self.database))
         say(f"{graded.key}: {in_words(graded.status)}, {graded.wall_s:.1f} s; {left} left", flush=True)
 
-    # results are shown and returned
+    # Results are shown and returned
 
     def is_time_to_write(self) -> bool:
         return time.monotonic() - self.wrote_s >= max(OUTPUTS_S, BUSY_SHARE * self.writing_took_s)
@@ -343,12 +343,12 @@ class Server:
             say(f"Returned: {line}", flush=True)
         for student, why in pushed.failed.items():
             say_error(why)
-            self.not_before[student] = time.monotonic() + MOST_PAUSE_S
+            self.not_before[student] = time.monotonic() + MAX_PAUSE_S
             self.must_send = True
         done = {student: mark for student, mark in self.sending.items() if student not in pushed.failed}
         self.database.set_facts(pushed={**(self.database.fact("pushed") or {}), **done})
 
-    # the queue's page
+    # The queue's page
 
     def try_to_show(self, is_over: bool = False) -> None:
         """Show the queue. If its folder, which may be a web server's, cannot be written, print the reason once."""

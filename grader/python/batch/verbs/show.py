@@ -39,7 +39,7 @@ def status(options: argparse.Namespace) -> int:
 def describe_decision(decision: tuple[bool, str, str, str, str, str], names: Mapping[str, str]) -> str:
     """Return a decision by hand, with its reason and the user who made it."""
     holds, time, student, what, why, who = decision
-    when = f"By hand{'' if holds else ' before'}, {time}{f', by {who}' if who else ''}"
+    when = f"By hand{'' if holds else ', no longer valid'}, {time}{f', by {who}' if who else ''}"
     return f"{when}: {with_name(student, names)}, {what} ({why})"
 
 
@@ -48,12 +48,12 @@ def history(options: argparse.Namespace) -> int:
     database = open_batch(options.folder)
     names = names_of(database)
     for student in [find_student_or_dropped(database, name) for name in options.student]:
-        keys = {student}  # a drop is of a hand-in, all other decisions are of a student
+        keys = {student}  # drops have the key of a hand-in, all other decisions the student's id
         for row in database.rows():
             if student in row.members:
                 keys.add(row.key)
-                when = row.handed_in or "an unknown time"
-                say(f"{with_name(student, names)}: hand-in {row.key}, of {when}: {in_words(row.status)}")
+                when = row.handed_in or "time unknown"
+                say(f"{with_name(student, names)}: hand-in {row.key}, {when}: {in_words(row.status)}")
                 for line in map(describe_grade, database.history(row.key)):
                     say(line)
         for decision in sorted(database.decisions(), key=lambda decision: decision[1]):

@@ -14,7 +14,7 @@ from grader.python.common.console import UserError, say
 from grader.python.common.labs import find_stage
 from grader.python.common.units import plural
 
-MOST_CODE = 120  # characters of a line that the feedback shows
+MAX_CODE = 120  # characters of a line that the feedback shows
 
 
 def comment(options: argparse.Namespace) -> int:
@@ -47,7 +47,7 @@ def read_line(database: Database, key: str, stage: str, line: int) -> str:
     lines = file.read_text(encoding="utf-8", errors="replace").splitlines()
     if line > len(lines):
         raise UserError(f"--line {line}: {stage}.cu of {key} has {plural(len(lines), 'line')}.")
-    return lines[line - 1].strip()[:MOST_CODE]
+    return lines[line - 1].strip()[:MAX_CODE]
 
 
 def request(options: argparse.Namespace) -> int:

@@ -50,13 +50,13 @@ def test_other_submissions_are_compiled_ahead(course: Course, monkeypatch: pytes
     assert not list((course.out / "ahead").iterdir())
 
 
-@pytest.mark.parametrize(("limit", "times"), [(run.MOST_WAITING_BYTES, 8), (0, 16)])
+@pytest.mark.parametrize(("limit", "times"), [(run.MAX_WAITING_BYTES, 8), (0, 16)])
 def test_hand_ins_that_were_compiled_ahead_are_opened_once_unless_they_are_large(
     course: Course, monkeypatch: pytest.MonkeyPatch, limit: int, times: int
 ) -> None:
     opened: list[object] = []
     monkeypatch.setattr(opening, "read_in_child", lambda *words: opened.append(words) or read_in_child(*words))
-    monkeypatch.setattr(run, "MOST_WAITING_BYTES", limit)
+    monkeypatch.setattr(run, "MAX_WAITING_BYTES", limit)
     grade(course, monkeypatch, [0, 1, 1])
     assert len(opened) == times
 

@@ -14,8 +14,8 @@ import pytest
 from grader.python.batch.grade.journals import keep_journal, pick_journal, render_journal
 from grader.python.batch.grade.versions import hash_judging
 from grader.python.batch.ingest.reader import read_all
-from grader.python.journal.notes import MOST_BYTES as MOST_NOTE_BYTES
-from grader.python.journal.submit import MOST_JOURNAL_BYTES
+from grader.python.journal.notes import MAX_BYTES as MAX_NOTE_BYTES
+from grader.python.journal.submit import MAX_JOURNAL_BYTES
 from tests.python.batch.batches import LAB, STAGES, Course
 from tests.python.journal import journals
 from tests.python.pages import Reader
@@ -158,9 +158,9 @@ def test_a_journal_that_cannot_be_rendered_causes_a_remark(course: Course) -> No
 def test_only_one_journal_of_a_size_that_make_submit_packs_is_picked() -> None:
     files = {
         "x/other/journal/records.jsonl": b"other",
-        f"x/{LAB}/journal/records.jsonl": b" " * (MOST_JOURNAL_BYTES + 1),
+        f"x/{LAB}/journal/records.jsonl": b" " * (MAX_JOURNAL_BYTES + 1),
         f"x/{LAB}/journal/{STAGES[0]}.md": b"first",
-        f"x/{LAB}/journal/{STAGES[0]}-2.md": b" " * (MOST_NOTE_BYTES + 1),
+        f"x/{LAB}/journal/{STAGES[0]}-2.md": b" " * (MAX_NOTE_BYTES + 1),
         f"x/{LAB}/journal/{STAGES[0]}-x.md": b"none",
         f"x/{LAB}/{STAGES[1]}.md": b"none",
     }

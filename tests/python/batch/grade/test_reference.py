@@ -14,7 +14,7 @@ import pytest
 
 from grader.python.batch import autograde
 from grader.python.batch.grade.judge import Running, run_judge
-from grader.python.batch.grade.reference import accuse
+from grader.python.batch.grade.reference import blame
 from grader.python.batch.store.rows import Graded
 from grader.python.batch.store.settings import Settings
 from grader.python.common.console import UserError
@@ -75,7 +75,7 @@ def test_without_a_reference_a_failure_costs_nothing(course: Course) -> None:
 
 
 def test_a_failure_that_does_not_recur_costs_nothing(course: Course) -> None:
-    course.add_reference("mend the judge", "fine")
+    course.add_reference("repair the judge", "fine")
     course.hand_in("al1", "crash", "fine")
     done = course.grade()
     assert done.returncode == 0, done.stdout + done.stderr
@@ -90,22 +90,22 @@ def test_a_machine_that_fails_before_the_second_try_costs_no_points(course: Cour
 
 
 def test_the_feedback_of_an_accused_submission_begins_with_the_failure() -> None:
-    accused = accuse(Graded("al1", "judge_error", judge_failure="It crashed.", report="{}"))
-    assert (accused.status, accused.report) == ("judge_crashed", "") and accused.detail.startswith("It crashed. ")
+    blamed = blame(Graded("al1", "judge_error", judge_failure="It crashed.", report="{}"))
+    assert (blamed.status, blamed.report) == ("judge_crashed", "") and blamed.detail.startswith("It crashed. ")
 
 
 def test_a_judge_that_crashes_in_a_regrade_keeps_only_decided_points_of_pending_ones(course: Course) -> None:
     course.add_reference("fine", "fine")
-    (course.build / "mended").touch()
+    (course.build / "repaired").touch()
     course.hand_in("al1", "crash", "fine")
     course.grade()
     assert points(course) == {"al1": "12"}
-    (course.build / "mended").unlink()
+    (course.build / "repaired").unlink()
     assert "The points are the same" in course.verb("regrade", "--pending", "--backend", "cpu").stdout
     assert course.statuses() == {"al1": "judge_crashed"} and points(course) == {"al1": "12"}
     assert "12 points and 8 pending before, 0 points now" in course.verb("regrade", "--all").stdout
     assert course.statuses() == {"al1": "judge_crashed"} and points(course) == {"al1": "0"}
-    (course.build / "mended").touch()
+    (course.build / "repaired").touch()
     shutil.rmtree(course.handed_in)
     assert course.verb("regrade", "--errors").returncode == 0
     assert course.statuses() == {"al1": "graded"} and points(course) == {"al1": "12"}

@@ -18,9 +18,9 @@ import pytest
 
 from grader.python.batch.ingest import archive
 from grader.python.batch.ingest.archive import (
-    MOST_BYTES,
-    MOST_ENTRIES,
-    MOST_FILES,
+    MAX_BYTES,
+    MAX_ENTRIES,
+    MAX_FILES,
     RefusedError,
 )
 from grader.python.batch.ingest.reader import File, Reader, read_in_child
@@ -93,7 +93,7 @@ def negative_size() -> bytes:
 
 
 def many_members() -> bytes:
-    return gzip.compress(make_tar(special("d", tarfile.DIRTYPE))[:512] * (MOST_ENTRIES + 1), 1)
+    return gzip.compress(make_tar(special("d", tarfile.DIRTYPE))[:512] * (MAX_ENTRIES + 1), 1)
 
 
 def pax_headers(count: int, records: int) -> bytes:
@@ -140,7 +140,7 @@ HOSTILE: dict[str, tuple[str, Callable[[], bytes]]] = {
     "device": ("device", lambda: make_tar(special("null.cu", tarfile.CHRTYPE))),
     "pipe": ("device", lambda: make_tar(special("pipe.cu", tarfile.FIFOTYPE))),
     "pipe_in_zip": ("device", lambda: make_zip((zip_mode("a.cu", stat.S_IFIFO), b""))),
-    "zip_bomb": ("too_large", lambda: make_zip(("a.cu", bytes(MOST_BYTES + 1)))),
+    "zip_bomb": ("too_large", lambda: make_zip(("a.cu", bytes(MAX_BYTES + 1)))),
     "many_halves": ("bomb", lambda: make_zip(*((f"{n}.cu", bytes(9_000_000)) for n in range(9)))),
     "gzip_bomb": ("bomb", lambda: gzip.compress(GOOD_TAR) + gzip.compress(bytes(10**7), 1) * 31),
     "bzip2_bomb": ("bomb", lambda: bz2.compress(GOOD_TAR) + bz2.compress(bytes(10**7), 1) * 31),
@@ -150,8 +150,8 @@ HOSTILE: dict[str, tuple[str, Callable[[], bytes]]] = {
     "pax_records": ("damaged", lambda: gzip.compress(pax_headers(1, 101) + GOOD_TAR)),
     "pax_headers": ("damaged", lambda: gzip.compress(pax_headers(9, 1) + GOOD_TAR)),
     "many_files_tar": ("too_many_files", many_members),
-    "many_files_zip": ("too_many_files", lambda: make_zip(*((f"{n}.cu", b"") for n in range(3 * MOST_FILES)))),
-    "many_files": ("too_many_files", lambda: make_tar(*((f"{n}.cu", b"") for n in range(MOST_FILES + 1)))),
+    "many_files_zip": ("too_many_files", lambda: make_zip(*((f"{n}.cu", b"") for n in range(3 * MAX_FILES)))),
+    "many_files": ("too_many_files", lambda: make_tar(*((f"{n}.cu", b"") for n in range(MAX_FILES + 1)))),
     "control_characters": ("bad_name", lambda: make_tar(("a\x1b[2J\n.cu", b""))),
     "long_name": ("bad_name", lambda: make_tar(("a" * 5000 + ".cu", b""))),
     "truncated_tar": ("truncated", lambda: make_tar(("a.cu", b"x" * 5000))[:3000]),
@@ -179,7 +179,7 @@ def test_a_hostile_archive_is_refused_with_its_reason(name: str) -> None:
 
 @pytest.mark.parametrize("pack", [gzip.compress, bz2.compress, lzma.compress])
 def test_an_inflated_tar_is_bounded(pack: Callable[[bytes], bytes], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(archive, "MOST_INFLATED", 2_000_000)
+    monkeypatch.setattr(archive, "MAX_INFLATED", 2_000_000)
     assert contents_of(pack(GOOD_TAR)) == GOOD
     with pytest.raises(RefusedError) as refused:
         read_archive(pack(GOOD_TAR + bytes(2_000_000)))
@@ -188,7 +188,7 @@ def test_an_inflated_tar_is_bounded(pack: Callable[[bytes], bytes], monkeypatch:
 
 IGNORED: dict[str, tuple[str | tarfile.TarInfo, bytes]] = {
     "profile": ("lab/profile.nsys-rep", bytes(11_000_000)),
-    "profile_too_large_for_all_files": ("lab/profile.nsys-rep", bytes(MOST_BYTES + 1)),
+    "profile_too_large_for_all_files": ("lab/profile.nsys-rep", bytes(MAX_BYTES + 1)),
     "link": (special("lab/.venv/bin/python", tarfile.SYMTYPE, "/usr/bin/python3"), b""),
     "link_beside": (special("lab/lab.h", tarfile.SYMTYPE, "../lab.h"), b""),
     "hard_link": (special("lab/copy.txt", tarfile.LNKTYPE, "lab/01_first.cu"), b""),
@@ -212,7 +212,7 @@ def test_a_file_that_no_grade_needs_causes_no_refusal(name: str) -> None:
 
 @pytest.mark.parametrize("folder", ["lab/build/", "lab/.venv/", "__MACOSX/"])
 def test_files_that_no_grade_needs_are_not_counted(folder: str) -> None:
-    many = [(f"{folder}{number}.o", b"x") for number in range(MOST_FILES + 1)]
+    many = [(f"{folder}{number}.o", b"x") for number in range(MAX_FILES + 1)]
     assert contents_of(make_tar(*many, *GOOD.items())) == contents_of(make_zip(*many, *GOOD.items())) == GOOD
 
 

@@ -19,7 +19,7 @@ import pytest
 from grader.python.batch.grade import opening
 from grader.python.batch.grade.opening import Opened, open_submission
 from grader.python.batch.ingest import contents, folders, reader, submissions
-from grader.python.batch.ingest.archive import MOST_FILES, RefusedError
+from grader.python.batch.ingest.archive import MAX_FILES, RefusedError
 from grader.python.batch.ingest.contents import pick_journal_files, pick_stages
 from grader.python.batch.ingest.notes import is_for_instructor
 from grader.python.batch.ingest.reader import Contents, File, read_all, read_in_child
@@ -58,8 +58,8 @@ def hand_in(folder: Path, files: Mapping[str, bytes], time: Time = OLD) -> Opene
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(content)
         os.utime(file, (timegm(time), timegm(time)))
-    (found,), strangers = find_submissions(folder, "lab", [])
-    assert not strangers
+    (found,), left_out = find_submissions(folder, "lab", [])
+    assert not left_out
     return open_submission(found, SETTINGS)
 
 
@@ -316,7 +316,7 @@ def test_a_reader_that_fails_for_one_hand_in_refuses_it(
     (program := tmp_path / "python").write_text(f"#!/bin/sh\nulimit -c 0\nread -r question\n{does}\n")
     program.chmod(0o755)
     monkeypatch.setattr(reader.sys, "executable", str(program))
-    monkeypatch.setattr(reader, "MOST_ANSWER_BYTES", 3_000_000)
+    monkeypatch.setattr(reader, "MAX_ANSWER_BYTES", 3_000_000)
     with pytest.raises(RefusedError, match="too much time or memory"):
         read_in_child([tmp_path / FIRST], 60)
 
@@ -347,10 +347,10 @@ def test_a_reader_that_takes_long_without_computing_ends(tmp_path: Path, monkeyp
 
 
 def test_the_list_of_refused_files_in_nested_archives_is_bounded(tmp_path: Path) -> None:
-    inner = pack_tar({f"{number}.zip": b"" for number in range(MOST_FILES - 10)})
+    inner = pack_tar({f"{number}.zip": b"" for number in range(MAX_FILES - 10)})
     (file := tmp_path / "a.zip").write_bytes(make_zip(*((f"{number}.tgz", inner) for number in range(4))))
     found = read_all([file])
-    assert not found.files and len(found.refused) == reader.MOST_REFUSED
+    assert not found.files and len(found.refused) == reader.MAX_REFUSED
 
 
 @pytest.mark.parametrize("crowd", ["x.json", "x.cpp", "x.gz", "journal/x.md", "x.cu"])
@@ -358,8 +358,8 @@ def test_the_list_of_refused_files_in_nested_archives_is_bounded(tmp_path: Path)
 def test_many_other_files_do_not_displace_a_stages_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, crowd: str, form: str
 ) -> None:
-    monkeypatch.setattr(reader, "MOST_FILES", 20)
-    monkeypatch.setattr(reader, "MOST_BYTES", 200 if form == "folder" else reader.MOST_BYTES)
+    monkeypatch.setattr(reader, "MAX_FILES", 20)
+    monkeypatch.setattr(reader, "MAX_BYTES", 200 if form == "folder" else reader.MAX_BYTES)
     names = [f"{number}/{crowd}" for number in range(30)]
     (folder := tmp_path / "al1").mkdir()
     for name, content in [*((name, bytes(50)) for name in names), (FIRST, b"1")]:
@@ -382,10 +382,10 @@ def test_archives_that_take_too_long_do_not_displace_code(tmp_path: Path) -> Non
 
 def test_the_number_of_archives_in_a_hand_in_is_limited(tmp_path: Path) -> None:
     (file := tmp_path / "a.zip").write_bytes(
-        make_zip(*((f"{number}.zip", pack({FIRST: b"1"})) for number in range(reader.MOST_ARCHIVES + 7)))
+        make_zip(*((f"{number}.zip", pack({FIRST: b"1"})) for number in range(reader.MAX_ARCHIVES + 7)))
     )
     found = read_all([file])
-    assert len(found.files) == reader.MOST_ARCHIVES - 1
+    assert len(found.files) == reader.MAX_ARCHIVES - 1
     assert [why.reason for _, why in found.refused] == ["too_many_files"] * 8
 
 
@@ -472,7 +472,7 @@ def test_only_the_file_without_read_permission_is_refused(tmp_path: Path, monkey
 def test_the_files_at_the_top_of_a_deep_or_large_folder_are_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(folders, "MOST_ENTRIES", 50)
+    monkeypatch.setattr(folders, "MAX_ENTRIES", 50)
     (deep := tmp_path / "eve" / "/".join(["folder"] * 45)).mkdir(parents=True)
     (deep / SECOND).write_text("2")
     (tmp_path / "eve" / FIRST).write_text("1")
@@ -501,11 +501,11 @@ def test_loose_files_together_have_the_limits_of_one_archive(tmp_path: Path) -> 
         file.write_bytes(bytes(9_000_000))
     files, refused = read(*large)
     assert list(files) == [f"{number}.cu" for number in range(7, 0, -1)] and refused == [("0.cu", "bomb")]
-    many = [tmp_path / f"empty{number}.cu" for number in range(MOST_FILES + 1)]
+    many = [tmp_path / f"empty{number}.cu" for number in range(MAX_FILES + 1)]
     for file in many:
         file.touch()
     files, refused = read(*many)
-    assert len(files) == MOST_FILES and refused == [("empty0.cu", "too_many_files")]
+    assert len(files) == MAX_FILES and refused == [("empty0.cu", "too_many_files")]
 
 
 def test_archives_together_have_the_limits_of_one_archive(tmp_path: Path) -> None:

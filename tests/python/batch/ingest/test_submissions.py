@@ -29,9 +29,9 @@ def find(folder: Path, roster: str = "") -> tuple[dict[str, Submission], list[st
         file = folder.with_name("roster.csv")
         file.write_text(roster)
         students = read_roster(file)
-    found, strangers = find_submissions(folder, "lab", students)
+    found, left_out = find_submissions(folder, "lab", students)
     assert len({one.key for one in found}) == len(found)
-    return {one.key: one for one in found}, strangers
+    return {one.key: one for one in found}, left_out
 
 
 @pytest.fixture
@@ -44,8 +44,8 @@ def folder(tmp_path: Path) -> Path:
 def test_names_from_canvas_are_parsed(folder: Path) -> None:
     for name in ("lovelaceada_12_900_lab.zip", "turingalan_LATE_34_901_01_first.cu", "turingalan_34_902_02_second.cu"):
         (folder / name).write_text(name)
-    found, strangers = find(folder)
-    assert not strangers
+    found, left_out = find(folder)
+    assert not left_out
     assert {key: len(one.entries) for key, one in found.items()} == {"12": 1, "34": 2}
     assert found["12"].name == "lovelaceada"
     assert "Canvas calls it late." in found["34"].notes
@@ -55,8 +55,8 @@ def test_names_from_an_anonymous_canvas_assignment_are_parsed(folder: Path) -> N
     for name in ("anon_aB3xY_600000_lab1.zip", "LATE_anon_77123_600002_lab1.zip", "anon_12345_600005_lab1.zip",
                  "studenttest_99999_600100_lab1.zip"):  # fmt: skip
         (folder / name).write_text(name)
-    found, strangers = find(folder)
-    assert not strangers
+    found, left_out = find(folder)
+    assert not left_out
     assert {key: (one.marked_by, one.marked_late) for key, one in found.items()} == {
         "anon_aB3xY": ("Canvas", False), "anon_77123": ("Canvas", True), "anon_12345": ("Canvas", False),
         "99999": ("Canvas", False),
@@ -92,9 +92,9 @@ def test_text_that_is_typed_into_moodle_is_not_a_file(folder: Path) -> None:
         "Bob_6_assignsubmission_onlinetext_",
     ):
         (folder / name).mkdir()
-    found, strangers = find(folder)
+    found, left_out = find(folder)
     assert list(found) == ["5"]
-    assert strangers == ["Bob typed something into Moodle, and handed in no file."]
+    assert left_out == ["Bob typed something into Moodle, and handed in no file."]
 
 
 def test_names_from_moodle_are_parsed(folder: Path) -> None:
@@ -165,11 +165,11 @@ def test_the_latest_archive_of_make_submit_counts(folder: Path) -> None:
         (folder / name).write_text(name)
     (folder / "lab-al1-at2-2026-11-19-120000.tar.gz").write_text("team")
     (folder / "other-al1-2026-11-21-120000.tar.gz").write_text("other")
-    found, strangers = find(folder)
+    found, left_out = find(folder)
     assert [entry.name[8:18] for entry in found["al1"].entries] == ["2026-11-20", "2026-11-21"]
     assert found["al1"].handed_in == "2026-11-21T12:00:00Z"
     assert found["al1-at2"].members == ["al1-at2"]
-    assert strangers == ["other-al1-2026-11-21-120000.tar.gz: of the lab other, not lab."]
+    assert left_out == ["other-al1-2026-11-21-120000.tar.gz: belongs to the lab other, not lab."]
 
 
 def test_a_canvas_upload_of_make_submit_keeps_its_time(folder: Path) -> None:
@@ -183,9 +183,9 @@ def test_plain_folders_and_archives_are_named_by_the_student(folder: Path) -> No
     for name in ("at2.tar.gz", "cs3.zip", "readme.txt", ".DS_Store"):
         (folder / name).write_text("")
     (folder / "__MACOSX").mkdir()
-    found, strangers = find(folder)
+    found, left_out = find(folder)
     assert set(found) == {"al1", "at2", "cs3"}
-    assert len(strangers) == 1 and strangers[0].startswith("readme.txt: ")
+    assert len(left_out) == 1 and left_out[0].startswith("readme.txt: ")
 
 
 def test_the_roster_names_students_and_teams(folder: Path) -> None:
@@ -262,7 +262,7 @@ def test_an_empty_cell_is_not_an_id(tmp_path: Path) -> None:
 
 def test_a_time_in_the_roster_needs_a_time_zone(tmp_path: Path) -> None:
     (file := tmp_path / "roster.csv").write_text("id,submitted\nal1,2026-11-21T23:30+01:00\nbo2,2026-11-21 23:30\n")
-    with pytest.raises(UserError, match=r"roster.csv:3: '2026-11-21 23:30' says no time zone"):
+    with pytest.raises(UserError, match=r"roster.csv:3: '2026-11-21 23:30' has no time zone"):
         read_roster(file)
     file.write_text("id,submitted\nal1,2026-11-21T23:30+01:00\n")
     assert [one.handed_in for one in read_roster(file)] == ["2026-11-21T22:30:00Z"]
@@ -372,8 +372,8 @@ def test_the_manifest_decides_between_two_students(folder: Path) -> None:
 def test_the_labs_name_may_have_capitals(folder: Path) -> None:
     (folder / "Lab-al1-2025-11-20-100000.tar.gz").touch()
     (folder / "at2_7_1_LAB-at2-2025-11-20-100000.tar.gz").touch()
-    found, strangers = find(folder)
-    assert set(found) == {"al1", "7"} and not strangers
+    found, left_out = find(folder)
+    assert set(found) == {"al1", "7"} and not left_out
 
 
 def test_a_team_is_not_a_student_whose_id_equals_the_joined_ids(folder: Path) -> None:
@@ -399,7 +399,7 @@ def test_a_fingerprint_reads_at_most_the_size_limit_of_a_hand_in(
         with (tmp_path / f"{number:02}.cu").open("wb") as file:
             file.truncate(9_000_000 if number < 20 else 25_000_000)
     before = submissions.fingerprint([tmp_path])
-    assert sizes == [9_000_000] * (submissions.MOST_BYTES // 9_000_000)
+    assert sizes == [9_000_000] * (submissions.MAX_BYTES // 9_000_000)
     for name in ("00.cu", "19.cu", "29.cu"):
         with (tmp_path / name).open("r+b") as file:
             file.write(b"x")
@@ -409,7 +409,7 @@ def test_a_fingerprint_reads_at_most_the_size_limit_of_a_hand_in(
 
 
 def test_a_fingerprint_opens_few_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(submissions, "MOST_STEPS", 40)
+    monkeypatch.setattr(submissions, "MAX_STEPS", 40)
     opened: list[str] = []
     monkeypatch.setattr(submissions, "hash_content", lambda part: opened.append(part.name) or bytes(32))
     (deep := tmp_path / "/".join("abcdefghi")).mkdir(parents=True)

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from grader.python.batch.ingest import unpack as unpacking
-from grader.python.batch.ingest.archive import MEANINGS, MOST_FILES
+from grader.python.batch.ingest.archive import MAX_FILES, MEANINGS
 from grader.python.batch.ingest.submissions import find_submissions
 from grader.python.batch.ingest.unpack import unpack
 from grader.python.common.console import UserError
@@ -213,7 +213,7 @@ def test_a_nested_hostile_archive_affects_only_its_student(course: Course) -> No
 
 
 def test_each_hand_in_has_its_own_size_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(unpacking, "MOST_HAND_IN_BYTES", 30_000_000)
+    monkeypatch.setattr(unpacking, "MAX_HAND_IN_BYTES", 30_000_000)
     huge = [(f"Eve_66_assignsubmission_file_/{number}.zip", bytes(25_000_000)) for number in range(3)]
     names, left_out = unpack_bytes(tmp_path, make_zip(*huge, ADA, GRACE))
     assert names == {ADA[0], GRACE[0], huge[0][0], huge[1][0]}
@@ -223,9 +223,9 @@ def test_each_hand_in_has_its_own_size_limit(tmp_path: Path, monkeypatch: pytest
 
 
 def test_a_hand_in_with_too_many_files_is_truncated(tmp_path: Path) -> None:
-    many = [(f"Eve_66_assignsubmission_file_/{number}.cu", b"") for number in range(2 * MOST_FILES + 5)]
+    many = [(f"Eve_66_assignsubmission_file_/{number}.cu", b"") for number in range(2 * MAX_FILES + 5)]
     names, left_out = unpack_bytes(tmp_path, make_zip(*many, ADA))
-    assert len(names) == 2 * MOST_FILES + 1 and ADA[0] in names
+    assert len(names) == 2 * MAX_FILES + 1 and ADA[0] in names
     assert len(left_out) == 1 and "it contains more files than a lab has" in left_out[0]
 
 
@@ -233,8 +233,8 @@ def test_a_hand_in_with_too_many_files_is_truncated(tmp_path: Path) -> None:
 def test_files_that_no_grade_needs_do_not_count_towards_the_limit(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, system: str
 ) -> None:
-    monkeypatch.setattr(unpacking, "MOST_HAND_IN_BYTES", 1000)
-    monkeypatch.setattr(unpacking, "MOST_FILES", 5)
+    monkeypatch.setattr(unpacking, "MAX_HAND_IN_BYTES", 1000)
+    monkeypatch.setattr(unpacking, "MAX_FILES", 5)
     link = tarfile.TarInfo(f"{system}/.venv/bin/python")
     link.type, link.linkname = tarfile.SYMTYPE, "/usr/bin/python3"
     many = [(f"{system}/build/{number}.o", bytes(500)) for number in range(20)]
@@ -246,8 +246,8 @@ def test_files_that_no_grade_needs_do_not_count_towards_the_limit(
 def test_a_plain_folder_with_too_many_files_is_truncated_and_costs_others_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pack: Callable[..., bytes]
 ) -> None:
-    monkeypatch.setattr(unpacking, "MOST_HAND_INS", 5)
-    monkeypatch.setattr(unpacking, "MOST_FILES", 5)
+    monkeypatch.setattr(unpacking, "MAX_HAND_INS", 5)
+    monkeypatch.setattr(unpacking, "MAX_FILES", 5)
     many = [(f"eve/{number}.cu", b"") for number in range(20)]
     names, left_out = unpack_bytes(tmp_path, pack(*many, (f"al1/{FIRST}", b"fine"), (f"bob/{FIRST}", b"fine")))
     assert {f"al1/{FIRST}", f"bob/{FIRST}"} <= names and len(names) == 10 + 2
@@ -257,14 +257,14 @@ def test_a_plain_folder_with_too_many_files_is_truncated_and_costs_others_nothin
 def test_a_name_that_leads_elsewhere_does_not_turn_the_archive_into_one_hand_in(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(unpacking, "MOST_FILES", 5)
+    monkeypatch.setattr(unpacking, "MAX_FILES", 5)
     each = [(f"all/s{number}/{FIRST}", b"fine") for number in range(20)]
     names, left_out = unpack_bytes(tmp_path, make_zip(("../x.cu", b""), *each))
     assert len(names) == 20 and len(left_out) == 1
 
 
 def test_a_courses_archive_can_have_more_files_than_a_hand_in(tmp_path: Path) -> None:
-    many = [(f"s{number}_{number}_1_{FIRST}", b"fine") for number in range(2 * MOST_FILES + 5)]
+    many = [(f"s{number}_{number}_1_{FIRST}", b"fine") for number in range(2 * MAX_FILES + 5)]
     names, left_out = unpack_bytes(tmp_path, make_zip(*many))
     assert len(names) == len(many) and not left_out
 
@@ -286,9 +286,9 @@ def test_a_stray_file_does_not_hide_the_hand_ins_of_a_packed_folder(
     packed = make_zip(*((f"submissions/{name}", b"PK") for name in names), (f"submissions/{stray}", b"x"))
     (tmp_path / "all.zip").write_bytes(packed)
     folder, left_out = unpack(tmp_path / "all.zip", tmp_path / "out", LAB)
-    found, strangers = find_submissions(folder, LAB, [])
+    found, not_read = find_submissions(folder, LAB, [])
     assert {one.key for one in found} - {LAB, "notes"} == ({"al1", "at2"} if len(names) == 2 else {"12"})
-    assert not left_out and len(strangers) == ("/" not in stray)
+    assert not left_out and len(not_read) == ("/" not in stray)
 
 
 def test_the_folder_of_one_student_is_a_hand_in(tmp_path: Path) -> None:

@@ -289,7 +289,7 @@ class Trip:
 
 
 def plain(points: float | None) -> float | None:
-    """Return points with two decimals, as they are shown."""
+    """Format points with two decimals, as everywhere else."""
     return None if points is None else round(points, 2)
 
 

@@ -268,7 +268,7 @@ def test_a_note_that_may_explain_wrong_outputs_is_exported():
         note = samples.finding(cause=cause, message="It is 0.", note=True)
         watched = {"verdict": "passed", "remark": "", "datasets": 1, "wall_s": 0.4, "findings": [note]}
         report = samples.report(stages=[samples.stage("01_first", "First", check_mode=watched)])
-        return "In check mode, line 17: It is 0." in describe_report(make_report(report))
+        return "Sanitizer, line 17: It is 0." in describe_report(make_report(report))
 
     assert is_exported("unset_constant") and is_exported("absent_lane") and not is_exported("beside_atomic")
 
@@ -283,10 +283,10 @@ def test_further_failures_are_exported_with_their_causes():
     checks += [failed("huge", "overflow", "x" * 100_000), failed("vast", "overflow", "It is 4.")]
     stage = samples.stage("01_first", "First", verdict="failed", checks=checks)
     output = describe_report(make_report(samples.report(stages=[stage])))
-    assert "\nNot passed either: two (tail_lost); huge, vast (overflow)\nhuge: xxx" in output
+    assert "\nAlso did not pass: two (tail_lost); huge, vast (overflow)\nhuge: xxx" in output
     assert output.count("Try tail_lost.") == output.count("\nHint: Try overflow.") == 1 and len(output) < 1000
     output = describe_report(make_report(samples.report(stages=[stage | {"checks": [checks[0], checks[2]]}])))
-    assert "Not passed either: huge (overflow)" in output
+    assert "Also did not pass: huge (overflow)" in output
 
 
 def test_times_are_exported():
@@ -331,7 +331,7 @@ def test_pending_points_name_the_place_that_decides():
         score.hygiene_pending = False
     assert "they are decided later, on a GPU." in describe_report(made)
     scores[0].hygiene_pending = True
-    assert "they are decided later, on a GPU or in check mode." in describe_report(made)
+    assert "they are decided later, on a GPU or by the sanitizer." in describe_report(made)
 
 
 def test_a_stage_that_needs_a_gpu_is_pending_in_every_format():
@@ -742,7 +742,7 @@ def test_reports_beyond_a_maximum_are_refused(tmp_path, change, most, message):
 
 
 def test_large_documents_are_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr(documents, "MOST_BYTES", 2_000_000)
+    monkeypatch.setattr(documents, "MAX_BYTES", 2_000_000)
     (file := tmp_path / "al1.json").write_text(json.dumps(samples.report()) + " " * 2_000_000)
     with pytest.raises(UserError, match="larger than 2 MB, and so not a report"):
         read_report(file)

@@ -22,8 +22,8 @@ from grader.python.batch.outputs.feedback import describe_submission, redact
 from grader.python.batch.policy.points import Policy, finals
 from grader.python.batch.policy.similarity import (
     COMMON,
-    MOST_CHARACTERS,
-    MOST_STOPPED,
+    MAX_CHARACTERS,
+    MAX_STOPPED,
     SimilarPair,
     TooMuchError,
     find_similar,
@@ -489,7 +489,7 @@ def test_a_file_that_takes_too_much_to_compare_is_left_out(tmp_path: Path, monke
     pairs, left_out = find_similar("12", tmp_path / "no starter", files)
     assert pairs == [SimilarPair("12", "a", "e", 1.0)] and left_out == ["b", "c", "d", "f"]
     with pytest.raises(TooMuchError):
-        find_similar("12", tmp_path / "no starter", [("d", tmp_path / "d")] * MOST_STOPPED)
+        find_similar("12", tmp_path / "no starter", [("d", tmp_path / "d")] * MAX_STOPPED)
 
 
 def test_long_comments_hide_no_code_and_a_file_of_too_much_code_is_reported(
@@ -498,8 +498,8 @@ def test_long_comments_hide_no_code_and_a_file_of_too_much_code_is_reported(
     (tmp_path / "copydetect.py").write_text(LEXER)
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     words = " ".join(map(str, range(20)))
-    comment = f"/* {'z' * MOST_CHARACTERS} */"
-    texts = {"a": words, "hidden": f"{comment}\n{words}", "long": f"{'z ' * MOST_CHARACTERS}{words}"}
+    comment = f"/* {'z' * MAX_CHARACTERS} */"
+    texts = {"a": words, "hidden": f"{comment}\n{words}", "long": f"{'z ' * MAX_CHARACTERS}{words}"}
     for key, text in texts.items():
         (tmp_path / key).write_text(text)
     pairs, left_out = find_similar("12", tmp_path / "no starter", [(key, tmp_path / key) for key in texts])
@@ -658,7 +658,7 @@ def test_a_student_who_hands_in_alone_and_in_a_team_counts_once(course: Course) 
     course.grade("--roster", roster)
     book = list(csv.DictReader((course.out / "gradebook.csv").read_text("utf-8-sig").splitlines()))
     assert [(line["id"], line["name"]) for line in book] == [("al1", "Ada"), ("at2", "Alan")]
-    assert "Not used, because there is a later one: al1" in book[0]["remarks"]
+    assert "Not used, because there is a later hand-in: al1" in book[0]["remarks"]
     assert "For al1, a later submission counts instead." in (course.out / "feedback/al1/feedback.txt").read_text()
     assert course.verb("export", "--format", "canvas").returncode == 0
     assert course.verb("extend", "--student", "Ada", "--until", "2026-12-01T10:00Z", "--reason", "ill").returncode == 0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from grader.python.batch.outputs.similar import MOST_LINES, MOST_VIEWS, align, make_similar
+from grader.python.batch.outputs.similar import MAX_LINES, MAX_VIEWS, align, make_similar
 from grader.python.batch.policy.clusters import Cluster, find_clusters
 from grader.python.batch.policy.similarity import SimilarPair
 from grader.python.batch.store.rows import Row, Stage
@@ -48,8 +48,8 @@ def test_lines_of_the_starter_are_not_marked() -> None:
 
 
 def test_long_files_are_cut() -> None:
-    text = "".join(f"{number}\n" for number in range(10 * MOST_LINES))
-    assert len(list(align(text, text, ""))) == MOST_LINES
+    text = "".join(f"{number}\n" for number in range(10 * MAX_LINES))
+    assert len(list(align(text, text, ""))) == MAX_LINES
 
 
 def test_the_page_shows_students_code_as_text() -> None:
@@ -62,6 +62,6 @@ def test_the_page_shows_students_code_as_text() -> None:
 
 
 def test_submissions_beyond_the_views_are_counted() -> None:
-    keys = tuple(f"s{number:02}" for number in range(MOST_VIEWS + 3))
+    keys = tuple(f"s{number:02}" for number in range(MAX_VIEWS + 3))
     page = make_similar("lab: similar files", [Cluster(STAGE, keys)], lambda *_: "code\n", lambda _: "", {})
-    assert page.count("<details>") == MOST_VIEWS and "And 2 submissions more that are similar to s00." in page
+    assert page.count("<details>") == MAX_VIEWS and "And 2 submissions more that are similar to s00." in page

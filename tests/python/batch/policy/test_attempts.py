@@ -33,7 +33,9 @@ def test_a_limit_counts_judged_hand_ins_and_granted_ones(tmp_path: Path) -> None
 
     assert tell(3, 2, "al1") == "" and tell(None, None, "al1") == "" and tell(1, 1, "bo2") == ""
     assert "kept but not graded: the limit for this lab is 2 hand-ins per student or team." in tell(2, None, "al1")
-    assert "kept but not graded: the limit for this lab is 1 hand-in per student or team a day." in tell(None, 1, "al1")
+    assert "kept but not graded: the limit for this lab is 1 hand-in per student or team and day." in tell(
+        None, 1, "al1"
+    )
     database.insert("attempts", [{"student": "al1", "more": 1, "reason": "a power cut", "time": now()}])
     assert tell(2, 1, "al1") == ""
     assert tell(2, 1, "al1", "bo2") == "", "a team has its own attempts"

@@ -1,4 +1,4 @@
-"""Points by hand from a spreadsheet's CSV."""
+"""The instructor's decisions: points from a CSV file, due dates, extensions, overrides."""
 
 from __future__ import annotations
 
@@ -104,14 +104,14 @@ def test_options_of_the_due_date_that_are_not_given_are_kept(graded: Course) -> 
     output = due("--at", "2020-01-01T00:00Z")
     assert "Due 2020-01-01T00:00:00+00:00; lateness costs nothing." in output
     due("--percent-per-day", "10", "--most-days", "5", "--grace-minutes", "15", "--trust-file-dates")
-    costs = "each day begun costs 10% of what was earned; no points after 5 days; 15 minutes of grace"
+    costs = "each day begun costs 10% of the earned points; no points after 5 days; 15 minutes of grace"
     output = due("--at", "2020-01-02T00:00Z")
     assert f"Due 2020-01-02T00:00:00+00:00; {costs}; files' dates count. 3 of 3 are late." in output
     assert f"{costs}." in due("--no-trust-file-dates")
     assert f"Due 2020-01-02T00:00:00+00:00; {costs}." in graded.verb("status").stdout
     graded.verb("report")
     assert costs in (graded.out / "report.html").read_text()
-    assert "Nothing to decide" in due() and "omit the other options" in due("--undo", "--at", "2020-01-01T00:00Z")
+    assert "Nothing to change" in due() and "omit the other options" in due("--undo", "--at", "2020-01-01T00:00Z")
     assert "No due date. 0 of 3 are late." in due("--undo")
     assert "Due" not in graded.verb("status").stdout and due("--at", "2020-01-01T00:00Z").count("costs nothing") == 1
 
@@ -127,7 +127,7 @@ def test_a_decision_that_does_not_exist_cannot_be_undone(graded: Course) -> None
     ):
         result = graded.verb(*words)
         assert result.returncode == 2 and message in result.stderr, result
-    assert "taken back" not in graded.verb("status").stdout
+    assert "revoked" not in graded.verb("status").stdout
     assert graded.verb("points", "--student", "al1", "--undo", "--reason", "an error").returncode == 0
     assert graded.verb("points", "--student", "al1", "--undo", "--reason", "again").returncode == 2
 
@@ -164,8 +164,8 @@ def test_status_marks_decisions_that_are_no_longer_in_force(graded: Course) -> N
     ):
         assert graded.verb(*words).returncode == 0
     output = [line.split(": ", 1) for line in graded.verb("status").stdout.splitlines() if line.startswith("By hand")]
-    held = {what for when, what in output if "before" not in when}
-    past = {what for when, what in output if when.startswith("By hand before, 20")}
+    held = {what for when, what in output if "no longer valid" not in when}
+    past = {what for when, what in output if when.startswith("By hand, no longer valid, 20")}
     assert held == {
         "al1 (Ada Lovelace), set to 15 points (x)",
         "at2 (Alan Turing), until 2020-01-02T00:00:00+00:00 (x)",
@@ -175,7 +175,7 @@ def test_status_marks_decisions_that_are_no_longer_in_force(graded: Course) -> N
     assert past == {
         "al1 (Ada Lovelace), set to 5 points, replaced (x)",
         "at2 (Alan Turing), set to 3 points, undone (x)",
-        "at2 (Alan Turing), override taken back (x)",
+        "at2 (Alan Turing), override revoked (x)",
         "al1 (Ada Lovelace), journal 7 of 10, replaced (x)",
     }
     assert {what for _, what in output[: len(held)]} == held

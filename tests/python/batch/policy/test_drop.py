@@ -70,7 +70,7 @@ def test_undo_brings_it_back_with_its_history(graded: Course) -> None:
     assert "ghost: counts again" in drop(graded, "ghost", "--undo")[1]
     assert read_ids(graded)["ghost"] == "graded" and "Dropped" not in read_page(graded)
     output = graded.verb("history", "--student", "ghost").stdout
-    assert "hand-in dropped, undone (a test upload)" in output and "drop taken back (a test upload)" in output
+    assert "hand-in dropped, undone (a test upload)" in output and "drop revoked (a test upload)" in output
 
 
 def test_a_student_of_the_roster_keeps_a_line(graded: Course) -> None:

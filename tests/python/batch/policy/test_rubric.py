@@ -79,7 +79,9 @@ def test_the_last_graders_level_counts_and_the_history_names_all_graders(
     marked.verb("report")
     assert gradebook(marked)["al1"]["journal: prediction"] == "3"
     output = marked.verb("history", "--student", "al1").stdout
-    assert "By hand before, " in output and "by ada: al1, journal: prediction 0 of 3, replaced (why)" in output
+    assert (
+        "By hand, no longer valid, " in output and "by ada: al1, journal: prediction 0 of 3, replaced (why)" in output
+    )
     assert "by alan: al1, journal: prediction 3 of 3 (why)" in output
     undo = ["--student", "al1", "--criterion", "prediction", "--undo", "--reason", "wrong person"]
     assert marked.verb("mark", *undo).returncode == 0

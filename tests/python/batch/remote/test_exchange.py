@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from grader.python.batch.remote.exchange import MOST_PAUSE_S, Exchange
+from grader.python.batch.remote.exchange import MAX_PAUSE_S, Exchange
 from grader.python.common.console import UserError
 
 
@@ -29,7 +29,7 @@ def test_pauses_grow_after_failures_and_end_after_an_answer(monkeypatch: pytest.
         assert not exchange.is_due(), "one at a time"
         assert finish(exchange) is None and exchange.error == "The course system failed."
         pauses.append(exchange.next_s - 1000)
-    assert pauses == [120, 240, 480, MOST_PAUSE_S, MOST_PAUSE_S, MOST_PAUSE_S] and exchange.failed_since
+    assert pauses == [120, 240, 480, MAX_PAUSE_S, MAX_PAUSE_S, MAX_PAUSE_S] and exchange.failed_since
     exchange.start(lambda: "an answer")
     assert finish(exchange) == "an answer" and exchange.take() is None
     assert (exchange.failures, exchange.failed_since, exchange.next_s) == (0, "", 1060)

@@ -118,7 +118,7 @@ def test_reading_of_an_endless_answer_stops(act: Callable[..., None], monkeypatc
             act(self.wfile.write)
 
     monkeypatch.setattr(connection, "WHOLE_S", 0.3, raising=False)
-    monkeypatch.setattr(connection, "MOST_ANSWER_BYTES", 10_000_000, raising=False)
+    monkeypatch.setattr(connection, "MAX_ANSWER_BYTES", 10_000_000, raising=False)
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     url = f"http://127.0.0.1:{server.server_port}/"
@@ -146,7 +146,7 @@ def test_pauses_do_not_repeat_for_each_student_if_the_course_system_stops_answer
     everyone = {str(number): Returned(f"u{number}", 12, {}) for number in range(100)}
     pushed = push.push(SimpleNamespace(get_submission=fail), everyone, send=True)
     assert len(pushed.failed) == 100
-    assert sum(pauses) <= connection.MOST_IN_A_ROW * sum(connection.WAITING_S)
+    assert sum(pauses) <= connection.MAX_IN_A_ROW * sum(connection.WAITING_S)
     assert attempts.count(99) == 1
     assert push.push(Assignment(), RETURNED, send=True).changes
     assert connection.PATIENCE.wants_more_attempts()

@@ -5,7 +5,7 @@ __global__ void half_kernel(int* out) {
     __shared__ int values[64];
     if (threadIdx.x < 32) {
         values[threadIdx.x] = threadIdx.x;
-        __syncthreads();  //! returned_before_barrier
+        __syncthreads();  //! return_before_barrier
         out[threadIdx.x] = values[31 - threadIdx.x];
     }
 }

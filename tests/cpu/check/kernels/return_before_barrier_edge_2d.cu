@@ -2,7 +2,7 @@
 #include <cuda_runtime.h>
 
 __device__ int sum_row(const int* row) {
-    __syncthreads();  //! returned_before_barrier
+    __syncthreads();  //! return_before_barrier
     return row[0] + row[1];
 }
 

@@ -54,7 +54,7 @@ def judges_flags(function: str) -> list[str]:
     return re.findall(r'"(-[^"]*)"', re.search(rf"Flags {function}\([^)]*\) \{{.*?\n\}}", text, re.DOTALL)[0])
 
 
-STUDENT_FLAGS, CHECK_FLAGS = judges_flags("student_cpu_flags"), judges_flags("check_mode_flags")
+STUDENT_FLAGS, CHECK_FLAGS = judges_flags("student_cpu_flags"), judges_flags("sanitizer_flags")
 CHECK_FLAGS += judges_flags("with_hooks")
 
 
@@ -80,7 +80,7 @@ def runtime(tmp_path_factory) -> list[Path]:
 
 @pytest.fixture(scope="module")
 def precompiled(tmp_path_factory) -> str:
-    """Return the flag that makes g++ use the precompiled cuda_runtime.h, for check mode."""
+    """Return the flag that makes g++ use the precompiled cuda_runtime.h, for the sanitizer."""
     include = shutil.copytree(ROOT / "grader/cpu/include", tmp_path_factory.mktemp("precompiled") / "include")
     header = include / "cuda_runtime.h"
     run("g++", *STUDENT_FLAGS, *CHECK_FLAGS, "-x", "c++-header", header, "-o", f"{header}.gch")

@@ -6,7 +6,7 @@ __global__ void reduce_kernel(const int* x, int* out) {
     int t = threadIdx.x;
     sums[t] = x[t];
     for (int stride = blockDim.x / 2; stride > 0; stride /= 2) {
-        __syncthreads();  //! returned_before_barrier
+        __syncthreads();  //! return_before_barrier
         if (t >= stride) return;
         sums[t] += sums[t + stride];
     }

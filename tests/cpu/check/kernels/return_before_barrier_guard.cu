@@ -6,7 +6,7 @@ __global__ void reverse_kernel(const int* x, int* out, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= n) return;
     tile[threadIdx.x] = x[i];
-    __syncthreads();  //! returned_before_barrier
+    __syncthreads();  //! return_before_barrier
     int last = min(63, n - 1 - int(blockIdx.x * blockDim.x));
     out[i] = tile[last - threadIdx.x];
 }
