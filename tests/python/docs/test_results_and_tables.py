@@ -172,13 +172,6 @@ def test_several_gpus_are_compared(course: Path) -> None:
     assert "NVIDIA H200: kernels" in beside_source and "A100" not in beside_source
 
 
-def test_stages_without_a_measurement_are_named(course: Path) -> None:
-    measure(course, report(stages=report()["stages"][1:]))
-    run_module(TABLES, cwd=course)
-    shown = (course / "handouts/lab.md").read_text()
-    assert shown.endswith("|\n\nNot measured yet on NVIDIA H200: `01_first`.\n<!-- end -->\n")
-
-
 def test_the_sources_figures_are_next_to_ours(course: Path) -> None:
     handout = "# A lab\n\n<!-- table: source lab -->\n<!-- end -->\n"
     write(course / "handouts/lab.md", handout)
