@@ -1024,7 +1024,7 @@ class Suspicions {
     void suspect_shuffles() {
         constexpr std::size_t enough = 400'000;  // cells times iterations
         const std::size_t iterations = claimed_iterations();
-        if (!one_call() || iterations == 0 || sizes_.cells() * iterations > enough) return;
+        if (!one_call() || iterations == 0 || sizes_.cells() * iterations > enough || field_is_right()) return;
         for (const std::size_t steps : {4, 2, 3, 6, 8})
             for (const Shuffles& shuffles : wrong_shuffles())
                 suspect(
@@ -1040,6 +1040,11 @@ class Suspicions {
                         outputs[result] = actuals[result];
                         return true;
                     });
+    }
+
+    bool field_is_right() const {
+        const auto is_near = [](double a, double b) { return std::abs(a - b) <= 1e-6 * std::max(1.0, std::abs(a)); };
+        return std::ranges::equal(problem_.arrays[field].as<double>(), actuals_[field].as<double>(), is_near);
     }
 
     static std::vector<Shuffles> wrong_shuffles() {

@@ -449,7 +449,7 @@ class Explanation : Output<float> {
 
     /// A row of the window is stored too early or too late, from another row's sums, or its sums do not begin at 0.
     Guess try_window() {
-        if (!may_have_vectors_ || shape_.size < 2) return {};
+        if (situation_.stage < first_with_strips || shape_.size < 2) return {};
         const auto off = [](int late) {
             return fmt::format("{} {} too {}", std::abs(late), std::abs(late) == 1 ? "step" : "steps",
                                late < 0 ? "early" : "late");

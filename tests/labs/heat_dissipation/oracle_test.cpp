@@ -343,8 +343,8 @@ TEST(HeatOracle, ExplainsAWrongReportOnARightField) {
     const Problem problem = solve(oracle(), recipe("discs", 20, 30, 100, {{"stop_after", 30}}), 9);
     const double done = values(problem, result)[0], change = values(problem, result)[1];
     const auto cells = values(problem, field);
-    EXPECT_EQ(cause_of(problem, cells, done - 1, change), "wrong_value");
-    EXPECT_EQ(cause_of(problem, cells, done, 2 * change), "wrong_value");
+    EXPECT_EQ(cause_of(problem, cells, done - 1, change), "wrong_result");
+    EXPECT_EQ(cause_of(problem, cells, done, 2 * change), "wrong_result");
     Plain earlier(problem);
     for (int k = 0; k < 10; ++k) earlier.iterate();
     EXPECT_EQ(cause_of(problem, earlier.field, 10, problem.reals[0] / 2), "lost_maximum");
