@@ -74,14 +74,11 @@ def draw_reduction() -> Drawing:
 
 def draw_column_walk() -> Drawing:
     """A thread walks down a column: three rows are in registers, the next ones are being loaded."""
-    picture = Drawing(760, 300, "A thread walks down a column and loads each row once")
+    picture = Drawing(760, 320, "A thread walks down a column and loads each row once")
     picture.text(20, 28, "a thread's column, and its neighbours left and right", "b")
     left, top, size, rows = 60, 44, 30, 8
     kinds = {0: "N", 1: "B", 2: "A", 3: "C", 4: "D", 5: "D"}
     picture.cells(left, top, (rows, 3), size, lambda row, column: kinds.get(row, "W"))
-    words = {1: "above", 2: "here", 3: "below"}
-    for row, word in words.items():
-        picture.text(left + 1.5 * size, top + (row + 0.5) * size + 4, word, "m s")
     picture.line(left - 22, top + 2.5 * size, left - 22, top + rows * size, arrow=True)
 
     def entry(row: int, text: str) -> None:
@@ -93,9 +90,9 @@ def draw_column_walk() -> Drawing:
     entry(1, "above: the centre and the sum of left and right, in registers")
     entry(2, "here: its new value can be computed, and its change")
     entry(3, "below: in registers, too; in the next step, it is here")
-    entry(4, "requested, still on the way")
-    entry(5, "requested, still on the way")
-    picture.text(20, 292, "per step: one row of three values is loaded, instead of three rows", "q s")
+    entry(4, "requested, not here yet")
+    entry(5, "requested, not here yet")
+    picture.text(20, 308, "per step: one row of three values is loaded, instead of three rows", "q s")
     return picture
 
 

@@ -128,7 +128,7 @@ def draw_columns() -> Drawing:
     )
 
     for top, width, words in (
-        (44, 8, "width = 8: each row begins with a new group"),
+        (44, 8, "width = 8: each row begins a group"),
         (160, 9, "width = 9: only every fourth row does"),
     ):
         pitch = width + 4
