@@ -216,7 +216,7 @@ TEST_F(TimedOutputs, AllRoundsAreTimedWithoutAReference) {
 
 TEST_F(TimedOutputs, VariableTimesNeedMoreRounds) {
     std::ofstream(wrong_) << right_kernel << jumpy;
-    const Effort effort{{1, 1}, {1, 1}, 3, 0.01, 0.1, 0.2, 0.1};
+    const Effort effort{{1, 1}, {1, 1}, 3, 0.01, 0.1, 0.2, 1};
     const Measured measured = measure_beside_solution(wrong_, effort);
     EXPECT_GT(measured.measurement.samples_s.size(), 3u);
 }
