@@ -456,9 +456,9 @@ class Strips {
         const std::size_t halo = (steps + 1) / 2, width = 2 * (lanes - 2 * halo), columns = fields.sizes.columns;
         for (std::size_t first = 0; first < columns; first += width) compute(first, halo, steps);
         for (std::size_t i = 1; i <= fields.sizes.rows; ++i) {
-            double* row = fields.next + i * fields.pitch;
-            row[0] = row[columns];
-            row[columns + 1] = row[1];
+            double* const padded = fields.next + i * fields.pitch;
+            padded[0] = padded[columns];
+            padded[columns + 1] = padded[1];
         }
         fields.exchange();
     }

@@ -610,7 +610,7 @@ def test_a_full_database_gives_a_message_and_keeps_its_contents(course: Course) 
     summary = dict.fromkeys(("time", "warplab", "lab_hash", "backend", "sandbox"), "")
     summary |= {"points": 1, "most": 2, "pending": 0}
     graded = Graded("s000", "graded", report=str(random.Random(1).randbytes(100_000)))
-    with pytest.raises(DiskFullError, match="make room"):
+    with pytest.raises(DiskFullError, match="free some space"):
         database.keep(graded, summary, [])
     database.close()
     assert snapshot(course) == before

@@ -118,7 +118,7 @@ def test_decisions_follow_the_number_of_the_course_system(course: Course, old: b
         make_old(course)
     (course.root / "roster.csv").write_text("id,name,Moodle ID\nada1,Ada,12\nzed9,Zed,99\n")
     result = course.grade()
-    assert "12 is ada1 now" in result.stdout and "99 is zed9 now" in result.stdout
+    assert "12 is now ada1" in result.stdout and "99 is now zed9" in result.stdout
     assert {one: points(course)[one][1] for one in ("ada1", "zed9")} == {"ada1": "10", "zed9": "1"}
 
 
@@ -126,7 +126,7 @@ def test_decisions_stay_with_the_student_if_the_hand_in_belongs_to_another(cours
     download(course, ADA, roster=ROSTER)
     decide(course, "al1", 10)
     (course.root / "roster.csv").write_text("id,name,Moodle ID\nal1,Ada Byron,13\nma6,Ada Lovelace,12\n")
-    assert "al1 is ma6 now" in course.grade().stdout
+    assert "al1 is now ma6" in course.grade().stdout
     assert points(course)["ma6"] == ("graded", "12") and points(course)["al1"] == ("not_submitted", "10")
 
 

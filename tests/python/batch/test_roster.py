@@ -216,7 +216,7 @@ def test_a_corrected_roster_assigns_ids_to_earlier_grades(course: Course) -> Non
     course.verb("points", "--student", "1002", "--points", "3", "--of", "5", "--reason", "journal")
     graded = len(course.log("end"))
     result = course.grade("--roster", write_roster(course, ROSTER))
-    assert "1002 is at200 now, according to the roster." in result.stdout and "No longer among" not in result.stderr
+    assert "1002 is now at200, according to the roster." in result.stdout and "No longer among" not in result.stderr
     assert course.statuses() == {"at200": "graded", "zo8": "graded", "al1": "not_submitted"}
     assert len(course.log("end")) == graded  # no submission is graded twice
     assert gradebook(course)["at200"]["points"] == "15"
@@ -232,7 +232,7 @@ def test_a_corrected_roster_also_matches_students_who_hand_in_again(course: Cour
     shutil.make_archive(str(course.handed_in / "turingalan_1002_78_work-1"), "gztar", course.handed_in / "packed")
     shutil.rmtree(course.handed_in / "packed")
     result = course.grade("--roster", write_roster(course, ROSTER))
-    assert "1002 is at200 now, according to the roster." in result.stdout and "No longer among" not in result.stderr
+    assert "1002 is now at200, according to the roster." in result.stdout and "No longer among" not in result.stderr
     assert course.statuses() == {"at200": "missing_stages", "zo8": "not_submitted", "al1": "not_submitted"}
     assert gradebook(course)["at200"]["journal"] == "3"
 

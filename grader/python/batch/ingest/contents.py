@@ -107,7 +107,7 @@ def rank_name_match(called: PurePosixPath, stage: str, stages: Sequence[str]) ->
         return None
     if stem == stage or re.fullmatch(rf"{re.escape(stage)}_\d", stem):
         return int(ending != ".cu")
-    if is_same_stage(stem, stage):
+    if is_same_stage(stem, stage) and not any(re.fullmatch(rf"{re.escape(one)}_\d", stem) for one in others):
         return 1
     if ending != ".cu":  # such as output_01_first.txt
         return None
