@@ -1,6 +1,8 @@
 #pragma once
 // Independent work on several cores at the same time.
 
+#include <omp.h>
+
 #include <algorithm>
 #include <atomic>
 #include <cstddef>
@@ -12,18 +14,20 @@ namespace warplab {
 
 inline std::size_t count_cores() { return std::max(1u, std::thread::hardware_concurrency()); }
 
-/// Call work(index) for each index below `count`: in this thread if `most_threads` is 1, otherwise on up to that many
-/// new threads, each of which takes the next index. Rethrows an exception of `work` after all threads have ended.
+/// Call work(index) for each index below `count`: in this thread if `max_threads` or `count` is 1, otherwise on up to
+/// that many new threads, each of which takes the next index and starts no OpenMP threads. Rethrows an exception of
+/// `work` after all threads have ended.
 template <class Work>
-void for_each_index(std::size_t count, std::size_t most_threads, const Work& work) {
-    if (most_threads == 1) {
+void for_each_index(std::size_t count, std::size_t max_threads, const Work& work) {
+    if (std::min(count, max_threads) <= 1) {
         for (std::size_t i = 0; i < count; ++i) work(i);
         return;
     }
     std::atomic<std::size_t> next = 0;
     std::vector<std::future<void>> threads;
-    for (std::size_t i = 0; i < std::min(count, most_threads); ++i)
+    for (std::size_t i = 0; i < std::min(count, max_threads); ++i)
         threads.push_back(std::async(std::launch::async, [&] {
+            omp_set_num_threads(1);
             for (std::size_t mine; (mine = next++) < count;) work(mine);
         }));
     for (auto& thread : threads) thread.wait();  // before get() throws: the others use local variables

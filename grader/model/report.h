@@ -33,7 +33,7 @@ Verdict verdict_of(const std::vector<Check>& checks);
 Report report_from_json(const Json& json);
 /// Write and read the text of report.json. Reading throws like report_from_json, and for text that is not JSON.
 std::string format_report(const Report& report);
-inline constexpr std::size_t most_report_bytes = 64 << 20;  // many times the size of any report
+inline constexpr std::size_t max_report_bytes = 64 << 20;  // many times the size of any report
 Report parse_report(std::string_view text);
 
 }  // namespace warplab

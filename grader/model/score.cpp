@@ -14,9 +14,8 @@ namespace {
 
 constexpr double full_mark_ratio = 1.2;  // multiple of the reference's time that still gives all points
 constexpr double zero_mark_ratio = 4;    // multiple of the time for full marks, unless the sequential CPU is slower
-constexpr double clear_ratio =
-    1.4;                          // multiple of the reference's time; a previous solution beyond it is clearly slower
-constexpr double max_open = 0.1;  // share of the points that modelled times may leave open
+constexpr double clear_ratio = 1.4;      // multiple of the reference's time from which a solution is clearly slower
+constexpr double max_open = 0.1;         // share of the points that modelled times may leave open
 constexpr auto no_points_yet = "no points until every dataset passes";
 
 Score pending_score(const Stage& stage) {

@@ -1,7 +1,6 @@
 #include "grader/judge/bench/few_calls.h"
 
 #include <fmt/format.h>
-#include <omp.h>
 
 #include <algorithm>
 #include <chrono>
@@ -96,10 +95,8 @@ std::optional<Failure> FewCalls::time_new(Subject& program) {
     std::vector<Problem> calls = make_new();
     times_.new_s = std::min(times_.new_s, program.time_calls_on(calls));
     if (program.failure) return program.failure;
-    const bool many = calls.size() > 1;
-    const Execution how = many ? Execution::sequential : Execution::openmp;
-    for_each_index(calls.size(), many ? count_cores() : 1,
-                   [&](std::size_t k) { run_.oracle.reference(calls[k], how); });
+    for_each_index(calls.size(), count_cores(),
+                   [&](std::size_t k) { run_.oracle.reference(calls[k], Execution::openmp); });
     for (std::size_t slot = 0; slot < calls.size(); ++slot)
         if (auto failure = find_wrong(program, calls[slot], static_cast<std::uint32_t>(slot))) return failure;
     return std::nullopt;
@@ -133,13 +130,10 @@ std::vector<Problem> FewCalls::make_new() {
     std::vector<std::uint64_t> seeds(static_cast<std::size_t>(times_.calls));
     std::ranges::generate(seeds, std::ref(random_));
     std::vector<Problem> calls(seeds.size());
-    const std::size_t threads = calls.size() > 1 ? count_cores() : 1;
-    const auto make = [&](std::size_t k) {
-        if (threads > 1) omp_set_num_threads(1);  // in this new thread: the others use the other cores
+    for_each_index(calls.size(), count_cores(), [&](std::size_t k) {
         const Pool other{run_.oracle.generate(dataset_, seeds[k], pool_.step), pool_.step, pool_.step, {}};
         calls[k] = other.call_at(std::vector<std::size_t>(run_.lab.buffers.size(), 0), run_.lab);
-    };
-    for_each_index(calls.size(), threads, make);
+    });
     return calls;
 }
 

@@ -14,8 +14,8 @@ struct CallTimes {
     int calls = 1;                  // calls per command
     double new_s = 0, known_s = 0;  // the program's times, on new inputs and on those of the samples
     double call_s = 0;              // the program's time in the samples
-    double reference_s = 0,
-           reference_call_s = 0;  // the reference's times: on inputs of the samples, and in the samples
+    double reference_s = 0;         // the reference's time on inputs of the samples
+    double reference_call_s = 0;    // the reference's time in the samples
 };
 
 /// Return whether the program takes clearly longer for new inputs than for inputs that it may have seen.

@@ -1,7 +1,6 @@
 #include "grader/judge/bench/verify.h"
 
 #include <fmt/format.h>
-#include <omp.h>
 
 #include <algorithm>
 #include <atomic>
@@ -24,7 +23,7 @@ constexpr double parallel_s = 0.05;  // one core's time; slower answers are comp
 /// longer than `cpu_limit_s`, the reference solution computes the answer, but only the CPU can confirm a difference.
 std::optional<Difference> find_difference(const StageRun& run, const Pool& pool, const OutputSample& seen,
                                           const Substitute& substitute, double cpu_limit_s, Array& expected) {
-    Problem call = pool.call_at(seen.window, run.lab);
+    const Problem call = pool.call_at(seen.window, run.lab);
     const std::size_t count = seen.found.count();
     const auto compare_now = [&] { return compare(run.oracle, call, seen.buffer, expected, seen.found, seen.first); };
     expected = Array(seen.found.type(), count);
@@ -36,7 +35,7 @@ std::optional<Difference> find_difference(const StageRun& run, const Pool& pool,
         if (!reference->failure && !compare_now()) return std::nullopt;
     }
     Problem solved = pool.call_at(seen.window, run.lab);
-    run.oracle.reference(solved, one_core ? Execution::sequential : Execution::openmp);
+    run.oracle.reference(solved, Execution::openmp);
     expected = solved.arrays[seen.buffer].part(seen.first, count);
     return compare_now();
 }
@@ -77,7 +76,6 @@ std::optional<Failure> verify(const StageRun& run, const Pool& pool, std::vector
     for_each_index(output_samples.size(), threads, [&](std::size_t i) {
         const double left_s = budget_s / static_cast<double>(threads) - seconds_since(begin);
         if (any || (i >= samples && left_s < 0)) return;
-        if (threads > 1) omp_set_num_threads(1);  // in this new thread: the others use the other cores
         Array expected;
         const double cpu_limit_s = i == 0 ? left_s : std::min(left_s, short_s);
         const auto difference = find_difference(run, pool, output_samples[i], substitute, cpu_limit_s, expected);

@@ -72,7 +72,7 @@ std::string import_words(const Report& report, const StageReport& stage, Importe
 }  // namespace
 
 Report read_report(const fs::path& file) {
-    const std::optional<std::string> text = try_read_file(file, most_report_bytes);
+    const std::optional<std::string> text = try_read_file(file, max_report_bytes);
     if (!text) throw UsageError(fmt::format("{} cannot be read. REPORT is one report.json.", file.string()));
     try {
         return parse_report(*text);

@@ -41,9 +41,9 @@ class Records {
                             file.string()));
         while (flock(locked_.get(), LOCK_EX) != 0)
             if (errno != EINTR) break;  // the file system has no locks, but it is still a single write
-        auto text = try_read_file(file, most_bytes);
+        auto text = try_read_file(file, max_bytes);
         if (!text) {
-            const auto limit = fmt::format("It has more than {} MB, or cannot be read", most_bytes >> 20);
+            const auto limit = fmt::format("It has more than {} MB, or cannot be read", max_bytes >> 20);
             throw UsageError(
                 fmt::format("The journal's records {} are not used. {}. Move the file to another folder "
                             "to begin a new journal.",
@@ -73,7 +73,7 @@ class Records {
         if (ftruncate(locked_.get(), static_cast<off_t>(begin)) == 0) text_.resize(begin);
     }
 
-    static constexpr std::size_t most_bytes = 256 << 20;  // many times the size of a term's journal
+    static constexpr std::size_t max_bytes = 256 << 20;  // many times the size of a term's journal
 
     fs::path file_;
     Descriptor locked_;

@@ -33,7 +33,7 @@ bool untouched(const Lab& lab, const Stage& stage, const Folders& folders) {
 std::optional<Report> last_report(const Lab& lab, const Stage& stage, const Folders& folders) {
     try {
         const fs::path file = folders.work / lab.name / "reports" / (stage.id + ".json");
-        auto report = parse_report(try_read_file(file, most_report_bytes).value_or(""));
+        auto report = parse_report(try_read_file(file, max_report_bytes).value_or(""));
         if (report.stages.empty()) return std::nullopt;
         return report;
     } catch (const std::exception&) {

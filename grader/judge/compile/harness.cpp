@@ -70,8 +70,8 @@ void run_trusted(const std::vector<std::string>& command) {
 
 /// Run the commands in this order, one per core at a time.
 void run_all(const std::vector<std::vector<std::string>>& commands) {
-    constexpr std::size_t most_at_once = 8;
-    for_each_index(commands.size(), std::min(count_cores(), most_at_once),
+    constexpr std::size_t max_at_once = 8;
+    for_each_index(commands.size(), std::min(count_cores(), max_at_once),
                    [&](std::size_t i) { run_trusted(commands[i]); });
 }
 

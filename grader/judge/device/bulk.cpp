@@ -3,26 +3,23 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
-#include <thread>
-#include <vector>
+
+#include "grader/common/parallel.h"
 
 namespace warplab {
 namespace {
 
-constexpr std::size_t least_bytes =
-    4 << 20;                             // the minimum per thread: for less, starting a thread costs more than it saves
-constexpr std::size_t max_threads = 16;  // memory is no faster with more
+constexpr std::size_t min_part_bytes = 4 << 20;  // for less, starting a thread costs more than it saves
+constexpr std::size_t max_threads = 16;          // with more threads, copies are no faster
 
 /// Call work(begin, end) for parts of [0, bytes) at the same time; parts begin at multiples of 64.
 template <class Work>
 void in_parts(std::size_t bytes, const Work& work) {
-    const std::size_t cores = std::clamp<std::size_t>(std::thread::hardware_concurrency(), 1, max_threads);
-    const std::size_t parts = std::clamp<std::size_t>(bytes / least_bytes, 1, cores);
+    if (bytes == 0) return;
+    const std::size_t parts = std::clamp<std::size_t>(bytes / min_part_bytes, 1, std::min(count_cores(), max_threads));
     const std::size_t each = (bytes / parts + 63) / 64 * 64;
-    std::vector<std::jthread> threads;
-    for (std::size_t begin = each; begin < bytes; begin += each)
-        threads.emplace_back([&work, begin, end = std::min(bytes, begin + each)] { work(begin, end); });
-    if (bytes) work(0, std::min(bytes, each));
+    for_each_index((bytes + each - 1) / each, parts,
+                   [&](std::size_t k) { work(k * each, std::min(bytes, (k + 1) * each)); });
 }
 
 }  // namespace

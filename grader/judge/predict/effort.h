@@ -4,12 +4,12 @@
 
 namespace warplab::predict {
 
-inline constexpr double most_effort_s = 30;  // honest traces take a few seconds
+inline constexpr double max_effort_s = 30;  // honest traces take a few seconds
 
 /// Limits the processor time of this thread while it exists. An inner limit does not extend an outer one.
 class EffortLimit {
   public:
-    explicit EffortLimit(double most_s = most_effort_s);
+    explicit EffortLimit(double most_s = max_effort_s);
     ~EffortLimit();
     EffortLimit(const EffortLimit&) = delete;
     EffortLimit& operator=(const EffortLimit&) = delete;

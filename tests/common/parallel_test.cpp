@@ -1,0 +1,39 @@
+#include "grader/common/parallel.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <stdexcept>
+#include <thread>
+#include <vector>
+
+namespace warplab {
+namespace {
+
+TEST(ForEachIndex, CallsTheWorkOncePerIndex) {
+    for (const std::size_t threads : {1, 3, 64}) {
+        std::vector<std::atomic<int>> calls(20);
+        for_each_index(calls.size(), threads, [&](std::size_t i) { ++calls[i]; });
+        for (const auto& count : calls) EXPECT_EQ(count, 1);
+    }
+    for_each_index(0, 3, [](std::size_t) { FAIL(); });
+}
+
+TEST(ForEachIndex, StartsNoThreadForOneIndex) {
+    std::thread::id in;
+    for_each_index(1, 8, [&](std::size_t) { in = std::this_thread::get_id(); });
+    EXPECT_EQ(in, std::this_thread::get_id());
+}
+
+TEST(ForEachIndex, RethrowsAfterTheOtherThreadsHaveEnded) {
+    std::atomic<int> done = 0;
+    const auto work = [&](std::size_t i) {
+        if (i == 0) throw std::runtime_error("the first");
+        ++done;
+    };
+    EXPECT_THROW(for_each_index(20, 4, work), std::runtime_error);
+    EXPECT_EQ(done, 19);
+}
+
+}  // namespace
+}  // namespace warplab
