@@ -1790,11 +1790,17 @@ WARPLAB_CPU_INLINE void see(const volatile void* pointer, warplab_cpu::AccessMod
     see_other(touch(), caller);
 }
 
+/// Inspect an access that is rarer than a plain one. One copy of the quick path for all of them compiles faster.
+template <unsigned width>
+__attribute__((noinline)) void see_rarer(const volatile void* pointer, warplab_cpu::AccessMode mode, void* caller) {
+    see<width>(pointer, mode, caller);
+}
+
 /// Inspect a volatile read. Other threads may run first, so that the kernel reads their writes.
 template <unsigned width>
 void see_volatile_read(const volatile void* place, void* caller) {
     warplab_cpu::note_volatile_read(place, width, caller);
-    see<width>(place, {.is_volatile = true}, caller);
+    see_rarer<width>(place, {.is_volatile = true}, caller);
 }
 
 void see_range(const void* address, unsigned long bytes, bool writes, void* caller) {
@@ -1806,14 +1812,14 @@ void see_range(const void* address, unsigned long bytes, bool writes, void* call
     if (warplab_cpu::quick.in_grid && !writes)
         sanitizer().struct_copied({plain_read, warplab_cpu::caller_place(caller), begin, static_cast<unsigned>(bytes)});
     const warplab_cpu::AccessMode mode{.writes = writes, .copies = true};
-    if (bytes == 8 && begin % 8 == 0) return see<8>(address, mode, caller);
-    if (bytes == 16 && begin % 16 == 0) return see<16>(address, mode, caller);
+    if (bytes == 8 && begin % 8 == 0) return see_rarer<8>(address, mode, caller);
+    if (bytes == 16 && begin % 16 == 0) return see_rarer<16>(address, mode, caller);
     for (std::uintptr_t at = begin; at < begin + bytes;) {
         const bool whole = at % 4 == 0 && at + 4 <= begin + bytes;
         if (whole)
-            see<4>(reinterpret_cast<void*>(at), mode, caller);
+            see_rarer<4>(reinterpret_cast<void*>(at), mode, caller);
         else
-            see<1>(reinterpret_cast<void*>(at), mode, caller);
+            see_rarer<1>(reinterpret_cast<void*>(at), mode, caller);
         at += whole ? 4 : 1;
     }
 }
@@ -1837,33 +1843,35 @@ Loaded loaded_here(const volatile void* place) {
 template <unsigned width>
 void see_load(const volatile void* place, int order, void* caller) {
     if (!warplab_cpu::the_sanitizer && !warplab_cpu::tracing) return;
-    if (order != __ATOMIC_RELAXED) return see<width>(place, {.is_volatile = true}, caller);
-    see<width>(place, atomic_update, caller);
+    if (order != __ATOMIC_RELAXED) return see_rarer<width>(place, {.is_volatile = true}, caller);
+    see_rarer<width>(place, atomic_update, caller);
     loaded = loaded_here(place);
 }
 
 template <unsigned width>
 void see_exchange(const volatile void* place, void* caller) {
     if (!warplab_cpu::the_sanitizer && !warplab_cpu::tracing) return;
-    if (!(loaded_here(place) == loaded)) see<width>(place, atomic_update, caller);
+    if (!(loaded_here(place) == loaded)) see_rarer<width>(place, atomic_update, caller);
     loaded = {};
 }
 
 }  // namespace
 
 #define WARPLAB_HERE __builtin_return_address(0)
-#define WARPLAB_HOOKS(bytes)                                                                  \
-    void __tsan_read##bytes(void* p) { see<bytes>(p, plain_read, WARPLAB_HERE); }             \
-    void __tsan_write##bytes(void* p) { see<bytes>(p, plain_write, WARPLAB_HERE); }           \
-    void __tsan_unaligned_read##bytes(void* p) { see<bytes>(p, plain_read, WARPLAB_HERE); }   \
-    void __tsan_unaligned_write##bytes(void* p) { see<bytes>(p, plain_write, WARPLAB_HERE); } \
-    void __tsan_volatile_read##bytes(void* p) { see_volatile_read<bytes>(p, WARPLAB_HERE); }  \
-    void __tsan_volatile_write##bytes(void* p) { see<bytes>(p, {.writes = true, .is_volatile = true}, WARPLAB_HERE); }
+#define WARPLAB_HOOKS(bytes)                                                                        \
+    void __tsan_read##bytes(void* p) { see<bytes>(p, plain_read, WARPLAB_HERE); }                   \
+    void __tsan_write##bytes(void* p) { see<bytes>(p, plain_write, WARPLAB_HERE); }                 \
+    void __tsan_unaligned_read##bytes(void* p) { see_rarer<bytes>(p, plain_read, WARPLAB_HERE); }   \
+    void __tsan_unaligned_write##bytes(void* p) { see_rarer<bytes>(p, plain_write, WARPLAB_HERE); } \
+    void __tsan_volatile_read##bytes(void* p) { see_volatile_read<bytes>(p, WARPLAB_HERE); }        \
+    void __tsan_volatile_write##bytes(void* p) {                                                    \
+        see_rarer<bytes>(p, {.writes = true, .is_volatile = true}, WARPLAB_HERE);                   \
+    }
 
 // Kernels run on one OS thread, so no other thread can interfere there.
 #define WARPLAB_UPDATE(bits, type, name, operation)                                          \
     type __tsan_atomic##bits##_##name(volatile type* p, type value, int) {                   \
-        see<bits / 8>(p, atomic_update, WARPLAB_HERE);                                       \
+        see_rarer<bits / 8>(p, atomic_update, WARPLAB_HERE);                                 \
         if (!warplab_cpu::quick.in_grid) return __atomic_##name(p, value, __ATOMIC_SEQ_CST); \
         const type before = *p;                                                              \
         *p = static_cast<type>(before operation value);                                      \
@@ -1874,25 +1882,25 @@ void see_exchange(const volatile void* place, void* caller) {
         see_exchange<bits / 8>(p, WARPLAB_HERE);                                                                    \
         return __atomic_compare_exchange_n(p, expected, value, weak, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);           \
     }
-#define WARPLAB_ATOMICS(bits, type)                                                       \
-    type __tsan_atomic##bits##_load(const volatile type* p, int order) {                  \
-        see_load<bits / 8>(p, order, WARPLAB_HERE);                                       \
-        return __atomic_load_n(p, __ATOMIC_SEQ_CST);                                      \
-    }                                                                                     \
-    void __tsan_atomic##bits##_store(volatile type* p, type value, int) {                 \
-        see<bits / 8>(p, {.writes = true, .atomic = true, .stores = true}, WARPLAB_HERE); \
-        __atomic_store_n(p, value, __ATOMIC_SEQ_CST);                                     \
-    }                                                                                     \
-    type __tsan_atomic##bits##_exchange(volatile type* p, type value, int) {              \
-        see<bits / 8>(p, atomic_update, WARPLAB_HERE);                                    \
-        return __atomic_exchange_n(p, value, __ATOMIC_SEQ_CST);                           \
-    }                                                                                     \
-    WARPLAB_UPDATE(bits, type, fetch_add, +)                                              \
-    WARPLAB_UPDATE(bits, type, fetch_sub, -)                                              \
-    WARPLAB_UPDATE(bits, type, fetch_and, &)                                              \
-    WARPLAB_UPDATE(bits, type, fetch_or, |)                                               \
-    WARPLAB_UPDATE(bits, type, fetch_xor, ^)                                              \
-    WARPLAB_EXCHANGE(bits, type, strong, false)                                           \
+#define WARPLAB_ATOMICS(bits, type)                                                             \
+    type __tsan_atomic##bits##_load(const volatile type* p, int order) {                        \
+        see_load<bits / 8>(p, order, WARPLAB_HERE);                                             \
+        return __atomic_load_n(p, __ATOMIC_SEQ_CST);                                            \
+    }                                                                                           \
+    void __tsan_atomic##bits##_store(volatile type* p, type value, int) {                       \
+        see_rarer<bits / 8>(p, {.writes = true, .atomic = true, .stores = true}, WARPLAB_HERE); \
+        __atomic_store_n(p, value, __ATOMIC_SEQ_CST);                                           \
+    }                                                                                           \
+    type __tsan_atomic##bits##_exchange(volatile type* p, type value, int) {                    \
+        see_rarer<bits / 8>(p, atomic_update, WARPLAB_HERE);                                    \
+        return __atomic_exchange_n(p, value, __ATOMIC_SEQ_CST);                                 \
+    }                                                                                           \
+    WARPLAB_UPDATE(bits, type, fetch_add, +)                                                    \
+    WARPLAB_UPDATE(bits, type, fetch_sub, -)                                                    \
+    WARPLAB_UPDATE(bits, type, fetch_and, &)                                                    \
+    WARPLAB_UPDATE(bits, type, fetch_or, |)                                                     \
+    WARPLAB_UPDATE(bits, type, fetch_xor, ^)                                                    \
+    WARPLAB_EXCHANGE(bits, type, strong, false)                                                 \
     WARPLAB_EXCHANGE(bits, type, weak, true)
 
 #pragma GCC visibility push(default)
@@ -1902,8 +1910,8 @@ void __tsan_init() {
 }
 void __tsan_func_entry(void*) {}
 void __tsan_func_exit() {}
-void __tsan_vptr_update(void** p, void*) { see<sizeof(void*)>(p, plain_write, WARPLAB_HERE); }
-void __tsan_vptr_read(void** p) { see<sizeof(void*)>(p, plain_read, WARPLAB_HERE); }
+void __tsan_vptr_update(void** p, void*) { see_rarer<sizeof(void*)>(p, plain_write, WARPLAB_HERE); }
+void __tsan_vptr_read(void** p) { see_rarer<sizeof(void*)>(p, plain_read, WARPLAB_HERE); }
 WARPLAB_HOOKS(1)
 WARPLAB_HOOKS(2)
 WARPLAB_HOOKS(4)
