@@ -14,7 +14,7 @@ from typing import Any
 from grader.python.batch.ingest.archive import kind_of_file, max_bytes
 from grader.python.batch.ingest.called import compose
 from grader.python.batch.outputs.cells import write_csv
-from grader.python.batch.remote.connection import try_again
+from grader.python.batch.remote.connection import reading_answers, try_again
 from grader.python.common.console import UserError, write_atomically
 
 HAND_INS, ROSTER = "hand-ins", "roster.csv"
@@ -48,7 +48,8 @@ def pull(assignment: Any, folder: Path) -> Pulled:
         try:
             if file.is_file() and file.stat().st_size == attachment.size:
                 continue
-            keep_file(file, attachment.size, lambda one=attachment: fetch(one))
+            with reading_answers():
+                keep_file(file, attachment.size, lambda one=attachment: fetch(one))
             pulled.fetched += 1
         except (UserError, OSError):  # for example a name that this file system does not accept
             missing.append(name)
