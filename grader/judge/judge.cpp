@@ -122,7 +122,8 @@ std::filesystem::path Judge::source_of(const Lab& lab, const Stage& stage, const
     if (tree == "solutions" || tree == "starter") return folders_.root / tree / lab.name / file;
     const std::filesystem::path folder = tree;
     const std::filesystem::path inside = folder / lab.name / file;
-    return std::filesystem::exists(inside) ? inside : folder / file;
+    std::error_code error;  // of a link to itself, for example: such a file has failed
+    return std::filesystem::exists(std::filesystem::symlink_status(inside, error)) ? inside : folder / file;
 }
 
 Report Judge::begin_report(const std::string& verb, const Lab& lab, const Task& task, const std::string& tree) const {

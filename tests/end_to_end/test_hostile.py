@@ -46,6 +46,15 @@ def test_a_link_to_the_solutions_gets_no_points(linked: str, tmp_path: Path) -> 
     assert stage["verdict"] == "failed" and "symbolic link" in json.dumps(stage)
 
 
+@pytest.mark.parametrize("linked", ["vector_add/02_grid_stride.cu", "vector_add"])
+def test_a_link_to_itself_fails_and_is_no_error_of_the_judge(linked: str, tmp_path: Path) -> None:
+    link = tmp_path / "tree" / linked
+    link.parent.mkdir(parents=True)
+    link.symlink_to(link.name)
+    stage = grade_tree(tmp_path / "tree", tmp_path)
+    assert stage["verdict"] == "failed" and stage["compilation"]["failure"]["cause"] == "missing_file"
+
+
 def test_files_of_the_course_cannot_be_read(tmp_path: Path) -> None:
     outside = tmp_path / "outside"
     outside.write_text("another student's work\n")

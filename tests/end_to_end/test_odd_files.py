@@ -97,3 +97,9 @@ def test_the_last_command_is_stored_in_a_regular_file(make: Callable[[Path], Non
 def test_the_last_command_prints_no_escapes(last: str, work: Path) -> None:
     (work / ".last").write_text(last + "\n")
     assert "Which lab?" in run("./warplab", "check", f"WORK={work}").stderr
+
+
+@pytest.mark.parametrize("name", ["LAB", "STAGE", "TREE", "DATASET", "SOURCE"])
+def test_what_was_typed_prints_no_escapes(name: str, work: Path) -> None:
+    words = [] if name == "LAB" else [f"LAB={LAB}", "STAGE=1"]
+    run("./warplab", "check", *words, f"{name}=\x1b[31mx", "BACKEND=cpu", f"WORK={work}")

@@ -177,14 +177,18 @@ def test_names_are_checked_before_anything_is_copied(student: Student) -> None:
 
 @pytest.mark.parametrize(
     ("kind", "message"),
-    [("folder", "is a folder, not a file"), ("dangling", "is a link to /nowhere, which does not exist")],
+    [
+        ("folder", "is a folder, not a file"),
+        ("/nowhere", "is a link to /nowhere, which does not exist"),
+        (f"{STAGE}.cu", f"is a link to {STAGE}.cu, which does not exist"),
+    ],
 )
 def test_the_error_states_that_a_folder_or_pipe_is_not_a_file(student: Student, kind: str, message: str) -> None:
     student.file.parent.mkdir(parents=True)
     if kind == "folder":
         student.file.mkdir()
     else:
-        student.file.symlink_to("/nowhere")
+        student.file.symlink_to(kind)
     result = student.check()
     assert result.returncode == 1, result.stdout + result.stderr
     assert message in " ".join(result.stdout.split())

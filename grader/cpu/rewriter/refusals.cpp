@@ -1,5 +1,6 @@
 #include "grader/cpu/rewriter/refusals.h"
 
+#include <algorithm>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -254,12 +255,29 @@ class Refuser {
 
     void read(const Stream& stream) {
         for (int i = 0; i < stream.size(); ++i) {
+            if (is_pasted_qualifier(stream, i)) add(&pasted_, stream.tokens[i]);
             if (stream.is_identifier(i) && !is_runnable_asm(stream, i))
                 add(patterns_.find(stream, i), stream.tokens[i], stream[i + 1] == "::" ? stream[i + 2] : "");
         }
     }
 
   private:
+    /// Return whether a macro makes a word such as __global__ of parts (`__ ## name ## __`), which hides it from all
+    /// passes. Four letters are enough to tell a qualifier from a function such as `__d ## add_rn`.
+    static bool is_pasted_qualifier(const Stream& stream, int i) {
+        if (stream[i + 1] != "##" || stream[i - 1] == "##" || !stream[i].starts_with("__")) return false;
+        int last = i + 2;
+        while (stream[last + 1] == "##") last += 2;
+        return std::ranges::any_of(qualifiers, [&](std::string_view word) {
+            return word.starts_with(stream[i]) && (stream[i].size() >= 4 || word.ends_with(stream[last]));
+        });
+    }
+
+    static constexpr std::string_view qualifiers[] = {"__global__", "__device__",   "__host__",
+                                                      "__shared__", "__constant__", "__managed__"};
+    static constexpr Refusal pasted_{"##", "a qualifier such as __global__ that is made with ##",
+                                     "write the whole word in the macro"};
+
     /// Add a problem only at the first place of each reason.
     void add(const Refusal* refusal, const Token& token, std::string_view member = "") {
         if (!refusal || ++reasons_[refusal->reason] > 1) return;

@@ -208,7 +208,7 @@ void print_launches(Judge& judge, const Lab& lab, const std::string& tree) {
     const DeviceLimits& limits = CudaDevice::get().limits();
     for (const Stage& stage : lab.stages) {
         const fs::path source = judge.source_of(lab, stage, tree);
-        if (!fs::exists(source)) continue;
+        if (std::error_code unreadable; !fs::exists(source, unreadable)) continue;
         Judge::Ready ready = judge.make_ready(lab, stage, source, {});
         if (!ready.run) continue;
         const ToolOutput launches;

@@ -26,7 +26,8 @@ fs::path starter_file(const Lab& lab, const Stage& stage, const Folders& folders
 
 bool untouched(const Lab& lab, const Stage& stage, const Folders& folders) {
     const fs::path mine = work_file(lab, stage, folders), starter = starter_file(lab, stage, folders);
-    if (!fs::exists(mine)) return true;
+    std::error_code unreadable;
+    if (!fs::exists(mine, unreadable)) return true;
     return fs::exists(starter) && Source(mine).hash() == sha256_file(starter);
 }
 

@@ -60,6 +60,13 @@ std::vector<Kept> folders_of(const fs::path& cache) {
     return kept;
 }
 
+/// Return an open folder that this process has locked, and no other process can lock until it is closed; empty if
+/// another process has.
+Descriptor lock_folder(const fs::path& folder) {
+    Descriptor opened(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+    return opened && flock(opened.get(), LOCK_EX | LOCK_NB) == 0 ? std::move(opened) : Descriptor();
+}
+
 }  // namespace
 
 fs::path cache_folder(const fs::path& build, SandboxLevel level) {
@@ -74,6 +81,8 @@ WorkFolder::WorkFolder(const fs::path& cache, Writers writers) : cache_(cache) {
     make_folder(cache, 0711);  // other users cannot list the submissions' programs
     make_folder(cache / "work", 0711);
     path_ = cache / "work" / fmt::format("{:016x}{:016x}", random_number(), random_number());
+    make_folder(path_, 0755);
+    lock_ = lock_folder(path_);  // before a submission's compiler can open it
     make_folder(path_, writers == Writers::everyone ? 0777 : 0755);
 }
 
@@ -106,7 +115,8 @@ void tidy(const fs::path& cache) {
     std::error_code error;
     const auto now = fs::file_time_type::clock::now();
     for (const auto& entry : fs::directory_iterator(cache / "work", error))
-        if (entry.last_write_time(error) < now - std::chrono::hours(24)) fs::remove_all(entry.path(), error);
+        if (entry.last_write_time(error) < now - std::chrono::hours(24) && lock_folder(entry.path()))
+            fs::remove_all(entry.path(), error);
     std::vector<Kept> kept = folders_of(cache);
     std::ranges::sort(kept, [](const Kept& a, const Kept& b) { return a.used > b.used; });
     std::uintmax_t bytes = 0;

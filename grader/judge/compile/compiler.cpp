@@ -79,7 +79,7 @@ Compiler::Compiler(const Job& job, const Harness& harness, const std::string& te
     policy_.budget = job.budget;
     policy_.limits.memory_bytes = compiler_memory_bytes;
     policy_.limits.file_bytes = written_bytes;
-    policy_.limits.output_bytes = 256 << 10;
+    policy_.limits.output_bytes = heard_bytes;
     policy_.limits.flood_bytes = flood_bytes;
 }
 

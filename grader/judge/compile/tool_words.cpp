@@ -74,6 +74,12 @@ JobOutcome explain_failure_without_line(const std::string& words) {
         "An asm statement, an attribute or a #pragma can cause this; remove it, because the stage does not need it.";
     if (const std::string said = assembler_error(words); !said.empty())
         return suspect({cause::compile_error, fmt::format("The assembler refuses an asm statement: {}.", said), hint});
+    if (words.size() >= heard_bytes)
+        return suspect({cause::compile_error,
+                        fmt::format("The compiler fails on this file, but the first {} KB of its output, which the "
+                                    "judge reads, contain only warnings and notes.",
+                                    heard_bytes >> 10),
+                        "Correct what the first warnings name, and remove each #pragma that prints a message."});
     return suspect({cause::compile_error,
                     fmt::format("The compiler fails on this file without naming a line: {}.", line_with_error(words)),
                     hint});

@@ -22,7 +22,7 @@ from pathlib import Path
 from grader.python.batch.grade.grading import MINIMUM_S, grade_submission
 from grader.python.batch.grade.judge import Running
 from grader.python.batch.grade.reference import blame, is_reference_graded
-from grader.python.batch.grade.unfinished import complete
+from grader.python.batch.grade.unfinished import complete, read_clock_offset
 from grader.python.batch.ingest.submission import Submission
 from grader.python.batch.outputs.formats import ONE_REPORT
 from grader.python.batch.store.settings import Settings
@@ -49,12 +49,13 @@ def grade(settings: Settings, submission: Sequence[Path], wanted: str) -> str:
     """Return the result for the course system. Raises UserError if the kit is broken."""
     handed_in = Submission("submission", entries=list(submission))
     bounded, end_s = replace(settings, timeout_s=SHARE * settings.timeout_s), time.monotonic() + settings.timeout_s
+    offset_s = read_clock_offset()
     graded = grade_submission(handed_in, bounded)
     if graded.was_killed:
         left_s = SHARE * (end_s - time.monotonic())
         graded = grade_submission(handed_in, replace(settings, timeout_s=max(left_s, MINIMUM_S)))
     if graded.judge_failure and graded.timed_out:
-        graded.judged = complete(graded, settings, end_s)
+        graded.judged = complete(graded, settings, end_s, offset_s)
     elif graded.judge_failure:
         rest = replace(settings, timeout_s=max(end_s - time.monotonic(), MINIMUM_S))
         graded = blame(graded) if is_reference_graded(rest, Running(), {}) else graded

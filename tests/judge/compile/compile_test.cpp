@@ -265,6 +265,10 @@ const std::vector<Wrong>& files_that_break_tools() {
          right_and("__attribute__((section(\".data\\n.abort\\n#\"))) int aborts = 1;"),
          cause::refused_feature,
          {"section: an attribute"}},
+        {"ManyNotes",
+         right_and(warned_by_macros(13) + "\nint x = nope;"),
+         cause::compile_error,
+         {"first 256 KB of its output", "reference"}},
         {"Flood", right_and(warned_by_macros(18)), cause::compile_error, {"printed more than 16 MB", "reference"}},
     };
     return files;

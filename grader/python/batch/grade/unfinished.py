@@ -50,11 +50,17 @@ class Rest:
         return self.end_s - time.monotonic()
 
 
-def complete(stopped: Graded, settings: Settings, end_s: float) -> Report | None:
+def read_clock_offset() -> float:
+    """Return the difference between the clock of files and time.monotonic(), in seconds. A changed clock changes it."""
+    return time.time() - time.monotonic()
+
+
+def complete(stopped: Graded, settings: Settings, end_s: float, offset_s: float) -> Report | None:
     """Return the report on all stages of a submission on which the judge was stopped, before `end_s`; None if no stage
-    has a result. `settings.timeout_s` is the whole time, which is over at `end_s`."""
+    has a result. `settings.timeout_s` is the whole time, which is over at `end_s`, and `offset_s` was the clock's
+    offset at its beginning."""
     tree = place_of(settings.folder, "submissions", stopped.key)
-    report, took_s = read_unfinished(tree / f"{settings.lab}.unfinished.json", settings.timeout_s)
+    report, took_s = read_unfinished(tree / f"{settings.lab}.unfinished.json", settings.timeout_s, offset_s)
     rest = Rest(settings, tree, settings.timeout_s, end_s, report["stages"] if report else [])
     known = {stage["id"]: stage for stage in read_manifest(settings.root, settings.lab)["stages"]}
     for stage in settings.wanted()[len(rest.stages) :]:
@@ -69,13 +75,15 @@ def complete(stopped: Graded, settings: Settings, end_s: float) -> Report | None
     return parse_report(json.dumps(report)) if any(stage["score"] for stage in rest.stages) else None
 
 
-def read_unfinished(file: Path, whole_s: float) -> tuple[Json | None, float]:
-    """Return the output of a stopped judge, if any, and the seconds since then."""
+def read_unfinished(file: Path, whole_s: float, offset_s: float) -> tuple[Json | None, float]:
+    """Return the output of a stopped judge, if any, and the seconds since then. If the clock was changed, these may be
+    too few, but never too many: a stage on which the judge seems to work for long may fail."""
     with contextlib.suppress(OSError, TypeError, ValueError, RecursionError):
         text = file.read_text(encoding="utf-8")
         parse_report(text)
         content: Json = json.loads(text)
-        return content, min(max(time.time() - file.stat().st_mtime, 0), whole_s)
+        now_s = time.monotonic() + min(offset_s, read_clock_offset())
+        return content, min(max(now_s - file.stat().st_mtime, 0), whole_s)
     return None, whole_s
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 from grader.python.common.console import UserError
 
@@ -41,6 +42,15 @@ def show_time(time: datetime) -> str:
 def past_time(time_s: float) -> float:
     """Return a time, or 0 if it lies in the future."""
     return time_s if 0 < time_s <= time.time() + MAX_CLOCK_DIFFERENCE.total_seconds() else 0.0
+
+
+def read_seconds(time_s: Any) -> datetime | None:
+    """Return a time that a course system gives in seconds since 1970; None if it is invalid."""
+    try:
+        time = datetime.fromtimestamp(time_s, UTC)
+    except (OSError, OverflowError, TypeError, ValueError):
+        return None
+    return time if FIRST_TIME <= time < LAST_TIME else None
 
 
 def read_time(text: str) -> datetime | None:

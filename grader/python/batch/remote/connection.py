@@ -24,6 +24,7 @@ WHOLE_S, MAX_ANSWER_BYTES = (
     150_000_000,
 )  # for a whole answer; more than the largest file
 CHUNK_BYTES = 1_000_000
+MAX_PAGES = 1000  # of a list, with 100 entries each
 READINGS, BACKOFF_S = 5, 0.5  # further attempts for a request that only reads, and the pause before the first
 BUSY = (429, 500, 502, 503, 504)
 PAUSE_S = 0.05  # between two requests
@@ -118,6 +119,8 @@ def make_adapter(url: str, token: str) -> Any:
     from urllib3.util import Retry
 
     class Patient(HTTPAdapter):
+        pages = 0  # that lead to another page, without a break
+
         def send(self, request: Any, *words: Any, **options: Any) -> Any:
             withhold_token(request, url, token)
             time.sleep(PAUSE_S)
@@ -126,6 +129,9 @@ def make_adapter(url: str, token: str) -> Any:
             given = {**options, "timeout": TIMEOUT_S, "stream": True}
             answer = within(WHOLE_S, lambda: HTTPAdapter.send(self, request, *words, **given), request.url)
             answer._content = read_whole(answer)  # as requests itself stores it
+            self.pages = self.pages + 1 if "next" in answer.links else 0
+            if self.pages > MAX_PAGES:  # empty pages may lead to each other endlessly
+                raise UserError(describe_endless_answer(request.url))
             return answer
 
     reading = Retry(

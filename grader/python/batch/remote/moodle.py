@@ -11,12 +11,11 @@ import html
 import os
 import shutil
 from collections.abc import Mapping, Sequence, Set
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from grader.python.batch.ingest.roster import alias_key, split_team
-from grader.python.batch.ingest.times import show_time
+from grader.python.batch.ingest.times import read_seconds, show_time
 from grader.python.batch.outputs.cells import write_csv
 from grader.python.batch.remote.connection import MISSING, make_adapter, reading_answers, require_secure, try_again
 from grader.python.batch.remote.pull import HAND_INS, MAX_NAME_BYTES, Pulled, begin, drop_shared, keep_file, plain_name
@@ -147,12 +146,8 @@ def pull(moodle: Moodle, folder: Path) -> Pulled:
     for path, file in wanted.items():
         target = folder / HAND_INS / path
         try:
-            if target.is_file() and (target.stat().st_size, int(target.stat().st_mtime)) == version_of(file):
-                continue
-            target.parent.mkdir(parents=True, exist_ok=True)
-            keep_file(target, file["filesize"], lambda file=file: moodle.fetch(file))
-            os.utime(target, (file["timemodified"], file["timemodified"]))
-            pulled.fetched += 1
+            with reading_answers():
+                pulled.fetched += fetch_new(moodle, target, file)
         except RefusedError:
             raise
         except (UserError, OSError):  # for example a name that this file system does not accept
@@ -160,6 +155,18 @@ def pull(moodle: Moodle, folder: Path) -> Pulled:
     remove_others(folder / HAND_INS, {folder / HAND_INS / path for path in wanted})
     pulled.missing, pulled.incomplete = tuple(missing), frozenset(Path(one).parts[0] for one in missing)
     return pulled
+
+
+def fetch_new(moodle: Moodle, target: Path, file: Mapping[str, Any]) -> bool:
+    """Fetch a file, and return True, unless this version of it is there. Raises UserError, OSError, and what
+    `reading_answers` catches."""
+    size, time_s = version_of(file)
+    if target.is_file() and (target.stat().st_size, int(target.stat().st_mtime)) == (size, time_s):
+        return False
+    target.parent.mkdir(parents=True, exist_ok=True)
+    keep_file(target, size, lambda: moodle.fetch(file))
+    os.utime(target, (time_s, time_s))
+    return True
 
 
 def members_of(moodle: Moodle, submission: Mapping[str, Any]) -> list[Mapping[str, Any]]:
@@ -185,7 +192,8 @@ def list_files(submission: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 def version_of(file: Mapping[str, Any]) -> tuple[int, int]:
     """Return the size and the time of a file, in seconds since 1970: a student can replace a file under its name."""
-    return file["filesize"], file["timemodified"]
+    time = read_seconds(file["timemodified"])
+    return file["filesize"], int(time.timestamp()) if time else 0
 
 
 def id_of(user: Mapping[str, Any]) -> str:
@@ -221,8 +229,8 @@ def write_roster(moodle: Moodle, handed_in: Mapping[int, Mapping[str, Any]]) -> 
     rows = [list(COLUMNS)]
     for user in moodle.users:
         submission = handed_in.get(user["id"])
-        time = show_time(datetime.fromtimestamp(submission["timemodified"], UTC)) if submission else ""
-        rows.append([id_of(user), user.get("fullname", ""), user.get("email") or "", time])
+        time = read_seconds(submission["timemodified"]) if submission else None
+        rows.append([id_of(user), user.get("fullname", ""), user.get("email") or "", show_time(time) if time else ""])
     drop_shared(rows[1:], [COLUMNS.index(name) for name in ("id", "email")])
     return write_csv(rows)
 

@@ -13,8 +13,9 @@ from typing import Any
 
 from grader.python.batch.ingest.archive import kind_of_file, max_bytes
 from grader.python.batch.ingest.called import compose
+from grader.python.batch.ingest.times import parse_zoned_time, show_time
 from grader.python.batch.outputs.cells import write_csv
-from grader.python.batch.remote.connection import try_again
+from grader.python.batch.remote.connection import reading_answers, try_again
 from grader.python.common.console import UserError, write_atomically
 
 HAND_INS, ROSTER = "hand-ins", "roster.csv"
@@ -48,7 +49,8 @@ def pull(assignment: Any, folder: Path) -> Pulled:
         try:
             if file.is_file() and file.stat().st_size == attachment.size:
                 continue
-            keep_file(file, attachment.size, lambda one=attachment: fetch(one))
+            with reading_answers():
+                keep_file(file, attachment.size, lambda one=attachment: fetch(one))
             pulled.fetched += 1
         except (UserError, OSError):  # for example a name that this file system does not accept
             missing.append(name)
@@ -104,7 +106,8 @@ def name_file(submission: Any, attachment: Any) -> str:
     """Return the name that Canvas's own download gives a file."""
     user = getattr(submission, "user", {})
     student = (
-        "".join(c for c in user.get("sortable_name", "").lower() if unicodedata.category(c)[0] in "LN") or "student"
+        "".join(c for c in str(user.get("sortable_name") or "").lower() if unicodedata.category(c)[0] in "LN")
+        or "student"
     )
     late = "_LATE" if getattr(submission, "late", False) else ""
     name = plain_name(str(attachment.display_name), MAX_NAME_BYTES)
@@ -129,12 +132,20 @@ def write_roster(submissions: Sequence[Any]) -> str:
     for one in submissions:
         user = getattr(one, "user", {})
         login = user.get("login_id") or user.get("sis_user_id") or ""
-        time = getattr(one, "submitted_at", None) or ""
-        rows.append([str(login), user.get("name", ""), str(one.user_id), user.get("email") or "", time])
+        words = (login, user.get("name") or "", one.user_id, user.get("email") or "")
+        rows.append([*map(str, words), read_submitted(getattr(one, "submitted_at", None))])
     drop_shared(rows[1:], [COLUMNS.index(name) for name in ("canvas id", "id", "email")])
     for row in rows:
         row[0] = row[0] or row[COLUMNS.index("canvas id")]
     return write_csv(rows)
+
+
+def read_submitted(time: Any) -> str:
+    """Return the time of a hand-in, or "" if it is invalid: `grade` refuses a roster with such a time."""
+    try:
+        return show_time(parse_zoned_time(str(time)))
+    except UserError:
+        return ""
 
 
 def drop_shared(rows: Sequence[list[str]], columns: Sequence[int]) -> None:

@@ -7,12 +7,14 @@ import json
 import shutil
 import signal
 import subprocess
+import time
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from grader.python.batch import autograde
+from grader.python.batch.grade import unfinished
 from grader.python.batch.grade.judge import Running, run_judge
 from grader.python.batch.grade.reference import blame
 from grader.python.batch.store.rows import Graded
@@ -194,6 +196,18 @@ def test_an_autograder_says_which_stages_it_did_not_reach(course: Course, tmp_pa
 def test_an_autograder_judges_a_slow_stage_that_the_limit_stopped(course: Course, tmp_path: Path) -> None:
     course.add_reference("fine", "fine")
     assert [points for points, _ in Autograder(course, tmp_path, 10).grade("sleep 7", "sleep 1.2")] == [6, 6]
+
+
+@pytest.mark.parametrize("jump_s", [-3600, 0, 3600])
+def test_a_changed_clock_does_not_lengthen_the_time_of_a_stage(
+    course: Course, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, jump_s: float
+) -> None:
+    file, offset_s = tmp_path / "unfinished.json", unfinished.read_clock_offset()
+    file.write_text((course.build / "report.json").read_text())
+    clock = time.time
+    monkeypatch.setattr(time, "time", lambda: clock() + jump_s)
+    report, took_s = unfinished.read_unfinished(file, 448, offset_s)
+    assert report and took_s < 60
 
 
 def test_an_autograder_gives_no_result_if_the_reference_takes_too_long_too(course: Course, tmp_path: Path) -> None:

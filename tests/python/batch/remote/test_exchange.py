@@ -39,3 +39,10 @@ def test_every_exception_of_a_package_is_caught() -> None:
     exchange: Exchange[str] = Exchange(1)
     exchange.start(lambda: str(1 // 0))
     assert finish(exchange) is None and exchange.error.startswith("ZeroDivisionError")
+
+
+def test_a_thousand_failures_do_not_end_the_queue() -> None:
+    exchange: Exchange[str] = Exchange(60.0)
+    exchange.failures = 5000
+    exchange.start(fail)
+    assert finish(exchange) is None and exchange.next_s <= time.monotonic() + MAX_PAUSE_S

@@ -92,6 +92,29 @@ def test_a_file_that_a_student_replaced_is_fetched_again(moodle: Moodle, tmp_pat
     assert (tmp_path / "hand-ins/al1/01_first.cu").read_bytes() == b"3"
 
 
+@pytest.mark.parametrize("time_s", [10**30, -(10**30), 2**60, "soon", None, 1e400])
+def test_one_absurd_time_does_not_stop_a_pull(moodle: Moodle, tmp_path: Path, time_s: object) -> None:
+    moodle.add(100, "al1", "Ada Lovelace", ("01_first.cu", b"1"))
+    moodle.add(101, "at2", "Alan Turing", ("01_first.cu", b"2"))
+    moodle.submissions[0]["timemodified"] = time_s
+    moodle.submissions[0]["plugins"][1]["fileareas"][0]["files"][0]["timemodified"] = time_s
+    assert run("pull", tmp_path, "--moodle", moodle.url, *WHERE) == 0
+    assert {file.read_bytes() for file in tmp_path.rglob("*.cu")} == {b"1", b"2"}
+    rows = list(csv.DictReader((tmp_path / "roster.csv").read_text().splitlines()))
+    assert [row["submitted"] for row in rows] == ["", "2026-11-20T10:00:00Z"]
+    assert run("pull", tmp_path, "--moodle", moodle.url, *WHERE) == 0
+
+
+@pytest.mark.parametrize("size", ["many", None, -1, 10**30, 2**62])
+def test_one_absurd_size_does_not_stop_a_pull(moodle: Moodle, tmp_path: Path, size: object, capsys) -> None:
+    moodle.add(100, "al1", "Ada Lovelace", ("01_first.cu", b"1"))
+    moodle.add(101, "at2", "Alan Turing", ("01_first.cu", b"2"))
+    moodle.submissions[0]["plugins"][1]["fileareas"][0]["files"][0]["filesize"] = size
+    assert run("pull", tmp_path, "--moodle", moodle.url, *WHERE) == 1
+    assert "Not fetched (1): al1/01_first.cu" in capsys.readouterr().err
+    assert (tmp_path / "hand-ins/at2/01_first.cu").read_bytes() == b"2"
+
+
 def test_files_deleted_in_moodle_are_removed_and_names_cannot_leave_the_folder(moodle: Moodle, tmp_path: Path) -> None:
     moodle.add(100, "../al1", "Ada Lovelace", ("../../01_first.cu", b"1"), ("02_second.cu", b"2"))
     run("pull", tmp_path / "in", "--moodle", moodle.url, *WHERE)

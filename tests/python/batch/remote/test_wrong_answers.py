@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from grader.python.batch.remote import connection, moodle, push
+from grader.python.batch.remote import connection, moodle, pull, push
 from grader.python.batch.remote.push import Returned
 from grader.python.common.console import UserError
 
@@ -129,6 +129,43 @@ def test_reading_of_an_endless_answer_stops(act: Callable[..., None], monkeypatc
             session.get(url)
     finally:
         server.shutdown()
+
+
+def test_a_list_whose_pages_lead_to_each_other_ends(monkeypatch: pytest.MonkeyPatch, impatient: None) -> None:
+    class Handler(BaseHTTPRequestHandler):
+        def log_message(self, *_: object) -> None:
+            pass
+
+        def do_GET(self) -> None:
+            is_list = "/submissions" in self.path
+            content = b"[]" if is_list else b'{"id": 34, "course_id": 12}'
+            self.send_response(200)
+            self.send_header("Content-Length", str(len(content)))
+            if is_list:
+                self.send_header("Link", f'<http://{self.headers["Host"]}{self.path}>; rel="next"')
+            self.end_headers()
+            self.wfile.write(content)
+
+    monkeypatch.setattr(connection, "MAX_PAGES", 30, raising=False)
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    assignment = connection.open_assignment(f"http://127.0.0.1:{server.server_port}", "secret", 12, 34)
+    try:
+        with pytest.raises(UserError, match="does not end"):
+            pull.list_submissions(assignment)
+    finally:
+        server.shutdown()
+
+
+@pytest.mark.parametrize("time", ["soon", 5, "9999-12-31T23:59:59Z", "2026-11-20T10:00:00", "1e400"])
+def test_canvas_has_no_valid_time_or_name_of_one_student(time: object) -> None:
+    user = {"name": None, "sortable_name": None, "login_id": 5, "email": None}
+    wrong = SimpleNamespace(user_id=7, user=user, submitted_at=time)
+    right = SimpleNamespace(user_id=8, user={"name": "Bob", "login_id": "b"}, submitted_at="2026-11-20T10:00:00Z")
+    lines = pull.write_roster([wrong, right]).splitlines()
+    assert lines[1:] == ["5,,7,,", "b,Bob,8,,2026-11-20T10:00:00Z"]
+    attachment = SimpleNamespace(id=1, display_name="a.zip")
+    assert pull.name_file(wrong, attachment) == "student_7_1_a.zip"
 
 
 def test_pauses_do_not_repeat_for_each_student_if_the_course_system_stops_answering(

@@ -1,0 +1,35 @@
+#include "grader/judge/compile/cache.h"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <filesystem>
+#include <optional>
+
+namespace warplab::compilation {
+namespace {
+namespace fs = std::filesystem;
+
+/// Call tidy() often enough that one of the calls does something.
+void tidy_surely(const fs::path& cache) {
+    for (int i = 0; i < 400; ++i) tidy(cache);
+}
+
+TEST(Cache, WorkInProgressStaysIfTheClockJumps) {
+    const fs::path cache = fs::path(testing::TempDir()) / "cache_whose_clock_jumps";
+    fs::remove_all(cache);
+    std::optional<WorkFolder> work(std::in_place, cache);
+    const fs::path left = cache / "work" / "left_by_a_killed_judge";
+    fs::create_directory(left);
+    for (const fs::path& folder : {work->path(), left})
+        fs::last_write_time(folder, fs::file_time_type::clock::now() - std::chrono::hours(25));
+    tidy_surely(cache);
+    EXPECT_TRUE(fs::exists(work->path()));
+    EXPECT_FALSE(fs::exists(left));
+    work.reset();
+    EXPECT_TRUE(fs::is_empty(cache / "work"));
+    fs::remove_all(cache);
+}
+
+}  // namespace
+}  // namespace warplab::compilation
