@@ -83,8 +83,8 @@ Failure describe_unwritten_output(const std::string& output, bool host_variant, 
                 plain.place};
     return {cause::never_written, fmt::format("A kernel ran, but wrote nothing to {}.", output),
             fmt::format("Is {} passed to the kernel, and does a thread reach the line that writes to it? Or does that "
-                        "line write to different memory?",
-                        output),
+                        "line write to different memory? If a copy fills {}: its destination comes first.",
+                        output, output),
             plain.place};
 }
 
