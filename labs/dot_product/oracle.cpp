@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <map>
 #include <unordered_map>
 
@@ -102,7 +103,8 @@ class Explanation {
                                              &E::try_index_in_tree, &E::try_shuffle_up,
                                              &E::try_shuffle_steps, &E::try_stale_shared_memory,
                                              &E::try_odd_trees,     &E::try_tree_steps,
-                                             &E::try_float_sums,    &E::try_lost_updates});
+                                             &E::try_float_sums,    &E::try_tile_steps,
+                                             &E::try_lost_updates});
     }
 
   private:
@@ -589,6 +591,9 @@ class Explanation {
                                           {"distance *= 3", [](std::size_t d) { return d * 3; }}};
         for (const std::size_t block : common_block_sizes) {
             const std::vector<std::uint32_t> threads = sums_modulo(block);
+            if (n_ >= block)
+                for (const bool from_middle : {true, false})
+                    if (Guess guess = try_same_distance(threads, from_middle)) return guess;
             for (const Step& step : falling) {
                 std::vector<std::uint32_t> sums = threads;
                 for (std::size_t half = block / 2; half > 0; half = step.next(half))
@@ -603,6 +608,20 @@ class Explanation {
             }
         }
         return {};
+    }
+
+    /// Every step of the tree adds the sum at the same distance, so thread 0 adds one sum several times.
+    Guess try_same_distance(const std::vector<std::uint32_t>& threads, bool from_middle) const {
+        const std::size_t block = threads.size(), distance = from_middle ? block / 2 : 1;
+        const auto steps = static_cast<std::uint32_t>(std::bit_width(block) - 1);
+        if (threads[0] + steps * threads[distance] != actual_) return {};
+        return Mistake{
+            "tree_step",
+            sentence("The answer is that of a tree which adds at the same distance, {}, in each of {} steps, "
+                     "with blocks of {}.",
+                     distance, std::size_t{steps}, block),
+            "Which sum does a thread add in the second step? Its distance changes from step to step, as the "
+            "loop's variable does."};
     }
 
     static Mistake wrong_step(std::size_t block, const char* step, const char* name, const char* does,
@@ -686,6 +705,26 @@ class Explanation {
         return total;
     }
 
+    /// A block's loop over whole tiles steps by more than the number of blocks: the tiles in between are lost.
+    Guess try_tile_steps() {
+        for (const std::size_t tile : {4096, 2048, 8192, 1024})
+            for (const std::size_t step : {256, 128, 512, 1024}) {
+                const std::size_t tiles = n_ / tile;
+                std::uint32_t kept = sum(tiles * tile, n_);
+                for (std::size_t blocks = 1; blocks < std::min(step, tiles); ++blocks) {
+                    for (std::size_t t = blocks - 1; t < tiles; t += step) kept += sum(t * tile, (t + 1) * tile);
+                    if (blocks >= 2 && kept == actual_)
+                        return Mistake{
+                            "steps_too_far",
+                            sentence("Of every {} tiles of {} products only the first {} are in the sum.",
+                                     std::min(step, tiles), tile, blocks),
+                            "Each block takes one tile and continues with the one that lies gridDim.x further: by how "
+                            "much does the loop over tiles step?"};
+                }
+            }
+        return {};
+    }
+
     /// Blocks that add without an atomic lose the sums that other blocks add between their read and their write, so a
     /// run of consecutive blocks is missing.
     Guess try_lost_updates() {
@@ -701,8 +740,9 @@ class Explanation {
                     return Mistake{"lost_updates",
                                    sentence("The sums of blocks {} to {} (of {} elements each) are not in the answer.",
                                             begin->second, k - 1, block),
-                                   "Blocks add at the same time: out += sum reads, adds and writes back, and loses "
-                                   "what others wrote in between. Use atomicAdd."};
+                                   "Does a thread reach these elements? If so: blocks add at the same time, and "
+                                   "out += sum, which reads, adds and writes back, loses what others wrote in "
+                                   "between; atomicAdd does not."};
                 begins.emplace(kept + (right_ - actual_), k);
             }
         }

@@ -295,6 +295,7 @@ struct Rules {
         double old_1 = 0, old_c = 1, mean_1 = 1, mean_c = -1;
     };
     Factors factors = {};
+    std::size_t walk = 0;  // rows of a thread; below the first of them, the row itself stands in for that above
     bool first_row_fixed = false, last_row_fixed = false;
 };
 
@@ -349,7 +350,8 @@ class Mistaken {
     }
 
     double new_value(const double* here, std::size_t i, std::size_t j) const {
-        const double *above = here - pitch(), *below = here + pitch();
+        const bool own_row_above = rules_.walk && i % rules_.walk;
+        const double *above = own_row_above ? here : here - pitch(), *below = here + pitch();
         const auto& k = rules_.times;
         const double direct = k[0] * above[0] + k[1] * here[-1] + k[2] * here[1] + k[3] * below[0];
         const double diagonal = k[4] * above[-1] + k[5] * above[1] + k[6] * below[-1] + k[7] * below[1];
@@ -837,6 +839,15 @@ class Suspicions {
                                   sizes_.rows),
                          "Every row takes a thread of the kernel that mirrors: (rows + threads - 1) / threads blocks."},
                         {.rows_mirrored = covered});
+        for (const std::size_t walk : {8, 4, 16, 32})
+            if (walk < sizes_.rows)
+                suspect({"row_not_kept",
+                         sentence("Of every {} rows, only the first takes the row above it for that above: the others "
+                                  "take their own row instead.",
+                                  walk),
+                         "When a thread walks down, the row above, this row and the row below change places: in which "
+                         "order are they assigned?"},
+                        {.walk = walk});
         suspect(
             mirror("The mirror columns of rows 0 to rows - 1 of the padded field are renewed; cells are in rows 1 to "
                    "rows."),
@@ -1145,12 +1156,24 @@ class Suspicions {
             return "It is a whole number: is the change computed with fabs, in double, and not with abs or an int?";
         if (std::abs(smallest - found) <= change_bound())
             return "It is the smallest change: is the minimum taken where the maximum is needed?";
+        if (std::abs(largest_in_beginning(changes) - found) <= change_bound())
+            return "A field with its border has (rows + 2) * (columns + 2) elements: with how many are the changes "
+                   "compared? Or is the absolute value, fabs(new - old), missing?";
         const bool has_sign = std::abs(warmest - found) <= change_bound();
         return std::string(has_sign ? "Is it the absolute value, fabs(new - old)? And is" : "Is") +
                " every cell compared, with fmax and not fmin in any line? A tree that halves the number of threads "
                "loses some of them unless it is a power "
                "of two. If the value is another one in another run, threads race: between two steps of a tree all wait "
                "at a __syncthreads(), and what several blocks or warps write to needs atomicMax.";
+    }
+
+    /// Return the largest change of the cells that lie in the first rows * columns elements of a padded field.
+    double largest_in_beginning(const std::vector<double>& changes) const {
+        double largest = 0;
+        for (std::size_t k = 0; k < changes.size(); ++k)
+            if ((k / sizes_.columns + 1) * (sizes_.columns + 2) + k % sizes_.columns + 1 < sizes_.cells())
+                largest = std::max(largest, std::abs(changes[k]));
+        return largest;
     }
 
     /// Return the largest allowed difference of a change from the reference.

@@ -394,7 +394,8 @@ class Explanation {
 
     Guess try_values() {
         if (const std::uint32_t all = actual_[0];
-            all > 0 && std::ranges::all_of(actual_, [&](std::uint32_t one) { return one == all; }) && total_ != n_)
+            all > 0 && std::ranges::all_of(actual_, [&](std::uint32_t one) { return one == all; }) && total_ != n_ &&
+            all != before_[0])
             return Mistake{"value_added", sentence("Every bin holds {}, whatever the picture.", all),
                            "Does each block add the same number, such as 1, to every bin? It adds its own count of "
                            "the bin: atomicAdd(&bins[bin], block_bins[bin])."};
@@ -571,6 +572,11 @@ class Explanation {
                 "wrong_clear",
                 sentence("Every bin is too large by {}: each of its bytes began with {}.", surplus, surplus & 0xff),
                 "cudaMemset and memset set bytes, not words: use the value 0."};
+        constexpr std::uint32_t most_blocks = 1 << 16;
+        if (first_ == 0 && surplus < most_blocks)
+            return Mistake{"value_added", sentence("Every bin is too large by the same number, {}.", surplus),
+                           "Does each bin begin with 0, and does a block add its own count of the bin and nothing "
+                           "else? Is this the number of blocks?"};
         return Mistake{"shared_not_cleared",
                        sentence("{} too large by the same number, {}, modulo 2^32.",
                                 first_ == 0 ? "Every bin is" : sentence("The bins from {} on are", first_), surplus),

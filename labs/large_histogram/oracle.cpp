@@ -295,8 +295,41 @@ class Explanation {
     /// A word counts its bins 0, 1, 2 and 3 bits apart, or all four in the same place. Large sums depend on the order
     /// of the threads.
     Guess try_bit_shift() {
+        if (Guess guess = try_wrong_shift()) return guess;
         if (Guess guess = try_bit_shift(2)) return guess;
         return try_bit_shift(1);
+    }
+
+    /// The shift within a word has a wrong factor or modulus. Test only words with few values, in which no field is
+    /// full.
+    Guess try_wrong_shift() const {
+        struct Shift {
+            std::size_t modulus, bits;
+        };
+        constexpr std::uint32_t few = 3;
+        constexpr std::size_t enough = 8;
+        for (const auto [modulus, bits] : {Shift{8, 4}, Shift{4, 4}, Shift{2, 8}, Shift{2, 16}}) {
+            std::size_t moved = 0;
+            bool fits = true;
+            for (std::size_t b = 0; fits && b + 3 < counts_.size(); b += 4) {
+                if (counts_[b] + counts_[b + 1] + counts_[b + 2] + counts_[b + 3] > few) continue;
+                std::uint32_t word = 0, right = 0, found = 0;
+                for (std::size_t k = 0; k < 4; ++k) {
+                    word += counts_[b + k] << (b + k) % modulus * bits;
+                    right += counts_[b + k] << 8 * k;
+                    found += std::uint32_t{actual_[b + k]} << 8 * k;
+                }
+                fits = word == found;
+                moved += word != right;
+            }
+            if (fits && moved >= enough)
+                return Mistake{
+                    "shifted_by_bits",
+                    sentence("The counts are where a shift by bin % {} * {} puts them.", modulus, bits),
+                    "A word has four bins of eight bits each: which bin of the word is this one, and at which "
+                    "bit does it begin?"};
+        }
+        return {};
     }
 
     /// `factor`: what a value adds in a bin, compared with one in the bin before it.
@@ -574,7 +607,8 @@ class Explanation {
                     sentence("Nothing is counted in {}: {} missing.",
                              fmt::format(fmt::runtime(words), split, fmt::join(lost, ", ")),
                              lost.size() == 1 ? "one block's share is" : "these blocks' shares are"),
-                    "Is there a block for every share of every histogram, and does each know which share is its own? "
+                    "Is there a block for every share of every histogram, does each know which share is its own, and "
+                    "is owns(bin) true for all of its bins, from first to first + count - 1? "
                     "Or does a block clear others' shares, too, when these may have counted already?"};
             }
         return {};

@@ -337,8 +337,8 @@ class Explanation : Output<std::uint8_t> {
         counts_ = count_sequential(cells_.data(), shape_);
         return first_fit(situation_, *this,
                          {&E::try_kept, &E::try_bins_missing, &E::try_caps, &E::try_padding, &E::try_end_lost,
-                          &E::try_columns, &E::try_components, &E::try_places, &E::try_segments, &E::try_repeated,
-                          &E::try_blocks, &E::try_empty_bins, &E::try_full_only});
+                          &E::try_columns, &E::try_components, &E::try_places, &E::try_slices_in_one_row,
+                          &E::try_segments, &E::try_repeated, &E::try_blocks, &E::try_empty_bins, &E::try_full_only});
     }
 
   private:
@@ -590,6 +590,25 @@ class Explanation : Output<std::uint8_t> {
               }},
              {shifted("before"), [&](std::size_t b) { return b + 1 < bin_count ? right[b + 1] : actual[b]; }},
              {shifted("after"), [&](std::size_t b) { return b > 0 ? right[b - 1] : actual[b]; }}});
+    }
+
+    /// Each thread counts a slice of the elements, but stays in the row in which its slice begins.
+    Guess try_slices_in_one_row() {
+        for (const std::size_t block : {1024, 512, 256}) {
+            const std::size_t slice = (n_ + block - 1) / block;
+            Counts counts{};
+            for (std::size_t i = 0; i < n_; ++i) {
+                const std::size_t row = i / slice * slice / shape_.width;
+                ++counts[cells_[row * shape_.pitch() + i % shape_.width]];
+            }
+            if (fits(counts))
+                return Mistake{"row_not_advanced",
+                               sentence("Each of {} slices counts elements of one row alone, that in which the slice "
+                                        "begins, and begins this row again where the next one should follow.",
+                                        block),
+                               "When a slice comes to the end of a row, x goes back to 0: what happens to y?"};
+        }
+        return {};
     }
 
     /// Threads step by one more, or one less, than their number.

@@ -329,14 +329,16 @@ class Explanation : Output<float> {
     /// As many bytes are copied as there are weights, or as a pointer has.
     Guess try_first_weights() const {
         const std::size_t n = shape_.size, of_pointer = sizeof(void*) / sizeof(float);
-        for (const std::size_t copied : {n * n / 4, of_pointer})
+        for (const std::size_t copied : {n * n / 4, of_pointer, n})
             if (gives(with_weights(
                     [&](std::size_t r, std::size_t c) { return r * n + c < copied ? weights_[r * n + c] : 0.f; })))
                 return Mistake{
                     "bytes_not_elements",
                     sentence("Only the first {} of {} weights are used, as if the others were 0.", copied, n * n),
                     "cudaMemcpyToSymbol and cudaMemcpy count bytes, and a float has 4 of them: copy 25 * "
-                    "sizeof(float). The sizeof of a pointer is 8, however much it points to."};
+                    "sizeof(float), or sizeof the array on the device. The sizeof of a pointer is 8, however much it "
+                    "points "
+                    "to."};
         return {};
     }
 
@@ -502,6 +504,18 @@ class Explanation : Output<float> {
                                        format_count(static_cast<std::size_t>(wrong)), format_count(shape_.pitch())),
                            "image is wider than out by the filter's rim: row y begins at y * (width + 4)."};
         }
+        for (const std::int64_t strip : {8, 4, 16, 32})
+            if (may_have_strips_ && gives(with_places([=](auto x, auto y, auto r, auto c) {
+                    return y / strip * strip * width + (y % strip + r) * pitch + x + c;
+                })))
+                return Mistake{
+                    "wrong_pitch",
+                    sentence("Strips of {} rows begin as if the rows of image were {} pixels apart, as those of out; "
+                             "they are {} apart, width + 4.",
+                             static_cast<std::size_t>(strip), shape_.width, shape_.pitch()),
+                    "Which line computes where a thread's first row begins in image, and by what does it multiply the "
+                    "row's number?"};
+        if (Guess guess = try_swapped_components()) return guess;
         if (Guess guess = match(
                 {{{"comma_index",
                    "Every row of the output is computed from the first rows of the image: the row does not count in "
@@ -562,6 +576,26 @@ class Explanation : Output<float> {
                                sentence("Every block of {} x {} pixels shows the picture's first one.", bx, by),
                                "Where a block's tile begins depends on blockIdx."};
         }
+        return {};
+    }
+
+    /// Two of every four neighbours are exchanged: a vector's components are in the wrong order.
+    Guess try_swapped_components() {
+        constexpr std::size_t four = 4;
+        if (!may_have_vectors_) return {};
+        for (std::size_t a = 0; a < four; ++a)
+            for (std::size_t b = a + 1; b < four; ++b)
+                if (gives([&](std::size_t i) {
+                        const std::size_t x = i % shape_.width, k = x % four;
+                        if (x / four * four + four > shape_.width || (k != a && k != b)) return right[i];
+                        return right[i - k + (k == a ? b : a)];
+                    }))
+                    return Mistake{
+                        "components_exchanged",
+                        sentence("Of every four neighbours in a row, numbers {} and {} are exchanged, counted from 0.",
+                                 a, b),
+                        "A vector's x, y, z and w are neighbours, in this order: compare the lines that fill and store "
+                        "vectors."};
         return {};
     }
 

@@ -83,8 +83,8 @@ Failure describe_unwritten_output(const std::string& output, bool host_variant, 
                 plain.place};
     return {cause::never_written, fmt::format("A kernel ran, but wrote nothing to {}.", output),
             fmt::format("Is {} passed to the kernel, and does a thread reach the line that writes to it? Or does that "
-                        "line write to different memory?",
-                        output),
+                        "line write to different memory? If a copy fills {}: its destination comes first.",
+                        output, output),
             plain.place};
 }
 
@@ -257,7 +257,15 @@ Circumstances circumstances_of(const StageRun& run, const Problem& problem) {
 }
 
 Failure describe_host_function_failure(const Lab& lab, const Failure& failure) {
-    return {failure.cause, fmt::format("In {}_host: {}", lab.name, failure.message), failure.hint, failure.place,
+    // The device function was right for the same data, so the kernel's formula is not the reason.
+    const bool blames_kernel = is_unexplained(failure) || failure.cause == "wrong_operation";
+    const std::string hint =
+        blames_kernel ? fmt::format(
+                            "With the same data, {} alone gives the right result. So compare each cudaMemcpy of "
+                            "{}_host (destination, source, size, direction) and the arguments of its call.",
+                            lab.name, lab.name)
+                      : failure.hint;
+    return {failure.cause, fmt::format("In {}_host: {}", lab.name, failure.message), hint, failure.place,
             failure.hangs};
 }
 

@@ -181,6 +181,8 @@ std::string remedy_for_operator(const Diagnostic& error) {
                                  : ".x and .y",
             type);
     }
+    if (std::ranges::any_of(parts, [](const std::string& type) { return type.starts_with("std::vector<"); }))
+        return "A std::vector is an object, not a pointer to its first element: use .data(), or .begin() and .end().";
     const auto is_array = [](const std::string& type) { return type.ends_with(']') && contains(type, " ["); };
     if (contains(error.message, "invalid operands") && std::ranges::any_of(parts, is_array))
         return "One operand is a whole array: an array with two dimensions needs two indices, as in tile[y][x].";
@@ -409,6 +411,17 @@ std::string remedy_for(const Diagnostic& error, const std::vector<Diagnostic>& a
              "expected declaration before ‘}’"))
         return "This line is outside every function: one of the lines above it has a } too many, or a { is missing "
                "there, so that the function ends too early.";
+    if (says("is not captured"))
+        return "A lambda can use a variable of the function around it only if it captures it: begin with [&], or with "
+               "[=] for copies.";
+    if (says("base operand of ‘->’")) return "This is an object, not a pointer: write a dot in place of ->.";
+    const auto is_not_constant = [&](const Diagnostic& other) {
+        return other.line == error.line && contains(other.message, "is not a constant expression");
+    };
+    if (says("no matching function for call", "is not a constant expression") &&
+        (contains(line, ">(") || contains(line, "<<<")) && std::ranges::any_of(all, is_not_constant))
+        return "A template's value must be known when the file is compiled. If it depends on a variable, write a call "
+               "or launch for each value, and choose with if.";
     if (says("expected ‘(’ before"))
         return "Write a condition in parentheses: if (…), while (…), for (…; …; …). A call's arguments need them, too.";
     if (says("assignment of read-only", "increment of read-only", "decrement of read-only"))

@@ -359,9 +359,11 @@ Description describe(const std::vector<BufferSpec>& buffers, const RawFinding& f
                             verb_of(f.now), f.width, f.offset, elements_of(buffers, f).of, f.width, who(f.now)),
                 misaligned_hint(buffers, f)};
         case FindingKind::host_memory:
-            return {cause::host_memory,
-                    fmt::format("Kernel {} {} host memory: {}.", kernel_of(f), verb_of(f.now), who(f.now)),
-                    "Kernels see only device memory: allocate it with cudaMalloc, and copy."};
+            return {
+                cause::host_memory,
+                fmt::format("Kernel {} {} host memory: {}.", kernel_of(f), verb_of(f.now), who(f.now)),
+                "Kernels see only device memory: did cudaMalloc return this pointer? If so, is the index far beyond "
+                "the array's end, where host memory lies?"};
         case FindingKind::beside_atomic:
             return {cause::beside_atomic,
                     fmt::format("A plain read of {}, which other threads update with atomics, may return an old value.",

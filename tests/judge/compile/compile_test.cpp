@@ -539,6 +539,14 @@ TEST_F(CompileTest, ErrorsHaveHintsThatSuggestTheFix) {
          "CUDA has no operators for float4: compute with its parts, .x, .y, .z and .w, and make the result with "
          "make_float4(…)."},
         {in_kernel("const int2 v = make_int2(1, 2); out[i] = (v * 2).x;"), "its parts, .x and .y, and"},
+        {in_kernel("const int k = 1; const auto f = [](int x) { return x + k + n; }; out[i] = f(1);"),
+         "only if it captures it: begin with [&]"},
+        {in_kernel("const float2 v = make_float2(1, 2); out[i] = v->x;"), "write a dot in place of ->"},
+        {"#include <vector>\n" + in_call("std::vector<int> v(3); int* p = v + n; p[0] = 1;"),
+         "not a pointer to its first element: use .data()"},
+        {"template <bool k> __global__ void fill(float* x) { x[0] = k; }\n" +
+             in_call("fill<n % 2 == 0><<<1, 2>>>(out);"),
+         "write a call or launch for each value, and choose with if"},
         {"template <int k> __global__ void fill(float* x) { x[k] = 1; }\n" + in_call("fill<<<1, 2>>>(out);"),
          "fill is a template, and its parameter k does not follow from the arguments: write a value for it after the "
          "name, fill<value>(…) in a call and fill<value><<<blocks, threads>>>(…) in a launch."},
