@@ -183,28 +183,28 @@ struct Extent {
     int width = 0, height = 0, channels = 0;
 };
 
-Extent read_extent(const fs::path& file, const std::string& bytes, std::size_t most) {
+Extent read_extent(const fs::path& file, const std::string& bytes, std::size_t max_pixels_allowed) {
     Extent extent;
     if (!stbi_info_from_memory(reinterpret_cast<const stbi_uc*>(bytes.data()), static_cast<int>(bytes.size()),
                                &extent.width, &extent.height, &extent.channels))
         fail_broken(file, bytes.size());
     const auto width = static_cast<std::size_t>(extent.width), height = static_cast<std::size_t>(extent.height);
     if (width == 0 || height == 0) fail(file, "the picture has no pixels.");
-    if (width > most / height)
+    if (width > max_pixels_allowed / height)
         fail(file, fmt::format("the picture is {} x {} pixels, and at most {} are read. Make it smaller.",
-                               format_count(width), format_count(height), format_count(most)));
+                               format_count(width), format_count(height), format_count(max_pixels_allowed)));
     return extent;
 }
 
 }  // namespace
 
-Image read_image(const fs::path& file, std::size_t most) {
+Image read_image(const fs::path& file, std::size_t max_pixels_allowed) {
     std::string bytes = read_bytes(file);
     if (!is_png(bytes) && !is_jpeg(bytes) && !is_binary_pnm(bytes)) fail(file, explain_format(bytes));
     if (is_jpeg(bytes)) bytes = checked_jpeg(file, bytes);
     if (is_png(bytes) && !has_whole_chunks(bytes)) fail_broken(file, bytes.size());
     if (is_binary_pnm(bytes) && !pnm_samples_begin(bytes)) fail_broken(file, bytes.size());
-    const Extent extent = read_extent(file, bytes, most);
+    const Extent extent = read_extent(file, bytes, max_pixels_allowed);
     const int channels = extent.channels < 3 ? 1 : 3;
     const auto samples =
         static_cast<std::size_t>(extent.width) * static_cast<std::size_t>(extent.height) * std::size_t(channels);

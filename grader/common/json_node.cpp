@@ -85,8 +85,8 @@ Json parse_json(std::string_view text) {
     }
 }
 
-void JsonNode::wrong_type(const std::string& wanted) const {
-    fail(fmt::format("expected {}, found {}", wanted,
+void JsonNode::wrong_type(const std::string& expected) const {
+    fail(fmt::format("expected {}, found {}", expected,
                      value_->is_structured() || value_->is_null() ? value_->type_name() : value_->dump()));
 }
 

@@ -28,7 +28,7 @@ void for_each_index(std::size_t count, std::size_t max_threads, const Work& work
     for (std::size_t i = 0; i < std::min(count, max_threads); ++i)
         threads.push_back(std::async(std::launch::async, [&] {
             omp_set_num_threads(1);
-            for (std::size_t mine; (mine = next++) < count;) work(mine);
+            for (std::size_t item; (item = next++) < count;) work(item);
         }));
     for (auto& thread : threads) thread.wait();  // before get() throws: the others use local variables
     for (auto& thread : threads) thread.get();

@@ -109,8 +109,8 @@ void require_schema_1(const JsonNode& document) {
 
 using ReadNames = std::vector<std::string> (*)(const JsonNode&);
 
-std::vector<std::string> read_names(const JsonNode& document, const std::string& key, std::size_t most, ReadNames read,
-                                    std::map<std::string, std::string>& where) {
+std::vector<std::string> read_names(const JsonNode& document, const std::string& key, std::size_t max_names,
+                                    ReadNames read, std::map<std::string, std::string>& where) {
     std::vector<std::string> names;
     const auto list = document.find(key);
     if (!list) return names;
@@ -120,8 +120,9 @@ std::vector<std::string> read_names(const JsonNode& document, const std::string&
             require_new(item, name, "the name", where);
         }
     }
-    if (names.size() > most)
-        list->fail(fmt::format("{} names, but a call carries {} at most; pass tables as a buffer", names.size(), most));
+    if (names.size() > max_names)
+        list->fail(
+            fmt::format("{} names, but a call carries {} at most; pass tables as a buffer", names.size(), max_names));
     return names;
 }
 
@@ -440,9 +441,9 @@ void read_datasets(const JsonNode& document, Visibility visibility, std::map<std
 }
 
 void require_datasets_for(const Stage& stage, const Lab& lab, const JsonNode& list) {
-    const auto any = [&](auto&& wanted) {
+    const auto any = [&](auto&& has_use) {
         return std::ranges::any_of(lab.datasets, [&](const Dataset& dataset) {
-            return !dataset.uses.hidden && dataset.applies_to(stage) && wanted(dataset.uses);
+            return !dataset.uses.hidden && dataset.applies_to(stage) && has_use(dataset.uses);
         });
     };
     if (!any([](const Uses& uses) { return uses.check && !uses.cuda_only; }))
@@ -490,20 +491,20 @@ void require_files(const fs::path& root, const fs::path& folder) {
 /// Require that a tree of solutions or starters has one file for each stage and no other .cu. A kit may lack the tree.
 void require_tree_agrees(const fs::path& root, const fs::path& tree, const std::vector<Stage>& stages) {
     if (!fs::is_directory(root / tree)) return;
-    std::vector<std::string> wanted;
-    for (const auto& stage : stages) wanted.push_back(stage.id + ".cu");
-    for (const auto& name : wanted)
+    std::vector<std::string> expected;
+    for (const auto& stage : stages) expected.push_back(stage.id + ".cu");
+    for (const auto& name : expected)
         if (!fs::is_regular_file(root / tree / name))
             throw ManifestError(tree / name, "",
                                 "this file is missing: lab.json names the stage; write it, or remove "
                                 "the stage from lab.json");
     for (const auto& entry : fs::directory_iterator(root / tree)) {
         const auto name = entry.path().filename().string();
-        if (entry.path().extension() != ".cu" || std::ranges::count(wanted, name) > 0) continue;
+        if (entry.path().extension() != ".cu" || std::ranges::count(expected, name) > 0) continue;
         throw ManifestError(tree / name, "",
                             fmt::format("no stage of lab.json is called \"{}\".{} Rename the file, or "
                                         "describe the stage",
-                                        entry.path().stem().string(), did_you_mean(name, wanted)));
+                                        entry.path().stem().string(), did_you_mean(name, expected)));
     }
 }
 
@@ -539,32 +540,32 @@ bool Dataset::applies_to(const Stage& stage) const {
     return stages.empty() || std::ranges::count(stages, stage.id) > 0;
 }
 
-bool is_same_stage(std::string_view one, std::string_view other) {
-    return one == other || (is_stage_id(one) && is_stage_id(other) && stage_slug(one) == stage_slug(other));
+bool is_same_stage(std::string_view a, std::string_view b) {
+    return a == b || (is_stage_id(a) && is_stage_id(b) && stage_slug(a) == stage_slug(b));
 }
 
-const Stage& Lab::stage(std::string_view wanted) const {
-    const bool is_number = !wanted.empty() && wanted.size() <= 4 && std::ranges::all_of(wanted, is_digit);
+const Stage& Lab::stage(std::string_view requested) const {
+    const bool is_number = !requested.empty() && requested.size() <= 4 && std::ranges::all_of(requested, is_digit);
     std::vector<std::string> ids, words;
     for (const auto& stage : stages) {
-        if (is_same_stage(wanted, stage.id) || wanted == stage_slug(stage.id)) return stage;
-        if (is_number && std::stoi(std::string(wanted)) == stage_number(stage.id)) return stage;
+        if (is_same_stage(requested, stage.id) || requested == stage_slug(stage.id)) return stage;
+        if (is_number && std::stoi(std::string(requested)) == stage_number(stage.id)) return stage;
         ids.push_back(stage.id);
         words.insert(words.end(), {stage.id, std::string(stage_slug(stage.id))});
     }
-    if (wanted.empty()) throw UsageError(fmt::format("Which STAGE of {}? {}.", name, fmt::join(ids, ", ")));
-    throw UsageError(fmt::format("{} has no stage \"{}\".{} Stages: {}.", name, wanted,
-                                 is_number ? "" : did_you_mean(wanted, words), fmt::join(ids, ", ")));
+    if (requested.empty()) throw UsageError(fmt::format("Which STAGE of {}? {}.", name, fmt::join(ids, ", ")));
+    throw UsageError(fmt::format("{} has no stage \"{}\".{} Stages: {}.", name, requested,
+                                 is_number ? "" : did_you_mean(requested, words), fmt::join(ids, ", ")));
 }
 
-const Dataset& Lab::dataset(std::string_view wanted) const {
+const Dataset& Lab::dataset(std::string_view requested) const {
     std::vector<std::string> names;
     for (const auto& dataset : datasets) {
-        if (wanted == dataset.name) return dataset;
+        if (requested == dataset.name) return dataset;
         if (!dataset.uses.hidden) names.push_back(dataset.name);
     }
-    throw UsageError(fmt::format("{} has no dataset \"{}\".{} Datasets: {}.", name, wanted, did_you_mean(wanted, names),
-                                 fmt::join(names, ", ")));
+    throw UsageError(fmt::format("{} has no dataset \"{}\".{} Datasets: {}.", name, requested,
+                                 did_you_mean(requested, names), fmt::join(names, ", ")));
 }
 
 ManifestError::ManifestError(fs::path file_, std::string place_, std::string what_and_what_to_try)

@@ -145,13 +145,13 @@ struct Lab {
     std::filesystem::path folder() const { return root / "labs" / name; }
     /// Return a stage by number ("2", "02"), slug ("dyadic_interleaved") or whole id, also of an earlier version of the
     /// lab (is_same_stage). Throws UsageError with the choices if there is none.
-    const Stage& stage(std::string_view wanted) const;
-    const Dataset& dataset(std::string_view wanted) const;
+    const Stage& stage(std::string_view requested) const;
+    const Dataset& dataset(std::string_view requested) const;
 };
 
 /// Return whether two ids mean the same stage of a lab. If a lab gets a stage before it, a stage gets another number
 /// and keeps its slug, which no other stage of the lab has. So reports and files with the old id stay valid.
-bool is_same_stage(std::string_view one, std::string_view other);
+bool is_same_stage(std::string_view a, std::string_view b);
 
 /// A mistake in the lab's own files, never the student's mistake.
 class ManifestError : public std::runtime_error {

@@ -23,8 +23,8 @@ const Parameter* find(const Dataset& dataset, std::string_view name, bool needed
 }
 
 ManifestError wrong_type(const Dataset& dataset, std::string_view name, const Parameter& value,
-                         std::string_view wanted) {
-    return recipe_error(dataset, fmt::format("\"{}\" is {}, not {}", name, shown(value), wanted));
+                         std::string_view expected) {
+    return recipe_error(dataset, fmt::format("\"{}\" is {}, not {}", name, shown(value), expected));
 }
 
 }  // namespace

@@ -155,8 +155,8 @@ SpeedMarks speed_marks(double reference, double sequential, const std::optional<
     const double full = full_mark_ratio * reference;
     if (previous_ratio && is_time(*previous_ratio) && *previous_ratio >= clear_ratio)
         return {full, *previous_ratio * reference};
-    const double least = zero_mark_ratio * full;
-    return {full, sequential > least ? sequential : least};
+    const double min_mark = zero_mark_ratio * full;
+    return {full, sequential > min_mark ? sequential : min_mark};
 }
 
 double speed_share(double t, const SpeedMarks& marks) {

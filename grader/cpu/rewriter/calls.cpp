@@ -71,8 +71,8 @@ std::string_view without_scope(std::string_view name) {
 bool is_member_initialiser(const Stream& stream, int i) {
     const auto after = stream[stream.after_group(i + 1)];
     if (after != "," && after != "{") return false;
-    constexpr int most = 64;
-    for (int steps = 0; steps < most && stream.is_identifier(i); ++steps) {
+    constexpr int max_steps = 64;
+    for (int steps = 0; steps < max_steps && stream.is_identifier(i); ++steps) {
         if (stream[i - 1] == ":") return stream[i - 2] == ")";
         if (stream[i - 1] != "," || stream[i - 2] != ")" || stream.match[i - 2] < 1) return false;
         i = stream.match[i - 2] - 1;
@@ -112,8 +112,8 @@ int Calls::find_body(int name) const {
     const Stream& code = unit_.code;
     if (!code.is_identifier(name) || code[name + 1] != "(" || stands_before_parenthesis(code[name])) return -1;
     int i = code.after_group(name + 1);
-    constexpr int most = 64;
-    for (int steps = 0; steps < most && code.has(i); ++steps, i = code.after_group(i)) {
+    constexpr int max_steps = 64;
+    for (int steps = 0; steps < max_steps && code.has(i); ++steps, i = code.after_group(i)) {
         const auto text = code[i];
         if (text == "{" && code.match[i] >= 0) return i;
         const bool may_follow = code.is_identifier(i) || text == "(" || text == ":" || text == "," || text == "->" ||

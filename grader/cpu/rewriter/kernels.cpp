@@ -27,11 +27,11 @@ Definition find_definition(const Stream& stream, const Qualifiers& qualifiers, i
 namespace {
 
 bool has_host_near(const Stream& stream, const Qualifiers& qualifiers, int word) {
-    constexpr int most = 8;
-    for (int i = word; stream.is_identifier(i) && i > word - most; --i) {
+    constexpr int max_words = 8;
+    for (int i = word; stream.is_identifier(i) && i > word - max_words; --i) {
         if (qualifiers.of(stream, i) & q_host) return true;
     }
-    for (int i = word; stream.is_identifier(i) && i < word + most; ++i) {
+    for (int i = word; stream.is_identifier(i) && i < word + max_words; ++i) {
         if (qualifiers.of(stream, i) & q_host) return true;
     }
     return false;

@@ -237,8 +237,8 @@ class LambdaCapturer {
         const auto before = stream_[i - 1];
         const bool operand = stream_.is_identifier(i - 1) && before != "return" && before != "else" && before != "do";
         if (operand || before == ")" || before == "]" || before == "[" || before == ">") return -1;
-        constexpr int most = 64;  // tokens and groups between ] and {
-        for (int at = stream_.match[i] + 1, steps = 0; steps < most && stream_.has(at); ++steps) {
+        constexpr int max_steps = 64;  // tokens and groups between ] and {
+        for (int at = stream_.match[i] + 1, steps = 0; steps < max_steps && stream_.has(at); ++steps) {
             const auto text = stream_[at];
             if (text == "{") return stream_.match[at] < 0 ? -1 : at;
             if (text == ";" || text == "=" || text == "," || text == ")" || text == ":") return -1;
@@ -267,8 +267,8 @@ class LambdaCapturer {
         const auto& declared = found->second;
         auto after = std::partition_point(declared.begin(), declared.end(),
                                           [at](const SharedName& shared) { return shared.from < at; });
-        constexpr int most = 16;  // declarations of one name in enclosing blocks
-        for (int steps = 0; after != declared.begin() && steps < most; ++steps) {
+        constexpr int max_steps = 16;  // declarations of one name in enclosing blocks
+        for (int steps = 0; after != declared.begin() && steps < max_steps; ++steps) {
             if (at < (--after)->to) return true;
         }
         return false;

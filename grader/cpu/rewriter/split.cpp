@@ -118,8 +118,8 @@ class KernelSplitter {
     static long count_barriers(const std::vector<Statement>& list) {
         long count = 0;
         for (const Statement& statement : list) {
-            const bool one = statement.kind == Statement::barrier || statement.shuffle >= 0;
-            count += one ? 1 : count_barriers(statement.parts);
+            const bool is_single = statement.kind == Statement::barrier || statement.shuffle >= 0;
+            count += is_single ? 1 : count_barriers(statement.parts);
         }
         return count;
     }
@@ -386,13 +386,13 @@ class KernelSplitter {
 
     /// Return whether a barrier before or after the statement would make no difference.
     bool is_between_barriers(const std::vector<Statement>& list, std::size_t i, bool top) const {
-        const auto is_barrier = [](const Statement& one) { return one.kind == Statement::barrier; };
+        const auto is_barrier = [](const Statement& part) { return part.kind == Statement::barrier; };
         const auto at = list.begin() + static_cast<std::ptrdiff_t>(i);
         const auto before = std::find_if(std::make_reverse_iterator(at), list.rend(), is_barrier);
         const auto after = std::find_if(at, list.end(), is_barrier);
         if (!top && (before == list.rend() || after == list.end())) return false;
-        return std::all_of(before.base(), at, [this](const Statement& one) { return is_private(one); }) &&
-               std::all_of(at + 1, after, [this](const Statement& one) { return is_private(one) || is_store(one); });
+        return std::all_of(before.base(), at, [this](const Statement& part) { return is_private(part); }) &&
+               std::all_of(at + 1, after, [this](const Statement& part) { return is_private(part) || is_store(part); });
     }
 
     /// Return whether the statement uses only the thread's own variables.
@@ -611,8 +611,8 @@ class KernelSplitter {
 
     /// Return whether `template <typename T …>` with this type precedes the kernel.
     bool is_template_type(std::string_view word) const {
-        constexpr int most = 64;
-        for (int i = parameters_; i > 1 && i > parameters_ - most; --i) {
+        constexpr int max_words = 64;
+        for (int i = parameters_; i > 1 && i > parameters_ - max_words; --i) {
             if (code_[i] == ";" || code_[i] == "}") return false;
             if (code_[i] == word && (code_[i - 1] == "typename" || code_[i - 1] == "class")) return true;
         }

@@ -96,8 +96,8 @@ class BracketMatcher {
     }
 
     void pair_branches(int first, int last) {
-        constexpr int most = 8;
-        for (int i = 0; i < most && first != last && first != 0 && last != 0; ++i) {
+        constexpr int max_pairs = 8;
+        for (int i = 0; i < max_pairs && first != last && first != 0 && last != 0; ++i) {
             opens_[last].twin = first;
             first = opens_[first].below;
             last = opens_[last].below;
@@ -182,8 +182,8 @@ class Reader {
         if (name == "if") {
             open(evaluate(tokens_, rest, end));
         } else if (name == "ifdef" || name == "ifndef") {
-            const bool ours = rest < end && tokens_[rest].text == "__WARPLAB_CPU__";
-            const Truth defined = ours ? Truth::yes : Truth::unknown;
+            const bool is_backend_macro = rest < end && tokens_[rest].text == "__WARPLAB_CPU__";
+            const Truth defined = is_backend_macro ? Truth::yes : Truth::unknown;
             open(name == "ifdef" ? defined : negate(defined));
         } else if (name == "elif") {
             alternative(evaluate(tokens_, rest, end));

@@ -80,10 +80,10 @@ class BlockClock {
     using Chunk = std::array<std::shared_ptr<const Known>, blocks_per_chunk>;
     using Chunks = std::vector<std::pair<std::uint32_t, std::shared_ptr<const Chunk>>>;  // by number
 
-    static std::shared_ptr<const Known> join(const std::shared_ptr<const Known>& one,
-                                             const std::shared_ptr<const Known>& other);
-    static std::shared_ptr<const Chunk> join(const std::shared_ptr<const Chunk>& one,
-                                             const std::shared_ptr<const Chunk>& other);
+    static std::shared_ptr<const Known> join(const std::shared_ptr<const Known>& a,
+                                             const std::shared_ptr<const Known>& b);
+    static std::shared_ptr<const Chunk> join(const std::shared_ptr<const Chunk>& a,
+                                             const std::shared_ptr<const Chunk>& b);
 
     std::shared_ptr<const Chunks> chunks_;
 };

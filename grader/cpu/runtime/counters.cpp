@@ -115,7 +115,7 @@ class Counter {
         if (request.like.kind == MemoryKind::shared) {
             counts->bank_passes += count_bank_passes(request.lanes);
         } else if (request.like.kind == MemoryKind::constant) {
-            counts->bank_passes += addresses_of(request.lanes).keep_different().count();  // served one at a time
+            counts->bank_passes += addresses_of(request.lanes).remove_duplicates().count();  // served one at a time
         } else {
             const std::uint64_t sectors = sectors_of(request.lanes).count();
             counts->sectors += sectors;

@@ -32,14 +32,14 @@ void Histories::forget_peers(Earlier& earlier) {
 }
 
 void Histories::add_peer(Earlier& earlier, const Mark& mark, bool shared) {
-    constexpr std::size_t few = 8;
+    constexpr std::size_t always_kept = 8;
     if (!earlier.peers.empty()) {
         const Mark& last = earlier.peers.back();
         if (last.block != mark.block || (shared && last.generation != mark.generation)) forget_peers(earlier);
     }
     earlier.peers.push_back(mark);
     earlier.any_weak |= !is_strong(mark);
-    if (earlier.peers.size() <= std::max(earlier.max_peers, few)) return;
+    if (earlier.peers.size() <= std::max(earlier.max_peers, always_kept)) return;
     drop_repeated(earlier.peers);
     earlier.max_peers = 2 * earlier.peers.size();
 }
@@ -56,10 +56,10 @@ Histories::Earlier& Histories::provide_earlier(History& history, AccessKind kind
     More& more = more_[used_++];
     history.more = static_cast<std::uint32_t>(used_);
     more.owner = &history;
-    for (Earlier& one : more.kinds) {
-        one.other_blocks = {};
-        one.max_peers = 0;
-        forget_peers(one);
+    for (Earlier& earlier : more.kinds) {
+        earlier.other_blocks = {};
+        earlier.max_peers = 0;
+        forget_peers(earlier);
     }
     return more.kinds[static_cast<unsigned>(kind)];
 }

@@ -214,8 +214,8 @@ std::string why_not_freed(const void* pointer) {
 }
 
 void remember_freed(uintptr_t begin, size_t bytes) {
-    constexpr size_t most = 1000;
-    if (freed().size() >= most) freed().clear();
+    constexpr size_t max_freed = 1000;
+    if (freed().size() >= max_freed) freed().clear();
     freed()[begin] = bytes;
 }
 
@@ -361,11 +361,11 @@ void show_to_kernels() {
 
 void hide_from_host() {
     if (!hiding) return;
-    constexpr unsigned few = 256, launches_per_hiding = 16;  // hiding takes longer than a small grid
+    constexpr unsigned always_hidden_launches = 256, launches_per_hiding = 16;  // hiding takes longer than a small grid
     std::lock_guard lock(mutex);
     ++round_of_protection;
     protect_host_buffers(PROT_READ | PROT_WRITE);
-    left_visible = ++launches_in_row > few && launches_in_row % launches_per_hiding != 0;
+    left_visible = ++launches_in_row > always_hidden_launches && launches_in_row % launches_per_hiding != 0;
     for (auto& [begin, region] : regions()) {
         if (region.side == Side::pinned)
             protect(region, PROT_READ | PROT_WRITE);

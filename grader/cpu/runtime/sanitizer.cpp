@@ -925,8 +925,8 @@ const Object* Sanitizer::nearest(std::uintptr_t address) const {
 /// Return whether an index of 32 bits reaches the address from the object: such as a value that is not the number of a
 /// bin.
 bool is_indexed(std::uintptr_t address, const Object& object) {
-    constexpr std::uintptr_t most = std::uintptr_t{1} << 35;  // 2^32 elements of 8 bytes
-    return address - object.begin + most < 2 * most;
+    constexpr std::uintptr_t max_distance = std::uintptr_t{1} << 35;  // 2^32 elements of 8 bytes
+    return address - object.begin + max_distance < 2 * max_distance;
 }
 
 /// Return whether one of the kernel's parameters, or a member of one, points into the object or to its end.
@@ -943,7 +943,7 @@ bool Sanitizer::is_argument(const Object& object) const {
 /// Return the object on the other side of an address between two objects, if the kernel got that one as an argument.
 /// Return `object` if the kernel got it as an argument, too, unless it is an input that is written.
 const Object* Sanitizer::passed_beside(const Object* object, const Touch& touch) const {
-    const auto fits = [&](const Object& one) { return is_argument(one) && !(touch.writes && one.is_input); };
+    const auto fits = [&](const Object& object) { return is_argument(object) && !(touch.writes && object.is_input); };
     if (!grid_ || object->space == FindingSpace::variable || fits(*object)) return object;
     const auto at = device_.find(object->zone_begin);
     if (at == device_.end()) return object;
@@ -1123,8 +1123,8 @@ void Sanitizer::misaligned(const Touch& touch) {
 
 template <class Predicate>
 void Sanitizer::finish_async(Predicate is_over) {
-    std::erase_if(async_.copies, [&](const auto& one) { return is_over(one.second); });
-    std::erase_if(async_.sources, [&](const auto& one) { return is_over(one.second); });
+    std::erase_if(async_.copies, [&](const auto& entry) { return is_over(entry.second); });
+    std::erase_if(async_.sources, [&](const auto& entry) { return is_over(entry.second); });
 }
 
 void Sanitizer::async_wait(unsigned prior) {

@@ -432,8 +432,8 @@ uint64_t add_stack(const Worker& w, uint64_t digest, const Fiber* fiber, const c
     uint64_t digest = add_to_digest(standstill.digest_of_shared(), {context.registers, sizeof context.registers});
     const Fiber* const current = block_state.current;
     digest = add_stack(w, digest, current, context.stack);
-    for (const Fiber* one = current ? current->next : current; one != current; one = one->next)
-        digest = add_stack(w, digest, one, static_cast<const char*>(one->stack));
+    for (const Fiber* fiber = current ? current->next : current; fiber != current; fiber = fiber->next)
+        digest = add_stack(w, digest, fiber, static_cast<const char*>(fiber->stack));
     return digest;
 }
 
@@ -581,15 +581,16 @@ void fill_poison(void* begin, size_t bytes) {
 }
 
 void begin_shared(void* begin, const SharedDeclaration& variable) {
-    constexpr size_t most = max_static_shared_bytes;
+    constexpr size_t max_bytes = max_static_shared_bytes;
     const size_t bytes = variable.bytes;
     fill_poison(begin, bytes);
     if (observer) observer->shared_begins(begin, variable);
     standstill.add_shared(begin, bytes);
-    if (!in_kernel() || (worker->static_shared += bytes) <= most) return;
+    if (!in_kernel() || (worker->static_shared += bytes) <= max_bytes) return;
     end_with_fault(warplab::Fault::too_much_shared,
                    "the kernel's __shared__ variables take " + std::to_string(worker->static_shared) + " bytes, " +
-                       std::to_string(most) + " are allowed; nvcc would refuse it (extern __shared__ may have more)");
+                       std::to_string(max_bytes) +
+                       " are allowed; nvcc would refuse it (extern __shared__ may have more)");
 }
 
 bool promote(bool at_barrier) {
@@ -698,7 +699,7 @@ static void restore_thread_index() {
 }
 
 void note_volatile_read(const volatile void* place, size_t width, const void* caller) {
-    constexpr unsigned many = 64;
+    constexpr unsigned polls_before_wait = 64;
     if (!in_kernel()) return;
     Polled& polled = worker->polled;
     const unsigned here = linear_thread();
@@ -706,7 +707,7 @@ void note_volatile_read(const volatile void* place, size_t width, const void* ca
     const bool again = polled.place == place && polled.thread == here;
     if (again) memcpy(&value, const_cast<const void*>(place), std::min(width, sizeof value));  // it can be read
     if (!again || polled.value != value) polled = {place, value, here, 0};
-    if (++polled.times < many) return;
+    if (++polled.times < polls_before_wait) return;
     note_spin_at(caller);
     restore_thread_index();
 }
@@ -1180,7 +1181,7 @@ class Pool {
   public:
     Pool() {
         try {
-            for (const unsigned wanted = pool_size() - 1; helpers_ < wanted; ++helpers_)
+            for (const unsigned helpers_needed = pool_size() - 1; helpers_ < helpers_needed; ++helpers_)
                 std::thread([this] { help(); }).detach();
         } catch (const std::system_error&) {  // no more threads are allowed: continue with fewer
         }
@@ -1203,17 +1204,17 @@ class Pool {
     void call_helpers() {
         if (!job_to_open_) return;
         Job& job = *std::exchange(job_to_open_, nullptr);
-        const uint64_t wanted = std::min<uint64_t>(helpers_, job.blocks - 1);
-        if (wanted) open(job, static_cast<std::ptrdiff_t>(wanted));
+        const uint64_t helpers_needed = std::min<uint64_t>(helpers_, job.blocks - 1);
+        if (helpers_needed) open(job, static_cast<std::ptrdiff_t>(helpers_needed));
     }
 
   private:
-    void open(Job& job, std::ptrdiff_t wanted) {
+    void open(Job& job, std::ptrdiff_t helpers_needed) {
         std::lock_guard lock(mutex_);
         job_ = &job;
         while (calls_.try_acquire()) {
         }
-        calls_.release(wanted);
+        calls_.release(helpers_needed);
     }
 
     void close() {
@@ -1247,8 +1248,8 @@ class Pool {
 };
 
 Pool& pool() {
-    static Pool& one = *new Pool;
-    return one;
+    static Pool& pool = *new Pool;
+    return pool;
 }
 void call_helpers() { pool().call_helpers(); }
 
@@ -1257,8 +1258,8 @@ void call_helpers() { pool().call_helpers(); }
 bool runs_backward() { return thread_order == warplab::cpu::ThreadOrder::backward; }
 
 static std::recursive_mutex& device_mutex() {
-    static std::recursive_mutex& one = *new std::recursive_mutex;
-    return one;
+    static std::recursive_mutex& mutex = *new std::recursive_mutex;
+    return mutex;
 }
 DeviceLock lock_device() { return DeviceLock(device_mutex()); }
 DeviceLock try_to_lock_device() { return {device_mutex(), std::try_to_lock}; }

@@ -95,11 +95,11 @@ void add_lane_words(const Request& request, std::vector<std::uint32_t>& words) {
 }
 
 void add_sectors(const Request& request, std::vector<std::uint32_t>& words) {
-    Few sectors = sectors_of(request.lanes);
+    AddressList sectors = sectors_of(request.lanes);
     for (const std::uintptr_t sector : sectors) words.push_back(static_cast<std::uint32_t>(sector));
     if (request.kind != OperationKind::device_atomic) return;
     for (const std::uintptr_t sector : sectors) {
-        Few inside;
+        AddressList inside;
         for (const std::uintptr_t address : addresses_of(request.lanes))
             if (address / sector_bytes == sector) inside.add(address);
         words.push_back(static_cast<std::uint32_t>(count_equal(inside) << 16 | inside.count()));
@@ -127,7 +127,7 @@ std::vector<std::uint32_t> words_of(const Request& request) {
             add_lane_words(request, words);
             break;
         case constant_read:
-            words.push_back(static_cast<std::uint32_t>(addresses_of(request.lanes).keep_different().count()));
+            words.push_back(static_cast<std::uint32_t>(addresses_of(request.lanes).remove_duplicates().count()));
             break;
         case basic_block:
         case barrier:

@@ -249,7 +249,7 @@ TEST_F(TimedOutputs, ShortCallsNeedMoreRoundsInPairedBenchmarks) {
     const auto fewest = [&](StageRun* reference, double call_s) {
         timing::PairedBenchmark paired(*ready.run, reference, pool, 1, 7, effort);
         paired.taken.slowest_s = call_s;
-        return paired.taken.rounds_wanted().fewest;
+        return paired.taken.round_limits().fewest;
     };
     EXPECT_EQ(fewest(ready.run.get(), 30e-6), 12);
     EXPECT_EQ(fewest(ready.run.get(), 300e-6), 4);

@@ -44,12 +44,12 @@ nlohmann::json record(Judge& judge, const Lab& lab, const Stage& stage, const fs
     if (only_compile) return nullptr;
     const Dataset& dataset = first_scored(lab, stage);
     const timing::Pool pool = timing::make_pool(*student.run, timing::make_inputs(*student.run, dataset));
-    const int calls_wanted =
+    const int requested_calls =
         std::max(1, static_cast<int>(lab.benchmark.iterations / student.run->oracle.cost(pool.shape(lab)).iterations));
     const double slot_bytes =
         static_cast<double>(Buffers::bytes_per_slot(pool.shape(lab), 0, timing::timed_guard_bytes));
     const double fit = std::clamp(static_cast<double>(student.run->device.free_bytes()) / 8 / slot_bytes, 1.0, 64.0);
-    const auto slots = static_cast<std::uint32_t>(std::min<double>(fit, calls_wanted));
+    const auto slots = static_cast<std::uint32_t>(std::min<double>(fit, requested_calls));
     const Effort effort{.samples = 5, .sample_s = 0.05, .round_s = 0};
     const Progress quietly = [](GradingPhase, const std::string&) {};
     timing::PairedBenchmark paired(*student.run, reference.run.get(), pool, slots, 1, effort);
@@ -57,7 +57,7 @@ nlohmann::json record(Judge& judge, const Lab& lab, const Stage& stage, const fs
     nlohmann::json rounds = nlohmann::json::array();
     for (int i = 0; i < rounds_of_a_trace && !paired.broken(); ++i) {
         paired.begin_round(quietly);
-        if (i == 0) paired.warm_up(calls_wanted, quietly);
+        if (i == 0) paired.warm_up(requested_calls, quietly);
         paired.take_round(quietly);
     }
     if (paired.broken()) throw std::runtime_error(file.string() + " failed");
@@ -73,7 +73,7 @@ nlohmann::json record(Judge& judge, const Lab& lab, const Stage& stage, const fs
             {"stage", stage.id},
             {"variant", file.stem().extension().string()},
             {"dataset", dataset.name},
-            {"calls_wanted", calls_wanted},
+            {"calls_wanted", requested_calls},
             {"rounds", rounds}};
 }
 
@@ -152,7 +152,7 @@ double speed_points(const Trace& trace, const timing::PairedSamples& taken) {
 
 timing::PairedSamples begin(const Trace& trace, const Effort& effort) {
     timing::PairedSamples taken(effort, true);
-    taken.calls_wanted = trace.iterations;
+    taken.requested_calls = trace.iterations;
     const std::vector<timing::Sample>& first = trace.rounds.front();
     for (const timing::Sample& sample : first)
         taken.slowest_s = std::max({taken.slowest_s, sample.student_s, sample.reference_s});

@@ -547,7 +547,7 @@ TEST_F(CompileTest, ErrorsHaveHintsThatSuggestTheFix) {
          "If the function of line 3 changes no member, declare it const: __device__ bool owns(int i) const."},
         {in_kernel("__shared__ unsigned char s[4]; atomicAdd(&s[0], 1);"),
          "Declare the variable that it changes as int"},
-        {in_call("unsigned char s[4]; unsigned* p = s; n = *p;"), "What it points to has another type"},
+        {in_call("unsigned char s[4]; unsigned* p = s; n = *p;"), "The pointers have different types"},
     };
     for (const auto& [text, words] : cases) {
         const Compilation result = compile_text(text).result;
