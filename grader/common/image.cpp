@@ -43,7 +43,7 @@ constexpr std::size_t max_file_bytes = 1 << 30;
 
 std::string read_bytes(const fs::path& file) {
     std::error_code error;
-    if (!fs::exists(file, error)) fail(file, "there is no such file. Give a picture's path, from this folder.");
+    if (!fs::exists(file, error)) fail(file, "there is no such file. Give the picture's path relative to this folder.");
     if (fs::is_directory(file, error)) fail(file, "this is a folder. Give the path of one picture in it.");
     if (!fs::is_regular_file(file, error)) fail(file, "this is not a plain file.");
     if (fs::file_size(file, error) > max_file_bytes)
@@ -61,8 +61,8 @@ bool is_png(std::string_view bytes) { return bytes.starts_with("\x89PNG\r\n\x1a\
 bool is_jpeg(std::string_view bytes) { return bytes.starts_with("\xff\xd8\xff"); }
 bool is_binary_pnm(std::string_view bytes) { return bytes.starts_with("P5") || bytes.starts_with("P6"); }
 
-/// Return whether a JPEG is complete. Markers cannot occur in compressed data, so an end marker after the last start of
-/// data is the picture's end.
+/// Return whether a JPEG is complete: whether an end marker follows the last start of data. Compressed data cannot
+/// contain markers.
 bool has_jpeg_end(std::string_view bytes) {
     const auto data = bytes.rfind("\xff\xda"), end = bytes.rfind("\xff\xd9");
     return data != std::string_view::npos && end != std::string_view::npos && end > data;
@@ -73,7 +73,7 @@ std::size_t read_16(std::string_view bytes, std::size_t at) {
            static_cast<unsigned char>(bytes[at + 1]);
 }
 
-/// Return whether every chunk of a PNG up to the last one lies within the file: stb_image allocates the stated lengths.
+/// Return whether all chunks of a PNG lie within the file: stb_image allocates the lengths that they state.
 bool has_whole_chunks(std::string_view bytes) {
     constexpr std::size_t signature = 8, around = 12;
     for (std::size_t at = signature; at + around <= bytes.size();) {
@@ -85,8 +85,8 @@ bool has_whole_chunks(std::string_view bytes) {
     return false;
 }
 
-/// Return tables of one code each. A damaged file can refer to tables that it does not define; stb_image would read
-/// them uninitialized.
+/// Return Huffman tables with one code each. A damaged file can refer to tables that it does not define, and stb_image
+/// would then read uninitialized memory.
 std::string default_huffman_tables() {
     constexpr int kinds = 2, places = 4;
     constexpr std::size_t table_bytes = 18, header_bytes = 4;
@@ -105,7 +105,7 @@ std::optional<std::string> without_metadata(std::string_view bytes) {
     std::string plain = std::string(bytes.substr(0, 2)) + default_huffman_tables();
     for (std::size_t at = 2; at + 4 <= bytes.size();) {
         const auto marker = static_cast<unsigned char>(bytes[at + 1]);
-        if (marker == 0xff) {  // segments may be separated by any number of them
+        if (marker == 0xff) {  // any number of these bytes may separate segments
             ++at;
             continue;
         }
@@ -163,8 +163,9 @@ std::string explain_format(std::string_view bytes) {
         {"%PDF", "a PDF"}, {"P2", "a PGM in ASCII"}, {"P3", "a PPM in ASCII"}, {"<svg", "an SVG"}};
     for (const auto& [begin, name] : known)
         if (bytes.starts_with(begin))
-            return fmt::format("this is {}, which is not read here. Convert it to PNG.", name);
-    return "this is not a picture. PNG, JPEG and binary PGM and PPM are read, by their content and not by their name.";
+            return fmt::format("this is {}, which is not supported here. Convert it to PNG.", name);
+    return "this is not a supported picture. Use a PNG, a JPEG, or a binary PGM or PPM. Its content counts, not its "
+           "name.";
 }
 
 [[noreturn]] void fail_broken(const fs::path& file, std::size_t bytes) {

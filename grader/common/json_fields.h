@@ -26,7 +26,7 @@ concept Enum = std::is_enum_v<T>;
 
 inline constexpr std::size_t max_text_bytes = 1'000'000;  // a compiler's log is the longest text
 
-/// Bounds of a number that may be a word, because it is not finite.
+/// Bounds of a number that JSON may contain as a word, because it is not finite.
 struct OrWord {
     double min, max;
 };
@@ -34,9 +34,9 @@ struct AtMost {
     std::size_t items;
 };
 
-// Some values come from a submission's process, so a writer keeps the bounds that every reader requires.
+// Some values come from a submission's process, so writers enforce the bounds that readers require.
 
-/// Bytes that are not UTF-8 become U+FFFD: a compiler may quote a Latin-1 file. A long text is cut.
+/// Write text. Bytes that are not UTF-8 become U+FFFD, because a compiler may quote a Latin-1 file. A long text is cut.
 inline Json to_json(const std::string& text) {
     std::string valid = to_valid_utf8(text);
     if (valid.size() <= max_text_bytes) return valid;

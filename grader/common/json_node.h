@@ -1,5 +1,5 @@
 #pragma once
-// Reads JSON and keeps each value's place, so that every error message can state it.
+// Reads JSON and records each value's place, so that error messages can state it.
 
 #include <cstdint>
 #include <optional>

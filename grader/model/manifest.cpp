@@ -21,7 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The maximum that one request of the protocol between judge and runner can contain.
+// The limits of one request of the protocol between judge and runner.
 constexpr std::size_t max_sizes = 16, max_reals = 256, max_buffers = 16;
 
 const std::map<std::string, ElementType> element_types = {{"float32", ElementType::float32},
@@ -48,7 +48,7 @@ std::vector<std::string> keys_of(const Map& map) {
     return keys;
 }
 
-/// Return the value of one of several words.
+/// Return the value that a word stands for.
 template <class T>
 T pick(const JsonNode& node, const std::map<std::string, T>& choices) {
     const auto word = node.text();
@@ -92,7 +92,7 @@ double read_points(const JsonNode& node) {
     return points;
 }
 
-/// Fail if a name occurs twice; `where` remembers the first place of each.
+/// Fail if a name occurs twice; `where` contains the first place of each name.
 void require_new(const JsonNode& node, const std::string& name, std::string_view what,
                  std::map<std::string, std::string>& where) {
     const auto [first, is_new] = where.emplace(name, node.place());
@@ -165,7 +165,7 @@ Benchmark read_benchmark(const JsonNode& node) {
 }
 
 Tunable read_tunable(const JsonNode& node) {
-    node.require_only({"macro", "about", "values", "usual"});
+    node.require_only({"macro", "about", "values", "default"});
     Tunable tunable;
     tunable.macro = node.at("macro").text();
     if (!is_macro(tunable.macro))
@@ -178,9 +178,9 @@ Tunable read_tunable(const JsonNode& node) {
             item.fail(fmt::format("the value {} occurs twice; remove one", value));
         tunable.values.push_back(value);
     }
-    tunable.usual = node.at("usual").integer();
-    if (std::ranges::count(tunable.values, tunable.usual) == 0)
-        node.at("usual").fail(fmt::format("the default {} is not among the values; add it", tunable.usual));
+    tunable.default_value = node.at("default").integer();
+    if (std::ranges::count(tunable.values, tunable.default_value) == 0)
+        node.at("default").fail(fmt::format("the default {} is not among the values; add it", tunable.default_value));
     return tunable;
 }
 
@@ -354,7 +354,7 @@ Uses read_uses(const JsonNode& dataset, bool hidden) {
         for (const auto& item : list->items()) {
             const auto use = pick(item, known);
             if (hidden && use == &Uses::check)
-                item.fail("every hidden dataset is checked when grading, and only then; remove \"check\"");
+                item.fail("hidden datasets are always checked when grading, and only then; remove \"check\"");
             if (uses.*use) item.fail("this use occurs twice; remove one");
             uses.*use = true;
         }
@@ -488,7 +488,8 @@ void require_files(const fs::path& root, const fs::path& folder) {
             throw ManifestError(folder / name, "", fmt::format("this file is missing: {}; write it", what));
 }
 
-/// Require that a tree of solutions or starters has one file for each stage and no other .cu. A kit may lack the tree.
+/// Require that a tree of solutions or starters has one file for each stage and no other .cu file. A kit may lack the
+/// tree.
 void require_tree_agrees(const fs::path& root, const fs::path& tree, const std::vector<Stage>& stages) {
     if (!fs::is_directory(root / tree)) return;
     std::vector<std::string> expected;

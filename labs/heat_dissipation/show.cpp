@@ -22,7 +22,7 @@ enum Buffer { initial, conductivity, halo, field, result };
 const std::filesystem::path own_pictures = "datasets/heat_dissipation";
 constexpr double flops_per_cell = 12;
 constexpr std::size_t most_across = 400;  // pixels of a saved field; cells of larger fields are skipped
-constexpr std::size_t usual_reports = 40;
+constexpr std::size_t default_reports = 40;
 
 /// Statistics over all cells of a field; NaN if a cell is NaN.
 struct Report {
@@ -46,8 +46,8 @@ class HeatShow : public Show {
         low_ = request.number("low", 0, -1000, 1000);
         high_ = request.number("high", 100, -1000, 1000);
         iterations_ = static_cast<std::size_t>(request.number("iterations", 2000, 1, 1e6));
-        const auto usual = static_cast<double>((iterations_ + usual_reports - 1) / usual_reports);
-        every_ = static_cast<std::size_t>(request.number("every", usual, 1, 1e6));
+        const auto default_every = static_cast<double>((iterations_ + default_reports - 1) / default_reports);
+        every_ = static_cast<std::size_t>(request.number("every", default_every, 1, 1e6));
         threshold_ = request.number("threshold", 0, 0, 1000);
         if (iterations_ / every_ > 1000)
             throw UsageError(fmt::format("every={}: that would be {} reports; take at most 1000.", every_,

@@ -103,9 +103,9 @@ constexpr float beyond = std::numeric_limits<float>::quiet_NaN();  // the value 
 struct Block {
     std::size_t x, y;
 };
-constexpr Block usual_shapes[] = {{16, 16}, {32, 8}, {32, 32}, {8, 8},  {32, 16}, {16, 8},
-                                  {8, 16},  {8, 32}, {64, 4},  {64, 8}, {64, 16}, {32, 4},
-                                  {16, 32}, {64, 2}, {32, 2},  {16, 4}, {4, 4},   {128, 2}};
+constexpr Block common_shapes[] = {{16, 16}, {32, 8}, {32, 32}, {8, 8},  {32, 16}, {16, 8},
+                                   {8, 16},  {8, 32}, {64, 4},  {64, 8}, {64, 16}, {32, 4},
+                                   {16, 32}, {64, 2}, {32, 2},  {16, 4}, {4, 4},   {128, 2}};
 
 /// Returns whether the pixel in row i and column j of its block reads a missing part of the halo.
 using Missing = std::function<bool(std::size_t i, std::size_t j)>;
@@ -241,7 +241,7 @@ class Explanation : Output<float> {
                                      apart * each),
                             "Where a thread computes ROWS rows, a block begins at row blockIdx.y * BLOCK_Y * ROWS, and "
                             "the next one where it ends. Or is the grid too small?"};
-        for (const Block block : usual_shapes) {
+        for (const Block block : common_shapes) {
             if (columns == std::min(block.x, width) && rows == std::min(block.y, height) &&
                 (columns < width - block.x || rows < height - block.y))
                 return {"one_block_only", sentence("{}: one block of {} x {}.", counts, block.x, block.y),
@@ -261,7 +261,7 @@ class Explanation : Output<float> {
                                 "and height likewise.") +
                         (covers_transposed(block, columns, rows) ? also_transposed : "")};
         }
-        for (const Block block : usual_shapes)
+        for (const Block block : common_shapes)
             if (covers_transposed(block, columns, rows))
                 return {"transposed",
                         sentence("{}: the threads cover as many columns as the picture has rows, and as many rows as "
@@ -541,7 +541,7 @@ class Explanation : Output<float> {
                                sentence("Of every {} neighbours in a row, all have the value of the first one.", group),
                                "A thread that computes several neighbours reads other pixels for each: the j-th needs "
                                "those from column j on."};
-        for (const Block block : usual_shapes) {
+        for (const Block block : common_shapes) {
             const auto bx = static_cast<std::int64_t>(block.x), by = static_cast<std::int64_t>(block.y);
             const std::pair<const char*, bool> directions[] = {{"x", true}, {"y", false}};
             for (const auto& [name, across] : directions)
@@ -664,7 +664,7 @@ class Explanation : Output<float> {
                            return (y + static_cast<std::int64_t>(r)) * pitch + x + static_cast<std::int64_t>(c);
                        });
         };
-        for (const Block block : usual_shapes)
+        for (const Block block : common_shapes)
             if (gives([&](std::size_t i) {
                     const bool has_thread = i % height < up(width, block.x) && i / height < up(height, block.y);
                     return has_thread ? value(i) : before[i];
@@ -699,7 +699,7 @@ class Explanation : Output<float> {
 
     /// Threads read the tile with rows and columns exchanged. Tiles at the far edges are not full.
     Guess try_tiles_transposed() const {
-        for (const Block block : usual_shapes) {
+        for (const Block block : common_shapes) {
             const std::size_t side = block.x, whole_x = shape_.width / side * side,
                               whole_y = shape_.height / side * side;
             if (block.y != side || first % shape_.width >= whole_x || first / shape_.width >= whole_y) continue;
@@ -773,7 +773,7 @@ class Explanation : Output<float> {
 
     Guess try_halo() {
         const std::size_t radius = shape_.size / 2;
-        for (const Block block : usual_shapes) {
+        for (const Block block : common_shapes) {
             if (radius == 0 || block.x > shape_.width || block.y > shape_.height) continue;
             if (Guess guess = try_missing_regions(block, radius, radius)) return guess;
             if (Guess guess = try_missing_regions(block, 0, 2 * radius)) return guess;

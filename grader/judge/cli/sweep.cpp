@@ -49,11 +49,11 @@ std::vector<Choice> all_combinations(const std::vector<Tunable>& tunables) {
 
 std::vector<Choice> one_at_a_time(const std::vector<Tunable>& tunables) {
     Choice defaults;
-    for (const Tunable& tunable : tunables) defaults.push_back(tunable.usual);
+    for (const Tunable& tunable : tunables) defaults.push_back(tunable.default_value);
     std::vector<Choice> choices = {defaults};
     for (std::size_t i = 0; i < tunables.size(); ++i)
         for (const std::int64_t value : tunables[i].values) {
-            if (value == tunables[i].usual) continue;
+            if (value == tunables[i].default_value) continue;
             choices.push_back(defaults);
             choices.back()[i] = value;
         }

@@ -431,7 +431,7 @@ def make_sweep(sources: Sources, lab: str, stage: str) -> list[str]:
     stages = {one["id"]: one for one in sources.manifest(lab)["stages"]}
     if stage not in stages:
         raise UserError(f"{lab} has no stage '{stage}'. Stages: {', '.join(stages)}.")
-    defaults = {tunable["macro"]: tunable["usual"] for tunable in stages[stage].get("tunables", [])}
+    defaults = {tunable["macro"]: tunable["default"] for tunable in stages[stage].get("tunables", [])}
     lines: list[str] = []
     for results in sources.results().values():
         if not (swept := results.sweeps.get(f"{lab}/{stage}")):

@@ -246,14 +246,14 @@ TEST_F(TimedOutputs, ShortCallsNeedMoreRoundsInPairedBenchmarks) {
     ASSERT_TRUE(ready.run);
     const Effort effort{{4, 10}, {12, 16}, 3, 0.01, 0.1, 0.2, 0.1};
     const timing::Pool pool = timing::make_pool(*ready.run, timing::make_inputs(*ready.run, lab.dataset("warp")));
-    const auto fewest = [&](StageRun* reference, double call_s) {
+    const auto min_rounds = [&](StageRun* reference, double call_s) {
         timing::PairedBenchmark paired(*ready.run, reference, pool, 1, 7, effort);
         paired.taken.slowest_s = call_s;
-        return paired.taken.round_limits().fewest;
+        return paired.taken.round_limits().min;
     };
-    EXPECT_EQ(fewest(ready.run.get(), 30e-6), 12);
-    EXPECT_EQ(fewest(ready.run.get(), 300e-6), 4);
-    EXPECT_EQ(fewest(nullptr, 30e-6), 4);
+    EXPECT_EQ(min_rounds(ready.run.get(), 30e-6), 12);
+    EXPECT_EQ(min_rounds(ready.run.get(), 300e-6), 4);
+    EXPECT_EQ(min_rounds(nullptr, 30e-6), 4);
 }
 
 TEST_F(TimedOutputs, RatioFollowsFromTheSamples) {

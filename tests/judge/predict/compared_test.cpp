@@ -75,7 +75,7 @@ struct Compared {
         std::map<std::string, std::vector<Row>> of_lab;
         for (const Row& row : rows) of_lab[row.lab].push_back(row);
         for (const auto& [lab, of_this] : of_lab) print_summary(lab, of_this);
-        fmt::print("\nMicroseconds of an iteration, the worst first:\n\n");
+        fmt::print("\nMicroseconds per iteration, the worst first:\n\n");
         fmt::print("| Stage | dataset | measured | modelled | modelled / measured |\n|---|---|---|---|---|\n");
         std::ranges::sort(rows, std::greater<>(), &Row::factor);
         for (const Row& row : rows)
