@@ -311,7 +311,7 @@ thread_block_tile<Size, Parent> tiled_partition(const Parent& parent) {
 }
 inline thread_block_tile<1> this_thread() { return thread_block_tile<1, thread_block>(thread_block()); }
 
-/// Any group, whose kind is known only at run time.
+/// A group whose kind is known only at run time.
 class thread_group {
   public:
     thread_group(const thread_block&) : kind_(Kind::block) {}

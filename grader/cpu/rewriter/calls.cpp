@@ -25,7 +25,7 @@ const Words& pure_functions() {
     return words;
 }
 
-/// Return the functions that read or write memory, but never wait.
+/// Return the functions that read or write memory but never wait.
 const Words& memory_functions() {
     static const Words words(
         "__ldg __ldcg __ldca __ldcs __ldlu __ldcv __stwb __stcg __stcs __stwt atomicAdd atomicSub atomicMin atomicMax "
@@ -47,7 +47,7 @@ bool is_statement_word(std::string_view word) {
     return words.has(word);
 }
 
-/// Return whether a word may wait, or is not covered by the rules for splitting.
+/// Return whether a word may mean a wait, or is not covered by the rules for splitting.
 bool may_wait(std::string_view word) {
     static const Words words(
         "volatile asm __asm __asm__ goto new delete throw try const_cast __activemask __nanosleep __trap __brkpt "
@@ -200,8 +200,8 @@ bool Calls::call_never_waits(const Stream& stream, int i) {
            !stands_before_parenthesis(stream[i - 1]);  // Walk walk(first, stride)
 }
 
-/// Return whether neither a function nor a class of this name waits. For a class, its operators and its destructor
-/// count too, because they run without being named.
+/// Return whether functions and classes of this name never wait. The operators and the destructor of a class count,
+/// too, because they run without being named.
 bool Calls::function_never_waits(std::string_view name) {
     if (const auto known = known_.find(name); known != known_.end()) return known->second;
     if (std::ranges::find(asked_, name) != asked_.end()) return asked_.back() == name;

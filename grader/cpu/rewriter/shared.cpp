@@ -11,8 +11,8 @@
 namespace warplab::rewriter {
 namespace {
 
-/// Return a name derived from the declarator's. In a macro, it is pasted, because the declarator's name may be a
-/// parameter.
+/// Return a name derived from the declarator's name. In a macro, it is made by pasting, because the declarator's name
+/// may be a parameter.
 std::string derived(const Stream& stream, const Declarator& declarator, std::string_view prefix) {
     const auto name = stream.text(declarator.name_begin, declarator.name_end);
     return std::string(prefix) + (stream.is_macro ? "##" : "") + name;
@@ -135,7 +135,8 @@ class SharedRewriter {
         return true;
     }
 
-    /// Rewrite a declaration. Dynamic memory stays extern: as with nvcc, one name has one type in the whole namespace.
+    /// Rewrite a declaration. Dynamic memory stays extern, so that a name has the same type in the whole namespace, as
+    /// with nvcc.
     void rewrite(const Declaration& declaration) {
         auto& edits = context_.edits;
         enclose_before_label(declaration);
@@ -190,8 +191,7 @@ class SharedRewriter {
         return false;
     }
 
-    /// Return whether the file has already declared this dynamic shared memory. In another branch of an #if, it has
-    /// not.
+    /// Return whether the file has already declared this dynamic shared memory, except in another branch of an #if.
     bool is_repeated(const Declaration& declaration, const Declarator& declarator) {
         const int at = declaration.begin;
         if (!stream_.at_namespace[at] || !(declaration.words & q_extern)) return false;

@@ -17,7 +17,7 @@ Truth negate(Truth truth) {
 
 using Tokens = std::vector<Token>;
 
-/// Evaluate a condition as g++ will. The result is also unknown if host code and device code differ.
+/// Evaluate a condition as g++ does. The result is also unknown if it differs between host code and device code.
 Truth evaluate(const Tokens& tokens, std::size_t begin, std::size_t end) {
     const auto host = evaluate_condition(tokens.data() + begin, tokens.data() + end, View::host);
     const auto device = evaluate_condition(tokens.data() + begin, tokens.data() + end, View::device);
@@ -30,7 +30,7 @@ struct Branch {
     int at;  // the number of code tokens before it
 };
 
-/// Matches brackets. The open brackets are a stack that shares its tails, so that a return to an #if costs nothing.
+/// Matches brackets. The open brackets are a stack with shared tails, so that returning to an #if takes no time.
 class BracketMatcher {
   public:
     BracketMatcher(Stream& stream, const std::vector<Branch>& branches) : stream_(stream), branches_(branches) {}
@@ -168,7 +168,7 @@ class Reader {
   private:
     struct Liveness {
         bool outer_live, live;
-        bool decided;  // a branch that is certainly compiled was seen: the rest is dead
+        bool decided;  // an earlier branch is certainly compiled, so the others are dead
     };
 
     bool live() const { return conditionals_.empty() || conditionals_.back().live; }

@@ -6,7 +6,7 @@ namespace warplab_cpu {
 
 namespace {
 
-/// Raise each step to that of `others`. Most of the time of programs with many fences is spent here.
+/// Raise each step to that of `others`. Programs with many fences spend most of their time here.
 __attribute__((optimize("O3"))) void raise(std::int32_t* __restrict__ steps, const std::int32_t* __restrict__ others,
                                            std::size_t count) {
     for (std::size_t i = 0; i < count; ++i) steps[i] = std::max(steps[i], others[i]);
@@ -17,7 +17,7 @@ __attribute__((optimize("O3"))) void raise(std::int32_t* __restrict__ steps, con
 bool Known::covers(const Mark& mark) const {
     if (mark.block != block_ || mark.generation > generation_) return false;
     if (mark.generation < generation_) return true;
-    const std::size_t at = std::size_t{mark.thread} - first_;  // huge for threads before the first
+    const std::size_t at = std::size_t{mark.thread} - first_;  // wraps to a huge number for threads before the first
     return at < steps_.size() && static_cast<std::int32_t>(mark.step) < steps_[at];
 }
 

@@ -1,4 +1,4 @@
-// Copies and fills. Checks their direction and size.
+// Makes copies and fills, and checks their direction and size.
 
 #include <algorithm>
 #include <cstring>
@@ -76,7 +76,7 @@ const char* name_of(cudaMemcpyKind kind) {
                                             : "cudaMemcpyDeviceToDevice";
 }
 
-/// Describe a copy whose two ends are both on the wrong side for `kind`: the direction is wrong or the pointers are
+/// Describe a copy if both its ends are on the wrong side for `kind`: the direction is wrong, or the pointers are
 /// exchanged. Return an empty string for other copies.
 std::string wrong_way(const Ends& ends, cudaMemcpyKind kind) {
     const bool down = kind == cudaMemcpyHostToDevice && !ends.to_device() && !ends.from_host();
@@ -103,8 +103,8 @@ std::string too_small(const std::string& what, std::size_t bytes, std::size_t re
            std::to_string(requested) + " are " + verb;
 }
 
-/// Report a copy that exceeds the end of one of the lab's buffers or of a std::vector. A buffer has room around it,
-/// where only its owner notices a write; only the sanitizer knows where the buffer ends.
+/// Report a copy that exceeds the end of one of the lab's buffers or of a std::vector. A buffer has guard zones around
+/// it, so only the sanitizer knows where it ends.
 void stay_in_buffer(const char* function, const char* what, const void* at, std::size_t requested, const char* verb,
                     int line) {
     const std::size_t left = observer ? observer->bytes_left(at) : requested;

@@ -81,7 +81,7 @@ cudaError_t create_event(cudaEvent_t* event, unsigned flags, const CreatedBy& by
     return cudaSuccess;
 }
 
-/// Run a host function in a stream's order.
+/// Run a host function as work of a stream.
 template <class Function>
 void run_in(cudaStream_t stream, Function function) {
     if (observer)

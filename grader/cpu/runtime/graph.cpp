@@ -1,4 +1,4 @@
-// Graphs: their nodes, copies of them, and launches.
+// Implements graphs: nodes, copies and launches.
 
 #include "grader/cpu/runtime/graph.h"
 

@@ -43,7 +43,7 @@ struct Identity {
 thread_local Identity* identity_request = nullptr;  // if not null, run_pending only stores the kernel's identity here
 
 /// Return the kernel to which a pointer to a __global__ function refers. The function's body only reports the kernel,
-/// so its arguments do not matter, as long as there is memory in the place of its parameters.
+/// so its arguments can have any value, but there must be memory for its parameters.
 __attribute__((noinline)) Identity identify(const void* kernel) {
     if (!kernel) return {};
     static char nothing[4096];
@@ -74,7 +74,7 @@ int blocks_per_multiprocessor_of(int block_threads, size_t shared_bytes) {
     return std::min(std::min(by_threads, by_registers), std::min(by_shared, blocks_per_multiprocessor));
 }
 
-/// Return how many blocks run at the same time: the maximum for a cooperative launch.
+/// Return the number of blocks that run at the same time, which is the maximum for a cooperative launch.
 uint64_t max_blocks_at_once(int block_threads, size_t shared_bytes) {
     int multiprocessors = 0;
     cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, 0);
@@ -124,7 +124,7 @@ std::string describe(const dim3& extent) {
     return "(" + std::to_string(extent.x) + ", " + std::to_string(extent.y) + ", " + std::to_string(extent.z) + ")";
 }
 
-/// Return the kernel's name as the launch spells it, unless the launch uses a pointer or a macro.
+/// Return the kernel's name as written in the launch, unless the launch uses a pointer or a macro.
 const char* name_of(const Launch& launch, const char* kernel) {
     return std::strstr(launch.kernel, kernel) ? launch.kernel : kernel;
 }
@@ -237,7 +237,7 @@ void run_pending(const char* kernel, Grid& grid) {
         const auto result = capture_work(launch.stream, cudaGraphNodeTypeKernel, action_of(grid), id);
         if (result) return void(launch.error = *result);
     }
-    pending = launch.outer;  // host functions that a kernel calls see no launch
+    pending = launch.outer;  // host functions that a kernel calls do not see the launch
     run_in_stream(grid, launch.stream);
     pending = &launch;
 }

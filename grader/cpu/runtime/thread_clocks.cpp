@@ -7,7 +7,7 @@ namespace {
 
 constexpr unsigned lanes_per_warp = 32;
 
-/// End a thread's step and return the next one. The thread's accesses so far happen before the returned step.
+/// End a thread's step and return the next step, before which the thread's accesses so far happen.
 std::uint32_t end_step(std::uint32_t& step) {
     if (step < Mark::last_step) ++step;
     return step == Mark::last_step ? step + 1 : step;

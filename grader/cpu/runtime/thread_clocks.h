@@ -1,5 +1,5 @@
 #pragma once
-// The logical clocks of a grid's threads and of the words by which they synchronize.
+// The logical clocks of a grid's threads, and of the words by which the threads synchronize.
 
 #include <array>
 #include <cstdint>
@@ -47,7 +47,7 @@ class GridBarriers {
 
 class ThreadClocks {
   public:
-    /// `across_blocks`: keep the clocks of other blocks, too.
+    /// `across_blocks`: also keep the clocks of other blocks.
     ThreadClocks(const GridBarriers& barriers, bool across_blocks)
         : barriers_(barriers), across_blocks_(across_blocks) {}
 
@@ -80,7 +80,7 @@ class ThreadClocks {
     }
     /// Return whether the thread has learnt of an earlier access of another block.
     bool knows_access(const Instant& at, const Mark& earlier);
-    /// Only for clocks across blocks.
+    /// Call this only for clocks across blocks.
     bool has_read(const Instant& at, std::uintptr_t word, const Mark& earlier);
     /// Return whether the access's block has published it by any word.
     bool is_published(const Mark& mark) const;

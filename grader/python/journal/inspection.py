@@ -178,8 +178,9 @@ def describe_modelled(inspection: Inspection) -> str:
     if not modelled.shares:
         return ""
     return (
-        f" Modelled: the line's share of the warps' time on an {modelled.gpu} with the dataset {modelled.dataset}; it "
-        "is modelled, the others are counted. A warp that waits for a value waits in the line that needs it."
+        f" Modelled: the line's share of the warps' time on an {modelled.gpu} with the dataset {modelled.dataset}; "
+        "this column is modelled, the others are counted. A warp's wait for a value counts for the line that needs the "
+        "value."
     )
 
 
