@@ -375,7 +375,10 @@ def test_the_depth_of_folders_is_limited(tmp_path: Path) -> None:
 def test_a_missing_download_causes_a_message_and_no_folder(course: Course) -> None:
     course.handed_in = course.handed_in.with_name("nothing.zip")
     result = course.grade()
-    assert result.returncode == 2 and "nothing.zip does not exist. SUBMISSIONS is a folder of hand-ins, or an archive" in result.stderr
+    assert (
+        result.returncode == 2
+        and "nothing.zip does not exist. SUBMISSIONS is a folder of hand-ins, or an archive" in result.stderr
+    )
     assert not course.out.exists()
 
 
