@@ -164,7 +164,8 @@ std::string explain_format(std::string_view bytes) {
     for (const auto& [begin, name] : known)
         if (bytes.starts_with(begin))
             return fmt::format("this is {}, which is not supported here. Convert it to PNG.", name);
-    return "this is not a supported picture. Use a PNG, a JPEG, or a binary PGM or PPM. Its content counts, not its "
+    return "this is not a picture in a supported format. Use a PNG, a JPEG, or a binary PGM or PPM. Its content "
+           "counts, not its "
            "name.";
 }
 

@@ -92,8 +92,8 @@ inline Json to_json(const std::vector<std::pair<std::string, std::int64_t>>& int
 
 inline void require_at_most(const JsonNode& node, std::size_t found, std::size_t max, const char* units) {
     if (found > max)
-        node.fail(
-            fmt::format("{} {} exceed the limit of {}; no program of the kit writes that much", found, units, max));
+        node.fail(fmt::format("{} {} exceed the limit of {}; no program of the kit writes such a large file", found,
+                              units, max));
 }
 
 /// Read text and make it harmless, so that code that prints it cannot change a terminal.

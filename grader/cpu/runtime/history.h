@@ -42,7 +42,7 @@ class Histories {
         used_ = 0;
     }
 
-    /// Record an access that obviously cannot race, as most accesses: the earlier accesses are by the same thread,
+    /// Record an access that obviously cannot race (most cannot): the earlier accesses are by the same thread,
     /// before a barrier or, in shared memory, by another block; or the access continues a row of the same reads or
     /// atomics. Otherwise, record nothing and return false.
     WARPLAB_CPU_INLINE bool add_if_alone(History& history, AccessKind kind, const Mark& mark, bool shared) {

@@ -246,9 +246,10 @@ class DeviceRegion : public Region {
 
 std::string find_why_no_device() {
     if (!library().driver) return "the NVIDIA driver's library libcuda.so.1 is not on this machine";
-    if (const int error = try_call("cuInit", 0u)) return "the NVIDIA driver says: " + error_words(error);
+    if (const int error = try_call("cuInit", 0u)) return "the NVIDIA driver reports: " + error_words(error);
     int count = 0;
-    if (const int error = try_call("cuDeviceGetCount", &count)) return "the NVIDIA driver says: " + error_words(error);
+    if (const int error = try_call("cuDeviceGetCount", &count))
+        return "the NVIDIA driver reports: " + error_words(error);
     return count ? "" : "the NVIDIA driver sees no GPU";
 }
 

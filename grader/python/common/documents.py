@@ -20,7 +20,7 @@ MAX_NUMBER = 1e20  # more than any count of bytes, operations or seconds
 MAX_BYTES = 64_000_000  # per document
 MAX_ITEMS = 10_000  # per list without its own limit (AtMost)
 MAX_CHARACTERS = 1_000_000  # per text; the largest texts are a compiler's log and the output of a student's program
-TOO_MUCH = "No program of the kit writes that much. Create the file again."
+TOO_LARGE = "No program of the kit writes such a large file. Create the file again."
 NOT_FINITE = ("nan", "inf", "-inf")  # JSON cannot represent these numbers; they arrive as strings
 
 
@@ -47,13 +47,13 @@ class OneOf:
 
 
 def read_document(target: type, file: Path, what: str, advice: str = "") -> Any:
-    """Read a document into the dataclass `wanted`, which has a field `schema`.
+    """Read a document into the dataclass `target`, which has a field `schema`.
 
     Raises UserError with the file's name and the place in it. The message ends with `what`, the document the file
     should be ("a sweep of build/warplab"), and `advice` (a sentence).
     """
     if file.is_file() and file.stat().st_size > MAX_BYTES:
-        raise UserError(f"{file}: larger than {MAX_BYTES // 10**6} MB, and so not {what}. {TOO_MUCH}")
+        raise UserError(f"{file}: larger than {MAX_BYTES // 10**6} MB, and so not {what}. {TOO_LARGE}")
     content = read_json(file)
     advice = f" {advice}" if advice else ""
     if not isinstance(content, dict) or "schema" not in content:
@@ -125,7 +125,7 @@ def bounded_from_json(target: Any, bounds: Between | AtMost | OneOf, value: Any,
 def require_at_most(maximum: int, value: str | list[Any], place: str, units: str) -> None:
     """Raise TypeError if a text or list exceeds its maximum length, because readers may spend time on each item."""
     if len(value) > maximum:
-        raise TypeError(f"{place}: {len(value):,} {units} exceed the limit of {maximum:,}. {TOO_MUCH}")
+        raise TypeError(f"{place}: {len(value):,} {units} exceed the limit of {maximum:,}. {TOO_LARGE}")
 
 
 @functools.cache

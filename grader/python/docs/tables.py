@@ -25,7 +25,7 @@ A block is the text between its marker and the next `<!-- end -->`, each alone o
 labs/LAB/source.json, schema 1:
 
     {"schema": 1, "machine": "GTX 480", "iterations": those of its times, "columns": ["Kernel", …] of its figures,
-     "ours": [keys of OURS below],
+     "ours": [keys of MEASURED_COLUMNS below],
      "rows": [{"stage": …, "dataset": …, "figures": ["0.016 s", …], "scale": 64, "part_of": another dataset}]}
 
 source.json has the figures of the material that the lab comes from. A stage or dataset that the material lacks gets a
@@ -230,14 +230,14 @@ def make_expected(sources: Sources, lab: str) -> list[str]:
 
 
 @dataclass(frozen=True)
-class Ours:
+class ScaledMeasurement:
     """A measurement, scaled to the iterations of the figures in source.json."""
 
     measured: Measurement
     share: float  # ratio to the measured iterations, times the row's scale
     calls: float  # among the measured iterations
-    transfers: float  # number for the iterations of source.json; the measured ones are as many as calls
-    before: Ours | None  # the row above, unless a new list of stages begins
+    transfers: float  # for the iterations of source.json; one transfer per call was measured
+    before: ScaledMeasurement | None  # the row above, unless a new list of stages begins
 
     def kernel_s(self) -> float:
         return self.measured.median_s * self.share
@@ -259,7 +259,7 @@ class Ours:
         return show_number(rate / 1e9) if rate else NONE
 
 
-OURS: dict[str, tuple[str, Callable[[Ours], str]]] = {
+MEASURED_COLUMNS: dict[str, tuple[str, Callable[[ScaledMeasurement], str]]] = {
     "kernel": ("kernels", lambda row: show_seconds(row.kernel_s())),
     "step": ("vs the row above", lambda row: show_factor(row.step())),
     "bound": ("of bound", lambda row: show_share(row.measured.bound_fraction)),
@@ -269,7 +269,7 @@ OURS: dict[str, tuple[str, Callable[[Ours], str]]] = {
     "speedup": ("vs 1 core", lambda row: show_factor(row.measured.speedup_sequential)),
     "speedup_openmp": ("vs all cores", lambda row: show_factor(row.measured.speedup_openmp)),
     "speedup_total": ("vs 1 core, with transfer", lambda row: show_factor(row.speedup_total())),
-    "gflops": ("GFLOP/s", Ours.gflops),
+    "gflops": ("GFLOP/s", ScaledMeasurement.gflops),
 }
 
 
@@ -279,7 +279,7 @@ def make_source(sources: Sources, lab: str) -> list[str]:
     source = read_json(sources.root / "labs" / lab / "source.json")
     gpus = measured_on(sources, lab)[:1]
     names = ["Stage", "Dataset", *(f"{source['machine']}: {name}>" for name in source["columns"])]
-    names += [f"{results.gpu}: {OURS[key][0]}>" for results in gpus for key in source["ours"]]
+    names += [f"{results.gpu}: {MEASURED_COLUMNS[key][0]}>" for results in gpus for key in source["ours"]]
     iterations, per_call = int(source["iterations"]), int(benchmark.get("iterations_per_call", 1))
     per_gpu = [find_our_measurements(results, lab, source["rows"], iterations, per_call) for results in gpus]
     rows = []
@@ -288,16 +288,16 @@ def make_source(sources: Sources, lab: str) -> list[str]:
         cells = [row["stage"] if row["stage"].startswith("CPU") else f"`{row['stage']}`", row["dataset"], *figures]
         for found in per_gpu:
             measurement = found[number]
-            cells += [OURS[key][1](measurement) if measurement else NONE for key in source["ours"]]
+            cells += [MEASURED_COLUMNS[key][1](measurement) if measurement else NONE for key in source["ours"]]
         rows.append(cells)
     return make_table(names, rows)
 
 
 def find_our_measurements(
     results: Results, lab: str, rows: Sequence[dict[str, Any]], iterations: int, per_call: int
-) -> list[Ours | None]:
+) -> list[ScaledMeasurement | None]:
     """Return the measurement of each row's stage and dataset; None if there is none."""
-    found: list[Ours | None] = []
+    found: list[ScaledMeasurement | None] = []
     for number, row in enumerate(rows):
         goes_on = number > 0 and rows[number - 1]["stage"] < row["stage"]
         stage = results.stages.get(f"{lab}/{row['stage']}")
@@ -316,7 +316,7 @@ def find_our_measurements(
         share, calls = scale * iterations / measured.iterations, measured.iterations / per_call
         # A solver that is stopped early still transfers its data there and back once.
         transfers = scale * max(1.0, iterations / per_call)
-        found.append(Ours(measured, share, calls, transfers, found[-1] if goes_on else None))
+        found.append(ScaledMeasurement(measured, share, calls, transfers, found[-1] if goes_on else None))
     return found
 
 

@@ -101,7 +101,7 @@ def make_kernels(inspection: Inspection) -> Html | None:
         )
         rows.append(tag("tr", tag("th", name, scope="row"), *cells))
     caption = (
-        f"Resident threads: how many a multiprocessor of the {gpu.name} holds at once. More of them hide waiting "
+        f"Resident threads: the number that a multiprocessor of the {gpu.name} holds at once. More hide latency "
         "better, up to a point. To use another GPU's limits, add GPU=T4, for example."
     )
     table = tag("table", tag("thead", head), tag("tbody", *rows), class_="summary kernels")

@@ -123,8 +123,8 @@ class Optimisation:
         return next((some[-1] for some in (timed, passed, self.versions) if some), None)
 
     def records_of_chosen(self, place: Place | None) -> list[Record]:
-        """Return the records of the chosen version's text, the last one first: those of another text are no result of
-        this one."""
+        """Return the records of the chosen version's text, the last one first. Records of other texts do not describe
+        this version."""
         chosen = self.chosen(place)
         versions = [version for version in self.versions if chosen and version.source_hash == chosen.source_hash]
         return [record for version in reversed(versions) for record in reversed(version.records)]

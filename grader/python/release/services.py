@@ -163,9 +163,10 @@ def describe_points(root: Path, lab: str, choice: Choice) -> str:
         return f"There are no speed points: set the assignment's points to {show_points(without_speed)}."
     if choice.speed == "modelled":
         return (
-            f"Set the assignment's points to {show_points(all_points)}. Speed points are modelled and provisional; those "
-            f"of a stage stay pending if the model cannot decide, so only {show_points(without_speed)} points are "
-            "certain to be available. Merge a GPU's report later. The archive contains the solutions: keep it private."
+            f"Set the assignment's points to {show_points(all_points)}. Speed points are modelled and provisional; "
+            "those of a stage stay pending if the model cannot decide, so only "
+            f"{show_points(without_speed)} points are certain "
+            "to be available. Merge a GPU's report later. The archive contains the solutions: keep it private."
         )
     return (
         f"Without a GPU {show_points(without_speed)} of {show_points(all_points)} points are available, "

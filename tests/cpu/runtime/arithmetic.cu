@@ -11,10 +11,10 @@ __device__ int wrong_on_device = 0;
 #define EXPECT(expression, value)                                                                             \
     do {                                                                                                      \
         const auto got = (expression);                                                                        \
-        const decltype(got) wanted = (value);                                                                 \
-        if (memcmp(&got, &wanted, sizeof(got)) == 0) break;                                                   \
+        const decltype(got) expected = (value);                                                               \
+        if (memcmp(&got, &expected, sizeof(got)) == 0) break;                                                 \
         printf("arithmetic.cu:%d: %s is %.9g (%#llx), not %.9g\n", __LINE__, #expression, double(got), \
-               (unsigned long long)got, double(wanted));                                                      \
+               (unsigned long long)got, double(expected));                                                    \
         atomicAdd(&wrong_on_device, 1);                                                                       \
     } while (0)
 

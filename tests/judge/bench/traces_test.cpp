@@ -118,16 +118,16 @@ struct Trace {
 std::vector<Trace> read_traces() {
     const auto all = nlohmann::json::parse(std::ifstream("tests/judge/bench/traces.json"));
     std::vector<Trace> traces;
-    for (const auto& one : all["traces"]) {
-        const std::string where = one["stage"], lab = where.substr(0, where.find('/'));
-        Trace trace{where + " " + one["variant"].get<std::string>(),
+    for (const auto& recorded : all["traces"]) {
+        const std::string where = recorded["stage"], lab = where.substr(0, where.find('/'));
+        Trace trace{where + " " + recorded["variant"].get<std::string>(),
                     load_lab(fs::current_path(), lab).stage(where.substr(lab.size() + 1)),
-                    one["iterations"],
-                    one["sequential_s"],
+                    recorded["iterations"],
+                    recorded["sequential_s"],
                     {},
                     {}};
-        if (!one["previous_ratio"].is_null()) trace.previous_ratio = one["previous_ratio"].get<double>();
-        for (const auto& round : one["rounds"]) {
+        if (!recorded["previous_ratio"].is_null()) trace.previous_ratio = recorded["previous_ratio"].get<double>();
+        for (const auto& round : recorded["rounds"]) {
             trace.rounds.emplace_back();
             for (std::size_t i = 0; i < round["student_s"].size(); ++i)
                 trace.rounds.back().push_back({round["student_s"][i], round["reference_s"][i], 0, {}});
@@ -200,17 +200,17 @@ TEST(StoppingRule, GivesThePointsOfAllSamples) {
     for (const Trace& trace : traces) {
         const auto [expected, open, ratio] = points_of_all_samples(trace);
         int different = 0;
-        double least = expected;
+        double lowest = expected;
         for (int i = 0; i < gradings; ++i) {
             const double points = grade_by_rule(trace, random);
             different += std::abs(points - expected) > tolerance;
-            least = std::min(least, points);
+            lowest = std::min(lowest, points);
         }
         all_different += different;
         if (different > max_different) max_different = different, worst = trace.name;
         if (trace.is_solution()) {
             ++solutions;
-            EXPECT_DOUBLE_EQ(least, trace.stage.points.speed) << trace.name;
+            EXPECT_DOUBLE_EQ(lowest, trace.stage.points.speed) << trace.name;
         } else if (open <= tolerance) {
             slow += ratio > 1.05 && ratio < 6;
             EXPECT_LE(different, std::max(2, gradings / 100)) << trace.name << ", " << expected << " by all samples";

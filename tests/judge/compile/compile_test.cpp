@@ -93,9 +93,9 @@ std::string message_of(const Compilation& result) {
 
 /// Expect no internal names or paths in the messages.
 void expect_nothing_of_ours(const Compilation& result) {
-    for (const char* ours :
+    for (const char* internal :
          {"warplab_cpu", "WARPLAB_CPU", "student.cu", "student.cpp", "student.o", "/cache/", "driver.o"})
-        EXPECT_THAT(message_of(result), Not(HasSubstr(ours)));
+        EXPECT_THAT(message_of(result), Not(HasSubstr(internal)));
 }
 
 // Every kind of wrong file, on both backends.
@@ -608,7 +608,7 @@ struct Long {
     const char* name;
     std::string text;
 };
-void PrintTo(const Long& one, std::ostream* out) { *out << one.name; }
+void PrintTo(const Long& sample, std::ostream* out) { *out << sample.name; }
 
 class LongText : public CompileTest, public testing::WithParamInterface<Long> {};
 const std::string long_name(900'000, 'n');
@@ -816,8 +816,8 @@ TEST(Diagnostics, RepeatedMessagesAreShownOnce) {
 }
 
 TEST(Diagnostics, CaretIsBelowItsCharacter) {
-    const std::vector<Diagnostic> one = {{"s.cu", 2, 9, "error", "bad"}};
-    EXPECT_EQ(compilation::render(one, "first\n\tint ä = y;\n", 10),
+    const std::vector<Diagnostic> diagnostics = {{"s.cu", 2, 9, "error", "bad"}};
+    EXPECT_EQ(compilation::render(diagnostics, "first\n\tint ä = y;\n", 10),
               "s.cu:2:9: error: bad\n    2 | \tint ä = y;\n      | \t      ^\n");
 }
 
@@ -847,9 +847,9 @@ TEST(Diagnostics, ColumnsOfRewrittenLinesAreMovedBack) {
     const std::string source = "f();\n    k<<<n, 1>>>(a, n);\n",
                       rewritten = "#line 1 \"s.cu\"\nf();\n    (L(\"k\", n, 1),k(a, n));\n";
     const auto at = [&](int column) {
-        std::vector<Diagnostic> one = {{"s.cu", 2, column, "error", "bad"}};
-        compilation::move_columns(one, source, rewritten);
-        return one[0].column;
+        std::vector<Diagnostic> diagnostics = {{"s.cu", 2, column, "error", "bad"}};
+        compilation::move_columns(diagnostics, source, rewritten);
+        return diagnostics[0].column;
     };
     EXPECT_EQ(at(3), 3);
     EXPECT_EQ(at(19), 5) << "the kernel's name";

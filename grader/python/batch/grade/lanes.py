@@ -45,13 +45,13 @@ class Lanes:
         """Return whether another hand-in may begin."""
         return not self.doubted and len(self.grading) < self.max_grading
 
-    def start(self, submission: Submission, patient: bool) -> None:
-        """Begin to grade a hand-in. `patient`: skip it if it may be incomplete."""
-        self.grading[self.pool.submit(self.grade, submission, patient)] = submission
+    def start(self, submission: Submission, skip_unfinished: bool) -> None:
+        """Begin to grade a hand-in. `skip_unfinished`: skip it if it may be incomplete."""
+        self.grading[self.pool.submit(self.grade, submission, skip_unfinished)] = submission
 
-    def grade(self, submission: Submission, patient: bool) -> Graded | None:
+    def grade(self, submission: Submission, skip_unfinished: bool) -> Graded | None:
         """Return the result; None if the hand-in changed or may be incomplete."""
-        taken = take_copy(submission, self.settings, patient)
+        taken = take_copy(submission, self.settings, skip_unfinished)
         return self.submit(taken).result() if taken else None
 
     def take(self, max_s: float) -> list[tuple[str, Graded | None]]:
@@ -97,14 +97,14 @@ def open_lanes(settings: Settings, backend: str, jobs: int) -> Iterator[Lanes]:
             lanes.pool.shutdown()
 
 
-def take_copy(submission: Submission, settings: Settings, patient: bool) -> Submission | None:
+def take_copy(submission: Submission, settings: Settings, skip_unfinished: bool) -> Submission | None:
     """Copy a hand-in's files and journal into the batch, and return the hand-in as one whose copy is graded. Return
-    None if it changed since its fingerprint was computed, or if it may be unfinished and `patient` is set. A hand-in
-    without a file to grade is returned unchanged. Raises DiskFullError."""
+    None if it changed since its fingerprint was computed, or if it may be unfinished and `skip_unfinished` is set. A
+    hand-in without a file to grade is returned unchanged. Raises DiskFullError."""
     opened = open_submission(submission, settings)
     if opened.journal is None and opened.picked:  # already the batch's copy
         return submission
-    if find_fingerprint(submission.entries) != submission.fingerprint or (patient and opened.may_be_unfinished):
+    if find_fingerprint(submission.entries) != submission.fingerprint or (skip_unfinished and opened.may_be_unfinished):
         return None
     if not opened.picked:
         return submission

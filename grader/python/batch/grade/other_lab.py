@@ -17,13 +17,13 @@ from grader.python.common.units import name_some, plural
 
 READING_S = 2.0  # the limit per hand-in, so that none delays the others
 MAX_SAMPLED = 20  # reading hundreds of hand-ins takes seconds
-FEW = 2  # maximum number of hand-ins of this lab in a download of another lab
+MAX_OWN = 2  # maximum number of hand-ins of this lab in a download of another lab
 
 
 def require_own_lab(submissions: Path, folder: Path, found: Sequence[Submission], settings: Settings) -> None:
-    """Raise UserError if most readable hand-ins are of one other lab, and at most FEW are of this one. `folder`: the
-    folder with the hand-ins; `submissions`: the path that the user gave, for the message. With a roster, strangers do
-    not count, because one student may hand in as many as there are students."""
+    """Raise UserError if most readable hand-ins are of one other lab, and at most MAX_OWN are of this one. `folder`:
+    the folder with the hand-ins; `submissions`: the path that the user gave, for the message. With a roster, strangers
+    do not count, because one of them may hand in many archives."""
     found = [submission for submission in found if submission.own] or found
     taken = {entry for submission in found for entry in submission.entries}
     named = [
@@ -44,17 +44,17 @@ def require_own_lab(submissions: Path, folder: Path, found: Sequence[Submission]
 
 
 def find_majority(labs: Sequence[str], own: str) -> str:
-    """Return the lab of more than half of the hand-ins; '' if there is no such lab, or if more than FEW are of
+    """Return the lab of more than half of the hand-ins; '' if there is no such lab, or if more than MAX_OWN are of
     `own`."""
     majority = next((lab for lab, count in Counter(labs).items() if 2 * count > len(labs)), "")
-    return majority if majority != own and labs.count(own) <= FEW else ""
+    return majority if majority != own and labs.count(own) <= MAX_OWN else ""
 
 
 def require_released(submissions: Path, opened: Sequence[tuple[Submission, Opened]], settings: Settings) -> None:
     """Raise UserError if more than half of the hand-ins with code come from one kit with fewer stages of the lab than
-    would be graded, and the command does not say which stages to grade. If more than FEW hand-ins name the kit,
+    would be graded, and the command does not say which stages to grade. If more than MAX_OWN hand-ins name the kit,
     hand-ins that name no kit and have no file of the other stages count as well. A few forged or old hand-ins
-    therefore stop nothing."""
+    therefore do not stop the batch."""
     hand_ins = sum(bool(hand_in.picked or hand_in.released) for _, hand_in in opened)
     kits = Counter(hand_in.released for _, hand_in in opened if hand_in.released)
     if settings.stage or settings.upto or not kits:
@@ -67,7 +67,7 @@ def require_released(submissions: Path, opened: Sequence[tuple[Submission, Opene
         for _, hand_in in opened
         if hand_in.picked and not hand_in.released and not set(missing) & set(hand_in.picked)
     ]
-    if 2 * (count + (len(without) if count > FEW else 0)) <= hand_ins or not missing or not kept:
+    if 2 * (count + (len(without) if count > MAX_OWN else 0)) <= hand_ins or not missing or not kept:
         return
     kit = f"kit {released.kit}" if released.kit else "a kit"
     last = kept[-1][:2]

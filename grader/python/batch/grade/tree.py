@@ -13,7 +13,7 @@ def write_tree(
     folder: Path, lab: str, picked: dict[str, bytes], fingerprint: str = "", stages: Sequence[str] = ()
 ) -> Path:
     """Write the stages' files where the judge looks for them, under the stages' names, and last the fingerprint of the
-    hand-in that they come from and the `wanted` stages. If the files or the fingerprint already exist, keep them,
+    hand-in that they come from and the `stages` to grade. If the files or the fingerprint already exist, keep them,
     because the batch may be killed here."""
     for report in (f"{lab}.json", f"{lab}.unfinished.json"):
         (folder / report).unlink(missing_ok=True)

@@ -68,8 +68,8 @@ def walk(folder: Path) -> Iterator[Part]:
 
 
 def list_folder(folder: Path, inside: str, max_entries: int) -> list[tuple[str, os.stat_result]]:
-    """Return at most `most` entries of a folder below another, each with its path from there and its status. Raises
-    OSError."""
+    """Return at most `max_entries` entries of a folder below another, each with its path from there and its status.
+    Raises OSError."""
     found = []
     with open_below(folder, inside, os.O_DIRECTORY) as descriptor, os.scandir(descriptor) as listed:
         for entry in islice((entry for entry in listed if not is_hidden(entry.name)), max(max_entries, 0)):

@@ -31,7 +31,7 @@ HOW_TO_AGREE = "If both names mean one person, write this name into the roster, 
 HOW_TO_NUMBER = "Use a roster with this assignment's numbers: for Moodle, its grading worksheet."
 MAX_LISTED = 10  # members of a team
 MAX_IN_GROUP = 10  # a larger group is not a team: Moodle puts all students without a group into one
-FEW = 2  # names that differ, among students whose numbers agree
+MAX_DIFFERING = 2  # tolerated differing names of students whose numbers agree
 
 
 def identify(found: Sequence[Submission], roster: Sequence[Student], earlier: Sequence[Earlier] = ()) -> None:
@@ -72,7 +72,7 @@ def identify_by_group(found: Sequence[Submission], roster: Sequence[Student]) ->
             assign(submission, team, certain=True)
             use_worksheet(submission, team)
             beginning = f"For the group {submission.called}" if len(team) > MAX_LISTED else f"For {join_ids(team)}"
-            submission.notes.append(Note(f"{beginning}, as Moodle's worksheet says.", OF_GROUP))
+            submission.notes.append(Note(f"{beginning}, according to Moodle's worksheet.", OF_GROUP))
             submission.team = ""  # the worksheet says who is in the group
             assigned.append(submission)
     return assigned
@@ -96,7 +96,7 @@ def identify_by_number(found: Sequence[Submission], roster: Sequence[Student]) -
     names = squeezed_names(roster)
     agreed = [can_have_name(student, name, names) for _, student, name in pairs]
     differing = [pair for pair, fits in zip(pairs, agreed, strict=True) if fits is False]
-    misfit = len(differing) > max(FEW, agreed.count(True))
+    misfit = len(differing) > max(MAX_DIFFERING, agreed.count(True))
     for (submission, student, name), fits in zip(pairs, agreed, strict=True):
         if misfit:
             submission.claim = student.id if has_name(student, name) else ""
@@ -223,7 +223,7 @@ def credit_partners(found: Sequence[Submission], roster: Sequence[Student], earl
                 submission.members.append(student.id)
                 submission.name += f", {student.name or student.id}"
         if len(submission.members) > 1 and not has_kind(submission.notes, OF_GROUP):
-            submission.notes.append(f"For {' and '.join(submission.members)}, as its name says.")
+            submission.notes.append(f"For {' and '.join(submission.members)}, according to its name.")
 
 
 def note_rivals(found: Sequence[Submission], earlier: Sequence[Earlier]) -> None:

@@ -109,7 +109,7 @@ def make_remarks(remarks: Sequence[Remark], notes: Sequence[str], names: Mapping
 
 
 def first_of_each_rank(remarks: Sequence[Remark], max_per_rank: int) -> list[Remark]:
-    """Return at most `most` remarks of each rank, so that many remarks of one rank hide no remark of another."""
+    """Return at most `max_per_rank` remarks of each rank, so that one rank cannot crowd out the others."""
     counts: Counter[int] = Counter()
     listed = []
     for remark in remarks:

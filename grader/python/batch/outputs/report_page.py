@@ -207,8 +207,8 @@ def make_findings(check_mode: SanitizerResult | None) -> list[Html]:
 
 
 def make_failure(where: str, failure: Failure, is_internal: bool, also: str = "", lines: str = "") -> Html:
-    """Show a failure: what happened, where, and what to try. `ours`: an internal error. `also`: other datasets with the
-    same cause."""
+    """Show a failure: what happened, where, and what to try. `is_internal`: an internal error of the kit. `also`:
+    other datasets with the same cause."""
     place = failure.place
     found = None
     if place:

@@ -61,7 +61,7 @@ def write_outputs(database: Database, settings: Settings) -> Path:
     write_atomically(settings.folder / "mistakes_over_time.csv", EXCEL_MARK + list_over_time(periods))
     pairs, notes = compare(database, rows, settings)
     notes += without
-    notes += [f"Left out of the batch: {sentence}" for sentence in database.fact("left_out") or []]
+    notes += [f"Not part of the batch: {sentence}" for sentence in database.fact("left_out") or []]
     title = f"{settings.lab}: batch"
     file = settings.folder / "report.html"
     example = settings.root / "handouts/example-journal/records.jsonl"

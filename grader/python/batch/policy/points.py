@@ -242,7 +242,7 @@ def describe_lateness(policy: Policy) -> str:
         costs.append(f"each day begun costs {show_points(policy.percent_per_day)}% of the earned points")
     if policy.max_days is not None:
         costs.append(f"no points after {plural(policy.max_days, 'day')}")
-    words = [f"Due {policy.due.isoformat()}", *(costs or ["lateness costs nothing"])]
+    words = [f"Due {policy.due.isoformat()}", *(costs or ["no deduction for lateness"])]
     words += [f"{show_points(policy.grace_minutes)} minutes of grace"] if policy.grace_minutes else []
     words += ["files' dates count"] if policy.trust_dates else []
     return f"{'; '.join(words)}."

@@ -60,7 +60,7 @@ class Moodle:
             if assignment["cmid"] == module
         ]
         if not found:
-            why = "".join(f" Moodle says: {warning['message']}." for warning in listed.get("warnings", [])[:1])
+            why = "".join(f" Moodle's reason: {warning['message']}." for warning in listed.get("warnings", [])[:1])
             raise UserError(
                 f"The course {course} has no assignment {module}. Give the id in the assignment's address.{why}"
             )

@@ -14,10 +14,10 @@ from grader.python.batch.store.sqlite import SqliteFile
 from grader.python.common.console import UserError, parse_json
 
 INVALID = object()
-MOST_SHOWN = 60  # characters of a wrong value
+MAX_SHOWN = 60  # characters of a wrong value
 STORED_AS = {"TEXT": ("text",), "INTEGER": ("integer",), "REAL": ("real", "integer"), "BLOB": ("blob",)}
 IN_WORDS = {"TEXT": "a text", "INTEGER": "a whole number", "REAL": "a number", "BLOB": "the bytes that grading wrote"}
-MOST_NUMBER = 1e15  # a larger one is no number of points or seconds
+MAX_NUMBER = 1e15  # larger numbers of points or seconds are invalid
 YEARS = range(2, 9999)  # the others have times that are outside the calendar in other time zones
 
 
@@ -30,7 +30,7 @@ def is_texts(value: Any) -> bool:
 
 
 def is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and math.isfinite(value) and abs(value) <= MOST_NUMBER
+    return isinstance(value, int | float) and math.isfinite(value) and abs(value) <= MAX_NUMBER
 
 
 def is_amount(value: Any) -> bool:
@@ -164,7 +164,7 @@ def require_valid_values(database: SqliteFile, tables: Sequence[str]) -> None:
 
 def wrong_value(database: SqliteFile, place: str, value: Any, expected: str) -> UserError:
     shown = repr(value)
-    shown = shown if len(shown) <= MOST_SHOWN else shown[:MOST_SHOWN] + "…"
+    shown = shown if len(shown) <= MAX_SHOWN else shown[:MAX_SHOWN] + "…"
     return UserError(
         f"{database.file} is damaged: {place} is {shown}, but must be {expected}. Correct the value if you edited the "
         "file by hand, or restore the file from a backup."
@@ -205,7 +205,7 @@ def is_wrong(column: str, kind: str, is_required: bool) -> str:
     """Return the SQL condition under which a column's value has a wrong type."""
     stored = ", ".join(f"'{type_name}'" for type_name in STORED_AS.get(kind, STORED_AS["TEXT"]))
     wrong = f"typeof({column}) NOT IN ({stored})"
-    wrong += f" OR abs({column}) > {MOST_NUMBER}" if kind == "REAL" else ""
+    wrong += f" OR abs({column}) > {MAX_NUMBER}" if kind == "REAL" else ""
     return wrong if is_required else f"{column} IS NOT NULL AND ({wrong})"
 
 

@@ -86,10 +86,10 @@ def open_submissions(submissions: Path, settings: Settings) -> tuple[Path, list[
 def say_found(
     submissions: Path, found: Sequence[Submission], left_out: Sequence[str], roster: Sequence[Student]
 ) -> None:
-    """Print which entries are left out, which students are in doubt, and which are not on the roster. Raises UserError
+    """Print which entries are skipped, which students are in doubt, and which are not on the roster. Raises UserError
     if there is neither a submission nor a roster."""
     for sentence in left_out:
-        say_error(f"Left out: {sentence}")
+        say_error(f"Skipped: {sentence}")
     for note in dict.fromkeys(note for submission in found for note in submission.notes if kind_of(note) in IN_DOUBT):
         say_error(note)
     print_unknown_students([submission for submission in found if NOT_ON_ROSTER in submission.notes])

@@ -272,7 +272,7 @@ class Server:
         for place in list_waiting(self.database):
             submission = waiting[place.key]
             if self.lanes.has_room() and self.may_begin(submission):
-                self.lanes.start(submission, patient=self.may_be_incomplete(submission))
+                self.lanes.start(submission, skip_unfinished=self.may_be_incomplete(submission))
 
     def may_begin(self, submission: Submission) -> bool:
         """Return whether a hand-in that waits can be read now: it is as in the latest scan, or the batch has a copy."""

@@ -25,7 +25,7 @@ def status(options: argparse.Namespace) -> int:
         if row.detail:
             say(f"{row.key}: {in_words(row.status)}: {row.detail}")
     for sentence in database.fact("left_out") or []:
-        say(f"Left out: {sentence}")
+        say(f"Skipped: {sentence}")
     for sentence in describe_policy(policy):
         say(sentence)
     names = names_of(database)

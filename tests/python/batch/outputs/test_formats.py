@@ -25,7 +25,7 @@ from grader.python.batch.outputs.report_text import describe_report, hide_names
 from grader.python.batch.outputs.rows import Entry
 from grader.python.common import documents
 from grader.python.common.console import UserError
-from grader.python.common.documents import TOO_MUCH, from_json
+from grader.python.common.documents import TOO_LARGE, from_json
 from grader.python.common.report import Report, read_report
 from tests.python import samples
 from tests.python.support import run_module
@@ -738,7 +738,7 @@ def test_reports_beyond_a_maximum_are_refused(tmp_path, change, most, message):
     file.write_text(json.dumps(report))
     with pytest.raises(UserError) as refused:
         read_report(file)
-    assert f"{message} {TOO_MUCH}" in str(refused.value)
+    assert f"{message} {TOO_LARGE}" in str(refused.value)
 
 
 def test_large_documents_are_refused(tmp_path, monkeypatch):
