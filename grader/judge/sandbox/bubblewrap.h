@@ -18,9 +18,8 @@ enum class BubblewrapStyle {
 struct BubblewrapDescriptors {
     int status;     // bubblewrap reports here
     int filter;     // bubblewrap reads the system call filter here
-    int arguments;  // bubblewrap reads its arguments here, because the program can read bubblewrap's command line,
-                    // which
-    // must not contain paths
+    int arguments;  // bubblewrap reads its arguments here: the program can read its command line, which must therefore
+                    // contain no paths
 };
 
 struct BubblewrapCommand {

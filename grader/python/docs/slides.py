@@ -4,8 +4,8 @@ python3 -m grader.python.docs.slides [--labs L …] [--output FOLDER]    (make s
 
 A stage has a slide with its idea and pictures, one with the terms of its theory, and one with what to measure and the
 questions for the journal; the last slide has the times of one dataset. The notes, which open with a click, contain a
-stage's theory. Space and Page Down show the next slide; printing puts one slide on each page. Run this program in the project's
-virtual environment, which has Python-Markdown.
+stage's theory. Space and Page Down show the next slide; printing puts one slide on each page. Run this program in the
+project's virtual environment, which has Python-Markdown.
 """
 
 from __future__ import annotations

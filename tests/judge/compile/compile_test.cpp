@@ -665,7 +665,7 @@ TEST_F(CompileTest, LinksAreFollowedOnlyInAStudentsOwnFolder) {
     EXPECT_FALSE(compilation::read_hand_in(target, "vector_add", compilation::Links::refused).failure);
 }
 
-// A live folder belongs to its student, who can change it between two steps.
+// Students can change the files in a live folder between two steps.
 TEST_F(CompileTest, AFileThatChangesMeanwhileIsJudgedAsItWas) {
     if (const std::string why = why_not(Backend::cpu); !why.empty()) GTEST_SKIP() << why;
     const std::string text = right_and("// read once " + std::to_string(getpid()));

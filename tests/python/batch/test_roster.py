@@ -71,7 +71,7 @@ def test_a_partner_without_a_hand_in_gets_the_points_of_the_uploaded_archive(cou
     course.grade("--roster", roster)
     points = {student: line["points"] for student, line in gradebook(course).items()}
     assert points == {"at200": "12", "al1": "12", "zo8": "0"}
-    course.hand_in("al1", "fine")  # her own hand-in counts for her, whatever his archive's name claims
+    course.hand_in("al1", "fine")  # her own hand-in counts for her, although his archive's name contains her id
     course.grade("--roster", roster)
     book = gradebook(course)
     assert (book["al1"]["points"], book["at200"]["points"]) == ("6", "12")

@@ -19,8 +19,8 @@ MAX_OWNERS = 20  # owners of a record that are compared
 
 def find_copied_records(rows: Iterable[Row], folder: Path, example: Path) -> list[tuple[str, str]]:
     """Return the keys of journals with copied records, each with the owner of the original: at least half of the
-    records are also in the example, or in a journal with an earlier key that other students handed in. `folder`: of the batch.
-    Files that cannot be read have no records."""
+    records are also in the example, or in a journal with an earlier key that other students handed in. `folder`: of
+    the batch. Files that cannot be read have no records."""
     by_key = {row.key: row for row in sorted(rows, key=lambda row: row.key)}
     files = {EXAMPLE: example}
     for row in by_key.values():

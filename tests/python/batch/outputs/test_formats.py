@@ -496,9 +496,9 @@ def test_one_table_collects_the_labs_of_a_term():
 
 
 def test_the_export_deletes_no_grade_in_moodle():
-    """An import into the gradebook reads an empty grade as none: update_grade_item in
-    grade/import/csv/classes/load_data.php (github.com/moodle/moodle, commit 0289d8c76654). A worksheet's is skipped:
-    process_import_grades in mod/assign/feedback/offline/locallib.php (commit 04975560d10b)."""
+    """An import into the gradebook ignores an empty grade: update_grade_item in
+    grade/import/csv/classes/load_data.php (github.com/moodle/moodle, commit 0289d8c76654). An import of a worksheet
+    skips it: process_import_grades in mod/assign/feedback/offline/locallib.php (commit 04975560d10b)."""
     unjudged = make_report(samples.cpu_report())
     people = [*entries("7"), Entry("8", unjudged)]
     people[1].report.lab = people[0].report.lab
